@@ -1,0 +1,71 @@
+# One static library a folder, named as the folder: palladion::isa, palladion::sim, ...
+# Sources are globbed: a new file needs no edit here.
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(Threads REQUIRED)
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Every x86-64 server since 2013 and every machine that hosts a Hopper has AVX2, FMA and F16C;
+# AVX-512 is chosen at run time where it pays (sim/numerics).
+set(PLD_BASELINE "-march=x86-64-v3" CACHE STRING "Instruction set that all code may use")
+set(PLD_WARNINGS -Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wno-subobject-linkage)
+
+if(PLD_SANITIZE)
+  add_compile_options(-fsanitize=${PLD_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PLD_SANITIZE})
+endif()
+
+# In the tree `#include "isa/module.h"` is found from the root; users write <palladion/isa/module.h>.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/palladion SYMBOLIC)
+
+function(pld_common target scope)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:include>
+    $<INSTALL_INTERFACE:include/palladion>)
+endfunction()
+
+function(pld_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
+  if(NOT sources)
+    add_library(pld_${name} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    add_library(pld_${name} STATIC ${sources})
+    set(scope PUBLIC)
+    target_compile_options(pld_${name} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
+  endif()
+  add_library(palladion::${name} ALIAS pld_${name})
+  set_target_properties(pld_${name} PROPERTIES EXPORT_NAME ${name})
+  pld_common(pld_${name} ${scope})
+  foreach(dep ${ARG_DEPENDS})
+    target_link_libraries(pld_${name} ${scope} pld_${dep})
+  endforeach()
+  target_link_libraries(pld_${name} ${scope} fmt::fmt tl::expected Threads::Threads ${CMAKE_DL_LIBS})
+  # Kernels compiled for a wider vector unit than the baseline; chosen at run time.
+  foreach(source ${sources})
+    if(source MATCHES "_avx512\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-march=x86-64-v4;-mprefer-vector-width=512")
+    endif()
+  endforeach()
+endfunction()
+
+function(pld_program folder name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_compile_options(${name} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
+  foreach(dep ${ARG_DEPENDS})
+    target_link_libraries(${name} PRIVATE pld_${dep})
+  endforeach()
+endfunction()
