@@ -1,1 +1,25 @@
-# Filled in with the install rules and the package config.
+# `cmake --install`: the program, the libraries, their headers below include/palladion, and the package that
+# find_package(palladion) finds. tests/consumer proves it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(PLD_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/palladion)
+set(PLD_PUBLIC_LIBRARIES isa frontend sim native traces kernels)
+
+foreach(name ${PLD_PUBLIC_LIBRARIES})
+  install(TARGETS pld_${name} EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+endforeach()
+if(TARGET palladion)
+  install(TARGETS palladion RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT palladionTargets NAMESPACE palladion:: DESTINATION ${PLD_PACKAGE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/palladionConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/palladionConfig.cmake INSTALL_DESTINATION ${PLD_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/palladionConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/palladionConfig.cmake ${PROJECT_BINARY_DIR}/palladionConfigVersion.cmake
+  DESTINATION ${PLD_PACKAGE_DIR})
