@@ -1,0 +1,178 @@
+// The house rules that a compiler does not see: which folder may include which, where a README belongs, how
+// long a file may be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = PLD_SOURCE_DIR;
+
+// Folder -> folders of ours that it may include. cli, tests and bench see all.
+const std::map<std::string, std::set<std::string>> arrows = {
+    {"isa", {"isa"}},
+    {"frontend", {"frontend", "isa"}},
+    {"sim", {"sim", "isa"}},
+    {"native", {"native", "isa"}},
+    {"traces", {"traces", "sim", "isa"}},
+    {"kernels", {"kernels", "frontend", "sim", "native", "isa"}},
+    {"labs", {"labs", "kernels", "frontend", "sim", "native", "traces", "isa"}},
+};
+
+const std::set<std::string> rooms_that_see_all = {"cli", "tests", "bench"};
+
+// What an installed header may use beyond the standard library: palladionConfig.cmake finds only these.
+const std::set<std::string> public_third_party = {"fmt", "tl"};
+
+struct Include {
+  std::string file;  // relative to the root
+  size_t line;
+  std::string path;
+  bool quoted;
+};
+
+bool is_source(const fs::path& path) { return path.extension() == ".h" || path.extension() == ".cpp"; }
+
+std::string first_part(const std::string& path) { return path.substr(0, path.find('/')); }
+
+// Every file below the source folders, relative to the root, in a fixed order.
+std::vector<std::string> all_files() {
+  std::vector<std::string> files;
+  std::set<std::string> folders = rooms_that_see_all;
+  for (const auto& [folder, allowed] : arrows) folders.insert(folder);
+  folders.insert("cmake");
+  for (const auto& folder : folders) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), root).generic_string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<Include> includes_of(const std::string& file) {
+  std::vector<Include> includes;
+  std::ifstream in(root / file);
+  std::string text;
+  for (size_t line = 1; std::getline(in, text); ++line) {
+    const size_t hash = text.find_first_not_of(" \t");
+    if (hash == std::string::npos || text[hash] != '#') continue;
+    const size_t word = text.find_first_not_of(" \t", hash + 1);
+    if (word == std::string::npos || text.compare(word, 7, "include") != 0) continue;
+    const size_t open = text.find_first_of("\"<", word);
+    if (open == std::string::npos) continue;
+    const size_t close = text.find_first_of("\">", open + 1);
+    if (close == std::string::npos) continue;
+    includes.push_back({file, line, text.substr(open + 1, close - open - 1), text[open] == '"'});
+  }
+  return includes;
+}
+
+std::vector<Include> all_includes() {
+  std::vector<Include> includes;
+  for (const auto& file : all_files()) {
+    if (!is_source(file)) continue;
+    for (auto& include : includes_of(file)) includes.push_back(std::move(include));
+  }
+  return includes;
+}
+
+bool is_installed_header(const std::string& file) {
+  return fs::path(file).extension() == ".h" && arrows.contains(first_part(file)) &&
+         first_part(file) != "labs";
+}
+
+TEST(layering, folders_include_only_what_the_design_allows) {
+  size_t seen = 0;
+  for (const auto& include : all_includes()) {
+    const auto from = arrows.find(first_part(include.file));
+    const std::string to = first_part(include.path);
+    const bool ours = include.quoted && (arrows.contains(to) || rooms_that_see_all.contains(to));
+    if (from == arrows.end() || !ours) continue;
+    ++seen;
+    if (!from->second.contains(to)) {
+      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+          << from->first << "/ must not include " << to << "/: " << include.path;
+    }
+  }
+  EXPECT_GT(seen, 10u) << "hardly any include was found: is the test looking in the right place?";
+}
+
+TEST(layering, machine_does_not_know_its_checkers) {
+  for (const auto& include : all_includes()) {
+    const bool machine = include.file.starts_with("sim/state/") || include.file.starts_with("sim/exec/") ||
+                         include.file.starts_with("sim/numerics/") || include.file.starts_with("sim/time/");
+    if (machine && include.path.starts_with("sim/check/")) {
+      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+          << "checkers observe, they are not called: " << include.path;
+    }
+  }
+}
+
+TEST(layering, quoted_includes_are_written_from_the_root) {
+  for (const auto& include : all_includes()) {
+    const bool consumer = include.file.starts_with("tests/consumer/");
+    if (include.quoted && !consumer && !fs::exists(root / include.path)) {
+      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+          << "no such file from the root: " << include.path;
+    }
+  }
+}
+
+TEST(layering, installed_headers_need_no_more_than_the_package_finds) {
+  for (const auto& include : all_includes()) {
+    const bool third_party = !include.quoted && include.path.find('/') != std::string::npos &&
+                             first_part(include.path) != "sys" && first_part(include.path) != "experimental";
+    if (is_installed_header(include.file) && third_party &&
+        !public_third_party.contains(first_part(include.path))) {
+      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+          << "private dependency in a public header: " << include.path;
+    }
+  }
+}
+
+TEST(layering, headers_are_guarded) {
+  for (const auto& file : all_files()) {
+    if (fs::path(file).extension() != ".h") continue;
+    std::ifstream in(root / file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_NE(text.find("#pragma once"), std::string::npos) << file;
+  }
+}
+
+TEST(layering, files_stay_readable) {
+  constexpr int max_lines = 600;
+  for (const auto& file : all_files()) {
+    const auto extension = fs::path(file).extension();
+    if (!is_source(file) && extension != ".cu" && extension != ".cmake") continue;
+    std::ifstream in(root / file);
+    const auto lines = std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    EXPECT_LE(lines, max_lines) << file << ": split it by meaning (tables of data belong in .inc)";
+  }
+}
+
+TEST(layering, every_folder_says_what_it_is_for) {
+  std::set<std::string> folders;
+  for (const auto& file : all_files()) {
+    if (is_source(file)) folders.insert(fs::path(file).parent_path().generic_string());
+  }
+  for (const auto& folder : folders) {
+    // A test folder that mirrors another needs no words of its own.
+    const bool mirror = folder.starts_with("tests/") && fs::is_directory(root / folder.substr(6));
+    if (mirror) continue;
+    const auto readme = root / folder / "README.md";
+    EXPECT_TRUE(fs::exists(readme) && fs::file_size(readme) > 80) << folder << " lacks a README.md";
+  }
+}
+
+}  // namespace
