@@ -1,0 +1,53 @@
+#pragma once
+// What a user is told: code, place, reason, help. Collected, never only the first.
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace palladion::isa {
+
+// A place in a source text. Lines and columns count from 1; 0 means unknown.
+struct SourceLoc {
+  std::string file;
+  uint32_t line = 0;
+  uint32_t column = 0;
+  bool known() const { return line != 0; }
+};
+
+enum class Severity : uint8_t { error, warning, unsupported };
+
+struct Diagnostic {
+  std::string code;  // stable, e.g. "PLD1001"
+  Severity severity = Severity::error;
+  std::string message;
+  SourceLoc loc;
+  std::string help;
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+// The user's mistake, thrown where a return value cannot carry it (recording a kernel).
+class Error : public std::runtime_error {
+ public:
+  explicit Error(Diagnostic d) : Error(Diagnostics{std::move(d)}) {}
+  explicit Error(Diagnostics d)
+      : std::runtime_error(d.empty() ? "error" : d.front().message), diagnostics_(std::move(d)) {}
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+
+ private:
+  Diagnostics diagnostics_;
+};
+
+// Renders diagnostics as text with the source line and a caret; `source` is the text that `loc`s of
+// an empty file name refer to (PTX from memory).
+std::string render(const Diagnostics& diagnostics, std::string_view source = {});
+
+[[noreturn]] void check_failed(const char* expression, const char* file, int line, const std::string& detail);
+
+}  // namespace palladion::isa
+
+// Our own bug, never the user's: no input may reach one.
+#define PLD_CHECK(expression, ...)                                                                 \
+  ((expression) ? void(0)                                                                          \
+                : ::palladion::isa::check_failed(#expression, __FILE__, __LINE__, std::string(__VA_ARGS__)))

@@ -1,0 +1,118 @@
+#pragma once
+// A tensor map as a value: what a TMA instruction is told about a tensor in global memory (CUDA driver
+// API, "Tensor Map Object Management"; PTX, "Tensors"). The hardware's 128 bytes are opaque; the
+// simulator's own 128 bytes (below) hold the same fields, so that maps can live in parameters,
+// constants and global memory, be copied, and be edited by tensormap.replace.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "isa/formats/swizzle.h"
+#include "isa/types.h"
+
+namespace palladion::isa {
+
+inline constexpr int max_tensor_rank = 5;
+inline constexpr int tensor_map_bytes = 128;
+inline constexpr int tensor_map_alignment = 64;
+// "Shared memory address must be 128-byte aligned" (CUDA programming guide, TMA).
+inline constexpr uint32_t tensor_copy_shared_alignment = 128;
+
+// The driver's CUtensorMapDataType numbers.
+enum class TensorDataType : uint8_t {
+  u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, u4x16_align8b, u4x16_align16b,
+  u6x16_align16b
+};
+inline constexpr int tensor_data_type_count = 16;
+
+int bits(TensorDataType type);                     // of one element in global memory
+bool is_float(TensorDataType type);
+bool is_packed(TensorDataType type);               // the 4- and 6-bit types of sm_100
+std::string_view name(TensorDataType type);        // "FLOAT16", as the driver says it
+// What one would use for a tensor of this PTX type; none for types that TMA cannot carry. fp8 is u8.
+std::optional<TensorDataType> tensor_data_type(Type type);
+
+// tensormap.replace.elemtype numbers its types differently from the driver.
+std::optional<TensorDataType> data_type_of_replace_number(uint32_t number);
+uint32_t replace_number(TensorDataType type);
+
+enum class TensorMapMode : uint8_t { tiled, im2col };
+enum class Interleave : uint8_t { none, b16, b32 };
+enum class L2Promotion : uint8_t { none, b64, b128, b256 };
+enum class OobFill : uint8_t { zero, nan_request_zero_fma };
+
+// All arrays are innermost dimension first.
+struct TensorMap {
+  TensorMapMode mode = TensorMapMode::tiled;
+  TensorDataType data_type = TensorDataType::u8;
+  int rank = 1;
+  uint64_t global_address = 0;
+  std::array<uint64_t, 5> dims{};                    // elements
+  std::array<uint64_t, 4> strides{};                 // bytes; [i] steps dimension i + 1
+  std::array<uint32_t, 5> box{};                     // elements traversed; tiled only
+  std::array<uint32_t, 5> element_strides{1, 1, 1, 1, 1};
+  Interleave interleave = Interleave::none;
+  Swizzle swizzle = Swizzle::none;
+  L2Promotion l2_promotion = L2Promotion::none;
+  OobFill oob_fill = OobFill::zero;
+  // im2col: the bounding box of dimensions 1 .. rank - 2 (W, then H, then D), as offsets from the
+  // tensor's first and last element of each.
+  std::array<int32_t, 3> lower_corner{};
+  std::array<int32_t, 3> upper_corner{};
+  uint32_t channels_per_pixel = 0;
+  uint32_t pixels_per_column = 0;
+  friend bool operator==(const TensorMap&, const TensorMap&) = default;
+
+  int element_bytes() const { return bits(data_type) / 8; }
+  // Elements that a copy moves along dimension i of a tiled map.
+  uint32_t box_count(int i) const {
+    const uint32_t step = i == 0 && interleave == Interleave::none ? 1 : element_strides[i];
+    return (box[i] + step - 1) / step;
+  }
+};
+
+// Every rule of the driver that the map breaks, in words that name the field and the limit; empty when
+// the map is valid. `sm` is the compute capability times ten (packed types and wide atoms need 100).
+std::vector<std::string> validate(const TensorMap& map, int sm = 90);
+
+// ---- the simulator's 128 bytes ------------------------------------------------------------------
+// Little endian; sizes one wider than the hardware's so that a wrong value written by
+// tensormap.replace is kept and reported, not wrapped.
+//   0  u32  magic "PLTM"          4  u8 version   5 u8 mode   6 u8 data type   7 u8 rank
+//   8  u64  global address       16  u40[5] dims  41 u48[4] strides
+//  65  u16[5] box                75  u8[5] element strides
+//  80  u8 interleave, swizzle mode, swizzle atomicity, L2 promotion, fill
+//  85  u8 (zero)                 86  s16[3] lower corner   92 s16[3] upper corner
+//  98  u16 channels per pixel   100  u16 pixels per column   102.. zero
+struct alignas(tensor_map_alignment) EncodedTensorMap {
+  std::array<std::byte, tensor_map_bytes> bytes{};
+};
+
+EncodedTensorMap encode(const TensorMap& map);
+// The text says why these bytes are no tensor map (wrong magic, a combination of swizzle mode and
+// atomicity that does not exist, ...). Rules of size are validate's.
+tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte, tensor_map_bytes> bytes);
+
+// ---- tensormap.replace ---------------------------------------------------------------------------
+enum class TensorMapField : uint8_t {
+  global_address, rank, box_dim, global_dim, global_stride, element_stride, elemtype, interleave_layout,
+  swizzle_mode, fill_mode, swizzle_atomicity
+};
+std::optional<TensorMapField> tensor_map_field_named(std::string_view s);
+std::string_view name(TensorMapField field);
+bool has_ordinal(TensorMapField field);
+
+// Writes one field of an encoded map. `value` is the instruction's: `rank` is the rank less one,
+// elemtype, swizzle_mode etc. are PTX's own numbers, global_stride is in bytes (PTX before 8.5 took
+// bytes / 16: the caller multiplies). The text says why the replacement is impossible.
+tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes, TensorMapField field,
+                                              int ordinal, uint64_t value);
+
+}  // namespace palladion::isa

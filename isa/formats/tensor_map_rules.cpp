@@ -1,0 +1,162 @@
+// The driver's rules for tensor maps (CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col),
+// one check a sentence of the manual.
+#include <fmt/format.h>
+
+#include "isa/formats/tensor_map.h"
+
+namespace palladion::isa {
+namespace {
+
+class Rules {
+ public:
+  Rules(const TensorMap& map, int sm) : m_(map), sm_(sm) {}
+
+  std::vector<std::string> broken() {
+    if (!check_rank()) return std::move(broken_);
+    check_architecture();
+    check_address();
+    check_dims();
+    check_strides();
+    if (m_.mode == TensorMapMode::tiled) check_box();
+    else check_im2col();
+    check_element_strides();
+    check_inner_extent();
+    check_swizzle();
+    check_fill();
+    return std::move(broken_);
+  }
+
+ private:
+  template <class... Args>
+  void require(bool holds, fmt::format_string<Args...> text, Args&&... args) {
+    if (!holds) broken_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  bool align16b_type() const {
+    return m_.data_type == TensorDataType::u4x16_align16b || m_.data_type == TensorDataType::u6x16_align16b;
+  }
+  uint32_t unit() const { return m_.interleave == Interleave::b32 || align16b_type() ? 32 : 16; }
+  std::string_view unit_reason() const {
+    if (m_.interleave == Interleave::b32) return " with INTERLEAVE_32B";
+    return align16b_type() ? " for an ALIGN16B data type" : "";
+  }
+
+  bool check_rank() {
+    require(m_.rank >= 1 && m_.rank <= max_tensor_rank, "rank is {}, it must be 1 to 5", m_.rank);
+    require(m_.interleave == Interleave::none || m_.rank >= 3,
+            "rank is {}, an interleaved layout needs at least 3", m_.rank);
+    require(m_.mode == TensorMapMode::tiled || m_.rank >= 3, "rank is {}, im2col needs 3, 4 or 5", m_.rank);
+    return broken_.empty();
+  }
+
+  void check_architecture() {
+    require(sm_ >= 90, "tensor maps need sm_90 or later, this is sm_{}", sm_);
+    require(sm_ >= 100 || !is_packed(m_.data_type), "data type {} needs sm_100 or later", name(m_.data_type));
+    require(sm_ >= 100 || m_.swizzle <= Swizzle::b128, "swizzle {} needs sm_100 or later", name(m_.swizzle));
+  }
+
+  void check_address() {
+    require(m_.global_address % unit() == 0, "global address {:#x} is not a multiple of {} bytes{}", m_.global_address,
+            unit(), unit_reason());
+  }
+
+  void check_dims() {
+    for (int i = 0; i < m_.rank; ++i)
+      require(m_.dims[i] >= 1 && m_.dims[i] <= uint64_t{1} << 32, "dimension {} has size {}, it must be 1 to 2^32", i,
+              m_.dims[i]);
+    if (align16b_type())
+      require(m_.dims[0] % 128 == 0, "dimension 0 has size {}, {} needs a multiple of 128", m_.dims[0],
+              name(m_.data_type));
+    if (m_.data_type == TensorDataType::u4x16_align8b)
+      require(m_.dims[0] % 2 == 0, "dimension 0 has size {}, {} needs a multiple of 2", m_.dims[0],
+              name(m_.data_type));
+  }
+
+  void check_strides() {
+    for (int i = 0; i + 1 < m_.rank; ++i) {
+      require(m_.strides[i] % unit() == 0, "the stride of dimension {} is {} bytes, not a multiple of {}{}", i + 1,
+              m_.strides[i], unit(), unit_reason());
+      require(m_.strides[i] < uint64_t{1} << 40, "the stride of dimension {} is {} bytes, it must be below 2^40",
+              i + 1, m_.strides[i]);
+    }
+  }
+
+  void check_box() {
+    for (int i = 0; i < m_.rank; ++i)
+      require(m_.box[i] >= 1 && m_.box[i] <= 256, "box dimension {} is {}, it must be 1 to 256", i, m_.box[i]);
+  }
+
+  void check_im2col() {
+    constexpr std::array<int, 3> corner_bits = {16, 8, 5};  // for rank 3, 4, 5
+    const int limit = 1 << (corner_bits[m_.rank - 3] - 1);
+    for (int i = 0; i + 2 < m_.rank; ++i) {
+      check_corner("lower", i, m_.lower_corner[i], limit);
+      check_corner("upper", i, m_.upper_corner[i], limit);
+      const int64_t extent = static_cast<int64_t>(m_.dims[i + 1]) + m_.upper_corner[i] - m_.lower_corner[i];
+      require(extent > 0, "the im2col bounding box is empty in dimension {}: size {}, corners {} and {}", i + 1,
+              m_.dims[i + 1], m_.lower_corner[i], m_.upper_corner[i]);
+    }
+    require(m_.channels_per_pixel >= 1 && m_.channels_per_pixel <= 256,
+            "channels per pixel is {}, it must be 1 to 256", m_.channels_per_pixel);
+    require(m_.pixels_per_column >= 1 && m_.pixels_per_column <= 1024,
+            "pixels per column is {}, it must be 1 to 1024", m_.pixels_per_column);
+  }
+
+  void check_corner(std::string_view which, int i, int value, int limit) {
+    require(value >= -limit && value < limit, "{} corner {} of a rank-{} im2col map is {}, it must be {} to {}", which,
+            i, m_.rank, value, -limit, limit - 1);
+  }
+
+  void check_element_strides() {
+    for (int i = 0; i < m_.rank; ++i)
+      require(m_.element_strides[i] >= 1 && m_.element_strides[i] <= 8,
+              "the element stride of dimension {} is {}, it must be 1 to 8", i, m_.element_strides[i]);
+  }
+
+  // The innermost run that lands in shared memory.
+  void check_inner_extent() {
+    const bool tiled = m_.mode == TensorMapMode::tiled;
+    const uint32_t elements = tiled ? m_.box[0] : m_.channels_per_pixel;
+    const std::string_view what = tiled ? "box dimension 0" : "channels per pixel";
+    if (align16b_type()) {
+      require(elements == 128, "{} is {}, {} needs exactly 128", what, elements, name(m_.data_type));
+      return;
+    }
+    if (m_.interleave != Interleave::none) return;
+    const uint32_t inner_bytes = elements * bits(m_.data_type) / 8;
+    require(inner_bytes % 16 == 0, "{} is {} elements of {} = {} bytes, not a multiple of 16", what, elements,
+            name(m_.data_type), inner_bytes);
+    require(m_.swizzle == Swizzle::none || inner_bytes <= span_bytes(m_.swizzle),
+            "{} is {} bytes, more than the {} bytes that swizzle {} spans", what, inner_bytes,
+            span_bytes(m_.swizzle), name(m_.swizzle));
+  }
+
+  void check_swizzle() {
+    require(m_.interleave != Interleave::b32 || m_.swizzle == Swizzle::b32,
+            "swizzle is {}, INTERLEAVE_32B needs swizzle 32B", name(m_.swizzle));
+    require(m_.swizzle != Swizzle::b96 || sm_ >= 103, "swizzle 96B needs sm_103");
+    if (m_.data_type == TensorDataType::u6x16_align16b)
+      require(m_.interleave == Interleave::none, "{} cannot be interleaved", name(m_.data_type));
+    if (align16b_type()) {
+      const bool u6 = m_.data_type == TensorDataType::u6x16_align16b;
+      const bool allowed = m_.swizzle == Swizzle::none || m_.swizzle == Swizzle::b128 ||
+                           m_.swizzle == Swizzle::b128_atom_32b || (u6 && m_.swizzle == Swizzle::b128_atom_64b);
+      require(allowed, "swizzle {} cannot be used with {}", name(m_.swizzle), name(m_.data_type));
+    }
+  }
+
+  void check_fill() {
+    require(m_.oob_fill == OobFill::zero || is_float(m_.data_type),
+            "NaN fill of out-of-bounds elements needs a floating-point data type, this is {}", name(m_.data_type));
+  }
+
+  const TensorMap& m_;
+  int sm_;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
+
+std::vector<std::string> validate(const TensorMap& map, int sm) { return Rules(map, sm).broken(); }
+
+}  // namespace palladion::isa

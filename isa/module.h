@@ -1,0 +1,120 @@
+#pragma once
+// A PTX module: the one representation that frontend, machine, printer and device share.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/diagnostic.h"
+#include "isa/instruction.h"
+
+namespace palladion::isa {
+
+struct Register {
+  std::string name;  // "%r1", unique in the function
+  Type type = Type::b32;
+};
+
+enum class Linkage : uint8_t { none, visible, extern_, weak, common };
+
+// A value in an initialiser that is an address: `generic(symbol)+offset` or `symbol+offset`.
+struct Relocation {
+  uint64_t at = 0;  // byte offset in the initialiser
+  uint8_t size = 8;
+  SymbolId symbol = no_id;
+  int64_t addend = 0;
+  bool generic = false;
+};
+
+// A variable of any space: globals, shared arrays, local arrays, parameters.
+struct Variable {
+  Space space = Space::global;
+  Type type = Type::b8;
+  uint32_t align = 0;                 // bytes; 0 = natural
+  uint32_t vector = 1;                // .v2, .v4
+  std::vector<uint64_t> dims;         // empty = scalar; a first dim of 0 = unsized (extern shared)
+  std::vector<uint8_t> init;          // bytes, little endian; shorter than the variable = zeros follow
+  std::vector<Relocation> relocations;
+  bool pointer = false;               // .param .u64 .ptr
+  Space pointee = Space::generic;
+  uint32_t pointee_align = 0;
+  // Bytes taken; 0 for unsized.
+  uint64_t size() const;
+  uint64_t alignment() const;
+};
+
+struct Symbol {
+  enum class Kind : uint8_t { variable, function };
+  std::string name;
+  Kind kind = Kind::variable;
+  Linkage linkage = Linkage::none;
+  uint32_t function = no_id;        // Kind::function: index into Module::functions
+  uint32_t scope = no_id;           // SymbolId of the owning function, for parameters and local variables; no_id = module
+  Variable variable;                // Kind::variable
+};
+
+struct Label {
+  std::string name;
+  uint32_t target = no_id;  // index of the instruction it stands before (may be one past the last)
+};
+
+// A list of labels for brx.idx, or of prototypes for indirect calls, by name.
+struct BranchTargets {
+  std::string name;
+  std::vector<LabelId> labels;
+};
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+struct Function {
+  std::string name;
+  SymbolId symbol = no_id;
+  bool entry = false;
+  bool defined = true;  // false: declaration (vprintf)
+  bool noreturn = false;
+  std::vector<SymbolId> params;   // Symbol with Space::param (entries, and .param of .func) or Space::reg
+  std::vector<SymbolId> returns;  // of a .func
+  std::vector<Register> registers;
+  std::vector<SymbolId> locals;   // shared, local and param variables declared in the body
+  std::vector<Label> labels;
+  std::vector<BranchTargets> branch_targets;
+  std::vector<Instruction> body;
+
+  // Performance directives; absent = none.
+  std::optional<Dim3> maxntid, reqntid, reqnctapercluster;
+  std::optional<uint32_t> minnctapersm, maxnctapersm, maxnreg, maxclusterrank;
+  bool explicitcluster = false;
+  std::vector<std::string> pragmas;
+};
+
+struct Module {
+  uint32_t version_major = 8, version_minor = 7;  // .version
+  std::string target = "sm_90a";
+  std::vector<std::string> target_options;  // texmode_independent, debug, ...
+  uint32_t address_size = 64;
+  std::vector<Symbol> symbols;
+  std::deque<Function> functions;  // a deque: references stay valid while one is added
+  std::vector<std::string> files;  // .file, index - 1
+  std::vector<SourceLoc> source_locs;
+  std::vector<std::string> debug_sections;  // .section ... { } kept as text
+
+  const Function* find_function(std::string_view name) const;
+  const Function* find_entry(std::string_view name) const;  // empty name: the only entry, else nullptr
+  SymbolId find_symbol(std::string_view name, uint32_t scope = no_id) const;
+  const SourceLoc* source(const Instruction& i) const;
+};
+
+// Bytes of an entry's parameter block and the offset of each parameter, with natural alignment.
+struct ParamLayout {
+  std::vector<uint32_t> offsets;
+  uint32_t size = 0;
+};
+ParamLayout param_layout(const Module& module, const Function& function);
+
+}  // namespace palladion::isa

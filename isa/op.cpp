@@ -1,0 +1,49 @@
+#include "isa/op.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace palladion::isa {
+namespace {
+
+std::vector<Op> compile_all() {
+  const OpList families[] = {ops::moves(),    ops::integer(),      ops::floating(),      ops::half(),
+                             ops::conversions(), ops::comparisons(), ops::logic(),       ops::control(),
+                             ops::memory(),   ops::atomics(),      ops::warp(),          ops::barriers(),
+                             ops::async_copies(), ops::tensor_copies(), ops::matrix(),   ops::system()};
+  std::vector<Op> all;
+  for (const OpList family : families) {
+    for (const OpDef& def : family) {
+      Op op{.def = &def, .id = static_cast<uint16_t>(all.size()), .forms = {}};
+      for (const std::string_view text : def.syntax.value) op.forms.push_back(compile_form(text));
+      all.push_back(std::move(op));
+    }
+  }
+  return all;
+}
+
+const std::vector<Op>& table() {
+  static const std::vector<Op> all = compile_all();
+  return all;
+}
+
+}  // namespace
+
+std::span<const Op> all_ops() { return table(); }
+
+const Op* find_op(std::string_view name) {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, const Op*> map;
+    for (const Op& op : table()) map.emplace(op.def->name.value, &op);
+    return map;
+  }();
+  const auto it = index.find(name);
+  return it == index.end() ? nullptr : it->second;
+}
+
+int DecodeContext::width(const Operand& operand) const {
+  if (!operand.is(Operand::Kind::reg)) return 0;
+  return bits(function.registers[operand.id].type);
+}
+
+}  // namespace palladion::isa
