@@ -1,0 +1,89 @@
+#pragma once
+// Per-chip facts as data: what limits a launch and what a chip is made of. Latencies and rates of the
+// clock belong here too, never in the machine's code.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace palladion::isa {
+
+struct ArchSpec {
+  std::string_view name;        // "h200"
+  std::string_view chip;        // as the driver names it
+  int sm;                       // compute capability x 10
+  std::string_view ptx_target;  // "sm_90a"
+
+  // Size of the chip.
+  int sm_count;
+  int gpc_count;
+  int sub_cores;                // warp schedulers per SM
+  int64_t l2_bytes;
+  int64_t memory_bytes;
+  double memory_gb_per_s;       // published peak
+  int sm_clock_mhz;             // maximum boost
+  int memory_clock_mhz;
+
+  // Limits of an SM.
+  int max_threads_per_sm;
+  int max_warps_per_sm;
+  int max_ctas_per_sm;
+  int registers_per_sm;         // 32-bit
+  int shared_bytes_per_sm;
+  int barriers_per_sm;          // named barriers, shared by the resident CTAs
+
+  // Limits of a CTA, a thread, a cluster, a grid.
+  int max_threads_per_cta;
+  int max_registers_per_thread;
+  int max_shared_bytes_per_cta;
+  int static_shared_bytes_per_cta;   // without asking for more
+  int reserved_shared_bytes_per_cta; // taken by the system from each resident CTA's share
+  int named_barriers_per_cta;
+  int max_cluster_portable;
+  int max_cluster;                   // with the non-portable attribute
+  int64_t max_grid_x, max_grid_yz;
+  int max_cta_x, max_cta_y, max_cta_z;
+  int max_parameter_bytes;
+
+  // Units of allocation.
+  int register_unit_per_warp;   // registers
+  int register_unit_per_thread;
+  int shared_unit_bytes;
+  int warp_size;
+};
+
+std::span<const ArchSpec> architectures();
+// Null when there is none of that name; names are those of architectures().
+const ArchSpec* find_arch(std::string_view name);
+
+// One line of the table that people read: `palladion list`, reports.
+struct ArchFact {
+  std::string_view name;
+  std::string value;
+  std::string_view unit;
+  std::string_view source;
+};
+std::vector<ArchFact> facts(const ArchSpec& arch);
+
+// ---- occupancy -----------------------------------------------------------------------------------
+struct CtaResources {
+  int threads = 1;
+  int registers_per_thread = 0;
+  int64_t shared_bytes = 0;  // static and dynamic
+  int barriers = 1;          // named barriers used, 0 to 16
+};
+
+enum class OccupancyLimit : uint8_t { ctas, warps, registers, shared, barriers };
+std::string_view name(OccupancyLimit limit);
+
+struct Occupancy {
+  int ctas_per_sm = 0;                // 0: not even one fits
+  OccupancyLimit limit{};             // the scarcest resource
+  int64_t shared_bytes_per_cta = 0;   // allocated, the reserve included
+  int registers_per_warp = 0;         // allocated
+  std::string reason;                 // why no CTA fits; empty otherwise
+};
+Occupancy occupancy(const ArchSpec& arch, const CtaResources& cta);
+
+}  // namespace palladion::isa

@@ -1,0 +1,128 @@
+#pragma once
+// What one tensor copy touches: the runs of bytes, contiguous in global memory and in the shared tile,
+// that a TMA box or im2col column is made of (PTX, "Tensor Dimension, size and format", "Tiled Mode",
+// "Im2col mode"). No memory is touched here; machine, checkers and tests walk the same runs.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "isa/formats/tensor_map.h"
+
+namespace palladion::isa {
+
+struct BoxRun {
+  uint32_t tile_offset;   // bytes from the tile's shared address, before the swizzle
+  uint32_t bytes;
+  int64_t global_offset;  // bytes from the map's global address; without meaning when out of bounds
+  bool in_bounds;         // else: filled on loads, dropped on stores
+};
+
+class TensorWalk {
+ public:
+  // `coordinates` innermost first, in elements; may be negative or beyond the tensor. The text names
+  // what does not fit (rank, mode) or what is not modelled. The map is expected to be valid.
+  static tl::expected<TensorWalk, std::string> tiled(const TensorMap& map, std::span<const int32_t> coordinates);
+
+  // Coordinates are C, W, (H, (D,)) N of the first pixel inside the bounding box; `offsets` W, (H, (D))
+  // shift every pixel (the filter tap). Stores pass no offsets.
+  static tl::expected<TensorWalk, std::string> im2col(const TensorMap& map, std::span<const int32_t> coordinates,
+                                                      std::span<const uint16_t> offsets);
+
+  // Bytes that a load adds to its mbarrier: the whole box, out-of-bounds elements included.
+  uint32_t transaction_bytes() const { return rows_ * inner_bytes_; }
+  // Bytes of shared memory from the first to behind the last, before the swizzle.
+  uint32_t footprint_bytes() const { return rows_ * pitch_; }
+  uint32_t rows() const { return rows_; }
+  // Distance of consecutive rows in the tile. A row narrower than the swizzle's span takes the whole
+  // span ("the swizzle width", CUDA programming guide; not measured).
+  uint32_t row_pitch() const { return pitch_; }
+
+  // Calls visit(const BoxRun&) for each run, in tile order: one to three per row.
+  template <class Visit>
+  void for_each_run(Visit&& visit) const {
+    if (im2col_) walk_pixels(visit);
+    else walk_box(visit);
+  }
+
+ private:
+  struct Axis {
+    int64_t start = 0;   // first coordinate
+    int64_t step = 1;    // elements
+    int64_t size = 1;    // of the tensor
+    uint64_t stride = 0; // bytes
+    uint32_t count = 1;  // positions (tiled)
+    int64_t lower = 0, upper = 0;  // bounding box, inclusive (im2col)
+    int64_t offset = 0;  // filter tap (im2col)
+  };
+
+  static TensorWalk common(const TensorMap& map, std::span<const int32_t> coordinates, uint32_t inner);
+
+  template <class Visit>
+  void visit_row(uint32_t row, uint64_t base, bool inside, Visit& visit) const {
+    const uint32_t tile = row * pitch_;
+    const Axis& inner = axes_[0];
+    if (!inside || inner.start >= inner.size || inner.start + inner.count <= 0)
+      return visit(BoxRun{tile, inner_bytes_, 0, false});
+    const int64_t first = inner.start < 0 ? -inner.start : 0;
+    const int64_t end = inner.start + inner.count > inner.size ? inner.size - inner.start : inner.count;
+    const auto bytes = [&](int64_t elements) { return static_cast<uint32_t>(elements * element_bytes_); };
+    if (first > 0) visit(BoxRun{tile, bytes(first), 0, false});
+    const int64_t at = static_cast<int64_t>(base) + (inner.start + first) * element_bytes_;
+    visit(BoxRun{tile + bytes(first), bytes(end - first), at, true});
+    if (end < inner.count) visit(BoxRun{tile + bytes(end), bytes(inner.count - end), 0, false});
+  }
+
+  template <class Visit>
+  void walk_box(Visit& visit) const {
+    std::array<uint32_t, max_tensor_rank> at{};
+    for (uint32_t row = 0; row < rows_; ++row) {
+      uint64_t base = 0;
+      bool inside = true;
+      for (int i = 1; i < rank_; ++i) {
+        const Axis& axis = axes_[i];
+        const int64_t position = axis.start + at[i] * axis.step;
+        inside &= static_cast<uint64_t>(position) < static_cast<uint64_t>(axis.size);
+        base += static_cast<uint64_t>(position) * axis.stride;
+      }
+      visit_row(row, base, inside, visit);
+      for (int i = 1; i < rank_ && ++at[i] == axes_[i].count; ++i) at[i] = 0;
+    }
+  }
+
+  // Pixels follow W, then H, then D inside the bounding box, then the next image.
+  template <class Visit>
+  void walk_pixels(Visit& visit) const {
+    std::array<int64_t, max_tensor_rank> at{};
+    for (int i = 1; i < rank_; ++i) at[i] = axes_[i].start;
+    for (uint32_t row = 0; row < rows_; ++row) {
+      uint64_t base = 0;
+      bool inside = true;
+      for (int i = 1; i < rank_; ++i) {
+        const int64_t position = at[i] + axes_[i].offset;
+        inside &= static_cast<uint64_t>(position) < static_cast<uint64_t>(axes_[i].size);
+        base += static_cast<uint64_t>(position) * axes_[i].stride;
+      }
+      visit_row(row, base, inside, visit);
+      int i = 1;
+      for (; i + 1 < rank_; ++i) {
+        at[i] += axes_[i].step;
+        if (at[i] <= axes_[i].upper) break;
+        at[i] = axes_[i].lower;
+      }
+      if (i + 1 == rank_) at[i] += 1;
+    }
+  }
+
+  std::array<Axis, max_tensor_rank> axes_{};
+  int rank_ = 1;
+  int element_bytes_ = 1;
+  uint32_t inner_bytes_ = 0;
+  uint32_t pitch_ = 0;
+  uint32_t rows_ = 1;
+  bool im2col_ = false;
+};
+
+}  // namespace palladion::isa
