@@ -1,0 +1,104 @@
+#include "cli/term.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "cli/json.h"
+#include "tests/support/golden.h"
+
+namespace palladion::cli {
+namespace {
+
+TEST(term, paint_is_silent_without_color) {
+  EXPECT_EQ(paint("error", Style::red, false), "error");
+  EXPECT_EQ(paint("error", Style::red, true), "\x1b[31merror\x1b[0m");
+  EXPECT_EQ(paint("error", Style::plain, true), "error");
+}
+
+TEST(term, files_get_no_color) {
+  std::FILE* file = std::tmpfile();
+  EXPECT_FALSE(wants_color(file));
+  std::fclose(file);
+}
+
+TEST(term, progress_line_fits) {
+  EXPECT_EQ(Progress::line("run", 1, 4, 2.0, 40), "run [#####---------------] 25 %, 2.00 s");
+  EXPECT_EQ(Progress::line("run", 9, 4, 2.0, 24), "run 100 %, 2.00 s")
+      << "too narrow for a bar; never above 100 %";
+  EXPECT_EQ(Progress::line("run", 1500, 0, 0.25, 80), "run 1.50 k, 250 ms") << "an unknown total";
+  for (int columns = 30; columns < 120; ++columns) {
+    EXPECT_LT(Progress::line("matmul_ws", 77, 100, 12.5, columns).size(), size_t(columns));
+  }
+}
+
+TEST(term, numbers_for_people) {
+  EXPECT_EQ(human_seconds(0.000045), "45.0 us");
+  EXPECT_EQ(human_seconds(0.3124), "312 ms");
+  EXPECT_EQ(human_seconds(1.5), "1.50 s");
+  EXPECT_EQ(human_bytes(17), "17 B");
+  EXPECT_EQ(human_bytes(384ull << 20), "384 MiB");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1234567), "1.23 M");
+}
+
+TEST(term, first_interrupt_sets_the_flag_second_ends) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handler();
+        if (interrupted()) _exit(1);
+        raise(SIGINT);
+        if (!interrupted()) _exit(2);
+        raise(SIGINT);
+        _exit(3);
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(json, nests_in_order) {
+  JsonWriter json;
+  json.begin_object().member("name", "a \"b\"\n\x01").member("cycles", uint64_t(1) << 63).member("delta", -3);
+  json.member("ratio", 0.1).member("ok", true).key("none").null().member("nan", std::nan(""));
+  json.key("shape").begin_array().value(512).value(256).end_array().key("empty").begin_array().end_array();
+  json.key("inner").begin_object().end_object().end_object();
+  EXPECT_EQ(json.text(), R"({
+  "name": "a \"b\"\n\u0001",
+  "cycles": 9223372036854775808,
+  "delta": -3,
+  "ratio": 0.1,
+  "ok": true,
+  "none": null,
+  "nan": "nan",
+  "shape": [
+    512,
+    256
+  ],
+  "empty": [],
+  "inner": {}
+}
+)");
+}
+
+TEST(golden, diff_shows_what_changed_with_context) {
+  std::string before, after;
+  for (int i = 1; i <= 20; ++i) {
+    before += "line " + std::to_string(i) + "\n";
+    after += i == 10 ? "ten\nten and a half\n" : "line " + std::to_string(i) + "\n";
+  }
+  EXPECT_EQ(golden::unified_diff(before, before), "");
+  EXPECT_EQ(golden::unified_diff(before, after),
+            "@@ -7,7 +7,8 @@\n line 7\n line 8\n line 9\n-line 10\n+ten\n+ten and a half\n line 11\n line "
+            "12\n line 13\n");
+  EXPECT_NE(golden::unified_diff("a", "a\n"), "");
+}
+
+TEST(golden, a_missing_file_fails) {
+  if (golden::rebasing()) GTEST_SKIP() << "rebasing would write it";
+  EXPECT_FALSE(golden::compare("no/such/file.txt", "text"));
+}
+
+}  // namespace
+}  // namespace palladion::cli
