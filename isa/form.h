@@ -49,7 +49,10 @@ struct OperandDef {
   int count = 1;                   // ^4; 0 = any length
 };
 
+struct OpDef;
+
 struct Form {
+  const OpDef* def = nullptr;  // the definition that states it
   std::string_view text;  // as stated
   std::string_view op;    // "ld"
   uint32_t ptx_version = 10;  // 8.0 -> 80

@@ -12,11 +12,16 @@ std::vector<Op> compile_all() {
                              ops::memory(),   ops::atomics(),      ops::warp(),          ops::barriers(),
                              ops::async_copies(), ops::tensor_copies(), ops::matrix(),   ops::system()};
   std::vector<Op> all;
+  std::unordered_map<std::string_view, size_t> index;
   for (const OpList family : families) {
     for (const OpDef& def : family) {
-      Op op{.def = &def, .id = static_cast<uint16_t>(all.size()), .forms = {}};
-      for (const std::string_view text : def.syntax.value) op.forms.push_back(compile_form(text));
-      all.push_back(std::move(op));
+      const auto [it, is_new] = index.emplace(def.name.value, all.size());
+      if (is_new) all.push_back({.name = def.name.value, .id = static_cast<uint16_t>(all.size()), .forms = {}});
+      for (const std::string_view text : def.syntax.value) {
+        Form form = compile_form(text);
+        form.def = &def;
+        all[it->second].forms.push_back(std::move(form));
+      }
     }
   }
   return all;
@@ -34,7 +39,7 @@ std::span<const Op> all_ops() { return table(); }
 const Op* find_op(std::string_view name) {
   static const auto index = [] {
     std::unordered_map<std::string_view, const Op*> map;
-    for (const Op& op : table()) map.emplace(op.def->name.value, &op);
+    for (const Op& op : table()) map.emplace(op.name, &op);
     return map;
   }();
   const auto it = index.find(name);

@@ -1,6 +1,8 @@
 #pragma once
 // An op, stated once: its words, what it means, what it needs, what it does, what it costs.
 // Parser, printer, verifier, machine, checkers, clock and the reference page derive from this.
+#include <concepts>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -37,7 +39,12 @@ template <class T>
 struct Clause {
   T value;
   Clause() = delete;
-  constexpr Clause(T v) : value(std::move(v)) {}  // NOLINT: implicit on purpose
+  template <class U>
+    requires std::constructible_from<T, U&&>
+  Clause(U&& v) : value(std::forward<U>(v)) {}  // NOLINT: implicit on purpose
+  Clause(std::initializer_list<std::string_view> list)  // NOLINT
+    requires std::constructible_from<T, std::initializer_list<std::string_view>>
+      : value(list) {}
 };
 
 struct DecodeContext {
@@ -58,9 +65,10 @@ struct OpDef {
   Clause<DecodeFn> effect;
 };
 
-// An op with its forms compiled. `id` is dense, stable within a build.
+// All that is stated under one name (`add` has an integer and a floating definition), with the forms
+// compiled; each form knows its definition. `id` is dense, stable within a build.
 struct Op {
-  const OpDef* def;
+  std::string_view name;
   uint16_t id;
   std::vector<Form> forms;
 };
@@ -76,7 +84,7 @@ OpList moves(), integer(), floating(), half(), conversions(), comparisons(), log
     warp(), barriers(), async_copies(), tensor_copies(), matrix(), system();
 }
 
-inline Effect effect(const Instruction& i, const DecodeContext& context) { return i.op->def->effect.value(i, context); }
-inline Timing timing(const Instruction& i) { return i.op->def->timing.value(i); }
+inline Effect effect(const Instruction& i, const DecodeContext& context) { return i.form->def->effect.value(i, context); }
+inline Timing timing(const Instruction& i) { return i.form->def->timing.value(i); }
 
 }  // namespace palladion::isa

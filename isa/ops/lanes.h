@@ -1,0 +1,97 @@
+#pragma once
+// How pure functions run over the 32 lanes of a warp: compute all lanes into a local array (so that
+// the compiler vectorises and destinations may be sources), then write the lanes of the mask.
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "isa/effects.h"
+
+namespace palladion::isa::lanes {
+
+inline constexpr int warp_size = 32;
+
+template <class D>
+inline void commit(void* destination, const D* values, uint32_t mask) {
+  D* d = static_cast<D*>(destination);
+  if (mask == ~0u) {
+    std::memcpy(d, values, sizeof(D) * warp_size);
+    return;
+  }
+  for (int i = 0; i < warp_size; ++i) d[i] = (mask >> i & 1) != 0 ? values[i] : d[i];
+}
+
+inline void commit_mask(void* destination, uint32_t value, uint32_t mask) {
+  auto* d = static_cast<uint32_t*>(destination);
+  *d = (*d & ~mask) | (value & mask);
+}
+
+inline uint32_t mask_source(const LaneArgs& a, int i) { return *static_cast<const uint32_t*>(a.s[i]); }
+
+template <class S>
+inline const S* source(const LaneArgs& a, int i) {
+  return static_cast<const S*>(a.s[i]);
+}
+
+namespace detail {
+template <class F, class D, class... S, size_t... index>
+inline void map(const LaneArgs& a, D* t, std::index_sequence<index...>) {
+  const F f{};
+  for (int i = 0; i < warp_size; ++i) t[i] = static_cast<D>(f(source<S>(a, index)[i]...));
+}
+template <class F, class... S, size_t... index>
+inline uint32_t test(const LaneArgs& a, std::index_sequence<index...>) {
+  const F f{};
+  alignas(32) uint8_t t[warp_size];
+  for (int i = 0; i < warp_size; ++i) t[i] = f(source<S>(a, index)[i]...) ? 0xFF : 0;
+  return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_load_si256(reinterpret_cast<const __m256i*>(t))));
+}
+}  // namespace detail
+
+// d = F(s...), D and S the types of one lane. F is a stateless functor.
+template <class F, class D, class... S>
+void apply(const LaneArgs& a) {
+  D t[warp_size];
+  detail::map<F, D, S...>(a, t, std::index_sequence_for<S...>{});
+  commit(a.d[0], t, a.mask);
+}
+
+// The lanes for which F(s...) is true.
+template <class F, class... S>
+uint32_t test(const LaneArgs& a) {
+  return detail::test<F, S...>(a, std::index_sequence_for<S...>{});
+}
+
+template <class F, class... S>
+void test_into(const LaneArgs& a) {
+  commit_mask(a.d[0], test<F, S...>(a), a.mask);
+}
+
+// Calls f.operator()<T>() with the host type of an integer type; the result is usually a LanesFn.
+template <class Fn>
+LanesFn for_integer(Type type, Fn f) {
+  switch (type) {
+    case Type::u8: case Type::b8: return f.template operator()<uint8_t>();
+    case Type::s8: return f.template operator()<int8_t>();
+    case Type::u16: case Type::b16: return f.template operator()<uint16_t>();
+    case Type::s16: return f.template operator()<int16_t>();
+    case Type::u32: case Type::b32: return f.template operator()<uint32_t>();
+    case Type::s32: return f.template operator()<int32_t>();
+    case Type::u64: case Type::b64: return f.template operator()<uint64_t>();
+    case Type::s64: return f.template operator()<int64_t>();
+    default: return nullptr;
+  }
+}
+
+template <class T> struct Wider;
+template <> struct Wider<uint16_t> { using type = uint32_t; };
+template <> struct Wider<int16_t> { using type = int32_t; };
+template <> struct Wider<uint32_t> { using type = uint64_t; };
+template <> struct Wider<int32_t> { using type = int64_t; };
+template <> struct Wider<uint64_t> { using type = unsigned __int128; };
+template <> struct Wider<int64_t> { using type = __int128; };
+template <class T> using wider_t = typename Wider<T>::type;
+
+}  // namespace palladion::isa::lanes
