@@ -60,10 +60,27 @@ struct Label {
   uint32_t target = no_id;  // index of the instruction it stands before (may be one past the last)
 };
 
-// A list of labels for brx.idx, or of prototypes for indirect calls, by name.
+// A list of labels for brx.idx, by name. The operand that names it is of kind label with the index into
+// Function::branch_targets.
 struct BranchTargets {
   std::string name;
   std::vector<LabelId> labels;
+};
+
+// What an indirect call may reach: a .callprototype, or the functions of a .calltargets list. The operand
+// that names it is of kind label with the index into Function::call_targets.
+struct CallTargets {
+  std::string name;
+  std::vector<SymbolId> functions;          // .calltargets
+  bool prototype = false;                   // .callprototype
+  bool noreturn = false;
+  std::vector<Variable> returns, params;
+};
+
+// .pragma "text"; within a body: what it says holds from the instruction it stands before.
+struct Pragma {
+  std::string text;
+  uint32_t before = 0;  // index of an instruction
 };
 
 struct Dim3 {
@@ -84,13 +101,21 @@ struct Function {
   std::vector<SymbolId> locals;   // shared, local and param variables declared in the body
   std::vector<Label> labels;
   std::vector<BranchTargets> branch_targets;
+  std::vector<CallTargets> call_targets;
   std::vector<Instruction> body;
 
   // Performance directives; absent = none.
   std::optional<Dim3> maxntid, reqntid, reqnctapercluster;
   std::optional<uint32_t> minnctapersm, maxnctapersm, maxnreg, maxclusterrank;
   bool explicitcluster = false;
-  std::vector<std::string> pragmas;
+  std::vector<std::string> pragmas;           // of the whole function
+  std::vector<Pragma> body_pragmas;           // in the order of `before`
+  std::vector<std::string> other_directives;  // ".abi_preserve 8": no meaning here, printed back
+};
+
+// .alias name, target: both are function symbols; calls of `name` reach `target`.
+struct Alias {
+  SymbolId name = no_id, target = no_id;
 };
 
 struct Module {
@@ -102,6 +127,8 @@ struct Module {
   std::deque<Function> functions;  // a deque: references stay valid while one is added
   std::vector<std::string> files;  // .file, index - 1
   std::vector<SourceLoc> source_locs;
+  std::vector<Alias> aliases;
+  std::vector<std::string> pragmas;         // at module level
   std::vector<std::string> debug_sections;  // .section ... { } kept as text
 
   const Function* find_function(std::string_view name) const;
