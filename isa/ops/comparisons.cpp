@@ -1,7 +1,140 @@
+// Comparison and selection of integers and untyped bits (PTX, "Comparison and Selection Instructions").
+// The floating forms of setp and set stand in floating.cpp and half.cpp.
+#include <array>
+
 #include "isa/op.h"
+#include "isa/ops/compare.h"
+#include "isa/ops/lanes.h"
 
 namespace palladion::isa::ops {
+namespace {
 
-OpList comparisons() { return {}; }
+using compare::BoolOp;
+using compare::Cmp;
+using lanes::for_integer;
+
+Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+
+Effect setp(const Instruction& i, const DecodeContext&) {
+  const Cmp cmp = compare::cmp_named(i.mod("cmp"));
+  const BoolOp op = compare::bool_named(i.mod("bool"));
+  const bool has_q = i.operand("q") != nullptr;
+  return Pure{for_integer(i.type(), [&]<class T>() -> LanesFn {
+    return compare::for_cmp(cmp, [&]<Cmp c>() -> LanesFn {
+      if constexpr (c > Cmp::ge) {
+        return nullptr;
+      } else {
+        return has_q ? compare::set_predicate_for<T, compare::Identity, c, true>(op)
+                     : compare::set_predicate_for<T, compare::Identity, c, false>(op);
+      }
+    });
+  })};
+}
+
+// set: d = all ones (or 1.0f) where the comparison holds.
+template <Cmp c, class T, uint32_t yes>
+struct Set {
+  uint32_t operator()(T a, T b) const { return compare::Compare<c, T>{}(a, b) ? yes : 0; }
+};
+template <Cmp c, class T, uint32_t yes, BoolOp op>
+void set_combined(const LaneArgs& a) {
+  const uint32_t t = compare::combine(op, lanes::test<compare::Compare<c, T>, T, T>(a), lanes::mask_source(a, 2));
+  uint32_t v[lanes::warp_size];
+  for (int i = 0; i < lanes::warp_size; ++i) v[i] = (t >> i & 1) != 0 ? yes : 0;
+  lanes::commit(a.d[0], v, a.mask);
+}
+template <Cmp c, class T, uint32_t yes>
+LanesFn set_for(BoolOp op) {
+  switch (op) {
+    case BoolOp::none: return lanes::apply<Set<c, T, yes>, uint32_t, T, T>;
+    case BoolOp::and_: return set_combined<c, T, yes, BoolOp::and_>;
+    case BoolOp::or_: return set_combined<c, T, yes, BoolOp::or_>;
+    case BoolOp::xor_: return set_combined<c, T, yes, BoolOp::xor_>;
+  }
+  return nullptr;
+}
+
+Effect set(const Instruction& i, const DecodeContext&) {
+  const Cmp cmp = compare::cmp_named(i.mod("cmp"));
+  const BoolOp op = compare::bool_named(i.mod("bool"));
+  const bool to_float = i.type("dtype") == Type::f32;
+  return Pure{for_integer(i.type(), [&]<class T>() -> LanesFn {
+    return compare::for_cmp(cmp, [&]<Cmp c>() -> LanesFn {
+      if constexpr (c > Cmp::ge) {
+        return nullptr;
+      } else {
+        return to_float ? set_for<c, T, 0x3F800000>(op) : set_for<c, T, ~0u>(op);
+      }
+    });
+  })};
+}
+
+template <class T>
+void select(const LaneArgs& a) {
+  const T* x = lanes::source<T>(a, 0);
+  const T* y = lanes::source<T>(a, 1);
+  const uint32_t p = lanes::mask_source(a, 2);
+  T t[lanes::warp_size];
+  for (int i = 0; i < lanes::warp_size; ++i) t[i] = (p >> i & 1) != 0 ? x[i] : y[i];
+  lanes::commit(a.d[0], t, a.mask);
+}
+
+LanesFn select_for(Type type) {
+  switch (bits(type)) {
+    case 8: return select<uint8_t>;
+    case 16: return select<uint16_t>;
+    case 32: return select<uint32_t>;
+    case 64: return select<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+template <class T> struct SelectSigned {
+  T operator()(T a, T b, int32_t c) const { return c >= 0 ? a : b; }
+};
+// A float c: selects by c >= 0, where -0 counts as 0 and NaN does not.
+template <class T> struct SelectFloat {
+  T operator()(T a, T b, float c) const { return c >= 0.0F ? a : b; }
+};
+
+Effect slct(const Instruction& i, const DecodeContext&) {
+  const bool by_float = i.type("ctype") == Type::f32;
+  if (bits(i.type()) == 16)
+    return Pure{by_float ? lanes::apply<SelectFloat<uint16_t>, uint16_t, uint16_t, uint16_t, float>
+                         : lanes::apply<SelectSigned<uint16_t>, uint16_t, uint16_t, uint16_t, int32_t>};
+  if (bits(i.type()) == 64)
+    return Pure{by_float ? lanes::apply<SelectFloat<uint64_t>, uint64_t, uint64_t, uint64_t, float>
+                         : lanes::apply<SelectSigned<uint64_t>, uint64_t, uint64_t, uint64_t, int32_t>};
+  return Pure{by_float ? lanes::apply<SelectFloat<uint32_t>, uint32_t, uint32_t, uint32_t, float>
+                       : lanes::apply<SelectSigned<uint32_t>, uint32_t, uint32_t, uint32_t, int32_t>};
+}
+
+}  // namespace
+
+OpList comparisons() {
+  static const std::array defs = {
+      OpDef{"setp", "p = a cmp b, and q its complement, each combined with c. Comparison and Selection: setp.",
+            {"setp.cmp:eq|ne.type:b16|b32|b64 =p:pred|=q?:pred, a:type, b:type",
+             "setp.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.type:u16|u32|u64|s16|s32|s64 =p:pred|=q?:pred, a:type, b:type",
+             "setp.cmp:eq|ne.bool:%bool.type:b16|b32|b64 =p:pred|=q?:pred, a:type, b:type, c:pred",
+             "setp.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.bool:%bool.type:u16|u32|u64|s16|s32|s64 =p:pred|=q?:pred, a:type, b:type, "
+             "c:pred"},
+            alu, setp},
+      OpDef{"set", "d = all ones (1.0f) where a cmp b. Comparison and Selection: set.",
+            {"set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.dtype:u32|s32|f32.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 =d:dtype, a:type, "
+             "b:type",
+             "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.bool:%bool.dtype:u32|s32|f32.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 "
+             "=d:dtype, a:type, b:type, c:pred"},
+            alu, set},
+      OpDef{"selp", "d = c ? a : b. Comparison and Selection: selp.",
+            {"selp.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:type, a:type, b:type, c:pred"}, alu,
+            [](const Instruction& i, const DecodeContext&) -> Effect { return Pure{select_for(i.type())}; }},
+      OpDef{"slct", "d = c >= 0 ? a : b. Comparison and Selection: slct.",
+            {"slct.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64.ctype:s32 =d:type, a:type, b:type, c:ctype",
+             "slct{.ftz}.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64.ctype:f32 =d:type, a:type, b:type, c:ctype"},
+            alu, slct},
+  };
+  return defs;
+}
 
 }  // namespace palladion::isa::ops
