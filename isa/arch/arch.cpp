@@ -61,7 +61,7 @@ constexpr ArchSpec h200() {
   a.sm_count = 132;
   a.gpc_count = 8;
   a.l2_bytes = 60 * 1024 * 1024;
-  a.memory_bytes = int64_t{141} * 1000 * 1000 * 1000;
+  a.memory_bytes = int64_t{143771} << 20;  // as the driver reports; sold as 141 GB
   a.memory_gb_per_s = 4800;
   a.sm_clock_mhz = 1980;
   a.memory_clock_mhz = 3201;
@@ -95,7 +95,7 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
       {"GPCs", text(a.gpc_count), "", "published microbenchmarks"},
       {"sub-cores per SM", text(a.sub_cores), "", "H100 architecture white paper"},
       {"L2", text(a.l2_bytes), "bytes", device},
-      {"memory", text(a.memory_bytes), "bytes", sheet},
+      {"memory", text(a.memory_bytes), "bytes", device},
       {"memory bandwidth, peak", text(a.memory_gb_per_s), "GB/s", sheet},
       {"SM clock, maximum", text(a.sm_clock_mhz), "MHz", device},
       {"memory clock", text(a.memory_clock_mhz), "MHz", device},
