@@ -1,0 +1,354 @@
+// PTX' floating-point arithmetic on bit patterns, bit-exact in every rounding mode.
+//
+// Forms for f32, f16 and bf16 are free of branches on values, so that a loop over lanes vectorises.
+// NaN results are canonical (f32 0x7FFFFFFF, f16/bf16 0x7FFF); f64 keeps an operand's payload (`nan_f64`).
+// What the modifiers mean: `.ftz` flushes subnormal operands and results to zero of their sign, `.sat`
+// clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps NaN.
+#pragma once
+
+#include "isa/num/soft.h"
+
+namespace palladion::isa::num {
+
+struct ArithMods {
+  Rounding rounding = Rounding::rn;
+  bool ftz = false;
+  bool sat = false;
+  bool relu = false;
+  friend constexpr bool operator==(ArithMods, ArithMods) = default;
+};
+
+/// Calls `fn.template operator()<M>()` with the modifiers as a constant. f16 and bf16 know only rn; f64 no ftz.
+template <class Fn>
+PLD_NUM_INLINE decltype(auto) with_mods(ArithMods m, Fn&& fn) {
+  return with_rounding(m.rounding, [&]<Rounding R>() -> decltype(auto) {
+    if (m.relu) {
+      if (m.ftz) return fn.template operator()<ArithMods{R, true, false, true}>();
+      return fn.template operator()<ArithMods{R, false, false, true}>();
+    }
+    if (m.ftz && m.sat) return fn.template operator()<ArithMods{R, true, true}>();
+    if (m.ftz) return fn.template operator()<ArithMods{R, true, false}>();
+    if (m.sat) return fn.template operator()<ArithMods{R, false, true}>();
+    return fn.template operator()<ArithMods{R}>();
+  });
+}
+
+namespace detail {
+
+template <class F>
+PLD_NUM_INLINE constexpr bits_of<F> canonical(bits_of<F> b) {
+  return is_nan<F>(b) ? F::canonical_nan : b;
+}
+
+/// `.sat` on any IEEE format, as integers: the order of patterns is the order of non-negative numbers.
+template <class F>
+PLD_NUM_INLINE constexpr bits_of<F> saturate(bits_of<F> b) {
+  const bits_of<F> capped = b > F::one ? F::one : b;
+  return is_nan<F>(b) || is_negative<F>(b) ? bits_of<F>{0} : capped;
+}
+
+template <class F>
+PLD_NUM_INLINE constexpr bits_of<F> relu(bits_of<F> b) {
+  return is_negative<F>(b) ? bits_of<F>{0} : b;
+}
+
+template <class F, ArithMods M>
+PLD_NUM_INLINE constexpr bits_of<F> operand(bits_of<F> b) {
+  if constexpr (M.ftz) return flush_subnormal<F>(b);
+  return b;
+}
+
+/// Last steps of every operation; NaN is canonical already.
+template <class F, ArithMods M>
+PLD_NUM_INLINE constexpr bits_of<F> finish(bits_of<F> b) {
+  if constexpr (M.ftz) b = flush_subnormal<F>(b);
+  if constexpr (M.sat) b = saturate<F>(b);
+  if constexpr (M.relu) b = relu<F>(b);
+  return b;
+}
+
+PLD_NUM_INLINE float f32_value(std::uint32_t b) { return std::bit_cast<float>(b); }
+PLD_NUM_INLINE double f64_value(std::uint64_t b) { return std::bit_cast<double>(b); }
+
+/// The zero that an exactly cancelled sum is in round-down; other results pass.
+template <Rounding R>
+PLD_NUM_INLINE std::uint32_t fix_zero_sign(std::uint32_t result, bool any_negative) {
+  if constexpr (R == Rounding::rm) return (result << 1) == 0 && any_negative ? 0x80000000u : result;
+  return result;
+}
+
+}  // namespace detail
+
+/// Result of an f64 operation that has a NaN operand (the first one, made quiet) or is invalid (the default NaN).
+/// The programming guide promises no canonical NaN for f64; the order of operands is an assumption.
+inline std::uint64_t nan_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0) {
+  constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
+  if (is_nan<F64>(a)) return a | quiet;
+  if (is_nan<F64>(b)) return b | quiet;
+  if (is_nan<F64>(c)) return c | quiet;
+  return F64::canonical_nan;
+}
+
+namespace detail {
+
+enum class Op : std::uint8_t { add, sub, mul, fma, div, sqrt };
+
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint32_t f32_nearest(float a, float b, float c) {
+  float r = 0;
+  if constexpr (O == Op::add) r = a + b;
+  if constexpr (O == Op::sub) r = a - b;
+  if constexpr (O == Op::mul) r = a * b;
+  if constexpr (O == Op::fma) r = std::fma(a, b, c);
+  if constexpr (O == Op::div) r = a / b;
+  if constexpr (O == Op::sqrt) r = std::sqrt(a);
+  const auto bits = std::bit_cast<std::uint32_t>(r);
+  return r != r ? F32::canonical_nan : bits;
+}
+
+/// Directed rounding: the exact value, or its rounding to odd, in f64 tells which neighbour is right.
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint32_t f32_directed(float a, float b, float c) {
+  const double wide_a = a;
+  const double wide_b = b;
+  if constexpr (O == Op::div || O == Op::sqrt) {
+    const float nearest = O == Op::div ? a / b : std::sqrt(a);
+    const double product = static_cast<double>(nearest) * (O == Op::div ? wide_b : static_cast<double>(nearest));
+    const auto bits = std::bit_cast<std::uint32_t>(nearest);
+    const std::uint32_t moved = adjust<std::uint32_t, M.rounding>(
+        bits, std::fabs(product) > std::fabs(wide_a), std::fabs(product) < std::fabs(wide_a));
+    return nearest != nearest ? F32::canonical_nan : moved;
+  } else {
+    double exact = 0;
+    if constexpr (O == Op::add) exact = odd_sum(wide_a, wide_b);
+    if constexpr (O == Op::sub) exact = odd_sum(wide_a, -wide_b);
+    if constexpr (O == Op::mul) exact = wide_a * wide_b;
+    if constexpr (O == Op::fma) exact = odd_sum(wide_a * wide_b, static_cast<double>(c));
+    return encode_f64<F32, M.rounding>(exact);
+  }
+}
+
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint32_t f32_op(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  a = operand<F32, M>(a);
+  b = operand<F32, M>(b);
+  c = operand<F32, M>(c);
+  if constexpr (M.rounding == Rounding::rn) {
+    return finish<F32, M>(f32_nearest<O, M>(f32_value(a), f32_value(b), f32_value(c)));
+  } else {
+    std::uint32_t r = f32_directed<O, M>(f32_value(a), f32_value(b), f32_value(c));
+    if constexpr (O == Op::add) r = fix_zero_sign<M.rounding>(r, ((a | b) >> 31) != 0);
+    if constexpr (O == Op::sub) r = fix_zero_sign<M.rounding>(r, ((a | ~b) >> 31) != 0);
+    if constexpr (O == Op::fma) {
+      // Only a sum that is zero: a product that vanished keeps its own sign and is not exactly zero.
+      const double exact = static_cast<double>(f32_value(a)) * static_cast<double>(f32_value(b)) + static_cast<double>(f32_value(c));
+      if (exact == 0) r = fix_zero_sign<M.rounding>(r, (((a ^ b) | c) >> 31) != 0);
+    }
+    return finish<F32, M>(r);
+  }
+}
+
+template <Op O, Rounding R>
+std::uint64_t f64_directed(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  if (is_nan<F64>(a) || is_nan<F64>(b) || is_nan<F64>(c)) return nan_f64(a, b, c);
+  std::optional<std::uint64_t> r;
+  if constexpr (O == Op::add) r = soft::add<F64, R>(a, b);
+  if constexpr (O == Op::sub) r = soft::add<F64, R>(a, b ^ F64::sign_mask);
+  if constexpr (O == Op::mul) r = soft::mul<F64, R>(a, b);
+  if constexpr (O == Op::fma) r = soft::fma<F64, R>(a, b, c);
+  if constexpr (O == Op::div) r = soft::div<F64, R>(a, b);
+  if constexpr (O == Op::sqrt) r = soft::sqrt<F64, R>(a);
+  return r.value_or(F64::canonical_nan);
+}
+
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint64_t f64_op(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  static_assert(!M.ftz, "f64 has no .ftz");
+  if constexpr (M.rounding != Rounding::rn) {
+    return finish<F64, M>(f64_directed<O, M.rounding>(a, b, c));
+  } else {
+    double r = 0;
+    if constexpr (O == Op::add) r = f64_value(a) + f64_value(b);
+    if constexpr (O == Op::sub) r = f64_value(a) - f64_value(b);
+    if constexpr (O == Op::mul) r = f64_value(a) * f64_value(b);
+    if constexpr (O == Op::fma) r = std::fma(f64_value(a), f64_value(b), f64_value(c));
+    if constexpr (O == Op::div) r = f64_value(a) / f64_value(b);
+    if constexpr (O == Op::sqrt) r = std::sqrt(f64_value(a));
+    return finish<F64, M>(r != r ? nan_f64(a, b, c) : std::bit_cast<std::uint64_t>(r));
+  }
+}
+
+/// f16: sums and products in f32 have enough bits that rounding twice equals rounding once (24 >= 2 * 11 + 2);
+/// a fused sum does not, so it is rounded to odd first.
+template <Op O>
+PLD_NUM_INLINE std::uint32_t f16_wide(float a, float b, float c) {
+  if constexpr (O == Op::add) return std::bit_cast<std::uint32_t>(a + b);
+  if constexpr (O == Op::sub) return std::bit_cast<std::uint32_t>(a - b);
+  if constexpr (O == Op::mul) return std::bit_cast<std::uint32_t>(a * b);
+  if constexpr (O == Op::fma) return std::bit_cast<std::uint32_t>(odd_sum(a * b, c));
+}
+
+/// bf16: products need f64, because f32 would round subnormal ones itself.
+template <Op O>
+PLD_NUM_INLINE std::uint32_t bf16_wide(float a, float b, float c) {
+  if constexpr (O == Op::add) return std::bit_cast<std::uint32_t>(a + b);
+  if constexpr (O == Op::sub) return std::bit_cast<std::uint32_t>(a - b);
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  if constexpr (O == Op::mul) return odd_f32_bits(product);
+  if constexpr (O == Op::fma) return odd_f32_bits(odd_sum(product, static_cast<double>(c)));
+}
+
+template <class F, Op O, ArithMods M>
+PLD_NUM_INLINE bits_of<F> half_op(bits_of<F> a, bits_of<F> b, bits_of<F> c) {
+  static_assert(M.rounding == Rounding::rn, "f16 and bf16 arithmetic is .rn only");
+  const float wide_a = to_float<F>(operand<F, M>(a));
+  const float wide_b = to_float<F>(operand<F, M>(b));
+  const float wide_c = to_float<F>(operand<F, M>(c));
+  if constexpr (std::is_same_v<F, F16>) {
+    return finish<F, M>(encode_f32<F16>(f16_wide<O>(wide_a, wide_b, wide_c)));
+  } else {
+    return finish<F, M>(encode_f32<Bf16>(bf16_wide<O>(wide_a, wide_b, wide_c)));
+  }
+}
+
+template <class F, Op O, ArithMods M>
+PLD_NUM_INLINE bits_of<F> op(bits_of<F> a, bits_of<F> b, bits_of<F> c) {
+  if constexpr (std::is_same_v<F, F32>) {
+    return f32_op<O, M>(a, b, c);
+  } else if constexpr (std::is_same_v<F, F64>) {
+    return f64_op<O, M>(a, b, c);
+  } else {
+    return half_op<F, O, M>(a, b, c);
+  }
+}
+
+}  // namespace detail
+
+/// F is F16, Bf16, F32 or F64.
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> add(bits_of<F> a, bits_of<F> b) {
+  return detail::op<F, detail::Op::add, M>(a, b, 0);
+}
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> sub(bits_of<F> a, bits_of<F> b) {
+  return detail::op<F, detail::Op::sub, M>(a, b, 0);
+}
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> mul(bits_of<F> a, bits_of<F> b) {
+  return detail::op<F, detail::Op::mul, M>(a, b, 0);
+}
+/// a * b + c, rounded once (also `mad` of f32 and f64).
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> fma(bits_of<F> a, bits_of<F> b, bits_of<F> c) {
+  return detail::op<F, detail::Op::fma, M>(a, b, c);
+}
+/// F is F32 or F64 from here to `sqrt`: PTX has no correctly rounded division of halves.
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> div(bits_of<F> a, bits_of<F> b) {
+  static_assert(F::width >= 32);
+  return detail::op<F, detail::Op::div, M>(a, b, 0);
+}
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> rcp(bits_of<F> a) {
+  return div<F, M>(F::one, a);
+}
+template <class F, ArithMods M = ArithMods{}>
+PLD_NUM_INLINE bits_of<F> sqrt(bits_of<F> a) {
+  static_assert(F::width >= 32);
+  return detail::op<F, detail::Op::sqrt, M>(a, 0, 0);
+}
+
+/// `neg`, `abs`: NaN becomes canonical, but passes unchanged in f64 (programming guide, "Floating-Point Standard").
+template <class F, bool Ftz = false>
+PLD_NUM_INLINE constexpr bits_of<F> neg(bits_of<F> a) {
+  const auto flushed = Ftz ? flush_subnormal<F>(a) : a;
+  const auto flipped = static_cast<bits_of<F>>(flushed ^ F::sign_mask);
+  return is_nan<F>(a) ? (std::is_same_v<F, F64> ? a : F::canonical_nan) : flipped;
+}
+template <class F, bool Ftz = false>
+PLD_NUM_INLINE constexpr bits_of<F> abs(bits_of<F> a) {
+  const auto flushed = Ftz ? flush_subnormal<F>(a) : a;
+  const auto cleared = static_cast<bits_of<F>>(flushed & F::magnitude_mask);
+  return is_nan<F>(a) ? (std::is_same_v<F, F64> ? a : F::canonical_nan) : cleared;
+}
+
+/// `copysign d, a, b`: the sign of a on the value of b.
+template <class F>
+PLD_NUM_INLINE constexpr bits_of<F> copysign(bits_of<F> a, bits_of<F> b) {
+  return static_cast<bits_of<F>>((a & F::sign_mask) | (b & F::magnitude_mask));
+}
+
+struct MinMaxMods {
+  bool ftz = false;
+  bool nan = false;          ///< `.NaN`: any NaN operand gives NaN; otherwise the other operand
+  bool xorsign_abs = false;  ///< `.xorsign.abs`: magnitudes are compared, the sign is the product's
+  friend constexpr bool operator==(MinMaxMods, MinMaxMods) = default;
+};
+
+namespace detail {
+
+template <class F, bool Max, MinMaxMods M>
+PLD_NUM_INLINE constexpr bits_of<F> min_max(bits_of<F> a, bits_of<F> b) {
+  using Bits = bits_of<F>;
+  using Signed = std::make_signed_t<Bits>;
+  const Bits sign = (a ^ b) & F::sign_mask;
+  const bool a_nan = is_nan<F>(a);
+  const bool b_nan = is_nan<F>(b);
+  if constexpr (M.ftz) a = flush_subnormal<F>(a), b = flush_subnormal<F>(b);
+  if constexpr (M.xorsign_abs) a &= F::magnitude_mask, b &= F::magnitude_mask;
+  // Sign-magnitude to two's complement: integer order is the order of numbers with -0 < +0.
+  const auto key_a = static_cast<Signed>(a ^ (static_cast<Bits>(-static_cast<Signed>(a >> (F::width - 1))) & F::magnitude_mask));
+  const auto key_b = static_cast<Signed>(b ^ (static_cast<Bits>(-static_cast<Signed>(b >> (F::width - 1))) & F::magnitude_mask));
+  Bits r = (Max ? key_a > key_b : key_a < key_b) ? a : b;
+  r = a_nan ? b : r;
+  r = b_nan ? a : r;
+  r = (M.nan ? (a_nan || b_nan) : (a_nan && b_nan)) ? F::canonical_nan : r;
+  if constexpr (M.xorsign_abs) r = static_cast<Bits>((r & F::magnitude_mask) | sign);
+  return r;
+}
+
+}  // namespace detail
+
+template <class F, MinMaxMods M = MinMaxMods{}>
+PLD_NUM_INLINE constexpr bits_of<F> min(bits_of<F> a, bits_of<F> b) {
+  return detail::min_max<F, false, M>(a, b);
+}
+template <class F, MinMaxMods M = MinMaxMods{}>
+PLD_NUM_INLINE constexpr bits_of<F> max(bits_of<F> a, bits_of<F> b) {
+  return detail::min_max<F, true, M>(a, b);
+}
+
+/// Calls `fn.template operator()<M>()` with the modifiers as a constant.
+template <class Fn>
+PLD_NUM_INLINE decltype(auto) with_mods(MinMaxMods m, Fn&& fn) {
+  const int which = (m.ftz ? 1 : 0) + (m.nan ? 2 : 0) + (m.xorsign_abs ? 4 : 0);
+  switch (which) {
+    case 1: return fn.template operator()<MinMaxMods{true, false, false}>();
+    case 2: return fn.template operator()<MinMaxMods{false, true, false}>();
+    case 3: return fn.template operator()<MinMaxMods{true, true, false}>();
+    case 4: return fn.template operator()<MinMaxMods{false, false, true}>();
+    case 5: return fn.template operator()<MinMaxMods{true, false, true}>();
+    case 6: return fn.template operator()<MinMaxMods{false, true, true}>();
+    case 7: return fn.template operator()<MinMaxMods{true, true, true}>();
+    default: return fn.template operator()<MinMaxMods{}>();
+  }
+}
+
+/// `testp`: zeros count as normal.
+enum class TestClass : std::uint8_t { finite, infinite, number, notanumber, normal, subnormal };
+
+template <class F>
+constexpr bool testp(TestClass wanted, bits_of<F> a) {
+  const bool subnormal = is_tiny<F>(a) && !is_zero<F>(a);
+  switch (wanted) {
+    case TestClass::finite: return !is_nan<F>(a) && !is_inf<F>(a);
+    case TestClass::infinite: return is_inf<F>(a);
+    case TestClass::number: return !is_nan<F>(a);
+    case TestClass::notanumber: return is_nan<F>(a);
+    case TestClass::normal: return !is_nan<F>(a) && !is_inf<F>(a) && !subnormal;
+    case TestClass::subnormal: return subnormal;
+  }
+  return false;
+}
+
+}  // namespace palladion::isa::num
