@@ -1,0 +1,151 @@
+#pragma once
+// The passive state of a running cluster: CTAs, warps, lane groups, barriers, async operations.
+// Plain data: copying it is a snapshot.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/module.h"
+#include "sim/event.h"
+#include "sim/finding.h"
+#include "sim/state/global_memory.h"
+
+namespace palladion::sim {
+
+// Shared addresses carry the CTA's rank in the cluster above bit 24, as the hardware's do.
+inline constexpr uint32_t cta_rank_shift = 24;
+inline constexpr uint32_t shared_offset_mask = (1u << cta_rank_shift) - 1;
+// The first KiB of every CTA's shared memory belongs to the system (CUDA programming guide).
+inline constexpr uint32_t reserved_shared_bytes = 1024;
+// Generic addresses of the shared and local windows.
+inline constexpr uint64_t shared_window = 0x0100'0000'0000;
+inline constexpr uint64_t local_window = 0x0200'0000'0000;
+inline constexpr uint64_t window_size = 0x0100'0000'0000;
+
+// Why a lane group stands still.
+struct Wait {
+  enum class Kind : uint8_t {
+    none,
+    convergence,     // an instruction that needs lanes which are elsewhere (object = missing lanes)
+    mbarrier,        // object = shared address, value = parity that must have completed
+    cta_barrier,     // object = barrier id, value = generation to pass
+    cluster_barrier, // value = generation to pass
+    bulk_group,      // value = groups that may stay pending; read = only the reads
+    cp_async_group,
+    wgmma_group,
+    registers,       // setmaxnreg.inc: value = registers a thread wanted
+    edge,            // a strong access of GMEM: performed in order at the quantum's edge
+    poll,            // test_wait that failed, nanosleep: runnable, but after everyone else
+  };
+  Kind kind = Kind::none;
+  bool read_only = false;
+  uint64_t object = 0;
+  uint64_t value = 0;
+};
+
+// Lanes of a warp that execute together.
+struct LaneGroup {
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  Wait wait;
+  bool resumed = false;          // the wait at `pc` was satisfied; the instruction finishes now
+  std::vector<uint32_t> calls;   // return addresses
+};
+
+// Asynchronous operations in a warp's program order, for commit_group and wait_group. An entry is
+// an operation or a commit, of the lanes in `lanes`.
+struct JournalEntry {
+  uint64_t id = 0;
+  uint32_t lanes = 0;
+  bool commit = false;
+  bool read_done = false, done = false;
+};
+using Journal = std::deque<JournalEntry>;
+
+struct WarpState {
+  uint32_t id = 0;               // in the CTA
+  uint32_t alive = 0;            // lanes not exited
+  std::vector<LaneGroup> groups;
+  std::unique_ptr<uint8_t[]> storage;
+  uint8_t* registers = nullptr;  // 64-byte aligned block in `storage`
+  std::unique_ptr<uint8_t[]> local;  // local memory, lane after lane
+  Journal bulk, cp_async, wgmma;
+  uint64_t instructions = 0;     // executed: the clock under schedules without one
+  uint32_t register_limit = 0;   // registers a thread, as setmaxnreg left them
+  bool finished() const { return alive == 0; }
+};
+
+struct NamedBarrier {
+  uint32_t arrived = 0;          // threads
+  uint32_t expected = 0;         // 0 = not in use
+  uint64_t generation = 0;
+  uint32_t popc = 0;
+  bool all = true, any = false;
+  uint32_t last_popc = 0;
+  bool last_all = true, last_any = false;
+};
+
+struct CtaState {
+  uint32_t rank = 0;             // in the cluster
+  isa::Dim3 id{0, 0, 0};
+  uint32_t sm = 0;
+  std::vector<uint8_t> shared;
+  std::vector<WarpState> warps;
+  std::array<NamedBarrier, 16> barriers;
+  uint32_t threads = 0, alive_threads = 0;
+  uint32_t free_registers = 0;   // of the CTA's allocation, given back by setmaxnreg.dec
+};
+
+struct ClusterBarrierState {
+  uint32_t arrived = 0;          // threads
+  uint64_t generation = 0;
+};
+
+// One asynchronous operation on its way. `read` moves the sources into `staging`, `land` makes the
+// results visible; an operation whose sources are registers has nothing to read.
+struct AsyncOp {
+  enum class Stage : uint8_t { issued, read, landed };
+  uint64_t id = 0;
+  Stage stage = Stage::issued;
+  uint16_t cta_rank = 0, warp = 0;
+  uint32_t lanes = 0;
+  const isa::Instruction* instruction = nullptr;
+  struct Body {                  // one class a kind of operation, in exec/
+    virtual ~Body() = default;
+    // False when it cannot go on yet (wgmma: other warps have not issued it).
+    virtual bool ready(struct ClusterState&) const { return true; }
+    virtual void read(struct ClusterState&) {}
+    virtual void land(struct ClusterState&) = 0;
+    virtual const char* name() const = 0;
+  };
+  std::unique_ptr<Body> body;
+  int order_key = -1;            // operations with the same key >= 0 run in order of issue
+};
+
+struct ClusterState {
+  uint32_t index = 0;            // linear id in the grid
+  isa::Dim3 id{0, 0, 0};
+  std::vector<CtaState> ctas;
+  ClusterBarrierState barrier;
+  std::vector<AsyncOp> pending;  // in order of issue
+  uint64_t next_async = 1;
+  uint64_t progress = 0;         // counts changes that others could wait for
+  uint64_t instructions = 0;
+  std::vector<Finding> findings;
+  std::string printed;
+  bool faulted = false;
+  uint64_t random = 0;           // state of the schedule's generator
+  GlobalMemory* memory = nullptr;
+  bool finished() const;
+};
+
+inline bool ClusterState::finished() const {
+  for (const CtaState& c : ctas)
+    if (c.alive_threads != 0) return false;
+  return pending.empty();
+}
+
+}  // namespace palladion::sim
