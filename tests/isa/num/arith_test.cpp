@@ -1,0 +1,282 @@
+#include <gtest/gtest.h>
+
+#include "isa/num/arith.h"
+#include "isa/num/compare.h"
+#include "tests/isa/num/reference.h"
+#include "tests/isa/num/samples.h"
+
+namespace palladion::isa::num {
+namespace {
+
+using test::corners;
+using test::neighbour;
+using test::under;
+
+template <class F>
+using value_of = std::conditional_t<std::is_same_v<F, F64>, double, float>;
+
+template <class F>
+struct Triple {
+  bits_of<F> a, b, c;
+};
+
+/// Corners in all combinations, then random operands whose exponents make sums and products meet.
+template <class F>
+std::vector<Triple<F>> triples(int random_count) {
+  std::vector<Triple<F>> out;
+  const auto edge = corners<F>();
+  for (const auto a : edge) {
+    for (const auto b : edge) {
+      for (const auto c : edge) out.push_back({a, b, c});
+    }
+  }
+  std::mt19937_64 rng(11);
+  for (int i = 0; i < random_count; ++i) {
+    const auto a = static_cast<bits_of<F>>(rng());
+    const auto b = (i & 1) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(a, rng, F::man_bits + 4);
+    const auto product = static_cast<int>((a & F::magnitude_mask) >> F::man_bits) + static_cast<int>((b & F::magnitude_mask) >> F::man_bits) - F::bias;
+    const int field = product < 0 ? 0 : product > static_cast<int>(F::exp_field_max) - 1 ? static_cast<int>(F::exp_field_max) - 1 : product;
+    const auto near_product = static_cast<bits_of<F>>(static_cast<bits_of<F>>(field) << F::man_bits);
+    out.push_back({a, b, (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(near_product, rng, 2 * F::man_bits)});
+    if ((i & 7) == 0) {  // c nearly cancels the product
+      const value_of<F> p = std::bit_cast<value_of<F>>(a) * std::bit_cast<value_of<F>>(b);
+      out.push_back({a, b, static_cast<bits_of<F>>((std::bit_cast<bits_of<F>>(p) ^ F::sign_mask) + rng() % 3 - 1)});
+    }
+  }
+  return out;
+}
+
+template <class F>
+bits_of<F> canonical_host(value_of<F> x, bits_of<F> a, bits_of<F> b, bits_of<F> c) {
+  if (x != x) return std::is_same_v<F, F64> ? static_cast<bits_of<F>>(nan_f64(a, b, c)) : F::canonical_nan;
+  return std::bit_cast<bits_of<F>>(x);
+}
+
+/// The host's own instruction under its own rounding mode.
+template <class F, class Fn>
+bits_of<F> host(Rounding r, const Triple<F>& t, int operands, Fn fn) {
+  volatile value_of<F> a = std::bit_cast<value_of<F>>(t.a);
+  volatile value_of<F> b = std::bit_cast<value_of<F>>(t.b);
+  volatile value_of<F> c = std::bit_cast<value_of<F>>(t.c);
+  volatile value_of<F> x = 0;
+  std::fesetround(test::host_mode(r));
+  x = fn(static_cast<value_of<F>>(a), static_cast<value_of<F>>(b), static_cast<value_of<F>>(c));
+  std::fesetround(FE_TONEAREST);
+  return canonical_host<F>(x, t.a, operands > 1 ? t.b : 0, operands > 2 ? t.c : 0);
+}
+
+template <class F, Rounding R>
+void check_against_host(const std::vector<Triple<F>>& inputs) {
+  constexpr ArithMods m{R};
+  using V = value_of<F>;
+  for (const auto& t : inputs) {
+    ASSERT_EQ((add<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a + b; }))) << "add " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((sub<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a - b; }))) << "sub " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((mul<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a * b; }))) << "mul " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((fma<F, m>(t.a, t.b, t.c)), (host<F>(R, t, 3, [](V a, V b, V c) { return std::fma(a, b, c); })))
+        << "fma " << std::hex << t.a << ' ' << t.b << ' ' << t.c << " mode " << static_cast<int>(R);
+    ASSERT_EQ((div<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a / b; }))) << "div " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((sqrt<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return std::sqrt(a); }))) << "sqrt " << std::hex << t.a << " mode " << static_cast<int>(R);
+    ASSERT_EQ((rcp<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return V{1} / a; }))) << "rcp " << std::hex << t.a << " mode " << static_cast<int>(R);
+  }
+}
+
+TEST(Arith, F32EqualsTheHostInEveryRoundingMode) {
+  const auto inputs = triples<F32>(300000);
+  check_against_host<F32, Rounding::rn>(inputs);
+  check_against_host<F32, Rounding::rz>(inputs);
+  check_against_host<F32, Rounding::rm>(inputs);
+  check_against_host<F32, Rounding::rp>(inputs);
+}
+
+TEST(Arith, F64EqualsTheHostInEveryRoundingMode) {
+  const auto inputs = triples<F64>(100000);
+  check_against_host<F64, Rounding::rn>(inputs);
+  check_against_host<F64, Rounding::rz>(inputs);
+  check_against_host<F64, Rounding::rm>(inputs);
+  check_against_host<F64, Rounding::rp>(inputs);
+}
+
+/// soft.h is checked here against the host too, because halves rely on it below.
+template <class F>
+bits_of<F> soft_or_nan(std::optional<bits_of<F>> r, bool nan_operand) {
+  return nan_operand ? F::canonical_nan : r.value_or(F::canonical_nan);
+}
+
+TEST(Arith, IntegerCoreEqualsTheFastForms) {
+  for (const auto& t : triples<F32>(100000)) {
+    if (is_nan<F32>(t.a) || is_nan<F32>(t.b) || is_nan<F32>(t.c)) continue;
+    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rn>(t.a, t.b, t.c), false)), (fma<F32>(t.a, t.b, t.c))) << std::hex << t.a << ' ' << t.b << ' ' << t.c;
+    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rm>(t.a, t.b, t.c), false)), (fma<F32, ArithMods{Rounding::rm}>(t.a, t.b, t.c)));
+    ASSERT_EQ((soft_or_nan<F32>(soft::add<F32, Rounding::rn>(t.a, t.b), false)), (add<F32>(t.a, t.b)));
+    ASSERT_EQ((soft_or_nan<F32>(soft::div<F32, Rounding::rn>(t.a, t.b), false)), (div<F32>(t.a, t.b)));
+    ASSERT_EQ((soft_or_nan<F32>(soft::sqrt<F32, Rounding::rp>(t.a), false)), (sqrt<F32, ArithMods{Rounding::rp}>(t.a)));
+  }
+  for (const auto& t : triples<F64>(50000)) {
+    if (is_nan<F64>(t.a) || is_nan<F64>(t.b) || is_nan<F64>(t.c)) continue;
+    ASSERT_EQ((soft_or_nan<F64>(soft::fma<F64, Rounding::rn>(t.a, t.b, t.c), false)), (fma<F64>(t.a, t.b, t.c)));
+    ASSERT_EQ((soft_or_nan<F64>(soft::mul<F64, Rounding::rn>(t.a, t.b), false)), (mul<F64>(t.a, t.b)));
+  }
+}
+
+template <class F>
+std::vector<Triple<F>> half_triples(int random_count) {
+  std::vector<Triple<F>> out;
+  const auto edge = corners<F>();
+  for (const auto a : edge) {
+    for (const auto b : edge) {
+      for (const auto c : edge) out.push_back({a, b, c});
+    }
+  }
+  std::mt19937_64 rng(5);
+  for (int i = 0; i < random_count; ++i) {
+    const auto a = static_cast<bits_of<F>>(rng());
+    const auto b = (i & 1) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(a, rng, F::man_bits + 2);
+    out.push_back({a, b, (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(b, rng, 2 * F::man_bits)});
+  }
+  return out;
+}
+
+template <class F>
+void check_half() {
+  for (const auto& t : half_triples<F>(1500000)) {
+    const bool nan2 = is_nan<F>(t.a) || is_nan<F>(t.b);
+    const bool nan3 = nan2 || is_nan<F>(t.c);
+    ASSERT_EQ((add<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b), nan2))) << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((sub<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b ^ F::sign_mask), nan2))) << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((mul<F>(t.a, t.b)), (soft_or_nan<F>(soft::mul<F, Rounding::rn>(t.a, t.b), nan2))) << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((fma<F>(t.a, t.b, t.c)), (soft_or_nan<F>(soft::fma<F, Rounding::rn>(t.a, t.b, t.c), nan3))) << std::hex << t.a << ' ' << t.b << ' ' << t.c;
+  }
+}
+
+TEST(Arith, F16IsRoundedOnce) { check_half<F16>(); }
+TEST(Arith, Bf16IsRoundedOnce) { check_half<Bf16>(); }
+
+TEST(Arith, FlushToZeroAppliesToOperandsAndResults) {
+  constexpr ArithMods ftz{.ftz = true};
+  EXPECT_EQ((add<F32, ftz>(0x00000001, 0x00000001)), 0u);
+  EXPECT_EQ((add<F32, ftz>(0x80000001, 0x80000001)), 0x80000000u);
+  EXPECT_EQ((mul<F32, ftz>(0x00800000, 0x3F000000)), 0u);           // 2^-126 / 2
+  EXPECT_EQ((mul<F32, ftz>(0x80800000, 0x3F000000)), 0x80000000u);
+  EXPECT_EQ((fma<F32, ftz>(0x3F800000, 0x3F800000, 0x007FFFFF)), 0x3F800000u);
+  EXPECT_EQ((div<F32, ftz>(0x3F800000, 0x00000001)), 0x7F800000u);  // the divisor is zero
+  EXPECT_EQ((add<F16, ftz>(0x0001, 0x0001)), 0u);
+  EXPECT_EQ((add<F16, ftz>(0x8200, 0x8200)), 0x8000u) << "operands vanish even if their sum would be normal";
+  EXPECT_EQ((mul<F32, ArithMods{.rounding = Rounding::rp, .ftz = true}>(0x00800000, 0x3F000000)), 0u);
+}
+
+TEST(Arith, SaturateClampsToTheUnitInterval) {
+  constexpr ArithMods sat{.sat = true};
+  EXPECT_EQ((add<F32, sat>(0x3F800000, 0x3F800000)), 0x3F800000u);
+  EXPECT_EQ((sub<F32, sat>(0, 0x3F800000)), 0u);
+  EXPECT_EQ((mul<F32, sat>(0x80000000, 0x3F800000)), 0u) << "-0 becomes +0";
+  EXPECT_EQ((add<F32, sat>(0x7F800000, 0xFF800000)), 0u) << "NaN becomes +0";
+  EXPECT_EQ((fma<F32, sat>(0x3F000000, 0x3F000000, 0)), 0x3E800000u);
+  EXPECT_EQ((fma<F16, sat>(0x4000, 0x4000, 0x0000)), 0x3C00u);
+  EXPECT_EQ((add<F64, sat>(F64::infinity, F64::one)), F64::one);
+}
+
+TEST(Arith, ReluKeepsNanAndDropsTheNegative) {
+  constexpr ArithMods relu{.relu = true};
+  EXPECT_EQ((fma<F16, relu>(0x3C00, 0xBC00, 0x0000)), 0u);
+  EXPECT_EQ((fma<F16, relu>(0x3C00, 0x3C00, 0x3C00)), 0x4000u);
+  EXPECT_EQ((fma<F16, relu>(F16::infinity, 0, 0)), 0x7FFFu);
+  EXPECT_EQ((fma<Bf16, relu>(0xBF80, 0x3F80, 0)), 0u);
+}
+
+TEST(Arith, NanResultsAreCanonical) {
+  EXPECT_EQ((add<F32>(0xFFC12345, 0)), 0x7FFFFFFFu);
+  EXPECT_EQ((mul<F32, ArithMods{Rounding::rz}>(0x7F800000, 0)), 0x7FFFFFFFu);
+  EXPECT_EQ((sqrt<F32>(0xBF800000)), 0x7FFFFFFFu);
+  EXPECT_EQ((add<F16>(0xFE01, 0)), 0x7FFFu);
+  EXPECT_EQ((mul<Bf16>(0x7F80, 0)), 0x7FFFu);
+  EXPECT_EQ((neg<F32>(0x7FC00001)), 0x7FFFFFFFu);
+  EXPECT_EQ((abs<F16>(0xFE00)), 0x7FFFu);
+  EXPECT_EQ((neg<F64>(0x7FF8000000000001)), 0x7FF8000000000001u) << "f64 NaN passes neg unchanged";
+  EXPECT_EQ((add<F64>(0x7FF0000000000123, F64::one)), 0x7FF8000000000123u) << "f64 keeps the payload, made quiet";
+}
+
+TEST(Arith, NegAbsCopysign) {
+  EXPECT_EQ((neg<F32>(0)), 0x80000000u);
+  EXPECT_EQ((neg<F32, true>(0x00000001)), 0x80000000u);
+  EXPECT_EQ((abs<Bf16>(0xC000)), 0x4000u);
+  EXPECT_EQ((copysign<F32>(0x80000000, 0x3F800000)), 0xBF800000u);
+  EXPECT_EQ((copysign<F64>(F64::one, F64::one | F64::sign_mask)), F64::one);
+}
+
+template <class F>
+void check_min_max() {
+  std::vector<bits_of<F>> inputs = corners<F>();
+  std::mt19937_64 rng(2);
+  for (int i = 0; i < 300; ++i) inputs.push_back(static_cast<bits_of<F>>(rng()));
+  for (const auto a : inputs) {
+    for (const auto b : inputs) {
+      const double x = to_double<F>(a);
+      const double y = to_double<F>(b);
+      bits_of<F> low = x < y ? a : b;
+      bits_of<F> high = x > y ? a : b;
+      if (is_zero<F>(a) && is_zero<F>(b)) low = static_cast<bits_of<F>>(a | b), high = static_cast<bits_of<F>>(a & b);
+      if (x != x) low = high = b;
+      if (y != y) low = high = a;
+      if (x != x && y != y) low = high = F::canonical_nan;
+      ASSERT_EQ((min<F>(a, b)), low) << std::hex << a << ' ' << b;
+      ASSERT_EQ((max<F>(a, b)), high) << std::hex << a << ' ' << b;
+      const bool any_nan = x != x || y != y;
+      ASSERT_EQ((min<F, MinMaxMods{.nan = true}>(a, b)), any_nan ? F::canonical_nan : low);
+      ASSERT_EQ((max<F, MinMaxMods{.nan = true}>(a, b)), any_nan ? F::canonical_nan : high);
+      const auto magnitude = max<F>(a & F::magnitude_mask, b & F::magnitude_mask);
+      ASSERT_EQ((max<F, MinMaxMods{.xorsign_abs = true}>(a, b)),
+                static_cast<bits_of<F>>((magnitude & F::magnitude_mask) | ((a ^ b) & F::sign_mask)));
+    }
+  }
+}
+
+TEST(Arith, MinMaxOrderZerosAndAvoidNan) {
+  check_min_max<F32>();
+  check_min_max<F64>();
+  check_min_max<F16>();
+  check_min_max<Bf16>();
+  EXPECT_EQ((min<F32, MinMaxMods{.ftz = true}>(0x00000001, 0x80000001)), 0x80000000u);
+}
+
+TEST(Arith, TestpClasses) {
+  EXPECT_TRUE(testp<F32>(TestClass::normal, 0)) << "zero counts as normal";
+  EXPECT_FALSE(testp<F32>(TestClass::normal, 1));
+  EXPECT_TRUE(testp<F32>(TestClass::subnormal, 0x807FFFFF));
+  EXPECT_FALSE(testp<F32>(TestClass::subnormal, 0x80000000));
+  EXPECT_TRUE(testp<F64>(TestClass::infinite, F64::infinity | F64::sign_mask));
+  EXPECT_FALSE(testp<F64>(TestClass::finite, F64::infinity));
+  EXPECT_TRUE(testp<F32>(TestClass::number, F32::infinity));
+  EXPECT_TRUE(testp<F32>(TestClass::notanumber, 0xFFFFFFFF));
+}
+
+TEST(Arith, ComparisonsKnowNan) {
+  constexpr std::uint32_t nan = 0x7FC00000;
+  constexpr std::uint32_t one = 0x3F800000;
+  EXPECT_FALSE((compare<F32, Compare::eq>(nan, nan)));
+  EXPECT_TRUE((compare<F32, Compare::equ>(nan, one)));
+  EXPECT_FALSE((compare<F32, Compare::ne>(nan, one)));
+  EXPECT_TRUE((compare<F32, Compare::neu>(nan, one)));
+  EXPECT_TRUE((compare<F32, Compare::ltu>(nan, one)));
+  EXPECT_TRUE((compare<F32, Compare::geu>(one, one)));
+  EXPECT_TRUE((compare<F32, Compare::le>(0, 0x80000000)));
+  EXPECT_TRUE((compare<F32, Compare::eq>(0, 0x00000001, true))) << "ftz";
+  EXPECT_TRUE((compare<F16, Compare::num>(0x3C00, 0x3C00)));
+  EXPECT_TRUE((compare<F64, Compare::nan>(F64::canonical_nan, F64::one)));
+  EXPECT_TRUE((with_compare(Compare::gt, [&]<Compare C>() { return compare<Bf16, C>(0x4000, 0x3F80); })));
+}
+
+TEST(Arith, ModifiersChosenAtRunTimeReachTheSameCode) {
+  for (const Rounding r : {Rounding::rn, Rounding::rz, Rounding::rm, Rounding::rp}) {
+    for (const bool ftz : {false, true}) {
+      for (const bool sat : {false, true}) {
+        const ArithMods m{r, ftz, sat};
+        ASSERT_TRUE(with_mods(m, [&]<ArithMods M>() { return M == m; }));
+      }
+    }
+  }
+  EXPECT_TRUE(with_mods(MinMaxMods{.nan = true, .xorsign_abs = true}, []<MinMaxMods M>() { return M.nan && M.xorsign_abs && !M.ftz; }));
+}
+
+}  // namespace
+}  // namespace palladion::isa::num
