@@ -1,0 +1,57 @@
+#pragma once
+// Inside of native: one retained context and the way every driver call is made and reported.
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "native/device.h"
+
+namespace palladion::native {
+
+inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message, std::string help = {}) {
+  return tl::unexpected(
+      isa::Diagnostics{{.code = std::move(code), .message = std::move(message), .help = std::move(help)}});
+}
+
+class Session {
+ public:
+  Session(std::shared_ptr<const driver::Api> api, driver::DeviceId device, driver::Context context, DeviceFacts facts)
+      : api_(std::move(api)), device_(device), context_(context), facts_(std::move(facts)) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { api_->DevicePrimaryCtxRelease(device_); }
+
+  const driver::Api& api() const { return *api_; }
+  const DeviceFacts& facts() const { return facts_; }
+  // Contexts are current per host thread, so every call begins with this.
+  void enter() const { api_->CtxSetCurrent(context_); }
+
+  Result<void> check(driver::Status status, std::string_view what, const char* code = "PLD8003") const {
+    if (status == driver::success) return {};
+    return failure(code, fmt::format("{}: {}", what, api_->text(status)));
+  }
+
+ private:
+  std::shared_ptr<const driver::Api> api_;
+  driver::DeviceId device_;
+  driver::Context context_;
+  DeviceFacts facts_;
+};
+
+struct LoadedModule {
+  std::shared_ptr<Session> session;
+  driver::Module handle = nullptr;
+  std::string info_log;
+  std::map<std::string, ResourceUse, std::less<>> resources;
+
+  LoadedModule() = default;
+  LoadedModule(const LoadedModule&) = delete;
+  LoadedModule& operator=(const LoadedModule&) = delete;
+  ~LoadedModule() {
+    if (!handle) return;
+    session->enter();
+    session->api().ModuleUnload(handle);
+  }
+};
+
+}  // namespace palladion::native
