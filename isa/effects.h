@@ -28,6 +28,15 @@ struct Pure {
   bool reads_carry = false, writes_carry = false;
 };
 
+// A function that the chip approximates (MUFU and what ptxas builds on it): operands as a Pure of the
+// same form. The bits are the machine's business (sim/numerics/special).
+enum class ApproxOp : uint8_t { rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh, div, div_full };
+struct Approx {
+  ApproxOp op = ApproxOp::rcp;
+  Type type = Type::f32;  // f32, f64 (rcp, rsqrt), f16, f16x2, bf16, bf16x2
+  bool ftz = false;
+};
+
 // --- control ------------------------------------------------------------------------------------
 struct Branch { int target = 0; bool uniform = false; };
 struct BranchIndexed { int index = 0, targets = 1; bool uniform = false; };
@@ -188,7 +197,7 @@ struct GridDependency { bool wait = true; };
 struct Unsupported { std::string reason; };  // known to the verifier, not run by the machine
 
 using Effect = std::variant<
-    Pure, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, Atomic, Prefetch, Fence, ConvertAddress,
+    Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, Atomic, Prefetch, Fence, ConvertAddress,
     IsSpace, MapShared, GetCtaRank, Shuffle, Vote, Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix,
     MoveMatrix, CtaBarrier, ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive, BulkCopy,
     TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait,

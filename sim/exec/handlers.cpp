@@ -5,6 +5,7 @@ namespace {
 
 // One overload an effect: an effect without a handler does not compile.
 struct Table {
+  Handler operator()(const isa::Approx&) const { return exec_pure_general; }
   Handler operator()(const isa::Pure&) const { return exec_pure_general; }
   Handler operator()(const isa::Branch&) const { return exec_branch; }
   Handler operator()(const isa::BranchIndexed&) const { return exec_branch_indexed; }
