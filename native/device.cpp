@@ -48,8 +48,11 @@ Result<Started> start(const std::string& library) {
   auto api = driver::load(library);
   if (!api) return failure("PLD8001", "no device: " + api.error(), simulator_help);
   Started started{*api};
-  constexpr driver::Status no_device = 100;
+  constexpr driver::Status no_device = 100, stub = 34;
   const driver::Status initialised = started.api->Init(0);
+  if (initialised == stub)
+    return failure("PLD8001", fmt::format("no device: {} is CUDA's link-time stub, not a driver", library),
+                   simulator_help);
   if (initialised != driver::success && initialised != no_device)
     return failure("PLD8001", "no device: the CUDA driver does not start, " + started.api->text(initialised),
                    simulator_help);
