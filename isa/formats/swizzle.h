@@ -86,17 +86,37 @@ inline void for_each_chunk(uint32_t address, uint32_t bytes, Swizzle s, Move&& m
   }
 }
 
+namespace detail {
+// The common case, whole 16-byte chunks: within a 128-byte line they all move by one XOR.
+template <class Move>
+inline void for_each_16_bytes(uint32_t address, uint32_t bytes, Swizzle s, Move&& move) {
+  for (uint32_t offset = 0; offset < bytes;) {
+    const uint32_t line = (address + offset) >> 7;
+    const uint32_t flip = swizzle_bits(line, s);
+    const uint32_t end = ((line + 1) << 7) - address < bytes ? ((line + 1) << 7) - address : bytes;
+    for (; offset < end; offset += 16) move((address + offset) ^ flip, offset);
+  }
+}
+constexpr bool whole_chunks(uint32_t address, uint32_t bytes, Swizzle s) {
+  return ((address | bytes) & 15) == 0 && chunk_bytes(s) >= 16 && s != Swizzle::none;
+}
+}  // namespace detail
+
 // `shared` points at shared address 0 of the CTA; `address` is the place before the swizzle.
 inline void store_swizzled(std::byte* shared, uint32_t address, const std::byte* source, uint32_t bytes, Swizzle s) {
+  if (detail::whole_chunks(address, bytes, s))
+    return detail::for_each_16_bytes(
+        address, bytes, s, [&](uint32_t at, uint32_t offset) { std::memcpy(shared + at, source + offset, 16); });
   for_each_chunk(address, bytes, s, [&](uint32_t at, uint32_t offset, uint32_t n) {
-    if (n == 16) std::memcpy(shared + at, source + offset, 16);  // constant size: one vector move
-    else std::memcpy(shared + at, source + offset, n);
+    std::memcpy(shared + at, source + offset, n);
   });
 }
 inline void load_swizzled(std::byte* target, const std::byte* shared, uint32_t address, uint32_t bytes, Swizzle s) {
+  if (detail::whole_chunks(address, bytes, s))
+    return detail::for_each_16_bytes(
+        address, bytes, s, [&](uint32_t at, uint32_t offset) { std::memcpy(target + offset, shared + at, 16); });
   for_each_chunk(address, bytes, s, [&](uint32_t at, uint32_t offset, uint32_t n) {
-    if (n == 16) std::memcpy(target + offset, shared + at, 16);
-    else std::memcpy(target + offset, shared + at, n);
+    std::memcpy(target + offset, shared + at, n);
   });
 }
 
