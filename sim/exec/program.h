@@ -5,9 +5,9 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
-#include "isa/arch/arch.h"
 #include "isa/op.h"
 #include "sim/state/cluster.h"
 

@@ -52,6 +52,7 @@ struct LaneGroup {
   uint32_t mask = 0;
   Wait wait;
   bool resumed = false;          // the wait at `pc` was satisfied; the instruction finishes now
+  uint64_t cluster_generation = 0;  // of the cluster barrier, when the group last arrived
   std::vector<uint32_t> calls;   // return addresses
 };
 

@@ -1,0 +1,271 @@
+// Named barriers, cluster barriers, mbarriers, setmaxnreg.
+#include <fmt/format.h>
+
+#include "sim/exec/handlers.h"
+#include "sim/state/mbarrier.h"
+
+namespace palladion::sim {
+namespace {
+
+void reset(NamedBarrier& b) {
+  b.last_popc = b.popc;
+  b.last_all = b.all;
+  b.last_any = b.any;
+  b.arrived = b.expected = b.popc = 0;
+  b.all = true;
+  b.any = false;
+  ++b.generation;
+}
+
+// `bar.sync a` without a count waits for all threads of the CTA that have not exited.
+uint32_t expected_threads(const CtaState& cta, const NamedBarrier& b) {
+  return b.expected != 0 ? b.expected : cta.alive_threads;
+}
+
+void write_result(Exec& x, const isa::CtaBarrier& e, const MicroOp& op, const NamedBarrier& b) {
+  if (e.dst < 0) return;
+  const DecodedOperand& d = op.operands[e.dst];
+  if (e.action == isa::BarrierAction::red_popc) {
+    for (uint32_t m = x.active; m != 0; m &= m - 1) x.lanes<uint32_t>(d)[std::countr_zero(m)] = b.last_popc;
+    return;
+  }
+  const bool value = e.action == isa::BarrierAction::red_and ? b.last_all : b.last_any;
+  x.predicate(d) = (x.predicate(d) & ~x.active) | (value ? x.active : 0);
+}
+
+// Arrival counts go by warps for aligned barriers, by threads for the others.
+Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
+  NamedBarrier& b = x.cta->barriers[id];
+  if (b.arrived != 0 && b.expected != threads)
+    return x.fault("PLD3031", fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
+                                          expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads));
+  b.expected = threads;
+  if (e.pred >= 0) {
+    const uint32_t p = x.predicate_value(op.operands[e.pred]) & x.active;
+    b.popc += static_cast<uint32_t>(std::popcount(p));
+    b.all &= p == x.active;
+    b.any |= p != 0;
+  }
+  b.arrived += e.aligned ? 32 : static_cast<uint32_t>(std::popcount(x.active));
+  x.changed();
+  const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
+  const uint32_t exact = e.aligned ? needed : expected_threads(*x.cta, b);
+  if (b.arrived > needed)
+    return x.fault("PLD3032", fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
+  const uint64_t generation = b.generation;
+  if (b.arrived >= exact) reset(b);
+  if (e.action == isa::BarrierAction::arrive) return Step::next;
+  if (b.generation != generation) {
+    write_result(x, e, op, b);
+    return Step::next;
+  }
+  return x.wait(Wait::Kind::cta_barrier, id, generation);
+}
+
+}  // namespace
+
+Step exec_cta_barrier(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::CtaBarrier>(op);
+  if (e.aligned && !x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  const uint64_t id = e.id < 0 ? 0 : x.uniform_value(op.operands[e.id]);
+  if (id >= x.cta->barriers.size())
+    return x.fault("PLD3030", fmt::format("barrier {} does not exist: a CTA has 16, 0 to 15", id));
+  if (x.take_resumed()) {
+    write_result(x, e, op, x.cta->barriers[id]);
+    return Step::next;
+  }
+  const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
+  if (threads % 32 != 0)
+    return x.fault("PLD3033", fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));
+  return arrive(x, op, e, id, threads);
+}
+
+Step exec_cluster_barrier(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::ClusterBarrier>(op);
+  if (e.aligned && !x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  ClusterBarrierState& b = x.cluster.barrier;
+  if (e.arrive) {
+    uint32_t alive = 0;
+    for (const CtaState& c : x.cluster.ctas) alive += c.alive_threads;
+    b.arrived += static_cast<uint32_t>(std::popcount(x.active));
+    x.self().cluster_generation = b.generation;
+    x.changed();
+    if (b.arrived >= alive) {
+      b.arrived = 0;
+      ++b.generation;
+    }
+    return Step::next;
+  }
+  if (x.take_resumed()) return Step::next;
+  if (b.generation > x.self().cluster_generation) return Step::next;
+  return x.wait(Wait::Kind::cluster_barrier, 0, x.self().cluster_generation);
+}
+
+namespace {
+
+uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
+  if (address % 8 != 0) {
+    x.fault("PLD3040", fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
+    return nullptr;
+  }
+  if (e.space == isa::Space::generic && x.space_of(address) != isa::Space::shared_cluster) {
+    x.fault("PLD3041", fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
+    return nullptr;
+  }
+  return x.shared(address, 8, "mbarrier access");
+}
+
+MbarrierState state_at(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, 8);
+  return MbarrierState::decode(word);
+}
+
+void put_state(uint8_t* bytes, const MbarrierState& s) {
+  const uint64_t word = s.encode();
+  std::memcpy(bytes, &word, 8);
+}
+
+Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], i));
+    if (bytes == nullptr) return Step::fault;
+    const uint64_t count = x.lane_value(op.operands[e.count], i);
+    if (count == 0 || count > MbarrierState::max_count)
+      return x.fault("PLD3042", fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, MbarrierState::max_count));
+    MbarrierState s;
+    s.pending = s.expected = static_cast<uint32_t>(count);
+    s.valid = true;
+    put_state(bytes, s);
+  }
+  x.changed();
+  return Step::next;
+}
+
+Step invalidate(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], std::countr_zero(m)));
+    if (bytes == nullptr) return Step::fault;
+    std::memset(bytes, 0, 8);
+  }
+  return Step::next;
+}
+
+void write_state(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint64_t state) {
+  if (e.dst < 0 || op.operands[e.dst].kind != DecodedOperand::Kind::lanes || op.operands[e.dst].width != 64) return;
+  x.lanes<uint64_t>(op.operands[e.dst])[lane] = state;
+}
+
+// arrive, arrive_drop, expect_tx, complete_tx: lane after lane, as the hardware serialises them.
+Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  using A = isa::MbarrierAction;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], i);
+    uint8_t* bytes = mbarrier_word(x, e, address);
+    if (bytes == nullptr) return Step::fault;
+    const uint64_t before = state_at(bytes).encode();
+    const uint64_t n = e.count < 0 ? 1 : x.lane_value(op.operands[e.count], i);
+    const bool is_tx = e.action != A::arrive;
+    std::string why;
+    bool ok = true;
+    if (e.action == A::complete_tx) {
+      ok = mbarrier_complete_tx(x.cluster, address, static_cast<uint32_t>(n), &why);
+    } else {
+      if (e.drop) {
+        MbarrierState s = state_at(bytes);
+        if (s.expected == 0) return x.fault("PLD3043", "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
+        s.expected -= is_tx || e.expect_tx ? 1 : static_cast<uint32_t>(n);
+        put_state(bytes, s);
+      }
+      const bool tx = is_tx || e.expect_tx;
+      ok = mbarrier_arrive(x.cluster, address, e.action == A::expect_tx ? 0 : tx ? 1 : static_cast<uint32_t>(n),
+                           tx ? static_cast<int32_t>(n) : 0, &why);
+    }
+    if (!ok) return x.fault("PLD3044", why, "every phase needs exactly as many arrivals and bytes as it was told to expect");
+    write_state(x, e, op, i, before);
+  }
+  return Step::next;
+}
+
+// The parity that must have completed before the waiter may go on, from a parity or a state token.
+uint64_t awaited_parity(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane) {
+  const uint64_t v = x.lane_value(op.operands[e.state], lane);
+  return e.parity ? v & 1 : MbarrierState::decode(v).parity;
+}
+
+Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  uint32_t done = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], i);
+    const uint8_t* bytes = mbarrier_word(x, e, address);
+    if (bytes == nullptr) return Step::fault;
+    const MbarrierState s = state_at(bytes);
+    if (!s.valid)
+      return x.fault("PLD3045", fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
+                                            address & shared_offset_mask),
+                     "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");
+    done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
+  }
+  const bool blocking = e.action == isa::MbarrierAction::try_wait;
+  if (blocking && done == 0 && !x.take_resumed()) {
+    const int i = std::countr_zero(x.active);
+    return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i), awaited_parity(x, e, op, i));
+  }
+  x.self().resumed = false;
+  uint32_t& d = x.predicate(op.operands[e.dst]);
+  d = (d & ~x.active) | done;
+  return done == x.active ? Step::next : Step::yield;
+}
+
+Step pending_count(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    x.lanes<uint32_t>(op.operands[e.dst])[i] = MbarrierState::decode(x.lane_value(op.operands[e.state], i)).pending;
+  }
+  return Step::next;
+}
+
+}  // namespace
+
+Step exec_mbarrier(Exec& x, const MicroOp& op) {
+  using A = isa::MbarrierAction;
+  const auto& e = effect<isa::Mbarrier>(op);
+  switch (e.action) {
+    case A::init: return init(x, op, e);
+    case A::inval: return invalidate(x, op, e);
+    case A::expect_tx: case A::complete_tx: case A::arrive: return arrive_like(x, op, e);
+    case A::test_wait: case A::try_wait: return test(x, op, e);
+    case A::pending_count: return pending_count(x, op, e);
+  }
+  return Step::next;
+}
+
+// Registers are granted to whole warps from the CTA's allocation; an increase waits until enough
+// have been given back (PTX, "setmaxnreg").
+Step exec_set_max_registers(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::SetMaxRegisters>(op);
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  const auto count = static_cast<uint32_t>(e.count);
+  if (count < 24 || count > 256 || count % 8 != 0)
+    return x.fault("PLD3050", fmt::format("setmaxnreg to {}: must be 24 to 256 and a multiple of 8", count));
+  const uint32_t now = x.warp->register_limit;
+  if (!e.increase) {
+    if (count > now) return x.fault("PLD3051", fmt::format("setmaxnreg.dec to {} registers from {}", count, now));
+    x.cta->free_registers += (now - count) * 32;
+    x.warp->register_limit = count;
+    x.changed();
+    return Step::next;
+  }
+  if (count < now) return x.fault("PLD3051", fmt::format("setmaxnreg.inc to {} registers from {}", count, now));
+  const uint32_t needed = (count - now) * 32;
+  if (x.cta->free_registers < needed) return x.wait(Wait::Kind::registers, needed, count);
+  x.self().resumed = false;
+  x.cta->free_registers -= needed;
+  x.warp->register_limit = count;
+  return Step::next;
+}
+
+}  // namespace palladion::sim
