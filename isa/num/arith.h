@@ -18,7 +18,8 @@ struct ArithMods {
   friend constexpr bool operator==(ArithMods, ArithMods) = default;
 };
 
-/// Calls `fn.template operator()<M>()` with the modifiers as a constant. f16 and bf16 know only rn; f64 no ftz.
+/// Calls `fn.template operator()<M>()` with the modifiers as a constant. f16 and bf16 know only rn; f64 no
+/// ftz.
 template <class Fn>
 PLD_NUM_INLINE decltype(auto) with_mods(ArithMods m, Fn&& fn) {
   return with_rounding(m.rounding, [&]<Rounding R>() -> decltype(auto) {
@@ -70,17 +71,23 @@ PLD_NUM_INLINE constexpr bits_of<F> finish(bits_of<F> b) {
 PLD_NUM_INLINE float f32_value(std::uint32_t b) { return std::bit_cast<float>(b); }
 PLD_NUM_INLINE double f64_value(std::uint64_t b) { return std::bit_cast<double>(b); }
 
-/// The zero that an exactly cancelled sum is in round-down; other results pass.
+/// An exactly cancelled sum is -0 in round-down, if any addend is negative; other values pass.
 template <Rounding R>
-PLD_NUM_INLINE std::uint32_t fix_zero_sign(std::uint32_t result, bool any_negative) {
-  if constexpr (R == Rounding::rm) return (result << 1) == 0 && any_negative ? 0x80000000u : result;
-  return result;
+PLD_NUM_INLINE double with_zero_sign(double sum, bool any_negative) {
+  if constexpr (R == Rounding::rm) return magnitude_bits(sum) == 0 && any_negative ? -0.0 : sum;
+  return sum;
+}
+
+/// The bare instruction: std::sqrt would test for errno.
+PLD_NUM_INLINE float sqrt_nearest(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
+PLD_NUM_INLINE double sqrt_nearest(double x) {
+  return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(x)));
 }
 
 }  // namespace detail
 
-/// Result of an f64 operation that has a NaN operand (the first one, made quiet) or is invalid (the default NaN).
-/// The programming guide promises no canonical NaN for f64; the order of operands is an assumption.
+/// Result of an f64 operation that has a NaN operand (the first one, made quiet) or is invalid (the default
+/// NaN). The programming guide promises no canonical NaN for f64; the order of operands is an assumption.
 inline std::uint64_t nan_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0) {
   constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
   if (is_nan<F64>(a)) return a | quiet;
@@ -101,7 +108,7 @@ PLD_NUM_INLINE std::uint32_t f32_nearest(float a, float b, float c) {
   if constexpr (O == Op::mul) r = a * b;
   if constexpr (O == Op::fma) r = std::fma(a, b, c);
   if constexpr (O == Op::div) r = a / b;
-  if constexpr (O == Op::sqrt) r = std::sqrt(a);
+  if constexpr (O == Op::sqrt) r = sqrt_nearest(a);
   const auto bits = std::bit_cast<std::uint32_t>(r);
   return r != r ? F32::canonical_nan : bits;
 }
@@ -112,18 +119,20 @@ PLD_NUM_INLINE std::uint32_t f32_directed(float a, float b, float c) {
   const double wide_a = a;
   const double wide_b = b;
   if constexpr (O == Op::div || O == Op::sqrt) {
-    const float nearest = O == Op::div ? a / b : std::sqrt(a);
-    const double product = static_cast<double>(nearest) * (O == Op::div ? wide_b : static_cast<double>(nearest));
+    const float nearest = O == Op::div ? a / b : sqrt_nearest(a);
+    const double product =
+        static_cast<double>(nearest) * (O == Op::div ? wide_b : static_cast<double>(nearest));
     const auto bits = std::bit_cast<std::uint32_t>(nearest);
     const std::uint32_t moved = adjust<std::uint32_t, M.rounding>(
         bits, std::fabs(product) > std::fabs(wide_a), std::fabs(product) < std::fabs(wide_a));
     return nearest != nearest ? F32::canonical_nan : moved;
   } else {
-    double exact = 0;
-    if constexpr (O == Op::add) exact = odd_sum(wide_a, wide_b);
-    if constexpr (O == Op::sub) exact = odd_sum(wide_a, -wide_b);
-    if constexpr (O == Op::mul) exact = wide_a * wide_b;
-    if constexpr (O == Op::fma) exact = odd_sum(wide_a * wide_b, static_cast<double>(c));
+    double exact = wide_a * wide_b;
+    if constexpr (O != Op::mul) {
+      const double left = O == Op::fma ? exact : wide_a;
+      const double right = O == Op::fma ? static_cast<double>(c) : O == Op::add ? wide_b : -wide_b;
+      exact = with_zero_sign<M.rounding>(odd_sum(left, right), std::signbit(left) || std::signbit(right));
+    }
     return encode_f64<F32, M.rounding>(exact);
   }
 }
@@ -136,15 +145,7 @@ PLD_NUM_INLINE std::uint32_t f32_op(std::uint32_t a, std::uint32_t b, std::uint3
   if constexpr (M.rounding == Rounding::rn) {
     return finish<F32, M>(f32_nearest<O, M>(f32_value(a), f32_value(b), f32_value(c)));
   } else {
-    std::uint32_t r = f32_directed<O, M>(f32_value(a), f32_value(b), f32_value(c));
-    if constexpr (O == Op::add) r = fix_zero_sign<M.rounding>(r, ((a | b) >> 31) != 0);
-    if constexpr (O == Op::sub) r = fix_zero_sign<M.rounding>(r, ((a | ~b) >> 31) != 0);
-    if constexpr (O == Op::fma) {
-      // Only a sum that is zero: a product that vanished keeps its own sign and is not exactly zero.
-      const double exact = static_cast<double>(f32_value(a)) * static_cast<double>(f32_value(b)) + static_cast<double>(f32_value(c));
-      if (exact == 0) r = fix_zero_sign<M.rounding>(r, (((a ^ b) | c) >> 31) != 0);
-    }
-    return finish<F32, M>(r);
+    return finish<F32, M>(f32_directed<O, M>(f32_value(a), f32_value(b), f32_value(c)));
   }
 }
 
@@ -173,13 +174,13 @@ PLD_NUM_INLINE std::uint64_t f64_op(std::uint64_t a, std::uint64_t b, std::uint6
     if constexpr (O == Op::mul) r = f64_value(a) * f64_value(b);
     if constexpr (O == Op::fma) r = std::fma(f64_value(a), f64_value(b), f64_value(c));
     if constexpr (O == Op::div) r = f64_value(a) / f64_value(b);
-    if constexpr (O == Op::sqrt) r = std::sqrt(f64_value(a));
+    if constexpr (O == Op::sqrt) r = sqrt_nearest(f64_value(a));
     return finish<F64, M>(r != r ? nan_f64(a, b, c) : std::bit_cast<std::uint64_t>(r));
   }
 }
 
-/// f16: sums and products in f32 have enough bits that rounding twice equals rounding once (24 >= 2 * 11 + 2);
-/// a fused sum does not, so it is rounded to odd first.
+/// f16: sums and products in f32 have enough bits that rounding twice equals rounding once (24 >= 2 * 11 +
+/// 2); a fused sum does not, so it is rounded to odd first.
 template <Op O>
 PLD_NUM_INLINE std::uint32_t f16_wide(float a, float b, float c) {
   if constexpr (O == Op::add) return std::bit_cast<std::uint32_t>(a + b);
@@ -190,12 +191,12 @@ PLD_NUM_INLINE std::uint32_t f16_wide(float a, float b, float c) {
 
 /// bf16: products need f64, because f32 would round subnormal ones itself.
 template <Op O>
-PLD_NUM_INLINE std::uint32_t bf16_wide(float a, float b, float c) {
-  if constexpr (O == Op::add) return std::bit_cast<std::uint32_t>(a + b);
-  if constexpr (O == Op::sub) return std::bit_cast<std::uint32_t>(a - b);
+PLD_NUM_INLINE std::uint16_t bf16_result(float a, float b, float c) {
+  if constexpr (O == Op::add) return encode_f32<Bf16>(std::bit_cast<std::uint32_t>(a + b));
+  if constexpr (O == Op::sub) return encode_f32<Bf16>(std::bit_cast<std::uint32_t>(a - b));
   const double product = static_cast<double>(a) * static_cast<double>(b);
-  if constexpr (O == Op::mul) return odd_f32_bits(product);
-  if constexpr (O == Op::fma) return odd_f32_bits(odd_sum(product, static_cast<double>(c)));
+  if constexpr (O == Op::mul) return encode_f64<Bf16>(product);
+  if constexpr (O == Op::fma) return encode_f64<Bf16>(odd_sum(product, static_cast<double>(c)));
 }
 
 template <class F, Op O, ArithMods M>
@@ -207,7 +208,7 @@ PLD_NUM_INLINE bits_of<F> half_op(bits_of<F> a, bits_of<F> b, bits_of<F> c) {
   if constexpr (std::is_same_v<F, F16>) {
     return finish<F, M>(encode_f32<F16>(f16_wide<O>(wide_a, wide_b, wide_c)));
   } else {
-    return finish<F, M>(encode_f32<Bf16>(bf16_wide<O>(wide_a, wide_b, wide_c)));
+    return finish<F, M>(bf16_result<O>(wide_a, wide_b, wide_c));
   }
 }
 
@@ -258,7 +259,8 @@ PLD_NUM_INLINE bits_of<F> sqrt(bits_of<F> a) {
   return detail::op<F, detail::Op::sqrt, M>(a, 0, 0);
 }
 
-/// `neg`, `abs`: NaN becomes canonical, but passes unchanged in f64 (programming guide, "Floating-Point Standard").
+/// `neg`, `abs`: NaN becomes canonical, but passes unchanged in f64 (programming guide, "Floating-Point
+/// Standard").
 template <class F, bool Ftz = false>
 PLD_NUM_INLINE constexpr bits_of<F> neg(bits_of<F> a) {
   const auto flushed = Ftz ? flush_subnormal<F>(a) : a;
@@ -297,8 +299,10 @@ PLD_NUM_INLINE constexpr bits_of<F> min_max(bits_of<F> a, bits_of<F> b) {
   if constexpr (M.ftz) a = flush_subnormal<F>(a), b = flush_subnormal<F>(b);
   if constexpr (M.xorsign_abs) a &= F::magnitude_mask, b &= F::magnitude_mask;
   // Sign-magnitude to two's complement: integer order is the order of numbers with -0 < +0.
-  const auto key_a = static_cast<Signed>(a ^ (static_cast<Bits>(-static_cast<Signed>(a >> (F::width - 1))) & F::magnitude_mask));
-  const auto key_b = static_cast<Signed>(b ^ (static_cast<Bits>(-static_cast<Signed>(b >> (F::width - 1))) & F::magnitude_mask));
+  const auto key_a = static_cast<Signed>(
+      a ^ (static_cast<Bits>(-static_cast<Signed>(a >> (F::width - 1))) & F::magnitude_mask));
+  const auto key_b = static_cast<Signed>(
+      b ^ (static_cast<Bits>(-static_cast<Signed>(b >> (F::width - 1))) & F::magnitude_mask));
   Bits r = (Max ? key_a > key_b : key_a < key_b) ? a : b;
   r = a_nan ? b : r;
   r = b_nan ? a : r;
@@ -323,14 +327,22 @@ template <class Fn>
 PLD_NUM_INLINE decltype(auto) with_mods(MinMaxMods m, Fn&& fn) {
   const int which = (m.ftz ? 1 : 0) + (m.nan ? 2 : 0) + (m.xorsign_abs ? 4 : 0);
   switch (which) {
-    case 1: return fn.template operator()<MinMaxMods{true, false, false}>();
-    case 2: return fn.template operator()<MinMaxMods{false, true, false}>();
-    case 3: return fn.template operator()<MinMaxMods{true, true, false}>();
-    case 4: return fn.template operator()<MinMaxMods{false, false, true}>();
-    case 5: return fn.template operator()<MinMaxMods{true, false, true}>();
-    case 6: return fn.template operator()<MinMaxMods{false, true, true}>();
-    case 7: return fn.template operator()<MinMaxMods{true, true, true}>();
-    default: return fn.template operator()<MinMaxMods{}>();
+    case 1:
+      return fn.template operator()<MinMaxMods{true, false, false}>();
+    case 2:
+      return fn.template operator()<MinMaxMods{false, true, false}>();
+    case 3:
+      return fn.template operator()<MinMaxMods{true, true, false}>();
+    case 4:
+      return fn.template operator()<MinMaxMods{false, false, true}>();
+    case 5:
+      return fn.template operator()<MinMaxMods{true, false, true}>();
+    case 6:
+      return fn.template operator()<MinMaxMods{false, true, true}>();
+    case 7:
+      return fn.template operator()<MinMaxMods{true, true, true}>();
+    default:
+      return fn.template operator()<MinMaxMods{}>();
   }
 }
 
@@ -341,12 +353,18 @@ template <class F>
 constexpr bool testp(TestClass wanted, bits_of<F> a) {
   const bool subnormal = is_tiny<F>(a) && !is_zero<F>(a);
   switch (wanted) {
-    case TestClass::finite: return !is_nan<F>(a) && !is_inf<F>(a);
-    case TestClass::infinite: return is_inf<F>(a);
-    case TestClass::number: return !is_nan<F>(a);
-    case TestClass::notanumber: return is_nan<F>(a);
-    case TestClass::normal: return !is_nan<F>(a) && !is_inf<F>(a) && !subnormal;
-    case TestClass::subnormal: return subnormal;
+    case TestClass::finite:
+      return !is_nan<F>(a) && !is_inf<F>(a);
+    case TestClass::infinite:
+      return is_inf<F>(a);
+    case TestClass::number:
+      return !is_nan<F>(a);
+    case TestClass::notanumber:
+      return is_nan<F>(a);
+    case TestClass::normal:
+      return !is_nan<F>(a) && !is_inf<F>(a) && !subnormal;
+    case TestClass::subnormal:
+      return subnormal;
   }
   return false;
 }

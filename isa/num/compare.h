@@ -39,20 +39,34 @@ PLD_NUM_INLINE bool compare(bits_of<F> a_bits, bits_of<F> b_bits, bool ftz = fal
 template <class Fn>
 PLD_NUM_INLINE decltype(auto) with_compare(Compare c, Fn&& fn) {
   switch (c) {
-    case Compare::ne: return fn.template operator()<Compare::ne>();
-    case Compare::lt: return fn.template operator()<Compare::lt>();
-    case Compare::le: return fn.template operator()<Compare::le>();
-    case Compare::gt: return fn.template operator()<Compare::gt>();
-    case Compare::ge: return fn.template operator()<Compare::ge>();
-    case Compare::equ: return fn.template operator()<Compare::equ>();
-    case Compare::neu: return fn.template operator()<Compare::neu>();
-    case Compare::ltu: return fn.template operator()<Compare::ltu>();
-    case Compare::leu: return fn.template operator()<Compare::leu>();
-    case Compare::gtu: return fn.template operator()<Compare::gtu>();
-    case Compare::geu: return fn.template operator()<Compare::geu>();
-    case Compare::num: return fn.template operator()<Compare::num>();
-    case Compare::nan: return fn.template operator()<Compare::nan>();
-    case Compare::eq: break;
+    case Compare::ne:
+      return fn.template operator()<Compare::ne>();
+    case Compare::lt:
+      return fn.template operator()<Compare::lt>();
+    case Compare::le:
+      return fn.template operator()<Compare::le>();
+    case Compare::gt:
+      return fn.template operator()<Compare::gt>();
+    case Compare::ge:
+      return fn.template operator()<Compare::ge>();
+    case Compare::equ:
+      return fn.template operator()<Compare::equ>();
+    case Compare::neu:
+      return fn.template operator()<Compare::neu>();
+    case Compare::ltu:
+      return fn.template operator()<Compare::ltu>();
+    case Compare::leu:
+      return fn.template operator()<Compare::leu>();
+    case Compare::gtu:
+      return fn.template operator()<Compare::gtu>();
+    case Compare::geu:
+      return fn.template operator()<Compare::geu>();
+    case Compare::num:
+      return fn.template operator()<Compare::num>();
+    case Compare::nan:
+      return fn.template operator()<Compare::nan>();
+    case Compare::eq:
+      break;
   }
   return fn.template operator()<Compare::eq>();
 }

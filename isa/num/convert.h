@@ -11,9 +11,10 @@ namespace palladion::isa::num {
 /// Modifiers of `cvt`. `rounding` serves both families: to an integral value it means .rni/.rzi/.rmi/.rpi.
 struct CvtMods {
   Rounding rounding = Rounding::rn;
-  bool integral = false;   ///< float to the same float type: round to an integer (cvt.rni.f32.f32)
-  bool ftz = false;        ///< flushes f32 operands and f32 results only
-  bool sat = false;        ///< float results: clamp to [0, 1], NaN -> +0; integer results: clamp to the type's range
+  bool integral = false;  ///< float to the same float type: round to an integer (cvt.rni.f32.f32)
+  bool ftz = false;       ///< flushes f32 operands and f32 results only
+  bool sat =
+      false;  ///< float results: clamp to [0, 1], NaN -> +0; integer results: clamp to the type's range
   bool satfinite = false;  ///< beyond the largest finite number: that number
   bool relu = false;
 };
@@ -37,14 +38,16 @@ PLD_NUM_INLINE typename To::value_type clamp_to_integer(double r) {
     constexpr double high = static_cast<double>(Limits::max());
     r = r < low ? low : r;
     r = r > high ? high : r;
-    if constexpr (std::is_same_v<Value, std::uint32_t>) return static_cast<Value>(static_cast<std::int64_t>(r));
+    if constexpr (std::is_same_v<Value, std::uint32_t>)
+      return static_cast<Value>(static_cast<std::int64_t>(r));
     return static_cast<Value>(static_cast<std::int32_t>(r));
   } else if constexpr (To::is_signed) {
     if (r >= 0x1p63) return Limits::max();
     return r < -0x1p63 ? Limits::min() : static_cast<std::int64_t>(r);
   } else {
     if (r >= 0x1p64) return Limits::max();
-    if (r >= 0x1p63) return static_cast<std::uint64_t>(static_cast<std::int64_t>(r - 0x1p63)) | std::uint64_t{1} << 63;
+    if (r >= 0x1p63)
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(r - 0x1p63)) | std::uint64_t{1} << 63;
     return r > 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(r)) : 0;
   }
 }
@@ -54,14 +57,19 @@ template <class To, class From, Rounding R>
 PLD_NUM_INLINE typename To::value_type float_to_integer(bits_of<From> b, bool ftz) {
   if constexpr (std::is_same_v<From, F32>) b = ftz ? flush_subnormal<F32>(b) : b;
   constexpr bool top_bit = std::is_same_v<From, F64> || To::width == 64;
-  constexpr auto nan = static_cast<typename To::value_type>(top_bit ? std::uint64_t{1} << (To::width - 1) : 0);
-  if (is_nan<From>(b)) return nan;
-  return clamp_to_integer<To>(round_integral<R>(to_double<From>(b)));
+  constexpr auto nan =
+      static_cast<typename To::value_type>(top_bit ? std::uint64_t{1} << (To::width - 1) : 0);
+  const double x = to_double<From>(b);
+  const auto value = clamp_to_integer<To>(round_integral<R>(x == x ? x : 0.0));
+  return x == x ? value : nan;
 }
 
 template <class To, Rounding R>
 PLD_NUM_INLINE bits_of<To> integer_to_float(auto value) {
-  if constexpr (sizeof(value) <= 4) {
+  if constexpr (R == Rounding::rn && (std::is_same_v<To, F32> || std::is_same_v<To, F64>)) {
+    return std::bit_cast<bits_of<To>>(
+        static_cast<std::conditional_t<std::is_same_v<To, F32>, float, double>>(value));
+  } else if constexpr (sizeof(value) <= 4) {
     return encode_f64<To, R>(static_cast<double>(value));
   } else {
     const bool negative = value < 0;
@@ -121,7 +129,8 @@ PLD_NUM_INLINE constexpr std::uint8_t encode_ue8m0(std::uint32_t f32, bool satfi
 
 }  // namespace detail
 
-/// A result of `cvt`: the value for integers (sign extension to a wider register follows from its type), bits for floats.
+/// A result of `cvt`: the value for integers (sign extension to a wider register follows from its type), bits
+/// for floats.
 template <class T, bool IsFloat = T::is_float>
 struct CvtValue {
   using type = bits_of<T>;
@@ -133,8 +142,8 @@ struct CvtValue<T, false> {
 template <class T>
 using cvt_value = typename CvtValue<T>::type;
 
-/// cvt with the rounding as a constant. From and To are any of U8..S64, F16, Bf16, F32, F64; To also Tf32 and the
-/// small formats (one element of a packed form), From also the small formats.
+/// cvt with the rounding as a constant. From and To are any of U8..S64, F16, Bf16, F32, F64; To also Tf32 and
+/// the small formats (one element of a packed form), From also the small formats.
 template <class To, class From, Rounding R>
 PLD_NUM_INLINE cvt_value<To> cvt(cvt_value<From> a, CvtMods m) {
   if constexpr (!To::is_float && !From::is_float) {

@@ -21,10 +21,13 @@ enum class NanRule : std::uint8_t {
   none,      ///< no NaN: an encoder answers +max (e2m3, e3m2, e2m1)
 };
 
-/// A sign bit, `Exp` exponent bits, `Man` mantissa bits. `Pad` low bits of the container are not part of the value (tf32).
+/// A sign bit, `Exp` exponent bits, `Man` mantissa bits. `Pad` low bits of the container are not part of the
+/// value (tf32).
 template <class Bits, int Exp, int Man, int Bias, NanRule Rule, bool Inf, Bits CanonicalNan, int Pad = 0>
 struct FloatFormat {
   using bits_type = Bits;
+  /// Arithmetic on patterns is done in this type: 32 bits where they suffice, so that lane loops stay narrow.
+  using word_type = std::conditional_t<sizeof(Bits) <= 4, std::uint32_t, std::uint64_t>;
   static constexpr bool is_float = true;
   static constexpr int exp_bits = Exp;
   static constexpr int man_bits = Man;
@@ -38,24 +41,24 @@ struct FloatFormat {
   static constexpr Bits sign_mask = Bits{1} << (Exp + Man + Pad);
   static constexpr Bits magnitude_mask = sign_mask - 1;
   /// Magnitudes below are in units of the last mantissa bit, that is without the padding.
-  static constexpr std::uint64_t exp_field_max = (std::uint64_t{1} << Exp) - 1;
-  static constexpr std::uint64_t man_mask = (std::uint64_t{1} << Man) - 1;
-  static constexpr std::uint64_t inf_magnitude = exp_field_max << Man;  ///< meaningful when has_inf
-  static constexpr std::uint64_t max_magnitude =
-      Rule == NanRule::ieee       ? inf_magnitude - 1
-      : Rule == NanRule::all_ones ? (std::uint64_t{1} << (Exp + Man)) - 2
-                                  : (std::uint64_t{1} << (Exp + Man)) - 1;
+  static constexpr word_type exp_field_max = (word_type{1} << Exp) - 1;
+  static constexpr word_type man_mask = (word_type{1} << Man) - 1;
+  static constexpr word_type inf_magnitude = exp_field_max << Man;  ///< meaningful when has_inf
+  static constexpr word_type max_magnitude = Rule == NanRule::ieee       ? inf_magnitude - 1
+                                             : Rule == NanRule::all_ones ? (word_type{1} << (Exp + Man)) - 2
+                                                                         : (word_type{1} << (Exp + Man)) - 1;
   /// Exponent of the largest finite number.
   static constexpr int emax = static_cast<int>(max_magnitude >> Man) - Bias;
 
   static constexpr Bits canonical_nan = CanonicalNan;
   static constexpr Bits infinity = static_cast<Bits>(inf_magnitude << Pad);
   static constexpr Bits max_finite = static_cast<Bits>(max_magnitude << Pad);
-  static constexpr Bits one = static_cast<Bits>(static_cast<std::uint64_t>(Bias) << (Man + Pad));
+  static constexpr Bits one = static_cast<Bits>(static_cast<word_type>(Bias) << (Man + Pad));
 };
 
-// Canonical NaNs: CUDA programming guide (f32), cvt section of the PTX manual and CUDA's host headers (the others).
-// f64 has no canonical NaN: operands' payloads survive, an invalid operation makes this pattern (CUDART_NAN).
+// Canonical NaNs: CUDA programming guide (f32), cvt section of the PTX manual and CUDA's host headers (the
+// others). f64 has no canonical NaN: operands' payloads survive, an invalid operation makes this pattern
+// (CUDART_NAN).
 struct F16 : FloatFormat<std::uint16_t, 5, 10, 15, NanRule::ieee, true, 0x7FFF> {};
 struct Bf16 : FloatFormat<std::uint16_t, 8, 7, 127, NanRule::ieee, true, 0x7FFF> {};
 struct Tf32 : FloatFormat<std::uint32_t, 8, 10, 127, NanRule::ieee, true, 0x7FFFFFFF, 13> {};
@@ -67,7 +70,8 @@ struct E2m3 : FloatFormat<std::uint8_t, 2, 3, 1, NanRule::none, false, 0x1F> {};
 struct E3m2 : FloatFormat<std::uint8_t, 3, 2, 3, NanRule::none, false, 0x1F> {};
 struct E2m1 : FloatFormat<std::uint8_t, 2, 1, 1, NanRule::none, false, 0x07> {};
 
-/// A power of two, 2^(bits - 127); 0xFF is NaN. No sign, no zero. Its conversions are stated apart (convert.h).
+/// A power of two, 2^(bits - 127); 0xFF is NaN. No sign, no zero. Its conversions are stated apart
+/// (convert.h).
 struct Ue8m0 {
   using bits_type = std::uint8_t;
   static constexpr bool is_float = true;
@@ -97,29 +101,37 @@ struct S64 : IntFormat<64, std::int64_t> {};
 template <class F>
 using bits_of = typename F::bits_type;
 
+/// A number without its sign and padding, in units of the last mantissa bit: the order of patterns is the
+/// order of numbers.
+template <class F>
+constexpr typename F::word_type magnitude_of(bits_of<F> b) {
+  return static_cast<typename F::word_type>(b & F::magnitude_mask) >> F::pad;
+}
+
 template <class F>
 constexpr bool is_nan(bits_of<F> b) {
-  const std::uint64_t magnitude = static_cast<std::uint64_t>(b & F::magnitude_mask) >> F::pad;
-  if constexpr (F::nan_rule == NanRule::ieee) return magnitude > F::inf_magnitude;
-  if constexpr (F::nan_rule == NanRule::all_ones) return magnitude > F::max_magnitude;
+  using Signed = std::make_signed_t<typename F::word_type>;  // AVX2 compares signed integers only
+  constexpr auto last_number = F::nan_rule == NanRule::ieee ? F::inf_magnitude : F::max_magnitude;
+  if constexpr (F::nan_rule != NanRule::none)
+    return static_cast<Signed>(magnitude_of<F>(b)) > static_cast<Signed>(last_number);
   return false;
 }
 
 template <class F>
 constexpr bool is_inf(bits_of<F> b) {
   if constexpr (!F::has_inf) return false;
-  return static_cast<std::uint64_t>(b & F::magnitude_mask) >> F::pad == F::inf_magnitude;
+  return magnitude_of<F>(b) == F::inf_magnitude;
 }
 
 template <class F>
 constexpr bool is_zero(bits_of<F> b) {
-  return static_cast<std::uint64_t>(b & F::magnitude_mask) >> F::pad == 0;
+  return magnitude_of<F>(b) == 0;
 }
 
 /// Exponent field zero: a subnormal number or zero.
 template <class F>
 constexpr bool is_tiny(bits_of<F> b) {
-  return (static_cast<std::uint64_t>(b & F::magnitude_mask) >> F::pad) <= F::man_mask;
+  return (magnitude_of<F>(b) & (F::exp_field_max << F::man_bits)) == 0;
 }
 
 template <class F>
@@ -130,7 +142,8 @@ constexpr bool is_negative(bits_of<F> b) {
 /// `.ftz`: a subnormal number becomes zero of the same sign.
 template <class F>
 constexpr bits_of<F> flush_subnormal(bits_of<F> b) {
-  return is_tiny<F>(b) ? static_cast<bits_of<F>>(b & F::sign_mask) : b;
+  return static_cast<bits_of<F>>(b &
+                                 (is_tiny<F>(b) ? F::sign_mask : static_cast<bits_of<F>>(~bits_of<F>{0})));
 }
 
 namespace detail {
@@ -141,15 +154,15 @@ constexpr std::uint32_t widen_to_f32(bits_of<F> b) {
   const std::uint32_t sign = is_negative<F>(b) ? 0x80000000u : 0u;
   if (is_nan<F>(b)) return F32::canonical_nan;
   if (is_inf<F>(b)) return sign | F32::infinity;
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(b & F::magnitude_mask) >> F::pad;
-  std::uint32_t man = magnitude & static_cast<std::uint32_t>(F::man_mask);
+  const std::uint32_t magnitude = magnitude_of<F>(b);
+  std::uint32_t man = magnitude & F::man_mask;
   const std::uint32_t exp = magnitude >> F::man_bits;
   if (exp == 0 && man == 0) return sign;
   if (F::exp_bits == 8) return sign | magnitude << (23 - F::man_bits);  // the same range: subnormals stay so
   int e = static_cast<int>(exp) - F::bias;
   if (exp == 0) {
     const int shift = std::countl_zero(man) - (31 - F::man_bits);
-    man = (man << shift) & static_cast<std::uint32_t>(F::man_mask);
+    man = (man << shift) & F::man_mask;
     e = F::emin - shift;
   }
   return sign | static_cast<std::uint32_t>(e + 127) << 23 | man << (23 - F::man_bits);

@@ -1,6 +1,7 @@
 // Rounding: the one exact core, and branch-free forms of it for f32 and f64 sources.
 //
-// Nothing here reads or sets the host's rounding mode; the host is assumed to be in its default (nearest even).
+// Nothing here reads or sets the host's rounding mode; the host is assumed to be in its default (nearest
+// even).
 #pragma once
 
 #include <cmath>
@@ -18,11 +19,16 @@ enum class Rounding : std::uint8_t { rn, rz, rm, rp, rna };
 template <class Fn>
 PLD_NUM_INLINE decltype(auto) with_rounding(Rounding rounding, Fn&& fn) {
   switch (rounding) {
-    case Rounding::rz: return fn.template operator()<Rounding::rz>();
-    case Rounding::rm: return fn.template operator()<Rounding::rm>();
-    case Rounding::rp: return fn.template operator()<Rounding::rp>();
-    case Rounding::rna: return fn.template operator()<Rounding::rna>();
-    case Rounding::rn: break;
+    case Rounding::rz:
+      return fn.template operator()<Rounding::rz>();
+    case Rounding::rm:
+      return fn.template operator()<Rounding::rm>();
+    case Rounding::rp:
+      return fn.template operator()<Rounding::rp>();
+    case Rounding::rna:
+      return fn.template operator()<Rounding::rna>();
+    case Rounding::rn:
+      break;
   }
   return fn.template operator()<Rounding::rn>();
 }
@@ -40,23 +46,26 @@ constexpr bool rounds_up(bool negative, bool odd, bool half, bool rest) {
 /// Magnitude (without padding) of a result beyond the largest finite number.
 template <class F, Rounding R>
 constexpr std::uint64_t overflow_magnitude(bool negative, bool satfinite) {
-  const bool to_max = satfinite || R == Rounding::rz || (R == Rounding::rm && !negative) ||
-                      (R == Rounding::rp && negative);
+  const bool to_max =
+      satfinite || R == Rounding::rz || (R == Rounding::rm && !negative) || (R == Rounding::rp && negative);
   if (to_max || F::nan_rule == NanRule::none) return F::max_magnitude;
   return F::has_inf ? F::inf_magnitude : F::max_magnitude + 1;  // e4m3 without satfinite: NaN
 }
 
 template <class F>
 constexpr bits_of<F> with_sign(bool negative, std::uint64_t magnitude) {
-  return static_cast<bits_of<F>>(static_cast<bits_of<F>>(magnitude << F::pad) | (negative ? F::sign_mask : bits_of<F>{0}));
+  return static_cast<bits_of<F>>(static_cast<bits_of<F>>(magnitude << F::pad) |
+                                 (negative ? F::sign_mask : bits_of<F>{0}));
 }
 
 /// The core: rounds (sig + something in (0,1) if sticky) * 2^exp once. `sig` == 0 without sticky gives zero.
 template <class F, Rounding R>
-constexpr bits_of<F> round_pack(bool negative, int exp, std::uint64_t sig, bool sticky, bool satfinite = false) {
+constexpr bits_of<F> round_pack(bool negative, int exp, std::uint64_t sig, bool sticky,
+                                bool satfinite = false) {
   if (sig == 0) {
     if (!sticky) return with_sign<F>(negative, 0);
-    return with_sign<F>(negative, rounds_up<R>(negative, false, false, true) ? 1 : 0);  // exp is far below emin
+    return with_sign<F>(negative,
+                        rounds_up<R>(negative, false, false, true) ? 1 : 0);  // exp is far below emin
   }
   const int shift = std::countl_zero(sig);
   sig <<= shift;
@@ -67,17 +76,20 @@ constexpr bits_of<F> round_pack(bool negative, int exp, std::uint64_t sig, bool 
   const std::uint64_t kept = drop > 63 ? 0 : sig >> drop;
   const bool half = drop > 64 ? false : (sig >> (drop - 1) & 1) != 0;
   const bool rest = sticky || (drop > 64 ? true : (sig & ((std::uint64_t{1} << (drop - 1)) - 1)) != 0);
-  const auto biased = static_cast<std::uint64_t>(e - F::emin + below);  // 0 for the smallest normals and subnormals
+  const auto biased =
+      static_cast<std::uint64_t>(e - F::emin + below);  // 0 for the smallest normals and subnormals
   const std::uint64_t magnitude =
       (biased << F::man_bits) + kept + (rounds_up<R>(negative, kept & 1, half, rest) ? 1 : 0);
-  if (magnitude > F::max_magnitude) return with_sign<F>(negative, overflow_magnitude<F, R>(negative, satfinite));
+  if (magnitude > F::max_magnitude)
+    return with_sign<F>(negative, overflow_magnitude<F, R>(negative, satfinite));
   return with_sign<F>(negative, magnitude);
 }
 
 namespace detail {
 
 /// Moves a nearest-rounded result by one unit where the exact magnitude asks for it in mode R.
-/// `too_big` / `too_small`: |result| against the exact magnitude. One step from infinity is the largest number.
+/// `too_big` / `too_small`: |result| against the exact magnitude. One step from infinity is the largest
+/// number.
 template <class Bits, Rounding R>
 PLD_NUM_INLINE constexpr Bits adjust(Bits nearest, bool too_big, bool too_small) {
   constexpr Bits sign_mask = Bits{1} << (sizeof(Bits) * 8 - 1);
@@ -92,36 +104,56 @@ PLD_NUM_INLINE constexpr Bits adjust(Bits nearest, bool too_big, bool too_small)
   return nearest;
 }
 
+// Magnitudes are compared as integers: a comparison of floats may trap, which keeps GCC from vectorising.
+PLD_NUM_INLINE std::int64_t magnitude_bits(double x) {
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x) & F64::magnitude_mask);
+}
+PLD_NUM_INLINE std::int32_t magnitude_bits(float x) {
+  return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x) & F32::magnitude_mask);
+}
+
 /// Rounds to odd: truncates, then sets the last bit if anything was lost. A later rounding to a format
-/// with at least two bits less is then as if done once (Boldo and Melquiond).
+/// with at least two bits less is then as if done once (Boldo and Melquiond). NaN: unspecified.
 PLD_NUM_INLINE std::uint32_t odd_f32_bits(double x) {
   const auto nearest = static_cast<float>(x);
-  const double back = nearest;
-  const std::uint32_t lost = std::fabs(back) > std::fabs(x) ? 1u : 0u;
-  const std::uint32_t inexact = back != x && x == x ? 1u : 0u;
+  const std::int64_t back = magnitude_bits(static_cast<double>(nearest));
+  const std::uint32_t lost = back > magnitude_bits(x) ? 1u : 0u;
+  const std::uint32_t inexact = back != magnitude_bits(x) ? 1u : 0u;
   return (std::bit_cast<std::uint32_t>(nearest) - lost) | inexact;
 }
 
-/// a + b rounded to odd in f64. Not for operands near the largest double.
-PLD_NUM_INLINE double odd_sum(double a, double b) {
-  const double sum = a + b;
-  const double b_seen = sum - a;
-  const double error = (a - (sum - b_seen)) + (b - b_seen);
-  const auto bits = std::bit_cast<std::uint64_t>(sum);
-  const bool inexact = error < 0 || error > 0;  // false for NaN: infinities and NaNs pass
-  const std::uint64_t inward = inexact && ((std::bit_cast<std::uint64_t>(error) ^ bits) >> 63) != 0 ? 1 : 0;
-  return std::bit_cast<double>((bits - inward) | (inexact ? 1u : 0u));
+/// a + b rounded to odd. Not for sums that overflow: f64 sums of f32 values, f32 sums of f16 values.
+template <class T>
+PLD_NUM_INLINE T odd_sum(T a, T b) {
+  using F = std::conditional_t<sizeof(T) == 8, F64, F32>;
+  using Bits = bits_of<F>;
+  const T sum = a + b;
+  const T b_seen = sum - a;
+  const T error = (a - (sum - b_seen)) + (b - b_seen);  // exact (Knuth); NaN when an operand is infinite
+  const auto bits = std::bit_cast<Bits>(sum);
+  const auto size = magnitude_bits(error);
+  const bool inexact = size != 0 && size <= static_cast<std::make_signed_t<Bits>>(F::infinity);
+  const Bits lost = inexact && ((std::bit_cast<Bits>(error) ^ bits) & F::sign_mask) != 0 ? 1 : 0;
+  return std::bit_cast<T>((bits - lost) | (inexact ? Bits{1} : Bits{0}));
 }
 
-/// a + b rounded to odd in f32; needs |a + b| < 2^127.
-PLD_NUM_INLINE float odd_sum(float a, float b) {
-  const float sum = a + b;
-  const float b_seen = sum - a;
-  const float error = (a - (sum - b_seen)) + (b - b_seen);
-  const auto bits = std::bit_cast<std::uint32_t>(sum);
-  const bool inexact = error < 0 || error > 0;
-  const std::uint32_t inward = inexact && ((std::bit_cast<std::uint32_t>(error) ^ bits) >> 31) != 0 ? 1 : 0;
-  return std::bit_cast<float>((bits - inward) | (inexact ? 1u : 0u));
+/// bf16 and tf32 have f32's exponents: rounding is an addition to the pattern, overflow is a carry.
+template <class F, Rounding R>
+PLD_NUM_INLINE constexpr bits_of<F> shorten_f32(std::uint32_t x, bool satfinite) {
+  constexpr int shift = 23 - F::man_bits;
+  constexpr std::uint32_t unit = 1u << shift;
+  const std::uint32_t magnitude_in = x & 0x7FFFFFFFu;
+  const std::uint32_t sign = x & 0x80000000u;
+  std::uint32_t add = 0;
+  if constexpr (R == Rounding::rn) add = (unit >> 1) - 1 + (magnitude_in >> shift & 1u);
+  if constexpr (R == Rounding::rna) add = unit >> 1;
+  if constexpr (R == Rounding::rm) add = sign != 0 ? unit - 1 : 0;
+  if constexpr (R == Rounding::rp) add = sign != 0 ? 0 : unit - 1;
+  std::uint32_t magnitude = (magnitude_in + add) >> shift;
+  const std::uint32_t highest = satfinite ? F::max_magnitude : F::inf_magnitude;
+  magnitude = magnitude > highest ? highest : magnitude;
+  const std::uint32_t rounded = (sign >> shift | magnitude) << (F::pad == 0 ? 0 : shift);
+  return magnitude_in > F32::infinity ? F::canonical_nan : static_cast<bits_of<F>>(rounded);
 }
 
 /// Integer form of an f32 -> narrower encoder, no branches on the value: vectorises over lanes.
@@ -145,10 +177,11 @@ PLD_NUM_INLINE constexpr bits_of<F> encode_from_f32(std::uint32_t x, bool satfin
   const std::uint32_t biased = static_cast<std::uint32_t>(above > 0 ? above : 0) << F::man_bits;
   std::uint32_t magnitude = biased + ((sig + add) >> shift);
   const auto beyond = static_cast<std::uint32_t>(overflow_magnitude<F, R>(negative, satfinite));
-  magnitude = magnitude > static_cast<std::uint32_t>(F::max_magnitude) ? beyond : magnitude;
+  magnitude = magnitude > F::max_magnitude ? beyond : magnitude;
   const auto infinite = static_cast<std::uint32_t>(overflow_magnitude<F, Rounding::rn>(negative, satfinite));
   magnitude = magnitude_in == F32::infinity ? infinite : magnitude;
-  const auto rounded = static_cast<bits_of<F>>(magnitude << F::pad | (negative ? std::uint32_t{F::sign_mask} : 0u));
+  const auto rounded =
+      static_cast<bits_of<F>>(magnitude << F::pad | (negative ? std::uint32_t{F::sign_mask} : 0u));
   return magnitude_in > F32::infinity ? F::canonical_nan : rounded;
 }
 
@@ -178,6 +211,7 @@ PLD_NUM_INLINE constexpr bits_of<F> encode_f32(std::uint32_t x, bool satfinite =
       }
     }
 #endif
+    if constexpr (F::exp_bits == 8) return detail::shorten_f32<F, R>(x, satfinite);
     return detail::encode_from_f32<F, R>(x, satfinite);
   }
 }
@@ -189,13 +223,14 @@ PLD_NUM_INLINE bits_of<F> encode_f64(double x, bool satfinite = false) {
     return std::bit_cast<std::uint64_t>(x);
   } else if constexpr (std::is_same_v<F, F32>) {
     const auto nearest = static_cast<float>(x);
-    const double back = nearest;
-    const std::uint32_t bits = detail::adjust<std::uint32_t, R>(std::bit_cast<std::uint32_t>(nearest),
-                                                                std::fabs(back) > std::fabs(x), std::fabs(back) < std::fabs(x));
-    return x != x ? F32::canonical_nan : bits;
+    const std::int64_t exact = detail::magnitude_bits(x);
+    const std::int64_t back = detail::magnitude_bits(static_cast<double>(nearest));
+    const std::uint32_t bits =
+        detail::adjust<std::uint32_t, R>(std::bit_cast<std::uint32_t>(nearest), back > exact, back < exact);
+    return is_nan<F64>(std::bit_cast<std::uint64_t>(x)) ? F32::canonical_nan : bits;
   } else {
     const auto bits = encode_f32<F, R>(detail::odd_f32_bits(x), satfinite);
-    return x != x ? F::canonical_nan : bits;
+    return is_nan<F64>(std::bit_cast<std::uint64_t>(x)) ? F::canonical_nan : bits;
   }
 }
 

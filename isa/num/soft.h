@@ -25,7 +25,7 @@ constexpr Unpacked unpack(bits_of<F> b) {
   Unpacked u;
   u.negative = is_negative<F>(b);
   u.infinite = is_inf<F>(b);
-  const std::uint64_t magnitude = static_cast<std::uint64_t>(b & F::magnitude_mask) >> F::pad;
+  const std::uint64_t magnitude = magnitude_of<F>(b);
   const std::uint64_t field = magnitude >> F::man_bits;
   u.sig = (magnitude & F::man_mask) | (field != 0 ? std::uint64_t{1} << F::man_bits : 0);
   u.exp = (field != 0 ? static_cast<int>(field) : 1) - F::bias - F::man_bits;
@@ -62,7 +62,8 @@ struct Term {
 constexpr Term normalized(Term t) {
   if (t.sig == 0) return t;
   const int shift = leading_zeros(t.sig) - 2;
-  t.sig = shift >= 0 ? t.sig << shift : t.sig >> -shift;  // products have at most 106 significant bits: nothing is lost
+  t.sig = shift >= 0 ? t.sig << shift
+                     : t.sig >> -shift;  // products have at most 106 significant bits: nothing is lost
   t.exp -= shift;
   return t;
 }

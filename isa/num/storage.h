@@ -35,7 +35,8 @@ using e2m3_t = Storage<E2m3>;
 using e3m2_t = Storage<E3m2>;
 using e2m1_t = Storage<E2m1>;
 
-static_assert(sizeof(f16_t) == 2 && std::is_trivially_copyable_v<f16_t> && std::is_trivially_default_constructible_v<f16_t>);
+static_assert(sizeof(f16_t) == 2 && std::is_trivially_copyable_v<f16_t> &&
+              std::is_trivially_default_constructible_v<f16_t>);
 static_assert(sizeof(e4m3_t) == 1);
 
 }  // namespace palladion::isa::num

@@ -34,13 +34,20 @@ std::vector<Triple<F>> triples(int random_count) {
   for (int i = 0; i < random_count; ++i) {
     const auto a = static_cast<bits_of<F>>(rng());
     const auto b = (i & 1) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(a, rng, F::man_bits + 4);
-    const auto product = static_cast<int>((a & F::magnitude_mask) >> F::man_bits) + static_cast<int>((b & F::magnitude_mask) >> F::man_bits) - F::bias;
-    const int field = product < 0 ? 0 : product > static_cast<int>(F::exp_field_max) - 1 ? static_cast<int>(F::exp_field_max) - 1 : product;
+    const auto product = static_cast<int>((a & F::magnitude_mask) >> F::man_bits) +
+                         static_cast<int>((b & F::magnitude_mask) >> F::man_bits) - F::bias;
+    const int field = product < 0 ? 0
+                      : product > static_cast<int>(F::exp_field_max) - 1
+                          ? static_cast<int>(F::exp_field_max) - 1
+                          : product;
     const auto near_product = static_cast<bits_of<F>>(static_cast<bits_of<F>>(field) << F::man_bits);
-    out.push_back({a, b, (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(near_product, rng, 2 * F::man_bits)});
+    out.push_back(
+        {a, b,
+         (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(near_product, rng, 2 * F::man_bits)});
     if ((i & 7) == 0) {  // c nearly cancels the product
       const value_of<F> p = std::bit_cast<value_of<F>>(a) * std::bit_cast<value_of<F>>(b);
-      out.push_back({a, b, static_cast<bits_of<F>>((std::bit_cast<bits_of<F>>(p) ^ F::sign_mask) + rng() % 3 - 1)});
+      out.push_back(
+          {a, b, static_cast<bits_of<F>>((std::bit_cast<bits_of<F>>(p) ^ F::sign_mask) + rng() % 3 - 1)});
     }
   }
   return out;
@@ -70,14 +77,20 @@ void check_against_host(const std::vector<Triple<F>>& inputs) {
   constexpr ArithMods m{R};
   using V = value_of<F>;
   for (const auto& t : inputs) {
-    ASSERT_EQ((add<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a + b; }))) << "add " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
-    ASSERT_EQ((sub<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a - b; }))) << "sub " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
-    ASSERT_EQ((mul<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a * b; }))) << "mul " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((add<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a + b; })))
+        << "add " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((sub<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a - b; })))
+        << "sub " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((mul<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a * b; })))
+        << "mul " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
     ASSERT_EQ((fma<F, m>(t.a, t.b, t.c)), (host<F>(R, t, 3, [](V a, V b, V c) { return std::fma(a, b, c); })))
         << "fma " << std::hex << t.a << ' ' << t.b << ' ' << t.c << " mode " << static_cast<int>(R);
-    ASSERT_EQ((div<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a / b; }))) << "div " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
-    ASSERT_EQ((sqrt<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return std::sqrt(a); }))) << "sqrt " << std::hex << t.a << " mode " << static_cast<int>(R);
-    ASSERT_EQ((rcp<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return V{1} / a; }))) << "rcp " << std::hex << t.a << " mode " << static_cast<int>(R);
+    ASSERT_EQ((div<F, m>(t.a, t.b)), (host<F>(R, t, 2, [](V a, V b, V) { return a / b; })))
+        << "div " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
+    ASSERT_EQ((sqrt<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return std::sqrt(a); })))
+        << "sqrt " << std::hex << t.a << " mode " << static_cast<int>(R);
+    ASSERT_EQ((rcp<F, m>(t.a)), (host<F>(R, t, 1, [](V a, V, V) { return V{1} / a; })))
+        << "rcp " << std::hex << t.a << " mode " << static_cast<int>(R);
   }
 }
 
@@ -106,15 +119,20 @@ bits_of<F> soft_or_nan(std::optional<bits_of<F>> r, bool nan_operand) {
 TEST(Arith, IntegerCoreEqualsTheFastForms) {
   for (const auto& t : triples<F32>(100000)) {
     if (is_nan<F32>(t.a) || is_nan<F32>(t.b) || is_nan<F32>(t.c)) continue;
-    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rn>(t.a, t.b, t.c), false)), (fma<F32>(t.a, t.b, t.c))) << std::hex << t.a << ' ' << t.b << ' ' << t.c;
-    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rm>(t.a, t.b, t.c), false)), (fma<F32, ArithMods{Rounding::rm}>(t.a, t.b, t.c)));
+    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rn>(t.a, t.b, t.c), false)),
+              (fma<F32>(t.a, t.b, t.c)))
+        << std::hex << t.a << ' ' << t.b << ' ' << t.c;
+    ASSERT_EQ((soft_or_nan<F32>(soft::fma<F32, Rounding::rm>(t.a, t.b, t.c), false)),
+              (fma<F32, ArithMods{Rounding::rm}>(t.a, t.b, t.c)));
     ASSERT_EQ((soft_or_nan<F32>(soft::add<F32, Rounding::rn>(t.a, t.b), false)), (add<F32>(t.a, t.b)));
     ASSERT_EQ((soft_or_nan<F32>(soft::div<F32, Rounding::rn>(t.a, t.b), false)), (div<F32>(t.a, t.b)));
-    ASSERT_EQ((soft_or_nan<F32>(soft::sqrt<F32, Rounding::rp>(t.a), false)), (sqrt<F32, ArithMods{Rounding::rp}>(t.a)));
+    ASSERT_EQ((soft_or_nan<F32>(soft::sqrt<F32, Rounding::rp>(t.a), false)),
+              (sqrt<F32, ArithMods{Rounding::rp}>(t.a)));
   }
   for (const auto& t : triples<F64>(50000)) {
     if (is_nan<F64>(t.a) || is_nan<F64>(t.b) || is_nan<F64>(t.c)) continue;
-    ASSERT_EQ((soft_or_nan<F64>(soft::fma<F64, Rounding::rn>(t.a, t.b, t.c), false)), (fma<F64>(t.a, t.b, t.c)));
+    ASSERT_EQ((soft_or_nan<F64>(soft::fma<F64, Rounding::rn>(t.a, t.b, t.c), false)),
+              (fma<F64>(t.a, t.b, t.c)));
     ASSERT_EQ((soft_or_nan<F64>(soft::mul<F64, Rounding::rn>(t.a, t.b), false)), (mul<F64>(t.a, t.b)));
   }
 }
@@ -132,7 +150,8 @@ std::vector<Triple<F>> half_triples(int random_count) {
   for (int i = 0; i < random_count; ++i) {
     const auto a = static_cast<bits_of<F>>(rng());
     const auto b = (i & 1) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(a, rng, F::man_bits + 2);
-    out.push_back({a, b, (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(b, rng, 2 * F::man_bits)});
+    out.push_back(
+        {a, b, (i & 2) != 0 ? static_cast<bits_of<F>>(rng()) : neighbour<F>(b, rng, 2 * F::man_bits)});
   }
   return out;
 }
@@ -142,10 +161,14 @@ void check_half() {
   for (const auto& t : half_triples<F>(1500000)) {
     const bool nan2 = is_nan<F>(t.a) || is_nan<F>(t.b);
     const bool nan3 = nan2 || is_nan<F>(t.c);
-    ASSERT_EQ((add<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b), nan2))) << std::hex << t.a << ' ' << t.b;
-    ASSERT_EQ((sub<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b ^ F::sign_mask), nan2))) << std::hex << t.a << ' ' << t.b;
-    ASSERT_EQ((mul<F>(t.a, t.b)), (soft_or_nan<F>(soft::mul<F, Rounding::rn>(t.a, t.b), nan2))) << std::hex << t.a << ' ' << t.b;
-    ASSERT_EQ((fma<F>(t.a, t.b, t.c)), (soft_or_nan<F>(soft::fma<F, Rounding::rn>(t.a, t.b, t.c), nan3))) << std::hex << t.a << ' ' << t.b << ' ' << t.c;
+    ASSERT_EQ((add<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b), nan2)))
+        << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((sub<F>(t.a, t.b)), (soft_or_nan<F>(soft::add<F, Rounding::rn>(t.a, t.b ^ F::sign_mask), nan2)))
+        << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((mul<F>(t.a, t.b)), (soft_or_nan<F>(soft::mul<F, Rounding::rn>(t.a, t.b), nan2)))
+        << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((fma<F>(t.a, t.b, t.c)), (soft_or_nan<F>(soft::fma<F, Rounding::rn>(t.a, t.b, t.c), nan3)))
+        << std::hex << t.a << ' ' << t.b << ' ' << t.c;
   }
 }
 
@@ -156,7 +179,7 @@ TEST(Arith, FlushToZeroAppliesToOperandsAndResults) {
   constexpr ArithMods ftz{.ftz = true};
   EXPECT_EQ((add<F32, ftz>(0x00000001, 0x00000001)), 0u);
   EXPECT_EQ((add<F32, ftz>(0x80000001, 0x80000001)), 0x80000000u);
-  EXPECT_EQ((mul<F32, ftz>(0x00800000, 0x3F000000)), 0u);           // 2^-126 / 2
+  EXPECT_EQ((mul<F32, ftz>(0x00800000, 0x3F000000)), 0u);  // 2^-126 / 2
   EXPECT_EQ((mul<F32, ftz>(0x80800000, 0x3F000000)), 0x80000000u);
   EXPECT_EQ((fma<F32, ftz>(0x3F800000, 0x3F800000, 0x007FFFFF)), 0x3F800000u);
   EXPECT_EQ((div<F32, ftz>(0x3F800000, 0x00000001)), 0x7F800000u);  // the divisor is zero
@@ -193,7 +216,8 @@ TEST(Arith, NanResultsAreCanonical) {
   EXPECT_EQ((neg<F32>(0x7FC00001)), 0x7FFFFFFFu);
   EXPECT_EQ((abs<F16>(0xFE00)), 0x7FFFu);
   EXPECT_EQ((neg<F64>(0x7FF8000000000001)), 0x7FF8000000000001u) << "f64 NaN passes neg unchanged";
-  EXPECT_EQ((add<F64>(0x7FF0000000000123, F64::one)), 0x7FF8000000000123u) << "f64 keeps the payload, made quiet";
+  EXPECT_EQ((add<F64>(0x7FF0000000000123, F64::one)), 0x7FF8000000000123u)
+      << "f64 keeps the payload, made quiet";
 }
 
 TEST(Arith, NegAbsCopysign) {
@@ -215,7 +239,8 @@ void check_min_max() {
       const double y = to_double<F>(b);
       bits_of<F> low = x < y ? a : b;
       bits_of<F> high = x > y ? a : b;
-      if (is_zero<F>(a) && is_zero<F>(b)) low = static_cast<bits_of<F>>(a | b), high = static_cast<bits_of<F>>(a & b);
+      if (is_zero<F>(a) && is_zero<F>(b))
+        low = static_cast<bits_of<F>>(a | b), high = static_cast<bits_of<F>>(a & b);
       if (x != x) low = high = b;
       if (y != y) low = high = a;
       if (x != x && y != y) low = high = F::canonical_nan;
@@ -275,7 +300,8 @@ TEST(Arith, ModifiersChosenAtRunTimeReachTheSameCode) {
       }
     }
   }
-  EXPECT_TRUE(with_mods(MinMaxMods{.nan = true, .xorsign_abs = true}, []<MinMaxMods M>() { return M.nan && M.xorsign_abs && !M.ftz; }));
+  EXPECT_TRUE(with_mods(MinMaxMods{.nan = true, .xorsign_abs = true},
+                        []<MinMaxMods M>() { return M.nan && M.xorsign_abs && !M.ftz; }));
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ typename To::value_type float_to_integer_by_definition(bits_of<From> b, Rounding
   __extension__ using Wide = __int128;
   Wide whole = static_cast<Wide>(std::fabs(x));
   const double part = std::fabs(x) - static_cast<double>(whole);
-  if (rounds_up<Rounding::rn>(false, whole & 1, part >= 0.5, part != 0 && part != 0.5) && r == Rounding::rn) ++whole;
+  if (rounds_up<Rounding::rn>(false, whole & 1, part >= 0.5, part != 0 && part != 0.5) && r == Rounding::rn)
+    ++whole;
   if (r == Rounding::rm && x < 0 && part != 0) ++whole;
   if (r == Rounding::rp && x > 0 && part != 0) ++whole;
   if (x < 0) whole = -whole;
@@ -39,15 +40,19 @@ void check_float_to_integer(const std::vector<bits_of<From>>& inputs) {
   for (const auto b : inputs) {
     for (const Rounding r : all_modes) {
       ASSERT_EQ((cvt<To, From>(b, {.rounding = r})), (float_to_integer_by_definition<To, From>(b, r)))
-          << std::hex << std::uint64_t{b} << " mode " << static_cast<int>(r) << " width " << std::dec << To::width;
+          << std::hex << std::uint64_t{b} << " mode " << static_cast<int>(r) << " width " << std::dec
+          << To::width;
     }
   }
 }
 
 template <class From>
 void check_all_integers(std::vector<bits_of<From>> inputs) {
-  for (const double edge : {0.5, 1.5, 2.5, 127.5, 128.5, 255.5, 32767.5, 65535.5, 2147483647.5, 4294967295.5, 0x1p31, 0x1p32, 0x1p63, 0x1p64}) {
-    for (const double x : {edge, -edge, std::nextafter(edge, 0.0), std::nextafter(edge, 1e30), -std::nextafter(edge, 0.0)}) inputs.push_back(encode_f64<From>(x));
+  for (const double edge : {0.5, 1.5, 2.5, 127.5, 128.5, 255.5, 32767.5, 65535.5, 2147483647.5, 4294967295.5,
+                            0x1p31, 0x1p32, 0x1p63, 0x1p64}) {
+    for (const double x :
+         {edge, -edge, std::nextafter(edge, 0.0), std::nextafter(edge, 1e30), -std::nextafter(edge, 0.0)})
+      inputs.push_back(encode_f64<From>(x));
   }
   check_float_to_integer<U8, From>(inputs);
   check_float_to_integer<S8, From>(inputs);
@@ -96,10 +101,12 @@ template <class Tag>
 void check_integer_to_float() {
   using Int = typename Tag::value_type;
   std::mt19937_64 rng(4);
-  std::vector<Int> values{0, 1, 2, 3, std::numeric_limits<Int>::max(), std::numeric_limits<Int>::min(), static_cast<Int>(-1)};
+  std::vector<Int> values{
+      0, 1, 2, 3, std::numeric_limits<Int>::max(), std::numeric_limits<Int>::min(), static_cast<Int>(-1)};
   for (int bit = 0; bit < Tag::width; ++bit) {
     const auto one = std::uint64_t{1} << bit;
-    for (const auto v : {one, one - 1, one + 1, one | one >> 11, one | one >> 12, one | one >> 24, one | one >> 25, one | one >> 24 | 1, one | one >> 53, (one | one >> 53) + 1}) {
+    for (const auto v : {one, one - 1, one + 1, one | one >> 11, one | one >> 12, one | one >> 24,
+                         one | one >> 25, one | one >> 24 | 1, one | one >> 53, (one | one >> 53) + 1}) {
       values.push_back(static_cast<Int>(v));
       values.push_back(static_cast<Int>(0 - v));
     }
@@ -109,16 +116,22 @@ void check_integer_to_float() {
     for (const Rounding r : all_modes) {
       const CvtMods m{.rounding = r};
       if (sizeof(Int) >= 4) {
-        ASSERT_EQ((cvt<F32, Tag>(v, m)), (host_from_integer<F32>(v, r))) << +v << " mode " << static_cast<int>(r);
-        ASSERT_EQ((cvt<F64, Tag>(v, m)), (host_from_integer<F64>(v, r))) << +v << " mode " << static_cast<int>(r);
+        ASSERT_EQ((cvt<F32, Tag>(v, m)), (host_from_integer<F32>(v, r)))
+            << +v << " mode " << static_cast<int>(r);
+        ASSERT_EQ((cvt<F64, Tag>(v, m)), (host_from_integer<F64>(v, r)))
+            << +v << " mode " << static_cast<int>(r);
       }
       if (sizeof(Int) <= 4) {  // exact in f64
-        ASSERT_EQ((cvt<F16, Tag>(v, m)), test::encode_by_definition<F16>(static_cast<double>(v), r, false)) << +v;
-        ASSERT_EQ((cvt<Bf16, Tag>(v, m)), test::encode_by_definition<Bf16>(static_cast<double>(v), r, false)) << +v;
+        ASSERT_EQ((cvt<F16, Tag>(v, m)), test::encode_by_definition<F16>(static_cast<double>(v), r, false))
+            << +v;
+        ASSERT_EQ((cvt<Bf16, Tag>(v, m)), test::encode_by_definition<Bf16>(static_cast<double>(v), r, false))
+            << +v;
       } else {  // round to odd at 53 bits, by hand
         const bool negative = v < 0;
-        std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
-        if (magnitude >> 53 != 0) magnitude = (magnitude & ~std::uint64_t{0xFFF}) | ((magnitude & 0xFFF) != 0 ? 0x1000 : 0);
+        std::uint64_t magnitude =
+            negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+        if (magnitude >> 53 != 0)
+          magnitude = (magnitude & ~std::uint64_t{0xFFF}) | ((magnitude & 0xFFF) != 0 ? 0x1000 : 0);
         const double odd = (negative ? -1.0 : 1.0) * static_cast<double>(magnitude);
         ASSERT_EQ((cvt<F16, Tag>(v, m)), test::encode_by_definition<F16>(odd, r, false)) << +v;
         ASSERT_EQ((cvt<Bf16, Tag>(v, m)), test::encode_by_definition<Bf16>(odd, r, false)) << +v;
@@ -139,7 +152,8 @@ TEST(Convert, IntegerToFloatInEveryMode) {
 }
 
 TEST(Convert, IntegerToIntegerExtendsTruncatesOrSaturates) {
-  EXPECT_EQ((cvt<U64, S8>(std::int8_t{-1}, {})), ~std::uint64_t{0}) << "sign extension comes from the source type";
+  EXPECT_EQ((cvt<U64, S8>(std::int8_t{-1}, {})), ~std::uint64_t{0})
+      << "sign extension comes from the source type";
   EXPECT_EQ((cvt<S64, U32>(0xFFFFFFFFu, {})), 0xFFFFFFFFll);
   EXPECT_EQ((cvt<U8, S32>(-1, {})), 0xFF);
   EXPECT_EQ((cvt<S8, S32>(300, {})), 44);
@@ -155,7 +169,9 @@ TEST(Convert, F64ToF32EqualsTheHostInEveryMode) {
   for (const auto b : stratified<F32>(20000)) {  // f32 numbers, their midpoints and what lies beside
     const double x = std::bit_cast<float>(b);
     const auto bits = std::bit_cast<std::uint64_t>(x);
-    for (const std::uint64_t d : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 28, (std::uint64_t{1} << 28) + 1, (std::uint64_t{1} << 28) - 1}) inputs.push_back(bits + d);
+    for (const std::uint64_t d : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 28,
+                                  (std::uint64_t{1} << 28) + 1, (std::uint64_t{1} << 28) - 1})
+      inputs.push_back(bits + d);
   }
   for (const auto b : inputs) {
     if (is_nan<F64>(b)) {
@@ -169,7 +185,8 @@ TEST(Convert, F64ToF32EqualsTheHostInEveryMode) {
       y = static_cast<float>(x);
       std::fesetround(FE_TONEAREST);
       const auto expected = std::bit_cast<std::uint32_t>(static_cast<float>(y));
-      ASSERT_EQ((cvt<F32, F64>(b, {.rounding = r})), expected) << std::hex << b << " mode " << static_cast<int>(r);
+      ASSERT_EQ((cvt<F32, F64>(b, {.rounding = r})), expected)
+          << std::hex << b << " mode " << static_cast<int>(r);
       const std::uint32_t flushed = flush_subnormal<F32>(expected);
       ASSERT_EQ((cvt<F32, F64>(b, {.rounding = r, .ftz = true})), flushed);
     }
@@ -177,18 +194,23 @@ TEST(Convert, F64ToF32EqualsTheHostInEveryMode) {
 }
 
 TEST(Convert, RoundToIntegralKeepsTheTypeAndTheSignOfZero) {
-  const auto in_f32 = [](float x, Rounding r) { return std::bit_cast<float>(cvt<F32, F32>(std::bit_cast<std::uint32_t>(x), {.rounding = r, .integral = true})); };
+  const auto in_f32 = [](float x, Rounding r) {
+    return std::bit_cast<float>(
+        cvt<F32, F32>(std::bit_cast<std::uint32_t>(x), {.rounding = r, .integral = true}));
+  };
   EXPECT_EQ(in_f32(2.5f, Rounding::rn), 2.0f);
   EXPECT_EQ(in_f32(3.5f, Rounding::rn), 4.0f);
   EXPECT_EQ(in_f32(-2.5f, Rounding::rz), -2.0f);
   EXPECT_EQ(in_f32(-2.5f, Rounding::rm), -3.0f);
   EXPECT_EQ(in_f32(2.1f, Rounding::rp), 3.0f);
   EXPECT_TRUE(std::signbit(in_f32(-0.3f, Rounding::rn)));
-  EXPECT_EQ((cvt<F16, F16>(0x3E00, {.integral = true})), 0x4000);   // 1.5 -> 2
+  EXPECT_EQ((cvt<F16, F16>(0x3E00, {.integral = true})), 0x4000);  // 1.5 -> 2
   EXPECT_EQ((cvt<Bf16, Bf16>(0xBFC0, {.rounding = Rounding::rp, .integral = true})), 0xBF80);
-  EXPECT_EQ((cvt<F64, F64>(std::bit_cast<std::uint64_t>(-1.5), {.rounding = Rounding::rm, .integral = true})), std::bit_cast<std::uint64_t>(-2.0));
+  EXPECT_EQ((cvt<F64, F64>(std::bit_cast<std::uint64_t>(-1.5), {.rounding = Rounding::rm, .integral = true})),
+            std::bit_cast<std::uint64_t>(-2.0));
   EXPECT_EQ((cvt<F32, F32>(0xFFC00001, {.integral = true})), 0x7FFFFFFFu);
-  EXPECT_EQ((cvt<F32, F32>(0x80000001, {.rounding = Rounding::rm, .integral = true, .ftz = true})), 0x80000000u);
+  EXPECT_EQ((cvt<F32, F32>(0x80000001, {.rounding = Rounding::rm, .integral = true, .ftz = true})),
+            0x80000000u);
 }
 
 TEST(Convert, SatReluAndSatfinite) {
@@ -222,8 +244,10 @@ TEST(Convert, PairsPutTheFirstSourceOnTop) {
   EXPECT_EQ((cvt_pair_from_f32<F16, Rounding::rn>(0x3F800000, 0x40000000, {})), 0x3C004000u);
   EXPECT_EQ((cvt_pair_from_f32<Bf16, Rounding::rz>(0x3F80FFFF, 0x40000000, {})), 0x3F804000u);
   EXPECT_EQ((cvt_pair_from_f32<E4m3, Rounding::rn>(0x43E80000, 0x3F800000, sat)), 0x7E38u);
-  EXPECT_EQ((cvt_pair_from_f32<E2m1, Rounding::rn>(0xC0C00000, 0x3F800000, sat)), 0xF2u) << "two nibbles in a byte";
-  EXPECT_EQ((cvt_pair_from_f32<E2m3, Rounding::rn>(0xFF800000, 0x3F800000, sat)), 0x3F08u) << "two zero bits above each";
+  EXPECT_EQ((cvt_pair_from_f32<E2m1, Rounding::rn>(0xC0C00000, 0x3F800000, sat)), 0xF2u)
+      << "two nibbles in a byte";
+  EXPECT_EQ((cvt_pair_from_f32<E2m3, Rounding::rn>(0xFF800000, 0x3F800000, sat)), 0x3F08u)
+      << "two zero bits above each";
   EXPECT_EQ((cvt_pair_from_f32<Ue8m0, Rounding::rp>(0x3F800001, 0xC0000000, sat)), 0x8080u);
   EXPECT_EQ((cvt_pair<F16, E4m3, Rounding::rn>(0x7F38, {})), 0x7FFF3C00u);
   EXPECT_EQ((cvt_pair<F16, E5m2, Rounding::rn>(0xFC01, {})), 0xFC000100u) << "e5m2 infinity survives";

@@ -36,7 +36,8 @@ namespace {
 #ifndef PLD_HAVE_CUDA_HEADERS
 
 TEST(CudaHeaders, AllConversions) {
-  GTEST_SKIP() << "NO CUDA TOOLKIT HEADERS (cuda_fp16.h ... cuda_fp4.h): conversions were NOT compared with NVIDIA's host emulation";
+  GTEST_SKIP() << "NO CUDA TOOLKIT HEADERS (cuda_fp16.h ... cuda_fp4.h): conversions were NOT compared with "
+                  "NVIDIA's host emulation";
 }
 
 #else
@@ -61,8 +62,11 @@ std::uint16_t ours(std::uint32_t x) {
 
 std::vector<std::uint32_t> f32_inputs() {
   auto inputs = test::stratified<F32>(200000);
-  for (std::uint32_t upper = 0; upper < 65536; ++upper) {  // every bf16 number and midpoint; every f16 one among them
-    for (const std::uint32_t low : {0x0000u, 0x0001u, 0x0FFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u, 0xF000u, 0xFFFFu}) inputs.push_back(upper << 16 | low);
+  for (std::uint32_t upper = 0; upper < 65536;
+       ++upper) {  // every bf16 number and midpoint; every f16 one among them
+    for (const std::uint32_t low :
+         {0x0000u, 0x0001u, 0x0FFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u, 0xF000u, 0xFFFFu})
+      inputs.push_back(upper << 16 | low);
   }
   return inputs;
 }
@@ -86,7 +90,8 @@ TEST(CudaHeaders, HalvesToF32AndIntegers) {
     const auto b = static_cast<std::uint16_t>(i);
     const auto wide = std::bit_cast<std::uint32_t>(__half2float(as_half(b)));
     ASSERT_EQ((cvt<F32, F16>(b, {})), is_nan<F32>(wide) ? F32::canonical_nan : wide) << std::hex << i;
-    ASSERT_EQ((cvt<F32, Bf16>(b, {})), std::bit_cast<std::uint32_t>(__bfloat162float(as_bf16(b)))) << std::hex << i;
+    ASSERT_EQ((cvt<F32, Bf16>(b, {})), std::bit_cast<std::uint32_t>(__bfloat162float(as_bf16(b))))
+        << std::hex << i;
     const CvtMods rz{.rounding = Rounding::rz};
     ASSERT_EQ((cvt<S8, F16>(b, rz)), __half2char_rz(as_half(b))) << std::hex << i;
     ASSERT_EQ((cvt<U8, F16>(b, rz)), __half2uchar_rz(as_half(b))) << std::hex << i;
@@ -115,10 +120,12 @@ TEST(CudaHeaders, F64AndIntegersToHalves) {
     ASSERT_EQ((cvt<F16, S32>(narrow, {})), bits(__int2half_rn(narrow)));
     ASSERT_EQ((cvt<F16, S32>(narrow, {.rounding = Rounding::rp})), bits(__int2half_ru(narrow)));
     ASSERT_EQ((cvt<F16, S64>(wide, {.rounding = Rounding::rz})), bits(__ll2half_rz(wide)));
-    ASSERT_EQ((cvt<F16, U64>(static_cast<std::uint64_t>(wide), {.rounding = Rounding::rm})), bits(__ull2half_rd(static_cast<std::uint64_t>(wide))));
+    ASSERT_EQ((cvt<F16, U64>(static_cast<std::uint64_t>(wide), {.rounding = Rounding::rm})),
+              bits(__ull2half_rd(static_cast<std::uint64_t>(wide))));
     ASSERT_EQ((cvt<Bf16, S32>(narrow, {})), bits(__int2bfloat16_rn(narrow)));
     ASSERT_EQ((cvt<Bf16, S64>(wide, {})), bits(__ll2bfloat16_rn(wide)));
-    ASSERT_EQ((cvt<Bf16, U64>(static_cast<std::uint64_t>(wide), {})), bits(__ull2bfloat16_rn(static_cast<std::uint64_t>(wide))));
+    ASSERT_EQ((cvt<Bf16, U64>(static_cast<std::uint64_t>(wide), {})),
+              bits(__ull2bfloat16_rn(static_cast<std::uint64_t>(wide))));
   }
 }
 
@@ -164,8 +171,12 @@ TEST(CudaHeaders, ToE8m0) {
     const auto f = std::bit_cast<float>(x);
     for (const bool satfinite : {false, true}) {
       const auto mode = satfinite ? __NV_SATFINITE : __NV_NOSAT;
-      ASSERT_EQ((cvt<Ue8m0, F32>(x, {.rounding = Rounding::rz, .satfinite = satfinite})), __nv_cvt_float_to_e8m0(f, mode, cudaRoundZero)) << std::hex << x;
-      ASSERT_EQ((cvt<Ue8m0, F32>(x, {.rounding = Rounding::rp, .satfinite = satfinite})), __nv_cvt_float_to_e8m0(f, mode, cudaRoundPosInf)) << std::hex << x;
+      ASSERT_EQ((cvt<Ue8m0, F32>(x, {.rounding = Rounding::rz, .satfinite = satfinite})),
+                __nv_cvt_float_to_e8m0(f, mode, cudaRoundZero))
+          << std::hex << x;
+      ASSERT_EQ((cvt<Ue8m0, F32>(x, {.rounding = Rounding::rp, .satfinite = satfinite})),
+                __nv_cvt_float_to_e8m0(f, mode, cudaRoundPosInf))
+          << std::hex << x;
     }
   }
 }
@@ -194,11 +205,13 @@ TEST(CudaHeaders, PairsPackTheSameWay) {
     pair.x = static_cast<unsigned short>(i);
     pair.y = static_cast<unsigned short>(i * 40503u);
     const std::uint32_t packed = std::uint32_t{pair.y} << 16 | pair.x;
-    ASSERT_EQ((cvt_pair<E4m3, F16, Rounding::rn>(packed, sat)), __nv_cvt_halfraw2_to_fp8x2(pair, __NV_SATFINITE, __NV_E4M3));
+    ASSERT_EQ((cvt_pair<E4m3, F16, Rounding::rn>(packed, sat)),
+              __nv_cvt_halfraw2_to_fp8x2(pair, __NV_SATFINITE, __NV_E4M3));
     const auto back = __nv_cvt_fp8x2_to_halfraw2(static_cast<unsigned short>(i), __NV_E5M2);
     ASSERT_EQ((cvt_pair<F16, E5m2, Rounding::rn>(i, {})), std::uint32_t{back.y} << 16 | back.x);
     const float2 f{static_cast<float>(i) / 64, -static_cast<float>(i) / 999};
-    ASSERT_EQ((cvt_pair_from_f32<E2m1, Rounding::rn>(std::bit_cast<std::uint32_t>(f.y), std::bit_cast<std::uint32_t>(f.x), sat)),
+    ASSERT_EQ((cvt_pair_from_f32<E2m1, Rounding::rn>(std::bit_cast<std::uint32_t>(f.y),
+                                                     std::bit_cast<std::uint32_t>(f.x), sat)),
               __nv_cvt_float2_to_fp4x2(f, __NV_E2M1, cudaRoundNearest));
   }
 }
@@ -217,7 +230,8 @@ TEST(CudaHeaders, F16Arithmetic) {
       ASSERT_EQ((mul<F16>(a, b)), bits(__hmul(x, y)));
       ASSERT_EQ((add<F16, sat>(a, b)), bits(__hadd_sat(x, y))) << std::hex << a << ' ' << b;
       ASSERT_EQ((max<F16>(a, b)), bits(__hmax(x, y))) << std::hex << a << ' ' << b;
-      ASSERT_EQ((min<F16, MinMaxMods{.nan = true}>(a, b)), bits(__hmin_nan(x, y))) << std::hex << a << ' ' << b;
+      ASSERT_EQ((min<F16, MinMaxMods{.nan = true}>(a, b)), bits(__hmin_nan(x, y)))
+          << std::hex << a << ' ' << b;
     }
     ASSERT_EQ(neg<F16>(a), bits(__hneg(as_half(a))));
     ASSERT_EQ(abs<F16>(a), bits(__habs(as_half(a))));
@@ -232,8 +246,10 @@ TEST(CudaHeaders, DISABLED_EveryF32) {
     const auto f = std::bit_cast<float>(x);
     ASSERT_EQ((ours<F16, Rounding::rn>(x)), bits(__float2half_rn(f))) << std::hex << x;
     ASSERT_EQ((ours<Bf16, Rounding::rn>(x)), bits(__float2bfloat16_rn(f))) << std::hex << x;
-    ASSERT_EQ((cvt<E4m3, F32, Rounding::rn>(x, sat)), __nv_cvt_float_to_fp8(f, __NV_SATFINITE, __NV_E4M3)) << std::hex << x;
-    ASSERT_EQ((cvt<E5m2, F32, Rounding::rn>(x, sat)), __nv_cvt_float_to_fp8(f, __NV_SATFINITE, __NV_E5M2)) << std::hex << x;
+    ASSERT_EQ((cvt<E4m3, F32, Rounding::rn>(x, sat)), __nv_cvt_float_to_fp8(f, __NV_SATFINITE, __NV_E4M3))
+        << std::hex << x;
+    ASSERT_EQ((cvt<E5m2, F32, Rounding::rn>(x, sat)), __nv_cvt_float_to_fp8(f, __NV_SATFINITE, __NV_E5M2))
+        << std::hex << x;
   }
 }
 

@@ -42,7 +42,8 @@ TYPED_TEST(SmallFormat, DecodeFollowsTheDefinition) {
     if (is_nan<F>(b) || is_inf<F>(b)) continue;
     const std::uint64_t magnitude = code & (code_count<F>() / 2 - 1);
     const auto field = static_cast<int>(magnitude >> F::man_bits);
-    const double man = static_cast<double>(magnitude & F::man_mask) + (field != 0 ? static_cast<double>(F::man_mask + 1) : 0.0);
+    const double man = static_cast<double>(magnitude & F::man_mask) +
+                       (field != 0 ? static_cast<double>(F::man_mask + 1) : 0.0);
     const double value = std::ldexp(man, (field != 0 ? field : 1) - F::bias - F::man_bits);
     ASSERT_EQ(to_double<F>(b), is_negative<F>(b) ? -value : value);
     ASSERT_EQ(std::signbit(to_double<F>(b)), is_negative<F>(b));
@@ -65,8 +66,10 @@ void check_encoder(const std::vector<std::uint32_t>& inputs) {
       const std::uint64_t expected = encode_by_definition<F>(std::bit_cast<float>(x), R, satfinite);
       const std::uint64_t fast = encode_f32<F, R>(x, satfinite);
       const std::uint64_t integer = detail::encode_from_f32<F, R>(x, satfinite);
-      ASSERT_EQ(fast, expected) << std::hex << x << " mode " << static_cast<int>(R) << " satfinite " << satfinite;
-      ASSERT_EQ(integer, expected) << std::hex << x << " mode " << static_cast<int>(R) << " satfinite " << satfinite;
+      ASSERT_EQ(fast, expected) << std::hex << x << " mode " << static_cast<int>(R) << " satfinite "
+                                << satfinite;
+      ASSERT_EQ(integer, expected) << std::hex << x << " mode " << static_cast<int>(R) << " satfinite "
+                                   << satfinite;
     }
   }
 }
@@ -76,11 +79,15 @@ template <class F>
 std::vector<std::uint32_t> boundaries() {
   std::vector<std::uint32_t> out;
   for (std::uint64_t magnitude = 0; magnitude <= F::max_magnitude + 1; ++magnitude) {
-    const auto here = detail::widen_to_f32<F>(static_cast<bits_of<F>>(std::min(magnitude, F::max_magnitude) << F::pad));
-    const auto below = detail::widen_to_f32<F>(static_cast<bits_of<F>>((magnitude == 0 ? 0 : magnitude - 1) << F::pad));
+    const auto here =
+        detail::widen_to_f32<F>(static_cast<bits_of<F>>(std::min<std::uint64_t>(magnitude, F::max_magnitude) << F::pad));
+    const auto below =
+        detail::widen_to_f32<F>(static_cast<bits_of<F>>((magnitude == 0 ? 0 : magnitude - 1) << F::pad));
     float middle = 0.5f * std::bit_cast<float>(here) + 0.5f * std::bit_cast<float>(below);
     if (magnitude > F::max_magnitude) {  // the first value that overflows
-      const double past = std::ldexp(static_cast<double>((F::max_magnitude & F::man_mask) + F::man_mask + 1) + 0.5, F::emax - F::man_bits);
+      const double past =
+          std::ldexp(static_cast<double>((F::max_magnitude & F::man_mask) + F::man_mask + 1) + 0.5,
+                     F::emax - F::man_bits);
       middle = static_cast<float>(past);
     }
     for (const std::uint32_t centre : {here, std::bit_cast<std::uint32_t>(middle)}) {
@@ -108,21 +115,27 @@ TYPED_TEST(SmallFormat, F64IsRoundedOnlyOnce) {
   using F = TypeParam;
   std::mt19937_64 rng(7);
   std::vector<double> inputs;
-  for (std::uint64_t magnitude = 0; magnitude < F::max_magnitude; magnitude += F::max_magnitude > 4096 ? 17 : 1) {
+  for (std::uint64_t magnitude = 0;
+       magnitude<F::max_magnitude; magnitude += F::max_magnitude> 4096 ? 17 : 1) {
     const double low = to_double<F>(static_cast<bits_of<F>>(magnitude << F::pad));
     const double high = to_double<F>(static_cast<bits_of<F>>((magnitude + 1) << F::pad));
     const double middle = low + (high - low) / 2;
-    for (const double x : {middle, std::nextafter(middle, low), std::nextafter(middle, high), std::nextafter(low, high)}) {
+    for (const double x :
+         {middle, std::nextafter(middle, low), std::nextafter(middle, high), std::nextafter(low, high)}) {
       inputs.push_back(x);
       inputs.push_back(-x);
     }
   }
   for (const std::uint64_t b : test::stratified<F64>(2000)) inputs.push_back(std::bit_cast<double>(b));
   for (const double x : inputs) {
-    ASSERT_EQ((encode_f64<F, Rounding::rn>(x)), encode_by_definition<F>(x, Rounding::rn, false)) << std::hexfloat << x;
-    ASSERT_EQ((encode_f64<F, Rounding::rz>(x)), encode_by_definition<F>(x, Rounding::rz, false)) << std::hexfloat << x;
-    ASSERT_EQ((encode_f64<F, Rounding::rm>(x)), encode_by_definition<F>(x, Rounding::rm, false)) << std::hexfloat << x;
-    ASSERT_EQ((encode_f64<F, Rounding::rp>(x, true)), encode_by_definition<F>(x, Rounding::rp, true)) << std::hexfloat << x;
+    ASSERT_EQ((encode_f64<F, Rounding::rn>(x)), encode_by_definition<F>(x, Rounding::rn, false))
+        << std::hexfloat << x;
+    ASSERT_EQ((encode_f64<F, Rounding::rz>(x)), encode_by_definition<F>(x, Rounding::rz, false))
+        << std::hexfloat << x;
+    ASSERT_EQ((encode_f64<F, Rounding::rm>(x)), encode_by_definition<F>(x, Rounding::rm, false))
+        << std::hexfloat << x;
+    ASSERT_EQ((encode_f64<F, Rounding::rp>(x, true)), encode_by_definition<F>(x, Rounding::rp, true))
+        << std::hexfloat << x;
   }
 }
 
@@ -135,9 +148,13 @@ TYPED_TEST(SmallFormat, TheIntegerCoreAgreesWithTheEncoders) {
     const bool negative = (rng() & 1) != 0;
     const double x = (negative ? -1 : 1) * std::ldexp(static_cast<double>(sig), exp);
     if (sig == 0) continue;
-    ASSERT_EQ((round_pack<F, Rounding::rn>(negative, exp, sig, false)), (encode_f64<F, Rounding::rn>(x))) << std::hexfloat << x;
-    ASSERT_EQ((round_pack<F, Rounding::rp>(negative, exp, sig, false)), (encode_f64<F, Rounding::rp>(x))) << std::hexfloat << x;
-    ASSERT_EQ((round_pack<F, Rounding::rm>(negative, exp, sig, false, true)), (encode_f64<F, Rounding::rm>(x, true))) << std::hexfloat << x;
+    ASSERT_EQ((round_pack<F, Rounding::rn>(negative, exp, sig, false)), (encode_f64<F, Rounding::rn>(x)))
+        << std::hexfloat << x;
+    ASSERT_EQ((round_pack<F, Rounding::rp>(negative, exp, sig, false)), (encode_f64<F, Rounding::rp>(x)))
+        << std::hexfloat << x;
+    ASSERT_EQ((round_pack<F, Rounding::rm>(negative, exp, sig, false, true)),
+              (encode_f64<F, Rounding::rm>(x, true)))
+        << std::hexfloat << x;
   }
 }
 
@@ -175,7 +192,8 @@ TEST(Formats, RecordedHostReferenceRows) {
   while (std::getline(file, line)) {
     std::istringstream in(line);
     std::vector<std::uint32_t> cells;
-    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(static_cast<std::uint32_t>(std::stoul(cell, nullptr, 16)));
+    for (std::string cell; std::getline(in, cell, ',');)
+      cells.push_back(static_cast<std::uint32_t>(std::stoul(cell, nullptr, 16)));
     ASSERT_EQ(cells.size(), 8u) << line;
     const CvtMods mods{.satfinite = true};
     EXPECT_EQ((cvt<E4m3, F32>(cells[0], mods)), cells[1]) << line;

@@ -9,7 +9,10 @@
 namespace palladion::isa::num::test {
 
 inline int host_mode(Rounding r) {
-  return r == Rounding::rz ? FE_TOWARDZERO : r == Rounding::rm ? FE_DOWNWARD : r == Rounding::rp ? FE_UPWARD : FE_TONEAREST;
+  return r == Rounding::rz   ? FE_TOWARDZERO
+         : r == Rounding::rm ? FE_DOWNWARD
+         : r == Rounding::rp ? FE_UPWARD
+                             : FE_TONEAREST;
 }
 
 /// Runs `fn` under a rounding mode of the host.
@@ -21,14 +24,16 @@ template <class Fn>
   return result;
 }
 
-/// The encoder by definition: counts units of the last place, exactly, in f64. F has at most 11 mantissa bits or is f32.
+/// The encoder by definition: counts units of the last place, exactly, in f64. F has at most 11 mantissa bits
+/// or is f32.
 template <class F>
 std::uint64_t encode_by_definition(double x, Rounding r, bool satfinite) {
   const bool negative = std::signbit(x);
   const double a = std::fabs(x);
   if (x != x) return F::canonical_nan;
   std::uint64_t magnitude = 0;
-  const double largest = std::ldexp(static_cast<double>((F::max_magnitude & F::man_mask) + F::man_mask + 1), F::emax - F::man_bits);
+  const double largest = std::ldexp(static_cast<double>((F::max_magnitude & F::man_mask) + F::man_mask + 1),
+                                    F::emax - F::man_bits);
   if (std::isinf(x)) {
     magnitude = satfinite || F::nan_rule == NanRule::none ? F::max_magnitude : F::max_magnitude + 1;
   } else {
@@ -45,8 +50,8 @@ std::uint64_t encode_by_definition(double x, Rounding r, bool satfinite) {
     if (up) whole += 1;
     const double value = std::ldexp(whole, e - F::man_bits);
     if (value > largest) {
-      const bool to_max = satfinite || F::nan_rule == NanRule::none || r == Rounding::rz || (r == Rounding::rm && !negative) ||
-                          (r == Rounding::rp && negative);
+      const bool to_max = satfinite || F::nan_rule == NanRule::none || r == Rounding::rz ||
+                          (r == Rounding::rm && !negative) || (r == Rounding::rp && negative);
       magnitude = to_max ? F::max_magnitude : F::max_magnitude + 1;
     } else if (value != 0) {
       const int ve = std::max(std::ilogb(value), F::emin);
