@@ -1,0 +1,147 @@
+#include "sim/numerics/tensor_core.h"
+
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "sim/numerics/tensor_core_kernels.h"
+#include "sim/numerics/tensor_core_reference.h"
+
+namespace palladion::sim::numerics::tc {
+namespace {
+
+// Biased e_max outside of these and sums beyond largest_sum are not for the vector code (see Limits in
+// tensor_core_vector.h, whose bounds these are).
+struct SafeRange {
+  int lowest;
+  int highest;
+};
+
+bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8; }
+
+SafeRange safe_range(Mode mode) { return is_half(mode) ? SafeRange{106, 159} : SafeRange{27, 247}; }
+
+// One output from decoded operands.
+class LaneReference {
+ public:
+  LaneReference(const Job& job, int row)
+      : b_(*job.b), min_b_(min_exponent(job.b->type)), a_(*job.a), row_(row) {
+    const int min_a = min_exponent(a_.type);
+    for (int k = 0; k < a_.k; ++k) {
+      if (a_.sparse && !((a_.selected[row] >> k) & 1)) continue;
+      index_[count_] = k;
+      a_terms_[count_++] = unpack_value(a_.word[row * a_.k + k], min_a);
+    }
+  }
+
+  const std::uint32_t* column(int n) const {
+    return b_.word + std::ptrdiff_t{n / block_n} * b_.k * block_n + n % block_n;
+  }
+
+  bool any_product(int n) const {
+    const std::uint32_t* b = column(n);
+    for (int k = 0; k < a_.k; ++k) {
+      if ((a_.word[row_ * a_.k + k] << 1) && (b[k * block_n] << 1)) return true;
+    }
+    return false;
+  }
+
+  std::uint32_t operator()(int n, const Unpacked& c, const FusedDotSpec& spec) const {
+    const std::uint32_t* b = column(n);
+    Unpacked b_terms[max_k];
+    for (int i = 0; i < count_; ++i) b_terms[i] = unpack_value(b[index_[i] * block_n], min_b_);
+    const auto count = static_cast<std::size_t>(count_);
+    return fused_dot_add({a_terms_, count}, {b_terms, count}, c, spec);
+  }
+
+ private:
+  const BOperand& b_;
+  int min_b_;
+  const AOperand& a_;
+  int row_;
+  int count_ = 0;
+  int index_[max_k];
+  Unpacked a_terms_[max_k];
+};
+
+void store_bits(const Job& job, int row, int column, std::uint32_t bits) {
+  const std::ptrdiff_t at = row * job.stride + column;
+  if (is_half(job.mode)) {
+    static_cast<std::uint16_t*>(job.d)[at] = static_cast<std::uint16_t>(bits);
+  } else {
+    static_cast<std::uint32_t*>(job.d)[at] = bits;
+  }
+}
+
+// Whether the vector code's result of a lane stands (operands without specials).
+bool lane_is_sound(const Job& job, const Suspects& s, int lane, const LaneReference& reference) {
+  const bool tiny_or_zero = s.exponent[lane] <= -64;
+  const std::uint32_t c = s.c[lane];
+  if (tiny_or_zero) {
+    const bool zero = job.mode != Mode::f32_wide || !reference.any_product(s.column + lane);
+    if (zero && c << 1 == 0) return true;
+    if (!zero) return false;
+  }
+  const int product = tiny_or_zero ? 0 : s.exponent[lane] + job.a->range.largest + job.b->range.largest - 127;
+  int of_c = static_cast<int>(c << 1 >> 24);
+  if (is_half(job.mode)) of_c = std::max(of_c, c << 1 ? 113 : 106);
+  const int e_max = std::max(product, of_c);
+  const SafeRange safe = safe_range(job.mode);
+  const std::int64_t sum = s.sum[lane];
+  return e_max >= safe.lowest && e_max <= safe.highest && (sum < 0 ? -sum : sum) < 0x78000000;
+}
+
+Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
+  if (is_fp8(a.type)) return half ? Mode::f16_fp8 : Mode::f32_13_bits;
+  if (half) return Mode::f16;
+  const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
+  return span < 64 ? Mode::f32 : Mode::f32_wide;
+}
+
+void run(const Job& job, SimdLevel level) {
+  assert(job.a->k == job.b->k);
+  const auto kernel = level == SimdLevel::avx512 ? multiply_avx512 : multiply_avx2;
+  // Round toward zero, flush results (not operands) that are subnormal, no exceptions.
+  const unsigned saved = _mm_getcsr();
+  _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_FLUSH_ZERO_ON | _MM_MASK_MASK);
+  kernel(job);
+  _mm_setcsr(saved);
+}
+
+}  // namespace
+
+void repair(const Job& job, const Suspects& s) {
+  const bool half = is_half(job.mode);
+  const FusedDotSpec spec = hopper_wgmma(job.a->type, half ? Result::f16 : Result::f32);
+  const bool special_row = (job.a->special_rows >> s.row) & 1;
+  const LaneReference reference(job, s.row);
+  for (int lane = 0; lane < s.count; ++lane) {
+    const int n = s.column + lane;
+    const bool special = special_row || ((job.b->special_columns[n / block_n] >> n % block_n) & 1);
+    if (!special && lane_is_sound(job, s, lane, reference)) continue;
+    const Unpacked c = unpack_value(s.c[lane], half ? -14 : -126);
+    store_bits(job, s.row, n, reference(n, c, spec));
+  }
+}
+
+SimdLevel best_simd_level() {
+  static const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                           __builtin_cpu_supports("avx512cd");
+  return wide ? SimdLevel::avx512 : SimdLevel::avx2;
+}
+
+void multiply(const AOperand& a, const BOperand& b, float* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+  run({&a, &b, d, stride, mode_of(a, b, false), o.zero_c, false}, o.level);
+}
+
+void multiply(const AOperand& a, const BOperand& b, std::uint16_t* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+  run({&a, &b, d, stride, mode_of(a, b, true), o.zero_c, false}, o.level);
+}
+
+void multiply(const AOperand& a, const BOperand& b, std::int32_t* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+  run({&a, &b, d, stride, a.type == Element::b1 ? Mode::b1 : Mode::s32, o.zero_c, o.saturate}, o.level);
+}
+
+}  // namespace palladion::sim::numerics::tc

@@ -1,0 +1,113 @@
+// GCC 12 warns inside its own AVX-512 headers (its PR 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#include "sim/numerics/tensor_core_vector.h"
+
+namespace palladion::sim::numerics::tc {
+namespace {
+
+struct Avx512 {
+  using F = __m512;
+  using I = __m512i;
+  static constexpr int lanes = 16;
+  static constexpr __mmask16 half_lanes = 0xFF;
+
+  static I zero() { return _mm512_setzero_si512(); }
+  static I set(int x) { return _mm512_set1_epi32(x); }
+  static F as_float(I x) { return _mm512_castsi512_ps(x); }
+  static I as_int(F x) { return _mm512_castps_si512(x); }
+
+  static I broadcast(const std::uint32_t* p) { return _mm512_set1_epi32(static_cast<int>(*p)); }
+  static I load_aligned(const void* p) { return _mm512_load_si512(p); }
+  static void store_aligned(void* p, I x) { _mm512_store_si512(p, x); }
+  static I load_bytes(const std::int8_t* p) { return _mm512_loadu_si512(p); }
+  static void store_bytes(std::int8_t* p, I x) { _mm512_store_si512(p, x); }
+
+  template <bool partial>
+  static I load(const std::uint32_t* p) {
+    return partial ? _mm512_maskz_loadu_epi32(half_lanes, p) : _mm512_loadu_si512(p);
+  }
+  template <bool partial>
+  static void store(std::uint32_t* p, I x) {
+    if constexpr (partial) {
+      _mm512_mask_storeu_epi32(p, half_lanes, x);
+    } else {
+      _mm512_storeu_si512(p, x);
+    }
+  }
+  template <bool partial>
+  static I load_half(const std::uint16_t* p) {
+    const __m256i h = partial ? _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))
+                              : _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return as_int(_mm512_cvtph_ps(h));
+  }
+  template <bool partial>
+  static void store_half(std::uint16_t* p, F x) {
+    const __m256i rounded = _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __mmask16 keep = _mm256_cmpneq_epi16_mask(rounded, _mm256_set1_epi16(static_cast<short>(0x8000)));
+    const __m256i h = _mm256_maskz_mov_epi16(keep, rounded);
+    if constexpr (partial) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(h));
+    } else {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), h);
+    }
+  }
+
+  static I add(I a, I b) { return _mm512_add_epi32(a, b); }
+  static I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
+  static I max(I a, I b) { return _mm512_max_epi32(a, b); }
+  static I min(I a, I b) { return _mm512_min_epi32(a, b); }
+  static I abs(I a) { return _mm512_abs_epi32(a); }
+  static I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
+  static I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+  static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+  template <int n>
+  static I shift_left(I a) { return _mm512_slli_epi32(a, n); }
+  template <int n>
+  static I shift_right(I a) { return _mm512_srli_epi32(a, n); }
+  static bool any(I a) { return _mm512_test_epi32_mask(a, a) != 0; }
+
+  static I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
+  static I max_bytes(I a, I b) { return _mm512_max_epi8(a, b); }
+  static I widen(const std::int8_t* p) {
+    return _mm512_cvtepi8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static I widen_plus(const std::int8_t* p, int x) { return add(widen(p), set(x)); }
+  // p[i] + x where p[i] > bound, else 0.
+  template <int bound>
+  static I widen_above(const std::int8_t* p, int x) {
+    const I e = widen(p);
+    return _mm512_maskz_add_epi32(_mm512_cmpgt_epi32_mask(e, set(bound)), e, set(x));
+  }
+  static I or_difference(I acc, I a, I b) { return _mm512_ternarylogic_epi32(acc, a, b, 0xF0 | (0xCC ^ 0xAA)); }
+  static I both_negative(I a, I b) { return _mm512_srai_epi32(bit_and(a, b), 31); }
+  static I select(I mask, I yes, I no) { return _mm512_ternarylogic_epi32(mask, yes, no, 0xCA); }
+  static I select_zero(I x, I yes, I no) { return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes); }
+
+  static F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static I truncate(F a) { return _mm512_cvttps_epi32(a); }
+  static F to_float(I a) { return _mm512_cvtepi32_ps(a); }
+  static F or_lowest_bit_if_different(F x, I a, I b) {
+    const I bits = as_int(x);
+    return as_float(_mm512_mask_or_epi32(bits, _mm512_cmpneq_epi32_mask(a, b), bits, set(1)));
+  }
+
+  static I dot_pairs(I a, I b) { return _mm512_madd_epi16(a, b); }
+  static I popcount_bytes(I x) {
+    const I table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const I nibble = _mm512_set1_epi8(15);
+    return add_bytes(_mm512_shuffle_epi8(table, bit_and(x, nibble)),
+                     _mm512_shuffle_epi8(table, bit_and(shift_right<4>(x), nibble)));
+  }
+  static I add_four_bytes(I x) {
+    return _mm512_madd_epi16(_mm512_maddubs_epi16(x, _mm512_set1_epi8(1)), _mm512_set1_epi16(1));
+  }
+};
+
+}  // namespace
+
+void multiply_avx512(const Job& job) { run_job<Avx512>(job); }
+
+}  // namespace palladion::sim::numerics::tc

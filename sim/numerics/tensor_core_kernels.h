@@ -1,0 +1,48 @@
+// Between tensor_core.cpp and its two vector kernels. No inline code here: what the AVX-512 file instantiates must not
+// be shared with others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/numerics/tensor_core.h"
+
+namespace palladion::sim::numerics::tc {
+
+enum class Mode : std::uint8_t {
+  f32,          // 16-bit and tf32 floats
+  f32_wide,     // the same where exponents of a tile span more than a byte can tell from zero
+  f32_13_bits,  // fp8 -> f32
+  f16,          // f16 -> f16
+  f16_fp8,      // fp8 -> f16
+  s32,
+  b1
+};
+
+struct Job {
+  const AOperand* a;
+  const BOperand* b;
+  void* d;                // float, uint16 or int32 tile
+  std::ptrdiff_t stride;  // elements
+  Mode mode;
+  bool zero_c;
+  bool saturate;
+};
+
+// Columns [column, column + count) of one row, for which the vector code saw something unusual in some lane.
+struct Suspects {
+  int row;
+  int column;
+  int count;
+  const std::int8_t* exponent;  // max over k of the relative exponents of A and B
+  const std::int32_t* sum;      // the vector code's sums, C included
+  const std::uint32_t* c;       // C as f32 bits
+};
+
+// Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others stay.
+void repair(const Job& job, const Suspects& suspects);
+
+void multiply_avx2(const Job& job);
+void multiply_avx512(const Job& job);
+
+}  // namespace palladion::sim::numerics::tc

@@ -1,0 +1,265 @@
+// The hot loop of the tensor core, for any vector unit V. Include it only from tensor_core_avx2.cpp and
+// tensor_core_avx512.cpp: all templates take a V of internal linkage, so that code for one unit never leaks into another.
+//
+// Per output: e_max = max over k of (field exponent of a + that of b), in bytes; then every product is formed exactly in
+// f32, scaled by 2^(F - e_max) and converted to int32 toward zero, which is the truncation that the hardware does; the sum
+// of the integers is exact. The caller sets MXCSR to round toward zero with flush-to-zero, so the last conversion truncates
+// too. What the 32-bit or f32 ranges cannot hold is noticed and repaired by the scalar reference.
+#pragma once
+
+#include <type_traits>
+
+#include "sim/numerics/tensor_core_kernels.h"
+
+namespace palladion::sim::numerics::tc {
+
+template <Mode mode>
+struct Limits {
+  static constexpr bool fp8 = mode == Mode::f32_13_bits || mode == Mode::f16_fp8;
+  static constexpr bool half = mode == Mode::f16 || mode == Mode::f16_fp8;
+  static constexpr int fraction_bits = fp8 ? 13 : 25;
+  // Biased e_max in which scales, products and results are normal f32 numbers. Below 27 the unit 2^(e_max - 25) is less
+  // than 2^-125; above 247 the sum may exceed f32. For f16 results zeros count as 2^-21 and 2^32 is out of reach.
+  static constexpr int lowest = half ? 127 - 21 : 27;
+  static constexpr int highest = half ? 127 + 32 : 247;
+  static constexpr int largest_sum = 0x78000000;  // 32-bit sums beyond may have wrapped (16 products of nearly 4 and C)
+};
+
+template <class V>
+using BytesOf = typename V::I;
+
+// What stays the same for a group of columns over all rows.
+template <class V>
+struct Group {
+  const Job* job;
+  const std::uint32_t* word;     // B from the group's first column, rows of block_n
+  const std::int8_t* exponent;
+  int k;
+  int column;
+  int largest;                   // biased exponent that relative ones are relative to
+  std::uint64_t special_columns; // of the group's block
+};
+
+template <Mode mode>
+using BitsOf = std::conditional_t<Limits<mode>::half, std::uint16_t, std::uint32_t>;
+
+template <class V, Mode mode, bool partial>
+static inline typename V::I load_c(const BitsOf<mode>* d, bool zero) {
+  if (zero) return V::zero();
+  if constexpr (Limits<mode>::half) {
+    return V::template load_half<partial>(d);
+  } else {
+    return V::template load<partial>(d);
+  }
+}
+
+// Biased field exponent of C, given as f32 bits; zero where C cannot raise e_max.
+template <class V, Mode mode>
+static inline typename V::I exponent_of_c(typename V::I c) {
+  using I = typename V::I;
+  const I magnitude = V::template shift_left<1>(c);
+  const I field = V::template shift_right<24>(magnitude);
+  if constexpr (!Limits<mode>::half) return field;
+  // f16: subnormals count as 2^-14, zero as 2^-21.
+  return V::max(field, V::select_zero(magnitude, V::set(127 - 21), V::set(127 - 14)));
+}
+
+template <class V>
+static inline BytesOf<V> largest_product(const Group<V>& g, const std::uint32_t* a_exponent) {
+  BytesOf<V> e = V::set(static_cast<int>(0x80808080u));
+  for (int k = 0; k < g.k; k += 4) {
+    for (int j = 0; j < 4; ++j) {
+      e = V::max_bytes(e, V::add_bytes(V::broadcast(a_exponent + k + j), V::load_bytes(g.exponent + (k + j) * block_n)));
+    }
+  }
+  return e;
+}
+
+// Integer sums become D.
+template <class V, Mode mode, bool partial>
+static inline void store_d(typename V::I sum, typename V::F scale, BitsOf<mode>* d) {
+  using F = typename V::F;
+  // 2^(e_max - F) from 2^(F - e_max): the biased exponents add up to 254.
+  const F unscale = V::as_float(V::sub(V::set(254 << 23), V::as_int(scale)));
+  F value = V::to_float(sum);  // toward zero
+  if constexpr (Limits<mode>::half) {
+    // To odd first, so that rounding to f16 counts what was cut off here.
+    value = V::or_lowest_bit_if_different(value, V::truncate(value), sum);
+    V::template store_half<partial>(d, V::mul(value, unscale));
+  } else {
+    if constexpr (mode == Mode::f32_13_bits) value = V::as_float(V::bit_and(V::as_int(value), V::set(~0x3FF)));
+    V::template store<partial>(d, V::as_int(V::mul(value, unscale)));
+  }
+}
+
+// One row of A against `count` vectors of columns.
+template <class V, Mode mode, int count, bool partial>
+static inline void row_of_group(const Group<V>& g, int row) {
+  using I = typename V::I;
+  using F = typename V::F;
+  using L = Limits<mode>;
+  using Bits = BitsOf<mode>;
+  constexpr int lanes = V::lanes;
+  const Job& job = *g.job;
+  Bits* d = static_cast<Bits*>(job.d) + row * job.stride + g.column;
+
+  alignas(64) std::int8_t product_exponent[4 * lanes];
+  V::store_bytes(product_exponent, largest_product<V>(g, job.a->exponent + row * g.k));
+
+  F scale[count];
+  I sum[count];
+  I odd = V::zero();
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) {
+    const I c = load_c<V, mode, partial>(d + v * lanes, job.zero_c);
+    const I c_exponent = exponent_of_c<V, mode>(c);
+    const I product = V::template widen_above<-64>(product_exponent + v * lanes, g.largest);
+    const I e_max = V::max(product, c_exponent);
+    const I safe = V::min(V::max(e_max, V::set(L::lowest)), V::set(L::highest));
+    odd = V::or_difference(odd, safe, e_max);
+    if constexpr (mode == Mode::f32_wide) {
+      // Non-zero products may hide 64 or more binades below the largest: harmless only under a larger C.
+      odd = V::bit_or(odd, V::both_negative(V::sub(c_exponent, V::set(g.largest - 64)),
+                                            V::widen_plus(product_exponent + v * lanes, 63)));
+    }
+    scale[v] = V::as_float(V::template shift_left<23>(V::sub(V::set(254 + L::fraction_bits), safe)));
+    sum[v] = V::truncate(V::mul(V::as_float(c), scale[v]));
+  }
+
+  const std::uint32_t* a = job.a->word + row * g.k;
+  const std::uint32_t* b = g.word;
+  for (int k = 0; k < g.k; k += 4, b += 4 * block_n) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const F x = V::as_float(V::broadcast(a + k + j));
+#pragma GCC unroll 4
+      for (int v = 0; v < count; ++v) {
+        const F y = V::as_float(V::load_aligned(b + j * block_n + v * lanes));
+        sum[v] = V::add(sum[v], V::truncate(V::mul(V::mul(x, y), scale[v])));
+      }
+    }
+  }
+
+  if constexpr (!L::fp8) {
+    I big = V::zero();
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) big = V::bit_or(big, V::add(V::abs(sum[v]), V::set(0x7FFFFFFF - L::largest_sum + 1)));
+    odd = V::bit_or(odd, V::both_negative(big, big));
+  }
+  const bool suspect = V::any(odd) || g.special_columns || ((job.a->special_rows >> row) & 1);
+  alignas(64) std::int32_t sums[count * lanes];
+  alignas(64) std::uint32_t c_bits[count * lanes];
+  if (suspect) [[unlikely]] {
+    for (int v = 0; v < count; ++v) {
+      V::store_aligned(sums + v * lanes, sum[v]);
+      V::store_aligned(c_bits + v * lanes, load_c<V, mode, partial>(d + v * lanes, job.zero_c));
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) store_d<V, mode, partial>(sum[v], scale[v], d + v * lanes);
+  if (suspect) [[unlikely]] {
+    repair(job, {row, g.column, partial ? lanes / 2 : count * lanes, product_exponent, sums, c_bits});
+  }
+}
+
+template <class V, Mode mode, int count, bool partial>
+static void all_rows(const Group<V>& g) {
+  for (int row = 0; row < g.job->a->m; ++row) row_of_group<V, mode, count, partial>(g, row);
+}
+
+// Products of integers: pairs of int16 along k.
+template <class V>
+static inline typename V::I integer_sum(const Group<V>& g, const std::uint32_t* a, int offset) {
+  typename V::I sum = V::zero();
+  for (int k = 0; k < g.k; ++k) {
+    sum = V::add(sum, V::dot_pairs(V::broadcast(a + k), V::load_aligned(g.word + k * block_n + offset)));
+  }
+  return sum;
+}
+
+// popcount(a & b), counted in bytes: at most 8 * 8 of them.
+template <class V>
+static inline typename V::I binary_sum(const Group<V>& g, const std::uint32_t* a, int offset) {
+  typename V::I bytes = V::zero();
+  for (int k = 0; k < g.k; ++k) {
+    const auto both = V::bit_and(V::broadcast(a + k), V::load_aligned(g.word + k * block_n + offset));
+    bytes = V::add_bytes(bytes, V::popcount_bytes(both));
+  }
+  return V::add_four_bytes(bytes);
+}
+
+// The clamp of the exact sum: a wrapped result shows by its sign.
+template <class V>
+static inline typename V::I saturating_add(typename V::I c, typename V::I sum) {
+  const auto wrapped = V::add(c, sum);
+  const auto limit = V::bit_xor(V::both_negative(c, c), V::set(0x7FFFFFFF));
+  const auto overflow = V::both_negative(V::bit_xor(c, wrapped), V::bit_xor(sum, wrapped));
+  return V::select(overflow, limit, wrapped);
+}
+
+template <class V, Mode mode, int count, bool partial>
+static void all_rows_integer(const Group<V>& g) {
+  const Job& job = *g.job;
+  for (int row = 0; row < job.a->m; ++row) {
+    std::uint32_t* d = static_cast<std::uint32_t*>(job.d) + row * job.stride + g.column;
+    const std::uint32_t* a = job.a->word + row * g.k;
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) {
+      const int offset = v * V::lanes;
+      const auto sum = mode == Mode::b1 ? binary_sum<V>(g, a, offset) : integer_sum<V>(g, a, offset);
+      const auto c = job.zero_c ? V::zero() : V::template load<partial>(d + offset);
+      V::template store<partial>(d + offset, job.saturate ? saturating_add<V>(c, sum) : V::add(c, sum));
+    }
+  }
+}
+
+template <class V, Mode mode, int count, bool partial>
+static void run_group(const Group<V>& g) {
+  if constexpr (mode == Mode::s32 || mode == Mode::b1) {
+    all_rows_integer<V, mode, count, partial>(g);
+  } else {
+    all_rows<V, mode, count, partial>(g);
+  }
+}
+
+template <class V, Mode mode>
+static void run_groups(const Job& job, int words_per_row) {
+  constexpr int lanes = V::lanes;
+  const BOperand& b = *job.b;
+  Group<V> g{&job, nullptr, nullptr, words_per_row, 0, job.a->range.largest + b.range.largest - 127, 0};
+  for (int column = 0, width; column < b.n; column += width) {
+    const int inside = column % block_n;
+    const std::ptrdiff_t at = std::ptrdiff_t{column / block_n} * words_per_row * block_n + inside;
+    g.word = b.word + at;
+    g.exponent = b.exponent + at;
+    g.column = column;
+    g.special_columns = b.special_columns[column / block_n];
+    const int left = b.n - column < block_n - inside ? b.n - column : block_n - inside;
+    const int vectors = left / lanes < 4 ? left / lanes : 4;
+    width = vectors ? vectors * lanes : lanes / 2;
+    switch (vectors) {
+      case 4: run_group<V, mode, 4, false>(g); break;
+      case 3: run_group<V, mode, 3, false>(g); break;
+      case 2: run_group<V, mode, 2, false>(g); break;
+      case 1: run_group<V, mode, 1, false>(g); break;
+      default:
+        if constexpr (lanes == 16) run_group<V, mode, 1, true>(g);
+    }
+  }
+}
+
+template <class V>
+static void run_job(const Job& job) {
+  const int k = job.a->k;
+  switch (job.mode) {
+    case Mode::f32: return run_groups<V, Mode::f32>(job, k);
+    case Mode::f32_wide: return run_groups<V, Mode::f32_wide>(job, k);
+    case Mode::f32_13_bits: return run_groups<V, Mode::f32_13_bits>(job, k);
+    case Mode::f16: return run_groups<V, Mode::f16>(job, k);
+    case Mode::f16_fp8: return run_groups<V, Mode::f16_fp8>(job, k);
+    case Mode::s32: return run_groups<V, Mode::s32>(job, k / 2);
+    case Mode::b1: return run_groups<V, Mode::b1>(job, k / 32);
+  }
+}
+
+}  // namespace palladion::sim::numerics::tc
