@@ -121,6 +121,7 @@ struct Alias {
 struct Module {
   uint32_t version_major = 8, version_minor = 7;  // .version
   std::string target = "sm_90a";
+  std::string file;  // the PTX that it was read from; empty: text in memory, or recorded
   std::vector<std::string> target_options;  // texmode_independent, debug, ...
   uint32_t address_size = 64;
   std::vector<Symbol> symbols;
