@@ -90,11 +90,13 @@ Step exec_return(Exec& x, const MicroOp& op) {
     g.mask = x.active;
     g.pc = g.calls.back();
     g.calls.pop_back();
+    g.resumed = true;  // the call finishes: it copies the results
     x.warp->groups.push_back(std::move(rest));
     return Step::split;
   }
   x.pc = g.calls.back();
   g.calls.pop_back();
+  g.resumed = true;
   return Step::jump;
 }
 

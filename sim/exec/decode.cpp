@@ -201,6 +201,7 @@ DecodedOperand Decoder::symbol_operand(const Operand& o, int width) {
   if (s.kind == isa::Symbol::Kind::function) {
     d.kind = DecodedOperand::Kind::function;
     d.id = s.function;
+    d.slot = constant(function_addresses + s.function, width);
     return d;
   }
   d.kind = DecodedOperand::Kind::lanes;

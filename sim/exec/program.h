@@ -13,6 +13,9 @@
 
 namespace palladion::sim {
 
+// Addresses of functions, as `mov` of a function's name gives them.
+inline constexpr uint64_t function_addresses = 0x0300'0000'0000;
+
 struct Exec;
 struct MicroOp;
 

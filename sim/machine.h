@@ -1,0 +1,71 @@
+#pragma once
+// The machine: runs an entry of an isa::Module on simulated SMs. Two machines can live in one process.
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/arch/arch.h"
+#include "isa/module.h"
+#include "sim/event.h"
+#include "sim/finding.h"
+#include "sim/state/global_memory.h"
+#include "sim/time/schedule.h"
+
+namespace palladion::sim {
+
+struct Launch {
+  const isa::Module* module = nullptr;
+  std::string entry;              // empty: the module's only entry
+  isa::Dim3 grid, block;
+  isa::Dim3 cluster;              // CTAs; must divide the grid
+  uint32_t dynamic_shared = 0;    // bytes a CTA
+  std::vector<uint8_t> params;    // the parameter block, laid out as isa::param_layout says
+};
+
+struct RunOptions {
+  Schedule schedule;              // functional
+  unsigned threads = 0;           // host threads; 0 = all cores
+  uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
+  Observer* observer = nullptr;   // forces one host thread
+  const std::atomic<bool>* stop = nullptr;                  // set from outside: end with what is known
+  std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
+};
+
+struct RunResult {
+  isa::Diagnostics errors;        // the launch was refused
+  std::vector<Finding> findings;
+  uint64_t instructions = 0;      // warp instructions executed
+  uint64_t ctas = 0;              // finished
+  uint32_t resident_ctas_per_sm = 0;
+  bool completed = false;         // every CTA ran to its end
+  bool interrupted = false;
+  std::string printed;            // vprintf, in cluster order
+  bool clean() const { return errors.empty() && findings.empty() && completed; }
+};
+
+class Machine {
+ public:
+  explicit Machine(const isa::ArchSpec& arch) : arch_(&arch) {}
+
+  const isa::ArchSpec& arch() const { return *arch_; }
+  GlobalMemory& memory() { return memory_; }
+
+  // Allocates the module's global and constant variables and writes their initial values; done by
+  // run() when it has not been. The module must outlive the machine's use of it.
+  void load(const isa::Module& module);
+  // Device address of a global variable; 0 when there is none of that name.
+  Address symbol(const isa::Module& module, std::string_view name);
+
+  RunResult run(const Launch& launch, const RunOptions& options = {});
+
+ private:
+  const isa::ArchSpec* arch_;
+  GlobalMemory memory_;
+  std::map<const isa::Module*, std::vector<uint64_t>> loaded_;
+};
+
+}  // namespace palladion::sim
