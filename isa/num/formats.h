@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__F16C__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
