@@ -86,6 +86,7 @@ struct Fence {
   bool alias = false;
   bool mbarrier_init = false;     // fence.mbarrier_init.release.cluster
   int address = -1, size = -1;    // fence.proxy.tensormap::generic.acquire [a], n
+  int copy_from = -1;             // tensormap.cp_fenceproxy: first copies `size` bytes of shared memory to `address`
 };
 struct ConvertAddress { Space space = Space::global; bool to_generic = false; int dst = 0, src = 1; Type type = Type::u64; };
 struct IsSpace { Space space = Space::global; int dst = 0, address = 1; };

@@ -1,7 +1,324 @@
-#include "isa/op.h"
+// Matrix multiply-accumulate: wgmma, mma.sync; wmma by name (PTX, "Asynchronous Warpgroup Level
+// Matrix Instructions", "Warp Level Matrix Multiply-Accumulate Instructions").
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "isa/ops/decode.h"
 
 namespace palladion::isa::ops {
+namespace {
 
-OpList matrix() { return {}; }
+using decode::index;
+
+struct Shape {
+  int m = 0, n = 0, k = 0;
+};
+
+// "m64n8k16"
+Shape shape_of(const Instruction& i) {
+  const std::string_view s = i.mod("shape");
+  const char* end = s.data() + s.size();
+  Shape shape;
+  const auto after_m = std::from_chars(s.data() + 1, end, shape.m).ptr;
+  const auto after_n = std::from_chars(after_m + 1, end, shape.n).ptr;
+  std::from_chars(after_n + 1, end, shape.k);
+  return shape;
+}
+
+// Registers that hold a part of a matrix in one thread; f64 takes one each, all else fills 32 bits.
+size_t registers(int elements, int threads, Type type) {
+  const int width = type == Type::f64 ? 64 : 32;
+  return static_cast<size_t>(elements * bits(type) / threads / width);
+}
+
+bool has_registers(const Instruction& i, int operand, size_t count) {
+  const Operand& o = i.operands[operand];
+  return o.is(Operand::Kind::vector) ? o.elements.size() == count : count == 1;
+}
+
+// --- wgmma ----------------------------------------------------------------------------------------------
+constexpr int warpgroup_threads = 128;
+
+Timing wgmma_timing(const Instruction&) { return {Unit::tensor, "wgmma"}; }
+Timing group_timing(const Instruction&) { return {Unit::sync, "wgmma_group"}; }
+
+Effect wgmma(const Instruction& i, const DecodeContext&) {
+  const Shape shape = shape_of(i);
+  Wgmma e{.m = shape.m, .n = shape.n, .k = shape.k, .d = i.type("dtype"), .a = i.type("atype"), .b = i.type("btype")};
+  e.sparse = i.has("sp");
+  e.satfinite = i.has("satfinite");
+  e.acc = index(i, "d");
+  const int a = index(i, "a");
+  (i.operands[a].is(Operand::Kind::vector) ? e.a_regs : e.a_desc) = a;
+  e.b_desc = index(i, "b");
+  e.scale_d = index(i, "scale_d");
+  e.scale_a = index(i, "scale_a");
+  e.scale_b = index(i, "scale_b");
+  e.trans_a = index(i, "trans_a");
+  e.trans_b = index(i, "trans_b");
+  e.metadata = index(i, "metadata");
+  e.selector = index(i, "selector");
+  const size_t count = registers(e.m * e.n, warpgroup_threads, e.d);
+  if (!has_registers(i, e.acc, count)) return decode::unsupported(i, fmt::format("the accumulator takes {} registers", count));
+  if (e.a_regs >= 0 && !has_registers(i, e.a_regs, 4)) return decode::unsupported(i, "A takes 4 registers");
+  return e;
+}
+
+Effect wgmma_group(const Instruction& i, const DecodeContext&) {
+  if (i.has("fence")) return WgmmaFence{};
+  if (i.has("commit_group")) return WgmmaCommit{};
+  return WgmmaWait{.n = decode::immediate(i, "n")};
+}
+
+// "m64n8k16|m64n16k16|...": every multiple of 8, or those that integers have.
+std::string_view shapes(int k, bool integers) {
+  std::string list;
+  for (int n = 8; n <= 256; n += integers && n >= 32 ? 16 : 8) list += fmt::format("{}m64n{}k{}", list.empty() ? "" : "|", n, k);
+  return decode::keep(list);
+}
+
+// Sparse operands double k and add the metadata. A is a descriptor, or 4 registers; which one is
+// seen from the operand where their number does not tell.
+std::vector<std::string_view> wgmma_forms(bool sparse) {
+  const int factor = sparse ? 2 : 1;
+  const decode::Definition words[] = {
+      {"$mma", sparse ? "[8.2 sm_90a] wgmma.mma_async.sp.sync.aligned" : "[8.0 sm_90a] wgmma.mma_async.sync.aligned"},
+      {"$k16", shapes(16 * factor, false)}, {"$k8", shapes(8 * factor, false)}, {"$k32", shapes(32 * factor, false)},
+      {"$int", shapes(32 * factor, true)}, {"$bit", shapes(256, true)},
+      {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
+      {"$scales", "scale_d:pred, scale_a:imm, scale_b:imm"},
+      {"$halves", "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
+      {"$half_acc", "<t:+d:f32^*;+d:b32^*;+d:f32^*>"},
+      {"$fp8", "<t:.dtype:f32;.dtype:f16>.atype:e4m3|e5m2.btype:e4m3|e5m2"},
+      {"$fp8_acc", "<t:+d:f32^*;+d:b32^*>"},
+  };
+  std::vector<std::string_view> forms = decode::expand(
+      {"$mma.shape:$k16$halves $half_acc, a:b64, b:b64$meta, $scales, trans_a:imm, trans_b:imm",
+       "$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm",
+       "$mma.shape:$k8.dtype:f32.atype:tf32.btype:tf32 +d:f32^*, a:any, b:b64$meta, $scales",
+       "$mma.shape:$k32$fp8 $fp8_acc, a:any, b:b64$meta, $scales",
+       "$mma.shape:$int{.satfinite}.dtype:s32.atype:s8|u8.btype:s8|u8 +d:b32^*, a:any, b:b64$meta, scale_d:pred"},
+      words);
+  if (sparse) return forms;
+  for (const auto form : decode::expand({"$mma.shape:$bit.dtype:s32.atype:b1.btype:b1.op:and.popc +d:b32^*, a:any, b:b64, "
+                                         "scale_d:pred"},
+                                        words))
+    forms.push_back(form);
+  return forms;
+}
+
+// --- mma ------------------------------------------------------------------------------------------------
+constexpr int warp_threads = 32;
+
+Timing mma_timing(const Instruction& i) {
+  switch (i.type("atype")) {
+    case Type::f64: return {Unit::fp64, "mma_f64"};
+    case Type::tf32: return {Unit::tensor, "mma_tf32"};
+    case Type::f16:
+    case Type::bf16: return {Unit::tensor, "mma_f16"};
+    case Type::e4m3:
+    case Type::e5m2: return {Unit::tensor, "mma_fp8"};
+    default: return {Unit::tensor, "mma_int"};
+  }
+}
+
+Effect mma(const Instruction& i, const DecodeContext&) {
+  const Shape shape = shape_of(i);
+  Mma e{.m = shape.m, .n = shape.n, .k = shape.k, .d = i.type("dtype"), .a = i.type("atype"), .b = i.type("btype"),
+        .c = i.type("ctype")};
+  e.a_row = i.mod("alayout") == "row";
+  e.b_col = i.mod("blayout") == "col";
+  e.satfinite = i.has("satfinite");
+  e.sparse = i.has("sparse");
+  e.xor_popc = i.mod("bit") == "xor";
+  e.dst = index(i, "d");
+  e.ra = index(i, "a");
+  e.rb = index(i, "b");
+  e.rc = index(i, "c");
+  e.metadata = index(i, "metadata");
+  e.selector = index(i, "selector");
+  // m8n8k4 of halves is four products, one for each eight threads.
+  const int threads = i.mod("shape") == "m8n8k4" && e.a == Type::f16 ? 8 : warp_threads;
+  const int a_elements = e.m * e.k / (e.sparse ? 2 : 1);
+  const bool fits = has_registers(i, e.dst, registers(e.m * e.n, threads, e.d)) &&
+                    has_registers(i, e.ra, registers(a_elements, threads, e.a)) &&
+                    has_registers(i, e.rb, registers(e.n * e.k, threads, e.b)) &&
+                    has_registers(i, e.rc, registers(e.m * e.n, threads, e.c));
+  if (!fits) return decode::unsupported(i, "the number of registers is not that of the shape");
+  return e;
+}
+
+Effect later_mma(const Instruction& i, const DecodeContext&) {
+  return decode::unsupported(i, "begins with sm_120a and is not modelled");
+}
+
+constexpr decode::Definition mma_words[] = {
+    {"$mma", "mma.sync.aligned"},
+    {"$sp", "mma.sparse:sp|sp::ordered_metadata.sync.aligned"},
+    {"$layout", ".alayout:row.blayout:col"},
+    {"$free", ".alayout:row|col.blayout:row|col"},
+    {"$half", "<d:.dtype:f32.atype:f16.btype:f16.ctype:f32;.dtype:f16.atype:f16.btype:f16.ctype:f16>"},
+    {"$half_d", "<d:=d:f32^4;=d:b32^2>"},
+    {"$half_c", "<d:c:f32^4;c:b32^2>"},
+    {"$fp8", "<d:.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32;.dtype:f16.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f16>"},
+    {"$bf16", ".dtype:f32.atype:bf16.btype:bf16.ctype:f32"},
+    {"$tf32", ".dtype:f32.atype:tf32.btype:tf32.ctype:f32"},
+    {"$f64", "{.rnd:%rnd}.dtype:f64.atype:f64.btype:f64.ctype:f64"},
+    {"$s8", "{.satfinite}.dtype:s32.atype:u8|s8.btype:u8|s8.ctype:s32"},
+    {"$s4", "{.satfinite}.dtype:s32.atype:u4|s4.btype:u4|s4.ctype:s32"},
+    {"$b1", ".dtype:s32.atype:b1.btype:b1.ctype:s32.bit:xor|and.popc"},
+    {"$meta", ", metadata:b32, selector:imm"},
+};
+
+std::vector<std::string_view> float_mma_forms() {
+  return decode::expand(
+      {"[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f32 =d:f32^8, a:b32^2, b:b32^2, c:f32^8",
+       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f16 =d:f32^8, a:b32^2, b:b32^2, c:b32^4",
+       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f16.atype:f16.btype:f16.ctype:f16 =d:b32^4, a:b32^2, b:b32^2, c:b32^4",
+       "[6.5 sm_75] $mma.shape:m16n8k8$layout$half $half_d, a:b32^2, b:b32^*, $half_c",
+       "[7.0 sm_80] $mma.shape:m16n8k16$layout$half $half_d, a:b32^4, b:b32^2, $half_c",
+       "[7.0 sm_80] $mma.shape:m16n8k8$layout$bf16 =d:f32^4, a:b32^2, b:b32^*, c:f32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k16$layout$bf16 =d:f32^4, a:b32^4, b:b32^2, c:f32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k4$layout$tf32 =d:f32^4, a:b32^2, b:b32^*, c:f32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k8$layout$tf32 =d:f32^4, a:b32^4, b:b32^2, c:f32^4",
+       "[8.4 sm_89] $mma.shape:m16n8k32$layout$fp8 $half_d, a:b32^4, b:b32^2, $half_c",
+       "[8.7 sm_89] $mma.shape:m16n8k16$layout$fp8 $half_d, a:b32^2, b:b32^*, $half_c",
+       "[7.0 sm_80] $mma.shape:m8n8k4$layout$f64 =d:f64^2, a:f64^*, b:f64^*, c:f64^2",
+       "[7.8 sm_90] $mma.shape:m16n8k4$layout$f64 =d:f64^4, a:f64^2, b:f64^*, c:f64^4",
+       "[7.8 sm_90] $mma.shape:m16n8k8$layout$f64 =d:f64^4, a:f64^4, b:f64^2, c:f64^4",
+       "[7.8 sm_90] $mma.shape:m16n8k16$layout$f64 =d:f64^4, a:f64^8, b:f64^4, c:f64^4"},
+      mma_words);
+}
+
+std::vector<std::string_view> integer_mma_forms() {
+  return decode::expand(
+      {"[6.5 sm_75] $mma.shape:m8n8k16$layout$s8 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+       "[7.0 sm_80] $mma.shape:m16n8k16$layout$s8 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
+       "[6.5 sm_75] $mma.shape:m8n8k32$layout$s4 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+       "[7.0 sm_80] $mma.shape:m16n8k32$layout$s4 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
+       "[7.0 sm_75] $mma.shape:m8n8k128$layout$b1 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+       "[7.0 sm_80] $mma.shape:m16n8k128$layout$b1 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+       "[7.0 sm_80] $mma.shape:m16n8k256$layout$b1 =d:b32^4, a:b32^4, b:b32^2, c:b32^4"},
+      mma_words);
+}
+
+std::vector<std::string_view> sparse_mma_forms() {
+  return decode::expand(
+      {"[7.1 sm_80] $sp.shape:m16n8k16$layout$half $half_d, a:b32^2, b:b32^2, $half_c$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k32$layout$half $half_d, a:b32^4, b:b32^4, $half_c$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k16$layout$bf16 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k32$layout$bf16 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k8$layout$tf32 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k16$layout$tf32 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
+       "[8.4 sm_89] $sp.shape:m16n8k64$layout.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32 "
+       "=d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k64$layout$s8 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
+       "[7.1 sm_80] $sp.shape:m16n8k128$layout$s4 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta"},
+      mma_words);
+}
+
+// --- wmma -----------------------------------------------------------------------------------------------
+Timing wmma_timing(const Instruction&) { return {Unit::tensor, "wmma"}; }
+
+Effect wmma(const Instruction& i, const DecodeContext&) {
+  return decode::unsupported(i, "wmma's opaque fragments are not modelled; use mma.sync with ldmatrix");
+}
+
+std::vector<std::string_view> wmma_forms() {
+  constexpr decode::Definition words[] = {
+      {"$load", "wmma.load.matrix:a|b.sync.aligned.layout:row|col"},
+      {"$load_c", "wmma.load.matrix:c.sync.aligned.layout:row|col"},
+      {"$store", "wmma.store.d.sync.aligned.layout:row|col"},
+      {"$mma", "wmma.mma.sync.aligned.alayout:row|col.blayout:row|col"},
+      {"$three", ".shape:m16n16k16|m8n32k16|m32n8k16"},
+      {"$space", "{.space:global|shared|shared::cta}"},
+      {"$from", "=r:b32^*, a:mem, stride?:u32"},
+      {"$product", "=d:b32^*, a:b32^*, b:b32^*, c:b32^*"},
+  };
+  return decode::expand(
+      {"[6.0 sm_70] $load$three$space.type:f16|bf16|u8|s8 $from", "[6.0 sm_70] $load_c$three$space.type:f16|s32 $from",
+       "[6.0 sm_70] $load_c$three$space.type:f32 =r:f32^*, a:mem, stride?:u32",
+       "[7.0 sm_80] $load.shape:m16n16k8$space.type:tf32 $from",
+       "[7.0 sm_80] $load_c.shape:m16n16k8$space.type:f32 =r:f32^*, a:mem, stride?:u32",
+       "[7.0 sm_80] wmma.load.matrix:a|b|c.sync.aligned.layout:row|col.shape:m8n8k4$space.type:f64 "
+       "=r:f64^*, a:mem, stride?:u32",
+       "[6.0 sm_70] $store$three$space.type:f16|s32 a:mem, r:b32^*, stride?:u32",
+       "[6.0 sm_70] $store<s:$three;.shape:m16n16k8>$space.type:f32 a:mem, r:f32^*, stride?:u32",
+       "[7.0 sm_80] $store.shape:m8n8k4$space.type:f64 a:mem, r:f64^*, stride?:u32",
+       "[6.0 sm_70] $mma$three.dtype:f16.ctype:f16 $product",
+       "[6.0 sm_70] $mma$three.dtype:f32.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
+       "[6.0 sm_70] $mma$three.dtype:f32.ctype:f16 =d:f32^*, a:b32^*, b:b32^*, c:b32^*",
+       "[6.0 sm_70] $mma$three.dtype:f16.ctype:f32 =d:b32^*, a:b32^*, b:b32^*, c:f32^*",
+       "[6.3 sm_72] $mma$three.dtype:s32<t:.atype:s8.btype:s8;.atype:u8.btype:u8>.ctype:s32{.satfinite} $product",
+       "[7.0 sm_80] $mma$three.dtype:f32.atype:bf16.btype:bf16.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
+       "[7.0 sm_80] $mma.shape:m16n16k8.dtype:f32.atype:tf32.btype:tf32.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
+       "[7.0 sm_80] $mma.shape:m8n8k4{.rnd:%rnd}.dtype:f64.atype:f64.btype:f64.ctype:f64 "
+       "=d:f64^*, a:f64^*, b:f64^*, c:f64^*"},
+      words);
+}
+
+std::vector<OpDef> wgmma_defs() {
+  return {
+      OpDef{"wgmma",
+            "D = A B + D for a warpgroup: B, and A unless it is in registers, come from shared memory through "
+            "descriptors; runs asynchronously in the current group. Asynchronous Warpgroup Level Matrix Instructions: "
+            "wgmma.mma_async.",
+            wgmma_forms(false), wgmma_timing, wgmma},
+      OpDef{"wgmma",
+            "The same with A 2:4 sparse, its places told by metadata. Asynchronous Warpgroup Level Matrix "
+            "Instructions: wgmma.mma_async.sp.",
+            wgmma_forms(true), wgmma_timing, wgmma},
+      OpDef{"wgmma",
+            "Orders register accesses with wgmma.mma_async (fence), makes the operations so far a group, or waits until "
+            "at most n groups are pending. Asynchronous Warpgroup Level Matrix Instructions: wgmma.fence, "
+            "wgmma.commit_group, wgmma.wait_group.",
+            {"[8.0 sm_90a] wgmma.fence.sync.aligned", "[8.0 sm_90a] wgmma.commit_group.sync.aligned",
+             "[8.0 sm_90a] wgmma.wait_group.sync.aligned n:imm"},
+            group_timing, wgmma_group},
+  };
+}
+
+std::vector<OpDef> mma_defs() {
+  return {
+      OpDef{"mma",
+            "D = A B + C by the threads of a warp, on floating-point fragments. Warp Level Matrix Multiply-Accumulate "
+            "Instructions: mma.",
+            float_mma_forms(), mma_timing, mma},
+      OpDef{"mma",
+            "D = A B + C on integers, or the population count of combined bits. Warp Level Matrix Multiply-Accumulate "
+            "Instructions: mma.",
+            integer_mma_forms(), mma_timing, mma},
+      OpDef{"mma",
+            "D = A B + C with A 2:4 sparse. Warp Level Matrix Multiply-Accumulate Instructions: mma.sp.",
+            sparse_mma_forms(), mma_timing, mma},
+      OpDef{"mma",
+            "D = A B + C on six- and four-bit floats. Warp Level Matrix Multiply-Accumulate Instructions: mma.",
+            {"[8.7 sm_120a] mma.sync.aligned.shape:m16n8k32.alayout:row.blayout:col.kind:kind::f8f6f4.dtype:f32"
+             ".atype:e4m3|e5m2|e3m2|e2m3|e2m1.btype:e4m3|e5m2|e3m2|e2m3|e2m1.ctype:f32 "
+             "=d:f32^4, a:b32^4, b:b32^2, c:f32^4"},
+            mma_timing, later_mma},
+      OpDef{"wmma",
+            "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
+            "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",
+            wmma_forms(), wmma_timing, wmma},
+  };
+}
+
+}  // namespace
+
+OpList matrix() {
+  static const std::vector<OpDef> defs = [] {
+    std::vector<OpDef> all = wgmma_defs();
+    for (const OpDef& d : mma_defs()) all.push_back(d);
+    return all;
+  }();
+  return defs;
+}
 
 }  // namespace palladion::isa::ops
