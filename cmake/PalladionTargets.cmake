@@ -10,7 +10,7 @@ endif()
 
 # Every x86-64 server since 2013 and every machine that hosts a Hopper has AVX2, FMA and F16C;
 # AVX-512 is chosen at run time where it pays (sim/numerics).
-set(PLD_BASELINE "-march=x86-64-v3" CACHE STRING "Instruction set that all code may use")
+set(PLD_BASELINE -march=x86-64-v3 -ffp-contract=off -fno-trapping-math -fno-math-errno CACHE STRING "Instruction set that all code may use")
 set(PLD_WARNINGS -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 
 if(PLD_SANITIZE)

@@ -89,6 +89,12 @@ struct NamedBarrier {
   bool last_all = true, last_any = false;
 };
 
+// Four warps that issue wgmma together.
+struct WarpgroupState {
+  std::array<uint64_t, 4> issued{};     // wgmma instructions issued by each warp
+  std::vector<uint32_t> tile;           // accumulators of the running chain, dense rows of 256
+};
+
 struct CtaState {
   uint32_t rank = 0;             // in the cluster
   isa::Dim3 id{0, 0, 0};
@@ -96,6 +102,7 @@ struct CtaState {
   std::vector<uint8_t> shared;
   std::vector<WarpState> warps;
   std::array<NamedBarrier, 16> barriers;
+  std::vector<WarpgroupState> warpgroups;
   uint32_t threads = 0, alive_threads = 0;
   uint32_t free_registers = 0;   // of the CTA's allocation, given back by setmaxnreg.dec
 };

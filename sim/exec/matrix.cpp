@@ -1,0 +1,245 @@
+// wgmma: an asynchronous operation of four warps. mma.sync is in mma_sync.cpp.
+#include <fmt/format.h>
+
+#include "isa/formats/fragments.h"
+#include "isa/formats/matrix_descriptor.h"
+#include "sim/exec/accumulators.h"
+#include "sim/exec/elements.h"
+#include "sim/exec/handlers.h"
+#include "sim/numerics/tensor_core.h"
+
+namespace palladion::sim {
+namespace {
+
+namespace tc = numerics::tc;
+
+struct Operands {
+  const isa::Wgmma* wgmma = nullptr;
+  const DecodedOperand* operands = nullptr;
+  uint64_t a_desc = 0, b_desc = 0;
+  bool zero_c = false;
+  bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
+};
+
+// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k for each row of mn, or for
+// Major::mn one row of mn for each k.
+struct RawTile {
+  std::vector<uint8_t> bytes;
+  size_t stride = 0;
+};
+
+constexpr size_t k_bytes = 32;  // of every wgmma
+
+class WgmmaBody final : public AsyncOp::Body {
+ public:
+  WgmmaBody(const Operands& o, uint32_t cta_rank, uint32_t warpgroup, uint64_t sequence)
+      : o_(o), rank_(cta_rank), warpgroup_(warpgroup), sequence_(sequence) {}
+
+  const char* name() const override { return "wgmma"; }
+  bool ready(ClusterState&) const override { return issued_ == 0xF; }
+  void issued_by(uint32_t warp_in_group, uint64_t id) {
+    issued_ |= 1U << warp_in_group;
+    id_ = id;
+  }
+  bool is(uint32_t rank, uint32_t warpgroup, uint64_t sequence) const {
+    return rank_ == rank && warpgroup_ == warpgroup && sequence_ == sequence;
+  }
+
+  void read(ClusterState& cluster) override;
+  void land(ClusterState& cluster) override;
+
+ private:
+  WarpgroupRegisters registers(ClusterState& cluster) const;
+  void read_shared(const CtaState& cta, uint64_t descriptor, int rows, bool transpose, isa::Type type, RawTile& tile) const;
+  void read_a_registers(ClusterState& cluster);
+  bool same_accumulators(const WgmmaBody& other) const;
+  bool next_continues(const ClusterState& cluster) const;
+  void multiply(void* tile) const;
+
+  Operands o_;
+  uint32_t rank_, warpgroup_;
+  uint64_t sequence_;
+  uint64_t id_ = 0;
+  uint32_t issued_ = 0;
+  RawTile a_, b_;
+  bool chained_ = false;  // the accumulators are in the warpgroup's tile already
+};
+
+WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
+  WarpgroupRegisters r;
+  for (uint32_t w = 0; w < 4; ++w) r[w] = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].registers;
+  return r;
+}
+
+void WgmmaBody::read_shared(const CtaState& cta, uint64_t bits, int rows, bool transpose, isa::Type type, RawTile& tile) const {
+  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(bits);
+  const int size = isa::bytes(type);
+  const auto copy = [&](uint8_t* to, uint32_t address) {
+    if (address + 16 <= cta.shared.size()) std::memcpy(to, cta.shared.data() + address, 16);
+    else std::memset(to, 0, 16);
+  };
+  if (!transpose) {
+    const isa::MatrixLayout layout(d, isa::Major::k, size);
+    tile.stride = k_bytes;
+    tile.bytes.resize(static_cast<size_t>(rows) * k_bytes);
+    for (int r = 0; r < rows; ++r)
+      for (uint32_t c = 0; c < 2; ++c)
+        copy(tile.bytes.data() + static_cast<size_t>(r) * k_bytes + size_t{16} * c, layout.k_chunk_address(static_cast<uint32_t>(r), c));
+    return;
+  }
+  const isa::MatrixLayout layout(d, isa::Major::mn, size);
+  const int k = static_cast<int>(k_bytes) / size, chunks = rows * size / 16;
+  tile.stride = static_cast<size_t>(rows) * static_cast<size_t>(size);
+  tile.bytes.resize(tile.stride * static_cast<size_t>(k));
+  for (int i = 0; i < k; ++i)
+    for (int c = 0; c < chunks; ++c)
+      copy(tile.bytes.data() + tile.stride * static_cast<size_t>(i) + size_t{16} * static_cast<size_t>(c),
+           layout.mn_chunk_address(static_cast<uint32_t>(c), static_cast<uint32_t>(i)));
+}
+
+// Register v of lane l: row l/4 (+8 for odd v), four bytes at 4 (l%4) (+16 for v >= 2) of the 32.
+void WgmmaBody::read_a_registers(ClusterState& cluster) {
+  const auto& regs = o_.operands[o_.wgmma->a_regs].elements;
+  const WarpgroupRegisters warps = registers(cluster);
+  a_.stride = k_bytes;
+  a_.bytes.resize(64 * k_bytes);
+  for (size_t w = 0; w < 4; ++w) {
+    for (size_t v = 0; v < 4; ++v) {
+      const uint8_t* lanes = warps[w] + regs[v].slot.offset;
+      for (size_t l = 0; l < 32; ++l) {
+        const size_t row = 16 * w + l / 4 + 8 * (v % 2), at = 4 * (l % 4) + 16 * (v / 2);
+        std::memcpy(a_.bytes.data() + row * k_bytes + at, lanes + 4 * l, 4);
+      }
+    }
+  }
+}
+
+void WgmmaBody::read(ClusterState& cluster) {
+  const CtaState& cta = cluster.ctas[rank_];
+  if (o_.wgmma->a_regs >= 0) read_a_registers(cluster);
+  else read_shared(cta, o_.a_desc, 64, o_.transpose_a, o_.wgmma->a, a_);
+  read_shared(cta, o_.b_desc, o_.wgmma->n, o_.transpose_b, o_.wgmma->b, b_);
+}
+
+bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
+  const auto &mine = o_.operands[o_.wgmma->acc].elements, &theirs = other.o_.operands[other.o_.wgmma->acc].elements;
+  return o_.wgmma->n == other.o_.wgmma->n && o_.wgmma->d == other.o_.wgmma->d &&
+         mine.front().slot.offset == theirs.front().slot.offset && mine.back().slot.offset == theirs.back().slot.offset;
+}
+
+bool WgmmaBody::next_continues(const ClusterState& cluster) const {
+  for (const AsyncOp& op : cluster.pending) {
+    auto* next = dynamic_cast<WgmmaBody*>(op.body.get());
+    if (next == nullptr || next->rank_ != rank_ || next->warpgroup_ != warpgroup_) continue;
+    if (!same_accumulators(*next)) return false;
+    next->chained_ = true;
+    return true;
+  }
+  return false;
+}
+
+void WgmmaBody::multiply(void* tile) const {
+  // Decoded operands are large: one set a host thread, reused by every instruction.
+  thread_local std::unique_ptr<tc::AOperand> a = std::make_unique<tc::AOperand>();
+  thread_local std::unique_ptr<tc::BOperand> b = std::make_unique<tc::BOperand>();
+  const isa::Wgmma& w = *o_.wgmma;
+  const auto stride = [](const RawTile& t) { return static_cast<std::ptrdiff_t>(t.stride); };
+  const auto major = [](bool transpose) { return transpose ? tc::Major::mn : tc::Major::k; };
+  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)}, major(o_.transpose_a), o_.negate_a);
+  tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = b_.bytes.data(), .stride = stride(b_)}, major(o_.transpose_b), o_.negate_b);
+  tc::MultiplyOptions options;
+  options.zero_c = o_.zero_c;
+  options.saturate = w.satfinite;
+  if (w.d == isa::Type::f16) tc::multiply(*a, *b, static_cast<uint16_t*>(tile), tile_stride, options);
+  else if (w.d == isa::Type::s32) tc::multiply(*a, *b, static_cast<int32_t*>(tile), tile_stride, options);
+  else tc::multiply(*a, *b, static_cast<float*>(tile), tile_stride, options);
+}
+
+void WgmmaBody::land(ClusterState& cluster) {
+  CtaState& cta = cluster.ctas[rank_];
+  WarpgroupState& group = cta.warpgroups[warpgroup_];
+  if (group.tile.empty()) group.tile.resize(size_t{64} * tile_stride);
+  const auto& regs = o_.operands[o_.wgmma->acc].elements;
+  const bool halves = o_.wgmma->d == isa::Type::f16;
+  if (!chained_ && !o_.zero_c) gather_accumulators(regs, registers(cluster), o_.wgmma->n, halves, group.tile.data());
+  multiply(group.tile.data());
+  if (!next_continues(cluster)) scatter_accumulators(regs, registers(cluster), o_.wgmma->n, halves, group.tile.data());
+  for (uint32_t w = 0; w < 4; ++w) {
+    Journal& journal = cta.warps[warpgroup_ * 4 + w].wgmma;
+    journal_mark(journal, id_, true);
+    journal_prune(journal);
+  }
+}
+
+int immediate(const MicroOp& op, int index) { return index < 0 ? 0 : static_cast<int>(op.operands[index].offset); }
+
+Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
+  Operands o;
+  o.wgmma = &e;
+  o.operands = op.operands;
+  if (e.a_desc >= 0) o.a_desc = x.uniform_value(op.operands[e.a_desc]);
+  o.b_desc = x.uniform_value(op.operands[e.b_desc]);
+  o.zero_c = e.scale_d >= 0 && (op.operands[e.scale_d].width == 1
+                                    ? (x.predicate_value(op.operands[e.scale_d]) & x.active) == 0
+                                    : x.uniform_value(op.operands[e.scale_d]) == 0);
+  o.negate_a = immediate(op, e.scale_a) < 0;
+  o.negate_b = immediate(op, e.scale_b) < 0;
+  o.transpose_a = immediate(op, e.trans_a) != 0;
+  o.transpose_b = immediate(op, e.trans_b) != 0;
+  return o;
+}
+
+Step refuse_partial_warp(Exec& x) {
+  return x.fault("PLD3060", "wgmma is executed by part of a warp, or by a warp outside a full warpgroup",
+                 "all 128 threads of a warpgroup execute the same wgmma");
+}
+
+}  // namespace
+
+Step exec_wgmma(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Wgmma>(op);
+  if (e.sparse) return x.unsupported("sparse wgmma");
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  const uint32_t warpgroup = x.warp->id / 4, in_group = x.warp->id % 4;
+  if (x.active != ~0U || warpgroup * 4 + 4 > x.cta->warps.size()) return refuse_partial_warp(x);
+  auto& groups = x.cta->warpgroups;
+  if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / 4);
+  const uint64_t sequence = groups[warpgroup].issued[in_group]++;
+  const uint32_t rank = x.cta->rank;
+  for (AsyncOp& pending : x.cluster.pending) {
+    auto* body = dynamic_cast<WgmmaBody*>(pending.body.get());
+    if (body == nullptr || !body->is(rank, warpgroup, sequence)) continue;
+    body->issued_by(in_group, pending.id);
+    journal_issue(x.warp->wgmma, pending.id, x.active);
+    return Step::next;
+  }
+  auto body = std::make_unique<WgmmaBody>(operands_of(x, op, e), rank, warpgroup, sequence);
+  WgmmaBody* raw = body.get();
+  const uint64_t id = x.issue(std::move(body), x.active, static_cast<int>(rank * 64 + warpgroup));
+  raw->issued_by(in_group, id);
+  journal_issue(x.warp->wgmma, id, x.active);
+  return Step::next;
+}
+
+// Orders register accesses before the wgmma that follow: nothing to do, operations see the registers
+// as they are when they run.
+Step exec_wgmma_fence(Exec& x, const MicroOp&) {
+  return x.converged(x.warp->alive) ? Step::next : x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+}
+
+Step exec_wgmma_commit(Exec& x, const MicroOp&) {
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  journal_commit(x.warp->wgmma, x.active);
+  return Step::next;
+}
+
+Step exec_wgmma_wait(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::WgmmaWait>(op);
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  x.take_resumed();
+  const auto n = static_cast<uint64_t>(e.n);
+  if (journal_satisfied(x.warp->wgmma, x.active, n, false)) return Step::next;
+  return x.wait(Wait::Kind::wgmma_group, 0, n);
+}
+
+}  // namespace palladion::sim
