@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -47,7 +48,8 @@ std::string render(const Diagnostics& diagnostics, std::string_view source) {
       const std::string file = d.loc.file.empty() ? "<ptx>" : d.loc.file;
       out += d.loc.column != 0 ? fmt::format("  --> {}:{}:{}\n", file, d.loc.line, d.loc.column)
                                : fmt::format("  --> {}:{}\n", file, d.loc.line);
-      const std::string text = source_line(d.loc, source);
+      std::string text = source_line(d.loc, source);
+      std::ranges::replace(text, '\t', ' ');  // the caret counts characters
       if (!text.empty()) {
         out += fmt::format("{:>5} | {}\n", d.loc.line, text);
         if (d.loc.column != 0) out += fmt::format("      | {:>{}}\n", '^', d.loc.column);

@@ -179,11 +179,11 @@ void Parser::declare_registers(const Token& name, Type type) {
     return;
   }
   const Token at = token_;
-  const auto count = integer("a number of registers");
-  if (!count) return;
-  if (*count < 0) return error(at, code::number, "the number of registers is negative");
+  // Not an expression: '>' would go on with it.
+  const auto count = token_.is(Token::Kind::number) ? constant_unary() : std::nullopt;
+  if (!count) return error(at, code::number, "expected a number of registers, as in `%r<10>`");
   expect('>');
-  if (!s.ranges.emplace(name.text, Scope::Range{type, static_cast<uint64_t>(*count)}).second) {
+  if (!s.ranges.emplace(name.text, Scope::Range{type, count->bits}).second) {
     error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
   }
 }
