@@ -1,0 +1,108 @@
+// Linear bulk copies and reductions: cp.async.bulk, cp.reduce.async.bulk (PTX, "Bulk copy").
+#include <fmt/format.h>
+
+#include "sim/exec/async_copies.h"
+#include "sim/exec/atomics.h"
+#include "sim/exec/handlers.h"
+
+namespace palladion::sim {
+namespace {
+
+constexpr uint64_t bulk_alignment = 16;
+
+// A range of global memory (host bytes) or of shared memory of one CTA or more.
+struct Range {
+  uint8_t* global = nullptr;
+  uint32_t shared = 0;
+};
+
+class LinearCopy final : public AsyncOp::Body {
+ public:
+  LinearCopy(const AsyncOrigin& origin, Range source, Range target, uint32_t bytes)
+      : origin_(origin), source_(source), target_(target), bytes_(bytes) {}
+
+  void reduce_with(ReduceFn fn, size_t element_bytes) { reduce_ = fn, count_ = bytes_ / element_bytes; }
+  // The CTAs that receive, and the mbarrier's address, the same offset in each.
+  void signal(uint32_t ctas, uint32_t mbarrier) { ctas_ = ctas, mbarrier_ = mbarrier; }
+
+  void read(ClusterState& cluster) override {
+    staging_ = std::make_unique_for_overwrite<uint8_t[]>(bytes_);
+    const uint8_t* from = source_.global != nullptr ? source_.global : shared_bytes(cluster, source_.shared);
+    std::memcpy(staging_.get(), from, bytes_);
+  }
+  void land(ClusterState& cluster) override {
+    if (target_.global != nullptr) return put(target_.global);
+    for_each_rank(ctas_, [&](uint32_t rank) {
+      put(shared_bytes(cluster, at_rank(target_.shared, rank)));
+      complete_tx(cluster, origin_, at_rank(mbarrier_, rank), bytes_);
+    });
+  }
+  const char* name() const override { return reduce_ != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
+
+ private:
+  void put(uint8_t* to) const {
+    if (reduce_ != nullptr) reduce_(to, staging_.get(), count_);
+    else std::memcpy(to, staging_.get(), bytes_);
+  }
+
+  AsyncOrigin origin_;
+  Range source_, target_;
+  uint32_t bytes_;
+  uint32_t ctas_ = 0, mbarrier_ = 0;
+  ReduceFn reduce_ = nullptr;
+  size_t count_ = 0;
+  std::unique_ptr<uint8_t[]> staging_;
+};
+
+bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what, Range& range) {
+  if (space == isa::Space::global) return (range.global = x.global(address, bytes, what)) != nullptr;
+  range.shared = Exec::shared_address(address);
+  return x.shared(address, bytes, what) != nullptr;
+}
+
+bool aligned(Exec& x, uint64_t source, uint64_t target, uint64_t bytes) {
+  if ((source | target | bytes) % bulk_alignment == 0) return true;
+  x.fault("PLD3071", fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
+                                 "must be multiples of {}", bytes, source, target, bulk_alignment));
+  return false;
+}
+
+// The copy of one lane: every thread that executes the instruction issues one of its own.
+Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
+  const uint64_t source = x.address_of_lane(op.operands[e.src], lane), target = x.address_of_lane(op.operands[e.dst], lane);
+  const auto bytes = static_cast<uint32_t>(x.lane_value(op.operands[e.size], lane));
+  Range from, to;
+  if (!aligned(x, source, target, bytes)) return Step::fault;
+  if (!resolve(x, e.src_space, source, bytes, "bulk copy's read", from)) return Step::fault;
+  if (!resolve(x, e.dst_space, target, bytes, "bulk copy's write", to)) return Step::fault;
+  const uint32_t self = 1U << lane;
+  auto copy = std::make_unique<LinearCopy>(AsyncOrigin(x, self), from, to, bytes);
+  if (const auto operation = atomic_op(e.op)) {
+    const ReduceFn fn = reduction(*operation, e.type, e.dst_space == isa::Space::global);
+    if (fn == nullptr) return x.unsupported("a bulk reduction that this type does not have");
+    copy->reduce_with(fn, static_cast<size_t>(isa::bytes(e.type)));
+  }
+  if (e.completion == isa::Completion::mbarrier) {
+    const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
+    if (!check_mbarrier(x, mbarrier, target, "bulk copy")) return Step::fault;
+    const uint64_t ctas = e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(to.shared);
+    if (!check_multicast(x, ctas, "bulk copy")) return Step::fault;
+    copy->signal(static_cast<uint32_t>(ctas), Exec::shared_address(mbarrier));
+  }
+  const uint64_t id = x.issue(std::move(copy), self);
+  if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, self);
+  return Step::next;
+}
+
+}  // namespace
+
+Step exec_bulk_copy(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::BulkCopy>(op);
+  if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
+  if (e.byte_mask >= 0) return x.unsupported("cp.async.bulk with .cp_mask begins with sm_100");
+  for (uint32_t m = x.active; m != 0; m &= m - 1)
+    if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;
+  return Step::next;
+}
+
+}  // namespace palladion::sim
