@@ -1,0 +1,136 @@
+// How the bytes of a tile move: gathered run by run into a dense copy of the tile, then written.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "sim/exec/tensor_copies.h"
+
+namespace palladion::sim {
+namespace {
+
+// The allocation behind a tensor. Only the bytes that a box touches must be inside it, so each run is
+// checked; nobody checks a map against its buffer before.
+class TensorBytes {
+ public:
+  TensorBytes(ClusterState& cluster, const TileMove& m) : cluster_(cluster), move_(m) {
+    if (const Allocation* a = cluster.memory->lookup(m.global_address)) {
+      origin_ = a->bytes + (m.global_address - a->base);
+      first_ = -static_cast<int64_t>(m.global_address - a->base);
+      end_ = static_cast<int64_t>(a->size) + first_;
+    }
+  }
+  // nullptr after a fault.
+  uint8_t* at(const isa::BoxRun& run, const char* what) const {
+    if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_) return origin_ + run.global_offset;
+    const Address address = move_.global_address + static_cast<uint64_t>(run.global_offset);
+    async_fault(cluster_, move_.origin, "PLD3022",
+                fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what, run.bytes,
+                            cluster_.memory->describe(address)),
+                "the tensor map describes a tensor larger than its buffer");
+    return nullptr;
+  }
+
+ private:
+  ClusterState& cluster_;
+  const TileMove& move_;
+  uint8_t* origin_ = nullptr;
+  int64_t first_ = 0, end_ = 0;  // offsets from the tensor's address
+};
+
+// Moves tile rows between a dense copy and shared memory.
+template <class Move>
+void for_each_piece(const TileMove& m, Move&& move) {
+  const uint32_t address = m.shared & shared_offset_mask;
+  const uint32_t rows = m.walk.rows(), pitch = m.walk.row_pitch(), inner = m.walk.transaction_bytes() / rows;
+  if (pitch == inner) return move(address, 0U, rows * inner);
+  for (uint32_t r = 0; r < rows; ++r) move(address + r * pitch, r * pitch, inner);
+}
+
+class Tile {
+ public:
+  explicit Tile(uint32_t bytes) : bytes_(std::make_unique_for_overwrite<uint8_t[]>(bytes)) {}
+  uint8_t* at(uint32_t offset) { return bytes_.get() + offset; }
+  std::byte* bytes(uint32_t offset) { return reinterpret_cast<std::byte*>(bytes_.get()) + offset; }
+
+ private:
+  std::unique_ptr<uint8_t[]> bytes_;
+};
+
+class TensorLoad final : public AsyncOp::Body {
+ public:
+  explicit TensorLoad(TileMove m) : move_(std::move(m)) {}
+
+  void read(ClusterState& cluster) override {
+    tile_.emplace(move_.walk.footprint_bytes());
+    const TensorBytes tensor(cluster, move_);
+    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+      if (!run.in_bounds) return fill(cluster, run);
+      if (const uint8_t* from = tensor.at(run, "read")) std::memcpy(tile_->at(run.tile_offset), from, run.bytes);
+    });
+  }
+  void land(ClusterState& cluster) override {
+    if (cluster.faulted) return;
+    for_each_rank(move_.ctas, [&](uint32_t rank) {
+      auto* shared = reinterpret_cast<std::byte*>(cluster.ctas[rank].shared.data());
+      for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
+        if (move_.swizzle == isa::Swizzle::none) std::memcpy(shared + address, tile_->bytes(offset), bytes);
+        else isa::store_swizzled(shared, address, tile_->bytes(offset), bytes, move_.swizzle);
+      });
+      complete_tx(cluster, move_.origin, at_rank(move_.mbarrier, rank), move_.walk.transaction_bytes());
+    });
+  }
+  const char* name() const override { return "cp.async.bulk.tensor load"; }
+
+ private:
+  void fill(ClusterState& cluster, const isa::BoxRun& run) {
+    if (move_.fill == isa::OobFill::zero) {
+      std::memset(tile_->at(run.tile_offset), 0, run.bytes);
+      return;
+    }
+    if (cluster.faulted) return;
+    async_fault(cluster, move_.origin, "PLD3001",
+                "the machine does not run this: a tensor copy that fills out-of-bounds elements with NaN (the bits are not documented)");
+    cluster.findings.back().severity = FindingSeverity::unsupported;
+  }
+
+  TileMove move_;
+  std::optional<Tile> tile_;
+};
+
+class TensorStore final : public AsyncOp::Body {
+ public:
+  explicit TensorStore(TileMove m) : move_(std::move(m)) {}
+
+  void read(ClusterState& cluster) override {
+    tile_.emplace(move_.walk.footprint_bytes());
+    const auto* shared = reinterpret_cast<const std::byte*>(cluster.ctas[rank_of(move_.shared)].shared.data());
+    for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
+      if (move_.swizzle == isa::Swizzle::none) std::memcpy(tile_->bytes(offset), shared + address, bytes);
+      else isa::load_swizzled(tile_->bytes(offset), shared, address, bytes, move_.swizzle);
+    });
+  }
+  void land(ClusterState& cluster) override {
+    const TensorBytes tensor(cluster, move_);
+    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+      if (!run.in_bounds) return;
+      uint8_t* to = tensor.at(run, "write");
+      if (to == nullptr) return;
+      if (move_.reduce != nullptr) move_.reduce(to, tile_->at(run.tile_offset), run.bytes / move_.element_bytes);
+      else std::memcpy(to, tile_->at(run.tile_offset), run.bytes);
+    });
+  }
+  const char* name() const override {
+    return move_.reduce != nullptr ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor store";
+  }
+
+ private:
+  TileMove move_;
+  std::optional<Tile> tile_;
+};
+
+}  // namespace
+
+std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move) { return std::make_unique<TensorLoad>(std::move(move)); }
+std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move) { return std::make_unique<TensorStore>(std::move(move)); }
+
+}  // namespace palladion::sim
