@@ -121,10 +121,11 @@ OpList comparisons() {
              "c:pred"},
             alu, setp},
       OpDef{"set", "d = all ones (1.0f) where a cmp b. Comparison and Selection: set.",
-            {"set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.dtype:u32|s32|f32.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 =d:dtype, a:type, "
-             "b:type",
-             "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.bool:%bool.dtype:u32|s32|f32.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 "
-             "=d:dtype, a:type, b:type, c:pred"},
+            {"set.cmp:eq|ne.dtype:u32|s32|f32.type:b16|b32|b64 =d:dtype, a:type, b:type",
+             "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.dtype:u32|s32|f32.type:u16|u32|u64|s16|s32|s64 =d:dtype, a:type, b:type",
+             "set.cmp:eq|ne.bool:%bool.dtype:u32|s32|f32.type:b16|b32|b64 =d:dtype, a:type, b:type, c:pred",
+             "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs.bool:%bool.dtype:u32|s32|f32.type:u16|u32|u64|s16|s32|s64 =d:dtype, "
+             "a:type, b:type, c:pred"},
             alu, set},
       OpDef{"selp", "d = c ? a : b. Comparison and Selection: selp.",
             {"selp.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:type, a:type, b:type, c:pred"}, alu,
