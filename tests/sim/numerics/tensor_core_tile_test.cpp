@@ -30,7 +30,7 @@ enum class Kind {
   full,           // largest significand, one exponent, one sign: sums at the edge of 32 bits
   cancelling,     // +x and -x along k
   tiny,           // products near the lower end of f32
-  huge            // products near the upper end of f32
+  huge            // sums near the upper end of f32
 };
 constexpr Kind kinds[] = {Kind::ordinary,  Kind::wide, Kind::any_bits,   Kind::few_specials, Kind::mostly_zero, Kind::zero_rows,
                           Kind::subnormal, Kind::full, Kind::cancelling, Kind::tiny,         Kind::huge};
@@ -74,7 +74,7 @@ std::uint32_t random_element(const Fields& f, Kind kind, int row, int k, Rng& rn
     case Kind::full: return make(f, false, f.bias + (row % 2), ~0u << below(rng, 2));
     case Kind::cancelling: return make(f, (row ^ k) & 1, f.bias + (k / 2) % 3, static_cast<std::uint32_t>((k / 2) * 0x9E3779B9u));
     case Kind::tiny: return make(f, sign, f.bias / 2 + 6 - below(rng, 14), below(rng, 4) ? fraction : 0);
-    case Kind::huge: return make(f, sign, f.bias + f.bias / 2 + 6 - below(rng, 10), fraction);
+    case Kind::huge: return make(f, false, f.bias + f.bias / 2 - 5 + row % 8, fraction);
   }
   return 0;
 }
