@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
 #include "sim/numerics/tensor_core_kernels.h"
 #include "sim/numerics/tensor_core_reference.h"
@@ -11,16 +12,7 @@
 namespace palladion::sim::numerics::tc {
 namespace {
 
-// Biased e_max outside of these and sums beyond largest_sum are not for the vector code (see Limits in
-// tensor_core_vector.h, whose bounds these are).
-struct SafeRange {
-  int lowest;
-  int highest;
-};
-
 bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8; }
-
-SafeRange safe_range(Mode mode) { return is_half(mode) ? SafeRange{106, 159} : SafeRange{27, 247}; }
 
 // One output from decoded operands.
 class LaneReference {
@@ -74,29 +66,31 @@ void store_bits(const Job& job, int row, int column, std::uint32_t bits) {
   }
 }
 
-// Whether the vector code's result of a lane stands (operands without specials).
-bool lane_is_sound(const Job& job, const Suspects& s, int lane, const LaneReference& reference) {
-  const bool tiny_or_zero = s.exponent[lane] <= -64;
+enum class Verdict { sound, zero, wrong };
+
+// What to think of the vector code's result in a lane whose operands have no infinities and NaNs.
+Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& reference) {
   const std::uint32_t c = s.c[lane];
-  if (tiny_or_zero) {
-    const bool zero = job.mode != Mode::f32_wide || !reference.any_product(s.column + lane);
-    if (zero && c << 1 == 0) return true;
-    if (!zero) return false;
-  }
-  const int product = tiny_or_zero ? 0 : s.exponent[lane] + job.a->range.largest + job.b->range.largest - 127;
+  const int product = s.exponent[lane] + job.a->range.largest + job.b->range.largest - 127;
   int of_c = static_cast<int>(c << 1 >> 24);
   if (is_half(job.mode)) of_c = std::max(of_c, c << 1 ? 113 : 106);
+  if (s.exponent[lane] == hidden_exponent) {
+    const bool no_products = job.mode != Mode::f32_wide || !reference.any_product(s.column + lane);
+    if (no_products && c << 1 == 0) return Verdict::zero;
+    if (of_c < product) return Verdict::wrong;
+  }
   const int e_max = std::max(product, of_c);
-  const SafeRange safe = safe_range(job.mode);
   const std::int64_t sum = s.sum[lane];
-  return e_max >= safe.lowest && e_max <= safe.highest && (sum < 0 ? -sum : sum) < 0x78000000;
+  const bool safe = e_max >= lowest_safe_exponent && e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum;
+  return safe ? Verdict::sound : Verdict::wrong;
 }
 
 Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
   if (is_fp8(a.type)) return half ? Mode::f16_fp8 : Mode::f32_13_bits;
   if (half) return Mode::f16;
   const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
-  return span < 64 ? Mode::f32 : Mode::f32_wide;
+  const int largest = a.range.largest + b.range.largest - 127;
+  return span < -hidden_exponent && largest + hidden_exponent < lowest_safe_exponent ? Mode::f32 : Mode::f32_wide;
 }
 
 void run(const Job& job, SimdLevel level) {
@@ -119,9 +113,10 @@ void repair(const Job& job, const Suspects& s) {
   for (int lane = 0; lane < s.count; ++lane) {
     const int n = s.column + lane;
     const bool special = special_row || ((job.b->special_columns[n / block_n] >> n % block_n) & 1);
-    if (!special && lane_is_sound(job, s, lane, reference)) continue;
+    const Verdict verdict = special ? Verdict::wrong : judge(job, s, lane, reference);
+    if (verdict == Verdict::sound) continue;
     const Unpacked c = unpack_value(s.c[lane], half ? -14 : -126);
-    store_bits(job, s.row, n, reference(n, c, spec));
+    store_bits(job, s.row, n, verdict == Verdict::zero ? 0 : reference(n, c, spec));
   }
 }
 

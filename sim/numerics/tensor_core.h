@@ -25,7 +25,7 @@ struct ExponentRange {
 };
 
 // Decoded A, row-major [m][k]. Words are f32 values; for s8/u8 pairs of int16 [m][k/2]; for b1 32 bits of k [m][k/32].
-// `exponent` holds the field exponent relative to range.largest, clamped to [-64, 0] (zeros: -64), as four equal bytes.
+// `exponent` holds the field exponent relative to range.largest, -128 at least (as zeros have), as four equal bytes.
 struct AOperand {
   Element type = Element::f16;
   int m = 0;

@@ -40,7 +40,6 @@ struct Avx2 {
   static I sub(I a, I b) { return _mm256_sub_epi32(a, b); }
   static I max(I a, I b) { return _mm256_max_epi32(a, b); }
   static I min(I a, I b) { return _mm256_min_epi32(a, b); }
-  static I abs(I a) { return _mm256_abs_epi32(a); }
   static I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
   static I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
   static I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
@@ -48,21 +47,13 @@ struct Avx2 {
   static I shift_left(I a) { return _mm256_slli_epi32(a, n); }
   template <int n>
   static I shift_right(I a) { return _mm256_srli_epi32(a, n); }
-  static bool any(I a) { return !_mm256_testz_si256(a, a); }
+  static bool any_negative(I a) { return _mm256_movemask_ps(as_float(a)) != 0; }
 
-  static I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
+  static I add_bytes(I a, I b) { return _mm256_adds_epi8(a, b); }
   static I max_bytes(I a, I b) { return _mm256_max_epi8(a, b); }
   static I widen(const std::int8_t* p) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }
-  static I widen_plus(const std::int8_t* p, int x) { return add(widen(p), set(x)); }
-  // p[i] + x where p[i] > bound, else 0.
-  template <int bound>
-  static I widen_above(const std::int8_t* p, int x) {
-    const I e = widen(p);
-    return _mm256_and_si256(add(e, set(x)), _mm256_cmpgt_epi32(e, set(bound)));
-  }
-  static I or_difference(I acc, I a, I b) { return bit_or(acc, bit_xor(a, b)); }
   static I both_negative(I a, I b) { return _mm256_srai_epi32(bit_and(a, b), 31); }
   static I select(I mask, I yes, I no) { return _mm256_blendv_epi8(no, yes, mask); }
   static I select_zero(I x, I yes, I no) { return select(_mm256_cmpeq_epi32(x, zero()), yes, no); }

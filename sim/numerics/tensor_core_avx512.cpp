@@ -59,7 +59,6 @@ struct Avx512 {
   static I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
   static I max(I a, I b) { return _mm512_max_epi32(a, b); }
   static I min(I a, I b) { return _mm512_min_epi32(a, b); }
-  static I abs(I a) { return _mm512_abs_epi32(a); }
   static I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
   static I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
   static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
@@ -67,21 +66,13 @@ struct Avx512 {
   static I shift_left(I a) { return _mm512_slli_epi32(a, n); }
   template <int n>
   static I shift_right(I a) { return _mm512_srli_epi32(a, n); }
-  static bool any(I a) { return _mm512_test_epi32_mask(a, a) != 0; }
+  static bool any_negative(I a) { return _mm512_movepi32_mask(a) != 0; }
 
-  static I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
+  static I add_bytes(I a, I b) { return _mm512_adds_epi8(a, b); }
   static I max_bytes(I a, I b) { return _mm512_max_epi8(a, b); }
   static I widen(const std::int8_t* p) {
     return _mm512_cvtepi8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  static I widen_plus(const std::int8_t* p, int x) { return add(widen(p), set(x)); }
-  // p[i] + x where p[i] > bound, else 0.
-  template <int bound>
-  static I widen_above(const std::int8_t* p, int x) {
-    const I e = widen(p);
-    return _mm512_maskz_add_epi32(_mm512_cmpgt_epi32_mask(e, set(bound)), e, set(x));
-  }
-  static I or_difference(I acc, I a, I b) { return _mm512_ternarylogic_epi32(acc, a, b, 0xF0 | (0xCC ^ 0xAA)); }
   static I both_negative(I a, I b) { return _mm512_srai_epi32(bit_and(a, b), 31); }
   static I select(I mask, I yes, I no) { return _mm512_ternarylogic_epi32(mask, yes, no, 0xCA); }
   static I select_zero(I x, I yes, I no) { return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes); }

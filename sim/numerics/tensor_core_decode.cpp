@@ -5,199 +5,191 @@
 #include <cstring>
 
 #include "sim/numerics/tensor_core.h"
+#include "sim/numerics/tensor_core_elements.h"
 #include "sim/numerics/tensor_core_transpose.h"
 
 namespace palladion::sim::numerics::tc {
 namespace {
 
-constexpr int zero_exponent_byte = -64;
+constexpr int chunk = 32;  // columns of B that are decoded together
 
-// Eight raw elements as f32, exactly.
-template <Element type>
-__m256 load_floats(const std::uint8_t* p) {
-  if constexpr (type == Element::tf32) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    return _mm256_castsi256_ps(_mm256_and_si256(x, _mm256_set1_epi32(~0x1FFF)));
-  } else if constexpr (type == Element::f16) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-  } else if constexpr (type == Element::bf16) {
-    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
-  } else if constexpr (type == Element::e5m2) {
-    const __m128i x = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
-    return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
-  } else {
-    // e4m3 in the fields of f16 is 2^8 too small (bias 7 against 15); 7F is its only NaN.
-    const __m128i x = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
-    const __m128i magnitude = _mm_and_si128(x, _mm_set1_epi16(0x7F));
-    const __m128i sign = _mm_slli_epi16(_mm_and_si128(x, _mm_set1_epi16(0x80)), 8);
-    const __m128i half = _mm_or_si128(_mm_slli_epi16(magnitude, 7), sign);
-    const __m256i nan = _mm256_cvtepi16_epi32(_mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x7F)));
-    return _mm256_or_ps(_mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(256.0f)), _mm256_castsi256_ps(nan));
-  }
-}
-
-// Largest f32 exponent field of all values, smallest of those that are not zero.
-struct Fields {
-  __m256i largest = _mm256_setzero_si256();
-  __m256i smallest = _mm256_set1_epi32(-1);
-
-  void add(__m256i bits) {
-    const __m256i magnitude = _mm256_slli_epi32(bits, 1);
-    const __m256i field = _mm256_srli_epi32(magnitude, 24);
-    const __m256i zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
-    largest = _mm256_max_epu32(largest, field);
-    smallest = _mm256_min_epu32(smallest, _mm256_or_si256(field, zero));
-  }
-  bool any_special() const {
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(largest, _mm256_set1_epi32(255))) != 0;
-  }
-};
-
-ExponentRange range_of(std::uint32_t smallest, std::uint32_t largest, Element type) {
-  if (smallest > 255) return {};  // no finite non-zero element
-  const int floor = min_exponent(type) + 127;
-  return {std::max(static_cast<int>(smallest), floor), std::max(static_cast<int>(largest), floor)};
-}
-
-ExponentRange range_of(const Fields& fields, Element type) {
-  alignas(32) std::uint32_t largest[8];
-  alignas(32) std::uint32_t smallest[8];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(largest), fields.largest);
-  _mm256_store_si256(reinterpret_cast<__m256i*>(smallest), fields.smallest);
-  return range_of(*std::min_element(smallest, smallest + 8), *std::max_element(largest, largest + 8), type);
-}
-
-// Where infinities or NaNs are present, one element at a time.
-struct SlowRange {
-  std::uint32_t smallest = ~0u;
-  std::uint32_t largest = 0;
-
-  // Returns whether the element is special.
+// Range and places of infinities and NaNs from f32 values, where there are any: one element at a time.
+class SlowScan {
+ public:
+  // Returns whether the value is special.
   bool add(std::uint32_t bits) {
     const std::uint32_t field = bits << 1 >> 24;
     if (field == 255) return true;
     if (bits << 1) {
-      smallest = std::min(smallest, field);
-      largest = std::max(largest, field);
+      smallest_ = std::min(smallest_, field);
+      largest_ = std::max(largest_, field);
     }
     return false;
   }
-};
 
-template <Element type>
-void decode_floats(const std::uint8_t* from, int count, std::uint32_t* to, __m256i sign, Fields& fields) {
-  constexpr int bytes = element_bits(type) / 8;
-  for (int i = 0; i < count; i += 8) {
-    const __m256i bits = _mm256_xor_si256(_mm256_castps_si256(load_floats<type>(from + i * bytes)), sign);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), bits);
-    fields.add(bits);
-  }
-}
-
-// Field exponents of eight values, relative to the largest and clamped.
-class RelativeExponents {
- public:
-  RelativeExponents(const ExponentRange& range, Element type)
-      : floor_(_mm256_set1_epi32(min_exponent(type) + 127)), largest_(_mm256_set1_epi32(range.largest)) {}
-
-  __m256i operator()(const std::uint32_t* values) const {
-    const __m256i magnitude = _mm256_slli_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(values)), 1);
-    const __m256i field = _mm256_max_epi32(_mm256_srli_epi32(magnitude, 24), floor_);
-    const __m256i zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
-    const __m256i relative = _mm256_sub_epi32(field, largest_);
-    const __m256i lowest = _mm256_set1_epi32(zero_exponent_byte);
-    return _mm256_max_epi32(_mm256_blendv_epi8(relative, lowest, zero), lowest);
+  ExponentRange range() const {
+    if (smallest_ > largest_) return {};
+    return {std::max(static_cast<int>(smallest_), 1), std::max(static_cast<int>(largest_), 1)};
   }
 
  private:
-  __m256i floor_;
-  __m256i largest_;
+  std::uint32_t smallest_ = 255;
+  std::uint32_t largest_ = 0;
 };
 
-void exponents_of_a(AOperand& a) {
-  const RelativeExponents relative(a.range, a.type);
-  const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12,  //
-                                          0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-  for (int i = 0; i < a.m * a.k; i += 8) {
-    const __m256i bytes = _mm256_shuffle_epi8(relative(a.word + i), spread);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(a.exponent + i), bytes);
-  }
-}
-
-// 32 columns of one k at a time: decode_float_rows has filled words up to a multiple of 32 with zeros.
-void exponents_of_b(BOperand& b) {
-  const RelativeExponents relative(b.range, b.type);
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  for (int column = 0; column < b.n; column += 32) {
-    const std::ptrdiff_t first = std::ptrdiff_t{column / block_n} * b.k * block_n + column % block_n;
-    for (int k = 0; k < b.k; ++k) {
-      const std::uint32_t* v = b.word + first + k * block_n;
-      const __m256i low = _mm256_packs_epi32(relative(v), relative(v + 8));
-      const __m256i high = _mm256_packs_epi32(relative(v + 16), relative(v + 24));
-      const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
-      _mm256_store_si256(reinterpret_cast<__m256i*>(b.exponent + first + k * block_n), bytes);
-    }
-  }
-}
-
 void find_specials(AOperand& a) {
-  SlowRange range;
+  SlowScan scan;
   for (int m = 0; m < a.m; ++m) {
     for (int k = 0; k < a.k; ++k) {
-      if (range.add(a.word[m * a.k + k])) a.special_rows |= std::uint64_t{1} << m;
+      if (scan.add(a.word[m * a.k + k])) a.special_rows |= std::uint64_t{1} << m;
     }
   }
-  a.range = range_of(range.smallest, range.largest, a.type);
+  a.range = scan.range();
 }
 
 void find_specials(BOperand& b) {
-  SlowRange range;
+  SlowScan scan;
   for (int n = 0; n < b.n; ++n) {
     const std::uint32_t* v = b.word + std::ptrdiff_t{n / block_n} * b.k * block_n + n % block_n;
     for (int k = 0; k < b.k; ++k) {
-      if (range.add(v[k * block_n])) b.special_columns[n / block_n] |= std::uint64_t{1} << n % block_n;
+      if (scan.add(v[k * block_n])) b.special_columns[n / block_n] |= std::uint64_t{1} << n % block_n;
     }
   }
-  b.range = range_of(range.smallest, range.largest, b.type);
+  b.range = scan.range();
+}
+
+template <Element type, class Operand>
+void settle_range(Operand& out, const Scan<type>& scan) {
+  if (scan.any_special()) {
+    find_specials(out);
+    if (has_fixed_range<type>) out.range = fixed_range<type>();
+  } else {
+    out.range = scan.range();
+  }
+}
+
+// Bytes in the low ends of eight words, each repeated four times.
+__m256i spread(__m256i words) {
+  return _mm256_shuffle_epi8(words, _mm256_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12,  //
+                                                     0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12));
+}
+
+// One vector of relative exponents, in lanes of `bits`, as words of four equal bytes.
+template <int bits>
+void store_spread(__m256i exponents, std::uint32_t* to) {
+  const __m128i half[2] = {_mm256_castsi256_si128(exponents), _mm256_extracti128_si256(exponents, 1)};
+  if constexpr (bits == 32) {
+    store_words(to, spread(exponents));
+  } else if constexpr (bits == 16) {
+    for (int i = 0; i < 2; ++i) store_words(to + 8 * i, spread(_mm256_cvtepu16_epi32(half[i])));
+  } else {
+    for (int i = 0; i < 2; ++i) {
+      store_words(to + 16 * i, spread(_mm256_cvtepu8_epi32(half[i])));
+      store_words(to + 16 * i + 8, spread(_mm256_cvtepu8_epi32(_mm_srli_si128(half[i], 8))));
+    }
+  }
+}
+
+// Rows are those of one m.
+template <Element type>
+void decode_a_floats(AOperand& a, const Rows& rows, __m256i sign) {
+  constexpr int step = elements_per_vector<type>;
+  Scan<type> scan;
+  for (int m = 0; m < a.m; ++m) {
+    const std::uint8_t* from = rows[m];
+    for (int k = 0; k < a.k; k += step, from += 32) {
+      scan.add(load_raw(from));
+      store_values<type>(from, a.word + m * a.k + k, sign);
+    }
+  }
+  settle_range(a, scan);
+  const RelativeExponents<type> relative(a.range);
+  for (int m = 0; m < a.m; ++m) {
+    const std::uint8_t* from = rows[m];
+    for (int k = 0; k < a.k; k += step, from += 32) {
+      store_spread<FloatFormat<type>::bits>(relative(load_raw(from)), a.exponent + m * a.k + k);
+    }
+  }
+}
+
+// 32 elements of a row, padded with zeros if the row ends before.
+template <Element type>
+class PaddedChunk {
+  static constexpr int bytes = FloatFormat<type>::bits / 8;
+
+ public:
+  PaddedChunk(const std::uint8_t* row, int column, int n) : from_(row + column * bytes) {
+    if (n - column >= chunk) return;
+    std::memcpy(padded_, from_, static_cast<std::size_t>((n - column) * bytes));
+    std::memset(padded_ + (n - column) * bytes, 0, static_cast<std::size_t>((chunk - n + column) * bytes));
+    from_ = padded_;
+  }
+  const std::uint8_t* vector(int i) const { return from_ + 32 * i; }
+
+ private:
+  const std::uint8_t* from_;
+  std::uint8_t padded_[chunk * bytes];
+};
+
+// Exponents of 32 elements as bytes.
+template <Element type>
+__m256i exponent_bytes(const RelativeExponents<type>& relative, const PaddedChunk<type>& c) {
+  if constexpr (FloatFormat<type>::bits == 8) {
+    return relative(load_raw(c.vector(0)));
+  } else if constexpr (FloatFormat<type>::bits == 16) {
+    const __m256i packed = _mm256_packs_epi16(relative(load_raw(c.vector(0))), relative(load_raw(c.vector(1))));
+    return _mm256_permute4x64_epi64(packed, 0xD8);
+  } else {
+    const __m256i low = _mm256_packs_epi32(relative(load_raw(c.vector(0))), relative(load_raw(c.vector(1))));
+    const __m256i high = _mm256_packs_epi32(relative(load_raw(c.vector(2))), relative(load_raw(c.vector(3))));
+    return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  }
+}
+
+// Where the 32 columns from `column` of one k lie in a decoded B.
+std::ptrdiff_t place(const BOperand& b, int column, int k) {
+  return (std::ptrdiff_t{column / block_n} * b.k + k) * block_n + column % block_n;
 }
 
 template <Element type>
-void decode_a_floats(AOperand& a, const Rows& rows, __m256i sign) {
-  Fields fields;
-  for (int m = 0; m < a.m; ++m) decode_floats<type>(rows[m], a.k, a.word + m * a.k, sign, fields);
-  a.range = range_of(fields, type);
-  if (fields.any_special()) find_specials(a);
-  exponents_of_a(a);
+void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative, const PaddedChunk<type>& c, std::ptrdiff_t at) {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(b.exponent + at), exponent_bytes(relative, c));
 }
 
 // Rows are those of one k.
 template <Element type>
 void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
-  constexpr int bytes = element_bits(type) / 8;
-  Fields fields;
-  for (int column = 0; column < b.n; column += block_n) {
-    const int count = std::min(block_n, b.n - column);
-    const int padded = (count + 31) / 32 * 32;
-    for (int k = 0; k < b.k; ++k) {
-      std::uint32_t* to = b.word + column * b.k + k * block_n;
-      decode_floats<type>(rows[k] + column * bytes, count, to, sign, fields);
-      for (int i = count; i < padded; i += 8) {
-        _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_setzero_si256());
+  constexpr int vectors = chunk / elements_per_vector<type>;
+  Scan<type> scan;
+  const RelativeExponents<type> fixed(fixed_range<type>());
+  for (int k = 0; k < b.k; ++k) {
+    const std::uint8_t* row = rows[k];
+    for (int column = 0; column < b.n; column += chunk) {
+      const PaddedChunk<type> c(row, column, b.n);
+      const std::ptrdiff_t at = place(b, column, k);
+      for (int i = 0; i < vectors; ++i) {
+        scan.add(load_raw(c.vector(i)));
+        store_values<type>(c.vector(i), b.word + at + i * elements_per_vector<type>, sign);
       }
+      if constexpr (has_fixed_range<type>) store_chunk_exponents(b, fixed, c, at);
     }
   }
-  b.range = range_of(fields, type);
-  if (fields.any_special()) find_specials(b);
-  exponents_of_b(b);
+  settle_range(b, scan);
+  if constexpr (has_fixed_range<type>) return;
+  const RelativeExponents<type> relative(b.range);
+  for (int k = 0; k < b.k; ++k) {
+    const std::uint8_t* row = rows[k];
+    for (int column = 0; column < b.n; column += chunk) {
+      store_chunk_exponents(b, relative, PaddedChunk<type>(row, column, b.n), place(b, column, k));
+    }
+  }
 }
 
 // Sixteen bytes become eight words of two int16.
 template <Element type>
 void store_pairs(const std::uint8_t* from, std::uint32_t* to) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  const __m256i pairs = type == Element::s8 ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
-  _mm256_store_si256(reinterpret_cast<__m256i*>(to), pairs);
+  store_words(to, type == Element::s8 ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes));
 }
 
 template <Element type>
@@ -216,97 +208,89 @@ void spread_over_blocks(BOperand& b, int words, const std::uint8_t* raw, int byt
   }
 }
 
+constexpr int raw_bytes = max_n * max_k * 2;  // the most that one operand of any type holds
+
 template <Element type>
 void decode_b_integers(BOperand& b, const Rows& rows) {
-  alignas(32) std::uint8_t raw[max_n * max_k];
+  alignas(32) std::uint8_t raw[raw_bytes];
   transpose<2>(rows, b.n, b.k, raw, b.n * 2);
   spread_over_blocks(b, b.k / 2, raw, 2, store_pairs<type>);
 }
 
 void decode_b_bits(BOperand& b, const Rows& rows) {
-  alignas(32) std::uint8_t raw[max_n * max_k];
+  alignas(32) std::uint8_t raw[raw_bytes];
   transpose<4>(rows, b.n, b.k / 8, raw, b.n * 4);
   spread_over_blocks(b, b.k / 32, raw, 4, [](const std::uint8_t* from, std::uint32_t* to) { std::memcpy(to, from, 32); });
 }
 
-// Turns rows of one orientation into rows of the other, in `raw`.
-Rows transposed(Element type, const Rows& rows, int count, int elements, std::uint8_t* raw) {
-  const int bytes = element_bits(type) / 8;
-  switch (bytes) {
-    case 1: transpose<1>(rows, count, elements, raw, count); break;
-    case 2: transpose<2>(rows, count, elements * 2, raw, count * 2); break;
-    default: transpose<4>(rows, count, elements * 4, raw, count * 4);
-  }
+// Rows of one orientation as rows of the other, in `raw`.
+template <Element type>
+Rows transposed(const Rows& rows, int count, int elements, std::uint8_t* raw) {
+  constexpr int bytes = FloatFormat<type>::bits / 8;
+  transpose<bytes>(rows, count, elements * bytes, raw, count * bytes);
   return {raw, count * bytes};
 }
 
-constexpr int raw_bytes = max_n * max_k * 2;  // a row of one operand holds at most 64 bytes of k (128 for mma of f16)
-
-template <template <Element> class Decode, class... Args>
-void dispatch(Element type, Args&&... args) {
-  switch (type) {
-    case Element::f16: return Decode<Element::f16>::run(args...);
-    case Element::bf16: return Decode<Element::bf16>::run(args...);
-    case Element::tf32: return Decode<Element::tf32>::run(args...);
-    case Element::e4m3: return Decode<Element::e4m3>::run(args...);
-    case Element::e5m2: return Decode<Element::e5m2>::run(args...);
-    default: assert(!"not a float of the tensor core");
-  }
+template <Element type>
+void decode_floats(AOperand& a, const Rows& rows, Major major, __m256i sign) {
+  if (major == Major::k) return decode_a_floats<type>(a, rows, sign);
+  alignas(32) std::uint8_t raw[raw_bytes];
+  decode_a_floats<type>(a, transposed<type>(rows, a.k, a.m, raw), sign);
 }
 
 template <Element type>
-struct DecodeA {
-  static void run(AOperand& a, const Rows& rows, __m256i sign) { decode_a_floats<type>(a, rows, sign); }
-};
-template <Element type>
-struct DecodeB {
-  static void run(BOperand& b, const Rows& rows, __m256i sign) { decode_b_floats<type>(b, rows, sign); }
-};
+void decode_floats(BOperand& b, const Rows& rows, Major major, __m256i sign) {
+  if (major == Major::mn) return decode_b_floats<type>(b, rows, sign);
+  alignas(32) std::uint8_t raw[raw_bytes];
+  decode_b_floats<type>(b, transposed<type>(rows, b.n, b.k, raw), sign);
+}
 
-__m256i sign_mask(bool negate) { return _mm256_set1_epi32(negate ? static_cast<int>(0x80000000u) : 0); }
+template <class Operand>
+void decode_floats(Operand& out, const Rows& rows, Major major, bool negate) {
+  const __m256i sign = _mm256_set1_epi32(negate ? static_cast<int>(0x80000000u) : 0);
+  switch (out.type) {
+    case Element::f16: return decode_floats<Element::f16>(out, rows, major, sign);
+    case Element::bf16: return decode_floats<Element::bf16>(out, rows, major, sign);
+    case Element::tf32: return decode_floats<Element::tf32>(out, rows, major, sign);
+    case Element::e4m3: return decode_floats<Element::e4m3>(out, rows, major, sign);
+    case Element::e5m2: return decode_floats<Element::e5m2>(out, rows, major, sign);
+    default: assert(!"not a type of the tile kernels");
+  }
+}
 
 }  // namespace
 
 void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major, bool negate) {
-  assert(m >= 1 && m <= max_m && (k * element_bits(type)) % 256 == 0);
+  assert(m >= 1 && m <= max_m && (k * element_bits(type)) % 256 == 0 && (major == Major::k || !is_integer(type)));
   out.type = type;
   out.m = m;
   out.k = k;
   out.range = {};
   out.special_rows = 0;
   out.sparse = false;
-  if (type == Element::b1) {
-    for (int r = 0; r < m; ++r) std::memcpy(out.word + r * (k / 32), rows[r], static_cast<std::size_t>(k / 8));
-  } else if (type == Element::s8) {
-    decode_a_integers<Element::s8>(out, rows);
-  } else if (type == Element::u8) {
-    decode_a_integers<Element::u8>(out, rows);
-  } else if (major == Major::k) {
-    dispatch<DecodeA>(type, out, rows, sign_mask(negate));
-  } else {
-    alignas(32) std::uint8_t raw[raw_bytes];
-    dispatch<DecodeA>(type, out, transposed(type, rows, k, m, raw), sign_mask(negate));
+  switch (type) {
+    case Element::s8: return decode_a_integers<Element::s8>(out, rows);
+    case Element::u8: return decode_a_integers<Element::u8>(out, rows);
+    case Element::b1:
+      for (int r = 0; r < m; ++r) std::memcpy(out.word + r * (k / 32), rows[r], static_cast<std::size_t>(k / 8));
+      return;
+    default: decode_floats(out, rows, major, negate);
   }
 }
 
 void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major, bool negate) {
-  assert(n >= 8 && n <= max_n && n % 8 == 0 && (k * element_bits(type)) % 256 == 0);
+  assert(n >= 8 && n <= max_n && n % 8 == 0 && (k * element_bits(type)) % 256 == 0 &&
+         (major == Major::k || !is_integer(type)));
   out.type = type;
   out.n = n;
   out.k = k;
   out.range = {};
   std::memset(out.special_columns, 0, sizeof out.special_columns);
-  if (type == Element::b1) {
-    decode_b_bits(out, rows);
-  } else if (type == Element::s8) {
-    decode_b_integers<Element::s8>(out, rows);
-  } else if (type == Element::u8) {
-    decode_b_integers<Element::u8>(out, rows);
-  } else if (major == Major::mn) {
-    dispatch<DecodeB>(type, out, rows, sign_mask(negate));
-  } else {
-    alignas(32) std::uint8_t raw[raw_bytes];
-    dispatch<DecodeB>(type, out, transposed(type, rows, n, k, raw), sign_mask(negate));
+  switch (type) {
+    case Element::s8: return decode_b_integers<Element::s8>(out, rows);
+    case Element::u8: return decode_b_integers<Element::u8>(out, rows);
+    case Element::b1: return decode_b_bits(out, rows);
+    default: decode_floats(out, rows, major, negate);
   }
 }
 

@@ -11,13 +11,24 @@ namespace palladion::sim::numerics::tc {
 
 enum class Mode : std::uint8_t {
   f32,          // 16-bit and tf32 floats
-  f32_wide,     // the same where exponents of a tile span more than a byte can tell from zero
+  f32_wide,     // the same where exponents span too much for a byte, or reach the upper end of f32
   f32_13_bits,  // fp8 -> f32
   f16,          // f16 -> f16
   f16_fp8,      // fp8 -> f16
   s32,
   b1
 };
+
+// Bounds within which the vector code is exact, on biased e_max and on the sum in units of 2^(e_max - F). Below the first,
+// the unit of f32 modes nears the smallest normal number (f16 modes start at 2^-21); above the second, D may exceed
+// f32 (C alone cannot, which is why only Mode::f32_wide asks); beyond the third, 16 products of nearly 4 and C may have
+// wrapped around 2^31.
+inline constexpr int lowest_safe_exponent = 30;
+inline constexpr int highest_safe_exponent = 247;
+inline constexpr int largest_safe_sum = 0x78000000;
+
+// Relative exponent sums saturate here; it stands for products that are all zero, or 128 binades below the largest.
+inline constexpr int hidden_exponent = -128;
 
 struct Job {
   const AOperand* a;

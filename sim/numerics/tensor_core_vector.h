@@ -18,30 +18,26 @@ struct Limits {
   static constexpr bool fp8 = mode == Mode::f32_13_bits || mode == Mode::f16_fp8;
   static constexpr bool half = mode == Mode::f16 || mode == Mode::f16_fp8;
   static constexpr int fraction_bits = fp8 ? 13 : 25;
-  // Biased e_max in which scales, products and results are normal f32 numbers. Below 27 the unit 2^(e_max - 25) is less
-  // than 2^-125; above 247 the sum may exceed f32. For f16 results zeros count as 2^-21 and 2^32 is out of reach.
-  static constexpr int lowest = half ? 127 - 21 : 27;
-  static constexpr int highest = half ? 127 + 32 : 247;
-  static constexpr int largest_sum = 0x78000000;  // 32-bit sums beyond may have wrapped (16 products of nearly 4 and C)
-};
-
-template <class V>
-using BytesOf = typename V::I;
-
-// What stays the same for a group of columns over all rows.
-template <class V>
-struct Group {
-  const Job* job;
-  const std::uint32_t* word;     // B from the group's first column, rows of block_n
-  const std::int8_t* exponent;
-  int k;
-  int column;
-  int largest;                   // biased exponent that relative ones are relative to
-  std::uint64_t special_columns; // of the group's block
 };
 
 template <Mode mode>
 using BitsOf = std::conditional_t<Limits<mode>::half, std::uint16_t, std::uint32_t>;
+
+// What stays the same for a group of columns over all rows. Constants lie in memory on purpose: broadcast from there, they
+// cost a load; made from immediates in each row, they cost the port that the arithmetic needs.
+template <class V>
+struct Group {
+  const Job* job;
+  const std::uint32_t* word;      // B from the group's first column, rows of block_n
+  const std::int8_t* exponent;
+  int k;
+  int column;
+  std::uint32_t largest;          // biased exponent that relative ones are relative to
+  std::uint32_t scale_exponent;   // 254 + F: less e_max, the biased exponent of 2^(F - e_max)
+  std::uint32_t unscale_bits;     // 254 << 23: less 2^(F - e_max), the bits of 2^(e_max - F)
+  std::uint32_t fraction_mask;    // what RZ-E8M13 keeps of an f32
+  std::uint64_t special_columns;  // of the group's block
+};
 
 template <class V, Mode mode, bool partial>
 static inline typename V::I load_c(const BitsOf<mode>* d, bool zero) {
@@ -64,10 +60,12 @@ static inline typename V::I exponent_of_c(typename V::I c) {
   return V::max(field, V::select_zero(magnitude, V::set(127 - 21), V::set(127 - 14)));
 }
 
+// Max over k of the relative exponents of products, in bytes; -128 where all are zero (or 128 binades down).
 template <class V>
-static inline BytesOf<V> largest_product(const Group<V>& g, const std::uint32_t* a_exponent) {
-  BytesOf<V> e = V::set(static_cast<int>(0x80808080u));
+static inline typename V::I largest_product(const Group<V>& g, const std::uint32_t* a_exponent) {
+  auto e = V::add_bytes(V::broadcast(a_exponent), V::load_bytes(g.exponent));
   for (int k = 0; k < g.k; k += 4) {
+#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       e = V::max_bytes(e, V::add_bytes(V::broadcast(a_exponent + k + j), V::load_bytes(g.exponent + (k + j) * block_n)));
     }
@@ -77,20 +75,43 @@ static inline BytesOf<V> largest_product(const Group<V>& g, const std::uint32_t*
 
 // Integer sums become D.
 template <class V, Mode mode, bool partial>
-static inline void store_d(typename V::I sum, typename V::F scale, BitsOf<mode>* d) {
+static inline void store_d(const Group<V>& g, typename V::I sum, typename V::F scale, BitsOf<mode>* d) {
   using F = typename V::F;
-  // 2^(e_max - F) from 2^(F - e_max): the biased exponents add up to 254.
-  const F unscale = V::as_float(V::sub(V::set(254 << 23), V::as_int(scale)));
+  const F unscale = V::as_float(V::sub(V::broadcast(&g.unscale_bits), V::as_int(scale)));
   F value = V::to_float(sum);  // toward zero
   if constexpr (Limits<mode>::half) {
     // To odd first, so that rounding to f16 counts what was cut off here.
     value = V::or_lowest_bit_if_different(value, V::truncate(value), sum);
     V::template store_half<partial>(d, V::mul(value, unscale));
   } else {
-    if constexpr (mode == Mode::f32_13_bits) value = V::as_float(V::bit_and(V::as_int(value), V::set(~0x3FF)));
+    if constexpr (mode == Mode::f32_13_bits) {
+      value = V::as_float(V::bit_and(V::as_int(value), V::broadcast(&g.fraction_mask)));
+    }
     V::template store<partial>(d, V::as_int(V::mul(value, unscale)));
   }
 }
+
+// Extremes of what the vector code must bound, over the vectors of a group: no bound is checked one by one.
+template <class V>
+struct Watch {
+  typename V::I lowest_e = V::set(0x7FFFFFFF);
+  typename V::I highest_e = V::zero();
+  typename V::I lowest_sum = V::zero();
+  typename V::I highest_sum = V::zero();
+  typename V::I hidden = V::zero();
+
+  // An infinite or NaN C shows as the sum INT_MIN.
+  template <Mode mode>
+  bool odd() const {
+    auto bad = V::sub(lowest_e, V::set(lowest_safe_exponent));
+    if constexpr (mode == Mode::f32_wide) {
+      bad = V::bit_or(V::bit_or(bad, hidden), V::sub(V::set(highest_safe_exponent), highest_e));
+    }
+    bad = V::bit_or(bad, V::add(lowest_sum, V::set(largest_safe_sum)));
+    if constexpr (!Limits<mode>::fp8) bad = V::bit_or(bad, V::sub(V::set(largest_safe_sum), highest_sum));
+    return V::any_negative(bad);
+  }
+};
 
 // One row of A against `count` vectors of columns.
 template <class V, Mode mode, int count, bool partial>
@@ -105,24 +126,24 @@ static inline void row_of_group(const Group<V>& g, int row) {
 
   alignas(64) std::int8_t product_exponent[4 * lanes];
   V::store_bytes(product_exponent, largest_product<V>(g, job.a->exponent + row * g.k));
+  asm("" : "+m"(product_exponent));  // widened from memory: taking registers apart needs the busiest port
 
   F scale[count];
   I sum[count];
-  I odd = V::zero();
+  Watch<V> watch;
 #pragma GCC unroll 4
   for (int v = 0; v < count; ++v) {
     const I c = load_c<V, mode, partial>(d + v * lanes, job.zero_c);
-    const I c_exponent = exponent_of_c<V, mode>(c);
-    const I product = V::template widen_above<-64>(product_exponent + v * lanes, g.largest);
-    const I e_max = V::max(product, c_exponent);
-    const I safe = V::min(V::max(e_max, V::set(L::lowest)), V::set(L::highest));
-    odd = V::or_difference(odd, safe, e_max);
+    const I of_c = exponent_of_c<V, mode>(c);
+    const I relative = V::widen(product_exponent + v * lanes);
+    const I e_max = V::max(V::add(relative, V::broadcast(&g.largest)), of_c);
+    watch.lowest_e = V::min(watch.lowest_e, e_max);
     if constexpr (mode == Mode::f32_wide) {
-      // Non-zero products may hide 64 or more binades below the largest: harmless only under a larger C.
-      odd = V::bit_or(odd, V::both_negative(V::sub(c_exponent, V::set(g.largest - 64)),
-                                            V::widen_plus(product_exponent + v * lanes, 63)));
+      // Non-zero products may hide 128 or more binades below the largest: harmless only under a larger C.
+      watch.hidden = V::bit_or(watch.hidden, V::bit_and(V::sub(relative, V::set(-127)), V::sub(of_c, e_max)));
+      watch.highest_e = V::max(watch.highest_e, e_max);
     }
-    scale[v] = V::as_float(V::template shift_left<23>(V::sub(V::set(254 + L::fraction_bits), safe)));
+    scale[v] = V::as_float(V::template shift_left<23>(V::sub(V::broadcast(&g.scale_exponent), e_max)));
     sum[v] = V::truncate(V::mul(V::as_float(c), scale[v]));
   }
 
@@ -136,27 +157,28 @@ static inline void row_of_group(const Group<V>& g, int row) {
       for (int v = 0; v < count; ++v) {
         const F y = V::as_float(V::load_aligned(b + j * block_n + v * lanes));
         sum[v] = V::add(sum[v], V::truncate(V::mul(V::mul(x, y), scale[v])));
+        asm("" : "+v"(sum[v]));  // else the compiler regroups the sums and runs out of registers
       }
     }
   }
 
-  if constexpr (!L::fp8) {
-    I big = V::zero();
 #pragma GCC unroll 4
-    for (int v = 0; v < count; ++v) big = V::bit_or(big, V::add(V::abs(sum[v]), V::set(0x7FFFFFFF - L::largest_sum + 1)));
-    odd = V::bit_or(odd, V::both_negative(big, big));
+  for (int v = 0; v < count; ++v) {
+    watch.lowest_sum = V::min(watch.lowest_sum, sum[v]);
+    if constexpr (!L::fp8) watch.highest_sum = V::max(watch.highest_sum, sum[v]);
   }
-  const bool suspect = V::any(odd) || g.special_columns || ((job.a->special_rows >> row) & 1);
+  const bool suspect = watch.template odd<mode>() || g.special_columns || ((job.a->special_rows >> row) & 1);
   alignas(64) std::int32_t sums[count * lanes];
   alignas(64) std::uint32_t c_bits[count * lanes];
   if (suspect) [[unlikely]] {
+#pragma GCC unroll 4
     for (int v = 0; v < count; ++v) {
       V::store_aligned(sums + v * lanes, sum[v]);
       V::store_aligned(c_bits + v * lanes, load_c<V, mode, partial>(d + v * lanes, job.zero_c));
     }
   }
 #pragma GCC unroll 4
-  for (int v = 0; v < count; ++v) store_d<V, mode, partial>(sum[v], scale[v], d + v * lanes);
+  for (int v = 0; v < count; ++v) store_d<V, mode, partial>(g, sum[v], scale[v], d + v * lanes);
   if (suspect) [[unlikely]] {
     repair(job, {row, g.column, partial ? lanes / 2 : count * lanes, product_exponent, sums, c_bits});
   }
@@ -226,7 +248,13 @@ template <class V, Mode mode>
 static void run_groups(const Job& job, int words_per_row) {
   constexpr int lanes = V::lanes;
   const BOperand& b = *job.b;
-  Group<V> g{&job, nullptr, nullptr, words_per_row, 0, job.a->range.largest + b.range.largest - 127, 0};
+  Group<V> g{};
+  g.job = &job;
+  g.k = words_per_row;
+  g.largest = static_cast<std::uint32_t>(job.a->range.largest + b.range.largest - 127);
+  g.scale_exponent = 254 + Limits<mode>::fraction_bits;
+  g.unscale_bits = 254 << 23;
+  g.fraction_mask = ~0x3FFu;
   for (int column = 0, width; column < b.n; column += width) {
     const int inside = column % block_n;
     const std::ptrdiff_t at = std::ptrdiff_t{column / block_n} * words_per_row * block_n + inside;
@@ -237,6 +265,7 @@ static void run_groups(const Job& job, int words_per_row) {
     const int left = b.n - column < block_n - inside ? b.n - column : block_n - inside;
     const int vectors = left / lanes < 4 ? left / lanes : 4;
     width = vectors ? vectors * lanes : lanes / 2;
+    asm("" : "+m"(g));  // see Group: these are not to be seen as constants
     switch (vectors) {
       case 4: run_group<V, mode, 4, false>(g); break;
       case 3: run_group<V, mode, 3, false>(g); break;

@@ -1,0 +1,225 @@
+// Raw elements, 32 bytes at a time: their values as f32, their field exponents, what is special among them. Private to the
+// decoder.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "sim/numerics/tensor_core.h"
+#include "sim/numerics/tensor_core_kernels.h"
+
+namespace palladion::sim::numerics::tc {
+
+template <Element type>
+struct FloatFormat;
+template <>
+struct FloatFormat<Element::f16> {
+  static constexpr int bits = 16, fraction_bits = 10, bias = 15;
+  static constexpr std::uint32_t magnitude_mask = 0x7FFF, first_special = 0x7C00;
+};
+template <>
+struct FloatFormat<Element::bf16> {
+  static constexpr int bits = 16, fraction_bits = 7, bias = 127;
+  static constexpr std::uint32_t magnitude_mask = 0x7FFF, first_special = 0x7F80;
+};
+template <>
+struct FloatFormat<Element::tf32> {
+  static constexpr int bits = 32, fraction_bits = 23, bias = 127;
+  static constexpr std::uint32_t magnitude_mask = 0x7FFFE000, first_special = 0x7F800000;
+};
+template <>
+struct FloatFormat<Element::e4m3> {
+  static constexpr int bits = 8, fraction_bits = 3, bias = 7;
+  static constexpr std::uint32_t magnitude_mask = 0x7F, first_special = 0x7F;
+};
+template <>
+struct FloatFormat<Element::e5m2> {
+  static constexpr int bits = 8, fraction_bits = 2, bias = 15;
+  static constexpr std::uint32_t magnitude_mask = 0x7F, first_special = 0x7C;
+};
+
+// Integer lanes as wide as an element.
+template <int bits>
+struct Lanes;
+
+template <>
+struct Lanes<8> {
+  using U = std::uint8_t;
+  static __m256i set(std::uint32_t x) { return _mm256_set1_epi8(static_cast<char>(x)); }
+  static __m256i sub(__m256i a, __m256i b) { return _mm256_sub_epi8(a, b); }
+  static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi8(a, b); }
+  static __m256i max(__m256i a, __m256i b) { return _mm256_max_epi8(a, b); }
+  static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu8(a, b); }
+  static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu8(a, b); }
+  template <int n>
+  static __m256i shift_right(__m256i a) { return _mm256_and_si256(_mm256_srli_epi16(a, n), set(0xFFu >> n)); }
+};
+template <>
+struct Lanes<16> {
+  using U = std::uint16_t;
+  static __m256i set(std::uint32_t x) { return _mm256_set1_epi16(static_cast<short>(x)); }
+  static __m256i sub(__m256i a, __m256i b) { return _mm256_sub_epi16(a, b); }
+  static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi16(a, b); }
+  static __m256i max(__m256i a, __m256i b) { return _mm256_max_epi16(a, b); }
+  static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu16(a, b); }
+  static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu16(a, b); }
+  template <int n>
+  static __m256i shift_right(__m256i a) { return _mm256_srli_epi16(a, n); }
+};
+template <>
+struct Lanes<32> {
+  using U = std::uint32_t;
+  static __m256i set(std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
+  static __m256i sub(__m256i a, __m256i b) { return _mm256_sub_epi32(a, b); }
+  static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi32(a, b); }
+  static __m256i max(__m256i a, __m256i b) { return _mm256_max_epi32(a, b); }
+  static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu32(a, b); }
+  static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu32(a, b); }
+  template <int n>
+  static __m256i shift_right(__m256i a) { return _mm256_srli_epi32(a, n); }
+};
+
+template <Element type>
+using LanesOf = Lanes<FloatFormat<type>::bits>;
+
+template <Element type>
+inline constexpr int elements_per_vector = 256 / FloatFormat<type>::bits;
+
+inline __m256i load_raw(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+
+template <Element type>
+__m256i magnitude_of(__m256i raw) {
+  return _mm256_and_si256(raw, LanesOf<type>::set(FloatFormat<type>::magnitude_mask));
+}
+
+// Types with few exponents have one range for every tile; for the others the tile is scanned.
+template <Element type>
+inline constexpr bool has_fixed_range = FloatFormat<type>::bias < 127;
+
+template <Element type>
+constexpr ExponentRange fixed_range() {
+  using F = FloatFormat<type>;
+  const int largest_field = static_cast<int>((F::first_special - 1) >> F::fraction_bits);
+  return {1 - F::bias + 127, largest_field - F::bias + 127};
+}
+
+// Extremes of the magnitudes of a tile.
+template <Element type>
+class Scan {
+  using L = LanesOf<type>;
+  using F = FloatFormat<type>;
+
+ public:
+  void add(__m256i raw) {
+    const __m256i magnitude = magnitude_of<type>(raw);
+    largest_ = L::max_unsigned(largest_, magnitude);
+    if constexpr (!has_fixed_range<type>) {
+      smallest_less_one_ = L::min_unsigned(smallest_less_one_, L::sub(magnitude, L::set(1)));  // zero becomes the largest
+    }
+  }
+
+  bool any_special() const { return largest() >= F::first_special; }
+
+  // Without specials.
+  ExponentRange range() const {
+    if constexpr (has_fixed_range<type>) return fixed_range<type>();
+    if (largest() == 0) return {};
+    return {exponent(smallest() + 1), exponent(largest())};
+  }
+
+  static int exponent(std::uint32_t magnitude) {
+    const int field = static_cast<int>(magnitude >> F::fraction_bits);
+    return (field ? field : 1) - F::bias + 127;
+  }
+
+ private:
+  std::uint32_t largest() const { return fold(largest_, [](auto x, auto y) { return x > y ? x : y; }); }
+  std::uint32_t smallest() const { return fold(smallest_less_one_, [](auto x, auto y) { return x < y ? x : y; }); }
+
+  template <class Pick>
+  static std::uint32_t fold(__m256i lanes, Pick pick) {
+    constexpr int count = elements_per_vector<type>;
+    alignas(32) typename L::U all[count];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(all), lanes);
+    std::uint32_t out = all[0];
+    for (int i = 1; i < count; ++i) out = pick(out, std::uint32_t{all[i]});
+    return out;
+  }
+
+  __m256i largest_ = _mm256_setzero_si256();
+  __m256i smallest_less_one_ = _mm256_set1_epi32(-1);
+};
+
+// Field exponents relative to the tile's largest, in lanes as wide as the elements; hidden_exponent for zeros and as the
+// lower bound.
+template <Element type>
+class RelativeExponents {
+  using L = LanesOf<type>;
+  using F = FloatFormat<type>;
+
+ public:
+  explicit RelativeExponents(const ExponentRange& range)
+      : largest_field_(L::set(static_cast<std::uint32_t>(range.largest - 127 + F::bias))) {}
+
+  __m256i operator()(__m256i raw) const {
+    const __m256i magnitude = magnitude_of<type>(raw);
+    const __m256i field = L::max_unsigned(L::template shift_right<F::fraction_bits>(magnitude), L::set(1));
+    const __m256i hidden = L::set(static_cast<std::uint32_t>(hidden_exponent));
+    __m256i relative = L::sub(field, largest_field_);
+    if constexpr (!has_fixed_range<type>) relative = L::max(relative, hidden);
+    return _mm256_blendv_epi8(relative, hidden, L::equal(magnitude, _mm256_setzero_si256()));
+  }
+
+ private:
+  __m256i largest_field_;
+};
+
+inline void store_words(std::uint32_t* to, __m256i x) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), x); }
+
+// Sixteen f16 as f32.
+inline void store_halves(__m256i halves, std::uint32_t* to, __m256i sign, float scale) {
+  const __m256 factor = _mm256_set1_ps(scale);
+  __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(halves));
+  __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
+  if (scale != 1) low = _mm256_mul_ps(low, factor), high = _mm256_mul_ps(high, factor);
+  store_words(to, _mm256_xor_si256(_mm256_castps_si256(low), sign));
+  store_words(to + 8, _mm256_xor_si256(_mm256_castps_si256(high), sign));
+}
+
+// Sixteen e4m3: in the fields of f16 they are 2^8 too small (bias 7 against 15). 7F, the only NaN, is set by the caller.
+inline void store_e4m3(__m128i bytes, std::uint32_t* to, __m256i sign) {
+  const __m256i x = _mm256_cvtepi8_epi16(bytes);  // the sign arrives at the top
+  const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x7F)), 7);
+  store_halves(_mm256_or_si256(magnitude, _mm256_and_si256(x, _mm256_set1_epi16(static_cast<short>(0x8000)))), to, sign, 256.0f);
+}
+
+// The 8, 16 or 32 elements of 32 bytes as f32 bits, exactly. Signs are flipped by `sign`.
+template <Element type>
+void store_values(const std::uint8_t* from, std::uint32_t* to, __m256i sign) {
+  const __m256i raw = load_raw(from);
+  if constexpr (type == Element::tf32) {
+    store_words(to, _mm256_xor_si256(_mm256_and_si256(raw, _mm256_set1_epi32(~0x1FFF)), sign));
+  } else if constexpr (type == Element::f16) {
+    store_halves(raw, to, sign, 1);
+  } else if constexpr (type == Element::bf16) {
+    const __m256i low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(raw));
+    const __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(raw, 1));
+    store_words(to, _mm256_xor_si256(_mm256_slli_epi32(low, 16), sign));
+    store_words(to + 8, _mm256_xor_si256(_mm256_slli_epi32(high, 16), sign));
+  } else if constexpr (type == Element::e5m2) {
+    const __m256i low = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(raw));
+    const __m256i high = _mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1));
+    store_halves(_mm256_slli_epi16(low, 8), to, sign, 1);
+    store_halves(_mm256_slli_epi16(high, 8), to + 16, sign, 1);
+  } else {
+    store_e4m3(_mm256_castsi256_si128(raw), to, sign);
+    store_e4m3(_mm256_extracti128_si256(raw, 1), to + 16, sign);
+    const __m256i nan = _mm256_cmpeq_epi8(magnitude_of<type>(raw), _mm256_set1_epi8(0x7F));
+    for (unsigned mask = static_cast<unsigned>(_mm256_movemask_epi8(nan)); mask; mask &= mask - 1) {
+      to[__builtin_ctz(mask)] = 0x7FFFFFFF;
+    }
+  }
+}
+
+}  // namespace palladion::sim::numerics::tc
