@@ -193,7 +193,7 @@ std::vector<OpDef> remote_defs() {
                             "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:min|max.type:u32|s32 $operands",
                             "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:and|or|xor.type:b32 $operands",
                             "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:add.type:u32|s32|u64|s64 $operands",
-                            "[8.7 sm_100] red.async{.mmio}.sem:release.scope:cluster|gpu|sys{.space:global}.op:add"
+                            "[8.7 sm_100] red.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.op:add"
                             ".type:u32|s32|u64|s64 a:mem, b:type"},
                            std::array<decode::Definition, 3>{{{"$remote", "{.space:shared::cluster}"},
                                                               {"$mbarrier", ".mbarrier::complete_tx::bytes"},
@@ -209,9 +209,9 @@ Effect multimem(const Instruction& i, const DecodeContext&) {
 
 std::vector<std::string_view> multimem_forms() {
   constexpr decode::Definition sets[] = {
-      {"$load", "multimem.ld_reduce<o:.weak;{.sem:relaxed|acquire}{.scope:%scope}>{.space:global}"},
-      {"$store", "multimem.st<o:.weak;{.sem:relaxed|release}{.scope:%scope}>{.space:global}"},
-      {"$red", "multimem.red{.sem:relaxed|release}{.scope:%scope}{.space:global}"},
+      {"$load", "multimem.ld_reduce<o:;.weak;.sem:relaxed|acquire.scope:%scope>{.space:global}"},
+      {"$store", "multimem.st<o:;.weak;.sem:relaxed|release.scope:%scope>{.space:global}"},
+      {"$red", "multimem.red<o:;.sem:relaxed|release.scope:%scope>{.space:global}"},
       {"$add", ".op:add.type:u32|s32|u64"},
       {"$integers", "u32|s32|u64|s64"},
   };

@@ -49,8 +49,8 @@ std::vector<std::string_view> barrier_forms(std::string_view op) {
 constexpr decode::Definition words[] = {
     {"$cta", "{.space:shared|shared::cta}"},
     {"$cluster", ".space:shared::cluster"},
-    {"$arrive", "<o:;.sem:release|relaxed.scope:cta|cluster>"},
-    {"$wait", "<o:;.sem:acquire|relaxed.scope:cta|cluster>"},
+    {"$arrive", "<o:;.sem:release.scope:cta|cluster;.sem:relaxed.scope:cta|cluster>"},
+    {"$wait", "<o:;.sem:acquire.scope:cta|cluster;.sem:relaxed.scope:cta|cluster>"},
     {"$relaxed", "<o:;.sem:relaxed.scope:cta|cluster>"},
     {"$both", ".action:arrive|arrive_drop"},
 };
@@ -110,20 +110,20 @@ Effect pending_count(const Instruction& i, const DecodeContext&) {
 }
 
 std::vector<std::string_view> arrive_forms() {
-  return decode::expand({"[7.0 sm_80] mbarrier$both$arrive$cta.b64 =state:b64, a:mem, count?:u32",
-                         "[8.0 sm_90] mbarrier$both$arrive$cluster.b64 =state:any, a:mem, count?:u32",
-                         "[8.0 sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =state:b64, a:mem, count:u32",
-                         "[8.0 sm_90] mbarrier$both.expect_tx$arrive$cluster.b64 =state:any, a:mem, count:u32",
+  return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier$both$arrive$cta.b64 =state:b64, a:mem, count?:u32",
+                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both$arrive$cluster.b64 =state:any, a:mem, count?:u32",
+                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =state:b64, a:mem, count:u32",
+                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cluster.b64 =state:any, a:mem, count:u32",
                          "[7.0 sm_80] mbarrier$both.noComplete<o:;.sem:release.scope:cta>$cta.b64 "
                          "=state:b64, a:mem, count:u32"},
                         words);
 }
 
 std::vector<std::string_view> wait_forms() {
-  return decode::expand({"[7.0 sm_80] mbarrier.action:test_wait$wait$cta.b64 =complete:pred, a:mem, state:b64",
-                         "[7.1 sm_80] mbarrier.action:test_wait.parity$wait$cta.b64 =complete:pred, a:mem, state:u32",
-                         "[7.8 sm_90] mbarrier.action:try_wait$wait$cta.b64 =complete:pred, a:mem, state:b64, hint?:u32",
-                         "[7.8 sm_90] mbarrier.action:try_wait.parity$wait$cta.b64 "
+  return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait$wait$cta.b64 =complete:pred, a:mem, state:b64",
+                         "[<o:7.1;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait.parity$wait$cta.b64 =complete:pred, a:mem, state:u32",
+                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait$wait$cta.b64 =complete:pred, a:mem, state:b64, hint?:u32",
+                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait.parity$wait$cta.b64 "
                          "=complete:pred, a:mem, state:u32, hint?:u32"},
                         words);
 }

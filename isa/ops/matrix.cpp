@@ -84,7 +84,9 @@ std::string_view shapes(int k, bool integers) {
 std::vector<std::string_view> wgmma_forms(bool sparse) {
   const int factor = sparse ? 2 : 1;
   const decode::Definition words[] = {
-      {"$mma", sparse ? "[8.2 sm_90a] wgmma.mma_async.sp.sync.aligned" : "[8.0 sm_90a] wgmma.mma_async.sync.aligned"},
+      {"$mma", sparse ? "wgmma.mma_async.sp.sync.aligned" : "wgmma.mma_async.sync.aligned"},
+      {"$since", sparse ? "[8.2 sm_90a] " : "[8.0 sm_90a] "},
+      {"$bytes", "<x:.atype:s8.btype:s8;.atype:u8.btype:u8;.atype:s8.btype:u8;.atype:u8.btype:s8>"},
       {"$k16", shapes(16 * factor, false)}, {"$k8", shapes(8 * factor, false)}, {"$k32", shapes(32 * factor, false)},
       {"$int", shapes(32 * factor, true)}, {"$bit", shapes(256, true)},
       {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
@@ -95,14 +97,14 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$fp8_acc", "<t:+d:f32^*;+d:b32^*>"},
   };
   std::vector<std::string_view> forms = decode::expand(
-      {"$mma.shape:$k16$halves $half_acc, a:b64, b:b64$meta, $scales, trans_a:imm, trans_b:imm",
-       "$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm",
-       "$mma.shape:$k8.dtype:f32.atype:tf32.btype:tf32 +d:f32^*, a:any, b:b64$meta, $scales",
-       "$mma.shape:$k32$fp8 $fp8_acc, a:any, b:b64$meta, $scales",
-       "$mma.shape:$int{.satfinite}.dtype:s32.atype:s8|u8.btype:s8|u8 +d:b32^*, a:any, b:b64$meta, scale_d:pred"},
+      {"$since$mma.shape:$k16$halves $half_acc, a:b64, b:b64$meta, $scales, trans_a:imm, trans_b:imm",
+       "$since$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm",
+       "$since$mma.shape:$k8.dtype:f32.atype:tf32.btype:tf32 +d:f32^*, a:any, b:b64$meta, $scales",
+       "$since$mma.shape:$k32$fp8 $fp8_acc, a:any, b:b64$meta, $scales",
+       "<x:$since;$since;[8.4 sm_90a] ;[8.4 sm_90a] >$mma.shape:$int{.satfinite}.dtype:s32$bytes +d:b32^*, a:any, b:b64$meta, scale_d:pred"},
       words);
   if (sparse) return forms;
-  for (const auto form : decode::expand({"$mma.shape:$bit.dtype:s32.atype:b1.btype:b1.op:and.popc +d:b32^*, a:any, b:b64, "
+  for (const auto form : decode::expand({"$since$mma.shape:$bit.dtype:s32.atype:b1.btype:b1.op:and.popc +d:b32^*, a:any, b:b64, "
                                          "scale_d:pred"},
                                         words))
     forms.push_back(form);
@@ -156,7 +158,7 @@ Effect later_mma(const Instruction& i, const DecodeContext&) {
 
 constexpr decode::Definition mma_words[] = {
     {"$mma", "mma.sync.aligned"},
-    {"$sp", "mma.sparse:sp|sp::ordered_metadata.sync.aligned"},
+    {"$sp", "mma.sparse:<p:sp;sp::ordered_metadata>.sync.aligned"},
     {"$layout", ".alayout:row.blayout:col"},
     {"$free", ".alayout:row|col.blayout:row|col"},
     {"$half", "<d:.dtype:f32.atype:f16.btype:f16.ctype:f32;.dtype:f16.atype:f16.btype:f16.ctype:f16>"},
@@ -183,7 +185,7 @@ std::vector<std::string_view> float_mma_forms() {
        "[7.0 sm_80] $mma.shape:m16n8k16$layout$bf16 =d:f32^4, a:b32^4, b:b32^2, c:f32^4",
        "[7.0 sm_80] $mma.shape:m16n8k4$layout$tf32 =d:f32^4, a:b32^2, b:b32^*, c:f32^4",
        "[7.0 sm_80] $mma.shape:m16n8k8$layout$tf32 =d:f32^4, a:b32^4, b:b32^2, c:f32^4",
-       "[8.4 sm_89] $mma.shape:m16n8k32$layout$fp8 $half_d, a:b32^4, b:b32^2, $half_c",
+       "[<d:8.4;8.7> sm_89] $mma.shape:m16n8k32$layout$fp8 $half_d, a:b32^4, b:b32^2, $half_c",
        "[8.7 sm_89] $mma.shape:m16n8k16$layout$fp8 $half_d, a:b32^2, b:b32^*, $half_c",
        "[7.0 sm_80] $mma.shape:m8n8k4$layout$f64 =d:f64^2, a:f64^*, b:f64^*, c:f64^2",
        "[7.8 sm_90] $mma.shape:m16n8k4$layout$f64 =d:f64^4, a:f64^2, b:f64^*, c:f64^4",
@@ -208,18 +210,18 @@ std::vector<std::string_view> integer_mma_forms() {
 
 std::vector<std::string_view> sparse_mma_forms() {
   return decode::expand(
-      {"[7.1 sm_80] $sp.shape:m16n8k16$layout$half $half_d, a:b32^2, b:b32^2, $half_c$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k32$layout$half $half_d, a:b32^4, b:b32^4, $half_c$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k16$layout$bf16 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k32$layout$bf16 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k8$layout$tf32 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k16$layout$tf32 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
-       "[8.4 sm_89] $sp.shape:m16n8k64$layout.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32 "
+      {"[<p:7.1;8.5> sm_80] $sp.shape:m16n8k16$layout$half $half_d, a:b32^2, b:b32^2, $half_c$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k32$layout$half $half_d, a:b32^4, b:b32^4, $half_c$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k16$layout$bf16 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k32$layout$bf16 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k8$layout$tf32 =d:f32^4, a:b32^2, b:b32^2, c:f32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k16$layout$tf32 =d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
+       "[<p:8.4;8.5> sm_89] $sp.shape:m16n8k64$layout.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32 "
        "=d:f32^4, a:b32^4, b:b32^4, c:f32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k64$layout$s8 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
-       "[7.1 sm_80] $sp.shape:m16n8k128$layout$s4 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta"},
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k64$layout$s8 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^2, b:b32^2, c:b32^4$meta",
+       "[<p:7.1;8.5> sm_80] $sp.shape:m16n8k128$layout$s4 =d:b32^4, a:b32^4, b:b32^4, c:b32^4$meta"},
       mma_words);
 }
 

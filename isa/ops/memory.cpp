@@ -9,11 +9,12 @@ namespace {
 
 using decode::index;
 
-// A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a policy needs global
+// .b128 begins with PTX 8.3. A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a policy needs global
 // memory; a policy operand stands exactly where .L2::cache_hint does.
 constexpr decode::Definition words[] = {
     {"$type", "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},
     {"$value", "type<v:^vec;^vec;>"},
+    {"$first", "<v:;;[8.3 sm_70] >"},
     {"$wide", "<v:.vec:v8.type:b32|u32|s32|f32;.vec:v4.type:b64|u64|s64|f64>"},
     {"$shared", "shared|shared::cta|shared::cluster"},
     {"$evict", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},
@@ -25,42 +26,44 @@ constexpr decode::Definition words[] = {
 
 std::vector<std::string_view> load_forms() {
   return decode::expand(
-      {"ld{.weak}{.space:const|global|local|param|param::entry|param::func|$shared}{.cop:ca|cg|cs|lu|cv}$type "
+      {"$firstld{.weak}{.space:const|global|local|param|param::entry|param::func|$shared}{.cop:ca|cg|cs|lu|cv}$type "
        "=d:$value, a:mem",
-       "[7.4 sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =d:$value, a:mem$policy",
-       "[7.4 sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =d:$value, a:mem$policy",
-       "ld.volatile{.space:global|$shared}$type =d:$value, a:mem",
-       "[7.4 sm_80] ld.volatile{.space:global}$ahead$type =d:$value, a:mem",
-       "[6.0 sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =d:$value, a:mem",
-       "[7.4 sm_80] ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}$hint$ahead$type "
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =d:$value, a:mem$policy",
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =d:$value, a:mem$policy",
+       "$firstld.volatile{.space:global|$shared}$type =d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld.volatile{.space:global}$ahead$type =d:$value, a:mem",
+       "[<v:6.0;6.0;8.3> sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}$hint$ahead$type "
        "=d:$value, a:mem$policy",
-       "[8.2 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|b128|%u|%s|f32|f64 =d:type, a:mem",
+       "[8.2 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 =d:type, a:mem",
+       "[8.4 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 =d:type, a:mem",
        // The space before the order: ptxas and much written PTX have it so.
-       "ld.space:global|$shared.volatile$type =d:$value, a:mem",
-       "[6.0 sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =d:$value, a:mem",
+       "$firstld.space:global|$shared.volatile$type =d:$value, a:mem",
+       "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =d:$value, a:mem",
        "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =d:type^vec, a:mem$policy"},
       words);
 }
 
 std::vector<std::string_view> non_coherent_forms() {
   return decode::expand(
-      {"[3.1 sm_32] ld.space:global{.cop:ca|cg|cs}.nc$type =d:$value, a:mem",
-       "[7.4 sm_80] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$type =d:$value, a:mem$policy",
-       "[7.4 sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =d:$value, a:mem$policy"},
+      {"[<v:3.1;3.1;8.3> sm_<v:32;32;70>] ld.space:global{.cop:ca|cg|cs}.nc$type =d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$type =d:$value, a:mem$policy",
+       "[<v:7.4;7.4;8.3> sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =d:$value, a:mem$policy"},
       words);
 }
 
 std::vector<std::string_view> store_forms() {
   return decode::expand(
-      {"st{.weak}{.space:global|local|param|param::func|$shared}{.cop:wb|cg|cs|wt}$type a:mem, b:$value",
-       "[7.4 sm_80] st{.weak}{.space:global}{.cop:wb|cg|cs|wt}$hint$type a:mem, b:$value$policy",
-       "[7.4 sm_80] st{.weak}{.space:global}.evict:$evict$hint$type a:mem, b:$value$policy",
-       "st.volatile{.space:global|$shared}$type a:mem, b:$value",
-       "[6.0 sm_70] st.sem:relaxed|release.scope:%scope{.space:global|$shared}$type a:mem, b:$value",
-       "[7.4 sm_80] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}$hint$type a:mem, b:$value$policy",
-       "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|b128|%u|%s|f32|f64 a:mem, b:type",
-       "st.space:global|$shared.volatile$type a:mem, b:$value",
-       "[6.0 sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, b:$value",
+      {"$firstst{.weak}{.space:global|local|param|param::func|$shared}{.cop:wb|cg|cs|wt}$type a:mem, b:$value",
+       "[<v:7.4;7.4;8.3> sm_80] st{.weak}{.space:global}{.cop:wb|cg|cs|wt}$hint$type a:mem, b:$value$policy",
+       "[<v:7.4;7.4;8.3> sm_80] st{.weak}{.space:global}.evict:$evict$hint$type a:mem, b:$value$policy",
+       "$firstst.volatile{.space:global|$shared}$type a:mem, b:$value",
+       "[<v:6.0;6.0;8.3> sm_70] st.sem:relaxed|release.scope:%scope{.space:global|$shared}$type a:mem, b:$value",
+       "[<v:7.4;7.4;8.3> sm_80] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}$hint$type a:mem, b:$value$policy",
+       "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 a:mem, b:type",
+       "[8.4 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 a:mem, b:type",
+       "$firstst.space:global|$shared.volatile$type a:mem, b:$value",
+       "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, b:$value",
        "[8.8 sm_100] st{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$wide a:mem, b:type^vec$policy"},
       words);
 }
@@ -199,7 +202,7 @@ std::vector<OpDef> accesses() {
       OpDef{"ldu",
             "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
             "Conversion Instructions: ldu.",
-            decode::expand({"ldu{.space:global}$type =d:$value, a:mem"}, words), ldu_timing, ldu},
+            decode::expand({"$firstldu{.space:global}$type =d:$value, a:mem"}, words), ldu_timing, ldu},
       OpDef{"st",
             "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an order is "
             "named. Data Movement and Conversion Instructions: st.",

@@ -53,7 +53,9 @@ std::vector<OpDef> machine_defs() {
             "Takes over the work of a cluster that has not started. Parallel Synchronization and Communication "
             "Instructions: clusterlaunchcontrol.",
             decode::expand({"[8.6 sm_100] clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-                            "{.multicast::cluster::all}.b128 a:mem, mbar:mem",
+                            ".b128 a:mem, mbar:mem",
+                            "[8.6 sm_100a] clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
+                            ".multicast::cluster::all.b128 a:mem, mbar:mem",
                             "[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
                             "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, response:b128",
                             "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
@@ -112,7 +114,8 @@ std::vector<std::string_view> tcgen05_forms() {
   constexpr decode::Definition words[] = {
       {"$need", "[8.6 sm_100a]"},
       {"$group", ".cta_group:cta_group::1|cta_group::2"},
-      {"$shapes", ".shape:16x64b|16x128b|16x256b|32x32b.num:x1|x2|x4|x8|x16|x32|x64|x128"},
+      {"$shapes", "<s:.shape:16x64b|32x32b.num:x1|x2|x4|x8|x16|x32|x64|x128;.shape:16x128b.num:x1|x2|x4|x8|x16|x32|x64;"
+                  ".shape:16x256b.num:x1|x2|x4|x8|x16|x32>"},
       {"$halves", ".shape:16x32bx2.num:x1|x2|x4|x8|x16|x32|x64|x128"},
       {"$kinds", ".kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8"},
   };

@@ -23,6 +23,7 @@ constexpr decode::Definition words[] = {
     {"$policy", "<h:;, policy:b64>"},
     {"$mbarrier", ".mbarrier::complete_tx::bytes"},
     {"$pair", "{.cta_group:cta_group::1|cta_group::2}"},
+    {"$either", "<m:.dst:shared::cta|shared::cluster;.dst:shared::cluster>.src:global"},
 };
 
 Timing load_timing(const Instruction&) { return {Unit::tma, "tensor_load"}; }
@@ -93,9 +94,9 @@ std::vector<OpDef> copies() {
                             "dst:mem, map:tensor, mbar:mem$offsets$policy",
                             "[8.0 sm_90] cp.async.bulk.tensor$load.dst:shared::cluster.src:global$mode$mbarrier$multicast$hint "
                             "dst:mem, map:tensor, mbar:mem$offsets$ctas$policy",
-                            "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d.dst:shared::cta|shared::cluster.src:global"
+                            "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d$either"
                             ".mode:tile::gather4$mbarrier$multicast$pair$hint dst:mem, map:tensor, mbar:mem$ctas$policy",
-                            "[8.6 sm_100a] cp.async.bulk.tensor$load.dst:shared::cta|shared::cluster.src:global$mode$mbarrier"
+                            "[8.6 sm_100a] cp.async.bulk.tensor$load$either$mode$mbarrier"
                             "$multicast.cta_group:cta_group::1|cta_group::2$hint dst:mem, map:tensor, mbar:mem$offsets$ctas$policy"},
                            words),
             load_timing, tensor_load},
