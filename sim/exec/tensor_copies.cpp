@@ -53,11 +53,11 @@ namespace {
 const uint8_t* map_bytes(Exec& x, uint64_t address) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
   if (x.space_of(address) != isa::Space::global) {
-    x.fault("PLD3080", fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory", address));
+    x.fault("PLD3091", fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory", address));
     return nullptr;
   }
   if (address % isa::tensor_map_alignment != 0) {
-    x.fault("PLD3080", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address, isa::tensor_map_alignment));
+    x.fault("PLD3091", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address, isa::tensor_map_alignment));
     return nullptr;
   }
   return x.global(address, isa::tensor_map_bytes, "tensor map's read");
@@ -78,7 +78,7 @@ const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   if (bytes == nullptr) return nullptr;
   const ReadMap& read = read_tensor_map(bytes);
   if (!read.error.empty()) {
-    x.fault("PLD3081", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
+    x.fault("PLD3092", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
             "cuTensorMapEncode would have refused it");
     return nullptr;
   }
@@ -115,7 +115,7 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
 
 bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
   if (address % isa::tensor_copy_shared_alignment != 0) {
-    x.fault("PLD3082", fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
+    x.fault("PLD3093", fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
                                    address & shared_offset_mask, isa::tensor_copy_shared_alignment));
     return false;
   }
@@ -153,7 +153,7 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, in
   if (const auto operation = atomic_op(e.op)) {
     move.reduce = reduction(*operation, element_type(type), true);
     if (move.reduce == nullptr)
-      return x.fault("PLD3083", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
+      return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
   }
   const uint64_t id = x.issue(make_tensor_store(std::move(move)), 1U << lane);
   if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, 1U << lane);
@@ -168,7 +168,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   if (!walk) {
     constexpr std::string_view prefix = "unsupported: ";
     if (walk.error().starts_with(prefix)) return x.unsupported(walk.error().substr(prefix.size()));
-    return x.fault("PLD3084", fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
+    return x.fault("PLD3095", fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
   }
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
@@ -223,7 +223,7 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
     const int i = std::countr_zero(m);
     const uint64_t address = x.address_of_lane(op.operands[e.address], i);
     if (address % isa::tensor_map_alignment != 0)
-      return x.fault("PLD3080", fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
+      return x.fault("PLD3091", fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
                                             isa::tensor_map_alignment));
     uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
     if (bytes == nullptr) return Step::fault;
@@ -233,7 +233,7 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
     const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
     const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes), isa::tensor_map_bytes);
     if (auto done = isa::replace_field(map, field_of(e.field), ordinal, value); !done)
-      return x.fault("PLD3085", done.error());
+      return x.fault("PLD3096", done.error());
   }
   x.changed();
   return Step::next;
