@@ -156,7 +156,7 @@ template <class F>
 inline void to_f32(const std::uint16_t* in, std::uint32_t* out, std::size_t count) {
   std::size_t i = 0;
   if constexpr (std::is_same_v<F, F16>) {
-    for (; i + 8 <= count; i += 8) {
+    for (const std::size_t whole = count & ~std::size_t{7}; i < whole; i += 8) {
       const __m256i wide = _mm256_castps_si256(_mm256_cvtph_ps(detail::load8(in + i)));
       const __m256i size = _mm256_and_si256(wide, _mm256_set1_epi32(0x7FFFFFFF));
       const __m256i nan = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7F800000));
@@ -172,7 +172,7 @@ template <class F, Rounding R = Rounding::rn>
 inline void from_f32(const std::uint32_t* in, std::uint16_t* out, std::size_t count) {
   std::size_t i = 0;
   if constexpr (std::is_same_v<F, F16>) {
-    for (; i + 8 <= count; i += 8) {
+    for (const std::size_t whole = count & ~std::size_t{7}; i < whole; i += 8) {
       const __m256 wide = _mm256_loadu_ps(reinterpret_cast<const float*>(in + i));
       detail::store8(
           out + i, detail::finish8<F16, ArithMods{}>(_mm256_cvtps_ph(wide, num::detail::f16c_immediate<R>)));

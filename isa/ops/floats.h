@@ -1,0 +1,67 @@
+#pragma once
+// What the floating families share: reading the words that round, and running over arrays of lanes
+// or, for packed halves, over both halves of each lane.
+#include <string_view>
+#include <type_traits>
+
+#include "isa/instruction.h"
+#include "isa/num/lanes.h"
+#include "isa/ops/decode.h"
+#include "isa/ops/lanes.h"
+
+namespace palladion::isa::floats {
+
+using num::ArithMods;
+using num::Rounding;
+
+// "rn", "rni" and an absent word are nearest even.
+inline Rounding rounding_named(std::string_view word) {
+  if (word == "rz" || word == "rzi") return Rounding::rz;
+  if (word == "rm" || word == "rmi") return Rounding::rm;
+  if (word == "rp" || word == "rpi") return Rounding::rp;
+  return word == "rna" ? Rounding::rna : Rounding::rn;
+}
+
+// Calls f.operator()<Rounding>() for one of the four IEEE roundings.
+template <class Fn>
+LanesFn for_rounding(Rounding r, Fn f) {
+  switch (r) {
+    case Rounding::rz: return f.template operator()<Rounding::rz>();
+    case Rounding::rm: return f.template operator()<Rounding::rm>();
+    case Rounding::rp: return f.template operator()<Rounding::rp>();
+    default: return f.template operator()<Rounding::rn>();
+  }
+}
+
+// F over `count` elements of T that lie next to each other; packed halves are 64 of 16 bits, written
+// back lane by lane as 32 bits.
+template <class F, class T, int count, int sources>
+void elements(const LaneArgs& a) {
+  static_assert(count == lanes::warp_size || (count == 2 * lanes::warp_size && sizeof(T) == 2));
+  using Lane = std::conditional_t<count == lanes::warp_size, T, uint32_t>;
+  alignas(32) T t[count];
+  const F f{};
+  for (int i = 0; i < count; ++i) {
+    if constexpr (sources == 1) t[i] = f(lanes::source<T>(a, 0)[i]);
+    if constexpr (sources == 2) t[i] = f(lanes::source<T>(a, 0)[i], lanes::source<T>(a, 1)[i]);
+    if constexpr (sources == 3)
+      t[i] = f(lanes::source<T>(a, 0)[i], lanes::source<T>(a, 1)[i], lanes::source<T>(a, 2)[i]);
+  }
+  Lane whole[lanes::warp_size];
+  static_assert(sizeof whole == sizeof t);
+  std::memcpy(whole, t, sizeof t);
+  lanes::commit(a.d[0], whole, a.mask);
+}
+
+template <class Format, class F, int sources>
+inline constexpr LanesFn lanes_of = elements<F, num::bits_of<Format>, lanes::warp_size, sources>;
+template <class Format, class F, int sources>
+inline constexpr LanesFn pairs_of = elements<F, num::bits_of<Format>, 2 * lanes::warp_size, sources>;
+
+// Forms that only later architectures have are known to the verifier.
+inline bool beyond_hopper(const Instruction& i) { return i.form->target.starts_with("sm_10"); }
+inline Effect needs_blackwell(const Instruction& i) {
+  return decode::unsupported(i, std::string("needs ") + std::string(i.form->target));
+}
+
+}  // namespace palladion::isa::floats
