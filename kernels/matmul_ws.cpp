@@ -1,0 +1,210 @@
+#include "kernels/matmul_ws.h"
+
+#include <fmt/format.h>
+
+#include "isa/diagnostic.h"
+
+namespace palladion::kernels {
+namespace {
+
+using pl::ds;
+using pl::Scalar;
+using plgpu::Array;
+using plgpu::BarrierRef;
+using plgpu::Ref;
+
+constexpr int compute_groups = 2;
+constexpr int64_t epilogue_m = 64;
+
+void require(bool ok, const std::string& message) {
+  if (ok) return;
+  isa::Diagnostic d;
+  d.code = "PLD5001";
+  d.message = "matmul_ws: " + message;
+  throw isa::Error(std::move(d));
+}
+
+void check(const MatmulWs& c) {
+  require(c.tile_m % 128 == 0, fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
+  require(c.tile_n % c.epilogue_n == 0, fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
+  require(c.cluster_axis.empty() || c.cluster_axis == "m" || c.cluster_axis == "n",
+          fmt::format("cluster_axis={} must be m, n or empty", c.cluster_axis));
+  const int64_t rows = c.tile_m * (c.cluster_axis == "m" ? 2 : 1), columns = c.tile_n * (c.cluster_axis == "n" ? 2 : 1);
+  require(c.m % rows == 0, fmt::format("m={} must be a multiple of {}: the rows of a cluster's tile", c.m, rows));
+  require(c.n % columns == 0, fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
+  require(c.k % c.tile_k == 0, fmt::format("k={} must be a multiple of tile_k={}", c.k, c.tile_k));
+  require(c.stages >= 2, "stages must be at least 2");
+}
+
+plgpu::Transforms tiles_for(pl::DType dtype, int64_t minor) {
+  const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
+  return {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}), plgpu::SwizzleTransform(swizzle)};
+}
+
+// The parts of the kernel share this.
+struct Body {
+  const MatmulWs& c;
+  Ref a, b, out;
+  std::optional<Ref> addend;
+  Ref a_smem, b_smem, out_smem;
+  BarrierRef full, empty;
+
+  int64_t k_steps() const { return c.k / c.tile_k; }
+  int64_t cluster() const { return c.cluster_axis.empty() ? 1 : 2; }
+  // Tiles of a cluster along m and n.
+  int64_t rows() const { return c.m / (c.tile_m * (c.cluster_axis == "m" ? 2 : 1)); }
+  int64_t columns() const { return c.n / (c.tile_n * (c.cluster_axis == "n" ? 2 : 1)); }
+  int64_t clusters() const { return std::min(c.sm_count / cluster(), rows() * columns()); }
+
+  void run() const;
+  void produce() const;
+  void fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Scalar& slot) const;
+  void consume(const Scalar& group) const;
+  Array multiply(const Scalar& group, const Scalar& first_step) const;
+  void store(const Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const;
+
+  // Calls body(local step, first row, first column) for each tile of this CTA.
+  template <class F>
+  void for_each_tile(F&& body) const {
+    const Scalar first = pl::axis_index("sm");
+    const Scalar tiles = (rows() * columns() - 1 - first) / clusters() + 1;
+    pl::fori_loop(0, tiles, [&](const Scalar& i) {
+      const auto [mi, ni] = plgpu::planar_snake(first + i * clusters(), {rows(), columns()}, 1, c.grid_width);
+      const Scalar rank = cluster() == 1 ? Scalar(0) : pl::axis_index("cta");
+      const Scalar row = c.cluster_axis == "m" ? mi * 2 + rank : mi;
+      const Scalar column = c.cluster_axis == "n" ? ni * 2 + rank : ni;
+      body(i, row * c.tile_m, column * c.tile_n);
+    });
+  }
+};
+
+void Body::fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Scalar& slot) const {
+  const Scalar k0 = ki * c.tile_k;
+  plgpu::CopyInOptions shared_by_cluster;
+  shared_by_cluster.collective_axes = {"cta"};
+  const plgpu::CopyInOptions own;
+  const Ref b_tile = c.eight_bit() ? b.at(ds(n0, c.tile_n), ds(k0, c.tile_k)) : b.at(ds(k0, c.tile_k), ds(n0, c.tile_n));
+  plgpu::copy_gmem_to_smem(a.at(ds(m0, c.tile_m), ds(k0, c.tile_k)), a_smem.at(slot), full.at(slot),
+                           c.cluster_axis == "n" ? shared_by_cluster : own);
+  plgpu::copy_gmem_to_smem(b_tile, b_smem.at(slot), full.at(slot), c.cluster_axis == "m" ? shared_by_cluster : own);
+}
+
+void Body::produce() const {
+  plgpu::set_max_registers(40, "decrease");
+  for_each_tile([&](const Scalar& i, const Scalar& m0, const Scalar& n0) {
+    pl::fori_loop(0, k_steps(), [&](const Scalar& ki) {
+      const Scalar step = i * k_steps() + ki, slot = step % c.stages;
+      pl::when(step >= c.stages, [&] { plgpu::barrier_wait(empty.at(slot)); });
+      fetch(m0, n0, ki, slot);
+    });
+  });
+  // Every completion is waited for: nobody may write into a CTA that has gone.
+  const Scalar first = pl::axis_index("sm");
+  const Scalar steps = ((rows() * columns() - 1 - first) / clusters() + 1) * k_steps();
+  pl::fori_loop(0, c.stages, [&](const Scalar& s) {
+    const Scalar step = steps + s;
+    pl::when(step >= c.stages, [&] { plgpu::barrier_wait(empty.at(step % c.stages)); });
+  });
+}
+
+Array Body::multiply(const Scalar& group, const Scalar& first_step) const {
+  const int64_t group_rows = c.tile_m / compute_groups;
+  return pl::run_scoped(
+      [&](const Ref& acc) {
+        pl::fori_loop(0, k_steps(), [&](const Scalar& ki) {
+          const Scalar step = first_step + ki, slot = step % c.stages;
+          plgpu::barrier_wait(full.at(slot));
+          const Ref b_tile = b_smem.at(slot);
+          plgpu::wgmma(acc, a_smem.at(slot, ds(group * group_rows, group_rows)),
+                       c.eight_bit() ? plgpu::transpose_ref(b_tile, {1, 0}) : b_tile);
+          // The wgmma before this one is done, and with it the slot that it read.
+          pl::when(ki > 0, [&] { plgpu::barrier_arrive(empty.at((step + (c.stages - 1)) % c.stages)); });
+        });
+        return acc.load();
+      },
+      plgpu::ACC({group_rows, c.tile_n}, pl::f32));
+}
+
+void Body::store(const Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const {
+  const int64_t group_rows = c.tile_m / compute_groups;
+  int buffer = 0;
+  for (int64_t r = 0; r < group_rows; r += epilogue_m) {
+    for (int64_t n = 0; n < c.tile_n; n += c.epilogue_n, buffer ^= 1) {
+      const Ref smem = out_smem.at(group, buffer);
+      const Scalar row = m0 + group * group_rows + r, column = n0 + n;
+      const Ref gmem = out.at(ds(row, epilogue_m), ds(column, c.epilogue_n));
+      Array tile = plgpu::slice(acc, {r, n}, {r + epilogue_m, n + c.epilogue_n});
+      if (addend) {
+        const Array extra = addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
+        tile = tile + extra.astype(pl::f32);
+      }
+      plgpu::wait_smem_to_gmem(1, true);
+      smem.store(tile.astype(c.out_dtype));
+      plgpu::commit_smem();
+      plgpu::copy_smem_to_gmem(smem, gmem);
+    }
+  }
+}
+
+void Body::consume(const Scalar& group) const {
+  plgpu::set_max_registers(232, "increase");
+  for_each_tile([&](const Scalar& i, const Scalar& m0, const Scalar& n0) {
+    const Array acc = multiply(group, i * k_steps());
+    plgpu::barrier_arrive(empty.at((i * k_steps() + (k_steps() - 1)) % c.stages));
+    store(acc, group, m0, n0);
+  });
+  plgpu::wait_smem_to_gmem(0);
+}
+
+void Body::run() const {
+  const Scalar group = pl::axis_index("wg");
+  pl::when(group == compute_groups, [&] { produce(); });
+  pl::when(group < compute_groups, [&] { consume(group); });
+}
+
+plgpu::KernelOptions options_for(const MatmulWs& c) {
+  const bool clustered = !c.cluster_axis.empty();
+  const pl::Shape b_shape = c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n};
+  const pl::Shape b_tile = c.eight_bit() ? pl::Shape{c.stages, c.tile_n, c.tile_k} : pl::Shape{c.stages, c.tile_k, c.tile_n};
+  std::vector<pl::ShapeDtype> inputs = {{c.dtype, {c.m, c.k}}, {c.dtype, b_shape}};
+  if (c.add_c) inputs.push_back({c.out_dtype, {c.m, c.n}});
+
+  plgpu::KernelOptions o;
+  o.in_types = inputs;
+  o.out_type = plgpu::Types(c.out_dtype, {c.m, c.n});
+  o.scratch_types = {
+      {"a_smem", plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, {.transforms = tiles_for(c.dtype, c.tile_k)})},
+      {"b_smem", plgpu::SMEM(b_tile, c.dtype, {.transforms = tiles_for(c.dtype, b_tile.back())})},
+      {"out_smem", plgpu::SMEM({compute_groups, 2, epilogue_m, c.epilogue_n}, c.out_dtype,
+                               {.transforms = tiles_for(c.out_dtype, c.epilogue_n)})},
+      {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})},
+      {"empty", clustered ? plgpu::ClusterBarrier({.collective_axes = {"cta"}, .num_barriers = {c.stages}, .num_arrivals = compute_groups})
+                          : plgpu::Barrier({.num_arrivals = compute_groups, .num_barriers = {c.stages}})}};
+  const Body sizes{.c = c, .a = {}, .b = {}, .out = {}, .addend = {}, .a_smem = {}, .b_smem = {}, .out_smem = {}, .full = {}, .empty = {}};
+  o.grid = {sizes.clusters()};
+  o.grid_names = {"sm"};
+  if (clustered) {
+    o.cluster = {2};
+    o.cluster_names = {"cta"};
+  }
+  o.num_threads = compute_groups + 1;
+  o.thread_name = "wg";
+  o.name = "matmul_ws";
+  return o;
+}
+
+}  // namespace
+
+plgpu::Kernel matmul_ws(const MatmulWs& c) {
+  check(c);
+  return plgpu::kernel(
+      [&](const std::vector<Ref>& refs, plgpu::Scratch& s) {
+        Body{.c = c, .a = refs[0], .b = refs[1], .out = refs.back(),
+             .addend = c.add_c ? std::optional(refs[2]) : std::nullopt,
+             .a_smem = s["a_smem"], .b_smem = s["b_smem"], .out_smem = s["out_smem"],
+             .full = s.barrier("full"), .empty = s.barrier("empty")}.run();
+      },
+      options_for(c));
+}
+
+}  // namespace palladion::kernels

@@ -1,0 +1,32 @@
+#pragma once
+// D = A B (+ C): persistent, warp-specialised, for Hopper. One warpgroup fetches tiles with TMA, two
+// multiply them with wgmma and store the result through shared memory.
+#include <source_location>
+#include <string>
+
+#include "frontend/plgpu.h"
+
+namespace palladion::kernels {
+
+struct MatmulWs {
+  int64_t m = 4096, n = 4096, k = 4096;
+  pl::DType dtype = pl::f16;       // of A and B: f16, bf16, e4m3, e5m2
+  pl::DType out_dtype = pl::f16;   // of C and D
+  int64_t tile_m = 256;            // of a CTA: each of two warpgroups takes half the rows
+  int64_t tile_n = 128;
+  int64_t tile_k = 64;             // 128 for 8-bit types
+  int64_t stages = 4;
+  int64_t epilogue_n = 64;         // columns stored at a time
+  std::string cluster_axis;        // "m", "n" or empty: two CTAs share B, share A, or nothing
+  int64_t grid_width = 8;          // tiles of n per band of the snake
+  int64_t sm_count = 132;          // CTAs of the persistent grid
+  bool add_c = false;
+
+  bool eight_bit() const { return pl::bits(dtype) == 8; }
+};
+
+// Inputs: A (m, k); B (k, n), for 8-bit types (n, k); C (m, n) when asked for. Output: D (m, n).
+// Errors: shapes that the tiles do not divide, too much shared memory, dtypes that wgmma does not take.
+plgpu::Kernel matmul_ws(const MatmulWs& config);
+
+}  // namespace palladion::kernels
