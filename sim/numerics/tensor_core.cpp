@@ -14,6 +14,12 @@ namespace {
 
 bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8; }
 
+std::uint32_t value_of_b(const BOperand& b, int k, int n) {
+  const int stride = words_of_k(b.type);
+  const std::uint32_t* word = b.word + (std::ptrdiff_t{n / block_n} * b.k + k) * stride + n % block_n;
+  return is_fp8(b.type) ? word[0] | word[block_n] : word[0];
+}
+
 // One output from decoded operands.
 class LaneReference {
  public:
@@ -27,22 +33,16 @@ class LaneReference {
     }
   }
 
-  const std::uint32_t* column(int n) const {
-    return b_.word + std::ptrdiff_t{n / block_n} * b_.k * block_n + n % block_n;
-  }
-
   bool any_product(int n) const {
-    const std::uint32_t* b = column(n);
     for (int k = 0; k < a_.k; ++k) {
-      if ((a_.word[row_ * a_.k + k] << 1) && (b[k * block_n] << 1)) return true;
+      if ((a_.word[row_ * a_.k + k] << 1) && (value_of_b(b_, k, n) << 1)) return true;
     }
     return false;
   }
 
   std::uint32_t operator()(int n, const Unpacked& c, const FusedDotSpec& spec) const {
-    const std::uint32_t* b = column(n);
     Unpacked b_terms[max_k];
-    for (int i = 0; i < count_; ++i) b_terms[i] = unpack_value(b[index_[i] * block_n], min_b_);
+    for (int i = 0; i < count_; ++i) b_terms[i] = unpack_value(value_of_b(b_, index_[i], n), min_b_);
     const auto count = static_cast<std::size_t>(count_);
     return fused_dot_add({a_terms_, count}, {b_terms, count}, c, spec);
   }
@@ -80,9 +80,10 @@ Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& 
     if (of_c < product) return Verdict::wrong;
   }
   const int e_max = std::max(product, of_c);
+  if (e_max < lowest_safe_exponent) return Verdict::wrong;
+  if (!s.sum) return e_max <= highest_safe_exponent_of_fp8 ? Verdict::sound : Verdict::wrong;
   const std::int64_t sum = s.sum[lane];
-  const bool safe = e_max >= lowest_safe_exponent && e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum;
-  return safe ? Verdict::sound : Verdict::wrong;
+  return e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum ? Verdict::sound : Verdict::wrong;
 }
 
 Mode mode_of(const AOperand& a, const BOperand& b, bool half) {

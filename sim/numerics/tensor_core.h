@@ -38,14 +38,15 @@ struct AOperand {
   alignas(64) std::uint32_t exponent[max_m * max_k];
 };
 
-// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each).
+// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each). fp8 words are [n / 64][k][2][64]: first
+// the values that are not negative, then those that are, each with +0 in the place of the others.
 struct BOperand {
   Element type = Element::f16;
   int n = 0;
   int k = 0;
   ExponentRange range;
   std::uint64_t special_columns[max_n / block_n] = {};
-  alignas(64) std::uint32_t word[max_n * max_k];
+  alignas(64) std::uint32_t word[max_n * max_k * 2];
   alignas(64) std::int8_t exponent[max_n * max_k + block_n];  // a vector may be read from any column
 };
 

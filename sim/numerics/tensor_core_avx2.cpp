@@ -59,6 +59,10 @@ struct Avx2 {
   static I select_zero(I x, I yes, I no) { return select(_mm256_cmpeq_epi32(x, zero()), yes, no); }
 
   static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+  static F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+  static F add_float(F a, F b) { return _mm256_add_ps(a, b); }
+  static F max_float(F a, F b) { return _mm256_max_ps(a, b); }
+  static F min_float(F a, F b) { return _mm256_min_ps(a, b); }
   static I truncate(F a) { return _mm256_cvttps_epi32(a); }
   static F to_float(I a) { return _mm256_cvtepi32_ps(a); }
   static F or_lowest_bit_if_different(F x, I a, I b) {

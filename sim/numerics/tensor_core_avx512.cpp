@@ -78,6 +78,10 @@ struct Avx512 {
   static I select_zero(I x, I yes, I no) { return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes); }
 
   static F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static F add_float(F a, F b) { return _mm512_add_ps(a, b); }
+  static F max_float(F a, F b) { return _mm512_max_ps(a, b); }
+  static F min_float(F a, F b) { return _mm512_min_ps(a, b); }
   static I truncate(F a) { return _mm512_cvttps_epi32(a); }
   static F to_float(I a) { return _mm512_cvtepi32_ps(a); }
   static F or_lowest_bit_if_different(F x, I a, I b) {

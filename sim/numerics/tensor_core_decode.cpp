@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 
 #include "sim/numerics/tensor_core.h"
 #include "sim/numerics/tensor_core_elements.h"
@@ -49,10 +50,12 @@ void find_specials(AOperand& a) {
 
 void find_specials(BOperand& b) {
   SlowScan scan;
+  const int stride = words_of_k(b.type);
   for (int n = 0; n < b.n; ++n) {
-    const std::uint32_t* v = b.word + std::ptrdiff_t{n / block_n} * b.k * block_n + n % block_n;
-    for (int k = 0; k < b.k; ++k) {
-      if (scan.add(v[k * block_n])) b.special_columns[n / block_n] |= std::uint64_t{1} << n % block_n;
+    const std::uint32_t* word = b.word + std::ptrdiff_t{n / block_n} * b.k * stride + n % block_n;
+    for (int k = 0; k < b.k; ++k, word += stride) {
+      const std::uint32_t value = is_fp8(b.type) ? word[0] | word[block_n] : word[0];
+      if (scan.add(value)) b.special_columns[n / block_n] |= std::uint64_t{1} << n % block_n;
     }
   }
   b.range = scan.range();
@@ -99,7 +102,7 @@ void decode_a_floats(AOperand& a, const Rows& rows, __m256i sign) {
     const std::uint8_t* from = rows[m];
     for (int k = 0; k < a.k; k += step, from += 32) {
       scan.add(load_raw(from));
-      store_values<type>(from, a.word + m * a.k + k, sign);
+      store_values<type>(from, PlainSink{a.word + m * a.k, sign}, k);
     }
   }
   settle_range(a, scan);
@@ -146,32 +149,35 @@ __m256i exponent_bytes(const RelativeExponents<type>& relative, const PaddedChun
   }
 }
 
-// Where the 32 columns from `column` of one k lie in a decoded B.
-std::ptrdiff_t place(const BOperand& b, int column, int k) {
-  return (std::ptrdiff_t{column / block_n} * b.k + k) * block_n + column % block_n;
+// Where the 32 columns from `column` of one k lie in a decoded B with `stride` places for a k.
+std::ptrdiff_t place(const BOperand& b, int column, int k, int stride) {
+  return (std::ptrdiff_t{column / block_n} * b.k + k) * stride + column % block_n;
 }
 
 template <Element type>
-void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative, const PaddedChunk<type>& c, std::ptrdiff_t at) {
-  _mm256_store_si256(reinterpret_cast<__m256i*>(b.exponent + at), exponent_bytes(relative, c));
+void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative, const PaddedChunk<type>& c, int column,
+                           int k) {
+  std::int8_t* to = b.exponent + place(b, column, k, block_n);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), exponent_bytes(relative, c));
 }
 
 // Rows are those of one k.
 template <Element type>
 void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
-  constexpr int vectors = chunk / elements_per_vector<type>;
+  using Sink = std::conditional_t<is_fp8(type), SplitSink, PlainSink>;
+  constexpr int step = elements_per_vector<type>;
   Scan<type> scan;
   const RelativeExponents<type> fixed(fixed_range<type>());
   for (int k = 0; k < b.k; ++k) {
     const std::uint8_t* row = rows[k];
     for (int column = 0; column < b.n; column += chunk) {
       const PaddedChunk<type> c(row, column, b.n);
-      const std::ptrdiff_t at = place(b, column, k);
-      for (int i = 0; i < vectors; ++i) {
+      const Sink sink{b.word + place(b, column, k, words_of_k(type)), sign};
+      for (int i = 0; i < chunk / step; ++i) {
         scan.add(load_raw(c.vector(i)));
-        store_values<type>(c.vector(i), b.word + at + i * elements_per_vector<type>, sign);
+        store_values<type>(c.vector(i), sink, i * step);
       }
-      if constexpr (has_fixed_range<type>) store_chunk_exponents(b, fixed, c, at);
+      if constexpr (has_fixed_range<type>) store_chunk_exponents(b, fixed, c, column, k);
     }
   }
   settle_range(b, scan);
@@ -180,7 +186,7 @@ void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
   for (int k = 0; k < b.k; ++k) {
     const std::uint8_t* row = rows[k];
     for (int column = 0; column < b.n; column += chunk) {
-      store_chunk_exponents(b, relative, PaddedChunk<type>(row, column, b.n), place(b, column, k));
+      store_chunk_exponents(b, relative, PaddedChunk<type>(row, column, b.n), column, k);
     }
   }
 }

@@ -177,47 +177,67 @@ class RelativeExponents {
 
 inline void store_words(std::uint32_t* to, __m256i x) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), x); }
 
+// Where decoded values go: in one row of words, or fp8 of B in two, by sign.
+struct PlainSink {
+  std::uint32_t* to;
+  __m256i flip;  // sign bits to change
+
+  void operator()(int at, __m256i bits) const { store_words(to + at, _mm256_xor_si256(bits, flip)); }
+  void nan(int at) const { to[at] = 0x7FFFFFFF; }
+};
+struct SplitSink {
+  std::uint32_t* to;
+  __m256i flip;
+
+  void operator()(int at, __m256i bits) const {
+    bits = _mm256_xor_si256(bits, flip);
+    const __m256i negative = _mm256_srai_epi32(bits, 31);
+    store_words(to + at, _mm256_andnot_si256(negative, bits));
+    store_words(to + block_n + at, _mm256_and_si256(negative, bits));
+  }
+  void nan(int at) const { to[at] = 0x7FFFFFFF; }
+};
+
 // Sixteen f16 as f32.
-inline void store_halves(__m256i halves, std::uint32_t* to, __m256i sign, float scale) {
+template <class Sink>
+void store_halves(__m256i halves, const Sink& sink, int at, float scale) {
   const __m256 factor = _mm256_set1_ps(scale);
   __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(halves));
   __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
   if (scale != 1) low = _mm256_mul_ps(low, factor), high = _mm256_mul_ps(high, factor);
-  store_words(to, _mm256_xor_si256(_mm256_castps_si256(low), sign));
-  store_words(to + 8, _mm256_xor_si256(_mm256_castps_si256(high), sign));
+  sink(at, _mm256_castps_si256(low));
+  sink(at + 8, _mm256_castps_si256(high));
 }
 
 // Sixteen e4m3: in the fields of f16 they are 2^8 too small (bias 7 against 15). 7F, the only NaN, is set by the caller.
-inline void store_e4m3(__m128i bytes, std::uint32_t* to, __m256i sign) {
+template <class Sink>
+void store_e4m3(__m128i bytes, const Sink& sink, int at) {
   const __m256i x = _mm256_cvtepi8_epi16(bytes);  // the sign arrives at the top
   const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x7F)), 7);
-  store_halves(_mm256_or_si256(magnitude, _mm256_and_si256(x, _mm256_set1_epi16(static_cast<short>(0x8000)))), to, sign, 256.0f);
+  const __m256i sign = _mm256_and_si256(x, _mm256_set1_epi16(static_cast<short>(0x8000)));
+  store_halves(_mm256_or_si256(magnitude, sign), sink, at, 256.0f);
 }
 
-// The 8, 16 or 32 elements of 32 bytes as f32 bits, exactly. Signs are flipped by `sign`.
-template <Element type>
-void store_values(const std::uint8_t* from, std::uint32_t* to, __m256i sign) {
+// The 8, 16 or 32 elements of 32 bytes as f32 bits, exactly, to places from `at` on.
+template <Element type, class Sink>
+void store_values(const std::uint8_t* from, const Sink& sink, int at) {
   const __m256i raw = load_raw(from);
   if constexpr (type == Element::tf32) {
-    store_words(to, _mm256_xor_si256(_mm256_and_si256(raw, _mm256_set1_epi32(~0x1FFF)), sign));
+    sink(at, _mm256_and_si256(raw, _mm256_set1_epi32(~0x1FFF)));
   } else if constexpr (type == Element::f16) {
-    store_halves(raw, to, sign, 1);
+    store_halves(raw, sink, at, 1);
   } else if constexpr (type == Element::bf16) {
-    const __m256i low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(raw));
-    const __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(raw, 1));
-    store_words(to, _mm256_xor_si256(_mm256_slli_epi32(low, 16), sign));
-    store_words(to + 8, _mm256_xor_si256(_mm256_slli_epi32(high, 16), sign));
+    sink(at, _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(raw)), 16));
+    sink(at + 8, _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(raw, 1)), 16));
   } else if constexpr (type == Element::e5m2) {
-    const __m256i low = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(raw));
-    const __m256i high = _mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1));
-    store_halves(_mm256_slli_epi16(low, 8), to, sign, 1);
-    store_halves(_mm256_slli_epi16(high, 8), to + 16, sign, 1);
+    store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(raw)), 8), sink, at, 1);
+    store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1)), 8), sink, at + 16, 1);
   } else {
-    store_e4m3(_mm256_castsi256_si128(raw), to, sign);
-    store_e4m3(_mm256_extracti128_si256(raw, 1), to + 16, sign);
+    store_e4m3(_mm256_castsi256_si128(raw), sink, at);
+    store_e4m3(_mm256_extracti128_si256(raw, 1), sink, at + 16);
     const __m256i nan = _mm256_cmpeq_epi8(magnitude_of<type>(raw), _mm256_set1_epi8(0x7F));
     for (unsigned mask = static_cast<unsigned>(_mm256_movemask_epi8(nan)); mask; mask &= mask - 1) {
-      to[__builtin_ctz(mask)] = 0x7FFFFFFF;
+      sink.nan(at + __builtin_ctz(mask));
     }
   }
 }

@@ -25,6 +25,7 @@ enum class Mode : std::uint8_t {
 // wrapped around 2^31.
 inline constexpr int lowest_safe_exponent = 30;
 inline constexpr int highest_safe_exponent = 247;
+inline constexpr int highest_safe_exponent_of_fp8 = 240;  // the running sum starts at 2^(e_max + 10)
 inline constexpr int largest_safe_sum = 0x78000000;
 
 // Relative exponent sums saturate here; it stands for products that are all zero, or 128 binades below the largest.
@@ -46,9 +47,12 @@ struct Suspects {
   int column;
   int count;
   const std::int8_t* exponent;  // max over k of the relative exponents of A and B
-  const std::int32_t* sum;      // the vector code's sums, C included
+  const std::int32_t* sum;      // the vector code's sums, C included; null for fp8, whose sums are always in range
   const std::uint32_t* c;       // C as f32 bits
 };
+
+// Words of one k in a decoded B.
+constexpr int words_of_k(Element type) { return is_fp8(type) ? 2 * block_n : block_n; }
 
 // Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others stay.
 void repair(const Job& job, const Suspects& suspects);

@@ -14,14 +14,13 @@
 namespace palladion::sim::numerics::tc {
 
 template <Mode mode>
-struct Limits {
-  static constexpr bool fp8 = mode == Mode::f32_13_bits || mode == Mode::f16_fp8;
-  static constexpr bool half = mode == Mode::f16 || mode == Mode::f16_fp8;
-  static constexpr int fraction_bits = fp8 ? 13 : 25;
-};
+inline constexpr bool is_half = mode == Mode::f16 || mode == Mode::f16_fp8;
 
 template <Mode mode>
-using BitsOf = std::conditional_t<Limits<mode>::half, std::uint16_t, std::uint32_t>;
+inline constexpr bool is_of_fp8 = mode == Mode::f32_13_bits || mode == Mode::f16_fp8;
+
+template <Mode mode>
+using BitsOf = std::conditional_t<is_half<mode>, std::uint16_t, std::uint32_t>;
 
 // What stays the same for a group of columns over all rows. Constants lie in memory on purpose: broadcast from there, they
 // cost a load; made from immediates in each row, they cost the port that the arithmetic needs.
@@ -33,16 +32,17 @@ struct Group {
   int k;
   int column;
   std::uint32_t largest;          // biased exponent that relative ones are relative to
-  std::uint32_t scale_exponent;   // 254 + F: less e_max, the biased exponent of 2^(F - e_max)
-  std::uint32_t unscale_bits;     // 254 << 23: less 2^(F - e_max), the bits of 2^(e_max - F)
+  std::uint32_t scale_exponent;   // 254 + 25: less e_max, the biased exponent of 2^(25 - e_max)
+  std::uint32_t unscale_bits;     // 254 << 23: less 2^(25 - e_max), the bits of 2^(e_max - 25)
   std::uint32_t fraction_mask;    // what RZ-E8M13 keeps of an f32
+  std::uint32_t sign_bit;
   std::uint64_t special_columns;  // of the group's block
 };
 
 template <class V, Mode mode, bool partial>
 static inline typename V::I load_c(const BitsOf<mode>* d, bool zero) {
   if (zero) return V::zero();
-  if constexpr (Limits<mode>::half) {
+  if constexpr (is_half<mode>) {
     return V::template load_half<partial>(d);
   } else {
     return V::template load<partial>(d);
@@ -55,7 +55,7 @@ static inline typename V::I exponent_of_c(typename V::I c) {
   using I = typename V::I;
   const I magnitude = V::template shift_left<1>(c);
   const I field = V::template shift_right<24>(magnitude);
-  if constexpr (!Limits<mode>::half) return field;
+  if constexpr (!is_half<mode>) return field;
   // f16: subnormals count as 2^-14, zero as 2^-21.
   return V::max(field, V::select_zero(magnitude, V::set(127 - 21), V::set(127 - 14)));
 }
@@ -79,14 +79,11 @@ static inline void store_d(const Group<V>& g, typename V::I sum, typename V::F s
   using F = typename V::F;
   const F unscale = V::as_float(V::sub(V::broadcast(&g.unscale_bits), V::as_int(scale)));
   F value = V::to_float(sum);  // toward zero
-  if constexpr (Limits<mode>::half) {
+  if constexpr (is_half<mode>) {
     // To odd first, so that rounding to f16 counts what was cut off here.
     value = V::or_lowest_bit_if_different(value, V::truncate(value), sum);
     V::template store_half<partial>(d, V::mul(value, unscale));
   } else {
-    if constexpr (mode == Mode::f32_13_bits) {
-      value = V::as_float(V::bit_and(V::as_int(value), V::broadcast(&g.fraction_mask)));
-    }
     V::template store<partial>(d, V::as_int(V::mul(value, unscale)));
   }
 }
@@ -108,7 +105,7 @@ struct Watch {
       bad = V::bit_or(V::bit_or(bad, hidden), V::sub(V::set(highest_safe_exponent), highest_e));
     }
     bad = V::bit_or(bad, V::add(lowest_sum, V::set(largest_safe_sum)));
-    if constexpr (!Limits<mode>::fp8) bad = V::bit_or(bad, V::sub(V::set(largest_safe_sum), highest_sum));
+    bad = V::bit_or(bad, V::sub(V::set(largest_safe_sum), highest_sum));
     return V::any_negative(bad);
   }
 };
@@ -118,7 +115,6 @@ template <class V, Mode mode, int count, bool partial>
 static inline void row_of_group(const Group<V>& g, int row) {
   using I = typename V::I;
   using F = typename V::F;
-  using L = Limits<mode>;
   using Bits = BitsOf<mode>;
   constexpr int lanes = V::lanes;
   const Job& job = *g.job;
@@ -165,7 +161,7 @@ static inline void row_of_group(const Group<V>& g, int row) {
 #pragma GCC unroll 4
   for (int v = 0; v < count; ++v) {
     watch.lowest_sum = V::min(watch.lowest_sum, sum[v]);
-    if constexpr (!L::fp8) watch.highest_sum = V::max(watch.highest_sum, sum[v]);
+    watch.highest_sum = V::max(watch.highest_sum, sum[v]);
   }
   const bool suspect = watch.template odd<mode>() || g.special_columns || ((job.a->special_rows >> row) & 1);
   alignas(64) std::int32_t sums[count * lanes];
@@ -184,9 +180,87 @@ static inline void row_of_group(const Group<V>& g, int row) {
   }
 }
 
+// The same for fp8, where all is smaller: terms are below 2^15 units of 2^(e_max - 13), 32 of them below 2^20, so f32 itself
+// can hold the running sum. It starts at 2^23 units, where one unit is the last bit: a fused multiply-add toward zero then
+// truncates each product exactly as the hardware does, provided that the sum's sign is the product's. Hence two sums:
+// `plus` from 2^23 units up, `minus` from -2^23 units down; B lies split by sign, and A's sign says which half goes where.
+template <class V, Mode mode, int count, bool partial>
+static inline void row_of_fp8_group(const Group<V>& g, int row) {
+  using I = typename V::I;
+  using F = typename V::F;
+  using Bits = BitsOf<mode>;
+  constexpr int lanes = V::lanes;
+  const Job& job = *g.job;
+  Bits* d = static_cast<Bits*>(job.d) + row * job.stride + g.column;
+
+  alignas(64) std::int8_t product_exponent[4 * lanes];
+  V::store_bytes(product_exponent, largest_product<V>(g, job.a->exponent + row * g.k));
+  asm("" : "+m"(product_exponent));
+
+  F plus[count];
+  F minus[count];
+  I lowest_e = V::set(0x7FFFFFFF);
+  I highest_e = V::zero();
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) {
+    const I c = load_c<V, mode, partial>(d + v * lanes, job.zero_c);
+    const I relative = V::widen(product_exponent + v * lanes);
+    const I e_max = V::max(V::add(relative, V::broadcast(&g.largest)), exponent_of_c<V, mode>(c));
+    lowest_e = V::min(lowest_e, e_max);
+    highest_e = V::max(highest_e, e_max);
+    const I start = V::template shift_left<23>(V::add(e_max, V::set(10)));
+    const I minus_start = V::bit_xor(start, V::broadcast(&g.sign_bit));
+    plus[v] = V::add_float(V::as_float(start), V::max_float(V::as_float(c), V::as_float(V::zero())));
+    minus[v] = V::add_float(V::as_float(minus_start), V::min_float(V::as_float(c), V::as_float(V::zero())));
+  }
+
+  const std::uint32_t* a = job.a->word + row * g.k;
+  const std::uint32_t* b = g.word;
+  for (int k = 0; k < g.k; ++k, b += 2 * block_n) {
+    const F x = V::as_float(V::broadcast(a + k));
+    const std::ptrdiff_t to_plus = (static_cast<std::int32_t>(a[k]) >> 31) & block_n;
+    const std::uint32_t* b_plus = b + to_plus;
+    const std::uint32_t* b_minus = b + (to_plus ^ block_n);
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) {
+      plus[v] = V::fma(x, V::as_float(V::load_aligned(b_plus + v * lanes)), plus[v]);
+      minus[v] = V::fma(x, V::as_float(V::load_aligned(b_minus + v * lanes)), minus[v]);
+    }
+  }
+
+  const I bad = V::bit_or(V::sub(lowest_e, V::set(lowest_safe_exponent)),
+                          V::sub(V::set(highest_safe_exponent_of_fp8), highest_e));
+  const bool suspect = V::any_negative(bad) || g.special_columns || ((job.a->special_rows >> row) & 1);
+  alignas(64) std::uint32_t c_bits[count * lanes];
+  if (suspect) [[unlikely]] {
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) {
+      V::store_aligned(c_bits + v * lanes, load_c<V, mode, partial>(d + v * lanes, job.zero_c));
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) {
+    const F exact = V::add_float(plus[v], minus[v]);
+    if constexpr (is_half<mode>) {
+      V::template store_half<partial>(d + v * lanes, exact);
+    } else {
+      V::template store<partial>(d + v * lanes, V::bit_and(V::as_int(exact), V::broadcast(&g.fraction_mask)));
+    }
+  }
+  if (suspect) [[unlikely]] {
+    repair(job, {row, g.column, partial ? lanes / 2 : count * lanes, product_exponent, nullptr, c_bits});
+  }
+}
+
 template <class V, Mode mode, int count, bool partial>
 static void all_rows(const Group<V>& g) {
-  for (int row = 0; row < g.job->a->m; ++row) row_of_group<V, mode, count, partial>(g, row);
+  for (int row = 0; row < g.job->a->m; ++row) {
+    if constexpr (is_of_fp8<mode>) {
+      row_of_fp8_group<V, mode, count, partial>(g, row);
+    } else {
+      row_of_group<V, mode, count, partial>(g, row);
+    }
+  }
 }
 
 // Products of integers: pairs of int16 along k.
@@ -252,13 +326,14 @@ static void run_groups(const Job& job, int words_per_row) {
   g.job = &job;
   g.k = words_per_row;
   g.largest = static_cast<std::uint32_t>(job.a->range.largest + b.range.largest - 127);
-  g.scale_exponent = 254 + Limits<mode>::fraction_bits;
+  g.scale_exponent = 254 + 25;
   g.unscale_bits = 254 << 23;
   g.fraction_mask = ~0x3FFu;
+  g.sign_bit = 1u << 31;
   for (int column = 0, width; column < b.n; column += width) {
     const int inside = column % block_n;
     const std::ptrdiff_t at = std::ptrdiff_t{column / block_n} * words_per_row * block_n + inside;
-    g.word = b.word + at;
+    g.word = b.word + (is_of_fp8<mode> ? 2 * (at - inside) + inside : at);
     g.exponent = b.exponent + at;
     g.column = column;
     g.special_columns = b.special_columns[column / block_n];
