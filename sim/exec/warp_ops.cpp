@@ -53,7 +53,7 @@ class Members {
 // Step::next when the instruction can be performed; else it waits or faults.
 Step gather_members(Exec& x, const Members& members) {
   if (members.outside() != 0)
-    return x.fault("PLD3060", fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
+    return x.fault("PLD3065", fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
                                           members.all(), members.outside()),
                    "a lane must be in the mask it passes to a .sync instruction");
   if (!x.converged(members.all())) return x.wait(Wait::Kind::convergence, x.missing(members.all()));
