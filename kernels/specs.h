@@ -1,0 +1,9 @@
+#pragma once
+// One line a kernel: each is defined beside its kernel and listed in registry.cpp.
+#include "kernels/registry.h"
+
+namespace palladion::kernels {
+
+KernelSpec vector_add_spec();
+
+}  // namespace palladion::kernels
