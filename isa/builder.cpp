@@ -111,6 +111,17 @@ SymbolId Builder::add_param(std::string_view name, Variable variable) {
   return id;
 }
 
+namespace {
+// An optional second destination (d|p) that is not there leaves its place empty.
+void leave_out_absent_pairs(const Form& form, std::vector<Operand>& operands) {
+  for (size_t i = 0; i < form.operands.size() && i < operands.size(); ++i) {
+    const OperandDef& def = form.operands[i];
+    if (def.joined && def.optional && !operands[i].joined && operands.size() < form.operands.size())
+      operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(i), Operand{});
+  }
+}
+}  // namespace
+
 Instruction& Builder::emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard) {
   const Matched m = match(mnemonic, operands.size());
   PLD_CHECK(m.form != nullptr, m.reason);
@@ -118,6 +129,7 @@ Instruction& Builder::emit(std::string_view mnemonic, std::vector<Operand> opera
   i.op = m.op;
   i.form = m.form;
   i.mods = m.mods;
+  leave_out_absent_pairs(*m.form, operands);
   i.operands = std::move(operands);
   if (guard.is(Operand::Kind::reg)) i.guard = {guard.id, guard.negated};
   i.origin.source = source_;

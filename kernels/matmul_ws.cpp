@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "isa/diagnostic.h"
+#include "kernels/reference.h"
+#include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
 using pl::ds;
 using pl::Scalar;
-using plgpu::Array;
 using plgpu::BarrierRef;
 using plgpu::Ref;
 
@@ -60,8 +61,8 @@ struct Body {
   void produce() const;
   void fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Scalar& slot) const;
   void consume(const Scalar& group) const;
-  Array multiply(const Scalar& group, const Scalar& first_step) const;
-  void store(const Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const;
+  plgpu::Array multiply(const Scalar& group, const Scalar& first_step) const;
+  void store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const;
 
   // Calls body(local step, first row, first column) for each tile of this CTA.
   template <class F>
@@ -107,7 +108,7 @@ void Body::produce() const {
   });
 }
 
-Array Body::multiply(const Scalar& group, const Scalar& first_step) const {
+plgpu::Array Body::multiply(const Scalar& group, const Scalar& first_step) const {
   const int64_t group_rows = c.tile_m / compute_groups;
   return pl::run_scoped(
       [&](const Ref& acc) {
@@ -125,7 +126,7 @@ Array Body::multiply(const Scalar& group, const Scalar& first_step) const {
       plgpu::ACC({group_rows, c.tile_n}, pl::f32));
 }
 
-void Body::store(const Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const {
+void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const {
   const int64_t group_rows = c.tile_m / compute_groups;
   int buffer = 0;
   for (int64_t r = 0; r < group_rows; r += epilogue_m) {
@@ -133,9 +134,9 @@ void Body::store(const Array& acc, const Scalar& group, const Scalar& m0, const 
       const Ref smem = out_smem.at(group, buffer);
       const Scalar row = m0 + group * group_rows + r, column = n0 + n;
       const Ref gmem = out.at(ds(row, epilogue_m), ds(column, c.epilogue_n));
-      Array tile = plgpu::slice(acc, {r, n}, {r + epilogue_m, n + c.epilogue_n});
+      plgpu::Array tile = plgpu::slice(acc, {r, n}, {r + epilogue_m, n + c.epilogue_n});
       if (addend) {
-        const Array extra = addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
+        const plgpu::Array extra = addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
         tile = tile + extra.astype(pl::f32);
       }
       plgpu::wait_smem_to_gmem(1, true);
@@ -149,7 +150,7 @@ void Body::store(const Array& acc, const Scalar& group, const Scalar& m0, const 
 void Body::consume(const Scalar& group) const {
   plgpu::set_max_registers(232, "increase");
   for_each_tile([&](const Scalar& i, const Scalar& m0, const Scalar& n0) {
-    const Array acc = multiply(group, i * k_steps());
+    const plgpu::Array acc = multiply(group, i * k_steps());
     plgpu::barrier_arrive(empty.at((i * k_steps() + (k_steps() - 1)) % c.stages));
     store(acc, group, m0, n0);
   });
@@ -193,7 +194,70 @@ plgpu::KernelOptions options_for(const MatmulWs& c) {
   return o;
 }
 
+MatmulWs config_of(const Choice& choice) {
+  MatmulWs c;
+  c.m = choice.size("m");
+  c.n = choice.size("n");
+  c.k = choice.size("k");
+  c.dtype = choice.dtype("dtype");
+  c.out_dtype = choice.dtype("out_dtype");
+  c.tile_m = choice.number("tile_m");
+  c.tile_n = choice.number("tile_n");
+  c.tile_k = choice.word("tile_k") == "auto" ? (c.eight_bit() ? 128 : 64) : choice.number("tile_k");
+  c.stages = choice.number("stages");
+  c.epilogue_n = choice.number("epilogue_n");
+  c.cluster_axis = choice.word("cluster") == "none" ? "" : choice.word("cluster");
+  c.grid_width = choice.number("grid_width");
+  c.sm_count = choice.number("sms");
+  c.add_c = choice.flag("add_c");
+  return c;
+}
+
+std::vector<Array> make_inputs(const Choice& choice, uint64_t seed) {
+  const MatmulWs c = config_of(choice);
+  const auto randn = [&](pl::DType dtype, pl::Shape shape, uint64_t n) {
+    return filled({dtype, std::move(shape)}, {.kind = Fill::Kind::randn, .seed = 3 * seed + n});
+  };
+  std::vector<Array> inputs = {randn(c.dtype, {c.m, c.k}, 0),
+                               randn(c.dtype, c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n}, 1)};
+  if (c.add_c) inputs.push_back(randn(c.out_dtype, {c.m, c.n}, 2));
+  return inputs;
+}
+
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  const MatmulWs c = config_of(choice);
+  return {matmul_reference(inputs[0], false, inputs[1], c.eight_bit(), c.add_c ? &inputs[2] : nullptr, c.out_dtype)};
+}
+
 }  // namespace
+
+KernelSpec matmul_ws_spec() {
+  KernelSpec spec;
+  spec.name = "matmul_ws";
+  spec.doc = "D = A B (+ C), persistent and warp-specialised: TMA producer, two wgmma consumers";
+  spec.sizes = {{"m", 4096, "rows of A and D"}, {"n", 4096, "columns of B and D"}, {"k", 4096, "columns of A, rows of B"}};
+  spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16", "e4m3", "e5m2"}},
+                   {"out_dtype", "f16", "of C and D", {"f16", "bf16"}},
+                   {"tile_m", "256", "rows of a CTA's tile", {"128", "256"}},
+                   {"tile_n", "128", "columns of a CTA's tile", {}},
+                   {"tile_k", "auto", "depth of a stage: 64, for 8-bit types 128", {}},
+                   {"stages", "4", "tiles of A and B on their way", {}},
+                   {"epilogue_n", "64", "columns stored at a time", {}},
+                   {"cluster", "none", "two CTAs share B (m) or A (n) by multicast", {"none", "m", "n"}},
+                   {"grid_width", "8", "tiles of n in a band of the snake", {}},
+                   {"sms", "132", "CTAs of the persistent grid", {}},
+                   {"add_c", "0", "1: a third input is added", {"0", "1"}}};
+  spec.inputs = {"a", "b", "c"};
+  spec.outputs = {"d"};
+  spec.build = [](const Choice& choice) { return matmul_ws(config_of(choice)); };
+  spec.make_inputs = make_inputs;
+  spec.reference = reference;
+  spec.tolerance = [](const Choice& choice) {
+    const MatmulWs c = config_of(choice);
+    return matmul_tolerance(c.dtype, c.out_dtype, c.k);
+  };
+  return spec;
+}
 
 plgpu::Kernel matmul_ws(const MatmulWs& c) {
   check(c);

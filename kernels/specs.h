@@ -4,6 +4,7 @@
 
 namespace palladion::kernels {
 
+KernelSpec matmul_ws_spec();
 KernelSpec vector_add_spec();
 
 }  // namespace palladion::kernels
