@@ -8,10 +8,13 @@ namespace {
 
 using decode::index;
 
-// A policy is for global memory only, and its operand stands exactly where .L2::cache_hint does.
+// A policy is for global memory only, and its operand stands exactly where .L2::cache_hint does. CUDA's
+// own headers write the order and the scope after the operation.
 constexpr decode::Definition words[] = {
-    {"$atom", "atom{.sem:relaxed|acquire|release|acq_rel}{.scope:%scope}"},
-    {"$red", "red{.sem:relaxed|release}{.scope:%scope}"},
+    {"$atom", "atom<w:{.sem:relaxed|acquire|release|acq_rel}{.scope:%scope};>"},
+    {"$late_atom", "<w:;{.sem:relaxed|acquire|release|acq_rel}{.scope:%scope}>"},
+    {"$red", "red<w:{.sem:relaxed|release}{.scope:%scope};>"},
+    {"$late_red", "<w:;{.sem:relaxed|release}{.scope:%scope}>"},
     {"$space", "<h:{.space:global|shared|shared::cta|shared::cluster};{.space:global}>"},
     {"$any_space", "{.space:global|shared|shared::cta|shared::cluster}"},
     {"$hint", "<h:;.L2::cache_hint>"},
@@ -20,34 +23,34 @@ constexpr decode::Definition words[] = {
 
 std::vector<std::string_view> atom_forms() {
   return decode::expand(
-      {"$atom$space.op:and|or|xor|exch$hint.type:b32|b64 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:add$hint.type:u32|s32|u64|f32|f64 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:inc|dec$hint.type:u32 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:min|max$hint.type:u32|s32|u64|s64 =d:type, a:mem, b:type$policy",
-       "[6.3 sm_70] $atom$any_space.op:cas.type:b16|b32|b64 =d:type, a:mem, b:type, c:type",
-       "[8.3 sm_90] $atom$any_space.op:cas.type:b128 =d:type, a:mem, b:type, c:type",
-       "[8.3 sm_90] $atom$space.op:exch$hint.type:b128 =d:type, a:mem, b:type$policy",
-       "[6.3 sm_70] $atom$space.op:add.noftz$hint.type:f16|f16x2 =d:type, a:mem, b:type$policy",
-       "[7.8 sm_90] $atom$space.op:add.noftz$hint.type:bf16|bf16x2 =d:type, a:mem, b:type$policy",
-       "[8.1 sm_90] $atom{.space:global}.op:add$hint.vec:v2|v4.type:f32 =d:type^vec, a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $atom{.space:global}.op:add|min|max.noftz$hint.vec:v2|v4|v8.type:f16|bf16 "
+      {"$atom$space.op:and|or|xor|exch$late_atom$hint.type:b32|b64 =d:type, a:mem, b:type$policy",
+       "$atom$space.op:add$late_atom$hint.type:u32|s32|u64|f32|f64 =d:type, a:mem, b:type$policy",
+       "$atom$space.op:inc|dec$late_atom$hint.type:u32 =d:type, a:mem, b:type$policy",
+       "$atom$space.op:min|max$late_atom$hint.type:u32|s32|u64|s64 =d:type, a:mem, b:type$policy",
+       "[6.3 sm_70] $atom$any_space.op:cas$late_atom.type:b16|b32|b64 =d:type, a:mem, b:type, c:type",
+       "[8.3 sm_90] $atom$any_space.op:cas$late_atom.type:b128 =d:type, a:mem, b:type, c:type",
+       "[8.3 sm_90] $atom$space.op:exch$late_atom$hint.type:b128 =d:type, a:mem, b:type$policy",
+       "[6.3 sm_70] $atom$space.op:add$late_atom.noftz$hint.type:f16|f16x2 =d:type, a:mem, b:type$policy",
+       "[7.8 sm_90] $atom$space.op:add$late_atom.noftz$hint.type:bf16|bf16x2 =d:type, a:mem, b:type$policy",
+       "[8.1 sm_90] $atom{.space:global}.op:add$late_atom$hint.vec:v2|v4.type:f32 =d:type^vec, a:mem, b:type^vec$policy",
+       "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4|v8.type:f16|bf16 "
        "=d:type^vec, a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $atom{.space:global}.op:add|min|max.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 "
+       "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 "
        "=d:type^vec, a:mem, b:type^vec$policy"},
       words);
 }
 
 std::vector<std::string_view> red_forms() {
   return decode::expand(
-      {"$red$space.op:and|or|xor$hint.type:b32|b64 a:mem, b:type$policy",
-       "$red$space.op:add$hint.type:u32|s32|u64|f32|f64 a:mem, b:type$policy",
-       "$red$space.op:inc|dec$hint.type:u32 a:mem, b:type$policy",
-       "$red$space.op:min|max$hint.type:u32|s32|u64|s64 a:mem, b:type$policy",
-       "[6.3 sm_70] $red$space.op:add.noftz$hint.type:f16|f16x2 a:mem, b:type$policy",
-       "[7.8 sm_90] $red$space.op:add.noftz$hint.type:bf16|bf16x2 a:mem, b:type$policy",
-       "[8.1 sm_90] $red{.space:global}.op:add$hint.vec:v2|v4.type:f32 a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $red{.space:global}.op:add|min|max.noftz$hint.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $red{.space:global}.op:add|min|max.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 a:mem, b:type^vec$policy"},
+      {"$red$space.op:and|or|xor$late_red$hint.type:b32|b64 a:mem, b:type$policy",
+       "$red$space.op:add$late_red$hint.type:u32|s32|u64|f32|f64 a:mem, b:type$policy",
+       "$red$space.op:inc|dec$late_red$hint.type:u32 a:mem, b:type$policy",
+       "$red$space.op:min|max$late_red$hint.type:u32|s32|u64|s64 a:mem, b:type$policy",
+       "[6.3 sm_70] $red$space.op:add$late_red.noftz$hint.type:f16|f16x2 a:mem, b:type$policy",
+       "[7.8 sm_90] $red$space.op:add$late_red.noftz$hint.type:bf16|bf16x2 a:mem, b:type$policy",
+       "[8.1 sm_90] $red{.space:global}.op:add$late_red$hint.vec:v2|v4.type:f32 a:mem, b:type^vec$policy",
+       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec$policy",
+       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 a:mem, b:type^vec$policy"},
       words);
 }
 

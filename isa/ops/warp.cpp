@@ -150,6 +150,8 @@ std::vector<OpDef> matrix_moves() {
             "Loads one, two or four 8 x 8 matrices from shared memory, lane i naming row i, into the fragment layout "
             "of mma. Warp-level Matrix Instructions: ldmatrix.",
             decode::expand({"[6.5 sm_75] ldmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 =$registers, a:mem",
+                            // The words in CUTLASS's order.
+                            "[6.5 sm_75] ldmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 =$registers, a:mem",
                             "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.type:b8 =r:b32^*, a:mem",
                             "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.dst:b8x16"
                             ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem",
@@ -161,6 +163,7 @@ std::vector<OpDef> matrix_moves() {
             "Stores one, two or four 8 x 8 matrices from the fragment layout of mma to shared memory, lane i naming "
             "row i. Warp-level Matrix Instructions: stmatrix.",
             decode::expand({"[7.8 sm_90] stmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 a:mem, $registers",
+                            "[7.8 sm_90] stmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 a:mem, $registers",
                             "[8.6 sm_100a] stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
                            words),
             stmatrix_timing, stmatrix},
