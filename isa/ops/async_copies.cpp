@@ -57,23 +57,30 @@ std::vector<OpDef> cp_async_defs() {
       OpDef{"cp",
             "Copies 4, 8 or 16 bytes from global to shared memory; source bytes beyond src-size, or all with "
             "ignore-src, are zeros. Data Movement and Conversion Instructions: cp.async.",
-            decode::expand({"[7.0 sm_80] cp.async.cop:ca|cg$cta.global$ahead dst:mem, src:mem, size:imm, source?:any",
-                            "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
-                            "policy:b64",
-                            "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
-                            "source:any, policy:b64"},
-                           words),
+            decode::expand(
+                {"[7.0 sm_80] cp.async.cop:ca|cg$cta.global$ahead dst:mem, src:mem, size:imm, source?:any",
+                 "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
+                 "policy:b64",
+                 "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
+                 "source:any, policy:b64"},
+                words),
             cp_async_timing, cp_async},
       OpDef{"cp",
-            "Makes the thread's cp.async operations so far a group, or waits until at most n groups, or none at all, "
-            "are pending. Data Movement and Conversion Instructions: cp.async.commit_group, cp.async.wait_group.",
-            {"[7.0 sm_80] cp.async.commit_group", "[7.0 sm_80] cp.async.wait_group n:imm", "[7.0 sm_80] cp.async.wait_all"},
-            group_timing, cp_async_group},
+            "Makes the thread's cp.async operations so far a group, or waits until at most n groups, or none "
+            "at all, "
+            "are pending. Data Movement and Conversion Instructions: cp.async.commit_group, "
+            "cp.async.wait_group.",
+            {"[7.0 sm_80] cp.async.commit_group", "[7.0 sm_80] cp.async.wait_group n:imm",
+             "[7.0 sm_80] cp.async.wait_all"},
+            group_timing,
+            cp_async_group},
       OpDef{"cp",
-            "Arrives at an mbarrier when the thread's cp.async operations so far are done; without noinc the phase "
+            "Arrives at an mbarrier when the thread's cp.async operations so far are done; without noinc the "
+            "phase "
             "awaits one arrival more. Parallel Synchronization and Communication Instructions: "
             "cp.async.mbarrier.arrive.",
-            {"[7.0 sm_80] cp.async.mbarrier.arrive{.noinc}{.space:shared|shared::cta}.b64 a:mem"}, group_timing,
+            {"[7.0 sm_80] cp.async.mbarrier.arrive{.noinc}{.space:shared|shared::cta}.b64 a:mem"},
+            group_timing,
             cp_async_arrive},
   };
 }
@@ -90,7 +97,8 @@ BulkOp bulk_op(std::string_view word) {
 
 Effect bulk(const Instruction& i, const DecodeContext&) {
   if (i.has("cp_mask")) return decode::unsupported(i, "byte masks begin with sm_100");
-  BulkCopy e{.dst_space = decode::space(i, Space::shared_cluster, "dst"), .src_space = decode::space(i, Space::global, "src"),
+  BulkCopy e{.dst_space = decode::space(i, Space::shared_cluster, "dst"),
+             .src_space = decode::space(i, Space::global, "src"),
              .completion = i.has("bulk_group") ? Completion::bulk_group : Completion::mbarrier};
   if (i.has("op")) {
     e.op = bulk_op(i.mod("op"));
@@ -106,7 +114,11 @@ Effect bulk(const Instruction& i, const DecodeContext&) {
 }
 
 Effect bulk_prefetch(const Instruction& i, const DecodeContext&) {
-  return BulkCopy{.completion = Completion::none, .prefetch = true, .dst = -1, .src = index(i, "src"), .size = index(i, "size")};
+  return BulkCopy{.completion = Completion::none,
+                  .prefetch = true,
+                  .dst = -1,
+                  .src = index(i, "src"),
+                  .size = index(i, "size")};
 }
 
 Effect bulk_group(const Instruction& i, const DecodeContext&) {
@@ -116,47 +128,65 @@ Effect bulk_group(const Instruction& i, const DecodeContext&) {
 
 std::vector<std::string_view> reduce_forms() {
   return decode::expand(
-      {"[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:and|or|xor.type:b32 dst:mem, src:mem, size:u32, mbar:mem",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:add.type:s32|u32|u64 dst:mem, src:mem, size:u32, mbar:mem",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:min|max.type:s32|u32 dst:mem, src:mem, size:u32, mbar:mem",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:inc|dec.type:u32 dst:mem, src:mem, size:u32, mbar:mem",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:and|or|xor.type:b32|b64 dst:mem, src:mem, size:u32$policy",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.type:s32|u32|u64|f32|f64 dst:mem, src:mem, size:u32$policy",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.noftz.type:f16|bf16 dst:mem, src:mem, size:u32$policy",
+      {"[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:and|or|xor.type:b32 dst:mem, src:mem, "
+       "size:u32, mbar:mem",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:add.type:s32|u32|u64 dst:mem, src:mem, "
+       "size:u32, mbar:mem",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:min|max.type:s32|u32 dst:mem, src:mem, "
+       "size:u32, mbar:mem",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:inc|dec.type:u32 dst:mem, src:mem, size:u32, "
+       "mbar:mem",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:and|or|xor.type:b32|b64 dst:mem, src:mem, "
+       "size:u32$policy",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.type:s32|u32|u64|f32|f64 dst:mem, src:mem, "
+       "size:u32$policy",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.noftz.type:f16|bf16 dst:mem, src:mem, "
+       "size:u32$policy",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:min|max.type:s32|u32|s64|u64|f16|bf16 "
        "dst:mem, src:mem, size:u32$policy",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:inc|dec.type:u32 dst:mem, src:mem, size:u32$policy"},
+       "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:inc|dec.type:u32 dst:mem, src:mem, "
+       "size:u32$policy"},
       words);
 }
 
 std::vector<OpDef> bulk_defs() {
   return {
+      OpDef{
+          "cp",
+          "Copies a multiple of 16 bytes between global and shared memory, or to shared memory of the "
+          "cluster; an "
+          "mbarrier or a bulk group tells the end. Data Movement and Conversion Instructions: cp.async.bulk.",
+          decode::expand(
+              {"[8.6 sm_90] cp.async.bulk.dst:shared::cta.src:global$mbarrier$hint dst:mem, src:mem, "
+               "size:u32, "
+               "mbar:mem$policy",
+               "[8.0 sm_90] cp.async.bulk.dst:shared::cluster.src:global$mbarrier$multicast$hint dst:mem, "
+               "src:mem, size:u32, mbar:mem$ctas$policy",
+               "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, size:u32, mbar:mem",
+               "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, size:u32$policy",
+               "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, size:u32$policy, "
+               "bytes:u16"},
+              words),
+          bulk_timing, bulk},
       OpDef{"cp",
-            "Copies a multiple of 16 bytes between global and shared memory, or to shared memory of the cluster; an "
-            "mbarrier or a bulk group tells the end. Data Movement and Conversion Instructions: cp.async.bulk.",
-            decode::expand({"[8.6 sm_90] cp.async.bulk.dst:shared::cta.src:global$mbarrier$hint dst:mem, src:mem, size:u32, "
-                            "mbar:mem$policy",
-                            "[8.0 sm_90] cp.async.bulk.dst:shared::cluster.src:global$mbarrier$multicast$hint dst:mem, "
-                            "src:mem, size:u32, mbar:mem$ctas$policy",
-                            "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, size:u32, mbar:mem",
-                            "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, size:u32$policy",
-                            "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, size:u32$policy, bytes:u16"},
-                           words),
-            bulk_timing, bulk},
-      OpDef{"cp",
-            "Combines an array in shared memory of the CTA with one in shared memory of the cluster or in global memory, "
+            "Combines an array in shared memory of the CTA with one in shared memory of the cluster or in "
+            "global memory, "
             "element by element. Data Movement and Conversion Instructions: cp.reduce.async.bulk.",
             reduce_forms(), reduce_timing, bulk},
       OpDef{"cp",
             "Brings a range of global memory into L2. Data Movement and Conversion Instructions: "
             "cp.async.bulk.prefetch.",
-            decode::expand({"[8.0 sm_90] cp.async.bulk.prefetch.level:L2.src:global$hint src:mem, size:u32$policy"}, words),
+            decode::expand(
+                {"[8.0 sm_90] cp.async.bulk.prefetch.level:L2.src:global$hint src:mem, size:u32$policy"},
+                words),
             bulk_prefetch_timing, bulk_prefetch},
       OpDef{"cp",
-            "Makes the thread's bulk operations so far a bulk group, or waits until at most n groups are pending, with "
+            "Makes the thread's bulk operations so far a bulk group, or waits until at most n groups are "
+            "pending, with "
             "read only until their sources have been read. Data Movement and Conversion Instructions: "
             "cp.async.bulk.commit_group, cp.async.bulk.wait_group.",
-            {"[8.0 sm_90] cp.async.bulk.commit_group", "[8.0 sm_90] cp.async.bulk.wait_group{.read} n:imm"}, group_timing,
+            {"[8.0 sm_90] cp.async.bulk.commit_group", "[8.0 sm_90] cp.async.bulk.wait_group{.read} n:imm"},
+            group_timing,
             bulk_group},
   };
 }
@@ -164,40 +194,58 @@ std::vector<OpDef> bulk_defs() {
 // --- st.async, red.async --------------------------------------------------------------------------------
 Effect store_async(const Instruction& i, const DecodeContext&) {
   if (i.has("sem")) return decode::unsupported(i, "asynchronous stores to global memory begin with sm_100");
-  return StoreAsync{.type = i.type(), .elements = decode::elements(i), .address = index(i, "a"), .src = index(i, "b"),
+  return StoreAsync{.type = i.type(),
+                    .elements = decode::elements(i),
+                    .address = index(i, "a"),
+                    .src = index(i, "b"),
                     .mbar = index(i, "mbar")};
 }
 
 Effect reduce_async(const Instruction& i, const DecodeContext&) {
-  if (i.mod("sem") == "release") return decode::unsupported(i, "asynchronous reductions of global memory begin with sm_100");
-  return ReduceAsync{.op = decode::atomic_op(i.mod("op")), .type = i.type(), .address = index(i, "a"), .src = index(i, "b"),
+  if (i.mod("sem") == "release")
+    return decode::unsupported(i, "asynchronous reductions of global memory begin with sm_100");
+  return ReduceAsync{.op = decode::atomic_op(i.mod("op")),
+                     .type = i.type(),
+                     .address = index(i, "a"),
+                     .src = index(i, "b"),
                      .mbar = index(i, "mbar")};
 }
 
 std::vector<OpDef> remote_defs() {
   return {
-      OpDef{"st",
-            "Stores to shared memory of another CTA of the cluster and completes as many bytes at an mbarrier there. "
-            "Data Movement and Conversion Instructions: st.async.",
-            decode::expand({"[8.1 sm_90] st.async{.weak}$remote$mbarrier{.vec:v2}.type:b32|b64|u32|u64|s32|s64|f32|f64 a:mem, "
-                            "b:type^vec, mbar:mem",
-                            "[8.1 sm_90] st.async{.weak}$remote$mbarrier.vec:v4.type:b32|u32|s32|f32 a:mem, b:type^vec, mbar:mem",
-                            "[8.7 sm_100] st.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.type:%b|%u|%s|f32|f64 "
-                            "a:mem, b:type"},
-                           words),
-            st_async_timing, store_async},
+      OpDef{
+          "st",
+          "Stores to shared memory of another CTA of the cluster and completes as many bytes at an mbarrier "
+          "there. "
+          "Data Movement and Conversion Instructions: st.async.",
+          decode::expand(
+              {"[8.1 sm_90] st.async{.weak}$remote$mbarrier{.vec:v2}.type:b32|b64|u32|u64|s32|s64|f32|f64 "
+               "a:mem, "
+               "b:type^vec, mbar:mem",
+               "[8.1 sm_90] st.async{.weak}$remote$mbarrier.vec:v4.type:b32|u32|s32|f32 a:mem, b:type^vec, "
+               "mbar:mem",
+               "[8.7 sm_100] st.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.type:%b|%u|%s|f32|f64 "
+               "a:mem, b:type"},
+              words),
+          st_async_timing, store_async},
       OpDef{"red",
-            "Combines a value with shared memory of another CTA of the cluster and completes its bytes at an mbarrier "
+            "Combines a value with shared memory of another CTA of the cluster and completes its bytes at an "
+            "mbarrier "
             "there. Parallel Synchronization and Communication Instructions: red.async.",
-            decode::expand({"[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:inc|dec.type:u32 $operands",
-                            "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:min|max.type:u32|s32 $operands",
-                            "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:and|or|xor.type:b32 $operands",
-                            "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:add.type:u32|s32|u64|s64 $operands",
-                            "[8.7 sm_100] red.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.op:add"
-                            ".type:u32|s32|u64|s64 a:mem, b:type"},
-                           std::array<decode::Definition, 3>{{{"$remote", "{.space:shared::cluster}"},
-                                                              {"$mbarrier", ".mbarrier::complete_tx::bytes"},
-                                                              {"$operands", "a:mem, b:type, mbar:mem"}}}),
+            decode::expand(
+                {"[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:inc|dec.type:u32 "
+                 "$operands",
+                 "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:min|max.type:u32|s32 "
+                 "$operands",
+                 "[8.1 sm_90] red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:and|or|xor.type:b32 "
+                 "$operands",
+                 "[8.1 sm_90] "
+                 "red.async.sem:relaxed.scope:cluster$remote$mbarrier.op:add.type:u32|s32|u64|s64 $operands",
+                 "[8.7 sm_100] red.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.op:add"
+                 ".type:u32|s32|u64|s64 a:mem, b:type"},
+                std::array<decode::Definition, 3>{{{"$remote", "{.space:shared::cluster}"},
+                                                   {"$mbarrier", ".mbarrier::complete_tx::bytes"},
+                                                   {"$operands", "a:mem, b:type, mbar:mem"}}}),
             red_async_timing, reduce_async},
   };
 }
@@ -226,9 +274,11 @@ std::vector<std::string_view> multimem_forms() {
        "[8.1 sm_90] $store.type:b32|b64|$integers|f32|f64 a:mem, b:type",
        "[8.1 sm_90] $store.vec:v2|v4.type:f32 a:mem, b:type^vec",
        "[8.1 sm_90] $store{.vec:v2|v4}.type:f16x2|bf16x2 a:mem, b:type^vec",
-       "[8.1 sm_90] $store.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec", "[8.1 sm_90] $red$add a:mem, b:type",
-       "[8.1 sm_90] $red.op:min|max.type:$integers a:mem, b:type", "[8.1 sm_90] $red.op:and|or|xor.type:b32|b64 a:mem, b:type",
-       "[8.1 sm_90] $red.op:add.type:f32|f64 a:mem, b:type", "[8.1 sm_90] $red.op:add.vec:v2|v4.type:f32 a:mem, b:type^vec",
+       "[8.1 sm_90] $store.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec",
+       "[8.1 sm_90] $red$add a:mem, b:type", "[8.1 sm_90] $red.op:min|max.type:$integers a:mem, b:type",
+       "[8.1 sm_90] $red.op:and|or|xor.type:b32|b64 a:mem, b:type",
+       "[8.1 sm_90] $red.op:add.type:f32|f64 a:mem, b:type",
+       "[8.1 sm_90] $red.op:add.vec:v2|v4.type:f32 a:mem, b:type^vec",
        "[8.1 sm_90] $red.op:add{.vec:v2|v4}.type:f16x2|bf16x2 a:mem, b:type^vec",
        "[8.1 sm_90] $red.op:add.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec"},
       sets);
@@ -240,10 +290,11 @@ OpList async_copies() {
   static const std::vector<OpDef> defs = [] {
     std::vector<OpDef> all = cp_async_defs();
     for (const auto& more : {bulk_defs(), remote_defs()}) all.insert(all.end(), more.begin(), more.end());
-    all.push_back(OpDef{"multimem",
-                        "Loads with a reduction over, stores to, or reduces into all memories behind a multicast "
-                        "address. Data Movement and Conversion Instructions: multimem.",
-                        multimem_forms(), multimem_timing, multimem});
+    all.push_back(
+        OpDef{"multimem",
+              "Loads with a reduction over, stores to, or reduces into all memories behind a multicast "
+              "address. Data Movement and Conversion Instructions: multimem.",
+              multimem_forms(), multimem_timing, multimem});
     return all;
   }();
   return defs;

@@ -32,7 +32,8 @@ std::vector<std::string_view> atom_forms() {
        "[8.3 sm_90] $atom$space.op:exch$late_atom$hint.type:b128 =d:type, a:mem, b:type$policy",
        "[6.3 sm_70] $atom$space.op:add$late_atom.noftz$hint.type:f16|f16x2 =d:type, a:mem, b:type$policy",
        "[7.8 sm_90] $atom$space.op:add$late_atom.noftz$hint.type:bf16|bf16x2 =d:type, a:mem, b:type$policy",
-       "[8.1 sm_90] $atom{.space:global}.op:add$late_atom$hint.vec:v2|v4.type:f32 =d:type^vec, a:mem, b:type^vec$policy",
+       "[8.1 sm_90] $atom{.space:global}.op:add$late_atom$hint.vec:v2|v4.type:f32 =d:type^vec, a:mem, "
+       "b:type^vec$policy",
        "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4|v8.type:f16|bf16 "
        "=d:type^vec, a:mem, b:type^vec$policy",
        "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 "
@@ -49,16 +50,21 @@ std::vector<std::string_view> red_forms() {
        "[6.3 sm_70] $red$space.op:add$late_red.noftz$hint.type:f16|f16x2 a:mem, b:type$policy",
        "[7.8 sm_90] $red$space.op:add$late_red.noftz$hint.type:bf16|bf16x2 a:mem, b:type$policy",
        "[8.1 sm_90] $red{.space:global}.op:add$late_red$hint.vec:v2|v4.type:f32 a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4|v8.type:f16|bf16 a:mem, b:type^vec$policy",
-       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 a:mem, b:type^vec$policy"},
+       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4|v8.type:f16|bf16 a:mem, "
+       "b:type^vec$policy",
+       "[8.1 sm_90] $red{.space:global}.op:add|min|max$late_red.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 "
+       "a:mem, b:type^vec$policy"},
       words);
 }
 
 Timing atomic_timing(const Instruction& i, bool returns) {
   switch (decode::space(i)) {
-    case Space::shared_cta: return {Unit::lsu, returns ? "atom_shared" : "red_shared"};
-    case Space::shared_cluster: return {Unit::lsu, returns ? "atom_cluster" : "red_cluster"};
-    default: return {Unit::lsu, returns ? "atom_global" : "red_global"};
+    case Space::shared_cta:
+      return {Unit::lsu, returns ? "atom_shared" : "red_shared"};
+    case Space::shared_cluster:
+      return {Unit::lsu, returns ? "atom_cluster" : "red_cluster"};
+    default:
+      return {Unit::lsu, returns ? "atom_global" : "red_global"};
   }
 }
 Timing atom_timing(const Instruction& i) { return atomic_timing(i, true); }
@@ -66,9 +72,15 @@ Timing red_timing(const Instruction& i) { return atomic_timing(i, false); }
 
 // Without a word an atomic is relaxed, at gpu scope.
 Atomic atomic(const Instruction& i) {
-  return Atomic{.op = decode::atomic_op(i.mod("op")), .space = decode::space(i), .type = i.type(),
-                .elements = decode::elements(i), .order = decode::order(i, Order::relaxed),
-                .scope = decode::scope(i, Scope::gpu), .noftz = i.has("noftz"), .dst = -1, .address = index(i, "a"),
+  return Atomic{.op = decode::atomic_op(i.mod("op")),
+                .space = decode::space(i),
+                .type = i.type(),
+                .elements = decode::elements(i),
+                .order = decode::order(i, Order::relaxed),
+                .scope = decode::scope(i, Scope::gpu),
+                .noftz = i.has("noftz"),
+                .dst = -1,
+                .address = index(i, "a"),
                 .b = index(i, "b")};
 }
 
@@ -85,10 +97,14 @@ Effect red(const Instruction& i, const DecodeContext&) { return atomic(i); }
 Timing fence_timing(const Instruction& i) {
   if (i.has("proxy")) return {Unit::sync, "fence_proxy"};
   switch (decode::scope(i, Scope::sys)) {
-    case Scope::cta: return {Unit::sync, "fence_cta"};
-    case Scope::cluster: return {Unit::sync, "fence_cluster"};
-    case Scope::gpu: return {Unit::sync, "fence_gpu"};
-    default: return {Unit::sync, "fence_sys"};
+    case Scope::cta:
+      return {Unit::sync, "fence_cta"};
+    case Scope::cluster:
+      return {Unit::sync, "fence_cluster"};
+    case Scope::gpu:
+      return {Unit::sync, "fence_gpu"};
+    default:
+      return {Unit::sync, "fence_sys"};
   }
 }
 
@@ -112,12 +128,16 @@ Effect membar(const Instruction& i, const DecodeContext&) {
 // .sync_restrict::shared::cluster names the window that the fence is limited to.
 Space restricted_to(const Instruction& i) {
   const std::string_view word = i.mod("restrict");
-  return word.empty() ? Space::generic : word.ends_with("cluster") ? Space::shared_cluster : Space::shared_cta;
+  return word.empty()                ? Space::generic
+         : word.ends_with("cluster") ? Space::shared_cluster
+                                     : Space::shared_cta;
 }
 
 Effect fence(const Instruction& i, const DecodeContext&) {
-  return Fence{.order = decode::order(i, Order::acq_rel), .scope = decode::scope(i, Scope::cta),
-               .window = restricted_to(i), .mbarrier_init = i.has("mbarrier_init")};
+  return Fence{.order = decode::order(i, Order::acq_rel),
+               .scope = decode::scope(i, Scope::cta),
+               .window = restricted_to(i),
+               .mbarrier_init = i.has("mbarrier_init")};
 }
 
 Effect proxy_fence(const Instruction& i, const DecodeContext&) {
@@ -137,35 +157,50 @@ Effect proxy_fence(const Instruction& i, const DecodeContext&) {
 OpList atomics() {
   static const std::array defs = {
       OpDef{"atom",
-            "Reads a value, combines it with b (cas: stores c if it equals b), writes the result, all in one step, and "
-            "returns what was read; `_` drops it. Parallel Synchronization and Communication Instructions: atom.",
+            "Reads a value, combines it with b (cas: stores c if it equals b), writes the result, all in one "
+            "step, and "
+            "returns what was read; `_` drops it. Parallel Synchronization and Communication Instructions: "
+            "atom.",
             atom_forms(), atom_timing, atom},
-      OpDef{"red",
-            "Combines b with a value in memory in one step, without returning it. Parallel Synchronization and "
-            "Communication Instructions: red.",
-            red_forms(), red_timing, red},
+      OpDef{
+          "red",
+          "Combines b with a value in memory in one step, without returning it. Parallel Synchronization and "
+          "Communication Instructions: red.",
+          red_forms(), red_timing, red},
       OpDef{"fence",
-            "Orders the thread's memory accesses before it with those after it, as seen by the threads of the scope; "
+            "Orders the thread's memory accesses before it with those after it, as seen by the threads of "
+            "the scope; "
             "acq_rel unless named. Parallel Synchronization and Communication Instructions: membar, fence.",
-            {"[6.0 sm_70] fence{.sem:sc|acq_rel}.scope:cta|gpu|sys", "[7.8 sm_90] fence{.sem:sc|acq_rel}.scope:cluster",
+            {"[6.0 sm_70] fence{.sem:sc|acq_rel}.scope:cta|gpu|sys",
+             "[7.8 sm_90] fence{.sem:sc|acq_rel}.scope:cluster",
              "[8.6 sm_90] fence.sem:acquire|release.scope:%scope",
              "[8.6 sm_90] fence.sem:acquire.restrict:sync_restrict::shared::cluster.scope:cluster",
              "[8.6 sm_90] fence.sem:release.restrict:sync_restrict::shared::cta.scope:cluster",
              "[8.0 sm_90] fence.mbarrier_init.sem:release.scope:cluster"},
-            fence_timing, fence},
+            fence_timing,
+            fence},
       OpDef{"fence",
-            "Orders accesses through one proxy with accesses through another: generic and async, tensor map, or "
+            "Orders accesses through one proxy with accesses through another: generic and async, tensor map, "
+            "or "
             "aliased addresses. Parallel Synchronization and Communication Instructions: membar, fence.",
-            {"[7.5 sm_70] fence.proxy.alias", "[8.0 sm_90] fence.proxy.async{.space:global|shared::cta|shared::cluster}",
+            {"[7.5 sm_70] fence.proxy.alias",
+             "[8.0 sm_90] fence.proxy.async{.space:global|shared::cta|shared::cluster}",
              "[8.3 sm_90] fence.proxy.kind:tensormap::generic.sem:release.scope:%scope",
              "[8.3 sm_90] fence.proxy.kind:tensormap::generic.sem:acquire.scope:%scope a:mem, size:imm",
-             "[8.6 sm_90] fence.proxy.kind:async::generic.sem:acquire.restrict:sync_restrict::shared::cluster.scope:cluster",
-             "[8.6 sm_90] fence.proxy.kind:async::generic.sem:release.restrict:sync_restrict::shared::cta.scope:cluster"},
-            fence_timing, proxy_fence},
+             "[8.6 sm_90] "
+             "fence.proxy.kind:async::generic.sem:acquire.restrict:sync_restrict::shared::cluster.scope:"
+             "cluster",
+             "[8.6 sm_90] "
+             "fence.proxy.kind:async::generic.sem:release.restrict:sync_restrict::shared::cta.scope:cluster"},
+            fence_timing,
+            proxy_fence},
       OpDef{"membar",
-            "The old words of fence: cta, gl and sys are fence.sc of cta, gpu and sys. Parallel Synchronization and "
+            "The old words of fence: cta, gl and sys are fence.sc of cta, gpu and sys. Parallel "
+            "Synchronization and "
             "Communication Instructions: membar, fence.",
-            {"membar.level:cta|gl|sys", "[7.5 sm_70] membar.proxy.alias"}, membar_timing, membar},
+            {"membar.level:cta|gl|sys", "[7.5 sm_70] membar.proxy.alias"},
+            membar_timing,
+            membar},
   };
   return defs;
 }

@@ -14,13 +14,17 @@ Timing barrier_timing(const Instruction&) { return {Unit::sync, "barrier"}; }
 Timing cluster_timing(const Instruction&) { return {Unit::sync, "barrier_cluster"}; }
 
 CtaBarrier cta_barrier(const Instruction& i, bool aligned) {
-  const BarrierAction action = i.has("sync")            ? BarrierAction::sync
-                               : i.has("arrive")        ? BarrierAction::arrive
-                               : i.has("popc")          ? BarrierAction::red_popc
-                               : i.mod("op") == "and"   ? BarrierAction::red_and
-                                                        : BarrierAction::red_or;
-  return CtaBarrier{.action = action, .aligned = aligned, .id = index(i, "a"), .threads = index(i, "b"),
-                    .dst = index(i, "d"), .pred = index(i, "c")};
+  const BarrierAction action = i.has("sync")          ? BarrierAction::sync
+                               : i.has("arrive")      ? BarrierAction::arrive
+                               : i.has("popc")        ? BarrierAction::red_popc
+                               : i.mod("op") == "and" ? BarrierAction::red_and
+                                                      : BarrierAction::red_or;
+  return CtaBarrier{.action = action,
+                    .aligned = aligned,
+                    .id = index(i, "a"),
+                    .threads = index(i, "b"),
+                    .dst = index(i, "d"),
+                    .pred = index(i, "c")};
 }
 
 Effect barrier(const Instruction& i, const DecodeContext&) { return cta_barrier(i, i.has("aligned")); }
@@ -29,12 +33,14 @@ Effect bar(const Instruction& i, const DecodeContext&) { return cta_barrier(i, t
 
 Effect cluster_barrier(const Instruction& i, const DecodeContext&) {
   const bool arrive = i.has("arrive");
-  return ClusterBarrier{.arrive = arrive, .order = decode::order(i, arrive ? Order::release : Order::acquire),
+  return ClusterBarrier{.arrive = arrive,
+                        .order = decode::order(i, arrive ? Order::release : Order::acquire),
                         .aligned = i.has("aligned")};
 }
 
 std::vector<std::string_view> barrier_forms(std::string_view op) {
-  const decode::Definition words[] = {{"$barrier", op}, {"$aligned", op.starts_with("bar{") ? "" : "{.aligned}"}};
+  const decode::Definition words[] = {{"$barrier", op},
+                                      {"$aligned", op.starts_with("bar{") ? "" : "{.aligned}"}};
   return decode::expand({"$barrier.sync$aligned a:u32, b?:u32", "$barrier.arrive$aligned a:u32, b:u32",
                          "$barrier.red.popc$aligned.u32 =d:u32, a:u32, c:pred",
                          "$barrier.red.popc$aligned.u32 =d:u32, a:u32, b:u32, c:pred",
@@ -65,8 +71,11 @@ Timing arrive_timing(const Instruction& i) {
 
 // No space at all: a generic address that points to shared memory of the CTA.
 Mbarrier mbarrier(const Instruction& i, MbarrierAction action, Order order) {
-  return Mbarrier{.action = action, .space = decode::space(i), .order = decode::order(i, order),
-                  .scope = decode::scope(i, Scope::cta), .address = index(i, "a")};
+  return Mbarrier{.action = action,
+                  .space = decode::space(i),
+                  .order = decode::order(i, order),
+                  .scope = decode::scope(i, Scope::cta),
+                  .address = index(i, "a")};
 }
 
 Effect init(const Instruction& i, const DecodeContext&) {
@@ -86,7 +95,8 @@ Effect transactions(const Instruction& i, const DecodeContext&) {
 Effect arrive(const Instruction& i, const DecodeContext&) {
   Mbarrier e = mbarrier(i, MbarrierAction::arrive, Order::release);
   e.dst = decode::written(i, "state");
-  if (e.dst >= 0 && e.space == Space::shared_cluster) return decode::unsupported(i, "a remote arrive gives no state: write `_`");
+  if (e.dst >= 0 && e.space == Space::shared_cluster)
+    return decode::unsupported(i, "a remote arrive gives no state: write `_`");
   e.expect_tx = i.has("expect_tx");
   e.drop = i.mod("action") == "arrive_drop";
   e.no_complete = i.has("noComplete");
@@ -105,24 +115,30 @@ Effect wait(const Instruction& i, const DecodeContext&) {
 }
 
 Effect pending_count(const Instruction& i, const DecodeContext&) {
-  return Mbarrier{.action = MbarrierAction::pending_count, .order = Order::weak, .dst = index(i, "count"),
+  return Mbarrier{.action = MbarrierAction::pending_count,
+                  .order = Order::weak,
+                  .dst = index(i, "count"),
                   .state = index(i, "state")};
 }
 
 std::vector<std::string_view> arrive_forms() {
-  return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier$both$arrive$cta.b64 =state:b64, a:mem, count?:u32",
-                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both$arrive$cluster.b64 =state:any, a:mem, count?:u32",
-                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =state:b64, a:mem, count:u32",
-                         "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cluster.b64 =state:any, a:mem, count:u32",
-                         "[7.0 sm_80] mbarrier$both.noComplete<o:;.sem:release.scope:cta>$cta.b64 "
-                         "=state:b64, a:mem, count:u32"},
-                        words);
+  return decode::expand(
+      {"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier$both$arrive$cta.b64 =state:b64, a:mem, count?:u32",
+       "[<o:8.0;8.0;8.6> sm_90] mbarrier$both$arrive$cluster.b64 =state:any, a:mem, count?:u32",
+       "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =state:b64, a:mem, count:u32",
+       "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cluster.b64 =state:any, a:mem, count:u32",
+       "[7.0 sm_80] mbarrier$both.noComplete<o:;.sem:release.scope:cta>$cta.b64 "
+       "=state:b64, a:mem, count:u32"},
+      words);
 }
 
 std::vector<std::string_view> wait_forms() {
-  return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait$wait$cta.b64 =complete:pred, a:mem, state:b64",
-                         "[<o:7.1;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait.parity$wait$cta.b64 =complete:pred, a:mem, state:u32",
-                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait$wait$cta.b64 =complete:pred, a:mem, state:b64, hint?:u32",
+  return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait$wait$cta.b64 "
+                         "=complete:pred, a:mem, state:b64",
+                         "[<o:7.1;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait.parity$wait$cta.b64 "
+                         "=complete:pred, a:mem, state:u32",
+                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait$wait$cta.b64 =complete:pred, "
+                         "a:mem, state:b64, hint?:u32",
                          "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait.parity$wait$cta.b64 "
                          "=complete:pred, a:mem, state:u32, hint?:u32"},
                         words);
@@ -131,50 +147,61 @@ std::vector<std::string_view> wait_forms() {
 std::vector<OpDef> barrier_defs() {
   return {
       OpDef{"barrier",
-            "Arrives at one of the CTA's 16 barriers and waits (sync, red), or only arrives; red also reduces a "
+            "Arrives at one of the CTA's 16 barriers and waits (sync, red), or only arrives; red also "
+            "reduces a "
             "predicate. Parallel Synchronization and Communication Instructions: bar, barrier.",
             barrier_forms("[6.0 sm_30] barrier{.cta}"), barrier_timing, barrier},
       OpDef{"bar",
-            "The same as barrier.aligned. Parallel Synchronization and Communication Instructions: bar, barrier.",
+            "The same as barrier.aligned. Parallel Synchronization and Communication Instructions: bar, "
+            "barrier.",
             barrier_forms("bar{.cta}"), barrier_timing, bar},
       OpDef{"barrier",
             "Marks the arrival of a thread at the barrier of its cluster, or waits for all of them. Parallel "
             "Synchronization and Communication Instructions: barrier.cluster.",
             {"[7.8 sm_90] barrier.cluster.arrive{.sem:release|relaxed}{.aligned}",
              "[7.8 sm_90] barrier.cluster.wait{.sem:acquire}{.aligned}"},
-            cluster_timing, cluster_barrier},
+            cluster_timing,
+            cluster_barrier},
   };
 }
 
 std::vector<OpDef> mbarrier_defs() {
   return {
       OpDef{"mbarrier",
-            "Makes a barrier object in shared memory with the number of arrivals that complete a phase, or ends its "
+            "Makes a barrier object in shared memory with the number of arrivals that complete a phase, or "
+            "ends its "
             "life. Parallel Synchronization and Communication Instructions: mbarrier.init, mbarrier.inval.",
             decode::expand({"[7.0 sm_80] mbarrier.action:init$cta.b64 a:mem, count:u32",
                             "[7.0 sm_80] mbarrier.action:inval$cta.b64 a:mem"},
                            words),
             init_timing, init},
       OpDef{"mbarrier",
-            "Adds to, or takes from, the transaction bytes that the current phase awaits. Parallel Synchronization "
+            "Adds to, or takes from, the transaction bytes that the current phase awaits. Parallel "
+            "Synchronization "
             "and Communication Instructions: mbarrier.expect_tx, mbarrier.complete_tx.",
-            decode::expand({"[8.0 sm_90] mbarrier.action:expect_tx|complete_tx$relaxed{.space:shared|shared::cta|"
-                            "shared::cluster}.b64 a:mem, count:u32"},
-                           words),
+            decode::expand(
+                {"[8.0 sm_90] mbarrier.action:expect_tx|complete_tx$relaxed{.space:shared|shared::cta|"
+                 "shared::cluster}.b64 a:mem, count:u32"},
+                words),
             arrive_timing, transactions},
       OpDef{"mbarrier",
-            "Arrives, with expect_tx after adding transaction bytes, with arrive_drop also leaving later phases; gives "
-            "the phase's state unless the barrier is remote. Parallel Synchronization and Communication Instructions: "
+            "Arrives, with expect_tx after adding transaction bytes, with arrive_drop also leaving later "
+            "phases; gives "
+            "the phase's state unless the barrier is remote. Parallel Synchronization and Communication "
+            "Instructions: "
             "mbarrier.arrive, mbarrier.arrive_drop.",
             arrive_forms(), arrive_timing, arrive},
       OpDef{"mbarrier",
-            "Whether the phase of a state, or of a parity, has completed; try_wait may suspend the thread for a while. "
+            "Whether the phase of a state, or of a parity, has completed; try_wait may suspend the thread "
+            "for a while. "
             "Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait.",
             wait_forms(), wait_timing, wait},
       OpDef{"mbarrier",
             "The pending arrivals in a state. Parallel Synchronization and Communication Instructions: "
             "mbarrier.pending_count.",
-            {"[7.0 sm_80] mbarrier.action:pending_count.b64 =count:u32, state:b64"}, count_timing, pending_count},
+            {"[7.0 sm_80] mbarrier.action:pending_count.b64 =count:u32, state:b64"},
+            count_timing,
+            pending_count},
   };
 }
 

@@ -23,7 +23,8 @@ Effect brx(const Instruction& i, const DecodeContext&) {
 }
 
 Effect call(const Instruction& i, const DecodeContext&) {
-  return Call{.function = index(i, "function"), .returns = index(i, "returns"), .arguments = index(i, "arguments")};
+  return Call{
+      .function = index(i, "function"), .returns = index(i, "returns"), .arguments = index(i, "arguments")};
 }
 
 Effect ret(const Instruction&, const DecodeContext&) { return Return{}; }
@@ -41,28 +42,49 @@ OpList control() {
       OpDef{"bra",
             "Continues at a label; `.uni` promises that all active threads of the warp agree. "
             "Control Flow Instructions: bra.",
-            {"bra{.uni} target:label"}, branch_timing, bra},
+            {"bra{.uni} target:label"},
+            branch_timing,
+            bra},
       OpDef{"brx",
             "Continues at the label whose number in the `.branchtargets` list is the index. "
             "Control Flow Instructions: brx.idx.",
-            {"[6.0 sm_30] brx.idx{.uni} index:u32, targets:list"}, branch_timing, brx},
+            {"[6.0 sm_30] brx.idx{.uni} index:u32, targets:list"},
+            branch_timing,
+            brx},
       OpDef{"call",
-            "Calls a function by name, or through a register with a prototype or a list of targets; the lists of "
+            "Calls a function by name, or through a register with a prototype or a list of targets; the "
+            "lists of "
             "returns and arguments may be empty. Control Flow Instructions: call.",
-            {"call{.uni} =returns:list, function:func, arguments:list, prototype?:list"}, call_timing, call},
-      OpDef{"ret", "Returns from a function; in a kernel it ends the thread. Control Flow Instructions: ret.",
-            {"ret{.uni}"}, branch_timing, ret},
+            {"call{.uni} =returns:list, function:func, arguments:list, prototype?:list"},
+            call_timing,
+            call},
+      OpDef{"ret",
+            "Returns from a function; in a kernel it ends the thread. Control Flow Instructions: ret.",
+            {"ret{.uni}"},
+            branch_timing,
+            ret},
       OpDef{"exit", "Ends the thread. Control Flow Instructions: exit.", {"exit"}, exit_timing, exit},
-      OpDef{"trap", "Aborts the grid and reports it to the host. Miscellaneous Instructions: trap.", {"trap"},
-            exit_timing, trap},
-      OpDef{"brkpt", "Suspends the grid for a debugger. Miscellaneous Instructions: brkpt.", {"[1.0 sm_11] brkpt"},
-            exit_timing, brkpt},
+      OpDef{"trap",
+            "Aborts the grid and reports it to the host. Miscellaneous Instructions: trap.",
+            {"trap"},
+            exit_timing,
+            trap},
+      OpDef{"brkpt",
+            "Suspends the grid for a debugger. Miscellaneous Instructions: brkpt.",
+            {"[1.0 sm_11] brkpt"},
+            exit_timing,
+            brkpt},
       OpDef{"nanosleep",
             "Suspends the thread for about t nanoseconds: between 0 and 2 t, at most 1 ms. "
             "Miscellaneous Instructions: nanosleep.",
-            {"[6.3 sm_70] nanosleep.u32 t:u32"}, nanosleep_timing, nanosleep},
-      OpDef{"pmevent", "Triggers performance monitor events. Miscellaneous Instructions: pmevent.",
-            {"[1.4] pmevent event:imm", "[3.0 sm_20] pmevent.mask event:imm"}, no_timing, pmevent},
+            {"[6.3 sm_70] nanosleep.u32 t:u32"},
+            nanosleep_timing,
+            nanosleep},
+      OpDef{"pmevent",
+            "Triggers performance monitor events. Miscellaneous Instructions: pmevent.",
+            {"[1.4] pmevent event:imm", "[3.0 sm_20] pmevent.mask event:imm"},
+            no_timing,
+            pmevent},
   };
   return defs;
 }

@@ -65,7 +65,9 @@ std::string define(std::string text, Definitions definitions) {
   for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) {
     const Definition* best = nullptr;  // the longest name that fits
     for (const Definition& d : definitions) {
-      if (text.compare(at, d.name.size(), d.name) == 0 && (best == nullptr || d.name.size() > best->name.size())) best = &d;
+      if (text.compare(at, d.name.size(), d.name) == 0 &&
+          (best == nullptr || d.name.size() > best->name.size()))
+        best = &d;
     }
     PLD_CHECK(best != nullptr, text);
     text.replace(at, best->name.size(), best->text);
@@ -98,7 +100,8 @@ std::string_view keep(std::string text) {
   return kept.emplace_back(std::move(text));
 }
 
-std::vector<std::string_view> expand(std::initializer_list<std::string_view> templates, Definitions definitions) {
+std::vector<std::string_view> expand(std::initializer_list<std::string_view> templates,
+                                     Definitions definitions) {
   std::vector<std::string_view> forms;
   for (const std::string_view text : templates) expand_one(define(std::string(text), definitions), forms);
   return forms;
@@ -119,8 +122,8 @@ int elements(const Instruction& i) {
 
 AtomicOp atomic_op(std::string_view word) {
   static constexpr std::pair<std::string_view, AtomicOp> words[] = {
-      {"add", AtomicOp::add},  {"sub", AtomicOp::sub}, {"min", AtomicOp::min},  {"max", AtomicOp::max},
-      {"inc", AtomicOp::inc},  {"dec", AtomicOp::dec}, {"and", AtomicOp::and_}, {"or", AtomicOp::or_},
+      {"add", AtomicOp::add},  {"sub", AtomicOp::sub},   {"min", AtomicOp::min},  {"max", AtomicOp::max},
+      {"inc", AtomicOp::inc},  {"dec", AtomicOp::dec},   {"and", AtomicOp::and_}, {"or", AtomicOp::or_},
       {"xor", AtomicOp::xor_}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas}};
   for (const auto& [text, op] : words)
     if (text == word) return op;
@@ -140,7 +143,9 @@ int immediate(const Instruction& i, std::string_view operand) {
   return o != nullptr && o->is(Operand::Kind::imm) ? static_cast<int>(o->bits) : 0;
 }
 
-bool is_predicate(const Operand& o, const DecodeContext& c) { return o.is(Operand::Kind::reg) && c.width(o) == 1; }
+bool is_predicate(const Operand& o, const DecodeContext& c) {
+  return o.is(Operand::Kind::reg) && c.width(o) == 1;
+}
 
 std::string mnemonic(const Instruction& i) {
   std::string text(i.op->name);

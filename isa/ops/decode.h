@@ -21,7 +21,8 @@ struct Definition {
   std::string_view name, text;
 };
 using Definitions = std::span<const Definition>;
-std::vector<std::string_view> expand(std::initializer_list<std::string_view> templates, Definitions definitions = {});
+std::vector<std::string_view> expand(std::initializer_list<std::string_view> templates,
+                                     Definitions definitions = {});
 
 // Text that lives as long as the program.
 std::string_view keep(std::string text);

@@ -46,7 +46,12 @@ Timing group_timing(const Instruction&) { return {Unit::sync, "wgmma_group"}; }
 
 Effect wgmma(const Instruction& i, const DecodeContext&) {
   const Shape shape = shape_of(i);
-  Wgmma e{.m = shape.m, .n = shape.n, .k = shape.k, .d = i.type("dtype"), .a = i.type("atype"), .b = i.type("btype")};
+  Wgmma e{.m = shape.m,
+          .n = shape.n,
+          .k = shape.k,
+          .d = i.type("dtype"),
+          .a = i.type("atype"),
+          .b = i.type("btype")};
   e.sparse = i.has("sp");
   e.satfinite = i.has("satfinite");
   e.acc = index(i, "d");
@@ -61,7 +66,8 @@ Effect wgmma(const Instruction& i, const DecodeContext&) {
   e.metadata = index(i, "metadata");
   e.selector = index(i, "selector");
   const size_t count = registers(e.m * e.n, warpgroup_threads, e.d);
-  if (!has_registers(i, e.acc, count)) return decode::unsupported(i, fmt::format("the accumulator takes {} registers", count));
+  if (!has_registers(i, e.acc, count))
+    return decode::unsupported(i, fmt::format("the accumulator takes {} registers", count));
   if (e.a_regs >= 0 && !has_registers(i, e.a_regs, 4)) return decode::unsupported(i, "A takes 4 registers");
   return e;
 }
@@ -75,7 +81,8 @@ Effect wgmma_group(const Instruction& i, const DecodeContext&) {
 // "m64n8k16|m64n16k16|...": every multiple of 8, or those that integers have.
 std::string_view shapes(int k, bool integers) {
   std::string list;
-  for (int n = 8; n <= 256; n += integers && n >= 32 ? 16 : 8) list += fmt::format("{}m64n{}k{}", list.empty() ? "" : "|", n, k);
+  for (int n = 8; n <= 256; n += integers && n >= 32 ? 16 : 8)
+    list += fmt::format("{}m64n{}k{}", list.empty() ? "" : "|", n, k);
   return decode::keep(list);
 }
 
@@ -87,11 +94,15 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$mma", sparse ? "wgmma.mma_async.sp.sync.aligned" : "wgmma.mma_async.sync.aligned"},
       {"$since", sparse ? "[8.2 sm_90a] " : "[8.0 sm_90a] "},
       {"$bytes", "<x:.atype:s8.btype:s8;.atype:u8.btype:u8;.atype:s8.btype:u8;.atype:u8.btype:s8>"},
-      {"$k16", shapes(16 * factor, false)}, {"$k8", shapes(8 * factor, false)}, {"$k32", shapes(32 * factor, false)},
-      {"$int", shapes(32 * factor, true)}, {"$bit", shapes(256, true)},
+      {"$k16", shapes(16 * factor, false)},
+      {"$k8", shapes(8 * factor, false)},
+      {"$k32", shapes(32 * factor, false)},
+      {"$int", shapes(32 * factor, true)},
+      {"$bit", shapes(256, true)},
       {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
       {"$scales", "scale_d:pred, scale_a:imm, scale_b:imm"},
-      {"$halves", "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
+      {"$halves",
+       "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
       {"$half_acc", "<t:+d:f32^*;+d:b32^*;+d:f32^*>"},
       {"$fp8", "<t:.dtype:f32;.dtype:f16>.atype:e4m3|e5m2.btype:e4m3|e5m2"},
       {"$fp8_acc", "<t:+d:f32^*;+d:b32^*>"},
@@ -101,12 +112,14 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
        "$since$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm",
        "$since$mma.shape:$k8.dtype:f32.atype:tf32.btype:tf32 +d:f32^*, a:any, b:b64$meta, $scales",
        "$since$mma.shape:$k32$fp8 $fp8_acc, a:any, b:b64$meta, $scales",
-       "<x:$since;$since;[8.4 sm_90a] ;[8.4 sm_90a] >$mma.shape:$int{.satfinite}.dtype:s32$bytes +d:b32^*, a:any, b:b64$meta, scale_d:pred"},
+       "<x:$since;$since;[8.4 sm_90a] ;[8.4 sm_90a] >$mma.shape:$int{.satfinite}.dtype:s32$bytes +d:b32^*, "
+       "a:any, b:b64$meta, scale_d:pred"},
       words);
   if (sparse) return forms;
-  for (const auto form : decode::expand({"$since$mma.shape:$bit.dtype:s32.atype:b1.btype:b1.op:and.popc +d:b32^*, a:any, b:b64, "
-                                         "scale_d:pred"},
-                                        words))
+  for (const auto form : decode::expand(
+           {"$since$mma.shape:$bit.dtype:s32.atype:b1.btype:b1.op:and.popc +d:b32^*, a:any, b:b64, "
+            "scale_d:pred"},
+           words))
     forms.push_back(form);
   return forms;
 }
@@ -116,19 +129,29 @@ constexpr int warp_threads = 32;
 
 Timing mma_timing(const Instruction& i) {
   switch (i.type("atype")) {
-    case Type::f64: return {Unit::fp64, "mma_f64"};
-    case Type::tf32: return {Unit::tensor, "mma_tf32"};
+    case Type::f64:
+      return {Unit::fp64, "mma_f64"};
+    case Type::tf32:
+      return {Unit::tensor, "mma_tf32"};
     case Type::f16:
-    case Type::bf16: return {Unit::tensor, "mma_f16"};
+    case Type::bf16:
+      return {Unit::tensor, "mma_f16"};
     case Type::e4m3:
-    case Type::e5m2: return {Unit::tensor, "mma_fp8"};
-    default: return {Unit::tensor, "mma_int"};
+    case Type::e5m2:
+      return {Unit::tensor, "mma_fp8"};
+    default:
+      return {Unit::tensor, "mma_int"};
   }
 }
 
 Effect mma(const Instruction& i, const DecodeContext&) {
   const Shape shape = shape_of(i);
-  Mma e{.m = shape.m, .n = shape.n, .k = shape.k, .d = i.type("dtype"), .a = i.type("atype"), .b = i.type("btype"),
+  Mma e{.m = shape.m,
+        .n = shape.n,
+        .k = shape.k,
+        .d = i.type("dtype"),
+        .a = i.type("atype"),
+        .b = i.type("btype"),
         .c = i.type("ctype")};
   e.a_row = i.mod("alayout") == "row";
   e.b_col = i.mod("blayout") == "col";
@@ -164,7 +187,9 @@ constexpr decode::Definition mma_words[] = {
     {"$half", "<d:.dtype:f32.atype:f16.btype:f16.ctype:f32;.dtype:f16.atype:f16.btype:f16.ctype:f16>"},
     {"$half_d", "<d:=d:f32^4;=d:b32^2>"},
     {"$half_c", "<d:c:f32^4;c:b32^2>"},
-    {"$fp8", "<d:.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32;.dtype:f16.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f16>"},
+    {"$fp8",
+     "<d:.dtype:f32.atype:e4m3|e5m2.btype:e4m3|e5m2.ctype:f32;.dtype:f16.atype:e4m3|e5m2.btype:e4m3|e5m2."
+     "ctype:f16>"},
     {"$bf16", ".dtype:f32.atype:bf16.btype:bf16.ctype:f32"},
     {"$tf32", ".dtype:f32.atype:tf32.btype:tf32.ctype:f32"},
     {"$f64", "{.rnd:%rnd}.dtype:f64.atype:f64.btype:f64.ctype:f64"},
@@ -176,9 +201,12 @@ constexpr decode::Definition mma_words[] = {
 
 std::vector<std::string_view> float_mma_forms() {
   return decode::expand(
-      {"[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f32 =d:f32^8, a:b32^2, b:b32^2, c:f32^8",
-       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f16 =d:f32^8, a:b32^2, b:b32^2, c:b32^4",
-       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f16.atype:f16.btype:f16.ctype:f16 =d:b32^4, a:b32^2, b:b32^2, c:b32^4",
+      {"[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f32 =d:f32^8, a:b32^2, "
+       "b:b32^2, c:f32^8",
+       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f32.atype:f16.btype:f16.ctype:f16 =d:f32^8, a:b32^2, "
+       "b:b32^2, c:b32^4",
+       "[6.4 sm_70] $mma.shape:m8n8k4$free.dtype:f16.atype:f16.btype:f16.ctype:f16 =d:b32^4, a:b32^2, "
+       "b:b32^2, c:b32^4",
        "[6.5 sm_75] $mma.shape:m16n8k8$layout$half $half_d, a:b32^2, b:b32^*, $half_c",
        "[7.0 sm_80] $mma.shape:m16n8k16$layout$half $half_d, a:b32^4, b:b32^2, $half_c",
        "[7.0 sm_80] $mma.shape:m16n8k8$layout$bf16 =d:f32^4, a:b32^2, b:b32^*, c:f32^4",
@@ -195,17 +223,16 @@ std::vector<std::string_view> float_mma_forms() {
 }
 
 std::vector<std::string_view> integer_mma_forms() {
-  return decode::expand(
-      {"[6.5 sm_75] $mma.shape:m8n8k16$layout$s8 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
-       "[7.0 sm_80] $mma.shape:m16n8k16$layout$s8 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
-       "[7.0 sm_80] $mma.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
-       "[6.5 sm_75] $mma.shape:m8n8k32$layout$s4 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
-       "[7.0 sm_80] $mma.shape:m16n8k32$layout$s4 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
-       "[7.0 sm_80] $mma.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
-       "[7.0 sm_75] $mma.shape:m8n8k128$layout$b1 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
-       "[7.0 sm_80] $mma.shape:m16n8k128$layout$b1 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
-       "[7.0 sm_80] $mma.shape:m16n8k256$layout$b1 =d:b32^4, a:b32^4, b:b32^2, c:b32^4"},
-      mma_words);
+  return decode::expand({"[6.5 sm_75] $mma.shape:m8n8k16$layout$s8 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+                         "[7.0 sm_80] $mma.shape:m16n8k16$layout$s8 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+                         "[7.0 sm_80] $mma.shape:m16n8k32$layout$s8 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
+                         "[6.5 sm_75] $mma.shape:m8n8k32$layout$s4 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+                         "[7.0 sm_80] $mma.shape:m16n8k32$layout$s4 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+                         "[7.0 sm_80] $mma.shape:m16n8k64$layout$s4 =d:b32^4, a:b32^4, b:b32^2, c:b32^4",
+                         "[7.0 sm_75] $mma.shape:m8n8k128$layout$b1 =d:b32^2, a:b32^*, b:b32^*, c:b32^2",
+                         "[7.0 sm_80] $mma.shape:m16n8k128$layout$b1 =d:b32^4, a:b32^2, b:b32^*, c:b32^4",
+                         "[7.0 sm_80] $mma.shape:m16n8k256$layout$b1 =d:b32^4, a:b32^4, b:b32^2, c:b32^4"},
+                        mma_words);
 }
 
 std::vector<std::string_view> sparse_mma_forms() {
@@ -244,7 +271,8 @@ std::vector<std::string_view> wmma_forms() {
       {"$product", "=d:b32^*, a:b32^*, b:b32^*, c:b32^*"},
   };
   return decode::expand(
-      {"[6.0 sm_70] $load$three$space.type:f16|bf16|u8|s8 $from", "[6.0 sm_70] $load_c$three$space.type:f16|s32 $from",
+      {"[6.0 sm_70] $load$three$space.type:f16|bf16|u8|s8 $from",
+       "[6.0 sm_70] $load_c$three$space.type:f16|s32 $from",
        "[6.0 sm_70] $load_c$three$space.type:f32 =r:f32^*, a:mem, stride?:u32",
        "[7.0 sm_80] $load.shape:m16n16k8$space.type:tf32 $from",
        "[7.0 sm_80] $load_c.shape:m16n16k8$space.type:f32 =r:f32^*, a:mem, stride?:u32",
@@ -257,9 +285,11 @@ std::vector<std::string_view> wmma_forms() {
        "[6.0 sm_70] $mma$three.dtype:f32.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
        "[6.0 sm_70] $mma$three.dtype:f32.ctype:f16 =d:f32^*, a:b32^*, b:b32^*, c:b32^*",
        "[6.0 sm_70] $mma$three.dtype:f16.ctype:f32 =d:b32^*, a:b32^*, b:b32^*, c:f32^*",
-       "[6.3 sm_72] $mma$three.dtype:s32<t:.atype:s8.btype:s8;.atype:u8.btype:u8>.ctype:s32{.satfinite} $product",
+       "[6.3 sm_72] $mma$three.dtype:s32<t:.atype:s8.btype:s8;.atype:u8.btype:u8>.ctype:s32{.satfinite} "
+       "$product",
        "[7.0 sm_80] $mma$three.dtype:f32.atype:bf16.btype:bf16.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
-       "[7.0 sm_80] $mma.shape:m16n16k8.dtype:f32.atype:tf32.btype:tf32.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
+       "[7.0 sm_80] $mma.shape:m16n16k8.dtype:f32.atype:tf32.btype:tf32.ctype:f32 =d:f32^*, a:b32^*, "
+       "b:b32^*, c:f32^*",
        "[7.0 sm_80] $mma.shape:m8n8k4{.rnd:%rnd}.dtype:f64.atype:f64.btype:f64.ctype:f64 "
        "=d:f64^*, a:f64^*, b:f64^*, c:f64^*"},
       words);
@@ -267,44 +297,52 @@ std::vector<std::string_view> wmma_forms() {
 
 std::vector<OpDef> wgmma_defs() {
   return {
-      OpDef{"wgmma",
-            "D = A B + D for a warpgroup: B, and A unless it is in registers, come from shared memory through "
-            "descriptors; runs asynchronously in the current group. Asynchronous Warpgroup Level Matrix Instructions: "
-            "wgmma.mma_async.",
-            wgmma_forms(false), wgmma_timing, wgmma},
+      OpDef{
+          "wgmma",
+          "D = A B + D for a warpgroup: B, and A unless it is in registers, come from shared memory through "
+          "descriptors; runs asynchronously in the current group. Asynchronous Warpgroup Level Matrix "
+          "Instructions: "
+          "wgmma.mma_async.",
+          wgmma_forms(false), wgmma_timing, wgmma},
       OpDef{"wgmma",
             "The same with A 2:4 sparse, its places told by metadata. Asynchronous Warpgroup Level Matrix "
             "Instructions: wgmma.mma_async.sp.",
             wgmma_forms(true), wgmma_timing, wgmma},
       OpDef{"wgmma",
-            "Orders register accesses with wgmma.mma_async (fence), makes the operations so far a group, or waits until "
+            "Orders register accesses with wgmma.mma_async (fence), makes the operations so far a group, or "
+            "waits until "
             "at most n groups are pending. Asynchronous Warpgroup Level Matrix Instructions: wgmma.fence, "
             "wgmma.commit_group, wgmma.wait_group.",
             {"[8.0 sm_90a] wgmma.fence.sync.aligned", "[8.0 sm_90a] wgmma.commit_group.sync.aligned",
              "[8.0 sm_90a] wgmma.wait_group.sync.aligned n:imm"},
-            group_timing, wgmma_group},
+            group_timing,
+            wgmma_group},
   };
 }
 
 std::vector<OpDef> mma_defs() {
   return {
       OpDef{"mma",
-            "D = A B + C by the threads of a warp, on floating-point fragments. Warp Level Matrix Multiply-Accumulate "
+            "D = A B + C by the threads of a warp, on floating-point fragments. Warp Level Matrix "
+            "Multiply-Accumulate "
             "Instructions: mma.",
             float_mma_forms(), mma_timing, mma},
       OpDef{"mma",
-            "D = A B + C on integers, or the population count of combined bits. Warp Level Matrix Multiply-Accumulate "
+            "D = A B + C on integers, or the population count of combined bits. Warp Level Matrix "
+            "Multiply-Accumulate "
             "Instructions: mma.",
             integer_mma_forms(), mma_timing, mma},
       OpDef{"mma",
             "D = A B + C with A 2:4 sparse. Warp Level Matrix Multiply-Accumulate Instructions: mma.sp.",
             sparse_mma_forms(), mma_timing, mma},
-      OpDef{"mma",
-            "D = A B + C on six- and four-bit floats. Warp Level Matrix Multiply-Accumulate Instructions: mma.",
-            {"[8.7 sm_120a] mma.sync.aligned.shape:m16n8k32.alayout:row.blayout:col.kind:kind::f8f6f4.dtype:f32"
-             ".atype:e4m3|e5m2|e3m2|e2m3|e2m1.btype:e4m3|e5m2|e3m2|e2m3|e2m1.ctype:f32 "
-             "=d:f32^4, a:b32^4, b:b32^2, c:f32^4"},
-            mma_timing, later_mma},
+      OpDef{
+          "mma",
+          "D = A B + C on six- and four-bit floats. Warp Level Matrix Multiply-Accumulate Instructions: mma.",
+          {"[8.7 sm_120a] mma.sync.aligned.shape:m16n8k32.alayout:row.blayout:col.kind:kind::f8f6f4.dtype:f32"
+           ".atype:e4m3|e5m2|e3m2|e2m3|e2m1.btype:e4m3|e5m2|e3m2|e2m3|e2m1.ctype:f32 "
+           "=d:f32^4, a:b32^4, b:b32^2, c:f32^4"},
+          mma_timing,
+          later_mma},
       OpDef{"wmma",
             "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
             "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",

@@ -9,10 +9,11 @@ namespace {
 
 using decode::index;
 
-// .b128 begins with PTX 8.3. A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a policy needs global
-// memory; a policy operand stands exactly where .L2::cache_hint does.
+// .b128 begins with PTX 8.3. A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a
+// policy needs global memory; a policy operand stands exactly where .L2::cache_hint does.
 constexpr decode::Definition words[] = {
-    {"$type", "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},
+    {"$type",
+     "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},
     {"$value", "type<v:^vec;^vec;>"},
     {"$first", "<v:;;[8.3 sm_70] >"},
     {"$wide", "<v:.vec:v8.type:b32|u32|s32|f32;.vec:v4.type:b64|u64|s64|f64>"},
@@ -26,21 +27,28 @@ constexpr decode::Definition words[] = {
 
 std::vector<std::string_view> load_forms() {
   return decode::expand(
-      {"$firstld{.weak}{.space:const|global|local|param|param::entry|param::func|$shared}{.cop:ca|cg|cs|lu|cv}$type "
+      {"$firstld{.weak}{.space:const|global|local|param|param::entry|param::func|$shared}{.cop:ca|cg|cs|lu|"
+       "cv}$type "
        "=d:$value, a:mem",
-       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =d:$value, a:mem$policy",
-       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =d:$value, a:mem$policy",
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =d:$value, "
+       "a:mem$policy",
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =d:$value, "
+       "a:mem$policy",
        "$firstld.volatile{.space:global|$shared}$type =d:$value, a:mem",
        "[<v:7.4;7.4;8.3> sm_80] ld.volatile{.space:global}$ahead$type =d:$value, a:mem",
-       "[<v:6.0;6.0;8.3> sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =d:$value, a:mem",
-       "[<v:7.4;7.4;8.3> sm_80] ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}$hint$ahead$type "
+       "[<v:6.0;6.0;8.3> sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =d:$value, "
+       "a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] "
+       "ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}$hint$ahead$type "
        "=d:$value, a:mem$policy",
        "[8.2 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 =d:type, a:mem",
        "[8.4 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 =d:type, a:mem",
        // The space before the order: ptxas and much written PTX have it so.
        "$firstld.space:global|$shared.volatile$type =d:$value, a:mem",
-       "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =d:$value, a:mem",
-       "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =d:type^vec, a:mem$policy"},
+       "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =d:$value, "
+       "a:mem",
+       "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =d:type^vec, "
+       "a:mem$policy"},
       words);
 }
 
@@ -54,39 +62,54 @@ std::vector<std::string_view> non_coherent_forms() {
 
 std::vector<std::string_view> store_forms() {
   return decode::expand(
-      {"$firstst{.weak}{.space:global|local|param|param::func|$shared}{.cop:wb|cg|cs|wt}$type a:mem, b:$value",
+      {"$firstst{.weak}{.space:global|local|param|param::func|$shared}{.cop:wb|cg|cs|wt}$type a:mem, "
+       "b:$value",
        "[<v:7.4;7.4;8.3> sm_80] st{.weak}{.space:global}{.cop:wb|cg|cs|wt}$hint$type a:mem, b:$value$policy",
        "[<v:7.4;7.4;8.3> sm_80] st{.weak}{.space:global}.evict:$evict$hint$type a:mem, b:$value$policy",
        "$firstst.volatile{.space:global|$shared}$type a:mem, b:$value",
-       "[<v:6.0;6.0;8.3> sm_70] st.sem:relaxed|release.scope:%scope{.space:global|$shared}$type a:mem, b:$value",
-       "[<v:7.4;7.4;8.3> sm_80] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}$hint$type a:mem, b:$value$policy",
+       "[<v:6.0;6.0;8.3> sm_70] st.sem:relaxed|release.scope:%scope{.space:global|$shared}$type a:mem, "
+       "b:$value",
+       "[<v:7.4;7.4;8.3> sm_80] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}$hint$type "
+       "a:mem, b:$value$policy",
        "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 a:mem, b:type",
        "[8.4 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 a:mem, b:type",
        "$firstst.space:global|$shared.volatile$type a:mem, b:$value",
-       "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, b:$value",
-       "[8.8 sm_100] st{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$wide a:mem, b:type^vec$policy"},
+       "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, "
+       "b:$value",
+       "[8.8 sm_100] st{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$wide a:mem, "
+       "b:type^vec$policy"},
       words);
 }
 
 // --- ld, st -----------------------------------------------------------------------------------------
 std::string_view load_latency(Space s) {
   switch (s) {
-    case Space::shared_cta: return "ld_shared";
-    case Space::shared_cluster: return "ld_cluster";
-    case Space::local: return "ld_local";
+    case Space::shared_cta:
+      return "ld_shared";
+    case Space::shared_cluster:
+      return "ld_cluster";
+    case Space::local:
+      return "ld_local";
     case Space::param:
-    case Space::const_: return "ld_const";
-    default: return "ld_global";
+    case Space::const_:
+      return "ld_const";
+    default:
+      return "ld_global";
   }
 }
 
 std::string_view store_latency(Space s) {
   switch (s) {
-    case Space::shared_cta: return "st_shared";
-    case Space::shared_cluster: return "st_cluster";
-    case Space::local: return "st_local";
-    case Space::param: return "st_param";
-    default: return "st_global";
+    case Space::shared_cta:
+      return "st_shared";
+    case Space::shared_cluster:
+      return "st_cluster";
+    case Space::local:
+      return "st_local";
+    case Space::param:
+      return "st_param";
+    default:
+      return "st_global";
   }
 }
 
@@ -123,8 +146,12 @@ Effect load(const Instruction& i, const DecodeContext&) {
 }
 
 Effect ldu(const Instruction& i, const DecodeContext&) {
-  return Load{.space = decode::space(i), .type = i.type(), .elements = decode::elements(i), .non_coherent = true,
-              .dst = index(i, "d"), .address = index(i, "a")};
+  return Load{.space = decode::space(i),
+              .type = i.type(),
+              .elements = decode::elements(i),
+              .non_coherent = true,
+              .dst = index(i, "d"),
+              .address = index(i, "a")};
 }
 
 Effect store(const Instruction& i, const DecodeContext&) {
@@ -172,7 +199,10 @@ Effect createpolicy(const Instruction& i, const DecodeContext&) {
 
 // --- addresses ----------------------------------------------------------------------------------------
 Effect cvta(const Instruction& i, const DecodeContext&) {
-  return ConvertAddress{.space = decode::space(i), .to_generic = !i.has("to"), .dst = index(i, "d"), .src = index(i, "a"),
+  return ConvertAddress{.space = decode::space(i),
+                        .to_generic = !i.has("to"),
+                        .dst = index(i, "d"),
+                        .src = index(i, "a"),
                         .type = i.type()};
 }
 
@@ -181,34 +211,45 @@ Effect isspacep(const Instruction& i, const DecodeContext&) {
 }
 
 Effect mapa(const Instruction& i, const DecodeContext&) {
-  return MapShared{.generic = !i.has("space"), .type = i.type(), .dst = index(i, "d"), .address = index(i, "a"),
+  return MapShared{.generic = !i.has("space"),
+                   .type = i.type(),
+                   .dst = index(i, "d"),
+                   .address = index(i, "a"),
                    .rank = index(i, "rank")};
 }
 
 Effect getctarank(const Instruction& i, const DecodeContext&) {
-  return GetCtaRank{.generic = !i.has("space"), .type = i.type(), .dst = index(i, "d"), .address = index(i, "a")};
+  return GetCtaRank{
+      .generic = !i.has("space"), .type = i.type(), .dst = index(i, "d"), .address = index(i, "a")};
 }
 
 std::vector<OpDef> accesses() {
   return {
       OpDef{"ld",
-            "Loads a scalar or a vector from memory; without a space the address is generic. Weak unless an order is "
+            "Loads a scalar or a vector from memory; without a space the address is generic. Weak unless an "
+            "order is "
             "named. Data Movement and Conversion Instructions: ld.",
             load_forms(), load_timing, load},
       OpDef{"ld",
-            "Loads from global memory that no thread writes while the kernel runs, through the non-coherent cache. "
+            "Loads from global memory that no thread writes while the kernel runs, through the non-coherent "
+            "cache. "
             "Data Movement and Conversion Instructions: ld.global.nc.",
             non_coherent_forms(), load_timing, load},
-      OpDef{"ldu",
-            "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
-            "Conversion Instructions: ldu.",
-            decode::expand({"$firstldu{.space:global}$type =d:$value, a:mem"}, words), ldu_timing, ldu},
+      OpDef{
+          "ldu",
+          "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
+          "Conversion Instructions: ldu.",
+          decode::expand({"$firstldu{.space:global}$type =d:$value, a:mem"}, words), ldu_timing, ldu},
       OpDef{"st",
-            "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an order is "
+            "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an "
+            "order is "
             "named. Data Movement and Conversion Instructions: st.",
             store_forms(), store_timing, store},
-      OpDef{"st", "Zeroes a range of shared memory. Data Movement and Conversion Instructions: st.bulk.",
-            {"[8.6 sm_100] st.bulk{.weak}{.space:shared::cta} a:mem, size:b64, initval:imm"}, store_timing, store_bulk},
+      OpDef{"st",
+            "Zeroes a range of shared memory. Data Movement and Conversion Instructions: st.bulk.",
+            {"[8.6 sm_100] st.bulk{.weak}{.space:shared::cta} a:mem, size:b64, initval:imm"},
+            store_timing,
+            store_bulk},
   };
 }
 
@@ -219,33 +260,44 @@ std::vector<OpDef> hints() {
        "{.secondary:L2::evict_first|L2::evict_unchanged}"}};
   return {
       OpDef{"prefetch",
-            "Brings the line of an address, or a tensor map, into a cache. Data Movement and Conversion Instructions: "
+            "Brings the line of an address, or a tensor map, into a cache. Data Movement and Conversion "
+            "Instructions: "
             "prefetch, prefetchu.",
             {"prefetch{.space:global|local}.level:L1|L2 a:mem",
              "[7.4 sm_80] prefetch{.space:global}.evict:L2::evict_last|L2::evict_normal a:mem",
              "[8.0 sm_90] prefetch{.space:const|param}.tensormap a:mem"},
-            hint_timing, hint},
+            hint_timing,
+            hint},
       OpDef{"prefetchu",
-            "Brings the line of a generic address into the uniform cache. Data Movement and Conversion Instructions: "
+            "Brings the line of a generic address into the uniform cache. Data Movement and Conversion "
+            "Instructions: "
             "prefetch, prefetchu.",
-            {"prefetchu.level:L1 a:mem"}, hint_timing, hint},
+            {"prefetchu.level:L1 a:mem"},
+            hint_timing,
+            hint},
       OpDef{"applypriority",
             "Changes the eviction priority of a cached range. Data Movement and Conversion Instructions: "
             "applypriority.",
-            {"[7.4 sm_80] applypriority{.space:global}.evict:L2::evict_normal a:mem, size:imm"}, hint_timing, hint},
+            {"[7.4 sm_80] applypriority{.space:global}.evict:L2::evict_normal a:mem, size:imm"},
+            hint_timing,
+            hint},
       OpDef{"discard",
             "Drops a cached range without writing it back: its contents become undefined. Data Movement and "
             "Conversion Instructions: discard.",
-            {"[7.4 sm_80] discard{.space:global}.level:L2 a:mem, size:imm"}, hint_timing, hint},
-      OpDef{"createpolicy",
-            "Makes a cache policy for the operand of `.L2::cache_hint`. Data Movement and Conversion Instructions: "
-            "createpolicy.",
-            decode::expand({"[7.4 sm_80] createpolicy.fractional$priorities.b64 =policy:b64, fraction?:f32",
-                            "[7.4 sm_80] createpolicy.range{.space:global}$priorities.b64 =policy:b64, a:mem, "
-                            "primary_size:u32, total_size:u32",
-                            "[7.4 sm_80] createpolicy.cvt.L2.b64 =policy:b64, property:b64"},
-                           priorities),
-            policy_timing, createpolicy},
+            {"[7.4 sm_80] discard{.space:global}.level:L2 a:mem, size:imm"},
+            hint_timing,
+            hint},
+      OpDef{
+          "createpolicy",
+          "Makes a cache policy for the operand of `.L2::cache_hint`. Data Movement and Conversion "
+          "Instructions: "
+          "createpolicy.",
+          decode::expand({"[7.4 sm_80] createpolicy.fractional$priorities.b64 =policy:b64, fraction?:f32",
+                          "[7.4 sm_80] createpolicy.range{.space:global}$priorities.b64 =policy:b64, a:mem, "
+                          "primary_size:u32, total_size:u32",
+                          "[7.4 sm_80] createpolicy.cvt.L2.b64 =policy:b64, property:b64"},
+                         priorities),
+          policy_timing, createpolicy},
   };
 }
 
@@ -253,25 +305,33 @@ std::vector<OpDef> addresses() {
   constexpr decode::Definition spaces[] = {
       {"$space", ".space:const|global|local|shared|shared::cta|shared::cluster|param|param::entry"}};
   return {
-      OpDef{"cvta",
-            "Converts an address of a space to a generic one, or back with `.to`. Data Movement and Conversion "
-            "Instructions: cvta.",
-            decode::expand({"[2.0 sm_20] cvta$space.type:u32|u64 =d:type, a:type",
-                            "[2.0 sm_20] cvta.to$space.type:u32|u64 =d:type, a:type"},
-                           spaces),
-            address_timing, cvta},
+      OpDef{
+          "cvta",
+          "Converts an address of a space to a generic one, or back with `.to`. Data Movement and Conversion "
+          "Instructions: cvta.",
+          decode::expand({"[2.0 sm_20] cvta$space.type:u32|u64 =d:type, a:type",
+                          "[2.0 sm_20] cvta.to$space.type:u32|u64 =d:type, a:type"},
+                         spaces),
+          address_timing, cvta},
       OpDef{"isspacep",
-            "Whether a generic address lies in the window of a space. Data Movement and Conversion Instructions: "
+            "Whether a generic address lies in the window of a space. Data Movement and Conversion "
+            "Instructions: "
             "isspacep.",
             decode::expand({"[2.0 sm_20] isspacep$space =p:pred, a:any"}, spaces), address_timing, isspacep},
       OpDef{"mapa",
-            "The address of the same shared variable in another CTA of the cluster. Data Movement and Conversion "
+            "The address of the same shared variable in another CTA of the cluster. Data Movement and "
+            "Conversion "
             "Instructions: mapa.",
-            {"[7.8 sm_90] mapa{.space:shared::cluster}.type:u32|u64 =d:type, a:type, rank:u32"}, mapa_timing, mapa},
+            {"[7.8 sm_90] mapa{.space:shared::cluster}.type:u32|u64 =d:type, a:type, rank:u32"},
+            mapa_timing,
+            mapa},
       OpDef{"getctarank",
-            "The rank in the cluster of the CTA whose shared memory holds an address. Data Movement and Conversion "
+            "The rank in the cluster of the CTA whose shared memory holds an address. Data Movement and "
+            "Conversion "
             "Instructions: getctarank.",
-            {"[7.8 sm_90] getctarank{.space:shared::cluster}.type:u32|u64 =d:b32, a:type"}, mapa_timing, getctarank},
+            {"[7.8 sm_90] getctarank{.space:shared::cluster}.type:u32|u64 =d:b32, a:type"},
+            mapa_timing,
+            getctarank},
   };
 }
 
@@ -280,7 +340,8 @@ std::vector<OpDef> addresses() {
 OpList memory() {
   static const std::vector<OpDef> defs = [] {
     std::vector<OpDef> all = accesses();
-    for (const std::vector<OpDef>& more : {hints(), addresses()}) all.insert(all.end(), more.begin(), more.end());
+    for (const std::vector<OpDef>& more : {hints(), addresses()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   return defs;

@@ -42,71 +42,124 @@ Effect blackwell(const Instruction& i, const DecodeContext&) {
 std::vector<OpDef> machine_defs() {
   return {
       OpDef{"setmaxnreg",
-            "Takes more registers from the CTA's pool for each thread of the warpgroup, waiting for them, or gives some "
+            "Takes more registers from the CTA's pool for each thread of the warpgroup, waiting for them, or "
+            "gives some "
             "back. Miscellaneous Instructions: setmaxnreg.",
-            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm"}, setmaxnreg_timing, setmaxnreg},
+            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm"},
+            setmaxnreg_timing,
+            setmaxnreg},
       OpDef{"griddepcontrol",
-            "Lets dependent grids start, or waits for the grids that this one depends on. Parallel Synchronization and "
+            "Lets dependent grids start, or waits for the grids that this one depends on. Parallel "
+            "Synchronization and "
             "Communication Instructions: griddepcontrol.",
-            {"[7.8 sm_90] griddepcontrol.action:launch_dependents|wait"}, dependency_timing, griddepcontrol},
-      OpDef{"clusterlaunchcontrol",
-            "Takes over the work of a cluster that has not started. Parallel Synchronization and Communication "
-            "Instructions: clusterlaunchcontrol.",
-            decode::expand({"[8.6 sm_100] clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-                            ".b128 a:mem, mbar:mem",
-                            "[8.6 sm_100a] clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-                            ".multicast::cluster::all.b128 a:mem, mbar:mem",
-                            "[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
-                            "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, response:b128",
-                            "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
-                            "get_first_ctaid::z.b32.b128 =d:b32, response:b128"}),
-            cancel_timing, blackwell},
-      OpDef{"alloca", "Takes local memory from the thread's stack. Stack Manipulation Instructions: alloca.",
-            {"[7.3 sm_52] alloca.type:u32|u64 =d:type, size:type, align?:imm"}, stack_timing, stack},
-      OpDef{"stacksave", "Reads the stack pointer. Stack Manipulation Instructions: stacksave.",
-            {"[7.3 sm_52] stacksave.type:u32|u64 =d:type"}, stack_timing, stack},
-      OpDef{"stackrestore", "Sets the stack pointer. Stack Manipulation Instructions: stackrestore.",
-            {"[7.3 sm_52] stackrestore.type:u32|u64 a:type"}, stack_timing, stack},
+            {"[7.8 sm_90] griddepcontrol.action:launch_dependents|wait"},
+            dependency_timing,
+            griddepcontrol},
+      OpDef{
+          "clusterlaunchcontrol",
+          "Takes over the work of a cluster that has not started. Parallel Synchronization and Communication "
+          "Instructions: clusterlaunchcontrol.",
+          decode::expand(
+              {"[8.6 sm_100] "
+               "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
+               ".b128 a:mem, mbar:mem",
+               "[8.6 sm_100a] "
+               "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
+               ".multicast::cluster::all.b128 a:mem, mbar:mem",
+               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
+               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, "
+               "response:b128",
+               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
+               "get_first_ctaid::z.b32.b128 =d:b32, response:b128"}),
+          cancel_timing, blackwell},
+      OpDef{"alloca",
+            "Takes local memory from the thread's stack. Stack Manipulation Instructions: alloca.",
+            {"[7.3 sm_52] alloca.type:u32|u64 =d:type, size:type, align?:imm"},
+            stack_timing,
+            stack},
+      OpDef{"stacksave",
+            "Reads the stack pointer. Stack Manipulation Instructions: stacksave.",
+            {"[7.3 sm_52] stacksave.type:u32|u64 =d:type"},
+            stack_timing,
+            stack},
+      OpDef{"stackrestore",
+            "Sets the stack pointer. Stack Manipulation Instructions: stackrestore.",
+            {"[7.3 sm_52] stackrestore.type:u32|u64 a:type"},
+            stack_timing,
+            stack},
   };
 }
 
 // `texel` operands are [texture, {coordinates}]; forms with a separate sampler are not stated.
 std::vector<OpDef> texture_defs() {
   return {
-      OpDef{"tex", "Looks up a texture. Texture Instructions: tex.",
+      OpDef{"tex",
+            "Looks up a texture. Texture Instructions: tex.",
             {"tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 =d:dtype^4, texel:tensor",
              "tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype^4, texel:tensor",
-             "tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype^4, texel:tensor, lod:f32"},
-            texture_timing, texture},
-      OpDef{"tld4", "Gathers one component of four texels. Texture Instructions: tld4.",
-            {"[2.2 sm_20] tld4.comp:r|g|b|a.geom:2d.v4.dtype:u32|s32|f32.f32 =d:dtype^4, texel:tensor"}, texture_timing, texture},
-      OpDef{"txq", "Asks for a property of a texture or sampler. Texture Instructions: txq.",
-            {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords.b32 =d:b32, a:mem"},
-            texture_timing, texture},
-      OpDef{"suld", "Loads from a surface. Surface Instructions: suld.",
-            {"[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.type:b8|b16|b32|b64.clamp:trap|clamp|zero =d:type, "
-             "texel:tensor",
-             "[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-             "=d:type^vec, texel:tensor",
-             "[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero =d:type^vec, "
-             "texel:tensor"},
-            texture_timing, texture},
-      OpDef{"sust", "Stores to a surface. Surface Instructions: sust.",
-            {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.type:b8|b16|b32|b64.clamp:trap|clamp|zero texel:tensor, "
-             "b:type",
-             "[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-             "texel:tensor, b:type^vec",
-             "[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero texel:tensor, "
-             "b:type^vec"},
-            texture_timing, texture},
-      OpDef{"sured", "Reduces into a surface. Surface Instructions: sured.",
-            {"[3.0 sm_20] sured.b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero texel:tensor, b:type",
-             "[3.0 sm_20] sured.b.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero texel:tensor, b:type"},
-            texture_timing, texture},
-      OpDef{"suq", "Asks for a property of a surface. Surface Instructions: suq.",
-            {"[1.5] suq.query:width|height|depth|channel_data_type|channel_order.b32 =d:b32, a:mem"}, texture_timing, texture},
-      OpDef{"istypep", "Whether a value points to an opaque type. Texture Instructions: istypep.",
-            {"[4.0 sm_30] istypep.type:texref|samplerref|surfref =p:pred, a:b64"}, texture_timing, texture},
+             "tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype^4, texel:tensor, "
+             "lod:f32"},
+            texture_timing,
+            texture},
+      OpDef{"tld4",
+            "Gathers one component of four texels. Texture Instructions: tld4.",
+            {"[2.2 sm_20] tld4.comp:r|g|b|a.geom:2d.v4.dtype:u32|s32|f32.f32 =d:dtype^4, texel:tensor"},
+            texture_timing,
+            texture},
+      OpDef{"txq",
+            "Asks for a property of a texture or sampler. Texture Instructions: txq.",
+            {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords.b32 "
+             "=d:b32, a:mem"},
+            texture_timing,
+            texture},
+      OpDef{
+          "suld",
+          "Loads from a surface. Surface Instructions: suld.",
+          {"[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
+           "=d:type, "
+           "texel:tensor",
+           "[1.5] "
+           "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
+           "=d:type^vec, texel:tensor",
+           "[1.5] "
+           "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
+           "=d:type^vec, "
+           "texel:tensor"},
+          texture_timing,
+          texture},
+      OpDef{
+          "sust",
+          "Stores to a surface. Surface Instructions: sust.",
+          {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
+           "texel:tensor, "
+           "b:type",
+           "[1.5] "
+           "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
+           "texel:tensor, b:type^vec",
+           "[1.5] "
+           "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
+           "texel:tensor, "
+           "b:type^vec"},
+          texture_timing,
+          texture},
+      OpDef{
+          "sured",
+          "Reduces into a surface. Surface Instructions: sured.",
+          {"[3.0 sm_20] sured.b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero "
+           "texel:tensor, b:type",
+           "[3.0 sm_20] sured.b.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero texel:tensor, b:type"},
+          texture_timing,
+          texture},
+      OpDef{"suq",
+            "Asks for a property of a surface. Surface Instructions: suq.",
+            {"[1.5] suq.query:width|height|depth|channel_data_type|channel_order.b32 =d:b32, a:mem"},
+            texture_timing,
+            texture},
+      OpDef{"istypep",
+            "Whether a value points to an opaque type. Texture Instructions: istypep.",
+            {"[4.0 sm_30] istypep.type:texref|samplerref|surfref =p:pred, a:b64"},
+            texture_timing,
+            texture},
   };
 }
 
@@ -114,8 +167,9 @@ std::vector<std::string_view> tcgen05_forms() {
   constexpr decode::Definition words[] = {
       {"$need", "[8.6 sm_100a]"},
       {"$group", ".cta_group:cta_group::1|cta_group::2"},
-      {"$shapes", "<s:.shape:16x64b|32x32b.num:x1|x2|x4|x8|x16|x32|x64|x128;.shape:16x128b.num:x1|x2|x4|x8|x16|x32|x64;"
-                  ".shape:16x256b.num:x1|x2|x4|x8|x16|x32>"},
+      {"$shapes",
+       "<s:.shape:16x64b|32x32b.num:x1|x2|x4|x8|x16|x32|x64|x128;.shape:16x128b.num:x1|x2|x4|x8|x16|x32|x64;"
+       ".shape:16x256b.num:x1|x2|x4|x8|x16|x32>"},
       {"$halves", ".shape:16x32bx2.num:x1|x2|x4|x8|x16|x32|x64|x128"},
       {"$kinds", ".kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8"},
   };
@@ -134,7 +188,8 @@ std::vector<std::string_view> tcgen05_forms() {
        "$need tcgen05.cp$group.shape:128x256b|4x256b|128x128b a:mem, desc:b64",
        "$need tcgen05.cp$group.shape:64x128b.multicast:warpx2::02_13|warpx2::01_23 a:mem, desc:b64",
        "$need tcgen05.cp$group.shape:32x128b.multicast:warpx4 a:mem, desc:b64",
-       "$need tcgen05.shift$group.down a:mem", "$need tcgen05.mma$group$kinds d:mem, a:any, b:b64, idesc:b32, enable:pred",
+       "$need tcgen05.shift$group.down a:mem",
+       "$need tcgen05.mma$group$kinds d:mem, a:any, b:b64, idesc:b32, enable:pred",
        "$need tcgen05.mma$group$kinds d:mem, a:any, b:b64, idesc:b32, lanes:b32^*, enable:pred"},
       words);
 }
@@ -145,10 +200,11 @@ OpList system() {
   static const std::vector<OpDef> defs = [] {
     std::vector<OpDef> all = machine_defs();
     for (const OpDef& d : texture_defs()) all.push_back(d);
-    all.push_back(OpDef{"tcgen05",
-                        "Tensor memory and the matrix products that run on it. TensorCore 5th Generation Family "
-                        "Instructions.",
-                        tcgen05_forms(), tcgen05_timing, blackwell});
+    all.push_back(
+        OpDef{"tcgen05",
+              "Tensor memory and the matrix products that run on it. TensorCore 5th Generation Family "
+              "Instructions.",
+              tcgen05_forms(), tcgen05_timing, blackwell});
     return all;
   }();
   return defs;

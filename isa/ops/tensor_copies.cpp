@@ -44,11 +44,13 @@ BulkOp reduction(std::string_view word) {
 
 bool modelled(const Instruction& i) {
   const std::string_view mode = i.mod("mode");
-  return !i.has("cta_group") && (mode.empty() || mode == "tile" || mode == "im2col" || mode == "im2col_no_offs");
+  return !i.has("cta_group") &&
+         (mode.empty() || mode == "tile" || mode == "im2col" || mode == "im2col_no_offs");
 }
 
 TensorCopy tensor_copy(const Instruction& i) {
-  TensorCopy e{.rank = i.mod("dim")[0] - '0', .mode = i.mod("mode").starts_with("im2col") ? TensorMode::im2col : TensorMode::tile};
+  TensorCopy e{.rank = i.mod("dim")[0] - '0',
+               .mode = i.mod("mode").starts_with("im2col") ? TensorMode::im2col : TensorMode::tile};
   e.tensor = index(i, "map");
   return e;
 }
@@ -88,53 +90,68 @@ Effect tensor_prefetch(const Instruction& i, const DecodeContext&) {
 std::vector<OpDef> copies() {
   return {
       OpDef{"cp",
-            "Copies a box of a tensor from global memory to shared memory, of one CTA or of several, and completes its "
+            "Copies a box of a tensor from global memory to shared memory, of one CTA or of several, and "
+            "completes its "
             "bytes at an mbarrier. Data Movement and Conversion Instructions: cp.async.bulk.tensor.",
-            decode::expand({"[8.6 sm_90] cp.async.bulk.tensor$load.dst:shared::cta.src:global$mode$mbarrier$hint "
-                            "dst:mem, map:tensor, mbar:mem$offsets$policy",
-                            "[8.0 sm_90] cp.async.bulk.tensor$load.dst:shared::cluster.src:global$mode$mbarrier$multicast$hint "
-                            "dst:mem, map:tensor, mbar:mem$offsets$ctas$policy",
-                            "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d$either"
-                            ".mode:tile::gather4$mbarrier$multicast$pair$hint dst:mem, map:tensor, mbar:mem$ctas$policy",
-                            "[8.6 sm_100a] cp.async.bulk.tensor$load$either$mode$mbarrier"
-                            "$multicast.cta_group:cta_group::1|cta_group::2$hint dst:mem, map:tensor, mbar:mem$offsets$ctas$policy"},
-                           words),
+            decode::expand(
+                {"[8.6 sm_90] cp.async.bulk.tensor$load.dst:shared::cta.src:global$mode$mbarrier$hint "
+                 "dst:mem, map:tensor, mbar:mem$offsets$policy",
+                 "[8.0 sm_90] "
+                 "cp.async.bulk.tensor$load.dst:shared::cluster.src:global$mode$mbarrier$multicast$hint "
+                 "dst:mem, map:tensor, mbar:mem$offsets$ctas$policy",
+                 "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d$either"
+                 ".mode:tile::gather4$mbarrier$multicast$pair$hint dst:mem, map:tensor, mbar:mem$ctas$policy",
+                 "[8.6 sm_100a] cp.async.bulk.tensor$load$either$mode$mbarrier"
+                 "$multicast.cta_group:cta_group::1|cta_group::2$hint dst:mem, map:tensor, "
+                 "mbar:mem$offsets$ctas$policy"},
+                words),
             load_timing, tensor_load},
+      OpDef{
+          "cp",
+          "Copies a box from shared memory to a tensor in global memory, in a bulk group. Data Movement and "
+          "Conversion Instructions: cp.async.bulk.tensor.",
+          decode::expand(
+              {"[8.0 sm_90] cp.async.bulk.tensor$store.dst:global.src:shared::cta$no_offsets.bulk_group$hint "
+               "map:tensor, src:mem$policy",
+               "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d.dst:global.src:shared::cta.mode:tile::scatter4"
+               ".bulk_group$hint map:tensor, src:mem$policy"},
+              words),
+          store_timing, tensor_store},
       OpDef{"cp",
-            "Copies a box from shared memory to a tensor in global memory, in a bulk group. Data Movement and "
-            "Conversion Instructions: cp.async.bulk.tensor.",
-            decode::expand({"[8.0 sm_90] cp.async.bulk.tensor$store.dst:global.src:shared::cta$no_offsets.bulk_group$hint "
-                            "map:tensor, src:mem$policy",
-                            "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d.dst:global.src:shared::cta.mode:tile::scatter4"
-                            ".bulk_group$hint map:tensor, src:mem$policy"},
-                           words),
-            store_timing, tensor_store},
-      OpDef{"cp",
-            "Combines a box in shared memory with a tensor in global memory, in a bulk group. Data Movement and "
+            "Combines a box in shared memory with a tensor in global memory, in a bulk group. Data Movement "
+            "and "
             "Conversion Instructions: cp.reduce.async.bulk.tensor.",
-            decode::expand({"[8.0 sm_90] cp.reduce.async.bulk.tensor$store.dst:global.src:shared::cta"
-                            ".op:add|min|max|inc|dec|and|or|xor$no_offsets.bulk_group$hint map:tensor, src:mem$policy"},
-                           words),
+            decode::expand(
+                {"[8.0 sm_90] cp.reduce.async.bulk.tensor$store.dst:global.src:shared::cta"
+                 ".op:add|min|max|inc|dec|and|or|xor$no_offsets.bulk_group$hint map:tensor, src:mem$policy"},
+                words),
             reduce_timing, tensor_store},
-      OpDef{"cp",
-            "Brings a box of a tensor into L2. Data Movement and Conversion Instructions: "
-            "cp.async.bulk.prefetch.tensor.",
-            decode::expand({"[8.0 sm_90] cp.async.bulk.prefetch.tensor$load.level:L2.src:global$mode$hint "
-                            "map:tensor$offsets$policy",
-                            "[8.6 sm_100a] cp.async.bulk.prefetch.tensor.dim:2d.level:L2.src:global.mode:tile::gather4$hint "
-                            "map:tensor$policy"},
-                           words),
-            prefetch_timing, tensor_prefetch},
+      OpDef{
+          "cp",
+          "Brings a box of a tensor into L2. Data Movement and Conversion Instructions: "
+          "cp.async.bulk.prefetch.tensor.",
+          decode::expand({"[8.0 sm_90] cp.async.bulk.prefetch.tensor$load.level:L2.src:global$mode$hint "
+                          "map:tensor$offsets$policy",
+                          "[8.6 sm_100a] "
+                          "cp.async.bulk.prefetch.tensor.dim:2d.level:L2.src:global.mode:tile::gather4$hint "
+                          "map:tensor$policy"},
+                         words),
+          prefetch_timing, tensor_prefetch},
   };
 }
 
 // --- tensormap ------------------------------------------------------------------------------------------
 constexpr std::pair<std::string_view, MapField> fields[] = {
-    {"global_address", MapField::global_address},       {"rank", MapField::rank},
-    {"box_dim", MapField::box_dim},                     {"global_dim", MapField::global_dim},
-    {"global_stride", MapField::global_stride},         {"element_stride", MapField::element_stride},
-    {"elemtype", MapField::elemtype},                   {"interleave_layout", MapField::interleave_layout},
-    {"swizzle_mode", MapField::swizzle_mode},           {"swizzle_atomicity", MapField::swizzle_atomicity},
+    {"global_address", MapField::global_address},
+    {"rank", MapField::rank},
+    {"box_dim", MapField::box_dim},
+    {"global_dim", MapField::global_dim},
+    {"global_stride", MapField::global_stride},
+    {"element_stride", MapField::element_stride},
+    {"elemtype", MapField::elemtype},
+    {"interleave_layout", MapField::interleave_layout},
+    {"swizzle_mode", MapField::swizzle_mode},
+    {"swizzle_atomicity", MapField::swizzle_atomicity},
     {"fill_mode", MapField::fill_mode}};
 
 MapField map_field(std::string_view word) {
@@ -145,33 +162,45 @@ MapField map_field(std::string_view word) {
 
 Effect replace(const Instruction& i, const DecodeContext&) {
   const MapField field = map_field(i.mod("field"));
-  if (field == MapField::swizzle_atomicity) return decode::unsupported(i, "begins with sm_100a and is not modelled");
-  return TensormapReplace{.field = field, .space = decode::space(i), .type = i.type(), .address = index(i, "a"),
-                          .ordinal = index(i, "ordinal"), .value = index(i, "value")};
+  if (field == MapField::swizzle_atomicity)
+    return decode::unsupported(i, "begins with sm_100a and is not modelled");
+  return TensormapReplace{.field = field,
+                          .space = decode::space(i),
+                          .type = i.type(),
+                          .address = index(i, "a"),
+                          .ordinal = index(i, "ordinal"),
+                          .value = index(i, "value")};
 }
 
 // A copy of 128 bytes to global memory and the release half of the tensor map's proxy fence, at once.
 Effect fenceproxy(const Instruction& i, const DecodeContext&) {
-  return Fence{.order = Order::release, .scope = decode::scope(i, Scope::gpu), .proxy = true, .to = Proxy::tensormap,
-               .address = index(i, "dst"), .size = index(i, "size"), .copy_from = index(i, "src")};
+  return Fence{.order = Order::release,
+               .scope = decode::scope(i, Scope::gpu),
+               .proxy = true,
+               .to = Proxy::tensormap,
+               .address = index(i, "dst"),
+               .size = index(i, "size"),
+               .copy_from = index(i, "src")};
 }
 
 OpDef replace_def() {
   constexpr decode::Definition head[] = {{"$replace", "tensormap.replace.tile"},
                                          {"$space", "{.space:global|shared::cta}.b1024"}};
-  return OpDef{"tensormap",
-               "Replaces one field of a tensor map in memory. Data Movement and Conversion Instructions: "
-               "tensormap.replace.",
-               decode::expand({"[8.3 sm_90a] $replace.field:global_address$space.type:b64 a:mem, value:type",
-                               "[8.3 sm_90a] $replace.field:rank$space.type:b32 a:mem, value:type",
-                               "[8.3 sm_90a] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
-                               "ordinal:imm, value:type",
-                               "[8.3 sm_90a] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
-                               "[8.3 sm_90a] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
-                               "a:mem, value:imm",
-                               "[8.6 sm_100a] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
-                              head),
-               replace_timing, replace};
+  return OpDef{
+      "tensormap",
+      "Replaces one field of a tensor map in memory. Data Movement and Conversion Instructions: "
+      "tensormap.replace.",
+      decode::expand(
+          {"[8.3 sm_90a] $replace.field:global_address$space.type:b64 a:mem, value:type",
+           "[8.3 sm_90a] $replace.field:rank$space.type:b32 a:mem, value:type",
+           "[8.3 sm_90a] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
+           "ordinal:imm, value:type",
+           "[8.3 sm_90a] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
+           "[8.3 sm_90a] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
+           "a:mem, value:imm",
+           "[8.6 sm_100a] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
+          head),
+      replace_timing, replace};
 }
 
 }  // namespace
@@ -180,12 +209,14 @@ OpList tensor_copies() {
   static const std::vector<OpDef> defs = [] {
     std::vector<OpDef> all = copies();
     all.push_back(replace_def());
-    all.push_back(OpDef{"tensormap",
-                        "Copies a tensor map from shared to global memory and releases it to the tensor map proxy. "
-                        "Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy.",
-                        {"[8.3 sm_90] tensormap.cp_fenceproxy.dst:global.src:shared::cta.kind:tensormap::generic.sem:release"
-                         ".scope:%scope.sync.aligned dst:mem, src:mem, size:imm"},
-                        fenceproxy_timing, fenceproxy});
+    all.push_back(OpDef{
+        "tensormap",
+        "Copies a tensor map from shared to global memory and releases it to the tensor map proxy. "
+        "Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy.",
+        {"[8.3 sm_90] tensormap.cp_fenceproxy.dst:global.src:shared::cta.kind:tensormap::generic.sem:release"
+         ".scope:%scope.sync.aligned dst:mem, src:mem, size:imm"},
+        fenceproxy_timing,
+        fenceproxy});
     return all;
   }();
   return defs;

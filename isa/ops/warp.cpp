@@ -19,16 +19,25 @@ Timing ldmatrix_timing(const Instruction&) { return {Unit::lsu, "ldmatrix"}; }
 Timing stmatrix_timing(const Instruction&) { return {Unit::lsu, "stmatrix"}; }
 Timing movmatrix_timing(const Instruction&) { return {Unit::lsu, "movmatrix"}; }
 
-constexpr std::string_view removed = "the form without .sync ended with PTX 6.4 on sm_70; use .sync with a member mask";
+constexpr std::string_view removed =
+    "the form without .sync ended with PTX 6.4 on sm_70; use .sync with a member mask";
 
 ShuffleMode shuffle_mode(std::string_view word) {
-  return word == "up" ? ShuffleMode::up : word == "down" ? ShuffleMode::down : word == "bfly" ? ShuffleMode::bfly : ShuffleMode::idx;
+  return word == "up"     ? ShuffleMode::up
+         : word == "down" ? ShuffleMode::down
+         : word == "bfly" ? ShuffleMode::bfly
+                          : ShuffleMode::idx;
 }
 
 Effect shfl(const Instruction& i, const DecodeContext&) {
   if (!i.has("sync")) return decode::unsupported(i, removed);
-  return Shuffle{.mode = shuffle_mode(i.mod("mode")), .dst = index(i, "d"), .in_range = index(i, "p"),
-                 .value = index(i, "a"), .lane = index(i, "b"), .clamp = index(i, "c"), .members = index(i, "members")};
+  return Shuffle{.mode = shuffle_mode(i.mod("mode")),
+                 .dst = index(i, "d"),
+                 .in_range = index(i, "p"),
+                 .value = index(i, "a"),
+                 .lane = index(i, "b"),
+                 .clamp = index(i, "c"),
+                 .members = index(i, "members")};
 }
 
 Effect vote(const Instruction& i, const DecodeContext&) {
@@ -38,12 +47,18 @@ Effect vote(const Instruction& i, const DecodeContext&) {
                       : mode == "any" ? VoteMode::any
                       : mode == "uni" ? VoteMode::uni
                                       : VoteMode::ballot,
-              .dst = index(i, "d"), .pred = index(i, "a"), .members = index(i, "members")};
+              .dst = index(i, "d"),
+              .pred = index(i, "a"),
+              .members = index(i, "members")};
 }
 
 Effect match(const Instruction& i, const DecodeContext&) {
-  return Match{.all = i.has("all"), .type = i.type(), .dst = index(i, "d"), .pred = index(i, "p"),
-               .value = index(i, "a"), .members = index(i, "members")};
+  return Match{.all = i.has("all"),
+               .type = i.type(),
+               .dst = index(i, "d"),
+               .pred = index(i, "p"),
+               .value = index(i, "a"),
+               .members = index(i, "members")};
 }
 
 ReduxOp redux_op(std::string_view word) {
@@ -55,8 +70,13 @@ ReduxOp redux_op(std::string_view word) {
 }
 
 Effect redux(const Instruction& i, const DecodeContext&) {
-  return Redux{.op = redux_op(i.mod("op")), .type = i.type(), .dst = index(i, "d"), .value = index(i, "a"),
-               .members = index(i, "members"), .abs = i.has("abs"), .nan = i.has("NaN")};
+  return Redux{.op = redux_op(i.mod("op")),
+               .type = i.type(),
+               .dst = index(i, "d"),
+               .value = index(i, "a"),
+               .members = index(i, "members"),
+               .abs = i.has("abs"),
+               .nan = i.has("NaN")};
 }
 
 Effect elect(const Instruction& i, const DecodeContext&) {
@@ -65,7 +85,9 @@ Effect elect(const Instruction& i, const DecodeContext&) {
 
 Effect activemask(const Instruction& i, const DecodeContext&) { return ActiveMask{.dst = index(i, "d")}; }
 
-Effect warp_sync(const Instruction& i, const DecodeContext&) { return WarpSync{.members = index(i, "members")}; }
+Effect warp_sync(const Instruction& i, const DecodeContext&) {
+  return WarpSync{.members = index(i, "members")};
+}
 
 // --- matrices of 8 x 8 ------------------------------------------------------------------------------
 int matrices(const Instruction& i) { return i.mod("num")[1] - '0'; }
@@ -75,8 +97,12 @@ Effect ldmatrix(const Instruction& i, const DecodeContext&) {
   const int n = index(i, "r");
   if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
     return decode::unsupported(i, "the number of registers is not that of the matrices");
-  return LoadMatrix{.count = matrices(i), .transposed = i.has("trans"), .type = i.type(),
-                    .space = decode::space(i), .dst = n, .address = index(i, "a")};
+  return LoadMatrix{.count = matrices(i),
+                    .transposed = i.has("trans"),
+                    .type = i.type(),
+                    .space = decode::space(i),
+                    .dst = n,
+                    .address = index(i, "a")};
 }
 
 Effect stmatrix(const Instruction& i, const DecodeContext&) {
@@ -84,11 +110,17 @@ Effect stmatrix(const Instruction& i, const DecodeContext&) {
   const int n = index(i, "r");
   if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
     return decode::unsupported(i, "the number of registers is not that of the matrices");
-  return StoreMatrix{.count = matrices(i), .transposed = i.has("trans"), .type = i.type(),
-                     .space = decode::space(i), .address = index(i, "a"), .src = n};
+  return StoreMatrix{.count = matrices(i),
+                     .transposed = i.has("trans"),
+                     .type = i.type(),
+                     .space = decode::space(i),
+                     .address = index(i, "a"),
+                     .src = n};
 }
 
-Effect movmatrix(const Instruction& i, const DecodeContext&) { return MoveMatrix{.dst = index(i, "d"), .src = index(i, "a")}; }
+Effect movmatrix(const Instruction& i, const DecodeContext&) {
+  return MoveMatrix{.dst = index(i, "d"), .src = index(i, "a")};
+}
 
 // Registers in a vector, `count` of them.
 constexpr decode::Definition words[] = {
@@ -99,77 +131,104 @@ constexpr decode::Definition words[] = {
 
 std::vector<OpDef> votes() {
   return {
-      OpDef{"shfl",
-            "Each thread reads a of another thread: lane a-b (up), a+b (down), a^b (bfly) or b (idx), within the "
-            "segment of c; p says whether that lane was in range. Data Movement and Conversion Instructions: "
-            "shfl.sync.",
-            {"[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32, members:u32",
-             "[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32, members:u32",
-             "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32",
-             "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32"},
-            shfl_timing, shfl},
+      OpDef{
+          "shfl",
+          "Each thread reads a of another thread: lane a-b (up), a+b (down), a^b (bfly) or b (idx), within "
+          "the "
+          "segment of c; p says whether that lane was in range. Data Movement and Conversion Instructions: "
+          "shfl.sync.",
+          {"[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32, members:u32",
+           "[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32, members:u32",
+           "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32",
+           "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32"},
+          shfl_timing,
+          shfl},
       OpDef{"vote",
-            "Whether a predicate holds in all, any, or uniformly in the member threads; ballot gives a bit for each. "
+            "Whether a predicate holds in all, any, or uniformly in the member threads; ballot gives a bit "
+            "for each. "
             "Parallel Synchronization and Communication Instructions: vote.sync.",
             {"[6.0 sm_30] vote.sync.mode:all|any|uni.pred =d:pred, a:pred, members:u32",
              "[6.0 sm_30] vote.sync.mode:ballot.b32 =d:b32, a:pred, members:u32",
-             "[1.2 sm_12] vote.mode:all|any|uni.pred =d:pred, a:pred", "[1.2 sm_12] vote.mode:ballot.b32 =d:b32, a:pred"},
-            vote_timing, vote},
+             "[1.2 sm_12] vote.mode:all|any|uni.pred =d:pred, a:pred",
+             "[1.2 sm_12] vote.mode:ballot.b32 =d:b32, a:pred"},
+            vote_timing,
+            vote},
       OpDef{"match",
-            "The mask of member threads with the same value (any), or the whole mask when all agree (all). Parallel "
+            "The mask of member threads with the same value (any), or the whole mask when all agree (all). "
+            "Parallel "
             "Synchronization and Communication Instructions: match.sync.",
             {"[6.0 sm_70] match.any.sync.type:b32|b64 =d:b32, a:type, members:u32",
              "[6.0 sm_70] match.all.sync.type:b32|b64 =d:b32, a:type, members:u32",
              "[6.0 sm_70] match.all.sync.type:b32|b64 =d:b32|=p:pred, a:type, members:u32"},
-            match_timing, match},
-      OpDef{"redux",
-            "Reduces a value over the member threads. Parallel Synchronization and Communication Instructions: "
-            "redux.sync.",
-            {"[7.0 sm_80] redux.sync.op:add|min|max.type:u32|s32 =d:type, a:type, members:u32",
-             "[7.0 sm_80] redux.sync.op:and|or|xor.type:b32 =d:type, a:type, members:u32",
-             "[8.6 sm_100a] redux.sync.op:min|max{.abs}{.NaN}.type:f32 =d:type, a:type, members:u32"},
-            redux_timing, redux},
-      OpDef{"elect",
-            "Elects one of the member threads: p is true in it, d holds its lane in all; `_` drops d. Parallel "
-            "Synchronization and Communication Instructions: elect.sync.",
-            {"[8.0 sm_90] elect.sync =d:b32|=p:pred, members:u32"}, elect_timing, elect},
+            match_timing,
+            match},
+      OpDef{
+          "redux",
+          "Reduces a value over the member threads. Parallel Synchronization and Communication Instructions: "
+          "redux.sync.",
+          {"[7.0 sm_80] redux.sync.op:add|min|max.type:u32|s32 =d:type, a:type, members:u32",
+           "[7.0 sm_80] redux.sync.op:and|or|xor.type:b32 =d:type, a:type, members:u32",
+           "[8.6 sm_100a] redux.sync.op:min|max{.abs}{.NaN}.type:f32 =d:type, a:type, members:u32"},
+          redux_timing,
+          redux},
+      OpDef{
+          "elect",
+          "Elects one of the member threads: p is true in it, d holds its lane in all; `_` drops d. Parallel "
+          "Synchronization and Communication Instructions: elect.sync.",
+          {"[8.0 sm_90] elect.sync =d:b32|=p:pred, members:u32"},
+          elect_timing,
+          elect},
       OpDef{"activemask",
-            "The mask of threads that execute together now. Parallel Synchronization and Communication Instructions: "
+            "The mask of threads that execute together now. Parallel Synchronization and Communication "
+            "Instructions: "
             "activemask.",
-            {"[6.2 sm_30] activemask.b32 =d:b32"}, vote_timing, activemask},
-      OpDef{"bar",
-            "Waits until all member threads of the warp have come, and orders their memory accesses. Parallel "
-            "Synchronization and Communication Instructions: bar.warp.sync.",
-            {"[6.0 sm_30] bar.warp.sync members:u32"}, sync_timing, warp_sync},
+            {"[6.2 sm_30] activemask.b32 =d:b32"},
+            vote_timing,
+            activemask},
+      OpDef{
+          "bar",
+          "Waits until all member threads of the warp have come, and orders their memory accesses. Parallel "
+          "Synchronization and Communication Instructions: bar.warp.sync.",
+          {"[6.0 sm_30] bar.warp.sync members:u32"},
+          sync_timing,
+          warp_sync},
   };
 }
 
 std::vector<OpDef> matrix_moves() {
   return {
       OpDef{"ldmatrix",
-            "Loads one, two or four 8 x 8 matrices from shared memory, lane i naming row i, into the fragment layout "
+            "Loads one, two or four 8 x 8 matrices from shared memory, lane i naming row i, into the "
+            "fragment layout "
             "of mma. Warp-level Matrix Instructions: ldmatrix.",
-            decode::expand({"[6.5 sm_75] ldmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 =$registers, a:mem",
-                            // The words in CUTLASS's order.
-                            "[6.5 sm_75] ldmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 =$registers, a:mem",
-                            "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.type:b8 =r:b32^*, a:mem",
-                            "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.dst:b8x16"
-                            ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem",
-                            "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m8n16.num:x1|x2|x4$space.dst:b8x16"
-                            ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem"},
-                           words),
+            decode::expand(
+                {"[6.5 sm_75] ldmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 =$registers, a:mem",
+                 // The words in CUTLASS's order.
+                 "[6.5 sm_75] ldmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 =$registers, a:mem",
+                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.type:b8 =r:b32^*, "
+                 "a:mem",
+                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.dst:b8x16"
+                 ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem",
+                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m8n16.num:x1|x2|x4$space.dst:b8x16"
+                 ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem"},
+                words),
             ldmatrix_timing, ldmatrix},
       OpDef{"stmatrix",
-            "Stores one, two or four 8 x 8 matrices from the fragment layout of mma to shared memory, lane i naming "
+            "Stores one, two or four 8 x 8 matrices from the fragment layout of mma to shared memory, lane i "
+            "naming "
             "row i. Warp-level Matrix Instructions: stmatrix.",
-            decode::expand({"[7.8 sm_90] stmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 a:mem, $registers",
-                            "[7.8 sm_90] stmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 a:mem, $registers",
-                            "[8.6 sm_100a] stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
-                           words),
+            decode::expand(
+                {"[7.8 sm_90] stmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 a:mem, $registers",
+                 "[7.8 sm_90] stmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 a:mem, $registers",
+                 "[8.6 sm_100a] stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
+                words),
             stmatrix_timing, stmatrix},
       OpDef{"movmatrix",
-            "Transposes an 8 x 8 matrix held in the registers of a warp. Warp-level Matrix Instructions: movmatrix.",
-            {"[7.8 sm_75] movmatrix.sync.aligned.shape:m8n8.trans.type:b16 =d:b32, a:b32"}, movmatrix_timing, movmatrix},
+            "Transposes an 8 x 8 matrix held in the registers of a warp. Warp-level Matrix Instructions: "
+            "movmatrix.",
+            {"[7.8 sm_75] movmatrix.sync.aligned.shape:m8n8.trans.type:b16 =d:b32, a:b32"},
+            movmatrix_timing,
+            movmatrix},
   };
 }
 

@@ -54,10 +54,12 @@ TEST_F(Effects, loads_say_their_order) {
 }
 
 TEST_F(Effects, hints_change_nothing) {
-  const auto hinted = decode<Load>("ld.global.L1::no_allocate.L2::cache_hint.L2::128B.v2.b32", {many(r, 2), mem(rd), rd2});
+  const auto hinted =
+      decode<Load>("ld.global.L1::no_allocate.L2::cache_hint.L2::128B.v2.b32", {many(r, 2), mem(rd), rd2});
   EXPECT_EQ(hinted.elements, 2);
   EXPECT_EQ(hinted.order, Order::weak);
-  EXPECT_TRUE(decode<Load>("ld.global.nc.L1::no_allocate.L2::256B.v4.f32", {many(f, 4), mem(rd)}).non_coherent);
+  EXPECT_TRUE(
+      decode<Load>("ld.global.nc.L1::no_allocate.L2::256B.v4.f32", {many(f, 4), mem(rd)}).non_coherent);
   EXPECT_EQ(decode<Prefetch>("prefetch.global.L2::evict_last", {mem(rd)}).address, 0);
   decode<Prefetch>("prefetch.tensormap", {mem(rd)});
   decode<Prefetch>("prefetchu.L1", {mem(rd)});
@@ -78,7 +80,8 @@ TEST_F(Effects, stores) {
 }
 
 TEST_F(Effects, wide_accesses_are_later_chips) {
-  EXPECT_EQ(reason("ld.global.v8.b32", {many(r, 8), mem(rd)}), "`ld.global.v8.b32`: 256-bit accesses begin with sm_100");
+  EXPECT_EQ(reason("ld.global.v8.b32", {many(r, 8), mem(rd)}),
+            "`ld.global.v8.b32`: 256-bit accesses begin with sm_100");
   EXPECT_NE(reason("st.global.v4.b64", {mem(rd), many(rd2, 4)}), "");
 }
 
@@ -152,7 +155,9 @@ TEST_F(Effects, what_ptx_forbids_has_no_form) {
   EXPECT_EQ(match("ld.weak.v4.b128", 2).form, nullptr);
   EXPECT_EQ(match("mbarrier.arrive.release.b64", 2).form, nullptr);
   EXPECT_EQ(match("wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8", 4).form, nullptr);
-  EXPECT_EQ(match("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", 4).form, nullptr);
+  EXPECT_EQ(
+      match("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", 4).form,
+      nullptr);
 }
 
 TEST_F(Effects, fences) {
@@ -165,7 +170,8 @@ TEST_F(Effects, fences) {
   EXPECT_EQ(gl.order, Order::sc);
   EXPECT_EQ(gl.scope, Scope::gpu);
   EXPECT_TRUE(decode<Fence>("fence.mbarrier_init.release.cluster").mbarrier_init);
-  EXPECT_EQ(decode<Fence>("fence.acquire.sync_restrict::shared::cluster.cluster").window, Space::shared_cluster);
+  EXPECT_EQ(decode<Fence>("fence.acquire.sync_restrict::shared::cluster.cluster").window,
+            Space::shared_cluster);
 }
 
 TEST_F(Effects, proxy_fences) {
@@ -214,13 +220,16 @@ TEST_F(Effects, shuffles_and_votes) {
 }
 
 TEST_F(Effects, matrices_of_eight) {
-  const auto load = decode<LoadMatrix>("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", {many(r, 4), mem(r)});
+  const auto load =
+      decode<LoadMatrix>("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", {many(r, 4), mem(r)});
   EXPECT_EQ(load.count, 4);
   EXPECT_TRUE(load.transposed);
   EXPECT_EQ(load.space, Space::shared_cta);
-  EXPECT_EQ(decode<LoadMatrix>("ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16", {many(r, 2), mem(r)}).count, 2);
+  EXPECT_EQ(decode<LoadMatrix>("ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16", {many(r, 2), mem(r)}).count,
+            2);
   EXPECT_EQ(decode<LoadMatrix>("ldmatrix.sync.aligned.m8n8.x1.b16", {many(r, 1), mem(rd)}).count, 1);
-  const auto store = decode<StoreMatrix>("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16", {mem(r), many(r, 2)});
+  const auto store =
+      decode<StoreMatrix>("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16", {mem(r), many(r, 2)});
   EXPECT_EQ(store.address, 0);
   EXPECT_EQ(store.src, 1);
   EXPECT_EQ(store.count, 2);
@@ -262,17 +271,20 @@ TEST_F(Effects, mbarrier_arrivals) {
   EXPECT_EQ(local.count, -1);
   EXPECT_EQ(local.order, Order::release);
   EXPECT_EQ(local.scope, Scope::cta);
-  const auto remote = decode<Mbarrier>("mbarrier.arrive.release.cluster.shared::cluster.b64", {none, mem(r), imm(3)});
+  const auto remote =
+      decode<Mbarrier>("mbarrier.arrive.release.cluster.shared::cluster.b64", {none, mem(r), imm(3)});
   EXPECT_EQ(remote.dst, -1);
   EXPECT_EQ(remote.space, Space::shared_cluster);
   EXPECT_EQ(remote.scope, Scope::cluster);
   EXPECT_EQ(remote.count, 2);
   EXPECT_NE(reason("mbarrier.arrive.shared::cluster.b64", {rd, mem(r)}).find("write `_`"), std::string::npos);
-  const auto expect = decode<Mbarrier>("mbarrier.arrive.expect_tx.shared::cta.b64", {none, mem(r), imm(4096)});
+  const auto expect =
+      decode<Mbarrier>("mbarrier.arrive.expect_tx.shared::cta.b64", {none, mem(r), imm(4096)});
   EXPECT_TRUE(expect.expect_tx);
   EXPECT_EQ(expect.count, 2);
   EXPECT_TRUE(decode<Mbarrier>("mbarrier.arrive_drop.shared.b64", {rd, mem(r)}).drop);
-  EXPECT_TRUE(decode<Mbarrier>("mbarrier.arrive.noComplete.release.cta.shared.b64", {rd, mem(r), imm(1)}).no_complete);
+  EXPECT_TRUE(decode<Mbarrier>("mbarrier.arrive.noComplete.release.cta.shared.b64", {rd, mem(r), imm(1)})
+                  .no_complete);
   const auto bytes = decode<Mbarrier>("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64", {mem(r), r2});
   EXPECT_EQ(bytes.action, MbarrierAction::expect_tx);
   EXPECT_EQ(bytes.order, Order::relaxed);
@@ -280,7 +292,8 @@ TEST_F(Effects, mbarrier_arrivals) {
 }
 
 TEST_F(Effects, mbarrier_waits) {
-  const auto parity = decode<Mbarrier>("mbarrier.try_wait.parity.shared::cta.b64", {p, mem(r), r2, imm(1000)});
+  const auto parity =
+      decode<Mbarrier>("mbarrier.try_wait.parity.shared::cta.b64", {p, mem(r), r2, imm(1000)});
   EXPECT_EQ(parity.action, MbarrierAction::try_wait);
   EXPECT_TRUE(parity.parity);
   EXPECT_EQ(parity.order, Order::acquire);
@@ -301,8 +314,8 @@ TEST_F(Effects, mbarrier_waits) {
 // No text may make decoding fail: every form, every word, operands of some kind.
 TEST_F(Effects, every_form_decodes) {
   std::set<const OpDef*> mine;
-  for (const OpList family : {ops::control(), ops::memory(), ops::atomics(), ops::warp(), ops::barriers(), ops::async_copies(),
-                              ops::tensor_copies(), ops::matrix(), ops::system()})
+  for (const OpList family : {ops::control(), ops::memory(), ops::atomics(), ops::warp(), ops::barriers(),
+                              ops::async_copies(), ops::tensor_copies(), ops::matrix(), ops::system()})
     for (const OpDef& def : family) mine.insert(&def);
   const auto decode_all = [&](const Op& op, const Form& form, const std::vector<Operand>& operands) {
     Instruction i;
@@ -310,7 +323,8 @@ TEST_F(Effects, every_form_decodes) {
     i.form = &form;
     i.operands = operands;
     for (size_t slot = 0; slot < form.slots.size(); ++slot) {
-      for (int word = form.slots[slot].optional ? -1 : 0; word < static_cast<int>(form.slots[slot].words.size()); ++word) {
+      for (int word = form.slots[slot].optional ? -1 : 0;
+           word < static_cast<int>(form.slots[slot].words.size()); ++word) {
         for (size_t s = 0; s < form.slots.size(); ++s) i.mods[s] = form.slots[s].optional ? -1 : 0;
         i.mods[slot] = static_cast<int8_t>(word);
         const Effect e = effect(i, {module_, function_});
