@@ -50,6 +50,7 @@ class Array {
   // A splat as a number.
   Scalar scalar(std::source_location loc = std::source_location::current()) const;
 
+  Array operator[](const std::vector<pl::Slice>& slices) const;
   // Elementwise; numbers take the array's dtype. Friends, so that scalars do not find them.
   friend Array operator+(ArrayArg a, ArrayArg b);
   friend Array operator-(ArrayArg a, ArrayArg b);
