@@ -1,0 +1,131 @@
+// isa/num against an H200: arithmetic and conversions on special operands, and hashes over millions of operands.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "tests/device/special/record/operands.h"
+#include "tests/sim/numerics/special_instructions.h"
+
+namespace palladion::isa::num::device_tests {
+namespace {
+
+using operands::mix64;
+
+/// Where isa/num is known to differ from the chip; tests/device/special/README.md says how. Shorten it, never lengthen it.
+const std::set<std::string> known_differences = {
+    // NaN in and out of f64
+    "abs.f64", "neg.f64", "add.rn.f64", "add.rz.f64", "add.rm.f64", "add.rp.f64", "sub.rn.f64", "mul.rn.f64", "mul.rz.f64",
+    "mul.rm.f64", "mul.rp.f64", "fma.rn.f64", "fma.rz.f64", "fma.rm.f64", "fma.rp.f64", "min.f64", "max.f64", "cvt.f64.f16", "cvt.ftz.f64.f32", "cvt.rn.f32.f64", "cvt.rz.f32.f64", "cvt.rm.f32.f64",
+    "cvt.rp.f32.f64", "cvt.rn.ftz.f32.f64", "cvt.rn.f16.f64", "cvt.rn.bf16.f64",
+    // NaN in tf32 and xorsign
+    "cvt.rna.tf32.f32", "cvt.rn.tf32.f32", "cvt.rz.tf32.f32", "cvt.rn.relu.tf32.f32", "cvt.rz.relu.tf32.f32",
+    "cvt.rna.satfinite.tf32.f32", "min.xorsign.abs.f32", "max.xorsign.abs.f32", "max.NaN.xorsign.abs.f32",
+    "min.xorsign.abs.f16", "max.NaN.xorsign.abs.f16", "max.NaN.xorsign.abs.bf16",
+    // .ftz of a result that rounds up to the smallest normal number
+    "fma.rn.ftz.f32", "fma.rz.ftz.f32", "fma.rp.ftz.f32", "fma.rn.ftz.sat.f32", "mul.rn.ftz.f16", "fma.rn.ftz.f16",
+    "fma.rn.ftz.relu.f16"};
+
+std::vector<std::vector<std::string>> read_csv(const std::string& name) {
+  std::ifstream file(std::string(PLD_SOURCE_DIR) + "/tests/device/special/" + name);
+  EXPECT_TRUE(file.good()) << name;
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::stringstream stream(line);
+    auto& row = rows.emplace_back();
+    for (std::string field; std::getline(stream, field, ',');) row.push_back(field);
+  }
+  return rows;
+}
+
+Word parse(const std::string& hex) { return hex.empty() ? 0 : std::stoull(hex, nullptr, 16); }
+
+TEST(SpecialValues, OfArithmeticAndConversionsAsOnTheDevice) {
+  const Instructions instructions = all_instructions();
+  int compared = 0;
+  for (const char* kind : {"f32", "f64", "f16", "bf16", "cvt"}) {
+    const auto rows = read_csv(std::string("special_values_") + kind + ".csv");
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const auto& row = rows[i];
+      const auto found = instructions.find(row[0]);  // packed operands are compared through their scalar forms
+      if (found == instructions.end() || known_differences.contains(row[0])) continue;
+      const Word got = found->second(parse(row[1]), parse(row[2]), parse(row[3]));
+      EXPECT_EQ(got, parse(row[4])) << row[0] << " " << row[1] << " " << row[2] << " " << row[3];
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 13000);
+}
+
+/// The formats of the operands, by the last word of the instruction.
+operands::Triple operands_of(const std::string& instruction, Word index) {
+  const std::string type = instruction.substr(instruction.rfind('.') + 1);
+  if (type == "f64") return operands::triple(11, 52, index);
+  if (type == "f16") return operands::triple(5, 10, index);
+  if (type == "bf16") return operands::triple(8, 7, index);
+  return operands::triple(8, 23, index);
+}
+
+TEST(Hashes, OfOperandTriplesAsOnTheDevice) {
+  const Instructions instructions = all_instructions();
+  const auto rows = read_csv("arithmetic_h200_hashes.csv");
+  ASSERT_EQ(rows.size(), 65u);
+  constexpr Word bucket = 7;
+  for (std::size_t column = 1; column < rows[0].size(); ++column) {
+    const std::string& name = rows[0][column];
+    if (known_differences.contains(name)) continue;
+    const auto found = instructions.find(name);
+    ASSERT_NE(found, instructions.end()) << name;
+    Word hash = 0;
+    for (Word i = bucket << 18; i < (bucket + 1) << 18; ++i) {
+      const operands::Triple x = operands_of(name, i);
+      hash += mix64(i ^ mix64(found->second(x.a, x.b, x.c)));
+    }
+    EXPECT_EQ(hash, parse(rows[bucket + 1][column])) << name;
+  }
+}
+
+TEST(Hashes, OfPairsOfHalvesAsOnTheDevice) {
+  const Instructions instructions = all_instructions();
+  const auto rows = read_csv("pairs16_h200_hashes.csv");
+  ASSERT_EQ(rows.size(), 513u);
+  for (std::size_t column = 1; column < rows[0].size(); ++column) {
+    const std::string& name = rows[0][column];
+    if (known_differences.contains(name)) continue;
+    const Instruction& instruction = instructions.at(name);
+    const Word bucket = mix64(column) % 512;
+    Word hash = 0;
+    for (Word i = bucket << 23; i < (bucket + 1) << 23; ++i) {
+      hash += mix64(i << 32 | instruction(i >> 16, i & 0xffff, 0));
+    }
+    EXPECT_EQ(hash, parse(rows[bucket + 1][column])) << name << ", bucket " << bucket;
+  }
+}
+
+TEST(Hashes, OfConversionsOfF32AsOnTheDevice) {
+  const Instructions instructions = all_instructions();
+  const auto rows = read_csv("cvt_h200_hashes.csv");
+  ASSERT_EQ(rows.size(), 513u);
+  for (std::size_t column = 1; column < rows[0].size(); ++column) {
+    const std::string& name = rows[0][column];
+    const Instruction& instruction = instructions.at(name);
+    const bool packing = name.find("x2.") != std::string::npos;
+    // Subnormals, some binade of the format, overflow. tf32 keeps all but NaN.
+    std::vector<Word> buckets = {0x000, 0x070 + column, 0x17f};
+    if (!known_differences.contains(name)) buckets.push_back(0x0ff);
+    for (Word bucket : buckets) {
+      Word hash = 0;
+      for (Word i = bucket << 23; i < (bucket + 1) << 23; ++i) {
+        hash += mix64(i << 32 | (packing ? instruction(0, i, 0) : instruction(i, 0, 0)));
+      }
+      EXPECT_EQ(hash, parse(rows[bucket + 1][column])) << name << ", bucket " << std::hex << bucket;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palladion::isa::num::device_tests
