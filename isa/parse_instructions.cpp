@@ -43,6 +43,7 @@ std::string form_usage(std::string_view mnemonic, const Form& form) {
 struct Progress {
   size_t taken = 0;
   std::vector<std::string_view> expected;
+  std::vector<std::string_view> missing;  // words of the slot that the next word would fit behind
 };
 
 Progress progress(const Form& form, const std::vector<std::string_view>& words) {
@@ -55,7 +56,10 @@ Progress progress(const Form& form, const std::vector<std::string_view>& words) 
       continue;
     }
     p.expected.insert(p.expected.end(), slot.words.begin(), slot.words.end());
-    if (!slot.optional) break;
+    if (slot.optional) continue;
+    const auto fits_later = [&](const SlotDef& later) { return p.taken < words.size() && later.find(words[p.taken]) >= 0; };
+    if (std::any_of(&slot, form.slots.data() + form.slots.size(), fits_later)) p.missing = slot.words;
+    break;
   }
   return p;
 }
@@ -72,17 +76,17 @@ std::string list_of(std::vector<std::string_view> words) {
   return s;
 }
 
-std::string_view describe(const Operand& o) {
+std::string describe(const Operand& o, const Function& f) {
   using K = Operand::Kind;
   switch (o.kind) {
     case K::none: return "nothing";
-    case K::reg: return "a register";
+    case K::reg: return fmt::format("`{}{}` (`.{}`)", o.negated ? "!" : "", f.registers[o.id].name, name(f.registers[o.id].type));
     case K::imm: return o.imm_type == Operand::ImmType::integer ? "an integer" : "a floating-point constant";
     case K::special: return "a special register";
     case K::symbol: return "a name";
     case K::label: return "a label";
     case K::address: return o.elements.size() > 1 ? "a tensor with coordinates" : "an address";
-    case K::vector: return "a vector";
+    case K::vector: return fmt::format("a vector of {}", o.elements.size());
     case K::sink: return "`_`";
   }
   return "?";
@@ -171,7 +175,10 @@ void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
   for (const Form& form : c.op->forms) {
     Progress p = progress(form, words);
     if (p.taken < best.taken) continue;
-    if (p.taken == best.taken) p.expected.insert(p.expected.begin(), best.expected.begin(), best.expected.end());
+    if (p.taken == best.taken) {
+      p.expected.insert(p.expected.begin(), best.expected.begin(), best.expected.end());
+      p.missing.insert(p.missing.begin(), best.missing.begin(), best.missing.end());
+    }
     best = std::move(p);
   }
   Token at = mnemonic;
@@ -181,7 +188,10 @@ void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
   std::string message = best.taken < words.size() ? fmt::format("`{}` does not take `.{}` here", fitting, words[best.taken].substr(0, 60))
                                                   : fmt::format("`{}` lacks a modifier", fitting);
   std::string help;
-  if (best.taken < words.size()) {
+  if (!best.missing.empty()) {
+    message = fmt::format("`{}` needs a modifier before `.{}`", fitting, words[best.taken]);
+    best.expected = best.missing;
+  } else if (best.taken < words.size()) {
     Nearest nearest(words[best.taken]);
     for (const auto w : best.expected) nearest.offer(w);
     if (!nearest.found().empty()) help = fmt::format("did you mean `.{}`? ", nearest.found());
@@ -263,7 +273,8 @@ bool Parser::select_form(Instruction& i, const Token& mnemonic, const Candidates
 void Parser::no_fit(const Token& mnemonic, const Candidates& c, const std::vector<Operand>& written) {
   std::string help;
   for (const Candidates::One& one : c.forms) {
-    if (help.size() < 400) help += fmt::format("{}`{}`", help.empty() ? "it is written " : " or ", form_usage(mnemonic.text, *one.form));
+    const std::string usage = fmt::format("`{}`", form_usage(mnemonic.text, *one.form));
+    if (help.size() < 400 && help.find(usage) == std::string::npos) help += (help.empty() ? "it is written " : " or ") + usage;
   }
   const auto takes = [&](const Candidates::One& one) {
     return written.size() >= one.form->required_operands() && written.size() <= one.form->operands.size();
@@ -277,7 +288,7 @@ void Parser::no_fit(const Token& mnemonic, const Candidates& c, const std::vecto
     if (w < written.size() && fits(def, *one, written[w])) {
       ++w;
     } else if (!def.optional) {
-      const std::string_view found = w < written.size() ? describe(written[w]) : "nothing";
+      const std::string found = w < written.size() ? describe(written[w], *function_) : "nothing";
       return error(mnemonic, code::operands,
                    fmt::format("operand {} of `{}` must be {}, found {}", w + 1, mnemonic.text, expectation(def, *one), found), help);
     }
@@ -449,13 +460,15 @@ void Parser::instruction() {
     fits_form = select_call(i, mnemonic, c, call);
   } else {
     std::vector<Operand> written;
-    if (!operands(written)) return skip_statement();
+    const bool takes_operands = std::ranges::any_of(c.forms, [](const Candidates::One& one) { return !one.form->operands.empty(); });
+    if (takes_operands && !operands(written)) return skip_statement();
+    if (!token_.is(';') && token_.line == mnemonic.line) {
+      error_expected("`,` or `;`");
+      return skip_statement();
+    }
     fits_form = select_form(i, mnemonic, c, written) && resolve(i);
   }
-  if (!expect(';')) {
-    if (token_.line == mnemonic.line) skip_statement();
-    return;
-  }
+  if (!expect(';') && token_.line == mnemonic.line) skip_statement();
   if (fits_form) function_->body.push_back(std::move(i));
 }
 

@@ -215,7 +215,7 @@ std::optional<Operand> Parser::operand() {
 }
 
 bool Parser::operands(std::vector<Operand>& list) {
-  if (token_.is(';')) return true;
+  if (token_.is(';') || token_.is('}')) return true;
   while (true) {
     auto o = operand();
     if (!o) return false;

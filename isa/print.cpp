@@ -222,8 +222,9 @@ std::string Printer::text() {
   };
   print_variables(false);
   print_variables(true);
-  for (const Function& f : module_.functions)
-    if (f.defined) function(f, false);
+  for (const bool entry : {false, true})
+    for (const Function& f : module_.functions)
+      if (f.defined && f.entry == entry) function(f, false);
   for (const Alias& a : module_.aliases) {
     out_ += ".alias ";
     out_ += symbol_name(a.name);

@@ -139,7 +139,7 @@ void Printer::function(const Function& f, bool declaration) {
 
 // --- bodies --------------------------------------------------------------------------------------
 
-void Printer::register_group(const Function&, Type type, const std::vector<RegId>& ids) {
+void Printer::register_group(Type type, const std::vector<RegId>& ids) {
   if (ids.empty()) return;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i % 12 == 0) {
@@ -185,7 +185,11 @@ void Printer::registers(const Function& f) {
     append_number(out_, uint64_t{family.highest} + 1);
     out_ += ">;\n";
   }
-  for (const auto& [type, ids] : single) register_group(f, type, ids);
+  // By name: the order in which they were met is no part of a program.
+  for (auto& [type, ids] : single) {
+    std::ranges::sort(ids, {}, [&](RegId r) { return registers_[r]; });
+    register_group(type, ids);
+  }
 }
 
 void Printer::target_lists(const Function& f) {
@@ -222,7 +226,15 @@ void Printer::target_lists(const Function& f) {
 }
 
 void Printer::location(const Instruction& i) {
-  if (i.origin.source == source_ || i.origin.source >= module_.source_locs.size()) return;
+  if (i.origin.source == source_ || file_index_.empty()) return;
+  if (i.origin.source >= module_.source_locs.size()) {
+    // From here on the place is unknown, as compilers say it.
+    source_ = no_id;
+    out_ += "\t.loc ";
+    append_number(out_, file_index_.begin()->second);
+    out_ += " 0 0\n";
+    return;
+  }
   const SourceLoc& loc = module_.source_locs[i.origin.source];
   const auto file = file_index_.find(loc.file);
   if (file == file_index_.end() || !loc.known()) return;
@@ -245,14 +257,14 @@ void Printer::body(const Function& f) {
   }
   out_ += '\n';
   target_lists(f);
-  std::vector<std::pair<uint32_t, LabelId>> places;
+  std::vector<std::pair<uint32_t, std::string_view>> places;
   for (LabelId l = 0; l < f.labels.size(); ++l)
-    if (f.labels[l].target != no_id) places.emplace_back(f.labels[l].target, l);
+    if (f.labels[l].target != no_id) places.emplace_back(f.labels[l].target, labels_[l]);
   std::ranges::sort(places);
   size_t next_label = 0, next_pragma = 0;
   for (uint32_t at = 0; at <= f.body.size(); ++at) {
     for (; next_label < places.size() && places[next_label].first <= at; ++next_label) {
-      out_ += labels_[places[next_label].second];
+      out_ += places[next_label].second;
       out_ += ":\n";
     }
     for (; next_pragma < f.body_pragmas.size() && f.body_pragmas[next_pragma].before <= at; ++next_pragma) {

@@ -20,7 +20,7 @@ std::string_view Printer::label_name(LabelId id) const {
 
 void Printer::offset(int64_t bytes) {
   if (bytes == 0) return;
-  if (bytes > 0) out_ += '+';
+  out_ += '+';  // also before a minus: ptxas reads [a+-4], not [a-4]
   append_signed(out_, bytes);
 }
 
@@ -119,7 +119,7 @@ void Printer::call(const Instruction& i) {
     out_ += ", ";
   }
   operand(*callee, OperandKind::function);
-  if (!arguments->is(Operand::Kind::none) || !targets->is(Operand::Kind::none)) {
+  if (!arguments->elements.empty() || !targets->is(Operand::Kind::none)) {
     out_ += ", ";
     call_list(*arguments);
   }

@@ -1,9 +1,9 @@
 #pragma once
 // The printer's inside.
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -55,7 +55,7 @@ class Printer {
   void directives(const Function& f);
   void body(const Function& f);
   void registers(const Function& f);
-  void register_group(const Function& f, Type type, const std::vector<RegId>& ids);
+  void register_group(Type type, const std::vector<RegId>& ids);
   void target_lists(const Function& f);
   void location(const Instruction& i);
 
@@ -82,7 +82,7 @@ class Printer {
   Names names_;                            // of the function
   std::vector<std::string_view> registers_, labels_;
   std::vector<std::string> files_;
-  std::unordered_map<std::string_view, uint32_t> file_index_;
+  std::map<std::string_view, uint32_t> file_index_;
   uint32_t source_ = no_id;
 };
 

@@ -228,6 +228,9 @@ void Verifier::instruction(const Instruction& i) {
       say(code::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
     }
   }
+  if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) && bits(function_->registers[i.operands[0].id].type) == 32) {
+    say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have", "write cvta.u64 on 64-bit registers");
+  }
   if (i.op->name == "call" && diagnostics_.size() == before) call(i);
 }
 

@@ -53,6 +53,7 @@ class Verifier {
   bool ids_exist(const Operand& o, const OperandDef& def);
   void operand(const Operand& o, const OperandDef& def);
   void value(const Operand& o, const OperandDef& def);
+  void moved(const Operand& o, const OperandDef& def);
   void scalar(const Operand& o, const OperandDef& def, Type type);
   void register_type(const Operand& o, const OperandDef& def, Type type);
   void constant(const Operand& o, const OperandDef& def, Type type);

@@ -19,7 +19,7 @@ bool classes_agree(Type instruction, Type reg) {
   return !strict(instruction) || !strict(reg) || is_float(instruction) == is_float(reg);
 }
 
-constexpr std::string_view relaxed_ops[] = {"ld", "ldu", "st", "cvt"};
+constexpr std::string_view relaxed_ops[] = {"ld", "ldu", "st", "cvt", "suld", "sust", "tex"};
 // Destinations that may be thrown away.
 constexpr std::string_view ops_with_sink[] = {"atom", "ld", "ldu", "mbarrier"};
 
@@ -92,8 +92,19 @@ void Verifier::operand(const Operand& o, const OperandDef& def) {
     case OperandKind::list:
       if (!o.is(K::vector) && !o.is(K::label)) wrong("a list");
       return;
-    case OperandKind::any: return;
+    case OperandKind::any:
+      // mov's operands are of its type, whole or in parts.
+      if (instruction_->form->op == "mov") return moved(o, def);
+      return;
   }
+}
+
+void Verifier::moved(const Operand& o, const OperandDef& def) {
+  const Type type = instruction_->type();
+  if (o.is(K::vector)) return vector_size(o, type);
+  if (type == Type::pred) return predicate(o, def);
+  if (o.is(K::symbol) || o.is(K::reg) || o.is(K::imm) || o.is(K::special) || o.is(K::sink)) return scalar(o, def, type);
+  say(code::operand_kind, fmt::format("operand `{}` of `mov` is no value", def.name));
 }
 
 void Verifier::value(const Operand& o, const OperandDef& def) {

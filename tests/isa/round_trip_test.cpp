@@ -1,0 +1,148 @@
+// print() and parse() undo each other: on what nvcc makes of our kernels, and on every form of every op.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "isa/parse.h"
+#include "isa/print.h"
+#include "isa/verify.h"
+#include "tests/isa/forms.h"
+#include "tests/isa/ptxas.h"
+#include "tests/isa/same.h"
+
+namespace palladion::isa {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path folder = fs::path(PLD_SOURCE_DIR) / "tests" / "isa";
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> files_of(const fs::path& where, std::string_view extension) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(where))
+    if (entry.path().extension() == extension) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void expect_round_trip(const std::string& text, const std::string& name) {
+  const auto first = parse(text);
+  ASSERT_TRUE(first) << name << "\n" << render(first.error(), text);
+  const std::string printed = print(*first);
+  const auto second = parse(printed);
+  ASSERT_TRUE(second) << name << "\n" << render(second.error(), printed);
+  EXPECT_EQ(difference(*first, *second), "") << name;
+  EXPECT_EQ(print(*second), printed) << name;
+}
+
+TEST(round_trip, what_nvcc_prints_reads_back_as_the_same_module) {
+  const auto files = files_of(folder / "ptx", ".ptx");
+  ASSERT_GE(files.size(), 10u);
+  for (const auto& file : files) expect_round_trip(read(file), file.filename());
+}
+
+TEST(round_trip, nothing_that_nvcc_prints_is_refused_by_the_verifier) {
+  for (const auto& file : files_of(folder / "ptx", ".ptx")) {
+    const std::string text = read(file);
+    const auto module = parse(text);
+    ASSERT_TRUE(module) << render(module.error(), text);
+    EXPECT_TRUE(verify(*module).empty()) << file << "\n" << render(verify(*module), text);
+  }
+}
+
+TEST(round_trip, ptxas_accepts_what_we_print_of_nvcc_code) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  for (const auto& file : files_of(folder / "ptx", ".ptx")) {
+    const auto module = parse(read(file));
+    ASSERT_TRUE(module);
+    const auto out = toolkit::assemble(ptxas, print(*module), "sm_90a", file.stem());
+    EXPECT_EQ(out.status, 0) << file << "\n" << out.text;
+  }
+}
+
+TEST(round_trip, nvcc_of_today_is_read) {
+  const std::string nvcc = toolkit::find("nvcc");
+  PLD_NEED_TOOL(nvcc);
+  for (const auto& file : files_of(folder / "cuda", ".cu")) {
+    const auto ptx = toolkit::scratch(file.stem().string() + ".ptx");
+    // The largest ones take seconds to compile and are among the fixtures.
+    if (file.stem() != "reduction" && file.stem() != "hopper_tile" && file.stem() != "functions") continue;
+    const auto out = toolkit::run(nvcc + " -ptx -arch=sm_90a -lineinfo " + file.string() + " -o " + ptx.string());
+    ASSERT_EQ(out.status, 0) << out.text;
+    expect_round_trip(read(ptx), file.filename());
+  }
+}
+
+// --- every form ----------------------------------------------------------------------------------
+
+// Blackwell's targets are parsed and printed here and assembled elsewhere.
+bool is_later_than_hopper(const Form& form) { return form.target.size() > 5 && form.target[3] == '1'; }
+// PTX since 6.4 refuses these on all that it still compiles for.
+bool is_from_before_volta(const forms::Instance& i) {
+  return (i.form->op == "shfl" || i.form->op == "vote") && i.text.find(".sync") == std::string::npos;
+}
+
+// ptxas has no 32-bit addressing for Hopper.
+bool is_for_32_bit_addresses(const forms::Instance& i) { return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos; }
+
+std::map<std::string, std::vector<std::string>> all_forms() {
+  std::map<std::string, std::vector<std::string>> by_target;
+  for (const Op& op : all_ops()) {
+    for (const Form& form : op.forms) {
+      for (const auto& i : forms::instances_of(form)) {
+        if (is_for_32_bit_addresses(i)) continue;
+        by_target[is_from_before_volta(i) ? "sm_75" : is_later_than_hopper(form) ? std::string(form.target) : "sm_90a"].push_back(i.text);
+      }
+    }
+  }
+  return by_target;
+}
+
+std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.0"; }
+
+TEST(forms, every_form_reads_back_as_the_same_instruction) {
+  for (const auto& [target, lines] : all_forms()) expect_round_trip(forms::module_text(lines, target, version_for(target)), target);
+}
+
+TEST(forms, a_line_keeps_its_words_through_parser_and_printer) {
+  for (const auto& [target, lines] : all_forms()) {
+    const auto module = parse(forms::module_text(lines, target, version_for(target)));
+    ASSERT_TRUE(module);
+    const Function& kernel = *module->find_entry("k");
+    ASSERT_EQ(kernel.body.size(), lines.size() + 1);
+    for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(print(*module, kernel, kernel.body[i]), lines[i]);
+  }
+}
+
+TEST(forms, the_verifier_agrees_with_every_form_for_hopper) {
+  const auto lines = all_forms()["sm_90a"];
+  const std::string text = forms::module_text(lines);
+  const auto module = parse(text);
+  ASSERT_TRUE(module) << render(module.error(), text);
+  EXPECT_TRUE(verify(*module).empty()) << render(verify(*module), text);
+}
+
+TEST(forms, ptxas_assembles_every_form_for_hopper) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  const auto by_target = all_forms();
+  ASSERT_GT(by_target.at("sm_90a").size(), 3000u);
+  for (const std::string target : {"sm_90a", "sm_75"}) {
+    const auto module = parse(forms::module_text(by_target.at(target), target, version_for(target)));
+    ASSERT_TRUE(module);
+    const auto out = toolkit::assemble(ptxas, print(*module), target, target);
+    EXPECT_EQ(out.status, 0) << out.text.substr(0, 4000);
+  }
+}
+
+}  // namespace
+}  // namespace palladion::isa

@@ -1,0 +1,139 @@
+#include "isa/verify.h"
+
+#include <gmock/gmock.h>
+
+#include "isa/builder.h"
+#include "isa/parse.h"
+
+namespace palladion::isa {
+namespace {
+
+using testing::HasSubstr;
+
+struct Header {
+  std::string version = "8.7", target = "sm_90a";
+};
+
+std::string text_of(const std::string& body, const std::string& before, const Header& h) {
+  return ".version " + h.version + "\n.target " + h.target + "\n.address_size 64\n" + before +
+         ".shared .b32 s; .global .b32 g;\n.visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .u32 %u<9>; "
+         ".reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>;\n" +
+         body + "\nret;\n}\n";
+}
+
+Diagnostics verified(const std::string& body, const std::string& before = {}, const Header& h = {}) {
+  const std::string text = text_of(body, before, h);
+  const auto module = parse(text);
+  EXPECT_TRUE(module) << render(module ? Diagnostics{} : module.error(), text);
+  return module ? verify(*module) : Diagnostics{};
+}
+
+// Exactly one diagnostic with this code; its message.
+std::string one(const std::string& code, const std::string& body, const std::string& before = {}, const Header& h = {}) {
+  const Diagnostics d = verified(body, before, h);
+  EXPECT_EQ(d.size(), 1u) << body << "\n" << render(d, text_of(body, before, h));
+  if (d.empty()) return {};
+  EXPECT_EQ(d[0].code, code) << d[0].message;
+  return d[0].message;
+}
+
+void fine(const std::string& body, const std::string& before = {}) {
+  const Diagnostics d = verified(body, before);
+  EXPECT_TRUE(d.empty()) << render(d, text_of(body, before, {}));
+}
+
+TEST(verify, registers_have_the_width_of_the_type) {
+  EXPECT_THAT(one("PLD1021", "add.s32 %r1, %rd2, %r3;"), HasSubstr("64 bits"));
+  EXPECT_THAT(one("PLD1021", "mul.wide.u32 %r1, %r2, %r3;"), HasSubstr("64"));
+  EXPECT_THAT(one("PLD1021", "mov.b64 %rd1, {%r1, %r2, %r3};"), HasSubstr("96 bits"));
+  fine("mul.wide.u32 %rd1, %r2, %r3;\nmov.b64 %rd1, {%r1, %r2};\nmov.b64 {%r1, %r2}, %rd1;");
+}
+
+TEST(verify, loads_stores_and_conversions_take_wider_registers) {
+  fine("ld.global.u8 %r1, [%rd1];\nld.global.u32 %rd2, [%rd1];\nst.global.u16 [%rd1], %rd2;\ncvt.u32.u16 %r1, %r2;");
+  EXPECT_THAT(one("PLD1021", "ld.global.u32 %rs1, [%rd1];"), HasSubstr("16 bits"));
+}
+
+TEST(verify, integer_and_floating_registers_do_not_mix) {
+  EXPECT_THAT(one("PLD1022", "add.s32 %f1, %r1, %r2;"), HasSubstr("`.f32`"));
+  EXPECT_THAT(one("PLD1022", "ld.global.f32 %u1, [%rd1];"), HasSubstr("`.u32`"));
+  fine("and.b32 %f1, %f2, %u3;\nld.global.b32 %f1, [%rd1];");
+}
+
+TEST(verify, constants_fit_the_type) {
+  EXPECT_THAT(one("PLD1023", "mov.u32 %r1, 0f3F800000;"), HasSubstr("integer"));
+  EXPECT_THAT(one("PLD1023", "mov.f32 %f1, 1;"), HasSubstr("floating"));
+  fine("mov.b32 %r1, 0f3F800000;\nmov.f32 %f1, 1.0;\nst.global.u8 [%rd1], -1;");
+}
+
+TEST(verify, destinations_are_registers) {
+  Module m;
+  Symbol s;
+  s.name = "k";
+  s.kind = Symbol::Kind::function;
+  s.function = 0;
+  m.symbols.push_back(s);
+  Function& f = m.functions.emplace_back();
+  f.name = "k";
+  f.symbol = 0;
+  f.entry = true;
+  Builder b(m, f);
+  b.emit("add.s32", {Operand::imm(1), Operand::imm(2), Operand::imm(3)});
+  b.emit("add.s32", {Operand::sink(), Operand::imm(2), Operand::imm(3)});
+  b.emit("bra", {b.label("nowhere")});
+  b.emit("mov.b32", {Operand::reg(77), Operand::imm(0)});
+  const Diagnostics d = verify(m);
+  ASSERT_EQ(d.size(), 4u) << render(d);
+  EXPECT_EQ(d[0].code, "PLD1020");
+  EXPECT_EQ(d[1].code, "PLD1020");
+  EXPECT_EQ(d[2].code, "PLD1026");
+  EXPECT_EQ(d[3].code, "PLD1033");
+  EXPECT_THAT(d[0].message, HasSubstr("add.s32 1, 2, 3;"));
+}
+
+TEST(verify, instructions_need_their_target_and_version) {
+  const std::string wgmma = "wgmma.fence.sync.aligned;";
+  EXPECT_THAT(one("PLD1024", wgmma, {}, {.target = "sm_90"}), HasSubstr("sm_90a"));
+  EXPECT_THAT(one("PLD1024", wgmma, {}, {.target = "sm_100a"}), HasSubstr("sm_90a"));
+  EXPECT_THAT(one("PLD1025", wgmma, {}, {.version = "7.8"}), HasSubstr("PTX 8.0"));
+  fine(wgmma);
+}
+
+TEST(verify, a_symbol_lies_where_the_instruction_goes) {
+  EXPECT_THAT(one("PLD1027", "ld.shared.u32 %r1, [g];"), HasSubstr("`.global`"));
+  fine("ld.shared.u32 %r1, [s];\nld.shared::cluster.u32 %r1, [s];\nld.u32 %r1, [g];\nmov.u32 %r1, s;");
+  EXPECT_THAT(one("PLD1021", "mov.u32 %r1, g;"), HasSubstr("address of `g`"));
+}
+
+TEST(verify, calls_match_their_function) {
+  const std::string f = ".func (.param .b32 r) f(.param .b64 a) { ret; }\n.visible .entry other() { ret; }\n";
+  EXPECT_THAT(one("PLD1029", ".param .b32 x; call (x), f, ();", f), HasSubstr("1 arguments"));
+  EXPECT_THAT(one("PLD1029", ".param .b32 x; .param .b32 y; call (x), f, (y);", f), HasSubstr("8 bytes"));
+  EXPECT_THAT(one("PLD1029", "call other;", f), HasSubstr("kernel"));
+  fine(".param .b32 x; .param .b64 y; call (x), f, (y);", f);
+}
+
+TEST(verify, launch_bounds_and_memory_fit_the_chip) {
+  const auto header = std::string(".version 8.7\n.target sm_90a\n.address_size 64\n");
+  const auto code_of = [&](const std::string& text) {
+    const auto m = parse(header + text);
+    EXPECT_TRUE(m) << render(m ? Diagnostics{} : m.error(), header + text);
+    const Diagnostics d = m ? verify(*m) : Diagnostics{};
+    return d.empty() ? std::string{} : d[0].code;
+  };
+  EXPECT_EQ(code_of(".entry k() .maxntid 1025 { ret; }"), "PLD1030");
+  EXPECT_EQ(code_of(".entry k() .maxntid 128 .reqntid 128 { ret; }"), "PLD1030");
+  EXPECT_EQ(code_of(".entry k() .reqnctapercluster 17 { ret; }"), "PLD1030");
+  EXPECT_EQ(code_of(".entry k(.param .b8 a[40000]) { ret; }"), "PLD1031");
+  EXPECT_EQ(code_of(".entry k() { .shared .b8 big[50000]; ret; }"), "PLD1031");
+  EXPECT_EQ(code_of(".entry k() .maxntid 1024 { .shared .b8 big[49152]; ret; }"), "");
+}
+
+TEST(verify, the_place_is_the_ptx_line_or_the_authors_line) {
+  const Diagnostics d = verified("\n\nadd.s32 %r1, %rd2, %r3;");
+  ASSERT_EQ(d.size(), 1u);
+  EXPECT_EQ(d[0].loc.line, 9u);
+}
+
+}  // namespace
+}  // namespace palladion::isa
