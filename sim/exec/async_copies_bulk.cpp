@@ -37,6 +37,7 @@ class LinearCopy final : public AsyncOp::Body {
       complete_tx(cluster, origin_, at_rank(mbarrier_, rank), bytes_);
     });
   }
+  bool at_edge() const override { return reduce_ != nullptr && target_.global != nullptr; }
   const char* name() const override { return reduce_ != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
 
  private:

@@ -176,6 +176,7 @@ void journal_prune(Journal& journal) {
 bool advance(ClusterState& cluster, size_t index) {
   AsyncOp& op = cluster.pending[index];
   if (!op.body->ready(cluster)) return false;
+  if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && !cluster.at_edge) return false;
   if (op.order_key >= 0) {
     for (size_t i = 0; i < index; ++i)
       if (cluster.pending[i].order_key == op.order_key) return false;

@@ -172,7 +172,21 @@ Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
 
 // The machine's memory is sequentially consistent between lane groups, so fences order nothing here;
 // checkers read them from the instruction stream.
-Step exec_fence(Exec&, const MicroOp&) { return Step::next; }
+// tensormap.cp_fenceproxy copies a tensor map first.
+Step exec_fence(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Fence>(op);
+  if (e.copy_from < 0) return Step::next;
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  const int lane = std::countr_zero(x.active);
+  const uint64_t size = x.lane_value(op.operands[e.size], lane);
+  uint8_t* to = x.resolve(isa::Space::global, x.address_of_lane(op.operands[e.address], lane), size, lane, "tensormap.cp_fenceproxy");
+  if (to == nullptr) return Step::fault;
+  const uint8_t* from = x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
+  if (from == nullptr) return Step::fault;
+  std::memcpy(to, from, size);
+  x.changed();
+  return Step::next;
+}
 
 namespace {
 uint64_t window_of(const Exec& x, isa::Space space, bool kernel_params) {

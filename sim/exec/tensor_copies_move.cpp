@@ -156,6 +156,7 @@ class TensorStore final : public AsyncOp::Body {
       else copy_row(to, tile_->at(run.tile_offset), run.bytes);
     });
   }
+  bool at_edge() const override { return move_.reduce != nullptr; }
   const char* name() const override {
     return move_.reduce != nullptr ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor store";
   }

@@ -77,7 +77,9 @@ Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& 
   if (s.exponent[lane] == hidden_exponent) {
     const bool no_products = job.mode != Mode::f32_wide || !reference.any_product(s.column + lane);
     if (no_products && c << 1 == 0) return Verdict::zero;
-    if (of_c < product) return Verdict::wrong;
+    // The vector code aligned at hidden_exponent; what is hidden may lie above that.
+    const int bound = no_products ? product : product - hidden_exponent + largest_hidden_exponent;
+    if (of_c < bound) return Verdict::wrong;
   }
   const int e_max = std::max(product, of_c);
   if (e_max < lowest_safe_exponent) return Verdict::wrong;
@@ -91,7 +93,7 @@ Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
   if (half) return Mode::f16;
   const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
   const int largest = a.range.largest + b.range.largest - 127;
-  return span < -hidden_exponent && largest + hidden_exponent < lowest_safe_exponent ? Mode::f32 : Mode::f32_wide;
+  return span < -largest_hidden_exponent && largest + hidden_exponent < lowest_safe_exponent ? Mode::f32 : Mode::f32_wide;
 }
 
 void run(const Job& job, SimdLevel level) {

@@ -25,7 +25,7 @@ struct ExponentRange {
 };
 
 // Decoded A, row-major [m][k]. Words are f32 values; for s8/u8 pairs of int16 [m][k/2]; for b1 32 bits of k [m][k/32].
-// `exponent` holds the field exponent relative to range.largest, -128 at least (as zeros have), as four equal bytes.
+// `exponent` holds the field exponent relative to range.largest, -64 at least (as zeros have), as four equal bytes.
 struct AOperand {
   Element type = Element::f16;
   int m = 0;
@@ -65,7 +65,7 @@ struct Rows {
 enum class Major : std::uint8_t { k, mn };
 
 // Rows hold raw little-endian elements. k * element_bits must be a multiple of 256 (pad shorter ones with zeros: they
-// change no result), m a multiple of 8 for Major::mn, n always. Integers and b1 are Major::k only, as in wgmma.
+// change no result), so must m * element_bits for Major::mn; n is a multiple of 8. Integers and b1 are Major::k only, as in wgmma.
 // negate flips the sign of every element (scale-a, scale-b = -1; floats only).
 void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major = Major::k, bool negate = false);
 void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major = Major::k, bool negate = false);

@@ -9,6 +9,7 @@ struct Avx2 {
   using F = __m256;
   using I = __m256i;
   static constexpr int lanes = 8;
+  static constexpr int rows = 1;  // at a time: there are 16 registers
 
   static I zero() { return _mm256_setzero_si256(); }
   static I set(int x) { return _mm256_set1_epi32(x); }
@@ -49,8 +50,13 @@ struct Avx2 {
   static I shift_right(I a) { return _mm256_srli_epi32(a, n); }
   static bool any_negative(I a) { return _mm256_movemask_ps(as_float(a)) != 0; }
 
-  static I add_bytes(I a, I b) { return _mm256_adds_epi8(a, b); }
+  static I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
   static I max_bytes(I a, I b) { return _mm256_max_epi8(a, b); }
+  // Sums that are hidden go to hidden_exponent.
+  static I hide(I e) {
+    const I visible = _mm256_cmpgt_epi8(e, _mm256_set1_epi8(largest_hidden_exponent));
+    return _mm256_blendv_epi8(_mm256_set1_epi8(hidden_exponent), e, visible);
+  }
   static I widen(const std::int8_t* p) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }

@@ -12,6 +12,7 @@ struct Avx512 {
   using F = __m512;
   using I = __m512i;
   static constexpr int lanes = 16;
+  static constexpr int rows = 2;  // at a time
   static constexpr __mmask16 half_lanes = 0xFF;
 
   static I zero() { return _mm512_setzero_si512(); }
@@ -68,8 +69,13 @@ struct Avx512 {
   static I shift_right(I a) { return _mm512_srli_epi32(a, n); }
   static bool any_negative(I a) { return _mm512_movepi32_mask(a) != 0; }
 
-  static I add_bytes(I a, I b) { return _mm512_adds_epi8(a, b); }
+  static I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
   static I max_bytes(I a, I b) { return _mm512_max_epi8(a, b); }
+  // Sums that are hidden go to hidden_exponent.
+  static I hide(I e) {
+    const __mmask64 visible = _mm512_cmpgt_epi8_mask(e, _mm512_set1_epi8(largest_hidden_exponent));
+    return _mm512_mask_mov_epi8(_mm512_set1_epi8(hidden_exponent), visible, e);
+  }
   static I widen(const std::int8_t* p) {
     return _mm512_cvtepi8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
   }

@@ -267,7 +267,8 @@ void decode_floats(Operand& out, const Rows& rows, Major major, bool negate) {
 }  // namespace
 
 void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major, bool negate) {
-  assert(m >= 1 && m <= max_m && (k * element_bits(type)) % 256 == 0 && (major == Major::k || !is_integer(type)));
+  assert(m >= 1 && m <= max_m && (k * element_bits(type)) % 256 == 0);
+  assert(major == Major::k || (!is_integer(type) && (m * element_bits(type)) % 256 == 0));
   out.type = type;
   out.m = m;
   out.k = k;

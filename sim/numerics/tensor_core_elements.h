@@ -151,8 +151,8 @@ class Scan {
   __m256i smallest_less_one_ = _mm256_set1_epi32(-1);
 };
 
-// Field exponents relative to the tile's largest, in lanes as wide as the elements; hidden_exponent for zeros and as the
-// lower bound.
+// Field exponents relative to the tile's largest, in lanes as wide as the elements; hidden_element_exponent for zeros
+// and as the lower bound.
 template <Element type>
 class RelativeExponents {
   using L = LanesOf<type>;
@@ -165,7 +165,7 @@ class RelativeExponents {
   __m256i operator()(__m256i raw) const {
     const __m256i magnitude = magnitude_of<type>(raw);
     const __m256i field = L::max_unsigned(L::template shift_right<F::fraction_bits>(magnitude), L::set(1));
-    const __m256i hidden = L::set(static_cast<std::uint32_t>(hidden_exponent));
+    const __m256i hidden = L::set(static_cast<std::uint32_t>(hidden_element_exponent));
     __m256i relative = L::sub(field, largest_field_);
     if constexpr (!has_fixed_range<type>) relative = L::max(relative, hidden);
     return _mm256_blendv_epi8(relative, hidden, L::equal(magnitude, _mm256_setzero_si256()));

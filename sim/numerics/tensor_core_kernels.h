@@ -28,7 +28,10 @@ inline constexpr int highest_safe_exponent = 247;
 inline constexpr int highest_safe_exponent_of_fp8 = 240;  // the running sum starts at 2^(e_max + 10)
 inline constexpr int largest_safe_sum = 0x78000000;
 
-// Relative exponent sums saturate here; it stands for products that are all zero, or 128 binades below the largest.
+// Relative exponents of elements lie in [-64, 0], so that sums of two fit a byte. Sums of -64 and below stand for products
+// that are zero or that far under the tile's largest; the vector code puts them all at -128.
+inline constexpr int hidden_element_exponent = -64;
+inline constexpr int largest_hidden_exponent = -64;
 inline constexpr int hidden_exponent = -128;
 
 struct Job {
@@ -46,7 +49,7 @@ struct Suspects {
   int row;
   int column;
   int count;
-  const std::int8_t* exponent;  // max over k of the relative exponents of A and B
+  const std::int8_t* exponent;  // max over k of the relative exponent sums, hidden_exponent if hidden
   const std::int32_t* sum;      // the vector code's sums, C included; null for fp8, whose sums are always in range
   const std::uint32_t* c;       // C as f32 bits
 };

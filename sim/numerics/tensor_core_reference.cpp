@@ -97,8 +97,9 @@ struct Specials {
   }
 };
 
-// significand * 2^shift, truncated toward zero.
+// significand * 2^shift, truncated toward zero. Zeros may come with any exponent.
 std::int64_t aligned(std::int64_t significand, int shift) {
+  if (significand == 0) return 0;
   if (shift >= 0) return significand << shift;
   return shift <= -63 ? 0 : significand >> -shift;
 }

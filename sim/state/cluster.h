@@ -127,6 +127,9 @@ struct AsyncOp {
     virtual bool ready(struct ClusterState&) const { return true; }
     virtual void read(struct ClusterState&) {}
     virtual void land(struct ClusterState&) = 0;
+    // True when it lands in GMEM in an order that others can tell (reductions): then it lands between
+    // quanta, where clusters take turns.
+    virtual bool at_edge() const { return false; }
     virtual const char* name() const = 0;
   };
   std::unique_ptr<Body> body;
@@ -145,6 +148,7 @@ struct ClusterState {
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
+  bool at_edge = false;          // operations that land between quanta may do so now
   uint64_t random = 0;           // state of the schedule's generator
   GlobalMemory* memory = nullptr;
   bool finished() const;

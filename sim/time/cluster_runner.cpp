@@ -187,8 +187,24 @@ QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t b
   return result;
 }
 
-bool run_edge(const RunContext& c, ClusterState& cluster) {
+namespace {
+
+bool land_at_edge(ClusterState& cluster) {
   bool any = false;
+  cluster.at_edge = true;
+  for (size_t i = 0; i < cluster.pending.size() && !cluster.faulted;) {
+    const AsyncOp& op = cluster.pending[i];
+    if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && advance(cluster, i)) any = true;
+    else ++i;
+  }
+  cluster.at_edge = false;
+  return any;
+}
+
+}  // namespace
+
+bool run_edge(const RunContext& c, ClusterState& cluster) {
+  bool any = land_at_edge(cluster);
   Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
   x.observer = c.observer;
   x.at_edge = true;

@@ -27,7 +27,7 @@ std::string kernel(const std::string& body) {
 .visible .entry k(.param .u64 in, .param .u64 out) {
   .shared .align 8 .b64 bar;
   .shared .align 128 .b8 buffer[8192];
-  .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %rd<12>;
+  .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %rd<12>; .reg .f32 %f<4>;
   ld.param.u64 %rd1, [in];
   ld.param.u64 %rd2, [out];
   mov.u32 %r1, %tid.x;
@@ -260,6 +260,33 @@ TEST(BulkReduction, EveryType) {
   EXPECT_EQ(reduce_global("xor.b32", 5, 6)[0], 3U);
   EXPECT_EQ(reduce_global("and.b64", 5, 6)[0], 4U);
   EXPECT_EQ(reduce_global("add.u64", ~0U, 1)[1], 1U);  // a carry reached the upper half
+}
+
+// Float sums depend on their order: it must not depend on the host threads.
+TEST(BulkReduction, ManyCtasGiveTheSameBitsWithEveryThreadCount) {
+  const std::string body = R"(
+  mov.u32 %r8, %ctaid.x;
+  mad.lo.u32 %r9, %r8, 2654435761, %r1;
+  cvt.rn.f32.u32 %f1, %r9;
+  st.shared.v4.f32 [%r3], {%f1, %f1, %f1, %f1};
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  @!%p7 bra $end;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd2], [%r2], 512;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+$end:)";
+  for (RunOptions o : every_schedule()) {
+    Words first;
+    for (const unsigned threads : {1U, 2U, 2U}) {
+      o.threads = threads;
+      Words in(1), out(128);
+      PtxRunner(kernel(body)).array(in).array(out).shape({96, 1, 1}, {32, 1, 1}).run_clean(o);
+      EXPECT_NE(out[0], 0U);
+      if (threads == 1) first = out;
+      EXPECT_EQ(out, first) << name(o.schedule);
+    }
+  }
 }
 
 TEST(BulkCopy, WrongOperandsAreFaults) {

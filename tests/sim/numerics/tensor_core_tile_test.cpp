@@ -247,14 +247,14 @@ TEST_P(Tiles, EqualTheReferenceOnEveryMixOfDistributions) {
   const int widths[] = {8, 24, 64, 40, 128, 8, 16, 256, 72};
   for (const Kind a : kinds) {
     for (const Kind b : kinds) {
-      for (int c = 0; c < 4; ++c) {  // a different four of seven each time
+      for (int c = 0; c < 2; ++c) {  // a different two of seven each time
         check({a, b, c_kinds[i * 2 % 7], i % 31 == 0 ? widths[i / 31 % 9] : widths[i % 3]});
         if (HasFatalFailure()) return;
         ++i;
       }
     }
   }
-  EXPECT_GT(outputs_, 600'000u * levels().size());
+  EXPECT_GT(outputs_, 300'000u * levels().size());
 }
 
 TEST_P(Tiles, EqualTheReferenceOverAChainOfSteps) {
