@@ -54,6 +54,10 @@ std::vector<std::uint8_t> random_elements(Element type, std::size_t bytes, std::
   return out;
 }
 
+struct Tile {
+  alignas(64) std::uint32_t word[max_m * max_n] = {};
+};
+
 template <class Work>
 double seconds_each(Work work) {
   using Clock = std::chrono::steady_clock;
@@ -81,11 +85,11 @@ void measure(const Case& c, SimdLevel level, int n) {
   const auto b_bytes = random_elements(c.a, static_cast<std::size_t>(n) * 32, 2);
   const auto a = std::make_unique<AOperand>();
   const auto b = std::make_unique<BOperand>();
-  std::vector<std::uint32_t> d(static_cast<std::size_t>(64 * n));
+  const auto d = std::make_unique<Tile>();
   const MultiplyOptions options{.level = level};
   const MultiplyOptions first{.zero_c = true, .level = level};
   int step = 0;
-  const auto once = [&] { multiply_into(*a, *b, c.d, d.data(), n, step++ % 16 ? options : first); };
+  const auto once = [&] { multiply_into(*a, *b, c.d, d->word, n, step++ % 16 ? options : first); };
   const auto decode = [&] {
     decode_a(*a, c.a, 64, k, {a_bytes.data(), 32});
     decode_b(*b, c.a, n, k, {b_bytes.data(), 32});
