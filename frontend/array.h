@@ -45,6 +45,11 @@ class Array {
   Array max(int axis, std::source_location loc = std::source_location::current()) const;
   Array min(int axis, std::source_location loc = std::source_location::current()) const;
   Array prod(int axis, std::source_location loc = std::source_location::current()) const;
+  // Over all dimensions.
+  Scalar sum_all(std::source_location loc = std::source_location::current()) const;
+  Scalar max_all(std::source_location loc = std::source_location::current()) const;
+  Scalar min_all(std::source_location loc = std::source_location::current()) const;
+  Scalar prod_all(std::source_location loc = std::source_location::current()) const;
   // The same values for an array of this shape of which this is a trailing part or has sizes of 1.
   Array broadcast_to(Shape shape, std::source_location loc = std::source_location::current()) const;
   // A splat as a number.

@@ -38,14 +38,6 @@ int vector_dim(const Layout& layout, const Shape& shape) {
   return static_cast<int>(shape.size()) - 1;
 }
 
-// Bits of the thread's number that no part follows: those lanes hold copies.
-int64_t replicating_bits(const Layout& layout) {
-  int64_t free = 127;
-  for (const auto& p : layout.parts())
-    if (p.role == Layout::Part::Role::thread) free &= ~((p.size - 1) * p.place);
-  return free;
-}
-
 // The window as one run of elements, row-major: then any flat index is an address.
 bool is_flat(const Ref& ref) {
   int64_t stride = pl::bytes(ref.dtype());
@@ -144,9 +136,7 @@ struct Mover {
   }
 };
 
-// Calls visit(e, at, width) for each vector of a lane: e is its first element, at(v) the address of
-// element e + v, and `width` neighbours may be moved at once.
-using Visit = std::function<void(int64_t e, const std::function<Address(int64_t)>& at, int64_t width)>;
+using Visit = frontend::VisitElements;
 
 void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit, std::string_view* space) {
   Access access(r, ref, thread_terms(layout, ref.shape()));
@@ -188,10 +178,6 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
   }
 }
 
-void walk(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit, std::string_view* space) {
-  if (layout.is_tiled()) walk_tiled(r, ref, layout, visit, space);
-  else walk_strided(r, ref, layout, visit, space);
-}
 
 // --- ldmatrix and stmatrix ----------------------------------------------------------------------------
 // A warp's share of a WGMMA fragment of 16-bit elements is a row of 8x8 matrices, four of which one
@@ -290,7 +276,7 @@ Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
   std::vector<Operand> registers;
   const int pack = Array::pack_of(ref.dtype(), layout);
   std::string_view space;
-  walk(r, ref, layout, [&](int64_t, const auto& at, int64_t width) {
+  frontend::walk_elements(r, ref, layout, [&](int64_t, const auto& at, int64_t width) {
     Mover{r, ref.dtype(), space}.load_vector(at, layout.vector_length(), width, pack, registers);
   }, &space);
   return Array(ref.dtype(), ref.shape(), layout, std::move(registers));
@@ -300,16 +286,11 @@ void store_elements(Recorder& r, const Ref& ref, const Array& value) {
   const Layout& layout = value.layout();
   bool transposed = false;
   if (matrix_way(ref, layout, value.dtype(), &transposed)) return store_matrices(r, ref, value, transposed);
-  Operand guard;
-  const int64_t copies = layout.is_tiled() ? replicating_bits(layout) : 0;
-  if (copies != 0) {
-    const Scalar lane = frontend::lane_scalar(r);
-    guard = ((lane & copies) == 0).operand();
-  }
+  const Operand guard = frontend::one_of_the_copies(r, layout);
   const int64_t vector = layout.vector_length();
   const int pack = value.pack();
   std::string_view space;
-  walk(r, ref, layout, [&](int64_t e, const auto& at, int64_t width) {
+  frontend::walk_elements(r, ref, layout, [&](int64_t e, const auto& at, int64_t width) {
     const auto first = value.registers().begin() + e / pack;
     Mover{r, ref.dtype(), space}.store_vector(at, {first, first + vector / pack}, vector, width, pack, guard);
   }, &space);
@@ -342,6 +323,29 @@ void barrier_around_store(Recorder& r, const Ref& ref) {
 }
 
 }  // namespace
+
+}  // namespace palladion::plgpu
+
+namespace palladion::frontend {
+
+void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout, const VisitElements& visit, std::string_view* space) {
+  if (layout.is_tiled()) plgpu::walk_tiled(r, ref, layout, visit, space);
+  else plgpu::walk_strided(r, ref, layout, visit, space);
+}
+
+// Bits of the thread's number that no part follows: those lanes hold copies.
+Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout) {
+  if (!layout.is_tiled()) return {};
+  int64_t free = 127;
+  for (const auto& p : layout.parts())
+    if (p.role == plgpu::Layout::Part::Role::thread) free &= ~((p.size - 1) * p.place);
+  if (free == 0) return {};
+  return ((lane_scalar(r) & free) == 0).operand();
+}
+
+}  // namespace palladion::frontend
+
+namespace palladion::plgpu {
 
 Layout default_layout(const Shape& shape, DType dtype, std::source_location loc) {
   const At at(loc);

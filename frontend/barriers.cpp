@@ -171,6 +171,31 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   return BarrierRef(std::move(state));
 }
 
+namespace {
+
+// Recorded aside: three more arrivals, used only if warpgroups arrive at the barrier too.
+void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnemonic, const Operand& address, const Operand& guard) {
+  const auto mark = r.last_instruction();
+  r.emit(mnemonic, {Operand::sink(), address, Operand::imm(warps_per_group - 1)}, guard);
+  s.copy_arrivals.push_back({mark, {r.function().body.back()}});
+  r.function().body.pop_back();
+}
+
+}  // namespace
+
+void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset, const Operand& bytes, const Operand& guard) {
+  tma_arrivals = true;
+  const Operand where = Operand::address(address, address_offset);
+  r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
+  remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
+}
+
+void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int64_t bytes) {
+  const Operand where = Operand::address(remote);
+  r.emit("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", {Operand::sink(), where, Operand::imm(bytes)}, r.elected());
+  remember_arrival(r, *this, "mbarrier.arrive.release.cluster.shared::cluster.b64", where, r.elected());
+}
+
 void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();

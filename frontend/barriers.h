@@ -71,6 +71,12 @@ struct BarrierRef::State {
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
   bool tma_arrivals = false, group_arrivals = false;
   std::vector<std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>> copy_arrivals;
+
+  // One arrival by this thread's elected lane that announces `bytes`, here or (`remote`: an address in
+  // the cluster's window) at another CTA's barrier.
+  void copy_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset, const isa::Operand& bytes,
+                    const isa::Operand& guard);
+  void remote_arrivals(frontend::Recorder& r, const isa::Operand& remote, int64_t bytes);
 };
 
 BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc);

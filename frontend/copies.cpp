@@ -66,19 +66,6 @@ Collective collective(Recorder& r, const std::vector<std::string>& axes, std::st
   return c;
 }
 
-// The arrival of a copy, which announces `bytes`; remembered, because a barrier at which warpgroups
-// arrive too counts four for each.
-void copy_arrival(Recorder& r, const BarrierRef& barrier, const Operand& address, int64_t offset, const Operand& bytes, const Operand& guard) {
-  auto& state = barrier.state();
-  state.tma_arrivals = true;
-  r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), Operand::address(address, offset), bytes}, guard);
-  const auto mark = r.last_instruction();
-  // Recorded aside: used only if needed.
-  r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset), Operand::imm(3)}, guard);
-  state.copy_arrivals.push_back({mark, {r.function().body.back()}});
-  r.function().body.pop_back();
-}
-
 bool is_row_of_bytes(const Ref& ref) {
   int64_t stride = pl::bytes(ref.dtype());
   if (ref.base().physical.swizzle != 16) return false;
@@ -137,11 +124,11 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
   if (multicast) c = collective(r, options.collective_axes, verb);
   if (multicast && c.partition.parts > 1 && options.predicate) fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
   if (!multicast && copies_linearly(src, dst, options.oob_mode)) {
-    copy_arrival(r, barrier, mbar, mbar_offset, announced, elected);
+    barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
     return linear_copy_in(r, src, dst, mbar, mbar_offset, guard);
   }
   const auto t = frontend::make_transfer(r, src, dst, c.partition, verb);
-  copy_arrival(r, barrier, mbar, mbar_offset, announced, elected);
+  barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
   std::vector<Operand> operands{Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
                                 tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
   const bool casts = multicast && c.partition.parts > 1;

@@ -1,8 +1,11 @@
 #pragma once
 // Pallas:Mosaic GPU's words: namespace palladion::plgpu. Includes pallas.h.
 #include "frontend/array.h"
+#include "frontend/atomics.h"
 #include "frontend/barriers.h"
 #include "frontend/copies.h"
+#include "frontend/helpers.h"
+#include "frontend/debug.h"
 #include "frontend/helpers.h"
 #include "frontend/kernel.h"
 #include "frontend/layout.h"

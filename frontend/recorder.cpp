@@ -192,7 +192,7 @@ Operand Recorder::barrier_base() {
 int64_t Recorder::reduction_scratch() {
   if (reduction_scratch_ < 0) {
     // Behind the barriers, one a thread; kept for the whole kernel.
-    reduction_scratch_ = allocate_barriers(pl::cdiv(options_.reduction_scratch_bytes * thread_count(), 8) + 1);
+    reduction_scratch_ = allocate_barriers(pl::cdiv(pl::align_to(options_.reduction_scratch_bytes, 16) * thread_count(), 8) + 1);
     reduction_scratch_ = pl::align_to(reduction_scratch_, 16);
   }
   return reduction_scratch_;
