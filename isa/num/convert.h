@@ -86,20 +86,48 @@ PLD_NUM_INLINE typename To::value_type integer_to_integer(Value value, bool sat)
   return static_cast<typename To::value_type>(value);
 }
 
-/// NaN: f32 to f64 keeps the payload, bf16 to f32 is a plain shift; everything else is canonical.
+/// A NaN keeps its sign and the upper bits of its payload and becomes quiet: what the f64 unit does.
+template <class To, class From>
+PLD_NUM_INLINE constexpr bits_of<To> nan_with_payload(bits_of<From> b) {
+  constexpr int shift = static_cast<int>(To::man_bits) - From::man_bits;
+  const std::uint64_t man = b & From::man_mask;
+  const std::uint64_t moved = shift >= 0 ? man << (shift & 63) : man >> (-shift & 63);
+  const auto payload = static_cast<bits_of<To>>(moved | std::uint64_t{1} << (To::man_bits - 1));
+  return static_cast<bits_of<To>>((is_negative<From>(b) ? To::sign_mask : 0) | To::infinity | payload);
+}
+
+/// NaN: to and from f64 keeps the payload, bf16 to f32 is a plain shift; everything else is canonical.
 template <class To, class From, Rounding R>
 PLD_NUM_INLINE bits_of<To> float_to_float(bits_of<From> b, bool satfinite) {
   if constexpr (std::is_same_v<To, From>) {
     return std::is_same_v<To, F64> ? b : canonical<To>(b);
   } else if constexpr (std::is_same_v<From, F64>) {
-    return encode_f64<To, R>(std::bit_cast<double>(b), satfinite);
+    const auto rounded = encode_f64<To, R>(std::bit_cast<double>(b), satfinite);
+    return is_nan<F64>(b) ? nan_with_payload<To, F64>(b) : rounded;
   } else if constexpr (std::is_same_v<To, F64>) {
-    return std::bit_cast<std::uint64_t>(to_double<From>(b));
+    const auto exact = std::bit_cast<std::uint64_t>(to_double<From>(b));
+    if constexpr (From::width < 16)
+      return exact;
+    else
+      return is_nan<From>(b) ? nan_with_payload<F64, From>(b) : exact;
   } else if constexpr (std::is_same_v<To, F32>) {
     return to_f32_bits<From>(b);
   } else {
     return encode_f32<To, R>(to_f32_bits<From>(b), satfinite);
   }
+}
+
+PLD_NUM_INLINE constexpr std::uint64_t flush_below_f32(std::uint64_t b) {
+  constexpr std::uint64_t smallest_normal = std::uint64_t{1023 - 126} << 52;
+  return (b & F64::magnitude_mask) < smallest_normal ? b & F64::sign_mask : b;
+}
+
+/// cvt.rna.tf32: ptxas adds half a unit to what is finite and cuts. With .satfinite it then takes one unit
+/// off whatever has the exponent of infinity, so that NaNs change their payload (measured on an H200).
+PLD_NUM_INLINE constexpr std::uint32_t tf32_ties_away(std::uint32_t x, bool satfinite) {
+  const bool finite = (x & F32::infinity) != F32::infinity;
+  const std::uint32_t cut = (x + (finite ? 0x1000u : 0u)) & 0xFFFFE000u;
+  return satfinite && (cut & F32::infinity) == F32::infinity ? cut - 0x2000u : cut;
 }
 
 /// cvt.rXi.f.f. f64 in f64, the others exactly in f32.
@@ -158,7 +186,15 @@ PLD_NUM_INLINE cvt_value<To> cvt(cvt_value<From> a, CvtMods m) {
       r = detail::integer_to_float<To, R>(a);
     } else {
       if constexpr (std::is_same_v<From, F32>) a = m.ftz ? flush_subnormal<F32>(a) : a;
-      if constexpr (std::is_same_v<To, From>) {
+      // Flushing is an operation of its own before the conversion to f64: it makes NaN canonical.
+      if constexpr (std::is_same_v<From, F32> && std::is_same_v<To, F64>)
+        a = m.ftz ? detail::canonical<F32>(a) : a;
+      // The other way the unit flushes what is below 2^-126 before it rounds (measured on an H200).
+      if constexpr (std::is_same_v<From, F64> && std::is_same_v<To, F32>)
+        a = m.ftz ? detail::flush_below_f32(a) : a;
+      if constexpr (std::is_same_v<To, Tf32> && std::is_same_v<From, F32> && R == Rounding::rna) {
+        r = detail::tf32_ties_away(a, m.satfinite);
+      } else if constexpr (std::is_same_v<To, From>) {
         r = m.integral ? detail::to_integral<To, R>(a) : detail::float_to_float<To, From, R>(a, m.satfinite);
       } else {
         r = detail::float_to_float<To, From, R>(a, m.satfinite);

@@ -61,7 +61,7 @@ struct FloatFormat {
 // (CUDART_NAN).
 struct F16 : FloatFormat<std::uint16_t, 5, 10, 15, NanRule::ieee, true, 0x7FFF> {};
 struct Bf16 : FloatFormat<std::uint16_t, 8, 7, 127, NanRule::ieee, true, 0x7FFF> {};
-struct Tf32 : FloatFormat<std::uint32_t, 8, 10, 127, NanRule::ieee, true, 0x7FFFFFFF, 13> {};
+struct Tf32 : FloatFormat<std::uint32_t, 8, 10, 127, NanRule::ieee, true, 0x7FFFE000, 13> {};
 struct F32 : FloatFormat<std::uint32_t, 8, 23, 127, NanRule::ieee, true, 0x7FFFFFFF> {};
 struct F64 : FloatFormat<std::uint64_t, 11, 52, 1023, NanRule::ieee, true, 0xFFF8000000000000> {};
 struct E4m3 : FloatFormat<std::uint8_t, 4, 3, 7, NanRule::all_ones, false, 0x7F> {};

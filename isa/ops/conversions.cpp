@@ -12,7 +12,7 @@ bool is_integer(Type t) { return kind(t) == TypeKind::signed_int || kind(t) == T
 
 // Conversions of 64-bit floats and integers to or from floats take the slow unit; packs into 16 bits the ALU.
 Timing timing_of(const Instruction& i) {
-  if (i.has("pack")) return {Unit::alu, "cvt_pack"};
+  if (floats::has(i, "pack")) return {Unit::alu, "cvt_pack"};
   const Type to = i.type("dtype"), from = i.type();
   if (is_integer(to) && is_integer(from)) return {Unit::alu, "alu"};
   if (is_integer(to) || is_integer(from) || bits(to) == 64 || bits(from) == 64 || i.mod("rnd").ends_with('i'))
@@ -41,10 +41,10 @@ Effect convert(const Instruction& i, const DecodeContext& c) {
   const std::string_view rounding = i.mod("rnd");
   r.rounding = floats::rounding_named(rounding);
   r.integral = rounding.ends_with('i');
-  r.ftz = i.has("ftz");
-  r.sat = i.has("sat");
-  r.satfinite = i.has("satfinite");
-  r.relu = i.has("relu");
+  r.ftz = floats::has(i, "ftz");
+  r.sat = floats::has(i, "sat");
+  r.satfinite = floats::has(i, "satfinite");
+  r.relu = floats::has(i, "relu");
   if (const LanesFn fn = find(r)) return Pure{fn};
   return decode::unsupported(i, "no conversion between registers of these widths");
 }
@@ -55,7 +55,9 @@ Effect pack(const Instruction& i, const DecodeContext&) {
   return Pure{fn};
 }
 
-Effect decode_cvt(const Instruction& i, const DecodeContext& c) { return i.has("pack") ? pack(i, c) : convert(i, c); }
+Effect decode_cvt(const Instruction& i, const DecodeContext& c) {
+  return floats::has(i, "pack") ? pack(i, c) : convert(i, c);
+}
 
 // As ptxas 13.0 accepts them: a rounding exactly where one is needed or means something, .sat where a
 // value can exceed the type.
@@ -112,17 +114,23 @@ std::vector<std::string_view> packed_forms() {
       "[7.8 sm_90] cvt.rnd:rn|rz{.relu}.dtype:tf32.type:f32 =d:dtype, a:type",
       "[8.6 sm_100] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:tf32.type:f32 =d:dtype, a:type",
       "[7.0 sm_80] cvt.rnd:rn|rz{.relu}.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type",
-      "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 =d:dtype, a:type, b:type",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 =d:dtype, a:type",
+      "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 =d:dtype, "
+      "a:type, b:type",
+      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 =d:dtype, "
+      "a:type, b:type",
+      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 =d:dtype, "
+      "a:type",
       "[8.1 sm_89] cvt.rnd:rn{.relu}.dtype:f16x2.type:e4m3x2|e5m2x2 =d:dtype, a:type",
-      "[8.6 sm_100a] cvt.rnd:rn.satfinite{.relu}.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype, a:type, b:type",
+      "[8.6 sm_100a] cvt.rnd:rn.satfinite{.relu}.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype, a:type, "
+      "b:type",
       "[8.6 sm_100a] cvt.rnd:rn{.relu}.dtype:f16x2.type:e2m3x2|e3m2x2|e2m1x2 =d:dtype, a:type",
       "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:f32 =d:dtype, a:type, b:type",
       "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:bf16x2 =d:dtype, a:type",
       "[8.6 sm_100a] cvt.rnd:rn.dtype:bf16x2.type:ue8m0x2 =d:dtype, a:type",
-      "[8.7 sm_100a] cvt.rnd:rs{.relu}{.satfinite}.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type, rbits:b32",
-      "[8.7 sm_100a] cvt.rnd:rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
+      "[8.7 sm_100a] cvt.rnd:rs{.relu}{.satfinite}.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type, "
+      "rbits:b32",
+      "[8.7 sm_100a] "
+      "cvt.rnd:rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
       "=d:any, a:any, rbits:b32",
       "[6.5 sm_72] cvt.pack.sat.ctype:u16|s16.type:s32 =d:b32, a:type, b:type",
       "[6.5 sm_72] cvt.pack.sat.ctype:u8|s8.type:s32.merge:b32 =d:merge, a:type, b:type, c:merge",
@@ -136,11 +144,11 @@ OpList conversions() {
   static const std::vector<OpDef> defs = [] {
     std::vector<std::string_view> forms = scalar_forms();
     for (const std::string_view form : packed_forms()) forms.push_back(form);
-    return std::vector<OpDef>{
-        OpDef{"cvt",
-              "d = a as another type, rounded and saturated as said; pairs put a above b. Data Movement and Conversion: cvt, "
-              "cvt.pack.",
-              std::move(forms), timing_of, decode_cvt}};
+    return std::vector<OpDef>{OpDef{"cvt",
+                                    "d = a as another type, rounded and saturated as said; pairs put a above "
+                                    "b. Data Movement and Conversion: cvt, "
+                                    "cvt.pack.",
+                                    std::move(forms), timing_of, decode_cvt}};
   }();
   return defs;
 }

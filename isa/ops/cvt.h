@@ -25,7 +25,8 @@ LanesFn integer_to_integer(const Request&);
 LanesFn integer_to_float(const Request&);
 LanesFn float_to_integer(const Request&);
 LanesFn float_to_float(const Request&);
-// Conversions into or out of pairs, and to tf32, have registers of the type's width (f32 sources may be immediates).
+// Conversions into or out of pairs, and to tf32, have registers of the type's width (f32 sources may be
+// immediates).
 LanesFn packed(const Request&);
 // cvt.pack.sat: `bits` of one element.
 LanesFn saturating_pack(int bits, bool is_signed);
@@ -33,25 +34,56 @@ LanesFn saturating_pack(int bits, bool is_signed);
 inline constexpr int warp_size = lanes::warp_size;
 
 // --- types known at run time ----------------------------------------------------------------------
-template <class T> struct FormatOf;
-template <> struct FormatOf<uint8_t> { using type = num::U8; };
-template <> struct FormatOf<int8_t> { using type = num::S8; };
-template <> struct FormatOf<uint16_t> { using type = num::U16; };
-template <> struct FormatOf<int16_t> { using type = num::S16; };
-template <> struct FormatOf<uint32_t> { using type = num::U32; };
-template <> struct FormatOf<int32_t> { using type = num::S32; };
-template <> struct FormatOf<uint64_t> { using type = num::U64; };
-template <> struct FormatOf<int64_t> { using type = num::S64; };
-template <class T> using format_of = typename FormatOf<T>::type;
+template <class T>
+struct FormatOf;
+template <>
+struct FormatOf<uint8_t> {
+  using type = num::U8;
+};
+template <>
+struct FormatOf<int8_t> {
+  using type = num::S8;
+};
+template <>
+struct FormatOf<uint16_t> {
+  using type = num::U16;
+};
+template <>
+struct FormatOf<int16_t> {
+  using type = num::S16;
+};
+template <>
+struct FormatOf<uint32_t> {
+  using type = num::U32;
+};
+template <>
+struct FormatOf<int32_t> {
+  using type = num::S32;
+};
+template <>
+struct FormatOf<uint64_t> {
+  using type = num::U64;
+};
+template <>
+struct FormatOf<int64_t> {
+  using type = num::S64;
+};
+template <class T>
+using format_of = typename FormatOf<T>::type;
 
 template <class Fn>
 LanesFn for_float(Type type, Fn f) {
   switch (type) {
-    case Type::f16: return f.template operator()<num::F16>();
-    case Type::bf16: return f.template operator()<num::Bf16>();
-    case Type::f32: return f.template operator()<num::F32>();
-    case Type::f64: return f.template operator()<num::F64>();
-    default: return nullptr;
+    case Type::f16:
+      return f.template operator()<num::F16>();
+    case Type::bf16:
+      return f.template operator()<num::Bf16>();
+    case Type::f32:
+      return f.template operator()<num::F32>();
+    case Type::f64:
+      return f.template operator()<num::F64>();
+    default:
+      return nullptr;
   }
 }
 
@@ -73,20 +105,25 @@ LanesFn for_register(int width, Fn f) {
 // bf16 has registers of its width only.
 template <class Format, class Fn>
 LanesFn for_float_register(int width, Fn f) {
-  if constexpr (std::is_same_v<Format, num::Bf16>) return width == 16 ? f.template operator()<uint16_t>() : nullptr;
-  else return for_register<Format::width>(width, f);
+  if constexpr (std::is_same_v<Format, num::Bf16>)
+    return width == 16 ? f.template operator()<uint16_t>() : nullptr;
+  else
+    return for_register<Format::width>(width, f);
 }
 
 // --- reading ------------------------------------------------------------------------------------------
 // Integers below 32 bits are computed with as int32_t, which holds them all.
-template <class T> using computed_t = std::conditional_t<(sizeof(T) < 4), int32_t, T>;
+template <class T>
+using computed_t = std::conditional_t<(sizeof(T) < 4), int32_t, T>;
 
 template <class T, class Register>
 struct ReadInteger {
   using Value = computed_t<T>;
   static const Value* read(const void* s, Value* scratch) {
-    if constexpr (sizeof(Register) == sizeof(Value) && sizeof(T) == sizeof(Value)) return static_cast<const Value*>(s);
-    else return extend(static_cast<const Register*>(s), scratch);
+    if constexpr (sizeof(Register) == sizeof(Value) && sizeof(T) == sizeof(Value))
+      return static_cast<const Value*>(s);
+    else
+      return extend(static_cast<const Register*>(s), scratch);
   }
   [[gnu::noinline]] static const Value* extend(const Register* s, Value* scratch) {
     for (int i = 0; i < warp_size; ++i) scratch[i] = static_cast<T>(s[i]);
@@ -98,8 +135,10 @@ template <class Format, class Register>
 struct ReadFloat {
   using Value = num::bits_of<Format>;
   static const Value* read(const void* s, Value* scratch) {
-    if constexpr (sizeof(Register) == sizeof(Value)) return static_cast<const Value*>(s);
-    else return truncate(static_cast<const Register*>(s), scratch);
+    if constexpr (sizeof(Register) == sizeof(Value))
+      return static_cast<const Value*>(s);
+    else
+      return truncate(static_cast<const Register*>(s), scratch);
   }
   [[gnu::noinline]] static const Value* truncate(const Register* s, Value* scratch) {
     for (int i = 0; i < warp_size; ++i) scratch[i] = static_cast<Value>(s[i]);

@@ -62,7 +62,8 @@ void f32_to_half(const LaneArgs& a) {
 }
 
 LanesFn common(const Request& r) {
-  if (r.ftz || r.sat || r.satfinite || r.relu || r.to_width != bits(r.to) || r.from_width != bits(r.from)) return nullptr;
+  if (r.ftz || r.sat || r.satfinite || r.relu || r.to_width != bits(r.to) || r.from_width != bits(r.from))
+    return nullptr;
   if (r.to == Type::f32 && r.from == Type::f16) return half_to_f32<F16>;
   if (r.to == Type::f32 && r.from == Type::bf16) return half_to_f32<Bf16>;
   if (r.rounding != Rounding::rn || r.from != Type::f32) return nullptr;

@@ -20,7 +20,8 @@ LanesFn integer_to_float(const Request& r) {
   return for_float(r.to, [&]<class To>() {
     return lanes::for_integer(r.from, [&]<class From>() {
       if (r.sat) return with_registers<To, From, Rounding::rn, CvtMods{.sat = true}>(r);  // 0 or 1: exact
-      return floats::for_rounding(r.rounding, [&]<Rounding R>() { return with_registers<To, From, R, CvtMods{}>(r); });
+      return floats::for_rounding(r.rounding,
+                                  [&]<Rounding R>() { return with_registers<To, From, R, CvtMods{}>(r); });
     });
   });
 }

@@ -5,11 +5,13 @@ namespace palladion::isa::cvt {
 namespace {
 
 // Without .sat a conversion extends the low bits that both types have.
-template <class Field> struct Extend {
+template <class Field>
+struct Extend {
   Field operator()(auto x) const { return static_cast<Field>(x); }
 };
 // Signed into unsigned into a still wider register: ones up to the type's width, zeros above.
-template <class From, class To> struct ExtendTwice {
+template <class From, class To>
+struct ExtendTwice {
   To operator()(auto x) const { return static_cast<To>(static_cast<From>(x)); }
 };
 
@@ -17,8 +19,10 @@ template <class From, class To, class D, class S>
 LanesFn unsaturated() {
   using Field = std::conditional_t<(sizeof(From) < sizeof(To)), From, To>;
   constexpr bool mixed = std::is_signed_v<From> && std::is_unsigned_v<To> && sizeof(From) < sizeof(To);
-  if constexpr (mixed && sizeof(To) < sizeof(D)) return lanes::apply<ExtendTwice<From, To>, D, S>;
-  else return lanes::apply<Extend<Field>, D, S>;
+  if constexpr (mixed && sizeof(To) < sizeof(D))
+    return lanes::apply<ExtendTwice<From, To>, D, S>;
+  else
+    return lanes::apply<Extend<Field>, D, S>;
 }
 
 // One value type for signed and one for unsigned sources.
@@ -34,14 +38,16 @@ struct ReadWide {
 template <class From, class To, class D, class S>
 LanesFn saturated() {
   using Read = ReadWide<From, S>;
-  return steps<Read, convert_lanes<format_of<To>, format_of<typename Read::Value>, Rounding::rn, CvtMods{.sat = true}>, To, D>;
+  return steps<
+      Read, convert_lanes<format_of<To>, format_of<typename Read::Value>, Rounding::rn, CvtMods{.sat = true}>,
+      To, D>;
 }
 
 // Is there a value of From that To does not have?
 template <class From, class To>
-constexpr bool can_exceed = std::is_signed_v<From> && !std::is_signed_v<To>     ? true
+constexpr bool can_exceed = std::is_signed_v<From> && !std::is_signed_v<To>  ? true
                             : std::is_signed_v<From> == std::is_signed_v<To> ? sizeof(From) > sizeof(To)
-                                                                              : sizeof(From) >= sizeof(To);
+                                                                             : sizeof(From) >= sizeof(To);
 
 }  // namespace
 

@@ -21,13 +21,16 @@ void pair_from_f32_nearest(const LaneArgs& a) {
   lanes::commit(a.d[0], t, a.mask);
 }
 
-template <class To, Rounding R, CvtMods M> struct PairFromF32 {
+template <class To, Rounding R, CvtMods M>
+struct PairFromF32 {
   uint32_t operator()(uint32_t x, uint32_t y) const { return num::cvt_pair_from_f32<To, R>(x, y, M); }
 };
-template <class To, class From, CvtMods M> struct PairFromPair {
+template <class To, class From, CvtMods M>
+struct PairFromPair {
   uint32_t operator()(uint32_t x) const { return num::cvt_pair<To, From, Rounding::rn>(x, M); }
 };
-template <Rounding R, CvtMods M> struct ToTf32 {
+template <Rounding R, CvtMods M>
+struct ToTf32 {
   uint32_t operator()(uint32_t x) const { return num::cvt<num::Tf32, F32, R>(x, M); }
 };
 
@@ -35,9 +38,11 @@ template <class Half, Rounding R>
 LanesFn half_pair(const Request& r) {
   using D = uint32_t;
   if (r.relu && r.satfinite)
-    return lanes::apply<PairFromF32<Half, R, CvtMods{.satfinite = true, .relu = true}>, D, uint32_t, uint32_t>;
+    return lanes::apply<PairFromF32<Half, R, CvtMods{.satfinite = true, .relu = true}>, D, uint32_t,
+                        uint32_t>;
   if (r.relu) return lanes::apply<PairFromF32<Half, R, CvtMods{.relu = true}>, D, uint32_t, uint32_t>;
-  if (r.satfinite) return lanes::apply<PairFromF32<Half, R, CvtMods{.satfinite = true}>, D, uint32_t, uint32_t>;
+  if (r.satfinite)
+    return lanes::apply<PairFromF32<Half, R, CvtMods{.satfinite = true}>, D, uint32_t, uint32_t>;
   if (R == Rounding::rn) return pair_from_f32_nearest<Half>;
   return lanes::apply<PairFromF32<Half, R, CvtMods{}>, D, uint32_t, uint32_t>;
 }
@@ -93,27 +98,36 @@ LanesFn packed(const Request& r) {
   if (r.to_width != bits(r.to)) return nullptr;
   const bool rz = r.rounding == Rounding::rz;
   switch (r.to) {
-    case Type::tf32: return to_tf32(r);
-    case Type::bf16x2: return rz ? half_pair<Bf16, Rounding::rz>(r) : half_pair<Bf16, Rounding::rn>(r);
-    case Type::e4m3x2: return small_pair<E4m3>(r);
-    case Type::e5m2x2: return small_pair<E5m2>(r);
+    case Type::tf32:
+      return to_tf32(r);
+    case Type::bf16x2:
+      return rz ? half_pair<Bf16, Rounding::rz>(r) : half_pair<Bf16, Rounding::rn>(r);
+    case Type::e4m3x2:
+      return small_pair<E4m3>(r);
+    case Type::e5m2x2:
+      return small_pair<E5m2>(r);
     case Type::f16x2:
       if (r.from == Type::e4m3x2) return pair_from_small<E4m3>(r);
       if (r.from == Type::e5m2x2) return pair_from_small<E5m2>(r);
       return rz ? half_pair<F16, Rounding::rz>(r) : half_pair<F16, Rounding::rn>(r);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 LanesFn saturating_pack(int width, bool is_signed) {
   switch (width) {
-    case 2: return pack_above<2>(is_signed);
-    case 4: return pack_above<4>(is_signed);
-    case 8: return pack_above<8>(is_signed);
+    case 2:
+      return pack_above<2>(is_signed);
+    case 4:
+      return pack_above<4>(is_signed);
+    case 8:
+      return pack_above<8>(is_signed);
     case 16:
       return is_signed ? lanes::apply<SaturatingPack<16, true>, uint32_t, int32_t, int32_t>
                        : lanes::apply<SaturatingPack<16, false>, uint32_t, int32_t, int32_t>;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -9,20 +9,34 @@ namespace palladion::isa::compare {
 // The quiet predicate of vcmpps for a comparison: none raises an exception, `u` forms hold for NaN.
 constexpr int vector_predicate(Cmp c) {
   switch (c) {
-    case Cmp::eq: return _CMP_EQ_OQ;
-    case Cmp::ne: return _CMP_NEQ_OQ;
-    case Cmp::lt: return _CMP_LT_OQ;
-    case Cmp::le: return _CMP_LE_OQ;
-    case Cmp::gt: return _CMP_GT_OQ;
-    case Cmp::ge: return _CMP_GE_OQ;
-    case Cmp::equ: return _CMP_EQ_UQ;
-    case Cmp::neu: return _CMP_NEQ_UQ;
-    case Cmp::ltu: return _CMP_NGE_UQ;
-    case Cmp::leu: return _CMP_NGT_UQ;
-    case Cmp::gtu: return _CMP_NLE_UQ;
-    case Cmp::geu: return _CMP_NLT_UQ;
-    case Cmp::num: return _CMP_ORD_Q;
-    case Cmp::nan: return _CMP_UNORD_Q;
+    case Cmp::eq:
+      return _CMP_EQ_OQ;
+    case Cmp::ne:
+      return _CMP_NEQ_OQ;
+    case Cmp::lt:
+      return _CMP_LT_OQ;
+    case Cmp::le:
+      return _CMP_LE_OQ;
+    case Cmp::gt:
+      return _CMP_GT_OQ;
+    case Cmp::ge:
+      return _CMP_GE_OQ;
+    case Cmp::equ:
+      return _CMP_EQ_UQ;
+    case Cmp::neu:
+      return _CMP_NEQ_UQ;
+    case Cmp::ltu:
+      return _CMP_NGE_UQ;
+    case Cmp::leu:
+      return _CMP_NGT_UQ;
+    case Cmp::gtu:
+      return _CMP_NLE_UQ;
+    case Cmp::geu:
+      return _CMP_NLT_UQ;
+    case Cmp::num:
+      return _CMP_ORD_Q;
+    case Cmp::nan:
+      return _CMP_UNORD_Q;
   }
   return _CMP_EQ_OQ;
 }
@@ -60,7 +74,8 @@ struct ReadF32Flushed {
   using Value = float;
   static const float* read(const void* s, float* scratch) {
     uint32_t t[lanes::warp_size];
-    for (int i = 0; i < lanes::warp_size; ++i) t[i] = num::flush_subnormal<num::F32>(static_cast<const uint32_t*>(s)[i]);
+    for (int i = 0; i < lanes::warp_size; ++i)
+      t[i] = num::flush_subnormal<num::F32>(static_cast<const uint32_t*>(s)[i]);
     std::memcpy(scratch, t, sizeof t);
     return scratch;
   }
@@ -143,10 +158,14 @@ void setp_pairs(const LaneArgs& a) {
 template <class Fn>
 LanesFn for_bool(BoolOp op, Fn f) {
   switch (op) {
-    case BoolOp::and_: return f.template operator()<BoolOp::and_>();
-    case BoolOp::or_: return f.template operator()<BoolOp::or_>();
-    case BoolOp::xor_: return f.template operator()<BoolOp::xor_>();
-    case BoolOp::none: break;
+    case BoolOp::and_:
+      return f.template operator()<BoolOp::and_>();
+    case BoolOp::or_:
+      return f.template operator()<BoolOp::or_>();
+    case BoolOp::xor_:
+      return f.template operator()<BoolOp::xor_>();
+    case BoolOp::none:
+      break;
   }
   return f.template operator()<BoolOp::none>();
 }
@@ -206,12 +225,20 @@ template <class Read>
 LanesFn set_for(const Instruction& i) {
   return for_set<Read>(i, [&]<Cmp c, BoolOp op>() -> LanesFn {
     switch (i.type("dtype")) {
-      case Type::u32: case Type::s32: return set_lanes<Read, c, op, uint32_t, ~0U>;
-      case Type::f32: return set_lanes<Read, c, op, uint32_t, num::F32::one>;
-      case Type::u16: case Type::s16: return set_lanes<Read, c, op, uint16_t, 0xFFFF>;
-      case Type::f16: return set_lanes<Read, c, op, uint16_t, num::F16::one>;
-      case Type::bf16: return set_lanes<Read, c, op, uint16_t, num::Bf16::one>;
-      default: return nullptr;
+      case Type::u32:
+      case Type::s32:
+        return set_lanes<Read, c, op, uint32_t, ~0U>;
+      case Type::f32:
+        return set_lanes<Read, c, op, uint32_t, num::F32::one>;
+      case Type::u16:
+      case Type::s16:
+        return set_lanes<Read, c, op, uint16_t, 0xFFFF>;
+      case Type::f16:
+        return set_lanes<Read, c, op, uint16_t, num::F16::one>;
+      case Type::bf16:
+        return set_lanes<Read, c, op, uint16_t, num::Bf16::one>;
+      default:
+        return nullptr;
     }
   });
 }
@@ -220,9 +247,12 @@ template <class Read>
 LanesFn set_pairs_for(const Instruction& i) {
   return for_set<Read>(i, [&]<Cmp c, BoolOp op>() -> LanesFn {
     switch (i.type("dtype")) {
-      case Type::f16x2: return set_pairs<Read, c, op, num::F16::one>;
-      case Type::bf16x2: return set_pairs<Read, c, op, num::Bf16::one>;
-      default: return set_pairs<Read, c, op, 0xFFFF>;
+      case Type::f16x2:
+        return set_pairs<Read, c, op, num::F16::one>;
+      case Type::bf16x2:
+        return set_pairs<Read, c, op, num::Bf16::one>;
+      default:
+        return set_pairs<Read, c, op, 0xFFFF>;
     }
   });
 }

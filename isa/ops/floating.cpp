@@ -28,48 +28,61 @@ Timing alu(const Instruction& i) {
 }
 // ptxas makes a sequence of what has a rounding; .approx is one MUFU, or a few instructions around it.
 Timing quotient(const Instruction& i) {
-  if (i.type() == Type::f64) return {Unit::fp64, i.has("approx") ? "mufu64" : "ddiv"};
-  return i.has("rnd") ? Timing{Unit::fma, "fdiv"} : Timing{Unit::sfu, "mufu"};
+  if (i.type() == Type::f64) return {Unit::fp64, floats::has(i, "approx") ? "mufu64" : "ddiv"};
+  return floats::has(i, "rnd") ? Timing{Unit::fma, "fdiv"} : Timing{Unit::sfu, "mufu"};
 }
 Timing mufu(const Instruction& i) { return {Unit::sfu, i.type() == Type::f64 ? "mufu64" : "mufu"}; }
 
-template <class F, ArithMods M> struct Add {
+template <class F, ArithMods M>
+struct Add {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::add<F, M>(a, b); }
 };
-template <class F, ArithMods M> struct Sub {
+template <class F, ArithMods M>
+struct Sub {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::sub<F, M>(a, b); }
 };
-template <class F, ArithMods M> struct Mul {
+template <class F, ArithMods M>
+struct Mul {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::mul<F, M>(a, b); }
 };
-template <class F, ArithMods M> struct Fma {
+template <class F, ArithMods M>
+struct Fma {
   auto operator()(bits_of<F> a, bits_of<F> b, bits_of<F> c) const { return num::fma<F, M>(a, b, c); }
 };
-template <class F, ArithMods M> struct Div {
+template <class F, ArithMods M>
+struct Div {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::div<F, M>(a, b); }
 };
-template <class F, ArithMods M> struct Rcp {
+template <class F, ArithMods M>
+struct Rcp {
   auto operator()(bits_of<F> a) const { return num::rcp<F, M>(a); }
 };
-template <class F, ArithMods M> struct Sqrt {
+template <class F, ArithMods M>
+struct Sqrt {
   auto operator()(bits_of<F> a) const { return num::sqrt<F, M>(a); }
 };
-template <class F, bool ftz> struct Neg {
+template <class F, bool ftz>
+struct Neg {
   auto operator()(bits_of<F> a) const { return num::neg<F, ftz>(a); }
 };
-template <class F, bool ftz> struct Abs {
+template <class F, bool ftz>
+struct Abs {
   auto operator()(bits_of<F> a) const { return num::abs<F, ftz>(a); }
 };
-template <class F, MinMaxMods M> struct Min {
+template <class F, MinMaxMods M>
+struct Min {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::min<F, M>(a, b); }
 };
-template <class F, MinMaxMods M> struct Max {
+template <class F, MinMaxMods M>
+struct Max {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::max<F, M>(a, b); }
 };
-template <class F> struct Copysign {
+template <class F>
+struct Copysign {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::copysign<F>(a, b); }
 };
-template <class F, num::TestClass wanted> struct Testp {
+template <class F, num::TestClass wanted>
+struct Testp {
   bool operator()(bits_of<F> a) const { return num::testp<F>(wanted, a); }
 };
 
@@ -78,7 +91,7 @@ template <template <class, ArithMods> class Op, int sources, bool has_sat>
 Effect rounded(const Instruction& i, const DecodeContext&) {
   if (beyond_hopper(i)) return needs_blackwell(i);
   const Rounding rounding = floats::rounding_named(i.mod("rnd"));
-  const bool ftz = i.has("ftz"), sat = i.has("sat");
+  const bool ftz = floats::has(i, "ftz"), sat = floats::has(i, "sat");
   const bool wide = i.type() == Type::f64;
   return Pure{for_rounding(rounding, [&]<Rounding R>() -> LanesFn {
     if (wide) return lanes_of<F64, Op<F64, ArithMods{R}>, sources>;
@@ -87,36 +100,37 @@ Effect rounded(const Instruction& i, const DecodeContext&) {
         return ftz ? lanes_of<F32, Op<F32, ArithMods{R, true, true}>, sources>
                    : lanes_of<F32, Op<F32, ArithMods{R, false, true}>, sources>;
     }
-    return ftz ? lanes_of<F32, Op<F32, ArithMods{R, true}>, sources> : lanes_of<F32, Op<F32, ArithMods{R}>, sources>;
+    return ftz ? lanes_of<F32, Op<F32, ArithMods{R, true}>, sources>
+               : lanes_of<F32, Op<F32, ArithMods{R}>, sources>;
   })};
 }
 
 template <ApproxOp op>
 Effect approximate(const Instruction& i, const DecodeContext&) {
-  return Approx{op, i.type(), i.has("ftz")};
+  return Approx{op, i.type(), floats::has(i, "ftz")};
 }
 
 template <ApproxOp op, template <class, ArithMods> class Op>
 Effect rounded_or_approximate(const Instruction& i, const DecodeContext& c) {
-  return i.has("approx") ? approximate<op>(i, c) : rounded<Op, 1, false>(i, c);
+  return floats::has(i, "approx") ? approximate<op>(i, c) : rounded<Op, 1, false>(i, c);
 }
 
 Effect div(const Instruction& i, const DecodeContext& c) {
-  if (i.has("rnd")) return rounded<Div, 2, false>(i, c);
+  if (floats::has(i, "rnd")) return rounded<Div, 2, false>(i, c);
   return i.mod("mode") == "full" ? approximate<ApproxOp::div_full>(i, c) : approximate<ApproxOp::div>(i, c);
 }
 
 template <template <class, bool> class Op>
 Effect sign_change(const Instruction& i, const DecodeContext&) {
   if (i.type() == Type::f64) return Pure{lanes_of<F64, Op<F64, false>, 1>};
-  return Pure{i.has("ftz") ? lanes_of<F32, Op<F32, true>, 1> : lanes_of<F32, Op<F32, false>, 1>};
+  return Pure{floats::has(i, "ftz") ? lanes_of<F32, Op<F32, true>, 1> : lanes_of<F32, Op<F32, false>, 1>};
 }
 
 template <template <class, MinMaxMods> class Op>
 Effect min_max(const Instruction& i, const DecodeContext&) {
   if (beyond_hopper(i)) return needs_blackwell(i);
   if (i.type() == Type::f64) return Pure{lanes_of<F64, Op<F64, MinMaxMods{}>, 2>};
-  const MinMaxMods mods{i.has("ftz"), i.has("NaN"), i.has("xorsign")};
+  const MinMaxMods mods{floats::has(i, "ftz"), floats::has(i, "NaN"), floats::has(i, "xorsign")};
   return Pure{num::with_mods(mods, []<MinMaxMods M>() -> LanesFn { return lanes_of<F32, Op<F32, M>, 2>; })};
 }
 
@@ -126,7 +140,8 @@ Effect copysign(const Instruction& i, const DecodeContext&) {
 
 template <num::TestClass wanted>
 LanesFn testp_for(Type type) {
-  return type == Type::f64 ? lanes::test_into<Testp<F64, wanted>, uint64_t> : lanes::test_into<Testp<F32, wanted>, uint32_t>;
+  return type == Type::f64 ? lanes::test_into<Testp<F64, wanted>, uint64_t>
+                           : lanes::test_into<Testp<F32, wanted>, uint32_t>;
 }
 
 Effect testp(const Instruction& i, const DecodeContext&) {
@@ -142,13 +157,13 @@ Effect testp(const Instruction& i, const DecodeContext&) {
 
 Effect setp(const Instruction& i, const DecodeContext&) {
   if (i.type() == Type::f64) return Pure{compare::setp_for<compare::ReadF64, false>(i)};
-  if (i.has("ftz")) return Pure{compare::setp_for<compare::ReadF32Flushed, false>(i)};
+  if (floats::has(i, "ftz")) return Pure{compare::setp_for<compare::ReadF32Flushed, false>(i)};
   return Pure{compare::setp_for<compare::ReadF32, false>(i)};
 }
 
 Effect set(const Instruction& i, const DecodeContext&) {
   if (i.type() == Type::f64) return Pure{compare::set_for<compare::ReadF64>(i)};
-  if (i.has("ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
+  if (floats::has(i, "ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
   return Pure{compare::set_for<compare::ReadF32>(i)};
 }
 
@@ -156,97 +171,164 @@ Effect set(const Instruction& i, const DecodeContext&) {
 
 std::vector<OpDef> arithmetic() {
   return {
-      OpDef{"add", "d = a + b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: add.",
-            {"add{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type", "add{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-             "[8.6 sm_100] add{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
-             "[8.6 sm_100] add{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
-            fma_pipe, rounded<Add, 2, true>},
-      OpDef{"sub", "d = a - b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: sub.",
-            {"sub{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type", "sub{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-             "[8.6 sm_100] sub{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
-             "[8.6 sm_100] sub{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
-            fma_pipe, rounded<Sub, 2, true>},
-      OpDef{"mul", "d = a * b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: mul.",
-            {"mul{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type", "mul{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-             "[8.6 sm_100] mul{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
-            fma_pipe, rounded<Mul, 2, true>},
-      OpDef{"fma", "d = a * b + c, rounded once. Floating Point: fma.",
+      OpDef{
+          "add",
+          "d = a + b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: add.",
+          {"add{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
+           "add{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
+           "[8.6 sm_100] add{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
+           "[8.6 sm_100] add{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+          fma_pipe,
+          rounded<Add, 2, true>},
+      OpDef{
+          "sub",
+          "d = a - b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: sub.",
+          {"sub{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
+           "sub{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
+           "[8.6 sm_100] sub{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
+           "[8.6 sm_100] sub{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+          fma_pipe,
+          rounded<Sub, 2, true>},
+      OpDef{
+          "mul",
+          "d = a * b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: mul.",
+          {"mul{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
+           "mul{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
+           "[8.6 sm_100] mul{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
+          fma_pipe,
+          rounded<Mul, 2, true>},
+      OpDef{"fma",
+            "d = a * b + c, rounded once. Floating Point: fma.",
             {"fma.rnd:%rnd{.ftz}{.sat}.type:f32 =d:type, a:type, b:type, c:type",
              "fma.rnd:%rnd.type:f64 =d:type, a:type, b:type, c:type",
              "[8.6 sm_100] fma.rnd:%rnd{.ftz}.type:f32x2 =d:type, a:type, b:type, c:type",
              "[8.6 sm_100] fma.rnd:%rnd{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:atype, c:type"},
-            fma_pipe, rounded<Fma, 3, true>},
-      OpDef{"mad", "d = a * b + c, rounded once: another name of fma. Floating Point: mad.",
+            fma_pipe,
+            rounded<Fma, 3, true>},
+      OpDef{"mad",
+            "d = a * b + c, rounded once: another name of fma. Floating Point: mad.",
             {"mad.rnd:%rnd{.ftz}{.sat}.type:f32 =d:type, a:type, b:type, c:type",
              "mad.rnd:%rnd.type:f64 =d:type, a:type, b:type, c:type"},
-            fma_pipe, rounded<Fma, 3, true>},
-      OpDef{"div", "d = a / b: correctly rounded, or within 2 ulp. Floating Point: div.",
-            {"div.mode:approx|full{.ftz}.type:f32 =d:type, a:type, b:type", "div.rnd:%rnd{.ftz}.type:f32 =d:type, a:type, b:type",
+            fma_pipe,
+            rounded<Fma, 3, true>},
+      OpDef{"div",
+            "d = a / b: correctly rounded, or within 2 ulp. Floating Point: div.",
+            {"div.mode:approx|full{.ftz}.type:f32 =d:type, a:type, b:type",
+             "div.rnd:%rnd{.ftz}.type:f32 =d:type, a:type, b:type",
              "div.rnd:%rnd.type:f64 =d:type, a:type, b:type"},
-            quotient, div},
-      OpDef{"abs", "d = |a|. Floating Point: abs.", {"abs{.ftz}.type:f32 =d:type, a:type", "abs.type:f64 =d:type, a:type"},
-            alu, sign_change<Abs>},
-      OpDef{"neg", "d = -a. Floating Point: neg.", {"neg{.ftz}.type:f32 =d:type, a:type", "neg.type:f64 =d:type, a:type"},
-            alu, sign_change<Neg>},
-      OpDef{"min", "d = the smaller of a and b, the other one if one is NaN. Floating Point: min.",
-            {"min{.ftz}{.NaN}.type:f32 =d:type, a:type, b:type",
-             "[7.2 sm_86] min{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type", "min.type:f64 =d:type, a:type, b:type",
+            quotient,
+            div},
+      OpDef{"abs",
+            "d = |a|. Floating Point: abs.",
+            {"abs{.ftz}.type:f32 =d:type, a:type", "abs.type:f64 =d:type, a:type"},
+            alu,
+            sign_change<Abs>},
+      OpDef{"neg",
+            "d = -a. Floating Point: neg.",
+            {"neg{.ftz}.type:f32 =d:type, a:type", "neg.type:f64 =d:type, a:type"},
+            alu,
+            sign_change<Neg>},
+      OpDef{"min",
+            "d = the smaller of a and b, the other one if one is NaN. Floating Point: min.",
+            {"min{.ftz}.type:f32 =d:type, a:type, b:type",
+             "[7.0 sm_80] min{.ftz}.NaN.type:f32 =d:type, a:type, b:type",
+             "[7.2 sm_86] min{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type",
+             "min.type:f64 =d:type, a:type, b:type",
              "[8.8 sm_100] min{.ftz}{.NaN}{.abs}.type:f32 =d:type, a:type, b:type, c:type"},
-            alu, min_max<Min>},
-      OpDef{"max", "d = the larger of a and b, the other one if one is NaN. Floating Point: max.",
-            {"max{.ftz}{.NaN}.type:f32 =d:type, a:type, b:type",
-             "[7.2 sm_86] max{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type", "max.type:f64 =d:type, a:type, b:type",
+            alu,
+            min_max<Min>},
+      OpDef{"max",
+            "d = the larger of a and b, the other one if one is NaN. Floating Point: max.",
+            {"max{.ftz}.type:f32 =d:type, a:type, b:type",
+             "[7.0 sm_80] max{.ftz}.NaN.type:f32 =d:type, a:type, b:type",
+             "[7.2 sm_86] max{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type",
+             "max.type:f64 =d:type, a:type, b:type",
              "[8.8 sm_100] max{.ftz}{.NaN}{.abs}.type:f32 =d:type, a:type, b:type, c:type"},
-            alu, min_max<Max>},
-      OpDef{"copysign", "d = b with the sign of a. Floating Point: copysign.",
-            {"[2.0 sm_20] copysign.type:f32|f64 =d:type, a:type, b:type"}, alu, copysign},
+            alu,
+            min_max<Max>},
+      OpDef{"copysign",
+            "d = b with the sign of a. Floating Point: copysign.",
+            {"[2.0 sm_20] copysign.type:f32|f64 =d:type, a:type, b:type"},
+            alu,
+            copysign},
   };
 }
 
 std::vector<OpDef> functions() {
   return {
-      OpDef{"rcp", "d = 1 / a. Floating Point: rcp, rcp.approx.ftz.f64.",
+      OpDef{"rcp",
+            "d = 1 / a. Floating Point: rcp, rcp.approx.ftz.f64.",
             {"rcp.approx{.ftz}.type:f32 =d:type, a:type", "rcp.rnd:%rnd{.ftz}.type:f32 =d:type, a:type",
              "rcp.rnd:%rnd.type:f64 =d:type, a:type", "[2.1 sm_20] rcp.approx.ftz.type:f64 =d:type, a:type"},
-            quotient, rounded_or_approximate<ApproxOp::rcp, Rcp>},
-      OpDef{"sqrt", "d = the square root of a. Floating Point: sqrt.",
+            quotient,
+            rounded_or_approximate<ApproxOp::rcp, Rcp>},
+      OpDef{"sqrt",
+            "d = the square root of a. Floating Point: sqrt.",
             {"sqrt.approx{.ftz}.type:f32 =d:type, a:type", "sqrt.rnd:%rnd{.ftz}.type:f32 =d:type, a:type",
              "sqrt.rnd:%rnd.type:f64 =d:type, a:type"},
-            quotient, rounded_or_approximate<ApproxOp::sqrt, Sqrt>},
-      OpDef{"rsqrt", "d = 1 / sqrt(a). Floating Point: rsqrt, rsqrt.approx.ftz.f64.",
+            quotient,
+            rounded_or_approximate<ApproxOp::sqrt, Sqrt>},
+      OpDef{"rsqrt",
+            "d = 1 / sqrt(a). Floating Point: rsqrt, rsqrt.approx.ftz.f64.",
             {"rsqrt.approx{.ftz}.type:f32 =d:type, a:type", "rsqrt.approx.type:f64 =d:type, a:type",
              "[4.0 sm_20] rsqrt.approx.ftz.type:f64 =d:type, a:type"},
-            mufu, approximate<ApproxOp::rsqrt>},
-      OpDef{"sin", "d = sin(a), a in radians. Floating Point: sin.", {"sin.approx{.ftz}.type:f32 =d:type, a:type"}, mufu,
+            mufu,
+            approximate<ApproxOp::rsqrt>},
+      OpDef{"sin",
+            "d = sin(a), a in radians. Floating Point: sin.",
+            {"sin.approx{.ftz}.type:f32 =d:type, a:type"},
+            mufu,
             approximate<ApproxOp::sin>},
-      OpDef{"cos", "d = cos(a), a in radians. Floating Point: cos.", {"cos.approx{.ftz}.type:f32 =d:type, a:type"}, mufu,
+      OpDef{"cos",
+            "d = cos(a), a in radians. Floating Point: cos.",
+            {"cos.approx{.ftz}.type:f32 =d:type, a:type"},
+            mufu,
             approximate<ApproxOp::cos>},
-      OpDef{"lg2", "d = log2(a). Floating Point: lg2.", {"lg2.approx{.ftz}.type:f32 =d:type, a:type"}, mufu,
+      OpDef{"lg2",
+            "d = log2(a). Floating Point: lg2.",
+            {"lg2.approx{.ftz}.type:f32 =d:type, a:type"},
+            mufu,
             approximate<ApproxOp::lg2>},
-      OpDef{"ex2", "d = 2^a. Floating Point: ex2.", {"ex2.approx{.ftz}.type:f32 =d:type, a:type"}, mufu,
+      OpDef{"ex2",
+            "d = 2^a. Floating Point: ex2.",
+            {"ex2.approx{.ftz}.type:f32 =d:type, a:type"},
+            mufu,
             approximate<ApproxOp::ex2>},
-      OpDef{"tanh", "d = tanh(a). Floating Point: tanh.", {"[7.0 sm_75] tanh.approx.type:f32 =d:type, a:type"}, mufu,
+      OpDef{"tanh",
+            "d = tanh(a). Floating Point: tanh.",
+            {"[7.0 sm_75] tanh.approx.type:f32 =d:type, a:type"},
+            mufu,
             approximate<ApproxOp::tanh>},
   };
 }
 
 std::vector<OpDef> tests() {
   return {
-      OpDef{"testp", "p = a is finite, infinite, a number, no number, normal (or zero), subnormal. Floating Point: testp.",
-            {"[2.0 sm_20] testp.test:finite|infinite|number|notanumber|normal|subnormal.type:f32|f64 =p:pred, a:type"}, alu,
+      OpDef{"testp",
+            "p = a is finite, infinite, a number, no number, normal (or zero), subnormal. Floating Point: "
+            "testp.",
+            {"[2.0 sm_20] testp.test:finite|infinite|number|notanumber|normal|subnormal.type:f32|f64 "
+             "=p:pred, a:type"},
+            alu,
             testp},
-      OpDef{"setp", "p = a cmp b, and q its complement, each combined with c. Comparison and Selection: setp.",
+      OpDef{"setp",
+            "p = a cmp b, and q its complement, each combined with c. Comparison and Selection: setp.",
             {"setp.cmp:" PLD_FLOAT_CMP "{.ftz}.type:f32 =p:pred|=q?:pred, a:type, b:type",
              "setp.cmp:" PLD_FLOAT_CMP ".type:f64 =p:pred|=q?:pred, a:type, b:type",
              "setp.cmp:" PLD_FLOAT_CMP ".bool:%bool{.ftz}.type:f32 =p:pred|=q?:pred, a:type, b:type, c:pred",
              "setp.cmp:" PLD_FLOAT_CMP ".bool:%bool.type:f64 =p:pred|=q?:pred, a:type, b:type, c:pred"},
-            alu, setp},
-      OpDef{"set", "d = all ones (1.0f) where a cmp b. Comparison and Selection: set.",
+            alu,
+            setp},
+      OpDef{"set",
+            "d = all ones (1.0f) where a cmp b. Comparison and Selection: set.",
             {"set.cmp:" PLD_FLOAT_CMP "{.ftz}.dtype:u32|s32|f32.type:f32 =d:dtype, a:type, b:type",
              "set.cmp:" PLD_FLOAT_CMP ".dtype:u32|s32|f32.type:f64 =d:dtype, a:type, b:type",
-             "set.cmp:" PLD_FLOAT_CMP ".bool:%bool{.ftz}.dtype:u32|s32|f32.type:f32 =d:dtype, a:type, b:type, c:pred",
-             "set.cmp:" PLD_FLOAT_CMP ".bool:%bool.dtype:u32|s32|f32.type:f64 =d:dtype, a:type, b:type, c:pred"},
-            alu, set},
+             "set.cmp:" PLD_FLOAT_CMP
+             ".bool:%bool{.ftz}.dtype:u32|s32|f32.type:f32 =d:dtype, a:type, b:type, c:pred",
+             "set.cmp:" PLD_FLOAT_CMP
+             ".bool:%bool.dtype:u32|s32|f32.type:f64 =d:dtype, a:type, b:type, c:pred"},
+            alu,
+            set},
   };
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "isa/form.h"
 #include "isa/instruction.h"
 #include "isa/num/lanes.h"
 #include "isa/ops/decode.h"
@@ -22,14 +23,23 @@ inline Rounding rounding_named(std::string_view word) {
   return word == "rna" ? Rounding::rna : Rounding::rn;
 }
 
+// Whether a slot that only some forms of the op have is filled.
+inline bool has(const Instruction& i, std::string_view slot) {
+  return i.form->slot(slot) >= 0 && i.has(slot);
+}
+
 // Calls f.operator()<Rounding>() for one of the four IEEE roundings.
 template <class Fn>
 LanesFn for_rounding(Rounding r, Fn f) {
   switch (r) {
-    case Rounding::rz: return f.template operator()<Rounding::rz>();
-    case Rounding::rm: return f.template operator()<Rounding::rm>();
-    case Rounding::rp: return f.template operator()<Rounding::rp>();
-    default: return f.template operator()<Rounding::rn>();
+    case Rounding::rz:
+      return f.template operator()<Rounding::rz>();
+    case Rounding::rm:
+      return f.template operator()<Rounding::rm>();
+    case Rounding::rp:
+      return f.template operator()<Rounding::rp>();
+    default:
+      return f.template operator()<Rounding::rn>();
   }
 }
 

@@ -44,8 +44,10 @@ LanesFn arithmetic_for(bool pair) {
 template <HalfOp O>
 Effect arithmetic(const Instruction& i, const DecodeContext&) {
   constexpr Rounding rn = Rounding::rn;
-  if (i.has("oob")) return decode::unsupported(i, "the pattern of an out-of-bounds NaN is not documented");
-  const bool pair = is_pair(i.type()), ftz = i.has("ftz"), sat = i.has("sat"), relu = i.has("relu");
+  if (floats::has(i, "oob"))
+    return decode::unsupported(i, "the pattern of an out-of-bounds NaN is not documented");
+  const bool pair = is_pair(i.type()), ftz = floats::has(i, "ftz"), sat = floats::has(i, "sat"),
+             relu = floats::has(i, "relu");
   if (is_bf16(i.type())) {
     if constexpr (O == HalfOp::fma) {
       if (relu) return Pure{arithmetic_for<Bf16, O, ArithMods{rn, false, false, true}>(pair)};
@@ -62,16 +64,20 @@ Effect arithmetic(const Instruction& i, const DecodeContext&) {
   return Pure{arithmetic_for<F16, O, ArithMods{rn}>(pair)};
 }
 
-template <class F, bool ftz> struct Neg {
+template <class F, bool ftz>
+struct Neg {
   auto operator()(bits_of<F> a) const { return num::neg<F, ftz>(a); }
 };
-template <class F, bool ftz> struct Abs {
+template <class F, bool ftz>
+struct Abs {
   auto operator()(bits_of<F> a) const { return num::abs<F, ftz>(a); }
 };
-template <class F, MinMaxMods M> struct Min {
+template <class F, MinMaxMods M>
+struct Min {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::min<F, M>(a, b); }
 };
-template <class F, MinMaxMods M> struct Max {
+template <class F, MinMaxMods M>
+struct Max {
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::max<F, M>(a, b); }
 };
 
@@ -84,12 +90,13 @@ template <template <class, bool> class Op>
 Effect sign_change(const Instruction& i, const DecodeContext&) {
   const bool pair = is_pair(i.type());
   if (is_bf16(i.type())) return Pure{on_halves<Bf16, Op<Bf16, false>, 1>(pair)};
-  return Pure{i.has("ftz") ? on_halves<F16, Op<F16, true>, 1>(pair) : on_halves<F16, Op<F16, false>, 1>(pair)};
+  return Pure{floats::has(i, "ftz") ? on_halves<F16, Op<F16, true>, 1>(pair)
+                                    : on_halves<F16, Op<F16, false>, 1>(pair)};
 }
 
 template <template <class, MinMaxMods> class Op>
 Effect min_max(const Instruction& i, const DecodeContext&) {
-  const MinMaxMods mods{i.has("ftz"), i.has("NaN"), i.has("xorsign")};
+  const MinMaxMods mods{floats::has(i, "ftz"), floats::has(i, "NaN"), floats::has(i, "xorsign")};
   const bool pair = is_pair(i.type()), bf16 = is_bf16(i.type());
   return Pure{num::with_mods(mods, [&]<MinMaxMods M>() -> LanesFn {
     if constexpr (!M.ftz) {
@@ -101,14 +108,14 @@ Effect min_max(const Instruction& i, const DecodeContext&) {
 
 template <ApproxOp op>
 Effect approximate(const Instruction& i, const DecodeContext&) {
-  return Approx{op, i.type(), i.has("ftz")};
+  return Approx{op, i.type(), floats::has(i, "ftz")};
 }
 
 // Calls f.operator()<Read>() for the source that the type and .ftz name.
 template <class Fn>
 LanesFn for_half_source(const Instruction& i, Fn f) {
   if (is_bf16(i.type())) return f.template operator()<compare::ReadHalf<Bf16, false>>();
-  if (i.has("ftz")) return f.template operator()<compare::ReadHalf<F16, true>>();
+  if (floats::has(i, "ftz")) return f.template operator()<compare::ReadHalf<F16, true>>();
   return f.template operator()<compare::ReadHalf<F16, false>>();
 }
 
@@ -123,63 +130,94 @@ Effect set(const Instruction& i, const DecodeContext&) {
   if (is_pair(i.type()))
     return Pure{for_half_source(i, [&]<class Read>() { return compare::set_pairs_for<Read>(i); })};
   switch (i.type()) {
-    case Type::f16: case Type::bf16: return Pure{for_half_source(i, [&]<class Read>() { return compare::set_for<Read>(i); })};
-    case Type::f64: return Pure{compare::set_for<compare::ReadF64>(i)};
+    case Type::f16:
+    case Type::bf16:
+      return Pure{for_half_source(i, [&]<class Read>() { return compare::set_for<Read>(i); })};
+    case Type::f64:
+      return Pure{compare::set_for<compare::ReadF64>(i)};
     case Type::f32:
-      if (i.has("ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
+      if (floats::has(i, "ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
       return Pure{compare::set_for<compare::ReadF32>(i)};
     default:
       return Pure{lanes::for_integer(i.type(), [&]<class T>() -> LanesFn {
-        if constexpr (sizeof(T) == 1) return nullptr;
-        else return compare::set_for<compare::ReadInteger<T>>(i);
+        if constexpr (sizeof(T) == 1)
+          return nullptr;
+        else
+          return compare::set_for<compare::ReadInteger<T>>(i);
       })};
   }
 }
 
 std::vector<OpDef> arithmetic_defs() {
   return {
-      OpDef{"add", "d = a + b in halves. Half Precision Floating Point: add.",
+      OpDef{"add",
+            "d = a + b in halves. Half Precision Floating Point: add.",
             {"[4.2 sm_53] add{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] add{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
-            half_pipe, arithmetic<HalfOp::add>},
-      OpDef{"sub", "d = a - b in halves. Half Precision Floating Point: sub.",
+            half_pipe,
+            arithmetic<HalfOp::add>},
+      OpDef{"sub",
+            "d = a - b in halves. Half Precision Floating Point: sub.",
             {"[4.2 sm_53] sub{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] sub{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
-            half_pipe, arithmetic<HalfOp::sub>},
-      OpDef{"mul", "d = a * b in halves. Half Precision Floating Point: mul.",
+            half_pipe,
+            arithmetic<HalfOp::sub>},
+      OpDef{"mul",
+            "d = a * b in halves. Half Precision Floating Point: mul.",
             {"[4.2 sm_53] mul{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] mul{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
-            half_pipe, arithmetic<HalfOp::mul>},
-      OpDef{"fma", "d = a * b + c in halves, rounded once. Half Precision Floating Point: fma.",
+            half_pipe,
+            arithmetic<HalfOp::mul>},
+      OpDef{"fma",
+            "d = a * b + c in halves, rounded once. Half Precision Floating Point: fma.",
             {"[4.2 sm_53] fma.rnd:rn{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type, c:type",
              "[7.0 sm_80] fma.rnd:rn{.ftz}.relu.type:f16|f16x2 =d:type, a:type, b:type, c:type",
              "[7.0 sm_80] fma.rnd:rn{.relu}.type:bf16|bf16x2 =d:type, a:type, b:type, c:type",
              "[8.1 sm_90] fma.rnd:rn.oob{.relu}.type:f16|f16x2|bf16|bf16x2 =d:type, a:type, b:type, c:type"},
-            half_pipe, arithmetic<HalfOp::fma>},
-      OpDef{"neg", "d = -a in halves. Half Precision Floating Point: neg.",
-            {"[6.0 sm_53] neg{.ftz}.type:f16|f16x2 =d:type, a:type", "[7.0 sm_80] neg.type:bf16|bf16x2 =d:type, a:type"}, alu,
+            half_pipe,
+            arithmetic<HalfOp::fma>},
+      OpDef{"neg",
+            "d = -a in halves. Half Precision Floating Point: neg.",
+            {"[6.0 sm_53] neg{.ftz}.type:f16|f16x2 =d:type, a:type",
+             "[7.0 sm_80] neg.type:bf16|bf16x2 =d:type, a:type"},
+            alu,
             sign_change<Neg>},
-      OpDef{"abs", "d = |a| in halves. Half Precision Floating Point: abs.",
-            {"[6.5 sm_53] abs{.ftz}.type:f16|f16x2 =d:type, a:type", "[7.0 sm_80] abs.type:bf16|bf16x2 =d:type, a:type"}, alu,
+      OpDef{"abs",
+            "d = |a| in halves. Half Precision Floating Point: abs.",
+            {"[6.5 sm_53] abs{.ftz}.type:f16|f16x2 =d:type, a:type",
+             "[7.0 sm_80] abs.type:bf16|bf16x2 =d:type, a:type"},
+            alu,
             sign_change<Abs>},
-      OpDef{"min", "d = the smaller of a and b in halves, the other one if one is NaN. Half Precision Floating Point: min.",
+      OpDef{"min",
+            "d = the smaller of a and b in halves, the other one if one is NaN. Half Precision Floating "
+            "Point: min.",
             {"[7.0 sm_80] min{.ftz}{.NaN}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.0 sm_80] min{.NaN}.type:bf16|bf16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] min{.ftz}{.NaN}.xorsign.abs.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] min{.NaN}.xorsign.abs.type:bf16|bf16x2 =d:type, a:type, b:type"},
-            alu, min_max<Min>},
-      OpDef{"max", "d = the larger of a and b in halves, the other one if one is NaN. Half Precision Floating Point: max.",
+            alu,
+            min_max<Min>},
+      OpDef{"max",
+            "d = the larger of a and b in halves, the other one if one is NaN. Half Precision Floating "
+            "Point: max.",
             {"[7.0 sm_80] max{.ftz}{.NaN}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.0 sm_80] max{.NaN}.type:bf16|bf16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] max{.ftz}{.NaN}.xorsign.abs.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] max{.NaN}.xorsign.abs.type:bf16|bf16x2 =d:type, a:type, b:type"},
-            alu, min_max<Max>},
-      OpDef{"tanh", "d = tanh(a) in halves. Half Precision Floating Point: tanh.",
-            {"[7.0 sm_75] tanh.approx.type:f16|f16x2 =d:type, a:type", "[7.8 sm_90] tanh.approx.type:bf16|bf16x2 =d:type, a:type"},
-            mufu, approximate<ApproxOp::tanh>},
-      OpDef{"ex2", "d = 2^a in halves. Half Precision Floating Point: ex2.",
-            {"[7.0 sm_75] ex2.approx.type:f16|f16x2 =d:type, a:type", "[7.8 sm_90] ex2.approx.ftz.type:bf16|bf16x2 =d:type, a:type"},
-            mufu, approximate<ApproxOp::ex2>},
+            alu,
+            min_max<Max>},
+      OpDef{"tanh",
+            "d = tanh(a) in halves. Half Precision Floating Point: tanh.",
+            {"[7.0 sm_75] tanh.approx.type:f16|f16x2 =d:type, a:type",
+             "[7.8 sm_90] tanh.approx.type:bf16|bf16x2 =d:type, a:type"},
+            mufu,
+            approximate<ApproxOp::tanh>},
+      OpDef{"ex2",
+            "d = 2^a in halves. Half Precision Floating Point: ex2.",
+            {"[7.0 sm_75] ex2.approx.type:f16|f16x2 =d:type, a:type",
+             "[7.8 sm_90] ex2.approx.ftz.type:bf16|bf16x2 =d:type, a:type"},
+            mufu,
+            approximate<ApproxOp::ex2>},
   };
 }
 
@@ -193,31 +231,50 @@ std::vector<std::string_view> with_and_without_bool(std::initializer_list<std::s
 
 std::vector<OpDef> comparison_defs() {
   return {
-      OpDef{"setp", "p = a cmp b (of a pair: p for the low halves, q for the high ones). Half Precision Comparison: setp.",
+      OpDef{"setp",
+            "p = a cmp b (of a pair: p for the low halves, q for the high ones). Half Precision Comparison: "
+            "setp.",
             with_and_without_bool(
-                {"[4.2 sm_53] setp." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.type:f16 =p:pred, a:type, b:type<b:;, c:pred>",
-                 "[4.2 sm_53] setp." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.type:f16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>",
-                 "[7.8 sm_90] setp." PLD_FLOAT_CMP "<b:;.bool:%bool>.type:bf16 =p:pred, a:type, b:type<b:;, c:pred>",
-                 "[7.8 sm_90] setp." PLD_FLOAT_CMP "<b:;.bool:%bool>.type:bf16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>"}),
+                {"[4.2 sm_53] setp." PLD_FLOAT_CMP
+                 "<b:;.bool:%bool>{.ftz}.type:f16 =p:pred, a:type, b:type<b:;, c:pred>",
+                 "[4.2 sm_53] setp." PLD_FLOAT_CMP
+                 "<b:;.bool:%bool>{.ftz}.type:f16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>",
+                 "[7.8 sm_90] setp." PLD_FLOAT_CMP
+                 "<b:;.bool:%bool>.type:bf16 =p:pred, a:type, b:type<b:;, c:pred>",
+                 "[7.8 sm_90] setp." PLD_FLOAT_CMP
+                 "<b:;.bool:%bool>.type:bf16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>"}),
             half_compare, setp},
-      OpDef{"set", "d = all ones (1.0) where a cmp b, to or from halves. Half Precision Comparison: set.",
-            with_and_without_bool(
-                {"[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:f16.type:f16|f32" PLD_AB "<b:;, c:pred>",
-                 "[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:f16.type:f64" PLD_AB "<b:;, c:pred>",
-                 "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:bf16.type:f16|bf16|f32|f64" PLD_AB "<b:;, c:pred>",
-                 "[4.2 sm_53] set.cmp:eq|ne<b:;.bool:%bool>.dtype:f16.type:b16|b32|b64" PLD_AB "<b:;, c:pred>",
-                 "[7.8 sm_90] set.cmp:eq|ne<b:;.bool:%bool>.dtype:bf16.type:b16|b32|b64" PLD_AB "<b:;, c:pred>",
-                 "[4.2 sm_53] set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs<b:;.bool:%bool>.dtype:f16.type:u16|u32|u64" PLD_AB
-                 "<b:;, c:pred>",
-                 "[7.8 sm_90] set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs<b:;.bool:%bool>.dtype:bf16.type:u16|u32|u64" PLD_AB
-                 "<b:;, c:pred>",
-                 "[4.2 sm_53] set.cmp:eq|ne|lt|le|gt|ge<b:;.bool:%bool>.dtype:f16.type:s16|s32|s64" PLD_AB "<b:;, c:pred>",
-                 "[7.8 sm_90] set.cmp:eq|ne|lt|le|gt|ge<b:;.bool:%bool>.dtype:bf16.type:s16|s32|s64" PLD_AB "<b:;, c:pred>",
-                 "[6.5 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:u16|s16|u32|s32.type:f16" PLD_AB "<b:;, c:pred>",
-                 "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:u16|s16|u32|s32.type:bf16" PLD_AB "<b:;, c:pred>",
-                 "[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:f16x2|u32|s32.type:f16x2" PLD_AB "<b:;, c:pred>",
-                 "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:bf16x2|u32|s32.type:bf16x2" PLD_AB "<b:;, c:pred>"}),
-            half_compare, set},
+      OpDef{
+          "set", "d = all ones (1.0) where a cmp b, to or from halves. Half Precision Comparison: set.",
+          with_and_without_bool(
+              {"[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:f16.type:f16|f32" PLD_AB
+               "<b:;, c:pred>",
+               "[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:f16.type:f64" PLD_AB "<b:;, c:pred>",
+               "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:bf16.type:f16|bf16|f32|f64" PLD_AB
+               "<b:;, c:pred>",
+               "[4.2 sm_53] set.cmp:eq|ne<b:;.bool:%bool>.dtype:f16.type:b16|b32|b64" PLD_AB "<b:;, c:pred>",
+               "[7.8 sm_90] set.cmp:eq|ne<b:;.bool:%bool>.dtype:bf16.type:b16|b32|b64" PLD_AB "<b:;, c:pred>",
+               "[4.2 sm_53] "
+               "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs<b:;.bool:%bool>.dtype:f16.type:u16|u32|u64" PLD_AB
+               "<b:;, c:pred>",
+               "[7.8 sm_90] "
+               "set.cmp:eq|ne|lt|le|gt|ge|lo|ls|hi|hs<b:;.bool:%bool>.dtype:bf16.type:u16|u32|u64" PLD_AB
+               "<b:;, c:pred>",
+               "[4.2 sm_53] set.cmp:eq|ne|lt|le|gt|ge<b:;.bool:%bool>.dtype:f16.type:s16|s32|s64" PLD_AB
+               "<b:;, c:pred>",
+               "[7.8 sm_90] set.cmp:eq|ne|lt|le|gt|ge<b:;.bool:%bool>.dtype:bf16.type:s16|s32|s64" PLD_AB
+               "<b:;, c:pred>",
+               "[6.5 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:u16|s16|u32|s32.type:f16" PLD_AB
+               "<b:;, c:pred>",
+               "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:u16|s16|u32|s32.type:bf16" PLD_AB
+               "<b:;, c:pred>",
+               "[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:f16x2.type:f16x2" PLD_AB
+               "<b:;, c:pred>",
+               "[6.5 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:u32|s32.type:f16x2" PLD_AB
+               "<b:;, c:pred>",
+               "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:bf16x2|u32|s32.type:bf16x2" PLD_AB
+               "<b:;, c:pred>"}),
+          half_compare, set},
   };
 }
 

@@ -1,0 +1,123 @@
+// Runs one pure instruction over 32 lanes, named by its PTX words, on registers of chosen widths.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "isa/builder.h"
+#include "isa/op.h"
+
+namespace palladion::isa::test {
+
+using Lanes = std::vector<uint64_t>;  // 32 values, or one mask
+
+inline Type register_of(int width) {
+  switch (width) {
+    case 1:
+      return Type::pred;
+    case 8:
+      return Type::b8;
+    case 16:
+      return Type::b16;
+    case 64:
+      return Type::b64;
+    default:
+      return Type::b32;
+  }
+}
+
+// The lanes of one register as the machine holds them.
+struct RegisterFile {
+  alignas(64) uint8_t bytes[256] = {};
+  int width = 32;
+
+  void set(const Lanes& values) {
+    if (width == 1) {
+      const auto mask = static_cast<uint32_t>(values.at(0));
+      std::memcpy(bytes, &mask, 4);
+      return;
+    }
+    for (size_t i = 0; i < 32; ++i) std::memcpy(bytes + i * width / 8, &values.at(i), width / 8);
+  }
+  Lanes get() const {
+    if (width == 1) {
+      uint32_t mask = 0;
+      std::memcpy(&mask, bytes, 4);
+      return {mask};
+    }
+    Lanes values(32);
+    for (size_t i = 0; i < 32; ++i) std::memcpy(&values[i], bytes + i * width / 8, width / 8);
+    return values;
+  }
+};
+
+class Bench {
+ public:
+  // Operand widths in bits, destinations first; 0: as the form says.
+  explicit Bench(const std::string& mnemonic, std::vector<int> widths = {}, size_t operands = 0) {
+    module_.functions.emplace_back();
+    Builder builder(module_, module_.functions[0]);
+    if (operands == 0) operands = widths.size();
+    const Matched matched = match(mnemonic, operands == 0 ? first_count(mnemonic) : operands);
+    if (matched.form == nullptr) {
+      ADD_FAILURE() << mnemonic << ": " << matched.reason;
+      return;
+    }
+    const size_t count = operands == 0 ? first_count(mnemonic) : operands;
+    Instruction shape;
+    shape.op = matched.op;
+    shape.form = matched.form;
+    shape.mods = matched.mods;
+    std::vector<Operand> list;
+    for (size_t k = 0; k < count; ++k) {
+      const OperandDef& def = matched.form->operands[k];
+      const int width = k < widths.size() && widths[k] != 0 ? widths[k] : width_of(shape, def);
+      list.push_back(builder.reg(register_of(width)));
+      auto& file = def.writes ? destinations : sources;
+      file.emplace_back().width = width;
+    }
+    builder.emit(mnemonic, list);
+    effect_ = isa::effect(module_.functions[0].body[0], DecodeContext{module_, module_.functions[0]});
+    if (const auto* pure = std::get_if<Pure>(&effect_)) fn_ = pure->fn;
+  }
+
+  std::vector<RegisterFile> destinations, sources;
+
+  bool is_pure() const { return fn_ != nullptr; }
+  const Effect& effect() const { return effect_; }
+
+  Lanes run(uint32_t mask = ~0U) {
+    if (fn_ == nullptr) {
+      ADD_FAILURE() << "no function";
+      return destinations[0].get();
+    }
+    LaneArgs a{};
+    for (size_t k = 0; k < destinations.size(); ++k) a.d[k] = destinations[k].bytes;
+    for (size_t k = 0; k < sources.size(); ++k) a.s[k] = sources[k].bytes;
+    a.mask = mask;
+    fn_(a);
+    return destinations[0].get();
+  }
+  LanesFn fn() const { return fn_; }
+
+ private:
+  static size_t first_count(const std::string& mnemonic) {
+    for (size_t n = 0; n <= 6; ++n)
+      if (match(mnemonic, n).form != nullptr) return n;
+    return 0;
+  }
+  static int width_of(const Instruction& shape, const OperandDef& def) {
+    if (def.kind == OperandKind::predicate) return 1;
+    const Type t = def.type_slot.empty() ? def.literal : shape.type(def.type_slot);
+    return std::max(8, bits(t) * def.width_factor);
+  }
+
+  Module module_;
+  Effect effect_;
+  LanesFn fn_ = nullptr;
+};
+
+}  // namespace palladion::isa::test
