@@ -139,7 +139,7 @@ TEST_P(SpecialFunction, EqualsTheDevice) {
   const auto want = recorded("tests/sim/numerics/data/special_h200_hashes.csv", function.instruction);
   ASSERT_EQ(want.size(), 512u);
   std::vector<U32> buckets = function.buckets;
-  for (U32 everywhere : {0x03cu, 0x0a0u, 0x13du, 0x1a8u}) buckets.push_back(everywhere);
+  for (U32 everywhere : {0x03cu, 0x1a8u}) buckets.push_back(everywhere);
   if (std::getenv("PLD_EXHAUSTIVE") != nullptr) {
     buckets.resize(512);
     for (U32 i = 0; i < 512; ++i) buckets[i] = i;
