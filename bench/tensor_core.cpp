@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/numerics/tensor_core.h"
+#include "sim/numerics/tensor_core_mma_sync.h"
 
 namespace {
 
@@ -102,6 +103,14 @@ void measure(const Case& c, SimdLevel level, int n) {
              whole * 1e6, macs / whole * 1e-9, macs / multiply_only * 1e-9);
 }
 
+void measure_mma_sync(const char* name, const MmaSync& op) {
+  const auto a = random_elements(op.a, static_cast<std::size_t>(op.m * op.k * element_bits(op.a) / 8), 3);
+  const auto b = random_elements(op.b, static_cast<std::size_t>(op.n * op.k * element_bits(op.b) / 8), 4);
+  const auto d = std::make_unique<Tile>();
+  const double each = seconds_each([&] { mma_sync(op, a.data(), b.data(), d->word, d->word); });
+  fmt::print("{:<28} {:>8.3f} us {:>8.2f} GMAC/s\n", name, each * 1e6, op.m * op.n * op.k / each * 1e-9);
+}
+
 }  // namespace
 
 int main() {
@@ -113,4 +122,10 @@ int main() {
       if (best_simd_level() == SimdLevel::avx512) measure(c, SimdLevel::avx512, n);
     }
   }
+  fmt::print("\nmma.sync, one warp's instruction\n");
+  measure_mma_sync("m16n8k16.f32.f16", {Element::f16, Element::f16, Result::f32, 16, 8, 16});
+  measure_mma_sync("m16n8k8.f32.tf32", {Element::tf32, Element::tf32, Result::f32, 16, 8, 8});
+  measure_mma_sync("m16n8k32.f32.e4m3", {Element::e4m3, Element::e4m3, Result::f32, 16, 8, 32});
+  measure_mma_sync("m16n8k32.s32.s8", {Element::s8, Element::s8, Result::s32, 16, 8, 32});
+  measure_mma_sync("m16n8k16.f64", {Element::f64, Element::f64, Result::f64, 16, 8, 16});
 }

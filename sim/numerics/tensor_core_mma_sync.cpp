@@ -18,11 +18,12 @@ constexpr int max_rows = 16;
 constexpr int max_columns = 8;
 constexpr int row_bytes = 128;  // room for one row of k
 
-// Rows padded with zeros to what decode_a and decode_b want. Zeros change no sum and no e_max.
-struct Staging {
-  alignas(32) std::uint8_t bytes[max_rows][row_bytes] = {};
+// Room for the rows of one operand in the form that decode_a and decode_b want.
+struct Buffer {
+  alignas(32) std::uint8_t row[max_rows][row_bytes];
 
-  Rows rows() const { return {bytes, row_bytes}; }
+  void clear(int rows) { std::memset(row, 0, static_cast<std::size_t>(rows * row_bytes)); }
+  Rows rows() const { return {row, row_bytes}; }
 };
 
 int padded_k(Element type, int k) {
@@ -30,17 +31,13 @@ int padded_k(Element type, int k) {
   return (k + whole - 1) / whole * whole;
 }
 
-void stage(Staging& to, const void* from, int rows, std::size_t bytes) {
-  for (int r = 0; r < rows; ++r) std::memcpy(to.bytes[r], static_cast<const std::uint8_t*>(from) + r * bytes, bytes);
-}
-
 // 4-bit rows become bytes.
-void stage_nibbles(Staging& to, const void* from, int rows, int k, Element type) {
+void unpack_nibbles(Buffer& to, const void* from, int rows, int k, Element type) {
   const auto* bytes = static_cast<const std::uint8_t*>(from);
   for (int r = 0; r < rows; ++r) {
     for (int i = 0; i < k; ++i) {
       const int nibble = bytes[(r * k + i) / 2] >> (i % 2 * 4);
-      to.bytes[r][i] = static_cast<std::uint8_t>(integer_value(type, static_cast<std::uint32_t>(nibble)));
+      to.row[r][i] = static_cast<std::uint8_t>(integer_value(type, static_cast<std::uint32_t>(nibble)));
     }
   }
 }
@@ -54,19 +51,23 @@ struct Operands {
   BOperand b;
 };
 
-Staging staged(Element type, const void* from, int rows, int k) {
-  Staging s;
+// Rows as they are, or copied and padded with zeros, which change no sum and no e_max.
+Rows staged(Buffer& buffer, Element type, const void* from, int rows, int k) {
+  const int bytes = k * element_bits(type) / 8;
+  if (element_bits(type) != 4 && bytes % 32 == 0) return {from, bytes};
+  buffer.clear(rows);
   if (element_bits(type) == 4) {
-    stage_nibbles(s, from, rows, k, type);
+    unpack_nibbles(buffer, from, rows, k, type);
   } else {
-    stage(s, from, rows, static_cast<std::size_t>(k * element_bits(type) / 8));
+    const auto* row = static_cast<const std::uint8_t*>(from);
+    for (int r = 0; r < rows; ++r) std::memcpy(buffer.row[r], row + r * bytes, static_cast<std::size_t>(bytes));
   }
-  return s;
+  return buffer.rows();
 }
 
-void decode(Operands& out, Element a_type, const Staging& a, Element b_type, const Staging& b, const MmaSync& op, int k) {
-  decode_a(out.a, a_type, op.m, padded_k(a_type, k), a.rows());
-  decode_b(out.b, b_type, op.n, padded_k(b_type, k), b.rows());
+void decode(Operands& out, Element a_type, const Rows& a, Element b_type, const Rows& b, const MmaSync& op, int k) {
+  decode_a(out.a, a_type, op.m, padded_k(a_type, k), a);
+  decode_b(out.b, b_type, op.n, padded_k(b_type, k), b);
 }
 
 template <class T>
@@ -84,8 +85,9 @@ void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, 
 
 void one_step(const MmaSync& op, const void* a, const void* b, void* d, const std::uint64_t* selected, SimdLevel level) {
   Operands operands;
-  decode(operands, as_byte_type(op.a), staged(op.a, a, op.m, op.k), as_byte_type(op.b), staged(op.b, b, op.n, op.k), op,
-         op.k);
+  Buffer a_buffer, b_buffer;
+  decode(operands, as_byte_type(op.a), staged(a_buffer, op.a, a, op.m, op.k), as_byte_type(op.b),
+         staged(b_buffer, op.b, b, op.n, op.k), op, op.k);
   if (op.sparse) select_sparse(operands.a, selected);
   run(op, operands, d, level, false);
 }
@@ -115,17 +117,17 @@ const Fp8Table& fp8_table(Element type) {
 }
 
 // The elements with k % 4 in {first, first + 1}, as f16.
-Staging half_of_fp8(Element type, const void* from, int rows, int k, int first) {
-  Staging s;
+Rows half_of_fp8(Buffer& buffer, Element type, const void* from, int rows, int k, int first) {
+  if (k % 32) buffer.clear(rows);
   const Fp8Table& table = fp8_table(type);
   const auto* bytes = static_cast<const std::uint8_t*>(from);
   for (int r = 0; r < rows; ++r) {
     for (int i = 0; i < k / 2; ++i) {
       const std::uint16_t half = table[bytes[r * k + i / 2 * 4 + first + i % 2]];
-      std::memcpy(&s.bytes[r][i * 2], &half, 2);
+      std::memcpy(buffer.row[r] + i * 2, &half, 2);
     }
   }
-  return s;
+  return buffer.rows();
 }
 
 // FADD.RN: NaNs are canonical.
@@ -142,10 +144,11 @@ std::uint16_t add_f16(std::uint16_t x, std::uint16_t y) {
 
 void fp8_by_halves(const MmaSync& op, const void* a, const void* b, void* d, SimdLevel level) {
   Operands operands;
+  Buffer a_buffer, b_buffer;
   alignas(64) std::uint32_t product[max_rows * max_columns];
   for (const int first : {0, 2}) {
-    decode(operands, Element::f16, half_of_fp8(op.a, a, op.m, op.k, first), Element::f16,
-           half_of_fp8(op.b, b, op.n, op.k, first), op, op.k / 2);
+    decode(operands, Element::f16, half_of_fp8(a_buffer, op.a, a, op.m, op.k, first), Element::f16,
+           half_of_fp8(b_buffer, op.b, b, op.n, op.k, first), op, op.k / 2);
     run(op, operands, product, level, first == 0);
   }
   for (int i = 0; i < op.m * op.n; ++i) {
@@ -182,11 +185,17 @@ void bits(const MmaSync& op, const void* a, const void* b, std::int32_t* d) {
 }
 
 void doubles(const MmaSync& op, const double* a, const double* b, double* d) {
+  double by_k[16][max_columns];
+  for (int k = 0; k < op.k; ++k) {
+    for (int n = 0; n < max_columns; ++n) by_k[k][n] = b[n * op.k + k];
+  }
   for (int m = 0; m < op.m; ++m) {
-    for (int n = 0; n < op.n; ++n) {
-      double& sum = d[m * op.n + n];
-      for (int k = 0; k < op.k; ++k) sum = std::fma(a[m * op.k + k], b[n * op.k + k], sum);
+    double sum[max_columns];
+    std::memcpy(sum, d + m * max_columns, sizeof sum);
+    for (int k = 0; k < op.k; ++k) {
+      for (int n = 0; n < max_columns; ++n) sum[n] = std::fma(a[m * op.k + k], by_k[k][n], sum[n]);
     }
+    std::memcpy(d + m * max_columns, sum, sizeof sum);
   }
 }
 

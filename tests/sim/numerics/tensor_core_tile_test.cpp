@@ -27,7 +27,7 @@ enum class Kind {
   mostly_zero,
   zero_rows,
   subnormal,
-  full,           // largest significand, one exponent, one sign: sums at the edge of 32 bits
+  full,           // some rows of largest significands, one exponent, one sign: sums at the edges of 32 bits
   cancelling,     // +x and -x along k
   tiny,           // products near the lower end of f32
   huge            // sums near the upper end of f32
@@ -71,7 +71,9 @@ std::uint32_t random_element(const Fields& f, Kind kind, int row, int k, Rng& rn
     case Kind::mostly_zero: return below(rng, 5) ? make(f, sign, 0, 0) : make(f, sign, below(rng, top), fraction);
     case Kind::zero_rows: return row % 3 ? make(f, sign, 0, 0) : make(f, sign, f.bias + 2 - below(rng, 9), fraction);
     case Kind::subnormal: return make(f, sign, below(rng, 4) ? 0 : below(rng, top), fraction);
-    case Kind::full: return make(f, false, f.bias + (row % 2), ~0u << below(rng, 2));
+    case Kind::full:
+      if (row % 8 == 5) return make(f, row / 8 % 2, f.bias, ~0u << below(rng, 2));
+      return make(f, sign, f.bias + 2 - below(rng, 9), fraction);
     case Kind::cancelling: return make(f, (row ^ k) & 1, f.bias + (k / 2) % 3, static_cast<std::uint32_t>((k / 2) * 0x9E3779B9u));
     case Kind::tiny: return make(f, sign, f.bias / 2 + 6 - below(rng, 14), below(rng, 4) ? fraction : 0);
     case Kind::huge: return make(f, false, f.bias + f.bias / 2 - 5 + row % 8, fraction);
@@ -255,6 +257,10 @@ TEST_P(Tiles, EqualTheReferenceOnEveryMixOfDistributions) {
     }
   }
   EXPECT_GT(outputs_, 300'000u * levels().size());
+}
+
+TEST_P(Tiles, EqualTheReferenceWhereSumsLeaveThirtyTwoBits) {
+  for (int i = 0; i < 4; ++i) check({Kind::full, Kind::full, CKind::similar, 128});
 }
 
 TEST_P(Tiles, EqualTheReferenceOverAChainOfSteps) {
