@@ -171,16 +171,28 @@ std::vector<Instance> instances_of(const Form& form) {
   return all;
 }
 
+namespace {
+
+constexpr std::string_view registers =
+    ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg .f64 %fd<40>; .reg .b128 %rq<20>;\n";
+
+}  // namespace
+
 std::string module_text(const std::vector<std::string>& instructions, std::string_view target, std::string_view version) {
   std::string s = fmt::format(
       ".version {}\n.target {}\n.address_size 64\n.const .align 16 .b8 konst[64] = {{1}};\n"
       ".func helper() {{ ret; }}\n.func (.param .b32 r) with_value(.param .b32 a) {{ ret; }}\n"
-      ".visible .entry k(.param .align 16 .b8 k_param_0[64]) {{\n"
-      ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg .f64 %fd<40>; .reg .b128 %rq<20>;\n"
+      ".visible .entry k(.param .align 16 .b8 k_param_0[64]) {{\n{}"
       ".param .b32 arg0; .param .b32 ret0; .param .align 16 .b8 arg_block[64];\ntargets: .branchtargets done, done;\n",
-      version, target);
+      version, target, registers);
   for (const auto& i : instructions) s += i + "\n";
   return s + "done: ret;\n}\n";
+}
+
+std::string one_kernel_each(const std::vector<std::string>& instructions) {
+  std::string s = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+  for (size_t k = 0; k < instructions.size(); ++k) s += fmt::format(".visible .entry k{}() {{\n{}{}\nret;\n}}\n", k, registers, instructions[k]);
+  return s;
 }
 
 }  // namespace palladion::isa::forms
