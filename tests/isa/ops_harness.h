@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "isa/builder.h"
+#include "isa/num/formats.h"
 #include "isa/op.h"
 
 namespace palladion::isa::test {
@@ -119,5 +121,35 @@ class Bench {
   Effect effect_;
   LanesFn fn_ = nullptr;
 };
+
+// One lane's result; every lane computes the same.
+inline uint64_t one_lane(const std::string& name, std::vector<uint64_t> operands) {
+  Bench bench(name);
+  for (size_t k = 0; k < operands.size(); ++k)
+    bench.sources.at(k).set(Lanes(bench.sources[k].width == 1 ? 1 : 32, operands[k]));
+  return bench.run()[7 % bench.destinations[0].get().size()];
+}
+
+__extension__ using i128 = __int128;
+
+// The low bits of a value, as a register of that width holds them.
+inline uint64_t in_register(i128 value, int width) {
+  const auto low = static_cast<uint64_t>(value);
+  return width == 64 ? low : low & ((uint64_t{1} << width) - 1);
+}
+
+template <class F>
+double value_of(uint64_t b, bool ftz) {
+  auto x = static_cast<num::bits_of<F>>(b);
+  if (ftz) x = num::flush_subnormal<F>(x);
+  return num::to_double<F>(x);
+}
+
+struct HostRounding {
+  const char* word;
+  int mode;
+};
+inline constexpr HostRounding host_roundings[] = {
+    {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
 }  // namespace palladion::isa::test
