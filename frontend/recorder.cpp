@@ -100,7 +100,8 @@ isa::Instruction& Recorder::emit(std::string_view mnemonic, std::vector<Operand>
 }
 
 const Operand* Recorder::find_known(const std::string& key) const {
-  for (size_t i = known_.size(); i-- > 0;) {
+  // The prologue runs first: it may use its own values alone.
+  for (size_t i = in_prologue_ ? 1 : known_.size(); i-- > 0;) {
     const auto it = known_[i].find(key);
     if (it != known_[i].end()) return &it->second;
   }

@@ -133,7 +133,8 @@ class Recorder {
   MeshAxes mesh_;
   Options options_;
   std::vector<isa::Instruction> prologue_;
-  std::vector<std::unordered_map<std::string, Operand>> known_{1};
+  // Values at hand: of the prologue, of the body, of each region that is open in it.
+  std::vector<std::unordered_map<std::string, Operand>> known_{2};
   std::vector<std::pair<size_t, std::vector<isa::Instruction>>> insertions_;
   bool in_prologue_ = false;
 
