@@ -98,7 +98,8 @@ Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
 
 void run(const Job& job, SimdLevel level) {
   assert(job.a->k == job.b->k);
-  const auto kernel = level == SimdLevel::avx512 ? multiply_avx512 : multiply_avx2;
+  const bool wide = level == SimdLevel::avx512 && job.b->n > 8;  // half a wide vector is no gain
+  const auto kernel = wide ? multiply_avx512 : multiply_avx2;
   // Round toward zero, flush results (not operands) that are subnormal, no exceptions.
   const unsigned saved = _mm_getcsr();
   _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_FLUSH_ZERO_ON | _MM_MASK_MASK);

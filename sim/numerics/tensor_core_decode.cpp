@@ -193,6 +193,48 @@ void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
   }
 }
 
+// Eight or sixteen columns (as in mma.sync) as one stream of elements, [k][n]: padding each k to 32 would cost more.
+template <Element type>
+void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
+  constexpr int step = elements_per_vector<type>;
+  const int count = b.k * b.n;
+  alignas(64) std::uint32_t value[max_k * 16];
+  alignas(64) std::int8_t exponent[max_k * 16];
+  Scan<type> scan;
+  for (int i = 0; i < count; i += step) {
+    scan.add(load_raw(raw + i / step * 32));
+    store_values<type>(raw + i / step * 32, PlainSink{value, sign}, i);
+  }
+  const std::uint32_t* from = value;
+  for (int k = 0; k < b.k; ++k) {
+    std::uint32_t* to = b.word + k * words_of_k(type);
+    for (int column = 0; column < b.n; column += 8, from += 8) {
+      const __m256i bits = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+      if constexpr (is_fp8(type)) {
+        SplitSink{to, _mm256_setzero_si256()}(column, bits);
+      } else {
+        store_words(to + column, bits);
+      }
+    }
+    if (b.n == 16) continue;
+    store_words(to + 8, _mm256_setzero_si256());  // a wide vector reads as far
+    if (is_fp8(type)) store_words(to + block_n + 8, _mm256_setzero_si256());
+  }
+  settle_range(b, scan);
+  const RelativeExponents<type> relative(b.range);
+  for (int i = 0; i < count; i += chunk) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(exponent + i), exponent_bytes(relative, PaddedChunk<type>(raw, i, count)));
+  }
+  for (int k = 0; k < b.k; ++k) {
+    std::memcpy(b.exponent + k * block_n, exponent + k * b.n, 8);
+    if (b.n == 8) {
+      std::memset(b.exponent + k * block_n + 8, 0, 8);
+    } else {
+      std::memcpy(b.exponent + k * block_n + 8, exponent + k * b.n + 8, 8);
+    }
+  }
+}
+
 // Sixteen bytes become eight words of two int16.
 template <Element type>
 void store_pairs(const std::uint8_t* from, std::uint32_t* to) {
@@ -250,7 +292,9 @@ template <Element type>
 void decode_floats(BOperand& b, const Rows& rows, Major major, __m256i sign) {
   if (major == Major::mn) return decode_b_floats<type>(b, rows, sign);
   alignas(32) std::uint8_t raw[raw_bytes];
-  decode_b_floats<type>(b, transposed<type>(rows, b.n, b.k, raw), sign);
+  const Rows by_k = transposed<type>(rows, b.n, b.k, raw);
+  if (b.n <= 16) return decode_few_columns<type>(b, raw, sign);
+  decode_b_floats<type>(b, by_k, sign);
 }
 
 template <class Operand>

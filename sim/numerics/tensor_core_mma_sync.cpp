@@ -10,6 +10,7 @@
 #include <initializer_list>
 
 #include "sim/numerics/tensor_core_reference.h"
+#include "sim/numerics/tensor_core_transpose.h"
 
 namespace palladion::sim::numerics::tc {
 namespace {
@@ -65,30 +66,62 @@ Rows staged(Buffer& buffer, Element type, const void* from, int rows, int k) {
   return buffer.rows();
 }
 
-void decode(Operands& out, Element a_type, const Rows& a, Element b_type, const Rows& b, const MmaSync& op, int k) {
-  decode_a(out.a, a_type, op.m, padded_k(a_type, k), a);
-  decode_b(out.b, b_type, op.n, padded_k(b_type, k), b);
+// For the transposed product: B by rows, A as columns.
+void decode_turned(Operands& out, Element a_type, const Rows& a, Element b_type, const Rows& b, const MmaSync& op, int k) {
+  decode_a(out.a, b_type, op.n, padded_k(b_type, k), b);
+  decode_b(out.b, a_type, op.m, padded_k(a_type, k), a);
 }
 
 template <class T>
-void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c = false) {
-  multiply(operands.a, operands.b, static_cast<T*>(d), op.n, {.zero_c = zero_c, .saturate = op.saturate, .level = level});
+void transpose_result(const T* from, int rows, int columns, T* to) {
+  if (sizeof(T) == 4 && rows % 8 == 0 && columns % 8 == 0) {
+    transpose<4>({from, columns * 4}, rows, columns * 4, reinterpret_cast<std::uint8_t*>(to), rows * 4);
+    return;
+  }
+  for (int c = 0; c < columns; ++c) {
+    for (int r = 0; r < rows; ++r) to[c * rows + r] = from[r * columns + c];
+  }
+}
+
+// The transposed product: the 16 rows of A fill a vector better than the 8 columns of B.
+template <class T>
+void run_transposed(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c) {
+  alignas(64) T turned[max_rows * max_columns];
+  if (!zero_c) transpose_result(static_cast<const T*>(d), op.m, op.n, turned);
+  multiply(operands.a, operands.b, turned, op.m, {.zero_c = zero_c, .saturate = op.saturate, .level = level});
+  transpose_result(turned, op.n, op.m, static_cast<T*>(d));
 }
 
 void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c) {
   switch (op.d) {
-    case Result::f32: return run<float>(op, operands, d, level, zero_c);
-    case Result::f16: return run<std::uint16_t>(op, operands, d, level, zero_c);
-    default: return run<std::int32_t>(op, operands, d, level, zero_c);
+    case Result::f32: return run_transposed<float>(op, operands, d, level, zero_c);
+    case Result::f16: return run_transposed<std::uint16_t>(op, operands, d, level, zero_c);
+    default: return run_transposed<std::int32_t>(op, operands, d, level, zero_c);
+  }
+}
+
+void sparse_step(const MmaSync& op, const Operands& operands, void* d, SimdLevel level) {
+  const MultiplyOptions options{.saturate = op.saturate, .level = level};
+  switch (op.d) {
+    case Result::f32: return multiply(operands.a, operands.b, static_cast<float*>(d), op.n, options);
+    case Result::f16: return multiply(operands.a, operands.b, static_cast<std::uint16_t*>(d), op.n, options);
+    default: return multiply(operands.a, operands.b, static_cast<std::int32_t*>(d), op.n, options);
   }
 }
 
 void one_step(const MmaSync& op, const void* a, const void* b, void* d, const std::uint64_t* selected, SimdLevel level) {
   Operands operands;
   Buffer a_buffer, b_buffer;
-  decode(operands, as_byte_type(op.a), staged(a_buffer, op.a, a, op.m, op.k), as_byte_type(op.b),
-         staged(b_buffer, op.b, b, op.n, op.k), op, op.k);
-  if (op.sparse) select_sparse(operands.a, selected);
+  const Rows a_rows = staged(a_buffer, op.a, a, op.m, op.k);
+  const Rows b_rows = staged(b_buffer, op.b, b, op.n, op.k);
+  const Element a_type = as_byte_type(op.a), b_type = as_byte_type(op.b);
+  if (op.sparse) {
+    decode_a(operands.a, a_type, op.m, padded_k(a_type, op.k), a_rows);
+    decode_b(operands.b, b_type, op.n, padded_k(b_type, op.k), b_rows);
+    select_sparse(operands.a, selected);
+    return sparse_step(op, operands, d, level);
+  }
+  decode_turned(operands, a_type, a_rows, b_type, b_rows, op, op.k);
   run(op, operands, d, level, false);
 }
 
@@ -147,8 +180,8 @@ void fp8_by_halves(const MmaSync& op, const void* a, const void* b, void* d, Sim
   Buffer a_buffer, b_buffer;
   alignas(64) std::uint32_t product[max_rows * max_columns];
   for (const int first : {0, 2}) {
-    decode(operands, Element::f16, half_of_fp8(a_buffer, op.a, a, op.m, op.k, first), Element::f16,
-           half_of_fp8(b_buffer, op.b, b, op.n, op.k, first), op, op.k / 2);
+    decode_turned(operands, Element::f16, half_of_fp8(a_buffer, op.a, a, op.m, op.k, first), Element::f16,
+                  half_of_fp8(b_buffer, op.b, b, op.n, op.k, first), op, op.k / 2);
     run(op, operands, product, level, first == 0);
   }
   for (int i = 0; i < op.m * op.n; ++i) {
