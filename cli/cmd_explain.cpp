@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/codes.h"
+#include "cli/commands.h"
+#include "cli/term.h"
+#include "isa/op.h"
+
+namespace palladion::cli {
+namespace {
+
+constexpr int text_width = 100;
+
+std::string wrapped(std::string_view text, std::string_view indent) {
+  std::string out, line;
+  while (!text.empty()) {
+    const size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > text_width) {
+      out += std::string(indent) + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + std::string(word);
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return line.empty() ? out : out + std::string(indent) + line + "\n";
+}
+
+void print_example(std::string_view label, std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    fmt::print("  {:<6} {}\n", label, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    label = "";
+  }
+}
+
+void explain_code(const CodeText& code) {
+  fmt::print("PLD{}: {}\n{}", code.number, code.title, wrapped(code.meaning, "  "));
+  print_example("wrong", code.wrong);
+  print_example("right", code.right);
+}
+
+std::string_view unit_name(isa::Unit unit) {
+  static constexpr std::string_view names[] = {"none", "alu", "fma", "fp64", "sfu", "branch", "lsu", "uniform", "sync", "tma", "tensor"};
+  return names[size_t(unit)];
+}
+
+// What the timing function answers for the form with each slot's first word.
+std::string timing_text(const isa::Op& op, const isa::Form& form) {
+  isa::Instruction i;
+  i.op = &op;
+  i.form = &form;
+  std::ranges::fill(i.mods, int8_t{-1});
+  for (size_t s = 0; s < form.slots.size(); ++s)
+    if (!form.slots[s].optional) i.mods[s] = 0;
+  const isa::Timing t = isa::timing(i);
+  return t.latency.empty() ? std::string(unit_name(t.unit)) : fmt::format("{}, latency class {}", unit_name(t.unit), t.latency);
+}
+
+void explain_op(const isa::Op& op) {
+  fmt::print("{}\n", op.name);
+  const isa::OpDef* said = nullptr;
+  std::string timing;
+  for (const isa::Form& form : op.forms) {
+    if (form.def != said) fmt::print("{}", wrapped(form.def->doc.value, "  "));
+    said = form.def;
+    fmt::print("  form   {}\n", form.text);
+    const std::string t = timing_text(op, form);
+    if (t != timing) fmt::print("  unit   {}\n", t);
+    timing = t;
+    if (form.ptx_version > 10) fmt::print("  needs  PTX {}.{}, {}\n", form.ptx_version / 10, form.ptx_version % 10, form.target);
+  }
+}
+
+// "wgmma.mma_async.sync..." names wgmma.mma_async, else wgmma, if there is such an op.
+const isa::Op* op_of(std::string_view word) {
+  for (; !word.empty(); word = word.substr(0, word.rfind('.') == std::string_view::npos ? 0 : word.rfind('.')))
+    if (const isa::Op* op = isa::find_op(word)) return op;
+  return nullptr;
+}
+
+std::vector<const isa::Op*> ops_beginning_with(std::string_view word) {
+  std::vector<const isa::Op*> out;
+  for (const isa::Op& op : isa::all_ops())
+    if (op.name.starts_with(word) && op.name.size() > word.size() && op.name[word.size()] == '.') out.push_back(&op);
+  return out;
+}
+
+Outcome<void> explain_word(const std::string& word) {
+  if (const int number = code_number(word); number != 0) {
+    const CodeText* code = find_code(number);
+    if (code == nullptr) return user_error(fmt::format("there is no code `{}`", word), "`palladion explain` lists all codes and instructions");
+    explain_code(*code);
+    return {};
+  }
+  if (const isa::Op* op = op_of(word)) {
+    explain_op(*op);
+    return {};
+  }
+  const auto family = ops_beginning_with(word);
+  for (const isa::Op* op : family) explain_op(*op);
+  if (!family.empty()) return {};
+  std::vector<std::string> names;
+  for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
+  const std::string near = kernels::nearest(word, names);
+  return user_error(fmt::format("`{}` is neither a code nor an instruction", word),
+                    near.empty() ? "`palladion explain` lists all" : fmt::format("did you mean `{}`?", near));
+}
+
+void list_topics() {
+  const bool color = wants_color(stdout);
+  fmt::print("{}\n", paint("codes", Style::bold, color));
+  for (const auto codes : {text_codes(), record_codes(), run_codes(), kernel_codes(), device_codes()})
+    for (const CodeText& code : codes) fmt::print("  PLD{}  {}\n", code.number, code.title);
+  fmt::print("{}\n", paint("instructions", Style::bold, color));
+  std::vector<std::string_view> names;
+  for (const isa::Op& op : isa::all_ops()) names.push_back(op.name);
+  fmt::print("{}", wrapped(fmt::format("{}", fmt::join(names, " ")), "  "));
+}
+
+}  // namespace
+
+Outcome<ExitCode> cmd_explain(const Options& options) {
+  if (options.topics.empty()) list_topics();
+  for (const std::string& word : options.topics)
+    if (const auto done = explain_word(word); !done) return tl::make_unexpected(done.error());
+  return exit_clean;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/files.h"
+#include "isa/print.h"
+
+namespace palladion::cli {
+
+// For a file, what the parser understood of it.
+Outcome<ExitCode> cmd_ptx(const Options& options) {
+  const auto subject = load_program(options);
+  if (!subject) return tl::make_unexpected(subject.error());
+  const isa::Module& module = subject->is_foreign() ? *subject->module : subject->kernel->module;
+  const std::string text = isa::print(module, {.source_lines = true, .collect_files = !subject->is_foreign()});
+  if (options.output.empty()) {
+    fmt::print("{}", text);
+    return exit_clean;
+  }
+  if (const auto written = write_text(options.output, text); !written) return user_error(written.error());
+  return exit_clean;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,15 @@
+#include "cli/commands.h"
+
+namespace palladion::cli {
+
+Outcome<ExitCode> cmd_run(const Options& options) {
+  if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
+  auto subject = load_subject(options);
+  if (!subject) return tl::make_unexpected(subject.error());
+  auto report = execute(*subject, options, options.on != "device", options.on != "sim");
+  if (!report) return tl::make_unexpected(report.error());
+  report->command = "run";
+  return deliver(*subject, *report, options);
+}
+
+}  // namespace palladion::cli

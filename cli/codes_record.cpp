@@ -1,0 +1,59 @@
+// PLD2xxx: recording a kernel (frontend/errors.h).
+#include "cli/codes.h"
+
+namespace palladion::cli {
+namespace {
+
+constexpr CodeText table[] = {
+    {2001, "shapes that do not match", "Elementwise operations take arrays of one shape; broadcasting is said, not guessed.", "a /*[64, 128]*/ + b /*[128]*/", "a + plgpu::broadcast_in_dim(b, ...)   or   a + b.broadcast_to({64, 128})"},
+    {2002, "dtypes that do not match", "Two arrays of an operation have one dtype; conversions are said.", "a /*f16*/ + b /*f32*/", "a.astype(pl::f32) + b"},
+    {2003, "layouts that do not match", "The elements of two arrays lie in different registers: one must change its layout first.", "wgmma_result + strided", "wgmma_result + plgpu::layout_cast(strided, Layout::WGMMA)"},
+    {2004, "a shape that a layout cannot have", "A layout covers whole tiles and gives each lane whole vectors.", "", ""},
+    {2005, "an axis that does not exist", "", "a.sum(2)   // a has two axes", "a.sum(1)"},
+    {2006, "a conversion that does not exist", "", "", ""},
+    {2007, "no room for a reduction across warps", "CompilerParams::reduction_scratch_bytes says how much SMEM each thread has for it.", "", ""},
+    {2008, "a dtype that the operation does not take", "", "", ""},
+    {2101, "an index of the wrong kind", "", "", ""},
+    {2102, "an index out of bounds", "A static index or slice that leaves the reference. What is known only at run time is checked by the machine.", "ref.at(pl::ds(96, 64))   // 128 rows", "ref.at(pl::ds(64, 64))"},
+    {2103, "a slice that starts within a tile", "Slices of tiled references begin and end at tile borders.", "", ""},
+    {2104, "a slice that cuts a swizzle's pattern", "", "", ""},
+    {2105, "transforms that do not fit", "A tiling that does not divide the shape, or a swizzle wider than the tile's minor dimension.", "", ""},
+    {2106, "a reshape that is no view", "", "", ""},
+    {2107, "a reference in the wrong memory space", "", "plgpu::wgmma(acc, a_gmem, b_smem)", "plgpu::wgmma(acc, a_smem, b_smem)"},
+    {2108, "a transposition that is no view", "", "", ""},
+    {2109, "an access with bank conflicts in every step", "Give the reference a swizzle, or use another layout.", "", ""},
+    {2201, "a barrier used in a way that it is not made for", "", "", ""},
+    {2202, "the index of a barrier out of bounds", "", "barriers[4]   // Barrier(num_barriers = 4)", "barriers[3]"},
+    {2203, "too many barriers", "", "", ""},
+    {2204, "a semaphore used in a way that it is not made for", "", "", ""},
+    {2301, "a copy between references that differ", "Source and destination have one shape and one dtype.", "", ""},
+    {2302, "a copy without a barrier", "copy_gmem_to_smem signals a barrier when the data is there; without one nobody could know.", "", ""},
+    {2303, "a copy that TMA cannot make", "At most 5 dimensions, 256 elements a dimension of a box, strides that are multiples of 16 bytes, ...", "", ""},
+    {2304, "a collective copy that cannot be", "The axes must be cluster axes, and the copy must divide evenly among the CTAs.", "", ""},
+    {2305, "a reduction that TMA does not have", "", "", ""},
+    {2401, "a matrix product of shapes that wgmma does not have", "M is 64 a warpgroup, N a multiple of 8 up to 256, K 32 bytes.", "", ""},
+    {2402, "a matrix product of dtypes that wgmma does not have", "", "", ""},
+    {2403, "an operand whose tiling or swizzle wgmma cannot read", "", "", ""},
+    {2404, "an accumulator used in a way that it is not made for", "Read before wgmma_wait, or of another shape than the product.", "", ""},
+    {2501, "a verb outside a kernel", "Verbs record instructions: they are called in a kernel's body, while it is being recorded.", "", ""},
+    {2502, "a mesh that cannot be", "", "", ""},
+    {2503, "an axis that the mesh does not have", "", "plgpu::axis_index(\"x\")   // grid_names = {\"m\", \"n\"}", "plgpu::axis_index(\"m\")"},
+    {2504, "too much shared memory", "Hopper has 227 KiB a CTA: fewer stages or smaller tiles.", "", ""},
+    {2505, "too many threads", "A CTA has at most 1024 threads: 8 warpgroups.", "", ""},
+    {2506, "a name that is used twice", "", "", ""},
+    {2507, "a name that is not there", "", "", ""},
+    {2508, "a type that an argument or result cannot have", "", "", ""},
+    {2509, "registers that a thread cannot have", "set_max_registers takes 24 to 240, a multiple of 8, and all threads together must fit 65536.", "", ""},
+    {2510, "a grid that cannot be", "", "", ""},
+    {2601, "a carry that changes its type", "What a loop's body returns has the shape, dtype and layout of what it was given.", "", ""},
+    {2602, "an allocation used outside its scope", "", "", ""},
+    {2701, "a pipeline that cannot be", "", "", ""},
+    {2702, "a BlockSpec that does not fit its array", "", "", ""},
+    {2999, "not in this version of the frontend", "The verb or the combination is known and not done yet; the message names it.", "", ""},
+};
+
+}  // namespace
+
+std::span<const CodeText> record_codes() { return table; }
+
+}  // namespace palladion::cli

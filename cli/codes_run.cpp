@@ -1,0 +1,70 @@
+// PLD3xxx: launching and running on the machine.
+#include "cli/codes.h"
+
+namespace palladion::cli {
+namespace {
+
+constexpr CodeText table[] = {
+    {3001, "an instruction that the machine does not run", "It is known and verified, but not modelled; nothing was skipped or approximated in its stead. The message names instruction and reason.", "", ""},
+    {3002, "the run was given up", "The limit of --max-instructions was reached: the run neither ended nor stood still. A loop that polls for ever looks like this.", "", ""},
+    {3010, "brx.idx beyond its list", "", "brx.idx %r1, targets;   // %r1 = 4, four targets", "setp.lt.u32 %p, %r1, 4;\n@%p brx.idx %r1, targets;"},
+    {3011, "the kernel executed trap", "", "", ""},
+    {3012, "an assertion of the kernel failed", "assert() of CUDA C++, with its text, file and line.", "", ""},
+    {3013, "too many nested calls", "", "", ""},
+    {3020, "shared memory out of bounds", "The access leaves what the CTA has: static, plus dynamic as the launch says (--smem).", "st.shared.u32 [%r1], 0;   // 1024 bytes, %r1 = 1024", "--smem 2048"},
+    {3021, "shared memory of a CTA that is not there", "A shared::cluster address of a rank beyond the cluster.", "mapa.shared::cluster.u32 %r1, %r2, 2;   // cluster of 2", "mapa.shared::cluster.u32 %r1, %r2, 1;"},
+    {3022, "global memory out of bounds", "No array has these bytes; the message names the nearest one and the distance.", "if (true) out[i] = a[i];            // grid larger than n", "if (i < n) out[i] = a[i];"},
+    {3023, "local memory out of bounds", "", "", ""},
+    {3024, "a misaligned access", "An access of n bytes needs an address that is a multiple of n; vectors count as a whole.", "ld.global.v4.f32 {...}, [%rd1+4];", "ld.global.v4.f32 {...}, [%rd1+16];"},
+    {3025, "a CTA rank beyond the cluster", "", "", ""},
+    {3026, "kernel parameters out of bounds", "", "ld.param.u64 %rd1, [k_param_0+8];   // .param .u64", "ld.param.u64 %rd1, [k_param_0];"},
+    {3030, "a named barrier that does not exist", "", "bar.sync 16;", "bar.sync 15;"},
+    {3031, "a barrier in use for another number of threads", "All that meet at a barrier state the same count.", "bar.sync 1, 128;   // others: bar.sync 1, 256;", "bar.sync 1, 256;"},
+    {3032, "more threads at a barrier than it expects", "", "bar.sync 1, 128;   // executed by 256 threads", "bar.sync 1, 256;"},
+    {3033, "a barrier for part of a warp", "", "bar.sync 1, 100;", "bar.sync 1, 96;"},
+    {3040, "a misaligned mbarrier", "", ".shared .align 4 .b64 bar;", ".shared .align 8 .b64 bar;"},
+    {3041, "an mbarrier outside shared memory", "", "", ""},
+    {3042, "an mbarrier with an impossible count", "", "mbarrier.init.shared.b64 [%r1], 0;", "mbarrier.init.shared.b64 [%r1], 1;"},
+    {3043, "arrive_drop where nobody is expected", "", "", ""},
+    {3044, "an mbarrier whose counts left their range", "More arrivals in a phase than it expects, or more bytes than it was told.", "mbarrier.init.shared.b64 [bar], 1;   // and two threads arrive", "mbarrier.init.shared.b64 [bar], 2;"},
+    {3045, "a wait on an mbarrier that was not initialised", "", "mbarrier.try_wait.parity...   // before mbarrier.init was seen", "mbarrier.init...; fence.mbarrier_init...; bar.sync 0;"},
+    {3050, "setmaxnreg with an impossible count", "", "setmaxnreg.inc.sync.aligned.u32 241;", "setmaxnreg.inc.sync.aligned.u32 240;"},
+    {3051, "setmaxnreg in the wrong direction", "dec must not give more, inc must not give less than the warp has.", "setmaxnreg.dec.sync.aligned.u32 232;   // launched with 168", "setmaxnreg.inc.sync.aligned.u32 232;"},
+    {3060, "wgmma by less than a warpgroup", "All four warps of an aligned warpgroup execute it, with all lanes.", "@%p wgmma.mma_async...;   // %p of one lane", "wgmma.mma_async...;   // all 128 threads"},
+    {3061, "mma.sync by part of a warp", "", "", ""},
+    {3062, "a misaligned row of ldmatrix or stmatrix", "", "", ""},
+    {3063, "ldmatrix or stmatrix outside shared memory", "", "", ""},
+    {3064, "an atomic on local memory", "", "", ""},
+    {3065, "a member mask that leaves out an executing lane", "", "shfl.sync.idx.b32 %r1, %r2, 0, 31, 0x0000ffff;   // executed by 32 lanes", "shfl.sync.idx.b32 %r1, %r2, 0, 31, 0xffffffff;"},
+    {3070, "a misaligned asynchronous copy", "", "", ""},
+    {3071, "a bulk copy of a wrong size or address", "cp.async.bulk moves multiples of 16 bytes between addresses that are multiples of 16.", "cp.async.bulk... , 24, [bar];", "cp.async.bulk... , 32, [bar];"},
+    {3072, "cp.async with more source than destination", "", "", ""},
+    {3073, "a multicast beyond the cluster", "", "mask 0x5 in a cluster of 2", "mask 0x3 in a cluster of 2"},
+    {3074, "a copy whose mbarrier cannot be signalled", "It is misaligned, or in another CTA than the data goes to.", "", ""},
+    {3076, "bytes that an mbarrier cannot count", "At most 2^20 - 1 may be outstanding.", "", ""},
+    {3080, "nothing can move any more", "A deadlock: the report lists every warp that waits, on which barrier and phase, who has arrived and who could still.", "wait(full[0]) before anything fills it", "issue the copy first, or let another warp do it"},
+    {3090, "a recursive function", "The machine gives functions no stack of their own to recurse on.", "", ""},
+    {3091, "a tensor map at a wrong address", "It lies in global, constant or parameter memory, aligned to 64 bytes.", ".param .align 8 .b8 map[128]", ".param .align 64 .b8 map[128]"},
+    {3092, "a tensor map that breaks a rule", "Such as tensormap.replace with sizes that the driver would refuse.", "", ""},
+    {3093, "a tile at a misaligned shared address", "128 bytes; swizzled tiles start at a multiple of their pattern: 256, 512 or 1024 bytes.", "", ""},
+    {3094, "a tensor reduction of a type that has none", "", "", ""},
+    {3095, "a tensor copy that does not fit its map", "Another rank than the map's, im2col against tiled, ...", "", ""},
+    {3096, "a tensormap.replace that cannot be", "", "", ""},
+    {3100, "no entry of this name", "", "", ""},
+    {3101, "too many threads in a block", "", "--block 2048", "--block 1024"},
+    {3102, "an empty grid", "", "", ""},
+    {3103, "a grid that is no multiple of the cluster", "", "--grid 5 --cluster 2", "--grid 6 --cluster 2"},
+    {3104, "a cluster that is too large", "8 CTAs are portable, 16 the limit of Hopper.", "", ""},
+    {3105, "a block other than .reqntid", "", "", ""},
+    {3106, "a block larger than .maxntid", "", "", ""},
+    {3107, "a cluster other than .reqnctapercluster", "", "", ""},
+    {3108, "too much shared memory", "", "", ""},
+    {3109, "a CTA that fits no SM", "Registers, threads and shared memory together; the message names the scarce one.", "", ""},
+    {3110, "parameters of another size", "", "", ""},
+};
+
+}  // namespace
+
+std::span<const CodeText> run_codes() { return table; }
+
+}  // namespace palladion::cli

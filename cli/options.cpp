@@ -1,0 +1,181 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/arg_words.h"
+#include "kernels/registry.h"
+
+namespace palladion::cli {
+namespace {
+
+struct CommandWord {
+  Command command;
+  const char* name;
+  const char* doc;
+};
+
+constexpr CommandWord command_words[] = {
+    {Command::list, "list", "kernels, architectures, schedules, checks"},
+    {Command::run, "run", "run a kernel, or a file of PTX, and compare with its reference"},
+    {Command::ptx, "ptx", "print the PTX of a kernel"},
+    {Command::check, "check", "run under hostile schedules with every check"},
+    {Command::compare, "compare", "simulator against device: bits, ulps, first mismatch"},
+    {Command::explain, "explain", "what a code (PLD3001) or an instruction (wgmma) means"},
+    {Command::doctor, "doctor", "what this machine offers: processor, device, toolkit"},
+    {Command::lab, "lab", "exercises"},
+};
+
+// The text of options that are taken apart after parsing.
+struct Raw {
+  std::vector<std::string> shape, set, in, out;
+};
+
+void add_subject(CLI::App& app, Options& o, Raw& raw) {
+  const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
+  app.add_option("KERNEL", o.kernel, "a name from `palladion list`");
+  many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
+  many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
+  app.add_option("--seed", o.seed, "of random inputs");
+  many(app.add_option("--in", raw.in, "an input from a file: NAME=file.npy"));
+  app.add_option("--arch", o.arch, "chip: h200, h100");
+  app.add_option("--ptx", o.ptx, "run this PTX instead of a kernel");
+  app.add_option("--entry", o.entry, "which .entry of it; needed when there are several");
+  app.add_option("--grid", o.grid, "CTAs: x,y,z");
+  app.add_option("--block", o.block, "threads a CTA: x,y,z");
+  app.add_option("--cluster", o.cluster, "CTAs a cluster: x,y,z");
+  app.add_option("--smem", o.smem, "dynamic shared memory a CTA, bytes");
+  many(app.add_option("--arg", o.args, "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
+}
+
+void add_run(CLI::App& app, Options& o, Raw& raw) {
+  add_subject(app, o, raw);
+  app.add_option("--schedule", o.schedule, "functional, seeded:N, latest, earliest");
+  app.add_option("--check", o.check, "all, none, or names from `palladion list`");
+  app.add_option("--values", o.values, "full");
+  app.add_option("--out", raw.out, "an output to a file: NAME=file.npy")->allow_extra_args(false);
+  app.add_option("--threads", o.threads, "of the host; 0: all");
+  app.add_option("--max-instructions", o.max_instructions, "give up after so many warp instructions; 0: never");
+  app.add_option("--json", o.json, "everything the text says, to a file");
+  app.add_option("--trace", o.trace, "");
+  app.add_option("--report", o.report, "");
+  app.add_option("--on", o.on, "sim, device or both");
+  app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");
+  app.add_flag("!--no-reference", o.reference, "do not compute the kernel's reference");
+}
+
+void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
+  switch (command) {
+    case Command::list:
+    case Command::doctor: break;
+    case Command::run:
+    case Command::compare: add_run(app, o, raw); break;
+    case Command::check:
+      add_run(app, o, raw);
+      app.add_option("--explore", o.explore, "random schedules to try");
+      break;
+    case Command::ptx:
+      add_subject(app, o, raw);
+      app.add_option("-o,--output", o.output, "file; standard output when absent");
+      break;
+    case Command::explain: app.add_option("TOPIC", o.topics, "codes and instructions"); break;
+    case Command::lab: app.add_option("LAB", o.topics, ""); break;
+  }
+  app.allow_extras();  // named below, with what exists
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const std::string near = kernels::nearest(word, known);
+  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", ")) : fmt::format("did you mean `{}`?", near);
+}
+
+Outcome<void> refuse_extras(const CLI::App& app) {
+  const auto extras = app.remaining();
+  if (extras.empty()) return {};
+  const std::string& word = extras.front();
+  if (!word.starts_with("-")) return user_error(fmt::format("{}: nothing takes `{}`", app.get_name(), word));
+  const std::string name = word.substr(0, word.find('='));
+  return user_error(fmt::format("{} has no option `{}`", app.get_name(), name), suggestion(name, option_names(app)));
+}
+
+// "m=512,n=512" into pairs. A value that holds commas (a file name) is not split when `whole`.
+Outcome<std::map<std::string, std::string>> pairs_in(const std::vector<std::string>& texts, std::string_view option, bool whole) {
+  std::map<std::string, std::string> out;
+  for (const std::string& text : texts) {
+    for (const std::string_view pair : whole ? std::vector<std::string_view>{text} : split(text, ",")) {
+      const size_t equals = pair.find('=');
+      if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size())
+        return user_error(fmt::format("{} {}: expected NAME={}", option, text, whole ? "file.npy" : "value"));
+      out[std::string(pair.substr(0, equals))] = std::string(pair.substr(equals + 1));
+    }
+  }
+  return out;
+}
+
+Outcome<void> take_pairs(Options& o, const Raw& raw) {
+  const struct {
+    std::map<std::string, std::string>& into;
+    const std::vector<std::string>& from;
+    const char* option;
+    bool whole;
+  } all[] = {{o.sizes, raw.shape, "--shape", false}, {o.settings, raw.set, "--set", false}, {o.in, raw.in, "--in", true}, {o.out, raw.out, "--out", true}};
+  for (const auto& one : all) {
+    auto pairs = pairs_in(one.from, one.option, one.whole);
+    if (!pairs) return tl::make_unexpected(pairs.error());
+    one.into = std::move(*pairs);
+  }
+  return {};
+}
+
+Outcome<void> check_command_word(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> names;
+  for (const CommandWord& word : command_words) names.emplace_back(word.name);
+  if (std::ranges::find(names, argv[1]) != names.end()) return {};
+  return user_error(fmt::format("there is no command `{}`", argv[1]), suggestion(argv[1], names));
+}
+
+}  // namespace
+
+Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
+  if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
+  ParsedOptions parsed;
+  Raw raw;
+  CLI::App app{"runs Hopper kernels on a CPU, bit by bit as the chip does, and on the chip", "palladion"};
+  app.set_version_flag("--version", std::string("palladion ") + version);
+  app.require_subcommand(1);
+  for (const CommandWord& word : command_words)
+    add_command(*app.add_subcommand(word.name, word.doc), word.command, parsed.options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    parsed.text = chosen.empty() ? app.help() : chosen.front()->help();
+    return parsed;
+  } catch (const CLI::CallForVersion& e) {
+    parsed.text = std::string(e.what()) + "\n";
+    return parsed;
+  } catch (const CLI::ParseError& e) {
+    if (argc < 2) return user_error("a command is needed", "`palladion --help` names them");
+    return user_error(e.what(), "`palladion --help`, `palladion COMMAND --help`");
+  }
+  const CLI::App& chosen = *app.get_subcommands().front();
+  for (const CommandWord& word : command_words)
+    if (chosen.get_name() == word.name) parsed.options.command = word.command;
+  if (const auto clean = refuse_extras(chosen); !clean) return tl::make_unexpected(clean.error());
+  if (const auto taken = take_pairs(parsed.options, raw); !taken) return tl::make_unexpected(taken.error());
+  return parsed;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,49 @@
+// What the user asked for, as data. Nothing outside options.cpp sees the parser's library.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/outcome.h"
+
+namespace palladion::cli {
+
+enum class Command : uint8_t { list, run, ptx, check, compare, explain, doctor, lab };
+
+struct Options {
+  Command command = Command::list;
+
+  // What to run: a kernel by name, or a file of PTX with its launch.
+  std::string kernel, ptx;
+  std::map<std::string, std::string> sizes, settings;  // --shape, --set
+  std::string entry, grid, block, cluster;
+  uint32_t smem = 0;
+  std::vector<std::string> args;
+  std::map<std::string, std::string> in, out;  // array name -> file
+
+  // How.
+  std::string arch = "h200", schedule = "functional", check = "all", values = "full", on = "sim";
+  uint64_t seed = 0;
+  unsigned threads = 0;  // 0: all cores
+  uint64_t max_instructions = 0;
+  unsigned explore = 4;  // check: random schedules
+  int repeats = 20;      // timed runs on a device
+  bool reference = true;
+
+  // Where results go.
+  std::string json, trace, report, output;
+
+  std::vector<std::string> topics;  // explain, lab
+};
+
+struct ParsedOptions {
+  Options options;
+  std::optional<std::string> text;  // --help, --version: print this and end
+};
+
+Outcome<ParsedOptions> parse_options(int argc, const char* const* argv);
+
+}  // namespace palladion::cli

@@ -1,0 +1,181 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/term.h"
+
+namespace palladion::cli {
+namespace {
+
+ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
+  const bool unsupported_only = std::ranges::none_of(
+      diagnostics, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::error; });
+  return unsupported_only ? exit_unsupported : exit_user_error;
+}
+
+ExitCode code_of_device(const isa::Diagnostics& errors) {
+  const std::string& code = errors.front().code;
+  if (code == "PLD8005" || code == "PLD8004" || code == "PLD8008") return exit_user_error;
+  if (code == "PLD8006" || code == "PLD8007") return exit_findings;
+  return exit_unsupported;  // no driver, no device, a driver that fails
+}
+
+ExitCode code_of_sim(const sim::RunResult& result) {
+  if (!result.errors.empty()) return code_of_diagnostics(result.errors);
+  using Severity = sim::FindingSeverity;
+  const auto any = [&](auto test) { return std::ranges::any_of(result.findings, test); };
+  if (any([](const sim::Finding& f) { return f.severity != Severity::unsupported; })) return exit_findings;
+  if (!result.findings.empty()) return exit_unsupported;
+  if (result.interrupted) return exit_interrupted;
+  return result.completed ? exit_clean : exit_findings;
+}
+
+std::string title(const Subject& subject) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : subject.choice.sizes) parts.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : subject.choice.settings) parts.push_back(fmt::format("{}={}", name, value));
+  if (subject.is_foreign()) parts.push_back("entry " + subject.job.entry);
+  return fmt::format("{}  {}\n", subject.name, fmt::join(parts, " "));
+}
+
+std::string launch_text(const Subject& subject) {
+  const kernels::Job& job = subject.job;
+  std::string text = fmt::format("grid {}, block {}", dims_text(job.grid), dims_text(job.block));
+  if (job.cluster.count() > 1) text += fmt::format(", cluster {}", dims_text(job.cluster));
+  if (job.dynamic_shared != 0) text += fmt::format(", {} of shared memory", human_bytes(job.dynamic_shared));
+  return text + fmt::format(", on {}", subject.arch->name);
+}
+
+size_t name_width(const Subject& subject) {
+  size_t width = 0;
+  for (const kernels::Buffer& b : subject.job.buffers) width = std::max(width, b.name.size());
+  return width;
+}
+
+std::string ran_text(const Report& report) {
+  const sim::RunResult& r = report.sim->result;
+  std::string text = fmt::format("{} warp instructions, {} CTAs in {} ({} thread{}, schedule {})", human_count(double(r.instructions)),
+                                 r.ctas, human_seconds(report.sim->seconds), report.threads, report.threads == 1 ? "" : "s", report.schedule);
+  if (r.interrupted) text += "; interrupted";
+  return text;
+}
+
+std::string device_text(const Report& report) {
+  const kernels::DeviceOutcome& d = *report.device;
+  std::string text = report.device_facts ? report.device_facts->name : "device";
+  if (d.timing)
+    text += fmt::format(": {:.1f} us, median of {} ({:.1f} to {:.1f})", d.timing->median_us, d.timing->samples_us.size(), d.timing->min_us,
+                        d.timing->max_us);
+  text += fmt::format(", {} registers", d.attributes.registers);
+  if (d.attributes.local_bytes != 0) text += fmt::format(", {} bytes of stack and spills a thread", d.attributes.local_bytes);
+  return text;
+}
+
+void print_outputs(const Subject& subject, const Report& report) {
+  const auto& outputs = outputs_of(report);
+  size_t next = 0;
+  const bool whole = !report.sim || report.sim->result.completed;
+  for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
+    if (!subject.job.is_output(i)) continue;
+    const kernels::Array& array = outputs[next++];
+    std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject), describe(array.type), hash_text(array));
+    if (!whole) text += ", incomplete";
+    for (const auto& [name, file] : report.written)
+      if (name == subject.job.buffers[i].name) text += fmt::format(", written to {}", file);
+    fmt::print("{}", row("out", text));
+  }
+}
+
+void print_comparisons(std::string_view label, const std::vector<NamedComparison>& comparisons, bool color) {
+  for (const NamedComparison& c : comparisons) {
+    const Style style = c.comparison.ok() ? Style::green : Style::red;
+    const std::string name = comparisons.size() > 1 ? c.output + ": " : "";
+    fmt::print("{}", row(label, paint(name + describe_comparison(c), style, color)));
+  }
+}
+
+std::string findings_text(const Report& report) {
+  const sim::RunResult& r = report.sim->result;
+  if (r.findings.empty()) return "none";
+  return fmt::format("{}, see above", r.findings.size());
+}
+
+}  // namespace
+
+std::string row(std::string_view label, std::string_view text) { return fmt::format("  {:<11} {}\n", label, text); }
+
+std::string hash_text(const kernels::Array& array) { return fmt::format("{:016x}", kernels::hash(array)); }
+
+std::string dims_text(const isa::Dim3& d) {
+  if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
+  return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
+}
+
+std::string describe_subject(const Subject& subject) {
+  std::string text = title(subject) + row("launch", launch_text(subject));
+  const size_t width = name_width(subject);
+  for (size_t i = 0; i < subject.job.buffers.size(); ++i) {
+    const kernels::Buffer& b = subject.job.buffers[i];
+    if (b.role != kernels::Role::in && b.role != kernels::Role::inout) continue;
+    text += row("in", fmt::format("{:<{}}  {:<16} {}", b.name, width, describe(b.type), subject.contents[i]));
+  }
+  return text;
+}
+
+std::string describe_comparison(const NamedComparison& named) {
+  const kernels::Comparison& c = named.comparison;
+  if (!c.comparable) return "another type or shape";
+  if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
+  std::string text = fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing, c.elements, c.max_ulps,
+                                 c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
+  if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
+  if (!named.tolerance.exact())
+    text += fmt::format("; {} outside the tolerance (rel {:.3g}, abs {:.3g})", c.outside, named.tolerance.relative, named.tolerance.absolute);
+  if (c.first)
+    text += fmt::format("; first at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
+                        kernels::describe_element(named.dtype, c.first->got, c.first->got_bits),
+                        kernels::describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
+  return text;
+}
+
+const std::vector<kernels::Array>& outputs_of(const Report& report) {
+  static const std::vector<kernels::Array> none;
+  if (report.sim) return report.sim->outputs;
+  return report.device ? report.device->outputs : none;
+}
+
+ExitCode exit_code_of(const Report& report) {
+  if (report.sim)
+    if (const ExitCode code = code_of_sim(report.sim->result); code != exit_clean) return code;
+  if (report.device && !report.device->errors.empty()) return code_of_device(report.device->errors);
+  const auto bad = [](const NamedComparison& c) { return !c.comparison.ok(); };
+  const bool differs = std::ranges::any_of(report.reference, bad) || std::ranges::any_of(report.device_against_sim, bad);
+  return differs ? exit_findings : exit_clean;
+}
+
+void print_report(const Subject& subject, const Report& report) {
+  const bool color = wants_color(stdout);
+  fmt::print("{}", describe_subject(subject));
+  if (report.sim) {
+    fmt::print("{}", report.sim->result.printed);
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", isa::render(report.sim->result.errors, subject.job.ptx));
+    for (const sim::Finding& f : report.sim->result.findings) fmt::print(stderr, "{}", sim::render(f));
+    if (!report.sim->result.errors.empty()) return;
+    fmt::print("{}", row("sim", ran_text(report)));
+  }
+  if (report.device) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", isa::render(report.device->errors, subject.job.ptx));
+    if (report.device->errors.empty()) fmt::print("{}", row("device", device_text(report)));
+  }
+  print_outputs(subject, report);
+  print_comparisons("reference", report.reference, color);
+  print_comparisons("device", report.device_against_sim, color);
+  if (report.sim) fmt::print("{}", row("findings", findings_text(report)));
+}
+
+}  // namespace palladion::cli

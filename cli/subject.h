@@ -1,0 +1,49 @@
+// What a command works on: a kernel of ours or a foreign one, with its arrays, ready to launch.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/outcome.h"
+#include "isa/arch/arch.h"
+#include "kernels/job.h"
+#include "kernels/registry.h"
+
+namespace palladion::cli {
+
+struct Subject {
+  std::string name;                           // "matmul_ws", "saxpy.ptx"
+  const isa::ArchSpec* arch = nullptr;
+  const kernels::KernelSpec* spec = nullptr;  // null for foreign PTX
+  kernels::Choice choice;
+  std::unique_ptr<plgpu::Kernel> kernel;      // ours
+  std::unique_ptr<isa::Module> module;        // foreign
+  kernels::Job job;
+  std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
+  std::map<std::string, std::string> out_files;  // buffer's name -> .npy
+  double record_seconds = 0, input_seconds = 0;
+
+  bool is_foreign() const { return spec == nullptr; }
+};
+
+// Records or parses, makes or reads the inputs.
+Outcome<Subject> load_subject(const Options& options);
+// Without arrays: for the PTX alone.
+Outcome<Subject> load_program(const Options& options);
+
+Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
+
+// The job's part of it, for a file of PTX (subject_ptx.cpp).
+Outcome<void> bind_arguments(Subject& subject, const Options& options);
+
+// "f16[512,256]"
+std::string describe(const pl::ShapeDtype& type);
+// Reads an array of this type from a .npy file.
+Outcome<kernels::Array> read_array(const std::string& file, const pl::ShapeDtype& type);
+// Writes one; bf16 and fp8 as ml_dtypes does.
+Outcome<void> write_array(const std::string& file, const kernels::Array& array);
+
+}  // namespace palladion::cli
