@@ -48,7 +48,7 @@ inline std::filesystem::path scratch(const std::string& name) {
 inline Output assemble(const std::string& ptxas, const std::string& text, const std::string& arch, const std::string& name = "module") {
   const auto source = scratch(name + ".ptx");
   std::ofstream(source) << text;
-  return run(ptxas + " -arch=" + arch + " -O0 " + source.string() + " -o " + scratch(name + ".cubin").string());
+  return run(ptxas + " -c -arch=" + arch + " -O0 " + source.string() + " -o " + scratch(name + ".cubin").string());
 }
 
 }  // namespace palladion::isa::toolkit
