@@ -89,6 +89,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<KernelSpec> make_kernels() {
   std::vector<KernelSpec> specs;
   specs.push_back(vector_add_spec());
+  specs.push_back(iota_spec());
+  specs.push_back(transpose_spec());
+  specs.push_back(matmul_pipelined_spec());
   specs.push_back(matmul_ws_spec());
   return specs;
 }

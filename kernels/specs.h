@@ -4,7 +4,10 @@
 
 namespace palladion::kernels {
 
+KernelSpec iota_spec();
+KernelSpec matmul_pipelined_spec();
 KernelSpec matmul_ws_spec();
+KernelSpec transpose_spec();
 KernelSpec vector_add_spec();
 
 }  // namespace palladion::kernels

@@ -1,0 +1,80 @@
+#pragma once
+// Runs a registered kernel in the machine under every schedule and judges it.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "isa/print.h"
+#include "kernels/registry.h"
+#include "kernels/runner.h"
+#include "sim/machine.h"
+#include "tests/support/toolkit.h"
+
+namespace palladion::kernels::test {
+
+struct Case {
+  std::string kernel;
+  std::map<std::string, std::string> sizes, settings;
+};
+
+inline std::string name_of(const Case& c) {
+  std::string out = c.kernel;
+  for (const auto* words : {&c.sizes, &c.settings})
+    for (const auto& [name, value] : *words) out += "_" + name + "_" + value;
+  return out;
+}
+inline std::string name_of_param(const testing::TestParamInfo<Case>& c) { return name_of(c.param); }
+inline void PrintTo(const Case& c, std::ostream* os) { *os << name_of(c); }
+
+inline std::string text_of(const sim::RunResult& result) {
+  std::string out;
+  if (!result.errors.empty()) out = isa::render(result.errors) + "\n";
+  for (const auto& f : result.findings) out += sim::render(f) + "\n";
+  if (!result.completed) out += "not completed\n";
+  return out;
+}
+
+// Under functional, latest, earliest and two seeds: clean, the same bits, and what the reference says.
+inline void run_everywhere(const Case& c) {
+  const KernelSpec* spec = find_kernel(c.kernel);
+  ASSERT_NE(spec, nullptr) << c.kernel;
+  const Choice choice = choose(*spec, c.sizes, c.settings);
+  const plgpu::Kernel kernel = spec->build(choice);
+  const std::vector<Array> inputs = spec->make_inputs(choice, 3);
+  const std::vector<Array> wanted = spec->reference(choice, inputs);
+  const Tolerance tolerance = spec->tolerance ? spec->tolerance(choice) : Tolerance{};
+  std::vector<Array> first;
+  for (const char* schedule : {"functional", "latest", "earliest", "seeded:1", "seeded:2"}) {
+    SCOPED_TRACE(schedule);
+    sim::Machine machine(*isa::find_arch("h200"));
+    sim::RunOptions options;
+    options.schedule = *sim::schedule_named(schedule);
+    options.threads = 1;
+    SimOutcome outcome = run(kernel, inputs, machine, options);
+    ASSERT_TRUE(outcome.result.clean()) << text_of(outcome.result);
+    ASSERT_EQ(outcome.outputs.size(), wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Comparison near = compare(outcome.outputs[i], wanted[i], tolerance);
+      ASSERT_TRUE(near.comparable);
+      EXPECT_TRUE(near.ok()) << near.outside << " of " << near.elements << " elements are wrong; the first: "
+                             << testing::PrintToString(near.first->index) << " is " << near.first->got << ", not " << near.first->wanted;
+      if (first.empty()) continue;
+      EXPECT_TRUE(compare(outcome.outputs[i], first[i]).bits_equal) << "other bits than under `functional`";
+    }
+    if (first.empty()) first = std::move(outcome.outputs);
+  }
+}
+
+inline void assemble_without_spills(const Case& c) {
+  PLD_NEEDS_TOOL("ptxas");
+  const KernelSpec* spec = find_kernel(c.kernel);
+  ASSERT_NE(spec, nullptr) << c.kernel;
+  const toolkit::Assembly assembly = toolkit::assemble(isa::print(spec->build(choose(*spec, c.sizes, c.settings)).module));
+  EXPECT_TRUE(assembly.ok) << assembly.log;
+  EXPECT_EQ(assembly.spill_bytes, 0) << assembly.log;
+  EXPECT_FALSE(assembly.wgmma_serialized) << assembly.log;
+}
+
+}  // namespace palladion::kernels::test
