@@ -61,8 +61,14 @@ void check_setp(const std::string& type, bool has_ftz, bool has_q) {
   }
 }
 
-TEST(Setp, EveryComparisonOfF32) { check_setp<num::F32>("f32", true, true); }
-TEST(Setp, EveryComparisonOfF64) { check_setp<num::F64>("f64", false, true); }
+TEST(Setp, EveryComparisonOfF32) {
+  check_setp<num::F32>("f32", true, true);
+  check_setp<num::F32>("f32", true, false);
+}
+TEST(Setp, EveryComparisonOfF64) {
+  check_setp<num::F64>("f64", false, true);
+  check_setp<num::F64>("f64", false, false);
+}
 TEST(Setp, EveryComparisonOfF16) { check_setp<num::F16>("f16", true, false); }
 TEST(Setp, EveryComparisonOfBf16) { check_setp<num::Bf16>("bf16", false, false); }
 

@@ -74,10 +74,13 @@ class Bench {
     shape.form = matched.form;
     shape.mods = matched.mods;
     std::vector<Operand> list;
-    for (size_t k = 0; k < count; ++k) {
-      const OperandDef& def = matched.form->operands[k];
+    const bool without_pair = count < matched.form->operands.size();  // a second destination (d|p) left out
+    for (const OperandDef& def : matched.form->operands) {
+      if (list.size() == count || (without_pair && def.joined && def.optional)) continue;
+      const size_t k = list.size();
       const int width = k < widths.size() && widths[k] != 0 ? widths[k] : width_of(shape, def);
       list.push_back(builder.reg(register_of(width)));
+      list.back().joined = def.joined;
       auto& file = def.writes ? destinations : sources;
       file.emplace_back().width = width;
     }
