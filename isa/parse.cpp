@@ -194,7 +194,9 @@ void Parser::finish_relocations() {
     if (it == module_names_.end()) {
       error(p.name, code::undeclared, fmt::format("`{}` is not declared", p.name.text));
     } else {
-      module.symbols[p.variable].variable.relocations[p.relocation].symbol = it->second;
+      auto& relocations = module.symbols[p.variable].variable.relocations;
+      // A variable that is declared twice has the first one's.
+      if (p.relocation < relocations.size()) relocations[p.relocation].symbol = it->second;
     }
   }
 }

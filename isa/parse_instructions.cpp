@@ -26,6 +26,24 @@ std::vector<std::string_view> words_of(std::string_view mnemonic) {
   }
 }
 
+// ptxas reads most modifiers in any order (`red.add.global.relaxed.gpu`, `cvt.sat.rn.f32.f64`); the manual's
+// order, in which we print, is tried before this one.
+bool match_in_any_order(const Form& form, const std::vector<std::string_view>& words, int8_t* slots) {
+  if (words.size() > form.slots.size()) return false;
+  std::fill_n(slots, form.slots.size(), int8_t{-1});
+  for (const std::string_view w : words) {
+    size_t s = 0;
+    int found = -1;
+    for (; s < form.slots.size(); ++s)
+      if (slots[s] < 0 && (found = form.slots[s].find(w)) >= 0) break;
+    if (found < 0) return false;
+    slots[s] = static_cast<int8_t>(found);
+  }
+  for (size_t s = 0; s < form.slots.size(); ++s)
+    if (slots[s] < 0 && !form.slots[s].optional) return false;
+  return true;
+}
+
 std::string form_usage(std::string_view mnemonic, const Form& form) {
   std::string s(mnemonic);
   for (size_t i = 0; i < form.operands.size(); ++i) {
@@ -153,6 +171,11 @@ const Candidates& Parser::candidates(std::string_view mnemonic) {
   for (const Form& form : c.op->forms) {
     Candidates::One one{&form, {}};
     if (match_modifiers(form, words, one.mods.data())) c.forms.push_back(one);
+  }
+  if (!c.forms.empty()) return c;
+  for (const Form& form : c.op->forms) {
+    Candidates::One one{&form, {}};
+    if (match_in_any_order(form, words, one.mods.data())) c.forms.push_back(one);
   }
   return c;
 }

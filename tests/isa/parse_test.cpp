@@ -246,6 +246,17 @@ TEST(parse, vectors_sinks_and_pairs) {
   EXPECT_TRUE(only(alone).operand("c")->negated);
 }
 
+// As ptxas reads them.
+TEST(parse, modifiers_may_stand_in_another_order) {
+  const auto canonical = [](const std::string& text) {
+    const Module m = kernel(text);
+    return print(m, m.functions.front(), only(m));
+  };
+  EXPECT_EQ(canonical("ld.u32.global %r1, [%rd1];"), "ld.global.u32 %r1, [%rd1];");
+  EXPECT_EQ(canonical("red.add.global.relaxed.gpu.f64 [%rd1], %fd1;"), "red.relaxed.gpu.global.add.f64 [%rd1], %fd1;");
+  EXPECT_EQ(canonical("cvt.sat.rn.f32.f64 %f1, %fd1;"), "cvt.rn.sat.f32.f64 %f1, %fd1;");
+}
+
 TEST(parse, guards) {
   const Module m = kernel("@!%p3 mov.u32 %r1, 0;");
   EXPECT_TRUE(only(m).guard.negated);
