@@ -16,11 +16,29 @@ struct Trial {
   bool same_outputs = true;  // as the first schedule's
 };
 
-std::vector<sim::Schedule> hostile_schedules(unsigned explore, uint64_t seed) {
+// One schedule when the user names it.
+std::vector<sim::Schedule> schedules_of(const Options& options) {
   using Kind = sim::Schedule::Kind;
+  if (const auto named = schedule_of(options); named && named->kind != Kind::functional) return {*named};
   std::vector<sim::Schedule> out = {{Kind::functional, 0}, {Kind::earliest, 0}, {Kind::latest, 0}};
-  for (unsigned i = 0; i < explore; ++i) out.push_back({Kind::seeded, seed + i});
+  for (unsigned i = 0; i < options.explore; ++i) out.push_back({Kind::seeded, options.seed + i});
   return out;
+}
+
+// The command that shows the same again, for a shell.
+std::string replay_command(const Options& options, const std::string& schedule) {
+  std::string text = "palladion run";
+  for (size_t i = 0; i < options.words.size(); ++i) {
+    const std::string& word = options.words[i];
+    const std::string option = word.substr(0, word.find('='));
+    if (option == "--explore" || option == "--json" || option == "--schedule") {
+      i += option == word;
+      continue;
+    }
+    const bool plain = word.find_first_of(" ()[]*?$&|;<>'\"\\") == std::string::npos;
+    text += plain ? " " + word : fmt::format(" '{}'", word);
+  }
+  return text + " --schedule " + schedule;
 }
 
 bool equal_outputs(const std::vector<kernels::Array>& a, const std::vector<kernels::Array>& b) {
@@ -50,12 +68,12 @@ ExitCode code_of(const std::vector<Trial>& trials) {
 }
 
 // A finding is shown where it is first seen; later schedules that see it again only count it.
-void print_new_findings(const Trial& trial, std::vector<std::string>& seen) {
+void print_new_findings(const Trial& trial, const Options& options, std::vector<std::string>& seen) {
   for (const sim::Finding& f : trial.outcome.result.findings) {
     if (std::ranges::find(seen, f.code + f.message) != seen.end()) continue;
     seen.push_back(f.code + f.message);
     std::fflush(stdout);
-    fmt::print(stderr, "{}", sim::render(f));
+    fmt::print(stderr, "{}   = replay: {}\n", sim::render(f), replay_command(options, trial.schedule));
   }
 }
 
@@ -90,13 +108,13 @@ Outcome<ExitCode> cmd_check(const Options& options) {
   fmt::print("{}", describe_subject(*subject));
   std::vector<Trial> trials;
   std::vector<std::string> seen;
-  for (const sim::Schedule& schedule : hostile_schedules(options.explore, options.seed)) {
+  for (const sim::Schedule& schedule : schedules_of(options)) {
     Trial trial{sim::name(schedule), run_on_machine(*subject, options, schedule)};
     if (!trial.outcome.result.errors.empty()) return failure_of(trial.outcome.result.errors, subject->job.ptx);
     if (!trials.empty() && trial.outcome.result.completed && trials.front().outcome.result.completed)
       trial.same_outputs = equal_outputs(trials.front().outcome.outputs, trial.outcome.outputs);
     fmt::print("{}", row(trial.schedule, verdict(trial)));
-    print_new_findings(trial, seen);
+    print_new_findings(trial, options, seen);
     trials.push_back(std::move(trial));
     if (interrupted()) break;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/arg_words.h"
 #include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/term.h"
@@ -57,21 +58,57 @@ std::string timing_text(const isa::Op& op, const isa::Form& form) {
   for (size_t s = 0; s < form.slots.size(); ++s)
     if (!form.slots[s].optional) i.mods[s] = 0;
   const isa::Timing t = isa::timing(i);
-  return t.latency.empty() ? std::string(unit_name(t.unit)) : fmt::format("{}, latency class {}", unit_name(t.unit), t.latency);
+  return t.latency.empty() ? fmt::format("unit {}", unit_name(t.unit)) : fmt::format("unit {}, latency class {}", unit_name(t.unit), t.latency);
 }
 
-void explain_op(const isa::Op& op) {
+std::string slot_text(const isa::SlotDef& slot) {
+  constexpr size_t longest = 32, first = 2;
+  std::string words = fmt::format("{}", fmt::join(slot.words, "|"));
+  if (words.size() > longest && slot.words.size() > first + 1)
+    words = fmt::format("{}|...|{}", fmt::join(slot.words.begin(), slot.words.begin() + first, "|"), slot.words.back());
+  if (slot.words.size() > 1) words = "(" + words + ")";
+  return slot.optional ? "{." + words + "}" : "." + words;
+}
+
+std::string operand_text(const isa::OperandDef& o) {
+  std::string text(o.name);
+  if (o.kind == isa::OperandKind::address) text = "[" + text + "]";
+  if (o.kind == isa::OperandKind::tensor) text = "[" + text + ", {...}]";
+  if (!o.count_slot.empty() || o.count != 1) text = "{" + text + ", ...}";
+  return o.optional ? "{" + text + "}" : text;
+}
+
+// "ld{.(relaxed|acquire)}.(global|shared).type d, [a]"
+std::string form_text(const isa::Form& form) {
+  std::string text(form.op);
+  for (const isa::SlotDef& slot : form.slots) text += slot_text(slot);
+  for (size_t i = 0; i < form.operands.size(); ++i)
+    text += (i == 0 ? " " : form.operands[i].joined ? "|" : ", ") + operand_text(form.operands[i]);
+  return text;
+}
+
+void explain_form(const isa::Op& op, const isa::Form& form, const isa::Form* before) {
+  if (before == nullptr || before->def != form.def) fmt::print("{}", wrapped(form.def->doc.value, "  "));
+  fmt::print("    {}\n", form_text(form));
+  std::string about;
+  if (form.ptx_version > 10) about = fmt::format("PTX {}.{}, {}; ", form.ptx_version / 10, form.ptx_version % 10, form.target);
+  fmt::print("      {}{}\n", about, timing_text(op, form));
+}
+
+// `words` behind the op's name choose among its forms, when any form has them.
+void explain_op(const isa::Op& op, const std::vector<std::string_view>& words) {
+  const auto chosen = [&](const isa::Form& form) {
+    return std::ranges::all_of(words, [&](std::string_view w) {
+      return std::ranges::any_of(form.slots, [&](const isa::SlotDef& slot) { return slot.find(w) >= 0; });
+    });
+  };
+  const bool some = std::ranges::any_of(op.forms, chosen);
   fmt::print("{}\n", op.name);
-  const isa::OpDef* said = nullptr;
-  std::string timing;
+  const isa::Form* before = nullptr;
   for (const isa::Form& form : op.forms) {
-    if (form.def != said) fmt::print("{}", wrapped(form.def->doc.value, "  "));
-    said = form.def;
-    fmt::print("  form   {}\n", form.text);
-    const std::string t = timing_text(op, form);
-    if (t != timing) fmt::print("  unit   {}\n", t);
-    timing = t;
-    if (form.ptx_version > 10) fmt::print("  needs  PTX {}.{}, {}\n", form.ptx_version / 10, form.ptx_version % 10, form.target);
+    if (some && !chosen(form)) continue;
+    explain_form(op, form, before);
+    before = &form;
   }
 }
 
@@ -97,11 +134,11 @@ Outcome<void> explain_word(const std::string& word) {
     return {};
   }
   if (const isa::Op* op = op_of(word)) {
-    explain_op(*op);
+    explain_op(*op, word.size() > op->name.size() ? split(std::string_view(word).substr(op->name.size() + 1), ".") : std::vector<std::string_view>{});
     return {};
   }
   const auto family = ops_beginning_with(word);
-  for (const isa::Op* op : family) explain_op(*op);
+  for (const isa::Op* op : family) explain_op(*op, {});
   if (!family.empty()) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);

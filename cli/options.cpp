@@ -61,11 +61,11 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--threads", o.threads, "of the host; 0: all");
   app.add_option("--max-instructions", o.max_instructions, "give up after so many warp instructions; 0: never");
   app.add_option("--json", o.json, "everything the text says, to a file");
-  app.add_option("--trace", o.trace, "");
-  app.add_option("--report", o.report, "");
+  app.add_option("--trace", o.trace, "not in this version");
+  app.add_option("--report", o.report, "not in this version");
   app.add_option("--on", o.on, "sim, device or both");
   app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");
-  app.add_flag("!--no-reference", o.reference, "do not compute the kernel's reference");
+  app.add_flag_callback("--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
@@ -161,7 +161,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    parsed.text = chosen.empty() ? app.help() : chosen.front()->help();
+    parsed.text = chosen.empty() ? app.help() : chosen.front()->help("palladion");
     return parsed;
   } catch (const CLI::CallForVersion& e) {
     parsed.text = std::string(e.what()) + "\n";
@@ -171,6 +171,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
     return user_error(e.what(), "`palladion --help`, `palladion COMMAND --help`");
   }
   const CLI::App& chosen = *app.get_subcommands().front();
+  for (int i = 2; i < argc; ++i) parsed.options.words.emplace_back(argv[i]);
   for (const CommandWord& word : command_words)
     if (chosen.get_name() == word.name) parsed.options.command = word.command;
   if (const auto clean = refuse_extras(chosen); !clean) return tl::make_unexpected(clean.error());

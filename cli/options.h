@@ -37,6 +37,7 @@ struct Options {
   std::string json, trace, report, output;
 
   std::vector<std::string> topics;  // explain, lab
+  std::vector<std::string> words;   // what stood behind the command
 };
 
 struct ParsedOptions {

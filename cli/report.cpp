@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/arg_words.h"
 #include "cli/term.h"
 
 namespace palladion::cli {
@@ -35,9 +36,9 @@ ExitCode code_of_sim(const sim::RunResult& result) {
 
 std::string title(const Subject& subject) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : subject.choice.sizes) parts.push_back(fmt::format("{}={}", name, value));
-  for (const auto& [name, value] : subject.choice.settings) parts.push_back(fmt::format("{}={}", name, value));
-  if (subject.is_foreign()) parts.push_back("entry " + subject.job.entry);
+  if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
+  for (const kernels::SizeParam& p : subject.spec->sizes) parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
+  for (const kernels::Setting& s : subject.spec->settings) parts.push_back(fmt::format("{}={}", s.name, subject.choice.word(s.name)));
   return fmt::format("{}  {}\n", subject.name, fmt::join(parts, " "));
 }
 
@@ -57,8 +58,9 @@ size_t name_width(const Subject& subject) {
 
 std::string ran_text(const Report& report) {
   const sim::RunResult& r = report.sim->result;
-  std::string text = fmt::format("{} warp instructions, {} CTAs in {} ({} thread{}, schedule {})", human_count(double(r.instructions)),
-                                 r.ctas, human_seconds(report.sim->seconds), report.threads, report.threads == 1 ? "" : "s", report.schedule);
+  std::string text = fmt::format("{} warp instructions, {} CTA{} in {} ({} thread{}, schedule {})", human_count(double(r.instructions)),
+                                 r.ctas, r.ctas == 1 ? "" : "s", human_seconds(report.sim->seconds), report.threads,
+                                 report.threads == 1 ? "" : "s", report.schedule);
   if (r.interrupted) text += "; interrupted";
   return text;
 }
@@ -105,7 +107,14 @@ std::string findings_text(const Report& report) {
 
 }  // namespace
 
-std::string row(std::string_view label, std::string_view text) { return fmt::format("  {:<11} {}\n", label, text); }
+std::string row(std::string_view label, std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split(text, "\n")) {
+    out += fmt::format("  {:<11} {}\n", label, line);
+    label = "";
+  }
+  return out;
+}
 
 std::string hash_text(const kernels::Array& array) { return fmt::format("{:016x}", kernels::hash(array)); }
 
@@ -129,13 +138,15 @@ std::string describe_comparison(const NamedComparison& named) {
   const kernels::Comparison& c = named.comparison;
   if (!c.comparable) return "another type or shape";
   if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
-  std::string text = fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing, c.elements, c.max_ulps,
+  std::string text;
+  if (!named.tolerance.exact())
+    text = fmt::format("{} the tolerance (rel {:.3g}, abs {:.3g}): ", c.ok() ? "within" : "outside", named.tolerance.relative, named.tolerance.absolute);
+  if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
+  text += fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing, c.elements, c.max_ulps,
                                  c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
-  if (!named.tolerance.exact())
-    text += fmt::format("; {} outside the tolerance (rel {:.3g}, abs {:.3g})", c.outside, named.tolerance.relative, named.tolerance.absolute);
   if (c.first)
-    text += fmt::format("; first at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
+    text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
                         kernels::describe_element(named.dtype, c.first->got, c.first->got_bits),
                         kernels::describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
   return text;

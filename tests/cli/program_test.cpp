@@ -1,0 +1,345 @@
+// The built program as scripts see it: exit codes, what goes to which stream, files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <thread>
+
+#include "cli/npy.h"
+#include "tests/support/golden.h"
+#include "tests/support/toolkit.h"
+
+namespace palladion::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Ran {
+  int status = -1;
+  std::string out, err;
+};
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(program())) GTEST_SKIP() << program() << " is not built";
+  }
+
+  static std::string program() { return std::string(PLD_BINARY_DIR) + "/palladion"; }
+  static std::string ptx(std::string_view name) { return std::string(PLD_SOURCE_DIR) + "/tests/cli/ptx/" + std::string(name) + ".ptx"; }
+  std::string file(std::string_view name) const { return (folder_.path() / name).string(); }
+
+  // In the sources' folder, so that messages name files the same on every machine.
+  Ran run(const std::string& arguments) const {
+    const std::string err = file("stderr");
+    const std::string command =
+        "cd " PLD_SOURCE_DIR " && NO_COLOR=1 " + program() + " " + arguments + " 2>" + err + " </dev/null";
+    Ran ran;
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    char buffer[4096];
+    while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) ran.out.append(buffer, got);
+    const int status = ::pclose(pipe);
+    if (WIFEXITED(status)) ran.status = WEXITSTATUS(status);
+    ran.err = read(err);
+    return ran;
+  }
+
+  std::string saxpy(const std::string& more = "") const {
+    return "run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2 --arg in:f32[1000]=iota --arg "
+           "'inout:f32[1000]=const(1)' " + more;
+  }
+
+  toolkit::TemporaryFolder folder_;
+};
+
+std::vector<float> floats_of(const npy::Array& array) {
+  std::vector<float> out(array.data.size() / 4);
+  std::memcpy(out.data(), array.data.data(), array.data.size());
+  return out;
+}
+
+// ---- foreign PTX -----------------------------------------------------------------------------------
+TEST_F(Program, ForeignPtxComputes) {
+  const Ran ran = run(saxpy("--out arg3=" + file("y.npy")));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("findings    none"));
+  const auto y = npy::read(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{1000}});
+  ASSERT_TRUE(y) << y.error();
+  const auto values = floats_of(*y);
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], 2.0f * float(i) + 1.0f) << i;
+}
+
+TEST_F(Program, ForeignPtxTakesItsArraysFromFiles) {
+  std::vector<float> x(1000);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = float(i % 7);
+  ASSERT_TRUE(npy::write(file("x.npy"), "f32", npy::Shape{1000}, std::as_bytes(std::span(x))));
+  const Ran ran = run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:-1 --arg in:f32[1000]=" +
+                      file("x.npy") + " --arg inout:f32[1000]=" + file("x.npy") + " --out arg3=" + file("y.npy"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto y = npy::read(file("y.npy"));
+  ASSERT_TRUE(y) << y.error();
+  EXPECT_THAT(floats_of(*y), testing::Each(0.0f));
+}
+
+TEST_F(Program, ATensorMapFetchesItsTileAndZerosBeyondTheArray) {
+  const Ran ran = run("run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:in:f16[64,64]=const(3),box=16x16' --arg out:f16[16,16]=" +
+                      file("tile.npy") + " --arg u32:56 --arg u32:8");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto tile = npy::read(file("tile.npy"), {.dtype = "f16", .shape = npy::Shape{16, 16}});
+  ASSERT_TRUE(tile) << tile.error();
+  for (size_t i = 0; i < 256; ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, tile->data.data() + 2 * i, 2);
+    ASSERT_EQ(bits, i < 128 ? 0x4200 : 0) << "row " << i / 16;  // rows 56 to 63 exist
+  }
+}
+
+TEST_F(Program, TheArrayOfATensorMapMayBeAnotherArgument) {
+  const std::string arguments = "run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:f16[16,16]@1,box=16x16' --arg "
+                                "'inout:f16[16,16]=const(3)' --arg u32:0 --arg u32:0";
+  EXPECT_EQ(run(arguments).status, 0);
+}
+
+TEST_F(Program, AHangIsAFindingWithThePlace) {
+  const Ran ran = run("run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("error[PLD3080]"));
+  EXPECT_THAT(ran.err, HasSubstr("bar.sync 1, 64;"));
+}
+
+TEST_F(Program, AnAccessOutOfBoundsIsAFinding) {
+  const Ran ran = run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1001 --arg f32:2 --arg in:f32[1000]=iota --arg "
+                      "'inout:f32[1000]=const(1)'");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("PLD3022"));
+  EXPECT_THAT(ran.err, HasSubstr("0 bytes past the end of `arg2`"));
+}
+
+// ---- kernels by name -------------------------------------------------------------------------------
+TEST_F(Program, AKernelIsComparedWithItsReference) {
+  const Ran ran = run("run vector_add --shape n=4096");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("equal bit by bit (4096 elements)"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(Program, InputsComeFromFilesAndOutputsGoThere) {
+  std::vector<float> a(2048, 1.5f);
+  ASSERT_TRUE(npy::write(file("a.npy"), "f32", npy::Shape{2048}, std::as_bytes(std::span(a))));
+  const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy") + " --in b=" + file("a.npy") + " --out out=" + file("out.npy"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto out = npy::read(file("out.npy"));
+  ASSERT_TRUE(out) << out.error();
+  EXPECT_THAT(floats_of(*out), testing::Each(3.0f));
+}
+
+TEST_F(Program, SeedsChooseInputs) {
+  const auto hash_line = [&](const std::string& arguments) {
+    std::smatch match;
+    const std::string out = run("run vector_add --shape n=2048 " + arguments).out;
+    return std::regex_search(out, match, std::regex("hash ([0-9a-f]+)")) ? match[1].str() : "";
+  };
+  EXPECT_EQ(hash_line("--seed 5"), hash_line("--seed 5"));
+  EXPECT_NE(hash_line("--seed 5"), hash_line("--seed 6"));
+  EXPECT_NE(hash_line("--seed 5"), "");
+}
+
+TEST_F(Program, PtxIsPrintedAndReadBack) {
+  const Ran printed = run("ptx vector_add --shape n=4096 -o " + file("v.ptx"));
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  const Ran ran = run("run --ptx " + file("v.ptx") + " --grid 4 --block 128 --arg in:f32[4096]=iota --arg in:f32[4096]=iota --arg out:f32[4096]=" + file("sum.npy"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto sum = npy::read(file("sum.npy"));
+  ASSERT_TRUE(sum) << sum.error();
+  EXPECT_EQ(floats_of(*sum)[4095], 8190.0f);
+}
+
+TEST_F(Program, CheckRunsHostileSchedules) {
+  const Ran good = run("check vector_add --shape n=2048 --explore 2");
+  EXPECT_EQ(good.status, 0) << good.err;
+  for (const char* schedule : {"functional", "earliest", "latest", "seeded:0", "seeded:1"})
+    EXPECT_THAT(good.out, HasSubstr(schedule));
+  const Ran bad = run("check --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --explore 0");
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.err, HasSubstr("replay: palladion run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --schedule functional"));
+}
+
+// ---- JSON ------------------------------------------------------------------------------------------
+TEST_F(Program, JsonIsTheSameForOneAndTwoThreadsApartFromWallTimes) {
+  const auto report = [&](const std::string& arguments) {
+    EXPECT_EQ(run(arguments + " --json " + file("r.json")).status, 0);
+    auto json = nlohmann::ordered_json::parse(read(file("r.json")));
+    EXPECT_TRUE(json.contains("wall"));
+    json.erase("wall");
+    return json.dump();
+  };
+  for (const std::string& what : {std::string("run vector_add --shape n=65536"), saxpy(), std::string("run vector_add --shape n=65536 --schedule seeded:3")}) {
+    const std::string first = report(what + " --threads 1");
+    EXPECT_EQ(first, report(what + " --threads 1"));
+    EXPECT_EQ(first, report(what + " --threads 2"));
+    EXPECT_EQ(first, report(what + " --threads 2"));
+  }
+}
+
+TEST_F(Program, JsonHoldsWhatTheTextSays) {
+  ASSERT_EQ(run("run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --json " + file("r.json")).status, 1);
+  const auto json = nlohmann::json::parse(read(file("r.json")));
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ(json["sim"]["completed"], false);
+  EXPECT_EQ(json["sim"]["findings"][0]["code"], "PLD3080");
+  EXPECT_EQ(json["sim"]["findings"][0]["sites"][0]["instruction"], "bar.sync 1, 64;");
+  ASSERT_EQ(run(saxpy("--json " + file("r.json"))).status, 0);
+  const auto good = nlohmann::json::parse(read(file("r.json")));
+  EXPECT_EQ(good["sim"]["outputs"][0]["name"], "arg3");
+  EXPECT_EQ(good["sim"]["outputs"][0]["fnv1a"].get<std::string>().size(), 16u);
+  EXPECT_EQ(good["sim"]["ctas"], 4);
+  EXPECT_GT(good["wall"]["sim_seconds"], 0);
+}
+
+// ---- mistakes --------------------------------------------------------------------------------------
+struct Mistake {
+  const char* arguments;
+  int status;
+};
+
+// Every mistake a user makes before a run: its exit code and its whole text.
+TEST_F(Program, MistakesAreAnsweredInWords) {
+  const Mistake mistakes[] = {
+      {"", 2},
+      {"rnu vector_add", 2},
+      {"run", 2},
+      {"run vector_ad", 2},
+      {"run saxpy.ptx", 2},
+      {"run vector_add --shap n=4", 2},
+      {"run vector_add --shape m=4", 2},
+      {"run vector_add --shape n=-4", 2},
+      {"run vector_add --shape n", 2},
+      {"run vector_add --shape n=1000", 2},
+      {"run vector_add --set dtype=f64", 2},
+      {"run vector_add extra", 2},
+      {"run vector_add --seed x", 2},
+      {"run vector_add --arch h20", 2},
+      {"run vector_add --arch b200", 3},
+      {"run vector_add --schedule hardware", 3},
+      {"run vector_add --schedule fast", 2},
+      {"run vector_add --values none", 3},
+      {"run vector_add --trace t.json", 3},
+      {"run vector_add --report r.html", 3},
+      {"run vector_add --check race", 3},
+      {"run vector_add --check rase", 2},
+      {"run vector_add --on gpu", 2},
+      {"run vector_add --in c=a.npy", 2},
+      {"run vector_add --in a=missing.npy", 2},
+      {"run vector_add --in a=tests/cli/ptx/saxpy.ptx", 2},
+      {"run vector_add --out sum=a.npy", 2},
+      {"run vector_add --grid 4", 2},
+      {"run --ptx missing.ptx --grid 1 --block 32", 2},
+      {"run --ptx tests/cli/ptx/broken.ptx --grid 1 --block 32", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --block 32", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --entry axpy", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u32:5", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u64:5 --arg f32:2 --arg in:f32[5]=iota --arg inout:f32[5]=iota", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 2048 --arg u32:5 --arg f32:2 --arg in:f32[5]=iota --arg inout:f32[5]=iota", 2},
+      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[64,64]@1,box=64x64,swizzle=32 --arg inout:f16[64,64]=iota --arg u32:0 --arg u32:0", 2},
+      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[99,64]@1,box=8x8 --arg inout:f16[64,64]=iota --arg u32:0 --arg u32:0", 2},
+      {"explain PLD9999", 2},
+      {"explain wgmm", 2},
+      {"lab", 3},
+  };
+  std::string all;
+  for (const Mistake& mistake : mistakes) {
+    const Ran ran = run(mistake.arguments);
+    EXPECT_EQ(ran.status, mistake.status) << mistake.arguments << "\n" << ran.err;
+    all += "$ palladion " + std::string(mistake.arguments) + "\n" + ran.err + "\n";
+  }
+  // The list of kernels grows.
+  all = std::regex_replace(all, std::regex("There are [a-z_0-9, ]*vector_add[a-z_0-9, ]*"), "There are ...");
+  EXPECT_TRUE(golden::compare("cli/mistakes.txt", all));
+}
+
+TEST_F(Program, AWrongFileSaysWhatWasExpected) {
+  std::vector<float> a(7);
+  ASSERT_TRUE(npy::write(file("a.npy"), "f32", npy::Shape{7}, std::as_bytes(std::span(a))));
+  const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("a.npy"));
+  EXPECT_THAT(ran.err, HasSubstr("f32[7]"));
+  EXPECT_THAT(ran.err, HasSubstr("f32[2048]"));
+}
+
+TEST_F(Program, WithoutADeviceItSaysSo) {
+  if (run("doctor").out.find("no device") == std::string::npos) GTEST_SKIP() << "there is a device";
+  for (const char* arguments : {"run vector_add --shape n=2048 --on device", "compare vector_add --shape n=2048"}) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.err, HasSubstr("--on sim"));
+  }
+}
+
+TEST_F(Program, ControlCEndsWithWhatIsKnown) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::string out = file("out"), err = file("err");
+    if (std::freopen(out.c_str(), "w", stdout) == nullptr || std::freopen(err.c_str(), "w", stderr) == nullptr) ::_exit(99);
+    ::execl(program().c_str(), "palladion", "run", "--ptx", ptx("spin").c_str(), "--grid", "4", "--block", "128", "--arg", "inout:u32[1]=zeros", nullptr);
+    ::_exit(99);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130) << read(file("err"));
+  EXPECT_THAT(read(file("out")), HasSubstr("interrupted"));
+}
+
+// ---- the rest --------------------------------------------------------------------------------------
+TEST_F(Program, HelpAndVersion) {
+  EXPECT_EQ(run("--version").out.substr(0, 10), "palladion ");
+  EXPECT_THAT(run("--help").out, HasSubstr("compare"));
+  const Ran help = run("run --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("--schedule"));
+}
+
+TEST_F(Program, TheVersionIsTheProjects) {
+  std::smatch match;
+  const std::string cmake = read(PLD_SOURCE_DIR "/CMakeLists.txt");
+  ASSERT_TRUE(std::regex_search(cmake, match, std::regex("VERSION ([0-9.]+) LANGUAGES")));
+  EXPECT_EQ(run("--version").out, "palladion " + match[1].str() + "\n");
+}
+
+TEST_F(Program, ListNamesKernelsArchitecturesSchedulesChecks) {
+  const Ran ran = run("list");
+  EXPECT_EQ(ran.status, 0);
+  for (const char* word : {"vector_add", "h200", "functional", "seeded:N", "deadlock"}) EXPECT_THAT(ran.out, HasSubstr(word));
+}
+
+TEST_F(Program, ExplainKnowsCodesAndInstructions) {
+  EXPECT_THAT(run("explain pld3080").out, HasSubstr("nothing can move any more"));
+  const Ran op = run("explain cp.async.bulk.tensor wgmma.wait_group");
+  EXPECT_EQ(op.status, 0) << op.err;
+  EXPECT_THAT(op.out, HasSubstr("wgmma.wait_group.sync.aligned"));
+  EXPECT_THAT(op.out, Not(HasSubstr("wgmma.fence.sync")));
+  EXPECT_EQ(run("explain").status, 0);
+}
+
+}  // namespace
+}  // namespace palladion::cli
