@@ -43,7 +43,8 @@ std::vector<bool> find_leaders(const Function& f) {
     if (flow == Flow::next) continue;
     leader[at + 1] = true;
     if (flow == Flow::leave) continue;
-    for_each_target(f, f.body[at], flow, [&](uint32_t target) { leader[std::min<size_t>(target, f.body.size())] = true; });
+    for_each_target(f, f.body[at], flow,
+                    [&](uint32_t target) { leader[std::min<size_t>(target, f.body.size())] = true; });
   }
   return leader;
 }
@@ -89,7 +90,8 @@ constexpr int max_rounds = 64;
 
 bool only_returns(const Cfg& cfg, const Function& f, uint32_t b) {
   const Instruction& i = f.body[cfg.blocks[b].first];
-  return cfg.blocks[b].last == cfg.blocks[b].first + 1 && !guarded(i) && (i.op->name == "ret" || i.op->name == "exit");
+  return cfg.blocks[b].last == cfg.blocks[b].first + 1 && !guarded(i) &&
+         (i.op->name == "ret" || i.op->name == "exit");
 }
 
 bool leaves(const Cfg& cfg, const Function& f, uint32_t b) {
@@ -97,13 +99,15 @@ bool leaves(const Cfg& cfg, const Function& f, uint32_t b) {
   const Flow flow = flow_of(last);
   if (flow == Flow::leave) return true;
   bool out = (flow == Flow::next || guarded(last)) && b + 1 == cfg.blocks.size();
-  if (flow != Flow::next) for_each_target(f, last, flow, [&](uint32_t target) { out |= target >= f.body.size(); });
+  if (flow != Flow::next)
+    for_each_target(f, last, flow, [&](uint32_t target) { out |= target >= f.body.size(); });
   return out;
 }
 
 Graph without_early_exits(const Cfg& cfg, const Function& f) {
   const auto count = static_cast<uint32_t>(cfg.blocks.size());
-  Graph g{std::vector<std::vector<uint32_t>>(count), std::vector<std::vector<uint32_t>>(count), std::vector<uint8_t>(count)};
+  Graph g{std::vector<std::vector<uint32_t>>(count), std::vector<std::vector<uint32_t>>(count),
+          std::vector<uint8_t>(count)};
   for (uint32_t b = 0; b < count; ++b) {
     bool returns = false;
     for (const uint32_t s : cfg.blocks[b].successors) {
@@ -122,7 +126,8 @@ Graph without_early_exits(const Cfg& cfg, const Function& f) {
 }
 
 // Reverse postorder of the reversed graph from `exits`, over blocks that have no number yet.
-std::vector<uint32_t> reverse_order(const Graph& g, const std::vector<uint32_t>& exits, std::vector<bool>& covered) {
+std::vector<uint32_t> reverse_order(const Graph& g, const std::vector<uint32_t>& exits,
+                                    std::vector<bool>& covered) {
   std::vector<uint32_t> postorder;
   std::vector<std::pair<uint32_t, size_t>> stack;
   for (const uint32_t start : exits) {
@@ -149,8 +154,8 @@ std::vector<uint32_t> reverse_order(const Graph& g, const std::vector<uint32_t>&
 
 // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph: number 0 is
 // the virtual exit, order[k - 1] has number k. Gives the post-dominator's number for each number.
-std::vector<uint32_t> post_dominators(const Graph& g, const std::vector<uint32_t>& order, const std::vector<bool>& is_exit,
-                                      const std::vector<uint32_t>& number) {
+std::vector<uint32_t> post_dominators(const Graph& g, const std::vector<uint32_t>& order,
+                                      const std::vector<bool>& is_exit, const std::vector<uint32_t>& number) {
   std::vector<uint32_t> dominator(order.size() + 1, unknown);
   dominator[0] = 0;
   const auto meet = [&](uint32_t a, uint32_t b) {

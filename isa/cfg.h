@@ -9,14 +9,14 @@
 namespace palladion::isa {
 
 struct Block {
-  uint32_t first = 0, last = 0;        // instructions [first, last)
+  uint32_t first = 0, last = 0;  // instructions [first, last)
   std::vector<uint32_t> successors, predecessors;
-  uint32_t reconverge = no_id;         // block id; no_id = nowhere before they end or return
+  uint32_t reconverge = no_id;  // block id; no_id = nowhere before they end or return
 };
 
 struct Cfg {
   std::vector<Block> blocks;
-  std::vector<uint32_t> block_of;      // instruction -> block
+  std::vector<uint32_t> block_of;  // instruction -> block
 };
 
 Cfg build_cfg(const Function& function);

@@ -207,4 +207,20 @@ bool match_modifiers(const Form& form, const std::vector<std::string_view>& word
   return w == words.size();
 }
 
+Type operand_type(const Form& form, const OperandDef& def, const int8_t* slots) {
+  if (def.type_slot.empty()) return def.literal;
+  const int slot = form.slot(def.type_slot);
+  if (slot < 0 || slots[slot] < 0) return Type::none;
+  const auto& words = form.slots[static_cast<size_t>(slot)].words;
+  return type_named(words[static_cast<size_t>(slots[slot])]).value_or(Type::none);
+}
+
+int operand_count(const Form& form, const OperandDef& def, const int8_t* slots) {
+  if (def.count_slot.empty()) return def.count;
+  const int slot = form.slot(def.count_slot);
+  if (slot < 0 || slots[slot] < 0) return 1;
+  const char last = form.slots[static_cast<size_t>(slot)].words[static_cast<size_t>(slots[slot])].back();
+  return last >= '1' && last <= '9' ? last - '0' : 0;
+}
+
 }  // namespace palladion::isa

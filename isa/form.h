@@ -71,4 +71,9 @@ Form compile_form(std::string_view text);
 // order; fills one index a slot (-1 = absent). False when they do not fit.
 bool match_modifiers(const Form& form, const std::vector<std::string_view>& words, int8_t* slots);
 
+// The type of a value operand under the words chosen in `slots`; Type::none when its slot is absent.
+Type operand_type(const Form& form, const OperandDef& def, const int8_t* slots);
+// Its number of elements: 1 = a scalar, 0 = a vector of any length.
+int operand_count(const Form& form, const OperandDef& def, const int8_t* slots);
+
 }  // namespace palladion::isa

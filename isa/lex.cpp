@@ -70,7 +70,8 @@ size_t Lexer::end_of_word(size_t i) const {
 }
 
 size_t Lexer::end_of_number(size_t i) const {
-  const bool prefixed = text_[i] == '0' && class_of(at(i + 1)) == letter && at(i + 1) != 'e' && at(i + 1) != 'E';
+  const bool prefixed =
+      text_[i] == '0' && class_of(at(i + 1)) == letter && at(i + 1) != 'e' && at(i + 1) != 'E';
   const auto word = [&] {
     while (follows_in_word(at(i))) ++i;
   };

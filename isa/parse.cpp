@@ -14,16 +14,19 @@ namespace {
 
 std::string unquoted(std::string_view s) { return std::string(s.substr(1, s.size() - 2)); }
 
-constexpr std::pair<std::string_view, Linkage> linkages[] = {
-    {"visible", Linkage::visible}, {"extern", Linkage::extern_}, {"weak", Linkage::weak}, {"common", Linkage::common}};
+constexpr std::pair<std::string_view, Linkage> linkages[] = {{"visible", Linkage::visible},
+                                                             {"extern", Linkage::extern_},
+                                                             {"weak", Linkage::weak},
+                                                             {"common", Linkage::common}};
 
 constexpr std::pair<std::string_view, Space> variable_spaces[] = {{"global", Space::global},
-                                                                   {"const", Space::const_},
-                                                                   {"shared", Space::shared_cta},
-                                                                   {"local", Space::local}};
-constexpr std::string_view item_words[] = {"visible", "extern", "weak",   "common", "entry",
-                                           "func",    "global", "const",  "shared", "local"};
-constexpr std::string_view other_words[] = {"version", "target", "file", "section", "alias", "pragma", "address_size"};
+                                                                  {"const", Space::const_},
+                                                                  {"shared", Space::shared_cta},
+                                                                  {"local", Space::local}};
+constexpr std::string_view item_words[] = {"visible", "extern", "weak",  "common", "entry",
+                                           "func",    "global", "const", "shared", "local"};
+constexpr std::string_view other_words[] = {"version", "target", "file",        "section",
+                                            "alias",   "pragma", "address_size"};
 
 }  // namespace
 
@@ -32,9 +35,10 @@ void Parser::version() {
   const std::string_view s = token_.text;
   const size_t dot = s.find('.');
   uint32_t major = 0, minor = 0;
-  const bool fits = token_.is(Token::Kind::number) && dot != std::string_view::npos &&
-                    std::from_chars(s.data(), s.data() + dot, major).ptr == s.data() + dot &&
-                    std::from_chars(s.data() + dot + 1, s.data() + s.size(), minor).ptr == s.data() + s.size();
+  const bool fits =
+      token_.is(Token::Kind::number) && dot != std::string_view::npos &&
+      std::from_chars(s.data(), s.data() + dot, major).ptr == s.data() + dot &&
+      std::from_chars(s.data() + dot + 1, s.data() + s.size(), minor).ptr == s.data() + s.size();
   if (!fits || minor > 9 || major == 0 || major > 99) {
     return error(at, code::directive, "`.version` takes a PTX version such as 8.7");
   }
@@ -55,7 +59,8 @@ void Parser::target() {
       module.target_options.emplace_back(word->text);
     }
   } while (accept(','));
-  if (module.target.empty()) error(previous_, code::directive, "`.target` names no architecture such as sm_90a");
+  if (module.target.empty())
+    error(previous_, code::directive, "`.target` names no architecture such as sm_90a");
 }
 
 // .file 1 "name"[, timestamp, size]
@@ -113,7 +118,8 @@ void Parser::alias() {
   for (int k = 0; k < 2; ++k) {
     const auto it = module_names_.find(tokens[k]->text);
     if (it == module_names_.end() || module.symbols[it->second].kind != Symbol::Kind::function) {
-      return error(*tokens[k], code::undeclared, fmt::format("`{}` is no function declared above", tokens[k]->text));
+      return error(*tokens[k], code::undeclared,
+                   fmt::format("`{}` is no function declared above", tokens[k]->text));
     }
     ids[k] = it->second;
   }
@@ -164,12 +170,14 @@ void Parser::module_item() {
   if (accept_directive("address_size")) {
     const Token at = token_;
     const auto size = small_integer("32 or 64");
-    if (size && *size != 64) error(at, code::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
+    if (size && *size != 64)
+      error(at, code::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
     return;
   }
   for (const auto word : {"texref", "samplerref", "surfref", "tex"}) {
     if (!token_.is_directive(word)) continue;
-    error(token_, code::not_modelled, fmt::format("texture, sampler and surface references (`.{}`) are not modelled", word));
+    error(token_, code::not_modelled,
+          fmt::format("texture, sampler and surface references (`.{}`) are not modelled", word));
     return skip_statement();
   }
   if (token_.is(Token::Kind::directive)) {
@@ -179,7 +187,8 @@ void Parser::module_item() {
       nearest.offer(word);
     }
     for (const auto word : other_words) nearest.offer(word);
-    error(token_, code::directive, fmt::format("`{}` is no directive of a module", token_.text.substr(0, 60)), nearest.help());
+    error(token_, code::directive, fmt::format("`{}` is no directive of a module", token_.text.substr(0, 60)),
+          nearest.help());
   } else {
     error_expected("a directive such as `.visible .entry`");
   }
@@ -202,7 +211,8 @@ void Parser::finish_relocations() {
 }
 
 void Parser::run() {
-  if (token_.is(Token::Kind::end)) return error(token_, code::syntax, "the text is empty", "PTX starts with `.version`");
+  if (token_.is(Token::Kind::end))
+    return error(token_, code::syntax, "the text is empty", "PTX starts with `.version`");
   while (!token_.is(Token::Kind::end) && !too_many_errors()) module_item();
   finish_files();
   finish_relocations();
@@ -215,7 +225,8 @@ tl::expected<Module, Diagnostics> parse(std::string_view text, const std::string
   parser.run();
   parser.module.file = name;
   if (parser.diagnostics.empty()) return std::move(parser.module);
-  std::ranges::stable_sort(parser.diagnostics, {}, [](const Diagnostic& d) { return std::pair(d.loc.line, d.loc.column); });
+  std::ranges::stable_sort(parser.diagnostics, {},
+                           [](const Diagnostic& d) { return std::pair(d.loc.line, d.loc.column); });
   return tl::unexpected(std::move(parser.diagnostics));
 }
 

@@ -20,14 +20,16 @@ bool is_storable(Type t) {
 
 }  // namespace
 
-// One of `.align 8`, `.v2`, `.b32`, `.ptr .global .align 4`, `.attribute(...)`. False when it is none of them.
+// One of `.align 8`, `.v2`, `.b32`, `.ptr .global .align 4`, `.attribute(...)`. False when it is none of
+// them.
 bool Parser::declarator_directive(Declarator& d) {
   Variable& v = d.variable;
   if (accept_directive("align")) {
     const Token at = token_;
     const auto align = small_integer("an alignment in bytes");
     if (!align) return d.ok = false;
-    if (!is_power_of_two(*align)) error(at, code::directive, fmt::format("alignment {} is no power of two", *align));
+    if (!is_power_of_two(*align))
+      error(at, code::directive, fmt::format("alignment {} is no power of two", *align));
     v.align = *align;
     return true;
   }
@@ -74,11 +76,12 @@ Parser::Declarator Parser::declarator(Space space) {
     const size_t before = diagnostics.size();
     if (d.ok || before == 0) {
       Nearest nearest(token_.text.substr(1));
-      for (const auto word : {"b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f32",
-                              "f64", "pred", "align", "ptr"}) {
+      for (const auto word : {"b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16",
+                              "s32", "s64", "f16", "f32", "f64", "pred", "align", "ptr"}) {
         nearest.offer(word);
       }
-      error(token_, code::directive, fmt::format("`{}` is no type or attribute of a variable", token_.text.substr(0, 60)),
+      error(token_, code::directive,
+            fmt::format("`{}` is no type or attribute of a variable", token_.text.substr(0, 60)),
             nearest.help());
     }
     d.ok = false;
@@ -110,7 +113,8 @@ bool Parser::dimensions(Variable& v) {
   for (size_t i = 0; i < v.dims.size(); ++i) {
     const uint64_t n = v.dims[i];
     if (n > max_variable_bytes || (n != 0 && size > max_variable_bytes / n) || (n == 0 && i != 0)) {
-      error(at, code::directive, n == 0 ? "only the first dimension may be left open" : "this array is too large");
+      error(at, code::directive,
+            n == 0 ? "only the first dimension may be left open" : "this array is too large");
       v.dims.clear();
       return false;
     }
@@ -125,7 +129,8 @@ void Parser::declare_variable(const Token& name, Variable v, Linkage linkage) {
   if (existing != names.end()) {
     Symbol& old = module.symbols[existing->second];
     // `.extern .global x;` may be followed by its definition.
-    const bool completes = old.kind == Symbol::Kind::variable && (old.linkage == Linkage::extern_ || linkage == Linkage::extern_);
+    const bool completes = old.kind == Symbol::Kind::variable &&
+                           (old.linkage == Linkage::extern_ || linkage == Linkage::extern_);
     if (!completes) return error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
     if (linkage != Linkage::extern_) {
       old.linkage = linkage;
@@ -192,7 +197,8 @@ void Parser::register_declaration() {
   const Declarator d = declarator(Space::reg);
   if (!d.ok) return skip_statement();
   if (d.variable.vector != 1) {
-    error(previous_, code::not_modelled, "registers that are vectors are not modelled", "declare one register for each element");
+    error(previous_, code::not_modelled, "registers that are vectors are not modelled",
+          "declare one register for each element");
     return skip_statement();
   }
   do {

@@ -6,12 +6,6 @@
 #include "isa/parse_internal.h"
 
 namespace palladion::isa::detail {
-namespace {
-
-constexpr uint64_t max_launch_threads = 1024;
-
-}  // namespace
-
 // --- headers -------------------------------------------------------------------------------------
 
 // One parameter: `.param .u64 .ptr .global .align 1 name`, `.param .align 64 .b8 name[128]`, `.reg .b32 %a`.
@@ -66,7 +60,8 @@ Function& Parser::begin_function(const Token& name, Linkage linkage, bool entry)
     if (linkage != Linkage::none && linkage != Linkage::extern_) s.linkage = linkage;
     return f;
   }
-  if (existing != module_names_.end()) error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+  if (existing != module_names_.end())
+    error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
   Symbol s;
   s.name = name.text;
   s.kind = Symbol::Kind::function;
@@ -99,7 +94,9 @@ bool Parser::function_directive(Function& f) {
   const std::string_view word = token_.text.substr(1);
   next();
   const auto dims = [&](std::optional<Dim3>& field) { return (field = dim3()).has_value(); };
-  const auto number = [&](std::optional<uint32_t>& field) { return (field = small_integer("a number")).has_value(); };
+  const auto number = [&](std::optional<uint32_t>& field) {
+    return (field = small_integer("a number")).has_value();
+  };
   if (word == "maxntid") return dims(f.maxntid);
   if (word == "reqntid") return dims(f.reqntid);
   if (word == "reqnctapercluster") return dims(f.reqnctapercluster);
@@ -123,11 +120,13 @@ bool Parser::function_directive(Function& f) {
     return true;
   }
   Nearest nearest(word);
-  for (const auto known : {"maxntid", "reqntid", "reqnctapercluster", "minnctapersm", "maxnctapersm", "maxnreg", "maxclusterrank",
-                           "explicitcluster", "noreturn", "pragma", "abi_preserve"}) {
+  for (const auto known :
+       {"maxntid", "reqntid", "reqnctapercluster", "minnctapersm", "maxnctapersm", "maxnreg",
+        "maxclusterrank", "explicitcluster", "noreturn", "pragma", "abi_preserve"}) {
     nearest.offer(known);
   }
-  error(at, code::directive, fmt::format("`{}` is no directive of a function", at.text.substr(0, 60)), nearest.help());
+  error(at, code::directive, fmt::format("`{}` is no directive of a function", at.text.substr(0, 60)),
+        nearest.help());
   return false;
 }
 
@@ -188,7 +187,8 @@ void Parser::body(Function& f) {
       statement();
     }
   }
-  if (!token_.is('}') && !too_many_errors()) error(token_, code::syntax, fmt::format("the body of `{}` has no end", f.name));
+  if (!token_.is('}') && !too_many_errors())
+    error(token_, code::syntax, fmt::format("the body of `{}` has no end", f.name));
   accept('}');
   finish_function();
   function_ = nullptr;
@@ -234,8 +234,10 @@ void Parser::body_directive() {
     return body_directive();
   }
   Nearest nearest(token_.text.substr(1));
-  for (const auto word : {"reg", "loc", "local", "shared", "global", "const", "param", "pragma"}) nearest.offer(word);
-  error(token_, code::directive, fmt::format("`{}` is no directive of a body", token_.text.substr(0, 60)), nearest.help());
+  for (const auto word : {"reg", "loc", "local", "shared", "global", "const", "param", "pragma"})
+    nearest.offer(word);
+  error(token_, code::directive, fmt::format("`{}` is no directive of a body", token_.text.substr(0, 60)),
+        nearest.help());
   next();
   skip_statement();
 }
@@ -288,9 +290,11 @@ void Parser::label_definition() {
   if (token_.is_directive("branchtargets")) return branch_targets(name);
   if (token_.is_directive("calltargets")) return call_targets(name);
   if (token_.is_directive("callprototype")) return call_prototype(name);
-  if (name.text.find('.') != std::string_view::npos) return error(name, code::syntax, fmt::format("`{}` is no label", name.text));
+  if (name.text.find('.') != std::string_view::npos)
+    return error(name, code::syntax, fmt::format("`{}` is no label", name.text));
   Label& label = function_->labels[reference_label(name)];
-  if (label.target != no_id) return error(name, code::redefined, fmt::format("label `{}` stands twice", name.text));
+  if (label.target != no_id)
+    return error(name, code::redefined, fmt::format("label `{}` stands twice", name.text));
   label.target = static_cast<uint32_t>(function_->body.size());
 }
 
@@ -313,7 +317,8 @@ void Parser::finish_function() {
     Nearest nearest(name);
     for (const Label& l : f.labels)
       if (l.target != no_id) nearest.offer(l.name);
-    error(use.first, code::undeclared, fmt::format("label `{}` stands nowhere in `{}`", name, f.name), nearest.help());
+    error(use.first, code::undeclared, fmt::format("label `{}` stands nowhere in `{}`", name, f.name),
+          nearest.help());
   }
   // Labels get their final numbers and names that are unique in the function.
   std::vector<LabelId> final_id(f.labels.size(), no_id);
@@ -337,87 +342,6 @@ void Parser::finish_function() {
   for (BranchTargets& t : f.branch_targets)
     for (LabelId& id : t.labels) id = settle(id);
   f.labels = std::move(kept);
-}
-
-// --- lists and prototypes ------------------------------------------------------------------------
-
-void Parser::branch_targets(const Token& name) {
-  next();
-  BranchTargets targets{unique_name(name.text), {}};
-  do {
-    const auto label = expect_word("a label");
-    if (!label) return skip_statement();
-    // label<N> names label0 ... label(N-1).
-    if (!accept('<')) {
-      targets.labels.push_back(reference_label(*label));
-      continue;
-    }
-    error(*label, code::not_modelled, "label ranges are not modelled", "write the labels one by one");
-    return skip_statement();
-  } while (accept(','));
-  if (!expect(';')) skip_statement();
-  scope().branch_targets.emplace(name.text, static_cast<uint32_t>(function_->branch_targets.size()));
-  function_->branch_targets.push_back(std::move(targets));
-}
-
-void Parser::call_targets(const Token& name) {
-  next();
-  CallTargets targets;
-  targets.name = unique_name(name.text);
-  do {
-    const auto word = expect_word("a function");
-    if (!word) return skip_statement();
-    const auto it = module_names_.find(word->text);
-    if (it == module_names_.end() || module.symbols[it->second].kind != Symbol::Kind::function) {
-      error(*word, code::undeclared, fmt::format("`{}` is no function declared above", word->text));
-    } else {
-      targets.functions.push_back(it->second);
-    }
-  } while (accept(','));
-  if (!expect(';')) skip_statement();
-  scope().call_targets.emplace(name.text, static_cast<uint32_t>(function_->call_targets.size()));
-  function_->call_targets.push_back(std::move(targets));
-}
-
-bool Parser::prototype_parameters(std::vector<Variable>& list) {
-  if (!expect('(')) return false;
-  if (accept(')')) return true;
-  do {
-    const bool in_register = token_.is_directive("reg");
-    if (!in_register && !token_.is_directive("param")) {
-      error_expected("`.param`");
-      return false;
-    }
-    next();
-    Declarator d = declarator(in_register ? Space::reg : Space::param);
-    if (!d.ok || !expect_word("`_`") || !dimensions(d.variable)) return false;
-    list.push_back(std::move(d.variable));
-  } while (accept(','));
-  return expect(')');
-}
-
-// name: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;
-void Parser::call_prototype(const Token& name) {
-  next();
-  CallTargets proto;
-  proto.name = unique_name(name.text);
-  proto.prototype = true;
-  bool fits = true;
-  if (token_.is('(')) fits = prototype_parameters(proto.returns);
-  fits = fits && expect_word("`_`");
-  if (fits && token_.is('(')) fits = prototype_parameters(proto.params);
-  if (!fits) return skip_statement();
-  while (token_.is(Token::Kind::directive)) {
-    if (accept_directive("noreturn")) {
-      proto.noreturn = true;
-    } else {
-      next();  // .abi_preserve N, .abi_preserve_control N
-      if (at_constant() && !small_integer("a number")) break;
-    }
-  }
-  if (!expect(';')) skip_statement();
-  scope().call_targets.emplace(name.text, static_cast<uint32_t>(function_->call_targets.size()));
-  function_->call_targets.push_back(std::move(proto));
 }
 
 }  // namespace palladion::isa::detail

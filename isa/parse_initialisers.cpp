@@ -13,26 +13,34 @@ constexpr uint64_t max_initialised_bytes = uint64_t{1} << 26;
 
 std::optional<char> escape(char c) {
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '0': return '\0';
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case '0':
+      return '\0';
     case '\\':
     case '"':
-    case '\'': return c;
-    default: return std::nullopt;
+    case '\'':
+      return c;
+    default:
+      return std::nullopt;
   }
 }
 
 void store(Variable& v, uint64_t at, uint64_t value, int size) {
   if (v.init.size() < at + static_cast<uint64_t>(size)) v.init.resize(at + static_cast<uint64_t>(size));
-  for (int i = 0; i < size; ++i) v.init[at + static_cast<uint64_t>(i)] = static_cast<uint8_t>(value >> (8 * i));
+  for (int i = 0; i < size; ++i)
+    v.init[at + static_cast<uint64_t>(i)] = static_cast<uint8_t>(value >> (8 * i));
 }
 
 uint64_t as_integer(const Operand& value) {
   if (value.imm_type == Operand::ImmType::integer) return value.bits;
-  const double d = value.imm_type == Operand::ImmType::f64 ? std::bit_cast<double>(value.bits)
-                                                           : std::bit_cast<float>(static_cast<uint32_t>(value.bits));
+  const double d = value.imm_type == Operand::ImmType::f64
+                       ? std::bit_cast<double>(value.bits)
+                       : std::bit_cast<float>(static_cast<uint32_t>(value.bits));
   return d >= -9.2e18 && d <= 9.2e18 ? static_cast<uint64_t>(static_cast<int64_t>(d)) : 0;
 }
 
@@ -108,18 +116,21 @@ bool Parser::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
   const bool part = mask != ~uint64_t{0};
   // LLVM prints a pointer inside a struct of bytes as its eight masked bytes: one address again.
   if (part && shift > 0) {
-    const bool goes_on = !v.relocations.empty() && v.relocations.back().at + v.relocations.back().size == at &&
-                         v.relocations.back().size == shift && v.relocations.back().addend == addend && !new_addresses_.empty() &&
-                         new_addresses_.back().name.text == name->text;
+    const bool goes_on = !v.relocations.empty() &&
+                         v.relocations.back().at + v.relocations.back().size == at &&
+                         v.relocations.back().size == shift && v.relocations.back().addend == addend &&
+                         !new_addresses_.empty() && new_addresses_.back().name.text == name->text;
     if (!goes_on || bytes(v.type) != 1) {
-      error(*name, code::not_modelled, "only whole addresses, from their lowest byte on, are modelled in initialisers");
+      error(*name, code::not_modelled,
+            "only whole addresses, from their lowest byte on, are modelled in initialisers");
       return false;
     }
     ++v.relocations.back().size;
   } else {
     const int size = part ? 1 : bytes(v.type);
     if (size != 8 && size != 4 && !part) {
-      error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)), "use .u64 or .b64");
+      error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)),
+            "use .u64 or .b64");
       return false;
     }
     Relocation r;
@@ -140,7 +151,8 @@ bool Parser::initialiser_value(Variable& v, uint64_t at) {
     error(start, code::initialiser, "this initialiser is too large");
     return false;
   }
-  if (token_.is(Token::Kind::word) && token_.text != "WARP_SZ") return initialiser_address(v, at, ~uint64_t{0});
+  if (token_.is(Token::Kind::word) && token_.text != "WARP_SZ")
+    return initialiser_address(v, at, ~uint64_t{0});
   if (token_.is(Token::Kind::number) && lexer_.peek() == '(') {
     next();
     const auto mask = literal(previous_);
@@ -181,7 +193,8 @@ bool Parser::initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth)
     if (!accept(',')) break;
   }
   if (!token_.is('}')) {
-    error(token_, code::initialiser, fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
+    error(token_, code::initialiser,
+          fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
     return false;
   }
   next();
@@ -208,7 +221,8 @@ void Parser::initialiser(Variable& v, const Token& name) {
     }
   }
   if (fits && v.size() != 0 && v.init.size() > v.size()) {
-    error(name, code::initialiser, fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
+    error(name, code::initialiser,
+          fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
   }
   if (!fits) {
     if (diagnostics.empty()) error(name, code::initialiser, "this initialiser is too large");

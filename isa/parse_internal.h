@@ -56,6 +56,9 @@ struct Candidates {
   std::vector<One> forms;
 };
 
+// "add.s32" -> add, s32
+std::vector<std::string_view> split_words(std::string_view mnemonic);
+
 // `found` minimises the edit distance to `word`; empty when nothing is near.
 class Nearest {
  public:

@@ -39,19 +39,27 @@ bool is_decimal_float(std::string_view s) {
 int level(const Token& t) {
   if (t.kind != Token::Kind::punct) return 0;
   switch (t.text[0]) {
-    case '|': return 3;
-    case '^': return 4;
-    case '&': return 5;
+    case '|':
+      return 3;
+    case '^':
+      return 4;
+    case '&':
+      return 5;
     case '=':
-    case '!': return 6;
+    case '!':
+      return 6;
     case '<':
-    case '>': return 7;
+    case '>':
+      return 7;
     case '+':
-    case '-': return 9;
+    case '-':
+      return 9;
     case '*':
     case '/':
-    case '%': return 10;
-    default: return 0;
+    case '%':
+      return 10;
+    default:
+      return 0;
   }
 }
 
@@ -96,12 +104,16 @@ std::optional<Operand> Parser::literal(const Token& t) {
   std::optional<Operand> o;
   if (mark == 'f' || mark == 'F') {
     if (const auto v = hex_digits(s.substr(2), 8)) o = Operand::f32(static_cast<uint32_t>(*v));
-    if (!o) error(t, code::number, fmt::format("`{}` is no f32 constant", s), "0f is followed by exactly 8 hexadecimal digits");
+    if (!o)
+      error(t, code::number, fmt::format("`{}` is no f32 constant", s),
+            "0f is followed by exactly 8 hexadecimal digits");
     return o;
   }
   if (mark == 'd' || mark == 'D') {
     if (const auto v = hex_digits(s.substr(2), 16)) o = Operand::f64(*v);
-    if (!o) error(t, code::number, fmt::format("`{}` is no f64 constant", s), "0d is followed by exactly 16 hexadecimal digits");
+    if (!o)
+      error(t, code::number, fmt::format("`{}` is no f64 constant", s),
+            "0d is followed by exactly 16 hexadecimal digits");
     return o;
   }
   if (is_decimal_float(s)) {
@@ -180,8 +192,10 @@ std::optional<Operand> Parser::constant_binary(int min_level) {
     if (op.size() == 2) next();
     const auto right = constant_binary(own + 1);
     if (!right) return std::nullopt;
-    const bool integers = left->imm_type == Operand::ImmType::integer && right->imm_type == Operand::ImmType::integer;
-    const auto v = integers ? apply(op, static_cast<int64_t>(left->bits), static_cast<int64_t>(right->bits)) : std::nullopt;
+    const bool integers =
+        left->imm_type == Operand::ImmType::integer && right->imm_type == Operand::ImmType::integer;
+    const auto v = integers ? apply(op, static_cast<int64_t>(left->bits), static_cast<int64_t>(right->bits))
+                            : std::nullopt;
     if (!v) {
       error(at, code::number, integers ? "division by zero" : "constant expressions are made of integers");
       return std::nullopt;

@@ -14,7 +14,9 @@ namespace palladion::isa::detail {
 std::string Parser::unique_name(std::string_view name) {
   std::string unique(name);
   const bool nested = scopes_.size() > 2;
-  const auto taken = [&](const std::string& s) { return used_names_.contains(s) || (nested && module_names_.contains(s)); };
+  const auto taken = [&](const std::string& s) {
+    return used_names_.contains(s) || (nested && module_names_.contains(s));
+  };
   if (taken(unique)) {
     uint32_t& suffix = suffixes_[unique];
     do {
@@ -38,14 +40,16 @@ RegId Parser::find_register(std::string_view name) {
   for (size_t i = scopes_.size(); i-- > 0;) {
     Scope& s = scopes_[i];
     if (const auto it = s.registers.find(name); it != s.registers.end()) return it->second;
-    if (const auto it = s.declared.find(name); it != s.declared.end()) return new_register(s, name, it->second);
+    if (const auto it = s.declared.find(name); it != s.declared.end())
+      return new_register(s, name, it->second);
     if (digits != 0 && digits < 10 && !s.ranges.empty()) {
       const std::string_view number = name.substr(name.size() - digits);
       const auto it = s.ranges.find(name.substr(0, name.size() - digits));
       const bool canonical = digits == 1 || number[0] != '0';
       uint64_t n = 0;
       for (const char c : number) n = n * 10 + static_cast<uint64_t>(c - '0');
-      if (it != s.ranges.end() && canonical && n < it->second.count) return new_register(s, name, it->second.type);
+      if (it != s.ranges.end() && canonical && n < it->second.count)
+        return new_register(s, name, it->second.type);
     }
     if (s.variables.contains(name)) return no_id;
   }
@@ -72,7 +76,8 @@ std::string Parser::nearest_name(std::string_view name) const {
   if (!nearest.found().empty()) return nearest.help();
   for (const Scope& s : scopes_) {
     for (const auto& [n, range] : s.ranges) {
-      const bool beyond = name.starts_with(n) && name.substr(n.size()).find_first_not_of("0123456789") == std::string_view::npos;
+      const bool beyond = name.starts_with(n) &&
+                          name.substr(n.size()).find_first_not_of("0123456789") == std::string_view::npos;
       if (beyond) return fmt::format("`{}<{}>` declares {}0 to {}{}", n, range.count, n, n, range.count - 1);
     }
   }
@@ -84,7 +89,8 @@ std::string Parser::nearest_name(std::string_view name) const {
 std::optional<Operand> Parser::special_register(const Token& t) {
   const auto s = special_named(t.text.substr(1));
   if (!s) {
-    error(t, code::undeclared, fmt::format("register `{}` is not declared", t.text.substr(0, 60)), nearest_name(t.text));
+    error(t, code::undeclared, fmt::format("register `{}` is not declared", t.text.substr(0, 60)),
+          nearest_name(t.text));
     return std::nullopt;
   }
   Operand o = Operand::special_reg(s->special, s->index);
@@ -166,7 +172,9 @@ std::optional<Operand> Parser::vector_operand() {
 bool Parser::address_offset(Operand& address) {
   if (token_.is('+')) next();
   const auto offset = integer("an offset");
-  if (offset) address.offset = static_cast<int64_t>(static_cast<uint64_t>(address.offset) + static_cast<uint64_t>(*offset));
+  if (offset)
+    address.offset =
+        static_cast<int64_t>(static_cast<uint64_t>(address.offset) + static_cast<uint64_t>(*offset));
   return offset.has_value();
 }
 

@@ -68,15 +68,18 @@ bool Parser::too_many_errors() const { return diagnostics.size() >= max_errors; 
 
 void Parser::error(const Token& at, const char* code, std::string message, std::string help) {
   if (too_many_errors()) return;
-  diagnostics.push_back({code, Severity::error, std::move(message), {file_, at.line, at.column}, std::move(help)});
+  diagnostics.push_back(
+      {code, Severity::error, std::move(message), {file_, at.line, at.column}, std::move(help)});
   if (too_many_errors()) diagnostics.back().help += " (more errors follow; only the first 100 are shown)";
 }
 
 void Parser::error_expected(std::string_view what) {
-  if (token_.is(Token::Kind::end)) return error(token_, code::syntax, fmt::format("expected {}, but the text ends", what));
+  if (token_.is(Token::Kind::end))
+    return error(token_, code::syntax, fmt::format("expected {}, but the text ends", what));
   if (token_.is(Token::Kind::bad)) {
     const bool text = token_.text[0] == '"';
-    return error(token_, code::syntax, text ? "this string has no end" : "this character cannot stand in PTX");
+    return error(token_, code::syntax,
+                 text ? "this string has no end" : "this character cannot stand in PTX");
   }
   error(token_, code::syntax, fmt::format("expected {}, found `{}`", what, token_.text.substr(0, 60)));
 }
@@ -89,7 +92,8 @@ void Parser::skip_statement() {
     if (token_.is('{')) ++parentheses;
     if (token_.is('}') && parentheses-- == 0) return;
     // A directive that opens a line starts something new: the ';' was forgotten.
-    if (token_.is(Token::Kind::directive) && token_.line > line && token_.column < 10 && parentheses == 0) return;
+    if (token_.is(Token::Kind::directive) && token_.line > line && token_.column < 10 && parentheses == 0)
+      return;
     next();
   }
 }

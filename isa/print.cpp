@@ -9,7 +9,9 @@ namespace palladion::isa {
 namespace detail {
 namespace {
 
-bool may_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+bool may_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
 bool may_follow(char c) { return (may_start(c) && c != '%') || (c >= '0' && c <= '9'); }
 
 bool is_valid(std::string_view name) {
@@ -107,7 +109,8 @@ void Printer::initialiser_value(const Variable& v, uint64_t at, size_t& relocati
   if (relocation < all.size() && all[relocation].at <= at) return address_value(v, all[relocation], at);
   const auto size = static_cast<uint64_t>(bytes(v.type));
   uint64_t value = 0;
-  for (uint64_t i = 0; i < size && i < 8 && at + i < v.init.size(); ++i) value |= uint64_t{v.init[at + i]} << (8 * i);
+  for (uint64_t i = 0; i < size && i < 8 && at + i < v.init.size(); ++i)
+    value |= uint64_t{v.init[at + i]} << (8 * i);
   if (v.type == Type::f32) {
     out_ += "0f";
     append_hex(out_, value, 8);
@@ -216,7 +219,9 @@ std::string Printer::text() {
   const auto print_variables = [&](bool with_addresses) {
     for (SymbolId i = 0; i < module_.symbols.size(); ++i) {
       const Symbol& s = module_.symbols[i];
-      if (s.kind != Symbol::Kind::variable || s.scope != no_id || s.variable.relocations.empty() == with_addresses) continue;
+      if (s.kind != Symbol::Kind::variable || s.scope != no_id ||
+          s.variable.relocations.empty() == with_addresses)
+        continue;
       variable(s, symbols_[i]);
     }
   };
@@ -239,7 +244,9 @@ std::string Printer::text() {
 
 }  // namespace detail
 
-std::string print(const Module& module, const PrintOptions& options) { return detail::Printer(module, options).text(); }
+std::string print(const Module& module, const PrintOptions& options) {
+  return detail::Printer(module, options).text();
+}
 
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {
   return detail::Printer(module, {}).instruction_alone(function, instruction);

@@ -103,13 +103,15 @@ void Printer::function_names(const Function& f) {
   for (const auto* list : {&f.returns, &f.params, &f.locals}) {
     for (const SymbolId id : *list) {
       symbols_[id] = names_.add(module_.symbols[id].name);
-      if (module_.symbols[id].variable.space == Space::reg) register_parameters.emplace(module_.symbols[id].name, symbols_[id]);
+      if (module_.symbols[id].variable.space == Space::reg)
+        register_parameters.emplace(module_.symbols[id].name, symbols_[id]);
     }
   }
   registers_.clear();
   for (const Register& r : f.registers) {
     const auto parameter_name = register_parameters.find(r.name);
-    registers_.push_back(parameter_name == register_parameters.end() ? names_.add(r.name) : parameter_name->second);
+    registers_.push_back(parameter_name == register_parameters.end() ? names_.add(r.name)
+                                                                     : parameter_name->second);
   }
   labels_.clear();
   for (const Label& l : f.labels) labels_.push_back(names_.add(l.name));

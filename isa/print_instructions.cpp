@@ -26,7 +26,8 @@ void Printer::offset(int64_t bytes) {
 
 void Printer::immediate(const Operand& o) {
   switch (o.imm_type) {
-    case Operand::ImmType::integer: return append_signed(out_, static_cast<int64_t>(o.bits));
+    case Operand::ImmType::integer:
+      return append_signed(out_, static_cast<int64_t>(o.bits));
     case Operand::ImmType::f32:
       out_ += "0f";
       return append_hex(out_, o.bits, 8);
@@ -38,9 +39,11 @@ void Printer::immediate(const Operand& o) {
 
 void Printer::list_name(const Operand& o, bool of_call) {
   if (of_call) {
-    out_ += o.id < function_->call_targets.size() ? std::string_view(function_->call_targets[o.id].name) : "?";
+    out_ +=
+        o.id < function_->call_targets.size() ? std::string_view(function_->call_targets[o.id].name) : "?";
   } else {
-    out_ += o.id < function_->branch_targets.size() ? std::string_view(function_->branch_targets[o.id].name) : "?";
+    out_ += o.id < function_->branch_targets.size() ? std::string_view(function_->branch_targets[o.id].name)
+                                                    : "?";
   }
 }
 
@@ -48,9 +51,12 @@ void Printer::operand(const Operand& o, OperandKind role) {
   using K = Operand::Kind;
   if (o.negated) out_ += '!';
   switch (o.kind) {
-    case K::none: return;
-    case K::reg: return void(out_ += register_name(o.id));
-    case K::imm: return immediate(o);
+    case K::none:
+      return;
+    case K::reg:
+      return void(out_ += register_name(o.id));
+    case K::imm:
+      return immediate(o);
     case K::special:
       out_ += '%';
       out_ += name(o.special);
@@ -64,15 +70,19 @@ void Printer::operand(const Operand& o, OperandKind role) {
     case K::symbol:
       out_ += symbol_name(o.id);
       return offset(o.offset);
-    case K::label: return role == OperandKind::label ? void(out_ += label_name(o.id)) : list_name(o, false);
-    case K::sink: return void(out_ += '_');
+    case K::label:
+      return role == OperandKind::label ? void(out_ += label_name(o.id)) : list_name(o, false);
+    case K::sink:
+      return void(out_ += '_');
     case K::address:
       out_ += '[';
       if (!o.elements.empty()) operand(o.elements[0], OperandKind::value);
       offset(o.offset);
       if (o.elements.size() > 1) out_ += ", {";
       break;
-    case K::vector: out_ += '{'; break;
+    case K::vector:
+      out_ += '{';
+      break;
   }
   const size_t first = o.is(K::address) ? 1 : 0;
   for (size_t i = first; i < o.elements.size(); ++i) {
@@ -107,7 +117,7 @@ void Printer::call(const Instruction& i) {
   const Operand *callee = &none, *returns = &none, *arguments = &none, *targets = &none;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     const OperandDef& d = i.form->operands[k];
-    const Operand*& role = d.kind == OperandKind::function                                      ? callee
+    const Operand*& role = d.kind == OperandKind::function                               ? callee
                            : d.name.starts_with("proto") || d.name.starts_with("target") ? targets
                            : d.name.starts_with("ret")                                   ? returns
                                                                                          : arguments;

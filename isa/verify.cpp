@@ -68,10 +68,12 @@ void Verifier::variable(const Symbol& s) {
     say(code::memory, fmt::format("`{}` is aligned to {} bytes, which is no power of two", s.name, v.align));
   }
   if (v.size() != 0 && v.init.size() > v.size()) {
-    say(code::memory, fmt::format("`{}` has {} bytes and {} bytes of initial value", s.name, v.size(), v.init.size()));
+    say(code::memory,
+        fmt::format("`{}` has {} bytes and {} bytes of initial value", s.name, v.size(), v.init.size()));
   }
   for (const Relocation& r : v.relocations)
-    if (r.symbol >= module_.symbols.size()) say(code::broken, fmt::format("`{}` holds the address of no symbol", s.name));
+    if (r.symbol >= module_.symbols.size())
+      say(code::broken, fmt::format("`{}` holds the address of no symbol", s.name));
 }
 
 void Verifier::module_names() {
@@ -91,17 +93,22 @@ void Verifier::module_names() {
 
 void Verifier::launch_bounds(const Function& f) {
   const auto threads = [&](std::string_view word, const std::optional<Dim3>& d) {
-    if (!d || (d->count() != 0 && d->count() <= max_threads && d->x <= max_threads && d->y <= max_threads)) return;
-    say(code::launch, fmt::format("`{}` of `{}` asks for {}x{}x{} threads; a CTA has 1 to {}", word, f.name, d->x, d->y, d->z, max_threads));
+    if (!d || (d->count() != 0 && d->count() <= max_threads && d->x <= max_threads && d->y <= max_threads))
+      return;
+    say(code::launch, fmt::format("`{}` of `{}` asks for {}x{}x{} threads; a CTA has 1 to {}", word, f.name,
+                                  d->x, d->y, d->z, max_threads));
   };
   threads(".maxntid", f.maxntid);
   threads(".reqntid", f.reqntid);
-  if (f.maxntid && f.reqntid) say(code::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
+  if (f.maxntid && f.reqntid)
+    say(code::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
   if (f.reqnctapercluster && f.reqnctapercluster->count() > max_cluster_ctas) {
-    say(code::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name, f.reqnctapercluster->count(), max_cluster_ctas));
+    say(code::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name,
+                                  f.reqnctapercluster->count(), max_cluster_ctas));
   }
   if (f.maxnreg && *f.maxnreg > max_registers) {
-    say(code::launch, fmt::format("`{}` asks for {} registers a thread; {} are the most", f.name, *f.maxnreg, max_registers));
+    say(code::launch, fmt::format("`{}` asks for {} registers a thread; {} are the most", f.name, *f.maxnreg,
+                                  max_registers));
   }
 }
 
@@ -109,7 +116,9 @@ void Verifier::parameter_size(const Function& f) {
   if (!f.entry) return;
   const uint64_t size = param_layout(module_, f).size;
   if (size > max_parameter_bytes) {
-    say(code::memory, fmt::format("the parameters of `{}` take {} bytes; {} are the most", f.name, size, max_parameter_bytes),
+    say(code::memory,
+        fmt::format("the parameters of `{}` take {} bytes; {} are the most", f.name, size,
+                    max_parameter_bytes),
         "pass a pointer to what is large");
   }
 }
@@ -118,20 +127,24 @@ void Verifier::shared_size(const Function& f) {
   uint64_t size = 0;
   for (const SymbolId id : f.locals) {
     const Variable& v = module_.symbols[id].variable;
-    if (v.space == Space::shared_cta) size = (size + v.alignment() - 1) / v.alignment() * v.alignment() + v.size();
+    if (v.space == Space::shared_cta)
+      size = (size + v.alignment() - 1) / v.alignment() * v.alignment() + v.size();
   }
   if (size > max_static_shared_bytes) {
-    say(code::memory, fmt::format("`{}` declares {} bytes of shared memory; {} are the most with a static size", f.name, size,
-                                  max_static_shared_bytes),
+    say(code::memory,
+        fmt::format("`{}` declares {} bytes of shared memory; {} are the most with a static size", f.name,
+                    size, max_static_shared_bytes),
         "declare `.extern .shared .align 16 .b8 smem[];` and give the size at launch");
   }
 }
 
 void Verifier::labels(const Function& f) {
   for (const Label& l : f.labels)
-    if (l.target != no_id && l.target > f.body.size()) say(code::broken, fmt::format("label `{}` stands beyond the body", l.name));
+    if (l.target != no_id && l.target > f.body.size())
+      say(code::broken, fmt::format("label `{}` stands beyond the body", l.name));
   for (const BranchTargets& t : f.branch_targets) {
-    const bool placed = std::ranges::all_of(t.labels, [&](LabelId l) { return l < f.labels.size() && f.labels[l].target != no_id; });
+    const bool placed = std::ranges::all_of(
+        t.labels, [&](LabelId l) { return l < f.labels.size() && f.labels[l].target != no_id; });
     if (!placed) say(code::label, fmt::format("a label of `{}` stands nowhere in `{}`", t.name, f.name));
   }
 }
@@ -140,9 +153,11 @@ void Verifier::function(const Function& f) {
   function_ = &f;
   const auto exists = [&](SymbolId id) { return id < module_.symbols.size(); };
   for (const auto* list : {&f.params, &f.returns, &f.locals}) {
-    if (!std::ranges::all_of(*list, exists)) return say(code::broken, fmt::format("`{}` names a symbol that is none", f.name));
+    if (!std::ranges::all_of(*list, exists))
+      return say(code::broken, fmt::format("`{}` names a symbol that is none", f.name));
   }
-  if (f.symbol >= module_.symbols.size()) return say(code::broken, fmt::format("function `{}` has no symbol", f.name));
+  if (f.symbol >= module_.symbols.size())
+    return say(code::broken, fmt::format("function `{}` has no symbol", f.name));
   launch_bounds(f);
   parameter_size(f);
   if (!f.defined) return;
@@ -160,30 +175,39 @@ void Verifier::function(const Function& f) {
 
 void Verifier::needs(const Form& form) {
   if (!provides(module_.target, form.target)) {
-    say(code::target, fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, form.target, module_.target),
+    say(code::target,
+        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, form.target,
+                    module_.target),
         fmt::format("compile for {}", form.target));
   }
   const uint32_t have = module_.version_major * 10 + module_.version_minor;
   if (have < form.ptx_version) {
-    say(code::version, fmt::format("`{}` with these modifiers needs PTX {}.{}, the module has {}.{}", form.op, form.ptx_version / 10,
-                                   form.ptx_version % 10, module_.version_major, module_.version_minor),
+    say(code::version,
+        fmt::format("`{}` with these modifiers needs PTX {}.{}, the module has {}.{}", form.op,
+                    form.ptx_version / 10, form.ptx_version % 10, module_.version_major,
+                    module_.version_minor),
         fmt::format("raise `.version` to {}.{}", form.ptx_version / 10, form.ptx_version % 10));
   }
 }
 
-void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what, const Function& callee) {
+void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
+                           const Function& callee) {
   const size_t given = list == nullptr ? 0 : list->elements.size();
   if (given != declared.size()) {
-    return say(code::call, fmt::format("`{}` has {} {}, the call has {}", callee.name, declared.size(), what, given));
+    return say(code::call,
+               fmt::format("`{}` has {} {}, the call has {}", callee.name, declared.size(), what, given));
   }
   for (size_t k = 0; k < given; ++k) {
     const Operand& o = list->elements[k];
     const Variable& v = module_.symbols[declared[k]].variable;
     uint64_t have = v.size();
-    if (o.is(Operand::Kind::reg) && o.id < function_->registers.size()) have = static_cast<uint64_t>(bytes(function_->registers[o.id].type));
-    if (o.is(Operand::Kind::symbol) && o.id < module_.symbols.size()) have = module_.symbols[o.id].variable.size();
+    if (o.is(Operand::Kind::reg) && o.id < function_->registers.size())
+      have = static_cast<uint64_t>(bytes(function_->registers[o.id].type));
+    if (o.is(Operand::Kind::symbol) && o.id < module_.symbols.size())
+      have = module_.symbols[o.id].variable.size();
     if (have != v.size()) {
-      say(code::call, fmt::format("{} {} of `{}` has {} bytes, the call's has {}", what, k + 1, callee.name, v.size(), have));
+      say(code::call, fmt::format("{} {} of `{}` has {} bytes, the call's has {}", what, k + 1, callee.name,
+                                  v.size(), have));
     }
   }
 }
@@ -213,12 +237,15 @@ void Verifier::instruction(const Instruction& i) {
   needs(*i.form);
   if (i.guard.reg != no_id) {
     const bool exists = i.guard.reg < function_->registers.size();
-    if (!exists || function_->registers[i.guard.reg].type != Type::pred) return say(code::guard, "the guard is no predicate register");
+    if (!exists || function_->registers[i.guard.reg].type != Type::pred)
+      return say(code::guard, "the guard is no predicate register");
   }
   const auto& defs = i.form->operands;
-  if (i.operands.size() > defs.size()) return say(code::operand_kind, fmt::format("`{}` has too many operands", shown()));
+  if (i.operands.size() > defs.size())
+    return say(code::operand_kind, fmt::format("`{}` has too many operands", shown()));
   for (size_t k = 0; k < i.operands.size(); ++k)
-    if (!ids_exist(i.operands[k], defs[k])) return say(code::broken, fmt::format("operand {} names what does not exist", k + 1));
+    if (!ids_exist(i.operands[k], defs[k]))
+      return say(code::broken, fmt::format("operand {} names what does not exist", k + 1));
   const size_t before = diagnostics_.size();
   for (size_t k = 0; k < defs.size() && diagnostics_.size() == before; ++k) {
     const bool absent = k >= i.operands.size() || i.operands[k].is(Operand::Kind::none);
@@ -228,8 +255,10 @@ void Verifier::instruction(const Instruction& i) {
       say(code::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
     }
   }
-  if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) && bits(function_->registers[i.operands[0].id].type) == 32) {
-    say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have", "write cvta.u64 on 64-bit registers");
+  if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) &&
+      bits(function_->registers[i.operands[0].id].type) == 32) {
+    say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
+        "write cvta.u64 on 64-bit registers");
   }
   if (i.op->name == "call" && diagnostics_.size() == before) call(i);
 }

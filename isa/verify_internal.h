@@ -47,7 +47,8 @@ class Verifier {
   void instruction(const Instruction& i);
   void needs(const Form& form);
   void call(const Instruction& i);
-  void call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what, const Function& callee);
+  void call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
+                   const Function& callee);
 
   // --- verify_operands.cpp
   bool ids_exist(const Operand& o, const OperandDef& def);

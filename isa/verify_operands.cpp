@@ -15,7 +15,9 @@ using K = Operand::Kind;
 // Integer and floating registers do not mix; untyped ones go with everything (of .f16 and the packed types
 // ptxas checks the size alone).
 bool classes_agree(Type instruction, Type reg) {
-  const auto strict = [](Type t) { return is_signed(t) || kind(t) == TypeKind::unsigned_int || t == Type::f32 || t == Type::f64; };
+  const auto strict = [](Type t) {
+    return is_signed(t) || kind(t) == TypeKind::unsigned_int || t == Type::f32 || t == Type::f64;
+  };
   return !strict(instruction) || !strict(reg) || is_float(instruction) == is_float(reg);
 }
 
@@ -23,23 +25,18 @@ constexpr std::string_view relaxed_ops[] = {"ld", "ldu", "st", "cvt", "suld", "s
 // Destinations that may be thrown away.
 constexpr std::string_view ops_with_sink[] = {"atom", "ld", "ldu", "mbarrier"};
 
-bool is_among(std::string_view op, std::span<const std::string_view> list) { return std::ranges::find(list, op) != list.end(); }
+bool is_among(std::string_view op, std::span<const std::string_view> list) {
+  return std::ranges::find(list, op) != list.end();
+}
 
 }  // namespace
 
 Type Verifier::type_of(const OperandDef& def) const {
-  if (def.type_slot.empty()) return def.literal;
-  const int slot = instruction_->form->slot(def.type_slot);
-  if (slot < 0 || instruction_->mods[static_cast<size_t>(slot)] < 0) return Type::none;
-  return type_named(instruction_->form->slots[static_cast<size_t>(slot)].words[static_cast<size_t>(instruction_->mods[static_cast<size_t>(slot)])])
-      .value_or(Type::none);
+  return operand_type(*instruction_->form, def, instruction_->mods.data());
 }
 
 int Verifier::count_of(const OperandDef& def) const {
-  if (def.count_slot.empty()) return def.count;
-  const std::string_view word = instruction_->mod(def.count_slot);
-  if (word.empty()) return 1;
-  return word.back() >= '1' && word.back() <= '9' ? word.back() - '0' : 0;
+  return operand_count(*instruction_->form, def, instruction_->mods.data());
 }
 
 bool Verifier::widths_relaxed() const { return is_among(instruction_->form->op, relaxed_ops); }
@@ -55,22 +52,28 @@ bool Verifier::ids_exist(const Operand& o, const OperandDef& def) {
     case K::label: {
       const bool in_list = def.kind == OperandKind::list || def.kind == OperandKind::any;
       const bool call = instruction_->op->name == "call";
-      const size_t count = !in_list ? function_->labels.size() : call ? function_->call_targets.size() : function_->branch_targets.size();
+      const size_t count = !in_list ? function_->labels.size()
+                           : call   ? function_->call_targets.size()
+                                    : function_->branch_targets.size();
       if (o.id >= count) return false;
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return std::ranges::all_of(o.elements, [&](const Operand& e) { return ids_exist(e, def); });
 }
 
 void Verifier::operand(const Operand& o, const OperandDef& def) {
   const auto wrong = [&](std::string_view must) {
-    say(code::operand_kind, fmt::format("operand `{}` of `{}` must be {}", def.name, instruction_->form->op, must));
+    say(code::operand_kind,
+        fmt::format("operand `{}` of `{}` must be {}", def.name, instruction_->form->op, must));
   };
   switch (def.kind) {
-    case OperandKind::value: return value(o, def);
-    case OperandKind::predicate: return predicate(o, def);
+    case OperandKind::value:
+      return value(o, def);
+    case OperandKind::predicate:
+      return predicate(o, def);
     case OperandKind::immediate:
       if (!o.is(K::imm) || o.imm_type != Operand::ImmType::integer) wrong("an integer constant");
       return;
@@ -78,12 +81,14 @@ void Verifier::operand(const Operand& o, const OperandDef& def) {
       if (!o.is(K::address) || o.elements.size() != 1) return wrong("an address");
       return address(o, def);
     case OperandKind::tensor:
-      if (!o.is(K::address) || o.elements.size() < 2 || o.elements.size() > 6) return wrong("a tensor with 1 to 5 coordinates");
+      if (!o.is(K::address) || o.elements.size() < 2 || o.elements.size() > 6)
+        return wrong("a tensor with 1 to 5 coordinates");
       return address(o, def);
     case OperandKind::label:
       if (!o.is(K::label)) return wrong("a label");
       if (function_->labels[o.id].target == no_id) {
-        say(code::label, fmt::format("label `{}` stands nowhere in `{}`", function_->labels[o.id].name, function_->name));
+        say(code::label,
+            fmt::format("label `{}` stands nowhere in `{}`", function_->labels[o.id].name, function_->name));
       }
       return;
     case OperandKind::function:
@@ -103,7 +108,8 @@ void Verifier::moved(const Operand& o, const OperandDef& def) {
   const Type type = instruction_->type();
   if (o.is(K::vector)) return vector_size(o, type);
   if (type == Type::pred) return predicate(o, def);
-  if (o.is(K::symbol) || o.is(K::reg) || o.is(K::imm) || o.is(K::special) || o.is(K::sink)) return scalar(o, def, type);
+  if (o.is(K::symbol) || o.is(K::reg) || o.is(K::imm) || o.is(K::special) || o.is(K::sink))
+    return scalar(o, def, type);
   say(code::operand_kind, fmt::format("operand `{}` of `mov` is no value", def.name));
 }
 
@@ -111,10 +117,12 @@ void Verifier::value(const Operand& o, const OperandDef& def) {
   const Type type = type_of(def);
   const int count = count_of(def);
   if (o.is(K::vector)) {
-    if (count == 1) return say(code::vector, fmt::format("operand `{}` of `{}` is no vector", def.name, instruction_->form->op));
+    if (count == 1)
+      return say(code::vector,
+                 fmt::format("operand `{}` of `{}` is no vector", def.name, instruction_->form->op));
     if (count > 1 && o.elements.size() != static_cast<size_t>(count)) {
-      return say(code::vector, fmt::format("operand `{}` of `{}` has {} elements and needs {}", def.name, instruction_->form->op,
-                                           o.elements.size(), count));
+      return say(code::vector, fmt::format("operand `{}` of `{}` has {} elements and needs {}", def.name,
+                                           instruction_->form->op, o.elements.size(), count));
     }
     // A vector of any length is checked as a whole where it packs one value (mov.b64 {lo, hi}).
     if (count == 0 && instruction_->form->op == "mov") return vector_size(o, type);
@@ -122,7 +130,8 @@ void Verifier::value(const Operand& o, const OperandDef& def) {
     return;
   }
   if (count > 1) {
-    return say(code::vector, fmt::format("operand `{}` of `{}` is a vector of {} elements", def.name, instruction_->form->op, count));
+    return say(code::vector, fmt::format("operand `{}` of `{}` is a vector of {} elements", def.name,
+                                         instruction_->form->op, count));
   }
   scalar(o, def, type);
 }
@@ -133,26 +142,37 @@ void Verifier::vector_size(const Operand& o, Type type) {
     if (!e.is(K::reg)) return;
     total += bits(function_->registers[e.id].type);
   }
-  if (total != bits(type)) say(code::width, fmt::format("the elements have {} bits together, `.{}` has {}", total, name(type), bits(type)));
+  if (total != bits(type))
+    say(code::width,
+        fmt::format("the elements have {} bits together, `.{}` has {}", total, name(type), bits(type)));
 }
 
 void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
   if (def.writes && !o.is(K::reg) && !o.is(K::sink)) {
-    return say(code::operand_kind, fmt::format("operand `{}` of `{}` is written and must be a register", def.name, instruction_->form->op));
+    return say(code::operand_kind, fmt::format("operand `{}` of `{}` is written and must be a register",
+                                               def.name, instruction_->form->op));
   }
   switch (o.kind) {
-    case K::reg: return register_type(o, def, type);
-    case K::imm: return constant(o, def, type);
-    case K::special: return special(o, def, type);
-    case K::symbol: return symbol_value(o, def, type);
+    case K::reg:
+      return register_type(o, def, type);
+    case K::imm:
+      return constant(o, def, type);
+    case K::special:
+      return special(o, def, type);
+    case K::symbol:
+      return symbol_value(o, def, type);
     case K::sink: {
       const auto& defs = instruction_->form->operands;
       const bool paired = std::ranges::any_of(defs, &OperandDef::joined);
-      const bool may_drop = paired || def.count != 1 || !def.count_slot.empty() || is_among(instruction_->form->op, ops_with_sink);
-      if (!def.writes || !may_drop) say(code::operand_kind, fmt::format("`{}` does not take `_` here", instruction_->form->op));
+      const bool may_drop = paired || def.count != 1 || !def.count_slot.empty() ||
+                            is_among(instruction_->form->op, ops_with_sink);
+      if (!def.writes || !may_drop)
+        say(code::operand_kind, fmt::format("`{}` does not take `_` here", instruction_->form->op));
       return;
     }
-    default: say(code::operand_kind, fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
+    default:
+      say(code::operand_kind,
+          fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
   }
 }
 
@@ -161,17 +181,20 @@ void Verifier::register_type(const Operand& o, const OperandDef& def, Type type)
   if (type == Type::none) return;
   const int want = bits(type) * def.width_factor, have = bits(r.type);
   if ((r.type == Type::pred) != (type == Type::pred)) {
-    return say(code::width, fmt::format("`{}` is declared `.{}`, operand `{}` is `.{}`", r.name, name(r.type), def.name, name(type)));
+    return say(code::width, fmt::format("`{}` is declared `.{}`, operand `{}` is `.{}`", r.name, name(r.type),
+                                        def.name, name(type)));
   }
-  if (o.negated && type != Type::pred) return say(code::operand_kind, fmt::format("`{}` is no predicate to negate", r.name));
+  if (o.negated && type != Type::pred)
+    return say(code::operand_kind, fmt::format("`{}` is no predicate to negate", r.name));
   // Packed narrow types live in the next larger register.
   const bool fits = have == want || (have > want && widths_relaxed()) || (want < 8 && have >= 8);
   if (!fits) {
-    say(code::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have, name(r.type), def.name,
-                                 instruction_->form->op, want));
+    say(code::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have,
+                                 name(r.type), def.name, instruction_->form->op, want));
   } else if (def.width_factor == 1 && !classes_agree(type, r.type)) {
-    say(code::type_class, fmt::format("`{}` is declared `.{}`, operand `{}` of `{}` is `.{}`", r.name, name(r.type), def.name,
-                                      instruction_->form->op, name(type)),
+    say(code::type_class,
+        fmt::format("`{}` is declared `.{}`, operand `{}` of `{}` is `.{}`", r.name, name(r.type), def.name,
+                    instruction_->form->op, name(type)),
         "declare the register with the instruction's type, or as .b32 or .b64");
   }
 }
@@ -182,38 +205,48 @@ void Verifier::constant(const Operand& o, const OperandDef& def, Type type) {
   const bool floating_type = type == Type::f32 || type == Type::f64;
   const bool integer_type = kind(type) == TypeKind::unsigned_int || kind(type) == TypeKind::signed_int;
   if (is_integer && floating_type) {
-    say(code::immediate, fmt::format("operand `{}` of `{}` is `.{}` and takes a floating-point constant", def.name,
-                                     instruction_->form->op, name(type)),
+    say(code::immediate,
+        fmt::format("operand `{}` of `{}` is `.{}` and takes a floating-point constant", def.name,
+                    instruction_->form->op, name(type)),
         "write 1.0 for 1");
   } else if (!is_integer && integer_type) {
-    say(code::immediate, fmt::format("operand `{}` of `{}` is `.{}` and takes an integer", def.name, instruction_->form->op, name(type)));
-  } else if (!is_integer && kind(type) == TypeKind::untyped && bits(type) != (o.imm_type == I::f32 ? 32 : 64)) {
-    say(code::immediate, fmt::format("a constant of {} bits is no `.{}`", o.imm_type == I::f32 ? 32 : 64, name(type)));
+    say(code::immediate, fmt::format("operand `{}` of `{}` is `.{}` and takes an integer", def.name,
+                                     instruction_->form->op, name(type)));
+  } else if (!is_integer && kind(type) == TypeKind::untyped &&
+             bits(type) != (o.imm_type == I::f32 ? 32 : 64)) {
+    say(code::immediate,
+        fmt::format("a constant of {} bits is no `.{}`", o.imm_type == I::f32 ? 32 : 64, name(type)));
   }
 }
 
 void Verifier::special(const Operand& o, const OperandDef& def, Type type) {
   const int want = bits(type) * def.width_factor, have = bits(isa::type_of(o.special));
   if (is_vector(o.special) && o.component < 0) {
-    say(code::operand_kind, fmt::format("`%{}` is a vector: name a component", name(o.special)), "write .x, .y or .z");
+    say(code::operand_kind, fmt::format("`%{}` is a vector: name a component", name(o.special)),
+        "write .x, .y or .z");
   } else if (type != Type::none && (have == 64) != (want == 64)) {
-    say(code::width, fmt::format("`%{}` has {} bits, operand `{}` has {}", name(o.special), have, def.name, want));
+    say(code::width,
+        fmt::format("`%{}` has {} bits, operand `{}` has {}", name(o.special), have, def.name, want));
   }
 }
 
 void Verifier::symbol_value(const Operand& o, const OperandDef& def, Type type) {
   const Symbol& s = module_.symbols[o.id];
   const int want = bits(type) * def.width_factor;
-  const bool narrow = s.kind == Symbol::Kind::variable && s.variable.space != Space::global && s.variable.space != Space::generic;
+  const bool narrow = s.kind == Symbol::Kind::variable && s.variable.space != Space::global &&
+                      s.variable.space != Space::generic;
   if (want == 64 || (want == 32 && narrow)) return;
-  say(code::width, fmt::format("the address of `{}` does not fit operand `{}` of {} bits", s.name, def.name, want), "use a 64-bit type");
+  say(code::width,
+      fmt::format("the address of `{}` does not fit operand `{}` of {} bits", s.name, def.name, want),
+      "use a 64-bit type");
 }
 
 void Verifier::predicate(const Operand& o, const OperandDef& def) {
   const bool is_register = o.is(K::reg) && function_->registers[o.id].type == Type::pred;
   const bool other = def.writes ? o.is(K::sink) : o.is(K::imm) || o.is(K::special);
   if (!is_register && !other) {
-    say(code::operand_kind, fmt::format("operand `{}` of `{}` must be a predicate register", def.name, instruction_->form->op));
+    say(code::operand_kind,
+        fmt::format("operand `{}` of `{}` must be a predicate register", def.name, instruction_->form->op));
   }
 }
 
@@ -228,24 +261,29 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
   if (base.is(K::reg)) {
     const int have = bits(function_->registers[base.id].type);
     if (have != 64 && have != 32) {
-      say(code::width, fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have), "addresses have 64 bits, or 32 in shared memory");
+      say(code::width, fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have),
+          "addresses have 64 bits, or 32 in shared memory");
     }
   } else if (base.is(K::symbol)) {
     const Symbol& s = module_.symbols[base.id];
     static constexpr std::string_view plain[] = {"ld", "st", "atom", "red"};
     const Space want = instruction_space();
     const bool shared = want == Space::shared_cluster && s.variable.space == Space::shared_cta;
-    const bool differs = s.kind == Symbol::Kind::variable && want != Space::generic && want != s.variable.space && !shared;
+    const bool differs =
+        s.kind == Symbol::Kind::variable && want != Space::generic && want != s.variable.space && !shared;
     if (differs && is_among(instruction_->form->op, plain)) {
-      say(code::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name, name(s.variable.space), instruction_->form->op, name(want)));
+      say(code::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name,
+                                   name(s.variable.space), instruction_->form->op, name(want)));
     }
   } else if (!base.is(K::imm)) {
-    say(code::operand_kind, fmt::format("operand `{}` of `{}` is no address", def.name, instruction_->form->op));
+    say(code::operand_kind,
+        fmt::format("operand `{}` of `{}` is no address", def.name, instruction_->form->op));
   }
   for (size_t c = 1; c < o.elements.size(); ++c) {
     const Operand& e = o.elements[c];
     if (e.is(K::reg) && bits(function_->registers[e.id].type) != 32) {
-      say(code::width, fmt::format("coordinate `{}` has {} bits and needs 32", function_->registers[e.id].name, bits(function_->registers[e.id].type)));
+      say(code::width, fmt::format("coordinate `{}` has {} bits and needs 32",
+                                   function_->registers[e.id].name, bits(function_->registers[e.id].type)));
     }
   }
 }

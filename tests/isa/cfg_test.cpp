@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-
 #include "isa/op.h"
 #include "isa/parse.h"
 
@@ -26,8 +25,9 @@ struct Graph {
 };
 
 Graph graph(const std::string& body, bool entry = true) {
-  const std::string text = std::string(".version 8.7\n.target sm_90a\n.address_size 64\n.visible ") + (entry ? ".entry" : ".func") +
-                           " k() {\n.reg .pred %p<9>; .reg .b32 %r<9>;\n" + body + "\n}\n";
+  const std::string text = std::string(".version 8.7\n.target sm_90a\n.address_size 64\n.visible ") +
+                           (entry ? ".entry" : ".func") + " k() {\n.reg .pred %p<9>; .reg .b32 %r<9>;\n" +
+                           body + "\n}\n";
   auto module = parse(text);
   EXPECT_TRUE(module) << render(module ? Diagnostics{} : module.error(), text);
   Graph g{std::move(*module), {}};
@@ -44,7 +44,9 @@ TEST(cfg, a_straight_line_is_one_block) {
 }
 
 TEST(cfg, both_ways_of_an_if_meet_behind_it) {
-  const Graph g = graph("start: @%p1 bra other;\nmov.u32 %r1, 0;\nbra join;\nother: mov.u32 %r1, 1;\njoin: mov.u32 %r2, %r1;\nret;");
+  const Graph g = graph(
+      "start: @%p1 bra other;\nmov.u32 %r1, 0;\nbra join;\nother: mov.u32 %r1, 1;\njoin: mov.u32 %r2, "
+      "%r1;\nret;");
   EXPECT_EQ(g.cfg.blocks.size(), 4u);
   EXPECT_EQ(g.meets("start"), g.at("join"));
   EXPECT_EQ(g.meets("other"), g.at("join"));
@@ -52,23 +54,28 @@ TEST(cfg, both_ways_of_an_if_meet_behind_it) {
 }
 
 TEST(cfg, a_loop_meets_at_its_exit) {
-  const Graph g = graph("mov.u32 %r1, 0;\nloop: add.s32 %r1, %r1, 1;\n@%p2 bra skip;\nadd.s32 %r2, %r2, 1;\nskip: @%p1 bra loop;\nafter: mov.u32 %r3, 0;\nret;");
+  const Graph g = graph(
+      "mov.u32 %r1, 0;\nloop: add.s32 %r1, %r1, 1;\n@%p2 bra skip;\nadd.s32 %r2, %r2, 1;\nskip: @%p1 bra "
+      "loop;\nafter: mov.u32 %r3, 0;\nret;");
   EXPECT_EQ(g.meets("loop"), g.at("skip"));
   EXPECT_EQ(g.meets("skip"), g.at("after"));
 }
 
 TEST(cfg, an_early_return_does_not_keep_the_others_from_meeting) {
   const Graph g = graph(
-      "start: @%p1 bra join;\ninner: @%p2 bra done;\nmov.u32 %r1, 0;\njoin: mov.u32 %r2, 0;\nmov.u32 %r3, 0;\ndone: ret;");
+      "start: @%p1 bra join;\ninner: @%p2 bra done;\nmov.u32 %r1, 0;\njoin: mov.u32 %r2, 0;\nmov.u32 %r3, "
+      "0;\ndone: ret;");
   EXPECT_EQ(g.meets("start"), g.at("join"));
-  const Graph guarded = graph("start: @%p1 bra join;\n@%p2 ret;\nmov.u32 %r1, 0;\njoin: mov.u32 %r2, 0;\nret;");
+  const Graph guarded =
+      graph("start: @%p1 bra join;\n@%p2 ret;\nmov.u32 %r1, 0;\njoin: mov.u32 %r2, 0;\nret;");
   EXPECT_EQ(guarded.meets("start"), guarded.at("join"));
 }
 
 TEST(cfg, roles_that_never_meet_have_points_of_their_own) {
   // Producer and consumer each end on their own; within each, ways meet.
   const Graph g = graph(
-      "start: @%p1 bra consumer;\nproducer: @%p2 bra p_join;\nmov.u32 %r1, 0;\np_join: mov.u32 %r2, 0;\nret;\n"
+      "start: @%p1 bra consumer;\nproducer: @%p2 bra p_join;\nmov.u32 %r1, 0;\np_join: mov.u32 %r2, "
+      "0;\nret;\n"
       "consumer: @%p3 bra c_join;\nmov.u32 %r3, 0;\nc_join: mov.u32 %r4, 0;\nret;");
   EXPECT_EQ(g.meets("start"), no_id);
   EXPECT_EQ(g.meets("producer"), g.at("p_join"));
@@ -76,7 +83,9 @@ TEST(cfg, roles_that_never_meet_have_points_of_their_own) {
 }
 
 TEST(cfg, a_trap_is_no_way_out) {
-  const Graph g = graph("start: @%p1 bra bad;\nmov.u32 %r1, 0;\nbra good;\nbad: @%p2 bra good;\ntrap;\ngood: mov.u32 %r2, 0;\nret;");
+  const Graph g = graph(
+      "start: @%p1 bra bad;\nmov.u32 %r1, 0;\nbra good;\nbad: @%p2 bra good;\ntrap;\ngood: mov.u32 %r2, "
+      "0;\nret;");
   EXPECT_EQ(g.meets("start"), g.at("good"));
 }
 
@@ -91,14 +100,17 @@ TEST(cfg, a_device_function_meets_where_it_returns) {
 }
 
 TEST(cfg, brx_reaches_every_label_of_its_list) {
-  const Graph g = graph("ts: .branchtargets A, B, A;\nbrx.idx %r1, ts;\nA: mov.u32 %r1, 0;\nbra C;\nB: mov.u32 %r1, 1;\nC: mov.u32 %r2, 0;\nret;");
+  const Graph g = graph(
+      "ts: .branchtargets A, B, A;\nbrx.idx %r1, ts;\nA: mov.u32 %r1, 0;\nbra C;\nB: mov.u32 %r1, 1;\nC: "
+      "mov.u32 %r2, 0;\nret;");
   EXPECT_THAT(g.cfg.blocks[0].successors, ElementsAre(g.at("A"), g.at("B")));
   EXPECT_EQ(g.cfg.blocks[0].reconverge, g.at("C"));
 }
 
 TEST(cfg, large_functions_take_no_quadratic_memory_or_recursion) {
   std::string body;
-  for (int i = 0; i < 20000; ++i) body += "@%p1 bra L" + std::to_string(i) + ";\nmov.u32 %r1, 0;\nL" + std::to_string(i) + ":\n";
+  for (int i = 0; i < 20000; ++i)
+    body += "@%p1 bra L" + std::to_string(i) + ";\nmov.u32 %r1, 0;\nL" + std::to_string(i) + ":\n";
   const Graph g = graph(body + "mov.u32 %r2, 0;\nret;");
   ASSERT_EQ(g.cfg.blocks.size(), 40001u);
   for (uint32_t b = 0; b + 2 < 40000; b += 2) EXPECT_EQ(g.cfg.blocks[b].reconverge, b + 2);

@@ -1,4 +1,5 @@
-// What a user reads about broken PTX: every file of tests/golden/isa/errors is a text and what is said about it.
+// What a user reads about broken PTX: every file of tests/golden/isa/errors is a text and what is said about
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

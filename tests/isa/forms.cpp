@@ -25,17 +25,23 @@ Type type_of(const Form& form, const Choice& c, const OperandDef& d) {
 
 std::string register_of(Type type, int factor, int number) {
   switch (bits(type) * factor) {
-    case 1: return fmt::format("%p{}", number);
-    case 64: return fmt::format("{}{}", type == Type::f64 ? "%fd" : "%rd", number);
-    case 128: return fmt::format("%rq{}", number);
-    case 32: return fmt::format("{}{}", type == Type::f32 ? "%f" : "%r", number);
-    default: return bits(type) * factor < 8 ? fmt::format("%r{}", number) : fmt::format("%rs{}", number);
+    case 1:
+      return fmt::format("%p{}", number);
+    case 64:
+      return fmt::format("{}{}", type == Type::f64 ? "%fd" : "%rd", number);
+    case 128:
+      return fmt::format("%rq{}", number);
+    case 32:
+      return fmt::format("{}{}", type == Type::f32 ? "%f" : "%r", number);
+    default:
+      return bits(type) * factor < 8 ? fmt::format("%r{}", number) : fmt::format("%rs{}", number);
   }
 }
 
 std::string vector_of(Type type, int factor, size_t count) {
   std::string s = "{";
-  for (size_t i = 0; i < count; ++i) s += fmt::format("{}{}", i == 0 ? "" : ", ", register_of(type, factor, static_cast<int>(i) + 1));
+  for (size_t i = 0; i < count; ++i)
+    s += fmt::format("{}{}", i == 0 ? "" : ", ", register_of(type, factor, static_cast<int>(i) + 1));
   return s + "}";
 }
 
@@ -44,10 +50,13 @@ Type narrowest(Type t) { return bits(t) == 8 ? Type::b16 : t; }
 
 size_t number_after(std::string_view s, char mark) {
   const size_t at = s.find(mark);
-  return at == std::string_view::npos ? 0 : static_cast<size_t>(std::atoi(std::string(s.substr(at + 1)).c_str()));
+  return at == std::string_view::npos ? 0
+                                      : static_cast<size_t>(std::atoi(std::string(s.substr(at + 1)).c_str()));
 }
 
-bool is_one_of(std::string_view s, std::initializer_list<std::string_view> list) { return std::ranges::find(list, s) != list.end(); }
+bool is_one_of(std::string_view s, std::initializer_list<std::string_view> list) {
+  return std::ranges::find(list, s) != list.end();
+}
 
 // Registers of a wmma fragment (PTX, "Matrix Fragments for WMMA").
 size_t wmma_registers(std::string_view matrix, std::string_view shape, std::string_view type) {
@@ -68,7 +77,9 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
   if (form.op == "wgmma") return number_after(shape, 'n') * 64 / 128 / (dtype == "f16" ? 2 : 1);
   if (form.op == "wmma") {
     const std::string_view type_word = word(form, c, "type");
-    if (!type_word.empty()) return wmma_registers(word(form, c, "matrix").empty() ? "d" : word(form, c, "matrix"), shape, type_word);
+    if (!type_word.empty())
+      return wmma_registers(word(form, c, "matrix").empty() ? "d" : word(form, c, "matrix"), shape,
+                            type_word);
     const std::string_view own = word(form, c, std::string(d.name) + "type");
     return wmma_registers(d.name, shape, own.empty() ? "f16" : own);
   }
@@ -108,21 +119,32 @@ size_t coordinates(const Form& form, const Choice& c) {
 std::string operand(const Form& form, const Choice& c, const OperandDef& d, int number) {
   const std::string_view space = word(form, c, "space");
   switch (d.kind) {
-    case OperandKind::value: return value(form, c, d, number);
-    case OperandKind::predicate: return fmt::format("%p{}", number);
-    case OperandKind::immediate: return immediate(form, c, d);
+    case OperandKind::value:
+      return value(form, c, d, number);
+    case OperandKind::predicate:
+      return fmt::format("%p{}", number);
+    case OperandKind::immediate:
+      return immediate(form, c, d);
     case OperandKind::address:
       if (space == "const") return "[konst]";
-      if (space.starts_with("param")) return form.op == "st" || space == "param::func" ? "[arg_block]" : "[k_param_0]";
+      if (space.starts_with("param"))
+        return form.op == "st" || space == "param::func" ? "[arg_block]" : "[k_param_0]";
       return space.starts_with("shared") && form.op != "cp" ? "[%r9]" : "[%rd9]";
-    case OperandKind::tensor: return fmt::format("[%rd9, {}]", vector_of(Type::b32, 1, coordinates(form, c)));
-    case OperandKind::label: return "done";
-    case OperandKind::function: return "helper";
-    case OperandKind::list: return "targets";
+    case OperandKind::tensor:
+      return fmt::format("[%rd9, {}]", vector_of(Type::b32, 1, coordinates(form, c)));
+    case OperandKind::label:
+      return "done";
+    case OperandKind::function:
+      return "helper";
+    case OperandKind::list:
+      return "targets";
     case OperandKind::any:
-      if (form.op == "mov") return register_of(type_named(word(form, c, "type")).value_or(Type::b32), 1, number);
+      if (form.op == "mov")
+        return register_of(type_named(word(form, c, "type")).value_or(Type::b32), 1, number);
       if (form.op == "isspacep") return "%rd1";
-      return form.op == "mbarrier" ? word(form, c, "space") == "shared::cluster" ? "_" : "%rd1" : form.op == "wgmma" ? "%rd1" : "%r1";
+      return form.op == "mbarrier" ? word(form, c, "space") == "shared::cluster" ? "_" : "%rd1"
+             : form.op == "wgmma"  ? "%rd1"
+                                   : "%r1";
   }
   return "?";
 }
@@ -131,7 +153,8 @@ std::string text_of(const Form& form, const Choice& c) {
   std::string s(form.op);
   for (size_t i = 0; i < form.slots.size(); ++i)
     if (c.slots[i] >= 0) s += fmt::format(".{}", form.slots[i].words[static_cast<size_t>(c.slots[i])]);
-  if (form.op == "call") return s + (form.slots.empty() || c.slots[0] < 0 ? " helper;" : " (ret0), with_value, (arg0);");
+  if (form.op == "call")
+    return s + (form.slots.empty() || c.slots[0] < 0 ? " helper;" : " (ret0), with_value, (arg0);");
   bool first = true;
   for (size_t i = 0; i < form.operands.size(); ++i) {
     if (!c.operands[i]) continue;
@@ -174,16 +197,19 @@ std::vector<Instance> instances_of(const Form& form) {
 namespace {
 
 constexpr std::string_view registers =
-    ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg .f64 %fd<40>; .reg .b128 %rq<20>;\n";
+    ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg "
+    ".f64 %fd<40>; .reg .b128 %rq<20>;\n";
 
 }  // namespace
 
-std::string module_text(const std::vector<std::string>& instructions, std::string_view target, std::string_view version) {
+std::string module_text(const std::vector<std::string>& instructions, std::string_view target,
+                        std::string_view version) {
   std::string s = fmt::format(
       ".version {}\n.target {}\n.address_size 64\n.const .align 16 .b8 konst[64] = {{1}};\n"
       ".func helper() {{ ret; }}\n.func (.param .b32 r) with_value(.param .b32 a) {{ ret; }}\n"
       ".visible .entry k(.param .align 16 .b8 k_param_0[64]) {{\n{}"
-      ".param .b32 arg0; .param .b32 ret0; .param .align 16 .b8 arg_block[64];\ntargets: .branchtargets done, done;\n",
+      ".param .b32 arg0; .param .b32 ret0; .param .align 16 .b8 arg_block[64];\ntargets: .branchtargets "
+      "done, done;\n",
       version, target, registers);
   for (const auto& i : instructions) s += i + "\n";
   return s + "done: ret;\n}\n";
@@ -191,7 +217,8 @@ std::string module_text(const std::vector<std::string>& instructions, std::strin
 
 std::string one_kernel_each(const std::vector<std::string>& instructions) {
   std::string s = ".version 9.0\n.target sm_90a\n.address_size 64\n";
-  for (size_t k = 0; k < instructions.size(); ++k) s += fmt::format(".visible .entry k{}() {{\n{}{}\nret;\n}}\n", k, registers, instructions[k]);
+  for (size_t k = 0; k < instructions.size(); ++k)
+    s += fmt::format(".visible .entry k{}() {{\n{}{}\nret;\n}}\n", k, registers, instructions[k]);
   return s;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "isa/op.h"
+#include "tests/isa/ops_harness.h"
 #include "tests/support/toolkit.h"
 
 namespace palladion::isa {
@@ -106,6 +107,27 @@ TEST(ComputeForms, PtxasTakesEveryCombination) {
     }
     EXPECT_GT(shown, 0) << assembly.log;
   }
+}
+
+TEST(ComputeForms, EveryCombinationDecodes) {
+  size_t combinations = 0;
+  for (const Op& op : all_ops()) {
+    for (const Form& form : op.forms) {
+      if (!in_family(form) || form.target.starts_with("sm_10")) continue;
+      std::vector<std::string> lines;
+      all_instances(form, lines);
+      for (const std::string& line : lines) {
+        const std::string mnemonic = line.substr(0, line.find(' '));
+        const test::Bench bench(mnemonic, {}, static_cast<size_t>(std::ranges::count(line, '%')));
+        const bool known = bench.is_pure() || std::holds_alternative<Approx>(bench.effect()) ||
+                           std::holds_alternative<Unsupported>(bench.effect());
+        ASSERT_TRUE(known) << line;
+        ASSERT_NE(bench.unit(), Unit::none) << line;
+        ++combinations;
+      }
+    }
+  }
+  EXPECT_GT(combinations, 4000U);
 }
 
 }  // namespace

@@ -154,6 +154,51 @@ void compare_with_host(const std::string& type) {
   }
 }
 
+// The lanes' vector code against the portable scalar arithmetic, with every modifier.
+template <num::ArithMods M>
+void compare_with_scalar() {
+  constexpr size_t count = 32 * 200;
+  const auto a = operands<num::F32, float>(count, 4), b = operands<num::F32, float>(count, 5),
+             c = operands<num::F32, float>(count, 6);
+  const char* rounding = M.rounding == num::Rounding::rn   ? ".rn"
+                         : M.rounding == num::Rounding::rz ? ".rz"
+                         : M.rounding == num::Rounding::rm ? ".rm"
+                                                           : ".rp";
+  const std::string words = std::string(rounding) + (M.ftz ? ".ftz" : "") + (M.sat ? ".sat" : "") + ".f32";
+  Bench add("add" + words), sub("sub" + words), mul("mul" + words), fma("fma" + words);
+  for (size_t at = 0; at < count; at += 32) {
+    for (Bench* bench : {&add, &sub, &mul, &fma}) {
+      bench->sources[0].set(Lanes(a.begin() + at, a.begin() + at + 32));
+      bench->sources[1].set(Lanes(b.begin() + at, b.begin() + at + 32));
+    }
+    fma.sources[2].set(Lanes(c.begin() + at, c.begin() + at + 32));
+    const Lanes sums = add.run(), differences = sub.run(), products = mul.run(), fused = fma.run();
+    for (size_t i = 0; i < 32; ++i) {
+      const uint32_t x = a[at + i], y = b[at + i], z = c[at + i];
+      ASSERT_EQ(sums[i], (num::add<num::F32, M>(x, y))) << words << std::hex << ' ' << x << ' ' << y;
+      ASSERT_EQ(differences[i], (num::sub<num::F32, M>(x, y))) << words << std::hex << ' ' << x << ' ' << y;
+      ASSERT_EQ(products[i], (num::mul<num::F32, M>(x, y))) << words << std::hex << ' ' << x << ' ' << y;
+      ASSERT_EQ(fused[i], (num::fma<num::F32, M>(x, y, z)))
+          << words << std::hex << ' ' << x << ' ' << y << ' ' << z;
+    }
+  }
+}
+
+TEST(Floating, EveryModifierInEveryRounding) {
+  using R = num::Rounding;
+  const auto all = [](auto rounding) {
+    constexpr R r = rounding.value;
+    compare_with_scalar<num::ArithMods{r}>();
+    compare_with_scalar<num::ArithMods{r, true}>();
+    compare_with_scalar<num::ArithMods{r, false, true}>();
+    compare_with_scalar<num::ArithMods{r, true, true}>();
+  };
+  all(std::integral_constant<R, R::rn>{});
+  all(std::integral_constant<R, R::rz>{});
+  all(std::integral_constant<R, R::rm>{});
+  all(std::integral_constant<R, R::rp>{});
+}
+
 TEST(Floating, EveryRoundingEqualsTheHostsF32) { compare_with_host<num::F32, float>("f32"); }
 TEST(Floating, EveryRoundingEqualsTheHostsF64) { compare_with_host<num::F64, double>("f64"); }
 

@@ -86,6 +86,7 @@ class Bench {
     }
     builder.emit(mnemonic, list);
     effect_ = isa::effect(module_.functions[0].body[0], DecodeContext{module_, module_.functions[0]});
+    unit_ = timing(module_.functions[0].body[0]).unit;
     if (const auto* pure = std::get_if<Pure>(&effect_)) fn_ = pure->fn;
   }
 
@@ -93,6 +94,7 @@ class Bench {
 
   bool is_pure() const { return fn_ != nullptr; }
   const Effect& effect() const { return effect_; }
+  Unit unit() const { return unit_; }
 
   Lanes run(uint32_t mask = ~0U) {
     if (fn_ == nullptr) {
@@ -122,6 +124,7 @@ class Bench {
 
   Module module_;
   Effect effect_;
+  Unit unit_ = Unit::none;
   LanesFn fn_ = nullptr;
 };
 

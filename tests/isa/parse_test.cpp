@@ -26,7 +26,8 @@ Module parsed(const std::string& text) {
 // A kernel with usual registers around `body`.
 Module kernel(const std::string& body, const std::string& before = {}) {
   return parsed(header + before +
-                ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+                ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; "
+                ".reg .b64 %rd<9>;\n"
                 ".reg .f32 %f<9>; .reg .f64 %fd<9>;\n" +
                 body + "\n}\n");
 }
@@ -45,7 +46,10 @@ Diagnostics errors(const std::string& text) {
 }
 
 Diagnostics kernel_errors(const std::string& body) {
-  return errors(header + ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n" + body + "\n}\n");
+  return errors(header +
+                ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; "
+                ".reg .f32 %f<9>;\n" +
+                body + "\n}\n");
 }
 
 // --- module --------------------------------------------------------------------------------------
@@ -65,7 +69,8 @@ TEST(parse, comments_may_stand_anywhere) {
 
 TEST(parse, parameters_keep_type_alignment_pointee_and_size) {
   const Module m = parsed(header +
-                          ".entry k(.param .u64 .ptr .global .align 16 a, .param .align 64 .b8 b[128], .param .f32 c, .param .u64 .ptr .align 1 d) { ret; }");
+                          ".entry k(.param .u64 .ptr .global .align 16 a, .param .align 64 .b8 b[128], "
+                          ".param .f32 c, .param .u64 .ptr .align 1 d) { ret; }");
   const Function& f = m.functions.front();
   ASSERT_EQ(f.params.size(), 4u);
   const Variable &a = m.symbols[f.params[0]].variable, &b = m.symbols[f.params[1]].variable;
@@ -81,7 +86,8 @@ TEST(parse, parameters_keep_type_alignment_pointee_and_size) {
 
 TEST(parse, directives_of_a_kernel_are_kept) {
   const Module m = parsed(header +
-                          ".visible .entry k() .maxntid 128, 2, 1 .minnctapersm 2 .maxnreg 64 .explicitcluster .reqnctapercluster 2, 1, 1 "
+                          ".visible .entry k() .maxntid 128, 2, 1 .minnctapersm 2 .maxnreg 64 "
+                          ".explicitcluster .reqnctapercluster 2, 1, 1 "
                           ".pragma \"nounroll\"; { ret; }");
   const Function& f = m.functions.front();
   EXPECT_EQ(f.maxntid, (Dim3{128, 2, 1}));
@@ -94,10 +100,12 @@ TEST(parse, directives_of_a_kernel_are_kept) {
 }
 
 TEST(parse, initialisers_become_bytes) {
-  const Module m = parsed(header +
-                          ".global .u32 a = 5;\n.global .s16 b[2][2] = {{1, -1}, {2}};\n.const .f32 c[2] = {0f3F800000, 2.0};\n"
-                          ".global .f64 d = 0d3FF0000000000000;\n.global .b8 e[6] = \"ab\\n\";\n.global .align 16 .v2 .u32 f = {1, 2};\n"
-                          ".global .b8 open[] = {1, 2, 3};\n.global .u64 g = -1;");
+  const Module m = parsed(
+      header +
+      ".global .u32 a = 5;\n.global .s16 b[2][2] = {{1, -1}, {2}};\n.const .f32 c[2] = {0f3F800000, 2.0};\n"
+      ".global .f64 d = 0d3FF0000000000000;\n.global .b8 e[6] = \"ab\\n\";\n.global .align 16 .v2 .u32 f = "
+      "{1, 2};\n"
+      ".global .b8 open[] = {1, 2, 3};\n.global .u64 g = -1;");
   const auto init = [&](std::string_view name) { return m.symbols[m.find_symbol(name)].variable.init; };
   EXPECT_THAT(init("a"), ElementsAre(5, 0, 0, 0));
   EXPECT_THAT(init("b"), ElementsAre(1, 0, 0xff, 0xff, 2, 0));
@@ -110,10 +118,11 @@ TEST(parse, initialisers_become_bytes) {
 }
 
 TEST(parse, addresses_in_initialisers_become_relocations) {
-  const Module m = parsed(header +
-                          ".global .u32 x[4];\n.global .u64 p[3] = {x, generic(x)+8, later};\n.global .u32 later;\n"
-                          ".global .align 8 .b8 s[10] = {7, 0, 0xFF(x), 0xFF00(x), 0xFF0000(x), 0xFF000000(x), 0xFF00000000(x), "
-                          "0xFF0000000000(x), 0xFF000000000000(x), 0xFF00000000000000(x)};");
+  const Module m = parsed(
+      header +
+      ".global .u32 x[4];\n.global .u64 p[3] = {x, generic(x)+8, later};\n.global .u32 later;\n"
+      ".global .align 8 .b8 s[10] = {7, 0, 0xFF(x), 0xFF00(x), 0xFF0000(x), 0xFF000000(x), 0xFF00000000(x), "
+      "0xFF0000000000(x), 0xFF000000000000(x), 0xFF00000000000000(x)};");
   const auto& p = m.symbols[m.find_symbol("p")].variable.relocations;
   ASSERT_EQ(p.size(), 3u);
   EXPECT_EQ(p[1].at, 8u);
@@ -127,7 +136,9 @@ TEST(parse, addresses_in_initialisers_become_relocations) {
 }
 
 TEST(parse, a_declared_function_and_its_definition_are_one) {
-  const Module m = parsed(header + ".func (.param .b32 r) f(.param .b32 a);\n.entry k() { ret; }\n.func (.param .b32 r) f(.param .b32 a) { ret; }");
+  const Module m = parsed(header +
+                          ".func (.param .b32 r) f(.param .b32 a);\n.entry k() { ret; }\n.func (.param .b32 "
+                          "r) f(.param .b32 a) { ret; }");
   ASSERT_EQ(m.functions.size(), 2u);
   EXPECT_TRUE(m.find_function("f")->defined);
   EXPECT_EQ(m.find_function("f")->params.size(), 1u);
@@ -140,8 +151,10 @@ TEST(parse, an_alias_calls_its_target) {
 }
 
 TEST(parse, lines_of_the_source_reach_the_instructions) {
-  const Module m = kernel(".loc 1 12 5\nmov.u32 %r1, 0;\n.loc 2 3 1, function_name $L__info0, inlined_at 1 7 3\nmov.u32 %r2, 0;\nmov.u32 %r3, 1;",
-                          ".file 2 \"b.h\"\n.file 1 \"a.cu\", 123, 45\n");
+  const Module m = kernel(
+      ".loc 1 12 5\nmov.u32 %r1, 0;\n.loc 2 3 1, function_name $L__info0, inlined_at 1 7 3\nmov.u32 %r2, "
+      "0;\nmov.u32 %r3, 1;",
+      ".file 2 \"b.h\"\n.file 1 \"a.cu\", 123, 45\n");
   const auto& body = m.functions.front().body;
   EXPECT_EQ(m.source(body[0])->file, "a.cu");
   EXPECT_EQ(m.source(body[0])->line, 12u);
@@ -152,7 +165,8 @@ TEST(parse, lines_of_the_source_reach_the_instructions) {
 }
 
 TEST(parse, debug_sections_are_kept_as_text) {
-  const Module m = parsed(header + ".section .debug_str\n{\n$L__s0:\n.b8 95, 90 // }\n.b8 0\n}\n.global .b32 x;");
+  const Module m =
+      parsed(header + ".section .debug_str\n{\n$L__s0:\n.b8 95, 90 // }\n.b8 0\n}\n.global .b32 x;");
   ASSERT_EQ(m.debug_sections.size(), 1u);
   EXPECT_THAT(m.debug_sections[0], HasSubstr(".b8 95, 90"));
   EXPECT_NE(m.find_symbol("x"), no_id);
@@ -162,7 +176,8 @@ TEST(parse, debug_sections_are_kept_as_text) {
 
 TEST(parse, a_block_hides_registers_and_labels_of_the_block_around) {
   const Module m = kernel(
-      ".reg .b32 x;\nmov.u32 x, 1;\n{\n.reg .b64 x;\nmov.u64 x, 2;\nlabel: bra label;\n}\n{\nlabel: bra label;\nbra out;\n}\nadd.s32 x, x, 3;\nout: ret;");
+      ".reg .b32 x;\nmov.u32 x, 1;\n{\n.reg .b64 x;\nmov.u64 x, 2;\nlabel: bra label;\n}\n{\nlabel: bra "
+      "label;\nbra out;\n}\nadd.s32 x, x, 3;\nout: ret;");
   const Function& f = m.functions.front();
   EXPECT_EQ(f.registers[f.body[0].operands[0].id].type, Type::b32);
   EXPECT_EQ(f.registers[f.body[1].operands[0].id].type, Type::b64);
@@ -190,7 +205,9 @@ TEST(parse, a_list_of_branch_targets_reaches_brx) {
 
 // --- operands ------------------------------------------------------------------------------------
 
-int64_t integer_of(const std::string& text) { return static_cast<int64_t>(operand_of(kernel("mov.b64 %rd1, " + text + ";"), "a").bits); }
+int64_t integer_of(const std::string& text) {
+  return static_cast<int64_t>(operand_of(kernel("mov.b64 %rd1, " + text + ";"), "a").bits);
+}
 
 TEST(parse, integers_in_every_base_and_constant_expressions) {
   EXPECT_EQ(integer_of("42"), 42);
@@ -216,7 +233,9 @@ TEST(parse, floats_take_the_type_of_their_instruction) {
 }
 
 TEST(parse, special_registers_and_their_components) {
-  const auto special = [](const std::string& t) { return operand_of(kernel("mov.u32 %r1, " + t + ";"), "a"); };
+  const auto special = [](const std::string& t) {
+    return operand_of(kernel("mov.u32 %r1, " + t + ";"), "a");
+  };
   EXPECT_EQ(special("%tid.y"), Operand::special_reg(Special::tid, 1));
   EXPECT_EQ(special("%laneid"), Operand::special_reg(Special::laneid));
   EXPECT_EQ(special("%cluster_nctaid.z"), Operand::special_reg(Special::cluster_nctaid, 2));
@@ -224,7 +243,9 @@ TEST(parse, special_registers_and_their_components) {
 }
 
 TEST(parse, addresses_with_offsets) {
-  const auto address = [](const std::string& t) { return operand_of(kernel("ld.shared.u32 %r1, " + t + ";", ".shared .b32 s[9];\n"), "a"); };
+  const auto address = [](const std::string& t) {
+    return operand_of(kernel("ld.shared.u32 %r1, " + t + ";", ".shared .b32 s[9];\n"), "a");
+  };
   EXPECT_EQ(address("[%r2]").offset, 0);
   EXPECT_EQ(address("[%r2+16]").offset, 16);
   EXPECT_EQ(address("[%r2+-4]").offset, -4);
@@ -253,7 +274,8 @@ TEST(parse, modifiers_may_stand_in_another_order) {
     return print(m, m.functions.front(), only(m));
   };
   EXPECT_EQ(canonical("ld.u32.global %r1, [%rd1];"), "ld.global.u32 %r1, [%rd1];");
-  EXPECT_EQ(canonical("red.add.global.relaxed.gpu.f64 [%rd1], %fd1;"), "red.relaxed.gpu.global.add.f64 [%rd1], %fd1;");
+  EXPECT_EQ(canonical("red.add.global.relaxed.gpu.f64 [%rd1], %fd1;"),
+            "red.relaxed.gpu.global.add.f64 [%rd1], %fd1;");
   EXPECT_EQ(canonical("cvt.sat.rn.f32.f64 %f1, %fd1;"), "cvt.rn.sat.f32.f64 %f1, %fd1;");
 }
 
@@ -265,7 +287,8 @@ TEST(parse, guards) {
 
 TEST(parse, calls_with_and_without_lists) {
   const Module m = kernel(
-      "{ .param .b32 a; .param .b32 b; call.uni (b), f, (a); }\ncall g;\n{ proto: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn; "
+      "{ .param .b32 a; .param .b32 b; call.uni (b), f, (a); }\ncall g;\n{ proto: .callprototype (.param "
+      ".b32 _) _ (.param .b64 _) .noreturn; "
       ".param .b64 a; .param .b32 b; call (b), %rd1, (a), proto; }",
       ".func (.param .b32 r) f(.param .b32 x) { ret; }\n.func g() { ret; }\n");
   const Function& k = *m.find_function("k");
@@ -285,7 +308,9 @@ TEST(parse, calls_with_and_without_lists) {
 // --- errors --------------------------------------------------------------------------------------
 
 TEST(parse_errors, every_error_is_reported_at_its_place) {
-  const std::string text = header + ".visible .entry k() {\n  .reg .b32 %r<4>;\n  ad.s32 %r1, %r2, %r3;\n  add.s33 %r1, %r2, %r3;\n  add.s32 %r1, %r9, %r3;\n  ret;\n}\n";
+  const std::string text = header +
+                           ".visible .entry k() {\n  .reg .b32 %r<4>;\n  ad.s32 %r1, %r2, %r3;\n  add.s33 "
+                           "%r1, %r2, %r3;\n  add.s32 %r1, %r9, %r3;\n  ret;\n}\n";
   const Diagnostics d = errors(text);
   ASSERT_EQ(d.size(), 3u);
   EXPECT_EQ(d[0].code, "PLD1002");

@@ -38,8 +38,10 @@ Module recorded() {
   pointer.pointee = Space::global;
   pointer.pointee_align = 16;
   const SymbolId y = b.add_param("y", pointer), n = b.add_param("n", Variable{.type = Type::u32});
-  const SymbolId tile = b.add_variable("tile", Variable{.space = Space::shared_cta, .type = Type::f32, .align = 16, .dims = {128}});
-  const Operand address = b.reg(Type::b64), count = b.reg(Type::b32), i = b.reg(Type::b32), v = b.reg(Type::f32), done = b.reg(Type::pred);
+  const SymbolId tile = b.add_variable(
+      "tile", Variable{.space = Space::shared_cta, .type = Type::f32, .align = 16, .dims = {128}});
+  const Operand address = b.reg(Type::b64), count = b.reg(Type::b32), i = b.reg(Type::b32),
+                v = b.reg(Type::f32), done = b.reg(Type::pred);
   const Operand base = b.reg(Type::b64), end = b.label("end");
   b.set_source({"increment.cpp", 10, 3});
   b.emit("ld.param.u64", {address, Operand::address(Operand::symbol(y))});
@@ -114,10 +116,13 @@ TEST(print, registers_of_one_prefix_and_two_types_are_declared_one_by_one) {
 TEST(print, variables_of_every_kind) {
   const std::string text =
       ".version 8.7\n.target sm_90a\n.address_size 64\n"
-      ".extern .shared .align 16 .b8 smem[];\n.visible .const .align 4 .f32 c[2][3] = {{1.5, 2.0, 3.0}, {4.0}};\n"
+      ".extern .shared .align 16 .b8 smem[];\n.visible .const .align 4 .f32 c[2][3] = {{1.5, 2.0, 3.0}, "
+      "{4.0}};\n"
       ".weak .global .align 8 .u64 p[2] = {generic(c)+4, 7};\n.common .global .b32 shared_by_all;\n"
-      ".global .s8 small[3] = {-1, 2, -128};\n.global .align 16 .v4 .f32 v[2] = {{1.0, 2.0, 3.0, 4.0}, {5.0}};\n"
-      ".global .align 1 .b8 packed[9] = {1, 0xFF(c), 0xFF00(c), 0xFF0000(c), 0xFF000000(c), 0xFF00000000(c), 0xFF0000000000(c), "
+      ".global .s8 small[3] = {-1, 2, -128};\n.global .align 16 .v4 .f32 v[2] = {{1.0, 2.0, 3.0, 4.0}, "
+      "{5.0}};\n"
+      ".global .align 1 .b8 packed[9] = {1, 0xFF(c), 0xFF00(c), 0xFF0000(c), 0xFF000000(c), 0xFF00000000(c), "
+      "0xFF0000000000(c), "
       "0xFF000000000000(c), 0xFF00000000000000(c)};\n";
   const auto module = parse(text);
   ASSERT_TRUE(module) << render(module.error(), text);

@@ -40,20 +40,24 @@ inline Output run(const std::string& command) {
 // A file in the build directory that no other test of this process or another has.
 inline std::filesystem::path scratch(const std::string& name) {
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-  const auto folder = std::filesystem::path(PLD_BINARY_DIR) / "test_scratch" / info->test_suite_name() / info->name();
+  const auto folder =
+      std::filesystem::path(PLD_BINARY_DIR) / "test_scratch" / info->test_suite_name() / info->name();
   std::filesystem::create_directories(folder);
   return folder / name;
 }
 
-inline Output assemble(const std::string& ptxas, const std::string& text, const std::string& arch, const std::string& name = "module") {
+inline Output assemble(const std::string& ptxas, const std::string& text, const std::string& arch,
+                       const std::string& name = "module") {
   const auto source = scratch(name + ".ptx");
   std::ofstream(source) << text;
-  return run(ptxas + " -c -arch=" + arch + " -O0 " + source.string() + " -o " + scratch(name + ".cubin").string());
+  return run(ptxas + " -c -arch=" + arch + " -O0 " + source.string() + " -o " +
+             scratch(name + ".cubin").string());
 }
 
 }  // namespace palladion::isa::toolkit
 
-#define PLD_NEED_TOOL(path)                                                                                            \
-  if ((path).empty()) {                                                                                                \
-    GTEST_SKIP() << "*** NOT RUN: no CUDA toolkit on PATH or in CUDA_HOME; nothing is proven by this test ***";        \
+#define PLD_NEED_TOOL(path)                                                                            \
+  if ((path).empty()) {                                                                                \
+    GTEST_SKIP()                                                                                       \
+        << "*** NOT RUN: no CUDA toolkit on PATH or in CUDA_HOME; nothing is proven by this test ***"; \
   }

@@ -76,7 +76,8 @@ TEST(round_trip, nvcc_of_today_is_read) {
     const auto ptx = toolkit::scratch(file.stem().string() + ".ptx");
     // The largest ones take seconds to compile and are among the fixtures.
     if (file.stem() != "reduction" && file.stem() != "hopper_tile" && file.stem() != "functions") continue;
-    const auto out = toolkit::run(nvcc + " -ptx -arch=sm_90a -lineinfo " + file.string() + " -o " + ptx.string());
+    const auto out =
+        toolkit::run(nvcc + " -ptx -arch=sm_90a -lineinfo " + file.string() + " -o " + ptx.string());
     ASSERT_EQ(out.status, 0) << out.text;
     expect_round_trip(read(ptx), file.filename());
   }
@@ -92,7 +93,9 @@ bool is_from_before_volta(const forms::Instance& i) {
 }
 
 // ptxas has no 32-bit addressing for Hopper.
-bool is_for_32_bit_addresses(const forms::Instance& i) { return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos; }
+bool is_for_32_bit_addresses(const forms::Instance& i) {
+  return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos;
+}
 
 std::map<std::string, std::vector<std::string>> all_forms() {
   std::map<std::string, std::vector<std::string>> by_target;
@@ -100,7 +103,10 @@ std::map<std::string, std::vector<std::string>> all_forms() {
     for (const Form& form : op.forms) {
       for (const auto& i : forms::instances_of(form)) {
         if (is_for_32_bit_addresses(i)) continue;
-        by_target[is_from_before_volta(i) ? "sm_75" : is_later_than_hopper(form) ? std::string(form.target) : "sm_90a"].push_back(i.text);
+        by_target[is_from_before_volta(i)      ? "sm_75"
+                  : is_later_than_hopper(form) ? std::string(form.target)
+                                               : "sm_90a"]
+            .push_back(i.text);
       }
     }
   }
@@ -110,7 +116,8 @@ std::map<std::string, std::vector<std::string>> all_forms() {
 std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.0"; }
 
 TEST(forms, every_form_reads_back_as_the_same_instruction) {
-  for (const auto& [target, lines] : all_forms()) expect_round_trip(forms::module_text(lines, target, version_for(target)), target);
+  for (const auto& [target, lines] : all_forms())
+    expect_round_trip(forms::module_text(lines, target, version_for(target)), target);
 }
 
 TEST(forms, a_line_keeps_its_words_through_parser_and_printer) {
@@ -163,7 +170,8 @@ TEST(forms, ptxas_assembles_every_wgmma) {
     if (!line.starts_with("wgmma")) continue;
     const size_t n = line.find(".m64n");
     const std::string width = n == std::string::npos ? "" : line.substr(n + 5, line.find('k', n) - n - 5);
-    if (width.empty() || width == "8" || width == "24" || width == "64" || width == "256") lines.push_back(line);
+    if (width.empty() || width == "8" || width == "24" || width == "64" || width == "256")
+      lines.push_back(line);
   }
   EXPECT_GT(lines.size(), 50u);
   expect_assembles(ptxas, forms::one_kernel_each(lines), "sm_90a");

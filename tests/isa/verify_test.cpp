@@ -16,7 +16,8 @@ struct Header {
 
 std::string text_of(const std::string& body, const std::string& before, const Header& h) {
   return ".version " + h.version + "\n.target " + h.target + "\n.address_size 64\n" + before +
-         ".shared .b32 s; .global .b32 g;\n.visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .u32 %u<9>; "
+         ".shared .b32 s; .global .b32 g;\n.visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 "
+         "%rs<9>; .reg .b32 %r<9>; .reg .u32 %u<9>; "
          ".reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>;\n" +
          body + "\nret;\n}\n";
 }
@@ -29,7 +30,8 @@ Diagnostics verified(const std::string& body, const std::string& before = {}, co
 }
 
 // Exactly one diagnostic with this code; its message.
-std::string one(const std::string& code, const std::string& body, const std::string& before = {}, const Header& h = {}) {
+std::string one(const std::string& code, const std::string& body, const std::string& before = {},
+                const Header& h = {}) {
   const Diagnostics d = verified(body, before, h);
   EXPECT_EQ(d.size(), 1u) << body << "\n" << render(d, text_of(body, before, h));
   if (d.empty()) return {};
@@ -50,7 +52,9 @@ TEST(verify, registers_have_the_width_of_the_type) {
 }
 
 TEST(verify, loads_stores_and_conversions_take_wider_registers) {
-  fine("ld.global.u8 %r1, [%rd1];\nld.global.u32 %rd2, [%rd1];\nst.global.u16 [%rd1], %rd2;\ncvt.u32.u16 %r1, %r2;");
+  fine(
+      "ld.global.u8 %r1, [%rd1];\nld.global.u32 %rd2, [%rd1];\nst.global.u16 [%rd1], %rd2;\ncvt.u32.u16 %r1, "
+      "%r2;");
   EXPECT_THAT(one("PLD1021", "ld.global.u32 %rs1, [%rd1];"), HasSubstr("16 bits"));
 }
 
