@@ -1,0 +1,138 @@
+// Speed of the machine against the targets that the project set itself. One run, medians of a few
+// repetitions; nothing is asserted.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "isa/parse.h"
+#include "isa/print.h"
+#include "kernels/case.h"
+#include "kernels/runner.h"
+
+using namespace palladion;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::time_point from) { return std::chrono::duration<double, std::milli>(Clock::now() - from).count(); }
+
+template <class F>
+double median(int repeats, F&& f) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) times.push_back(f());
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+void row(const char* what, double value, const char* unit, double target, bool smaller_is_better) {
+  const double ratio = smaller_is_better ? target / value : value / target;
+  fmt::print("{:<58} {:>9.2f} {:<8} {} {:<8.4g} {:>6.2f}x  {}\n", what, value, unit, smaller_is_better ? "<=" : ">=", target, ratio,
+             ratio >= 1 ? "reached" : "MISSED");
+}
+
+double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<kernels::Array>& inputs, unsigned threads) {
+  sim::Machine machine(*isa::find_arch("h200"));
+  sim::RunOptions options;
+  options.threads = threads;
+  const kernels::SimOutcome out = kernels::run(kernel, inputs, machine, options);
+  if (!out.result.clean()) {
+    fmt::print("{}: the run was not clean\n", c.text);
+    std::exit(1);
+  }
+  return out.seconds * 1e3;
+}
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void matrix_products() {
+  const kernels::Case small = kernels::parse_case("matmul_ws m=512 n=512 k=512");
+  const plgpu::Kernel small_kernel = small.spec->build(small.choice);
+  const auto small_inputs = small.spec->make_inputs(small.choice, 1);
+  row("matmul_ws 512^3 f16, bit-exact", median(5, [&] { return run_ms(small, small_kernel, small_inputs, 2); }), "ms", 40, true);
+
+  const kernels::Case large = kernels::parse_case("matmul_ws m=2048 n=2048 k=2048");
+  const plgpu::Kernel large_kernel = large.spec->build(large.choice);
+  const auto large_inputs = large.spec->make_inputs(large.choice, 1);
+  const double before = peak_megabytes();
+  const double one = median(3, [&] { return run_ms(large, large_kernel, large_inputs, 1); });
+  const double two = median(3, [&] { return run_ms(large, large_kernel, large_inputs, 2); });
+  row("matmul_ws 2048^3 f16, bit-exact, 2 threads", two * 1e-3, "s", 1.5, true);
+  row("  speed-up of 2 threads over 1", one / two, "x", 1.8, false);
+  row("  memory beyond what was there before", peak_megabytes() - before, "MB", 400, true);
+}
+
+void alu_loop() {
+  static const char* const text = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry loop(.param .u64 out, .param .u32 n) {
+  .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<2>; .reg .f32 %f<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, 0;
+  mov.u32 %r3, %tid.x;
+  cvt.rn.f32.u32 %f1, %r3;
+  mov.f32 %f2, 0f3F000000;
+$again:
+  fma.rn.f32 %f1, %f1, %f2, %f2;
+  mad.lo.s32 %r3, %r3, %r3, %r2;
+  xor.b32 %r4, %r3, %r2;
+  shl.b32 %r5, %r4, 3;
+  add.s32 %r6, %r5, %r3;
+  add.rn.f32 %f3, %f1, %f2;
+  add.s32 %r2, %r2, 1;
+  setp.lt.s32 %p1, %r2, %r1;
+  @%p1 bra $again;
+  st.global.u32 [%rd1], %r6;
+  ret;
+})";
+  const auto module = isa::parse(text);
+  std::vector<uint8_t> out(4);
+  const double rate = median(3, [&] {
+    sim::Machine machine(*isa::find_arch("h200"));
+    const uint64_t address = machine.memory().bind(out, "out");
+    const uint32_t n = 10000;
+    sim::Launch launch;
+    launch.module = &*module;
+    launch.grid = {4, 1, 1};
+    launch.block = {1024, 1, 1};
+    launch.params.resize(12);
+    std::memcpy(launch.params.data(), &address, 8);
+    std::memcpy(launch.params.data() + 8, &n, 4);
+    sim::RunOptions options;
+    options.threads = 1;
+    const auto start = Clock::now();
+    const sim::RunResult r = machine.run(launch, options);
+    return static_cast<double>(r.instructions) / milliseconds(start) * 1e-3;
+  });
+  row("ALU loop, 128 warps, one core", rate, "M/s", 30, false);
+}
+
+void recording() {
+  const kernels::Case c = kernels::parse_case("matmul_ws m=4096 n=4096 k=4096");
+  const double ms = median(5, [&] {
+    const auto start = Clock::now();
+    const plgpu::Kernel kernel = c.spec->build(c.choice);
+    const auto module = isa::parse(isa::print(kernel.module));
+    return module ? milliseconds(start) : 1e9;
+  });
+  row("recording + printing + parsing matmul_ws", ms, "ms", 50, true);
+}
+
+}  // namespace
+
+int main() {
+  fmt::print("{} host threads; tensor core arithmetic alone: bench_tensor_core\n\n", std::thread::hardware_concurrency());
+  recording();
+  matrix_products();
+  alu_loop();
+  return 0;
+}
