@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "frontend/program_ids.h"
+
 namespace palladion::pl {
 
 using frontend::At;
@@ -465,8 +467,9 @@ int64_t axis_size(const std::string& name, std::source_location loc) {
 
 namespace {
 void check_program_axis(const Recorder& r, int axis) {
-  if (axis < 0 || static_cast<size_t>(axis) >= r.mesh().grid.size()) {
-    fail(Code::unknown_axis, fmt::format("the grid has {} axes, there is no axis {}", r.mesh().grid.size(), axis));
+  const size_t axes = frontend::program_ids() != nullptr ? frontend::program_ids()->ids.size() : r.mesh().grid.size();
+  if (axis < 0 || static_cast<size_t>(axis) >= axes) {
+    fail(Code::unknown_axis, fmt::format("the grid has {} axes, there is no axis {}", axes, axis));
   }
 }
 }  // namespace
@@ -475,6 +478,7 @@ Scalar program_id(int axis, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   check_program_axis(r, axis);
+  if (const auto* ids = frontend::program_ids()) return ids->ids[static_cast<size_t>(axis)];
   return grid_position(r, static_cast<size_t>(axis));
 }
 
@@ -482,6 +486,7 @@ int64_t num_programs(int axis, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   check_program_axis(r, axis);
+  if (const auto* ids = frontend::program_ids()) return ids->sizes[static_cast<size_t>(axis)];
   return r.mesh().grid[static_cast<size_t>(axis)].size;
 }
 
