@@ -4,6 +4,7 @@
 
 #include "isa/num/arith.h"
 #include "isa/op.h"
+#include "isa/ops/directed.h"
 #include "isa/ops/float_compare.h"
 
 namespace palladion::isa::ops {
@@ -35,18 +36,22 @@ Timing mufu(const Instruction& i) { return {Unit::sfu, i.type() == Type::f64 ? "
 
 template <class F, ArithMods M>
 struct Add {
+  static __m256 host(__m256 a, __m256 b, __m256) { return _mm256_add_ps(a, b); }
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::add<F, M>(a, b); }
 };
 template <class F, ArithMods M>
 struct Sub {
+  static __m256 host(__m256 a, __m256 b, __m256) { return _mm256_sub_ps(a, b); }
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::sub<F, M>(a, b); }
 };
 template <class F, ArithMods M>
 struct Mul {
+  static __m256 host(__m256 a, __m256 b, __m256) { return _mm256_mul_ps(a, b); }
   auto operator()(bits_of<F> a, bits_of<F> b) const { return num::mul<F, M>(a, b); }
 };
 template <class F, ArithMods M>
 struct Fma {
+  static __m256 host(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
   auto operator()(bits_of<F> a, bits_of<F> b, bits_of<F> c) const { return num::fma<F, M>(a, b, c); }
 };
 template <class F, ArithMods M>
@@ -86,6 +91,15 @@ struct Testp {
   bool operator()(bits_of<F> a) const { return num::testp<F>(wanted, a); }
 };
 
+template <template <class, ArithMods> class Op, ArithMods M, int sources>
+LanesFn f32_rounded() {
+  if constexpr ((M.rounding != Rounding::rn || M.ftz) && requires { &Op<F32, M>::host; }) {
+    return directed::f32_lanes<Op<F32, M>, M, sources>;
+  } else {
+    return lanes_of<F32, Op<F32, M>, sources>;
+  }
+}
+
 // `has_sat`: division and roots know no .sat.
 template <template <class, ArithMods> class Op, int sources, bool has_sat>
 Effect rounded(const Instruction& i, const DecodeContext&) {
@@ -96,12 +110,11 @@ Effect rounded(const Instruction& i, const DecodeContext&) {
   return Pure{for_rounding(rounding, [&]<Rounding R>() -> LanesFn {
     if (wide) return lanes_of<F64, Op<F64, ArithMods{R}>, sources>;
     if constexpr (has_sat) {
-      if (sat)
-        return ftz ? lanes_of<F32, Op<F32, ArithMods{R, true, true}>, sources>
-                   : lanes_of<F32, Op<F32, ArithMods{R, false, true}>, sources>;
+      if (sat && ftz) return f32_rounded<Op, ArithMods{R, true, true}, sources>();
+      if (sat) return f32_rounded<Op, ArithMods{R, false, true}, sources>();
     }
-    return ftz ? lanes_of<F32, Op<F32, ArithMods{R, true}>, sources>
-               : lanes_of<F32, Op<F32, ArithMods{R}>, sources>;
+    if (ftz) return f32_rounded<Op, ArithMods{R, true}, sources>();
+    return f32_rounded<Op, ArithMods{R}, sources>();
   })};
 }
 

@@ -13,7 +13,10 @@ using lanes::for_integer;
 using lanes::wider_t;
 
 Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
-Timing imad(const Instruction& i) { return {Unit::fma, bits(i.type()) == 64 ? "imad64" : "imad"}; }
+// dp2a and dp4a have no `type`.
+Timing imad(const Instruction& i) {
+  return {Unit::fma, i.form->slot("type") >= 0 && bits(i.type()) == 64 ? "imad64" : "imad"};
+}
 Timing idiv(const Instruction& i) { return {Unit::alu, bits(i.type()) == 64 ? "idiv64" : "idiv32"}; }
 Timing popc_like(const Instruction&) { return {Unit::sfu, "popc"}; }
 
