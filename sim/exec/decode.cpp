@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "sim/exec/approx.h"
 #include "sim/exec/exec.h"
 #include "sim/exec/handlers.h"
 
@@ -323,6 +324,7 @@ MicroOp Decoder::decode_instruction(const isa::Function& f, const isa::Instructi
   const isa::Effect& effect = program_->effects.emplace_back(isa::effect(i, context));
   op.effect = &effect;
   if (const auto* pure = std::get_if<isa::Pure>(&effect)) decode_pure(op, *pure, i);
+  else if (const auto* approx = std::get_if<isa::Approx>(&effect)) decode_pure(op, {.fn = approx_lanes(*approx)}, i);
   else op.handler = handler_for(effect);
   if (const auto* indexed = std::get_if<isa::BranchIndexed>(&effect)) {
     const Operand& list = i.operands[indexed->targets];
