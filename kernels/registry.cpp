@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "isa/diagnostic.h"
+#include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
@@ -93,6 +94,10 @@ std::vector<KernelSpec> make_kernels() {
   specs.push_back(transpose_spec());
   specs.push_back(matmul_pipelined_spec());
   specs.push_back(matmul_ws_spec());
+  for (const auto theme : {reference_examples::quickstart, reference_examples::meshes, reference_examples::copies,
+                           reference_examples::synchronisation, reference_examples::layouts, reference_examples::matrix_products}) {
+    for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
+  }
   return specs;
 }
 

@@ -1,0 +1,38 @@
+#include "kernels/reference_examples/examples.h"
+
+#include "isa/diagnostic.h"
+
+namespace palladion::kernels::reference_examples {
+
+std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(std::function<std::vector<pl::ShapeDtype>(const Choice&)> types) {
+  return [types = std::move(types)](const Choice& choice, uint64_t seed) {
+    std::vector<Array> inputs;
+    for (pl::ShapeDtype& type : types(choice)) {
+      Fill fill{.kind = Fill::Kind::randn, .seed = 16 * seed + inputs.size()};
+      if (!pl::is_float(type.dtype)) {
+        fill.kind = Fill::Kind::randint;
+        fill.low = -100;
+        fill.high = 100;
+      }
+      inputs.push_back(filled(std::move(type), fill));
+    }
+    return inputs;
+  };
+}
+
+Array map_elements(const std::vector<Array>& inputs, const std::function<double(const std::vector<double>&)>& f) {
+  std::vector<std::vector<double>> values;
+  for (const Array& a : inputs) values.push_back(to_doubles(a));
+  std::vector<double> out(values.front().size()), at(values.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    for (size_t v = 0; v < values.size(); ++v) at[v] = values[v][i];
+    out[i] = f(at);
+  }
+  return from_doubles(inputs.front().type, out);
+}
+
+void require(bool ok, const std::string& kernel, const std::string& message) {
+  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = kernel + ": " + message});
+}
+
+}  // namespace palladion::kernels::reference_examples
