@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -91,6 +92,10 @@ Outcome<void> parse_file(Subject& subject, const Options& o) {
 // Inputs from files where the user gave some, else as the kernel makes them.
 Outcome<void> make_inputs(Subject& subject, const Options& o) {
   const auto start = Clock::now();
+  double bytes = 0;
+  for (const pl::ShapeDtype& type : subject.kernel->launch.inputs) bytes += bytes_of(type);
+  for (const pl::ShapeDtype& type : subject.kernel->launch.outputs) bytes += bytes_of(type);
+  if (const auto fits = check_memory(bytes); !fits) return fits;
   std::vector<kernels::Array> inputs = subject.spec->make_inputs(subject.choice, o.seed);
   subject.contents.assign(inputs.size(), fmt::format("seed {}", o.seed));
   for (const auto& [name, file] : o.in) {
@@ -128,6 +133,18 @@ Outcome<void> take_output_files(Subject& subject, const Options& o) {
 }
 
 }  // namespace
+
+double bytes_of(const pl::ShapeDtype& type) {
+  double bytes = pl::bytes(type.dtype);
+  for (const int64_t d : type.shape) bytes *= static_cast<double>(d);
+  return bytes;
+}
+
+Outcome<void> check_memory(double bytes) {
+  const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (bytes <= there) return {};
+  return user_error(fmt::format("the arrays need {:.3g} GB, this machine has {:.3g} GB of memory", bytes * 1e-9, there * 1e-9), "take smaller sizes");
+}
 
 std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
 

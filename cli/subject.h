@@ -39,6 +39,10 @@ Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
 // The job's part of it, for a file of PTX (subject_ptx.cpp).
 Outcome<void> bind_arguments(Subject& subject, const Options& options);
 
+// Refuses arrays that would not fit this machine's memory, before they are made.
+Outcome<void> check_memory(double bytes);
+double bytes_of(const pl::ShapeDtype& type);
+
 // "f16[512,256]"
 std::string describe(const pl::ShapeDtype& type);
 // Reads an array of this type from a .npy file.

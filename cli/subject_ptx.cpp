@@ -72,6 +72,8 @@ class Binder {
     const ArrayArg* arg = std::get_if<ArrayArg>(&specs_[i]);
     if (const auto* map = std::get_if<TensorMapArg>(&specs_[i]); map != nullptr && map->array) arg = &*map->array;
     if (arg == nullptr) return {};
+    bytes_ += bytes_of(arg->type);
+    if (const auto fits = check_memory(bytes_); !fits) return fits;
     kernels::Buffer buffer{fmt::format("arg{}", i), arg->role, arg->type, {}};
     std::string contents;
     if (arg->fill) {
@@ -130,6 +132,7 @@ class Binder {
   const isa::Function& entry_;
   std::vector<ArgSpec> specs_;
   std::vector<int> buffer_of_;
+  double bytes_ = 0;
 };
 
 Outcome<isa::Dim3> dims(const std::string& text, const char* option, std::optional<isa::Dim3> fallback) {

@@ -133,7 +133,7 @@ std::optional<pl::DType> dtype_named(std::string_view name) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   const std::string* best = nullptr;
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t best_distance = std::min(std::max<size_t>(1, word.size() / 3) + 1, word.size());  // never a wholly different word
   for (const std::string& k : known) {
     const bool starts = !word.empty() && k.starts_with(word);
     const size_t distance = starts ? 1 : edit_distance(word, k);
