@@ -52,7 +52,10 @@ class WgmmaBody final : public AsyncOp::Body {
   WarpgroupRegisters registers(ClusterState& cluster) const;
   void read_shared(const CtaState& cta, uint64_t descriptor, int rows, bool transpose, isa::Type type, RawTile& tile) const;
   void read_a_registers(ClusterState& cluster);
+  const std::vector<DecodedOperand>& accumulators() const { return o_.operands[o_.wgmma->acc].elements; }
+  uint32_t* tile(WarpgroupState& group) const;
   bool same_accumulators(const WgmmaBody& other) const;
+  bool overlaps(const WgmmaBody& other) const;
   bool next_continues(const ClusterState& cluster) const;
   void multiply(void* tile) const;
 
@@ -122,18 +125,28 @@ void WgmmaBody::read(ClusterState& cluster) {
 }
 
 bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
-  const auto &mine = o_.operands[o_.wgmma->acc].elements, &theirs = other.o_.operands[other.o_.wgmma->acc].elements;
+  const auto &mine = accumulators(), &theirs = other.accumulators();
   return o_.wgmma->n == other.o_.wgmma->n && o_.wgmma->d == other.o_.wgmma->d &&
          mine.front().slot.offset == theirs.front().slot.offset && mine.back().slot.offset == theirs.back().slot.offset;
 }
 
+bool WgmmaBody::overlaps(const WgmmaBody& other) const {
+  for (const DecodedOperand& a : accumulators())
+    for (const DecodedOperand& b : other.accumulators())
+      if (a.slot.offset == b.slot.offset) return true;
+  return false;
+}
+
+// Whether a later wgmma goes on with these accumulators: then they stay in the tile until it has run.
 bool WgmmaBody::next_continues(const ClusterState& cluster) const {
   for (const AsyncOp& op : cluster.pending) {
     auto* next = dynamic_cast<WgmmaBody*>(op.body.get());
     if (next == nullptr || next->rank_ != rank_ || next->warpgroup_ != warpgroup_) continue;
-    if (!same_accumulators(*next)) return false;
-    next->chained_ = true;
-    return true;
+    if (same_accumulators(*next)) {
+      next->chained_ = true;
+      return true;
+    }
+    if (overlaps(*next)) return false;
   }
   return false;
 }
@@ -155,15 +168,21 @@ void WgmmaBody::multiply(void* tile) const {
   else tc::multiply(*a, *b, static_cast<float*>(tile), tile_stride, options);
 }
 
+uint32_t* WgmmaBody::tile(WarpgroupState& group) const {
+  const uint32_t first = accumulators().front().slot.offset;
+  for (auto& t : group.tiles)
+    if (t.first_register == first) return t.words.data();
+  group.tiles.push_back({first, std::vector<uint32_t>(size_t{64} * tile_stride)});
+  return group.tiles.back().words.data();
+}
+
 void WgmmaBody::land(ClusterState& cluster) {
   CtaState& cta = cluster.ctas[rank_];
-  WarpgroupState& group = cta.warpgroups[warpgroup_];
-  if (group.tile.empty()) group.tile.resize(size_t{64} * tile_stride);
-  const auto& regs = o_.operands[o_.wgmma->acc].elements;
+  uint32_t* words = tile(cta.warpgroups[warpgroup_]);
   const bool halves = o_.wgmma->d == isa::Type::f16;
-  if (!chained_ && !o_.zero_c) gather_accumulators(regs, registers(cluster), o_.wgmma->n, halves, group.tile.data());
-  multiply(group.tile.data());
-  if (!next_continues(cluster)) scatter_accumulators(regs, registers(cluster), o_.wgmma->n, halves, group.tile.data());
+  if (!chained_ && !o_.zero_c) gather_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
+  multiply(words);
+  if (!next_continues(cluster)) scatter_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
   for (uint32_t w = 0; w < 4; ++w) {
     Journal& journal = cta.warps[warpgroup_ * 4 + w].wgmma;
     journal_mark(journal, id_, true);

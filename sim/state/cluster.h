@@ -92,7 +92,12 @@ struct NamedBarrier {
 // Four warps that issue wgmma together.
 struct WarpgroupState {
   std::array<uint64_t, 4> issued{};     // wgmma instructions issued by each warp
-  std::vector<uint32_t> tile;           // accumulators of the running chain, dense rows of 256
+  // Accumulators between two wgmma of a chain: dense rows, known by the first register's offset.
+  struct Tile {
+    uint32_t first_register = 0;
+    std::vector<uint32_t> words;
+  };
+  std::vector<Tile> tiles;
 };
 
 struct CtaState {
