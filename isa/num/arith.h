@@ -2,8 +2,9 @@
 //
 // Forms for f32, f16 and bf16 are free of branches on values, so that a loop over lanes vectorises.
 // NaN results are canonical (f32 0x7FFFFFFF, f16/bf16 0x7FFF); f64 keeps an operand's payload (`nan_f64`).
-// What the modifiers mean: `.ftz` flushes subnormal operands and results to zero of their sign, `.sat`
-// clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps NaN.
+// What the modifiers mean: `.ftz` flushes subnormal operands, and results that would be below the smallest
+// normal number when rounded with an unbounded exponent (as x86 does; measured on an H200), to zero of their
+// sign; `.sat` clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps NaN.
 #pragma once
 
 #include "isa/num/soft.h"
@@ -144,15 +145,36 @@ PLD_NUM_INLINE std::uint32_t f32_directed(float a, float b, float c) {
 }
 
 template <Op O, ArithMods M>
-PLD_NUM_INLINE std::uint32_t f32_op(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  a = operand<F32, M>(a);
-  b = operand<F32, M>(b);
-  c = operand<F32, M>(c);
+PLD_NUM_INLINE std::uint32_t f32_rounded(float a, float b, float c) {
   if constexpr (M.rounding == Rounding::rn) {
-    return finish<F32, M>(f32_nearest<O, M>(f32_value(a), f32_value(b), f32_value(c)));
+    return f32_nearest<O, M>(a, b, c);
   } else {
-    return finish<F32, M>(f32_directed<O, M>(f32_value(a), f32_value(b), f32_value(c)));
+    return f32_directed<O, M>(a, b, c);
   }
+}
+
+/// `.ftz` of a result. The same operation 2^32 times larger tells what it would be with an unbounded exponent:
+/// where it overflows, the result is nowhere near 2^-126. Sums of f32 are exact below 2^-126, roots never are there.
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint32_t f32_flushed(std::uint32_t rounded, float a, float b, float c) {
+  if constexpr (O != Op::mul && O != Op::fma && O != Op::div) return flush_subnormal<F32>(rounded);
+  constexpr float scale = 0x1p32F;
+  constexpr auto smallest_normal = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(0x1p-126F * scale));
+  const std::uint32_t scaled = f32_rounded<O, M>(a * scale, b, O == Op::fma ? c * scale : c);
+  const bool tiny = static_cast<std::int32_t>(scaled & F32::magnitude_mask) < smallest_normal;
+  return rounded & (tiny ? F32::sign_mask : ~0U);
+}
+
+constexpr ArithMods without_ftz(ArithMods m) { return {m.rounding, false, m.sat, m.relu}; }
+
+template <Op O, ArithMods M>
+PLD_NUM_INLINE std::uint32_t f32_op(std::uint32_t a_bits, std::uint32_t b_bits, std::uint32_t c_bits) {
+  const float a = f32_value(operand<F32, M>(a_bits));
+  const float b = f32_value(operand<F32, M>(b_bits));
+  const float c = f32_value(operand<F32, M>(c_bits));
+  std::uint32_t r = f32_rounded<O, M>(a, b, c);
+  if constexpr (M.ftz) r = f32_flushed<O, M>(r, a, b, c);
+  return finish<F32, without_ftz(M)>(r);
 }
 
 template <Op O, Rounding R>
@@ -195,6 +217,14 @@ PLD_NUM_INLINE std::uint32_t f16_wide(float a, float b, float c) {
   if constexpr (O == Op::fma) return std::bit_cast<std::uint32_t>(odd_sum(a * b, c));
 }
 
+/// Below this magnitude an f32 is below 2^-14 when rounded to 11 bits: half a unit, at 2^-15, under 2^-14.
+inline constexpr std::uint32_t f16_tiny_below = std::bit_cast<std::uint32_t>(0x1p-14F - 0x1p-26F);
+
+PLD_NUM_INLINE constexpr std::uint32_t flush_tiny_f16(std::uint32_t wide) {
+  const auto magnitude = static_cast<std::int32_t>(wide & F32::magnitude_mask);
+  return wide & (magnitude < static_cast<std::int32_t>(f16_tiny_below) ? F32::sign_mask : ~0U);
+}
+
 /// bf16: products need f64, because f32 would round subnormal ones itself.
 template <Op O>
 PLD_NUM_INLINE std::uint16_t bf16_result(float a, float b, float c) {
@@ -212,7 +242,9 @@ PLD_NUM_INLINE bits_of<F> half_op(bits_of<F> a, bits_of<F> b, bits_of<F> c) {
   const float wide_b = to_float<F>(operand<F, M>(b));
   const float wide_c = to_float<F>(operand<F, M>(c));
   if constexpr (std::is_same_v<F, F16>) {
-    return finish<F, M>(encode_f32<F16>(f16_wide<O>(wide_a, wide_b, wide_c)));
+    std::uint32_t wide = f16_wide<O>(wide_a, wide_b, wide_c);
+    if constexpr (M.ftz) wide = flush_tiny_f16(wide);
+    return finish<F, without_ftz(M)>(encode_f32<F16>(wide));
   } else {
     return finish<F, M>(bf16_result<O>(wide_a, wide_b, wide_c));
   }

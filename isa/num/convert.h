@@ -86,6 +86,11 @@ PLD_NUM_INLINE typename To::value_type integer_to_integer(Value value, bool sat)
   return static_cast<typename To::value_type>(value);
 }
 
+template <class F>
+PLD_NUM_INLINE constexpr bits_of<F> canonical_but_f64(bits_of<F> b) {
+  return std::is_same_v<F, F64> ? b : canonical<F>(b);
+}
+
 /// A NaN keeps its sign and the upper bits of its payload and becomes quiet: what the f64 unit does.
 template <class To, class From>
 PLD_NUM_INLINE constexpr bits_of<To> nan_with_payload(bits_of<From> b) {
@@ -96,12 +101,10 @@ PLD_NUM_INLINE constexpr bits_of<To> nan_with_payload(bits_of<From> b) {
   return static_cast<bits_of<To>>((is_negative<From>(b) ? To::sign_mask : 0) | To::infinity | payload);
 }
 
-/// NaN: to and from f64 keeps the payload, bf16 to f32 is a plain shift; everything else is canonical.
+/// Between different formats. NaN: to and from f64 keeps the payload, bf16 to f32 is a plain shift; everything else is canonical.
 template <class To, class From, Rounding R>
 PLD_NUM_INLINE bits_of<To> float_to_float(bits_of<From> b, bool satfinite) {
-  if constexpr (std::is_same_v<To, From>) {
-    return std::is_same_v<To, F64> ? b : canonical<To>(b);
-  } else if constexpr (std::is_same_v<From, F64>) {
+  if constexpr (std::is_same_v<From, F64>) {
     const auto rounded = encode_f64<To, R>(std::bit_cast<double>(b), satfinite);
     return is_nan<F64>(b) ? nan_with_payload<To, F64>(b) : rounded;
   } else if constexpr (std::is_same_v<To, F64>) {
@@ -117,9 +120,12 @@ PLD_NUM_INLINE bits_of<To> float_to_float(bits_of<From> b, bool satfinite) {
   }
 }
 
-PLD_NUM_INLINE constexpr std::uint64_t flush_below_f32(std::uint64_t b) {
-  constexpr std::uint64_t smallest_normal = std::uint64_t{1023 - 126} << 52;
-  return (b & F64::magnitude_mask) < smallest_normal ? b & F64::sign_mask : b;
+/// cvt.ftz.f32.f64: zero if the result is below 2^-126 when rounded with an unbounded exponent.
+template <Rounding R>
+PLD_NUM_INLINE std::uint32_t flush_rounded_f64(std::uint32_t rounded, std::uint64_t exact) {
+  const std::uint32_t scaled = encode_f64<F32, R>(std::bit_cast<double>(exact) * 0x1p32);
+  constexpr std::uint32_t smallest_normal = std::bit_cast<std::uint32_t>(0x1p-94F);
+  return rounded & ((scaled & F32::magnitude_mask) < smallest_normal ? F32::sign_mask : ~0U);
 }
 
 /// cvt.rna.tf32: ptxas adds half a unit to what is finite and cuts. With .satfinite it then takes one unit
@@ -185,22 +191,26 @@ PLD_NUM_INLINE cvt_value<To> cvt(cvt_value<From> a, CvtMods m) {
     if constexpr (!From::is_float) {
       r = detail::integer_to_float<To, R>(a);
     } else {
-      if constexpr (std::is_same_v<From, F32>) a = m.ftz ? flush_subnormal<F32>(a) : a;
+      // Into f16 the unit does not flush: .rp of a subnormal number gives the smallest f16.
+      if constexpr (std::is_same_v<From, F32> && !std::is_same_v<To, F16>)
+        a = m.ftz ? flush_subnormal<F32>(a) : a;
       // Flushing is an operation of its own before the conversion to f64: it makes NaN canonical.
       if constexpr (std::is_same_v<From, F32> && std::is_same_v<To, F64>)
         a = m.ftz ? detail::canonical<F32>(a) : a;
-      // The other way the unit flushes what is below 2^-126 before it rounds (measured on an H200).
-      if constexpr (std::is_same_v<From, F64> && std::is_same_v<To, F32>)
-        a = m.ftz ? detail::flush_below_f32(a) : a;
       if constexpr (std::is_same_v<To, Tf32> && std::is_same_v<From, F32> && R == Rounding::rna) {
         r = detail::tf32_ties_away(a, m.satfinite);
       } else if constexpr (std::is_same_v<To, From>) {
-        r = m.integral ? detail::to_integral<To, R>(a) : detail::float_to_float<To, From, R>(a, m.satfinite);
+        // Without a modifier it is a move: NaN payloads pass.
+        const bool moves = !m.ftz && !m.sat && !m.relu && !m.satfinite;
+        r = m.integral ? detail::to_integral<To, R>(a) : moves ? a : detail::canonical_but_f64<To>(a);
       } else {
         r = detail::float_to_float<To, From, R>(a, m.satfinite);
       }
     }
-    if constexpr (std::is_same_v<To, F32>) r = m.ftz ? flush_subnormal<F32>(r) : r;
+    if constexpr (std::is_same_v<From, F64> && std::is_same_v<To, F32>)
+      r = m.ftz ? detail::flush_rounded_f64<R>(r, a) : r;
+    else if constexpr (std::is_same_v<To, F32>)
+      r = m.ftz ? flush_subnormal<F32>(r) : r;
     if constexpr (To::width >= 16) r = m.sat ? detail::saturate<To>(r) : r;
     r = m.relu ? detail::relu<To>(r) : r;
     return r;

@@ -125,11 +125,21 @@ PLD_NUM_INLINE __m128i bf16_op8(__m128i a, __m128i b, __m128i c) {
   return finish8<Bf16, M>(narrow_bf16(result));
 }
 
+/// The vector form of `flush_tiny_f16`.
+PLD_NUM_INLINE __m256 flush_tiny8(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i magnitude_mask = _mm256_set1_epi32(0x7FFFFFFF);
+  const __m256i tiny = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(num::detail::f16_tiny_below)),
+                                          _mm256_and_si256(bits, magnitude_mask));
+  return _mm256_castsi256_ps(_mm256_andnot_si256(_mm256_and_si256(tiny, magnitude_mask), bits));
+}
+
 template <HalfOp O, ArithMods M>
 PLD_NUM_INLINE __m128i f16_op8(__m128i a, __m128i b, __m128i c) {
   if constexpr (M.ftz) a = flush8<F16>(a), b = flush8<F16>(b), c = flush8<F16>(c);
-  const __m256 result = wide_op<O>(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b), _mm256_cvtph_ps(c));
-  return finish8<F16, M>(_mm256_cvtps_ph(result, _MM_FROUND_TO_NEAREST_INT));
+  __m256 result = wide_op<O>(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b), _mm256_cvtph_ps(c));
+  if constexpr (M.ftz) result = flush_tiny8(result);
+  return finish8<F16, num::detail::without_ftz(M)>(_mm256_cvtps_ph(result, _MM_FROUND_TO_NEAREST_INT));
 }
 
 }  // namespace detail

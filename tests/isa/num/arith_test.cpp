@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "isa/num/arith.h"
 #include "isa/num/compare.h"
 #include "tests/isa/num/reference.h"
@@ -188,6 +190,71 @@ TEST(Arith, FlushToZeroAppliesToOperandsAndResults) {
   EXPECT_EQ((add<F16, ftz>(0x0001, 0x0001)), 0u);
   EXPECT_EQ((add<F16, ftz>(0x8200, 0x8200)), 0x8000u) << "operands vanish even if their sum would be normal";
   EXPECT_EQ((mul<F32, ArithMods{.rounding = Rounding::rp, .ftz = true}>(0x00800000, 0x3F000000)), 0u);
+}
+
+/// Operands whose product and quotient lie around the smallest normal number, and an addend for fma.
+template <class F>
+std::vector<Triple<F>> near_smallest_normal(int count) {
+  std::mt19937_64 rng(3);
+  const auto mantissa = [&]() -> bits_of<F> {
+    const std::uint64_t ends[] = {0, 1, 2, F::man_mask, F::man_mask - 1, F::man_mask / 2, rng() & F::man_mask};
+    return static_cast<bits_of<F>>(ends[rng() % 7]);
+  };
+  const auto number = [&](int exponent) {
+    const int field = std::clamp(exponent + F::bias, 1, static_cast<int>(F::exp_field_max) - 1);
+    return static_cast<bits_of<F>>(static_cast<bits_of<F>>(field) << F::man_bits | mantissa() | (rng() & F::sign_mask));
+  };
+  std::vector<Triple<F>> out;
+  for (int i = 0; i < count; ++i) {
+    const int a = static_cast<int>(rng() % (F::bias + 1)) - F::bias / 2;
+    const int wanted = F::emin - static_cast<int>(rng() % 3);
+    const bits_of<F> c = rng() % 3 == 0 ? bits_of<F>{0} : number(F::emin + static_cast<int>(rng() % 3));
+    out.push_back({number(a), rng() % 2 == 0 ? number(wanted - a) : number(a - wanted), c});
+  }
+  return out;
+}
+
+template <Rounding R>
+void check_flushing_against_host(const std::vector<Triple<F32>>& inputs) {
+  constexpr ArithMods m{.rounding = R, .ftz = true};
+  for (const auto& t : inputs) {
+    volatile float a = std::bit_cast<float>(t.a), b = std::bit_cast<float>(t.b), c = std::bit_cast<float>(t.c);
+    float product = 0, fused = 0, quotient = 0;
+    test::under_flushing(R, [&] {
+      volatile float results[] = {a * b, std::fma(a, b, c), a / b};
+      product = results[0], fused = results[1], quotient = results[2];
+      return 0;
+    });
+    const auto where = [&] { return ::testing::Message() << std::hex << t.a << ' ' << t.b << ' ' << t.c; };
+    ASSERT_EQ((mul<F32, m>(t.a, t.b)), std::bit_cast<std::uint32_t>(product)) << where();
+    ASSERT_EQ((fma<F32, m>(t.a, t.b, t.c)), std::bit_cast<std::uint32_t>(fused)) << where();
+    ASSERT_EQ((div<F32, m>(t.a, t.b)), std::bit_cast<std::uint32_t>(quotient)) << where();
+  }
+}
+
+TEST(Arith, FlushToZeroLooksAtAnUnboundedExponent) {
+  const auto inputs = near_smallest_normal<F32>(200000);
+  check_flushing_against_host<Rounding::rn>(inputs);
+  check_flushing_against_host<Rounding::rz>(inputs);
+  check_flushing_against_host<Rounding::rm>(inputs);
+  check_flushing_against_host<Rounding::rp>(inputs);
+  constexpr ArithMods ftz{.ftz = true};
+  EXPECT_EQ((mul<F32, ftz>(0x00800000, 0x3F7FFFFF)), 0u) << "an H200's: nearest in f32 would be 2^-126";
+}
+
+TEST(Arith, FlushToZeroOfF16LooksAtAnUnboundedExponent) {
+  constexpr ArithMods ftz{.ftz = true};
+  const auto expected = [](double exact) {
+    const auto larger = test::encode_by_definition<F16>(exact * 1024, Rounding::rn, false);
+    const bool tiny = (larger & F16::magnitude_mask) < test::encode_by_definition<F16>(0x1p-4, Rounding::rn, false);
+    return tiny ? (std::signbit(exact) ? 0x8000u : 0u) : test::encode_by_definition<F16>(exact, Rounding::rn, false);
+  };
+  for (const auto& t : near_smallest_normal<F16>(100000)) {
+    const double product = to_double<F16>(t.a) * to_double<F16>(t.b), sum = product + to_double<F16>(t.c);
+    if (std::fabs(product) > 0x1p-4) continue;  // quotients are none of halves
+    ASSERT_EQ((mul<F16, ftz>(t.a, t.b)), expected(product)) << std::hex << t.a << ' ' << t.b;
+    ASSERT_EQ((fma<F16, ftz>(t.a, t.b, t.c)), expected(sum)) << std::hex << t.a << ' ' << t.b << ' ' << t.c;
+  }
 }
 
 TEST(Arith, SaturateClampsToTheUnitInterval) {

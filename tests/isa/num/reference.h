@@ -24,6 +24,15 @@ template <class Fn>
   return result;
 }
 
+/// ... and with the host flushing results as `.ftz` does (operands stay as they are).
+template <class Fn>
+[[gnu::noinline]] auto under_flushing(Rounding r, Fn fn) {
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+  auto result = under(r, fn);
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
+  return result;
+}
+
 /// The encoder by definition: counts units of the last place, exactly, in f64. F has at most 11 mantissa bits
 /// or is f32.
 template <class F>
