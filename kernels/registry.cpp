@@ -92,9 +92,10 @@ std::vector<KernelSpec> make_kernels() {
   specs.push_back(vector_add_spec());
   specs.push_back(iota_spec());
   specs.push_back(transpose_spec());
+  specs.push_back(matmul_blockspec_spec());
   specs.push_back(matmul_pipelined_spec());
   specs.push_back(matmul_ws_spec());
-  for (const auto theme : {reference_examples::quickstart, reference_examples::meshes, reference_examples::copies,
+  for (const auto theme : {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes, reference_examples::copies,
                            reference_examples::synchronisation, reference_examples::layouts, reference_examples::matrix_products}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }

@@ -5,6 +5,7 @@
 namespace palladion::kernels {
 
 KernelSpec iota_spec();
+KernelSpec matmul_blockspec_spec();
 KernelSpec matmul_pipelined_spec();
 KernelSpec matmul_ws_spec();
 KernelSpec transpose_spec();

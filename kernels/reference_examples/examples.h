@@ -8,7 +8,8 @@
 
 namespace palladion::kernels::reference_examples {
 
-std::vector<KernelSpec> quickstart();      // references, indexing, masks, higher-order kernels, BlockSpecs, vmap
+std::vector<KernelSpec> quickstart();      // references, indexing, masks, higher-order kernels
+std::vector<KernelSpec> block_specs();     // pallas_call, BlockSpecs, activations, vmap
 std::vector<KernelSpec> matrix_products(); // wgmma: transforms, accumulators, operands, buffers
 std::vector<KernelSpec> meshes();          // kernels, threads, clusters, semaphores
 std::vector<KernelSpec> synchronisation(); // commit_smem, queues, cluster barriers

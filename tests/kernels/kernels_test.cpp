@@ -28,7 +28,13 @@ INSTANTIATE_TEST_SUITE_P(
              {{"tile_m", "64"}, {"stages", "3"}, {"dtype", "bf16"}, {"out_dtype", "bf16"}}},
         Case{"matmul_pipelined", {{"m", "64"}, {"n", "96"}, {"k", "320"}},
              {{"tile_m", "64"}, {"tile_n", "32"}, {"tile_k", "32"}, {"stages", "2"}, {"out_dtype", "f32"}}},
-        Case{"matmul_pipelined", {{"m", "128"}, {"n", "64"}, {"k", "64"}}, {{"tile_n", "64"}}}),
+        Case{"matmul_pipelined", {{"m", "128"}, {"n", "64"}, {"k", "64"}}, {{"tile_n", "64"}}},
+        Case{"matmul_blockspec", {{"m", "128"}, {"n", "128"}, {"k", "512"}}, {}},
+        Case{"matmul_blockspec", {{"m", "192"}, {"n", "256"}, {"k", "192"}},
+             {{"tile_m", "64"}, {"stages", "3"}, {"dtype", "bf16"}, {"out_dtype", "bf16"}, {"activation", "relu"}}},
+        Case{"matmul_blockspec", {{"m", "64"}, {"n", "96"}, {"k", "320"}},
+             {{"tile_m", "64"}, {"tile_n", "32"}, {"tile_k", "32"}, {"stages", "2"}, {"out_dtype", "f32"}, {"activation", "gelu"}}},
+        Case{"matmul_blockspec", {{"m", "128"}, {"n", "64"}, {"k", "64"}}, {{"tile_n", "64"}}}),
     name_of_param);
 
 class AssemblyTest : public testing::TestWithParam<Case> {};
@@ -37,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, AssemblyTest,
     testing::Values(Case{"vector_add", {}, {}}, Case{"iota", {}, {}}, Case{"transpose", {}, {}}, Case{"transpose", {}, {{"variant", "plain"}}},
                     Case{"transpose", {}, {{"variant", "swizzled"}}}, Case{"transpose", {}, {{"ctas", "264"}, {"stages", "2"}}},
-                    Case{"matmul_pipelined", {}, {}}, Case{"matmul_pipelined", {}, {{"dtype", "bf16"}, {"out_dtype", "f32"}, {"tile_m", "64"}}}),
+                    Case{"matmul_pipelined", {}, {}}, Case{"matmul_pipelined", {}, {{"dtype", "bf16"}, {"out_dtype", "f32"}, {"tile_m", "64"}}},
+                    Case{"matmul_blockspec", {}, {}}, Case{"matmul_blockspec", {}, {{"activation", "gelu"}, {"tile_n", "64"}}}),
     name_of_param);
 
 }  // namespace

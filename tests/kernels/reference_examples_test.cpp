@@ -19,6 +19,13 @@ std::vector<Case> cases() {
   add("ref_exp", {{none, none}, {{{"rows", "2"}, {"n", "384"}}, none}, {none, {{"approx_math", "1"}}}});
   add("ref_eltwise", {{none, none}, {none, {{"f", "exp"}}}, {{{"n", "128"}}, none}});
 
+  const Words wide{{"m", "256"}, {"n", "128"}, {"k", "64"}};
+  add("ref_add_blocks", {{none, none}, {{{"n", "1024"}, {"block", "256"}}, none}, {{{"n", "128"}}, none}});
+  add("ref_increment_blocks", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "640"}}, {{"steps", "sequential"}}}});
+  add("ref_matmul_2x2", {{none, none}, {wide, {{"activation", "relu"}}}, {none, {{"activation", "gelu"}}}});
+  add("ref_matmul_templated", {{none, none}, {wide, {{"activation", "gelu"}, {"block_m", "128"}}}, {none, {{"activation", "relu"}, {"block_k", "128"}}}});
+  add("ref_matmul_vmap", {{none, none}, {{{"batch", "2"}, {"k", "64"}}, {{"activation", "none"}}}, {{{"batch", "3"}, {"m", "256"}}, {{"activation", "gelu"}}}});
+
   add("ref_increment", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_two_threads", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_scoped_collective", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "512"}}, none}});
