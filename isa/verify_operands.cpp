@@ -12,13 +12,11 @@ namespace {
 
 using K = Operand::Kind;
 
-// Integer and floating registers do not mix; untyped ones go with everything (of .f16 and the packed types
-// ptxas checks the size alone).
+// Untyped registers and instructions go with everything; integers go with integers of either sign; a
+// floating type with itself alone. So do ptxas' rules.
 bool classes_agree(Type instruction, Type reg) {
-  const auto strict = [](Type t) {
-    return is_signed(t) || kind(t) == TypeKind::unsigned_int || t == Type::f32 || t == Type::f64;
-  };
-  return !strict(instruction) || !strict(reg) || is_float(instruction) == is_float(reg);
+  if (kind(instruction) == TypeKind::untyped || kind(reg) == TypeKind::untyped) return true;
+  return is_float(instruction) || is_float(reg) ? instruction == reg : true;
 }
 
 constexpr std::string_view relaxed_ops[] = {"ld", "ldu", "st", "cvt", "suld", "sust", "tex"};
@@ -191,7 +189,7 @@ void Verifier::register_type(const Operand& o, const OperandDef& def, Type type)
   if (!fits) {
     say(code::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have,
                                  name(r.type), def.name, instruction_->form->op, want));
-  } else if (def.width_factor == 1 && !classes_agree(type, r.type)) {
+  } else if (!classes_agree(type, r.type)) {
     say(code::type_class,
         fmt::format("`{}` is declared `.{}`, operand `{}` of `{}` is `.{}`", r.name, name(r.type), def.name,
                     instruction_->form->op, name(type)),

@@ -61,6 +61,9 @@ TEST(verify, loads_stores_and_conversions_take_wider_registers) {
 TEST(verify, integer_and_floating_registers_do_not_mix) {
   EXPECT_THAT(one("PLD1022", "add.s32 %f1, %r1, %r2;"), HasSubstr("`.f32`"));
   EXPECT_THAT(one("PLD1022", "ld.global.f32 %u1, [%rd1];"), HasSubstr("`.u32`"));
+  EXPECT_THAT(one("PLD1022", "ld.global.f32 %fd1, [%rd1];"), HasSubstr("`.f64`"));
+  EXPECT_THAT(one("PLD1022", "cvt.f64.f16 %fd1, %f2;"), HasSubstr("`.f16`"));
+  EXPECT_THAT(one("PLD1022", "mul.wide.u32 %fd1, %r1, %r2;"), HasSubstr("`.f64`"));
   fine("and.b32 %f1, %f2, %u3;\nld.global.b32 %f1, [%rd1];");
 }
 
