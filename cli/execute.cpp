@@ -74,6 +74,31 @@ unsigned host_threads(const Options& options) {
   return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+namespace {
+
+bool same_place(const sim::Finding& a, const sim::Finding& b) {
+  if (a.sites.empty() || b.sites.empty()) return a.sites.empty() == b.sites.empty();
+  const sim::Site &x = a.sites.front(), &y = b.sites.front();
+  return x.ptx_line == y.ptx_line && x.instruction == y.instruction && x.source.file == y.source.file && x.source.line == y.source.line;
+}
+
+// Every CTA makes the same mistake: it is told once, with the number of times.
+void merge_repeated(std::vector<sim::Finding>& findings) {
+  std::vector<sim::Finding> kept;
+  for (sim::Finding& f : findings) {
+    const auto same = [&](const sim::Finding& k) { return k.code == f.code && k.message == f.message && same_place(k, f); };
+    const auto at = std::ranges::find_if(kept, same);
+    if (at == kept.end()) {
+      kept.push_back(std::move(f));
+    } else {
+      at->count += f.count;
+    }
+  }
+  findings = std::move(kept);
+}
+
+}  // namespace
+
 kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
@@ -84,7 +109,9 @@ kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, con
   run.max_instructions = options.max_instructions;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  return kernels::run(subject.job, machine, run);
+  kernels::SimOutcome outcome = kernels::run(subject.job, machine, run);
+  merge_repeated(outcome.result.findings);
+  return outcome;
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,

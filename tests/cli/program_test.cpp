@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "cli/npy.h"
+#include "kernels/arrays.h"
 #include "tests/support/golden.h"
 #include "tests/support/toolkit.h"
 
@@ -113,6 +114,34 @@ TEST_F(Program, TheArrayOfATensorMapMayBeAnotherArgument) {
   const std::string arguments = "run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:f16[16,16]@1,box=16x16' --arg "
                                 "'inout:f16[16,16]=const(3)' --arg u32:0 --arg u32:0";
   EXPECT_EQ(run(arguments).status, 0);
+}
+
+// CUDA C++ with TMA and wgmma, as nvcc compiled it (tests/isa/cuda/hopper_tile.cu).
+TEST_F(Program, CompiledCudaComputes) {
+  const Ran ran = run("run --ptx tests/isa/ptx/hopper_tile.ptx --grid 2,3 --block 128 --smem 33792 "
+                      "--arg 'tmap:in:f16[192,256]=randint(1,-2,3),box=64x64,swizzle=128' "
+                      "--arg 'tmap:in:f16[128,256]=randint(2,-2,3),box=64x64,swizzle=128' --arg out:f32[192,128]=" +
+                      file("c.npy") + " --arg i32:128 --arg i32:256");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto c = npy::read(file("c.npy"), {.dtype = "f32", .shape = npy::Shape{192, 128}});
+  ASSERT_TRUE(c) << c.error();
+  const auto got = floats_of(*c);
+  const auto a = kernels::to_floats(kernels::filled({pl::f16, {192, 256}}, *kernels::fill_named("randint(1,-2,3)")));
+  const auto b = kernels::to_floats(kernels::filled({pl::f16, {128, 256}}, *kernels::fill_named("randint(2,-2,3)")));
+  for (size_t m = 0; m < 192; ++m)
+    for (size_t n = 0; n < 128; ++n) {
+      float sum = 0;
+      for (size_t k = 0; k < 256; ++k) sum += a[m * 256 + k] * b[n * 256 + k];
+      ASSERT_EQ(got[m * 128 + n], sum) << m << "," << n;
+    }
+}
+
+TEST_F(Program, AFindingOfEveryCtaIsToldOnce) {
+  const Ran ran = run("run --ptx tests/isa/ptx/reduction.ptx --entry sum_integers --grid 8 --block 256 --arg in:i32[10000]=iota "
+                      "--arg inout:i32[1]=zeros --arg i32:10000");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("PLD3020"));
+  EXPECT_THAT(ran.err, HasSubstr("seen: 8 times"));
 }
 
 TEST_F(Program, AHangIsAFindingWithThePlace) {
