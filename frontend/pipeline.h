@@ -31,10 +31,10 @@ class Pipeline {
 
   // The GMEM references in the order of in_specs and out_specs; gives the last carry.
   template <class... Refs>
-  auto operator()(const Refs&... gmem_refs) {
+  auto operator()(const Refs&... gmem_refs) const {
     return run({Ref(gmem_refs)...});
   }
-  auto run(const std::vector<Ref>& gmem_refs) {
+  auto run(const std::vector<Ref>& gmem_refs) const {
     const frontend::At at(loc_);
     if constexpr (std::is_same_v<Init, NoCarry>) {
       run_pipeline(options_, gmem_refs, frontend::erase_body(body_, "emit_pipeline", loc_), loc_);
@@ -46,7 +46,7 @@ class Pipeline {
   }
 
  private:
-  Body body_;
+  mutable Body body_;  // bodies may be mutable functions
   PipelineOptions options_;
   Init init_;
   std::source_location loc_;

@@ -213,11 +213,6 @@ void PipelineBuffer::copy_in(const Scalar& which, const Indices& grid_indices, c
   plgpu::CopyInOptions options;
   options.collective_axes = spec.options.collective_axes;
   options.oob_mode = spec.options.oob_fill_mode;
-  const bool linear = options.oob_mode != plgpu::OOBFillMode::ZEROS;
-  if (linear) {
-    plgpu::copy_gmem_to_smem(block_window(spec, gmem, block_indices(spec, grid_indices)), slot(which), barrier, options);
-    return;
-  }
   const Windows w = windows(*this, which, grid_indices);
   plgpu::copy_gmem_to_smem(w.gmem, w.smem, barrier, options);
 }

@@ -80,8 +80,8 @@ class WarpSpecializedPipeline {
 
   // Called by all threads, with the GMEM references in the order of in_specs and out_specs.
   template <class... Refs>
-  void operator()(const Refs&... gmem_refs) { run({Ref(gmem_refs)...}); }
-  void run(const std::vector<Ref>& gmem_refs) {
+  void operator()(const Refs&... gmem_refs) const { run({Ref(gmem_refs)...}); }
+  void run(const std::vector<Ref>& gmem_refs) const {
     run_warp_specialized(options_, gmem_refs, allocations_, [&](const ComputeSteps& steps) {
       const ComputePipeline<Body> pipeline(body_, steps, loc_);
       if constexpr (std::is_same_v<Context, NoContext>) {
@@ -102,9 +102,9 @@ class WarpSpecializedPipeline {
   }
 
  private:
-  Body body_;
+  mutable Body body_;  // bodies may be mutable functions
   WarpSpecializedOptions options_;
-  Context context_;
+  mutable Context context_;
   std::source_location loc_;
   std::optional<PipelineAllocations> allocations_;
 };

@@ -150,6 +150,26 @@ TEST(Pipeline, WhatIsOutOfBoundsIsZeroAndStaysUnwritten) {
   expect_everywhere(k, {iota(260)}, {expected});
 }
 
+TEST(Pipeline, BlocksThatAreInBoundsNeedNoTensorMap) {
+  const auto k = [](plgpu::OOBFillMode mode) {
+    return plgpu::kernel(
+        [=](const Ref& x, const Ref& o) {
+          const BlockSpec in({pl::squeezed, 1280}, [](pl::Index i) { return std::pair{i, 0}; }, {.oob_fill_mode = mode});
+          const BlockSpec out({pl::squeezed, 1280}, [](pl::Index i) { return std::pair{i, 0}; });
+          const auto pipeline = plgpu::emit_pipeline([](const pl::Indices&, const Ref& a, const Ref& b) { b.store(a.load() + 3); },
+                                                     {.grid = {3}, .in_specs = {in}, .out_specs = {out}, .max_concurrent_steps = 2});
+          pipeline(x, o);
+        },
+        {.in_types = {{pl::f32, {3, 1280}}}, .out_type = {pl::f32, {3, 1280}}});
+  };
+  for (const auto mode : {plgpu::OOBFillMode::PROMISE_IN_BOUNDS, plgpu::OOBFillMode::UNDEFINED, plgpu::OOBFillMode::ZEROS}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    const auto kernel = k(mode);
+    EXPECT_EQ(isa::print(kernel.module).find("cp.async.bulk.shared::cluster.global") != std::string::npos, mode != plgpu::OOBFillMode::ZEROS);
+    expect_everywhere(kernel, {iota(3840)}, {iota(3840, 3)});
+  }
+}
+
 TEST(Pipeline, PipelinesNest) {
   // For each row block: a pipeline over its columns.
   const auto k = plgpu::kernel(
