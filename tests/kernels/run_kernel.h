@@ -1,5 +1,6 @@
 #pragma once
 // Runs a registered kernel in the machine under every schedule and judges it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
