@@ -337,7 +337,7 @@ void OutputBuffers::finish() const {
 
 void wrong_body(size_t refs, size_t barriers, bool carry, std::string_view verb, const Loc& loc) {
   fail(Code::bad_pipeline,
-       fmt::format("{}: the body does not take (const pl::Indices&, {} references{}{})", verb, refs, barriers == 0 ? "" : fmt::format(", {} consumed barriers", barriers),
+       fmt::format("{}: the body does not take (const pl::Indices&, {} references{}{})", verb, refs, barriers == 0 ? "" : fmt::format(", {} barriers", barriers),
                    carry ? ", the carry" : ""),
        loc, "references in the order of in_specs and out_specs");
 }

@@ -106,7 +106,7 @@ void loop_within(const pl::Scalar& steps, const std::function<void(const pl::Sca
 struct BodyArguments {
   pl::Indices indices;
   std::vector<plgpu::Ref> refs;
-  std::vector<plgpu::BarrierRef> barriers;  // manual_consumed_barriers
+  std::vector<plgpu::BarrierRef> barriers;  // that the body handles itself: ready, then consumed
 };
 using PipelineBody = std::function<void(const BodyArguments&)>;
 
@@ -128,15 +128,16 @@ bool try_body(Body& body, const BodyArguments& a, Sink& sink, std::index_sequenc
 }
 template <class Body, class Sink, size_t... n, class... C>
 bool try_bodies(Body& body, const BodyArguments& a, Sink& sink, std::index_sequence<n...>, const C&... carry) {
-  // Barriers: none, or one for each of the first few references.
+  // Barriers: none, or one or two for each of a few inputs.
   return (try_body(body, a, sink, std::make_index_sequence<n>{}, std::index_sequence<>{}, carry...) || ...) ||
          (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<1>{}, carry...) || ...) ||
          (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<2>{}, carry...) || ...) ||
-         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<3>{}, carry...) || ...);
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<3>{}, carry...) || ...) ||
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<4>{}, carry...) || ...);
 }
 }  // namespace detail
 
-// body(indices, refs..., consumed barriers..., carry), or body(indices, vector of refs, carry), or
+// body(indices, refs..., barriers..., carry), or body(indices, vector of refs, carry), or
 // body(indices, vector of refs, vector of barriers, carry); sink(f): f calls it and gives its result.
 template <class Body, class Sink, class... C>
 void call_body(Body& body, const BodyArguments& a, Sink&& sink, std::string_view verb, const Loc& loc, const C&... carry) {

@@ -99,13 +99,15 @@ class WarpSpecialized {
       }
     }
     if (copies_ == 0) return a;
-    a.ready = make_barrier(Barrier({.num_arrivals = copies_, .num_barriers = {slots_}}), "pipeline inputs ready", loc);
-    if (!o_.manual_consumed_barriers) {
-      a.consumed.push_back(make_consumed(all_axes(), "pipeline inputs consumed", loc));
-      return a;
-    }
+    const auto make_ready = [&](int64_t copies, const std::string& name) {
+      a.ready.push_back(make_barrier(Barrier({.num_arrivals = copies, .num_barriers = {slots_}}), name, loc));
+    };
+    if (!o_.manual_ready_barriers) make_ready(copies_, "pipeline inputs ready");
+    if (!o_.manual_consumed_barriers) a.consumed.push_back(make_consumed(all_axes(), "pipeline inputs consumed", loc));
     for (const PipelineBuffer& b : ins_) {
-      if (b.in_smem) a.consumed.push_back(make_consumed(b.spec.options.collective_axes, fmt::format("pipeline input {} consumed", a.consumed.size()), loc));
+      if (!b.in_smem) continue;
+      if (o_.manual_ready_barriers) make_ready(1, fmt::format("pipeline input {} ready", a.ready.size()));
+      if (o_.manual_consumed_barriers) a.consumed.push_back(make_consumed(b.spec.options.collective_axes, fmt::format("pipeline input {} consumed", a.consumed.size()), loc));
     }
     return a;
   }
@@ -151,6 +153,8 @@ class WarpSpecialized {
     const auto fits = [](const PipelineBuffer& b, const Ref& smem) { return !b.in_smem || smem.shape() == b.smem_type().shape; };
     for (size_t i = 0; ok && i < ins_.size(); ++i) ok = fits(ins_[i], a.inputs[i]);
     for (size_t i = 0; ok && i < outs_.size(); ++i) ok = fits(outs_[i], a.outputs[i]);
+    const size_t barriers = static_cast<size_t>(copies_);
+    ok = ok && (copies_ == 0 || (a.ready.size() == (o_.manual_ready_barriers ? barriers : 1) && a.consumed.size() == (o_.manual_consumed_barriers ? barriers : 1)));
     if (!ok) refuse("the allocations are those of a pipeline with other blocks", "get_allocations of a pipeline with the same specs and max_concurrent_steps");
   }
 
@@ -184,7 +188,7 @@ class WarpSpecialized {
     frontend::loop_within(grid_.steps, [&](const Scalar& step) {
       const Indices indices = here.at(step);
       const Scalar slot = slot_of(step, slots_);
-      if (copies_ > 0) barrier_wait(ready_.at(slot));
+      if (copies_ > 0 && !o_.manual_ready_barriers) barrier_wait(ready_.front().at(slot));
       outputs.acquire();
       call(body, outputs, step, indices);
       if (outputs.any_in_loop()) commit_smem();
@@ -208,6 +212,9 @@ class WarpSpecialized {
     frontend::BodyArguments a{indices, {}, {}};
     for (const PipelineBuffer& b : ins_) a.refs.push_back(b.visible(slot_of(step, b.slots), indices));
     for (size_t i = 0; i < outs_.size(); ++i) a.refs.push_back(outs_[i].visible(outputs.slot(i, step), indices));
+    if (o_.manual_ready_barriers) {
+      for (const BarrierRef& b : ready_) a.barriers.push_back(b.at(slot_of(step, slots_)));
+    }
     if (o_.manual_consumed_barriers) {
       for (const BarrierRef& b : consumed_) a.barriers.push_back(b.at(slot_of(step, slots_)));
     }
@@ -227,8 +234,9 @@ class WarpSpecialized {
       const Scalar slot = slot_of(step, slots_);
       when_within(follows || step >= slots_, [&] { wait_consumed(slot); });
       const Indices place = here.at(step);
+      size_t copy = 0;
       for (const PipelineBuffer& b : ins_)
-        if (b.in_smem) b.copy_in(slot, place, ready_.at(slot));
+        if (b.in_smem) b.copy_in(slot, place, ready_[o_.manual_ready_barriers ? copy++ : 0].at(slot));
       here.advance(step);
     });
     // Every completion is waited for: the barriers serve again, and other CTAs may arrive until then.
@@ -244,8 +252,7 @@ class WarpSpecialized {
   int64_t slots_;
   std::vector<PipelineBuffer> ins_, outs_;
   int64_t copies_ = 0, delay_ = 0;
-  BarrierRef ready_;
-  std::vector<BarrierRef> consumed_;
+  std::vector<BarrierRef> ready_, consumed_;
 };
 
 void all_threads_meet() { Recorder::current().emit("bar.sync", {isa::Operand::imm(0)}); }

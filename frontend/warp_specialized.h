@@ -29,7 +29,9 @@ struct WarpSpecializedOptions {
   std::string wg_axis = {};  // of the kernel's threads
   int num_compute_wgs = 1;
   std::optional<pl::Scalar> pipeline_state = {};
-  // The body itself arrives at the barriers that free the buffers: it gets one an input.
+  // The body itself waits until an input is there, or arrives when it is done with it: it gets one barrier
+  // an input, first those to wait for, then those to arrive at. Every compute thread uses each once a step.
+  bool manual_ready_barriers = false;
   bool manual_consumed_barriers = false;
   std::optional<int> memory_thread_idx = {};  // num_compute_wgs
 };
@@ -37,8 +39,8 @@ struct WarpSpecializedOptions {
 // Buffers and barriers of a pipeline, to be shared by several (get_allocations).
 struct PipelineAllocations {
   std::vector<Ref> inputs, outputs;   // (slots, block...)
-  BarrierRef ready;                   // one arrival a copy
-  std::vector<BarrierRef> consumed;   // one for all inputs; with manual_consumed_barriers one an input
+  // One for all inputs; where the body handles them one an input.
+  std::vector<BarrierRef> ready, consumed;
 };
 
 PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs, std::source_location loc);
@@ -110,14 +112,14 @@ class WarpSpecializedPipeline {
 };
 }  // namespace detail
 
-// body(indices, input refs..., output refs...[, consumed barriers...]) in each compute thread.
+// body(indices, input refs..., output refs...[, ready barriers...][, consumed barriers...]) in each compute thread.
 template <class Body>
 detail::WarpSpecializedPipeline<Body, detail::NoContext> emit_pipeline_warp_specialized(
     Body body, WarpSpecializedOptions options, std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), {}, loc};
 }
 // compute_context(pipeline) runs in each compute thread and calls pipeline(init_carry) once; then
-// carry = body(indices, refs...[, consumed barriers...], carry).
+// carry = body(indices, refs...[, barriers...], carry).
 template <class Body, class Context>
   requires(!std::is_same_v<Context, std::source_location>)
 detail::WarpSpecializedPipeline<Body, Context> emit_pipeline_warp_specialized(

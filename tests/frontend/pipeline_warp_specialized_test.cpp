@@ -138,6 +138,41 @@ TEST(WarpSpecialized, CarriesGoThroughTheComputeContext) {
   expect_everywhere(k, {x}, {expected});
 }
 
+TEST(WarpSpecialized, TheBodyMayWaitForEachInput) {
+  const auto k = [](bool consumed) {
+    return plgpu::kernel(
+        [=](const Ref& x, const Ref& y, const Ref& o) {
+          const auto spec = BlockSpec({128}, [](pl::Index i) { return i; });
+          plgpu::WarpSpecializedOptions w{.grid = {6}, .in_specs = {spec, spec}, .out_specs = {spec}, .max_concurrent_steps = 2, .wg_axis = "wg", .num_compute_wgs = 1, .manual_ready_barriers = true};
+          const auto compute = [](const Ref& a, const Ref& b, const Ref& out, const BarrierRef& a_ready, const BarrierRef& b_ready) {
+            plgpu::barrier_wait(a_ready);
+            const Array first = a.load();
+            plgpu::barrier_wait(b_ready);
+            out.store(first - b.load());
+          };
+          if (!consumed) {
+            plgpu::emit_pipeline_warp_specialized(
+                [&](const pl::Indices&, const Ref& a, const Ref& b, const Ref& out, const BarrierRef& a_ready, const BarrierRef& b_ready) { compute(a, b, out, a_ready, b_ready); }, w)(x, y, o);
+            return;
+          }
+          w.manual_consumed_barriers = true;
+          plgpu::emit_pipeline_warp_specialized(
+              [&](const pl::Indices&, const std::vector<Ref>& refs, const std::vector<BarrierRef>& barriers) {
+                compute(refs[0], refs[1], refs[2], barriers[0], barriers[1]);
+                plgpu::barrier_arrive(barriers[2]);
+                plgpu::barrier_arrive(barriers[3]);
+              },
+              w)(x, y, o);
+        },
+        {.in_types = {{pl::s32, {768}}, {pl::s32, {768}}}, .out_type = {pl::s32, {768}}, .num_threads = 2, .thread_name = "wg"});
+  };
+  const Values x = small_integers(768, 6), y = small_integers(768, 7);
+  Values expected = x;
+  for (size_t i = 0; i < x.size(); ++i) expected[i] -= y[i];
+  expect_everywhere(k(false), {x, y}, {expected});
+  expect_everywhere(k(true), {x, y}, {expected});
+}
+
 TEST(WarpSpecialized, PipelinesFollowEachOtherInTheSameBuffers) {
   const auto k = plgpu::kernel(
       [](const Ref& x, const Ref& o) {
