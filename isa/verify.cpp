@@ -255,6 +255,12 @@ void Verifier::instruction(const Instruction& i) {
       say(code::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
     }
   }
+  if (diagnostics_.size() == before) constants(i);
+  const bool warp_wide = i.op->name == "shfl" || i.op->name == "vote";
+  if (warp_wide && i.form->slot("sync") < 0 && module_.version_major * 10 + module_.version_minor >= 64) {
+    say(code::version, fmt::format("`{}` without `.sync` went away with PTX 6.4", i.op->name),
+        "name the lanes: `.sync` and a mask");
+  }
   if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) &&
       bits(function_->registers[i.operands[0].id].type) == 32) {
     say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",

@@ -50,6 +50,9 @@ class Verifier {
   void call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
                    const Function& callee);
 
+  // --- verify_constants.cpp
+  void constants(const Instruction& i);
+
   // --- verify_operands.cpp
   bool ids_exist(const Operand& o, const OperandDef& def);
   void operand(const Operand& o, const OperandDef& def);

@@ -73,6 +73,16 @@ TEST(verify, constants_fit_the_type) {
   fine("mov.b32 %r1, 0f3F800000;\nmov.f32 %f1, 1.0;\nst.global.u8 [%rd1], -1;");
 }
 
+TEST(verify, constants_lie_in_the_range_of_their_instruction) {
+  EXPECT_THAT(one("PLD1023", "setmaxnreg.inc.sync.aligned.u32 500;"), HasSubstr("24 to 256 in steps of 8"));
+  EXPECT_THAT(one("PLD1023", "bar.sync 16;"), HasSubstr("0 to 15"));
+  EXPECT_THAT(one("PLD1023", "bar.sync 1, 33;"), HasSubstr("steps of 32"));
+  EXPECT_THAT(one("PLD1023", "cp.async.cg.shared.global [s], [%rd1], 8;"), HasSubstr("must be 16"));
+  EXPECT_THAT(one("PLD1023", "wgmma.wait_group.sync.aligned -1;"), HasSubstr("0 or more"));
+  EXPECT_THAT(one("PLD1025", "vote.any.pred %p1, %p2;"), HasSubstr("PTX 6.4"));
+  fine("bar.sync 15, 1024;\nsetmaxnreg.dec.sync.aligned.u32 24;\ncp.async.ca.shared.global [s], [%rd1], 8;");
+}
+
 TEST(verify, destinations_are_registers) {
   Module m;
   Symbol s;
