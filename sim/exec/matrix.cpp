@@ -33,7 +33,12 @@ constexpr size_t k_bytes = 32;  // of every wgmma
 class WgmmaBody final : public AsyncOp::Body {
  public:
   WgmmaBody(const Operands& o, uint32_t cta_rank, uint32_t warpgroup, uint64_t sequence)
-      : o_(o), rank_(cta_rank), warpgroup_(warpgroup), sequence_(sequence) {}
+      : o_(o), rank_(cta_rank), warpgroup_(warpgroup), sequence_(sequence) {
+    for (const DecodedOperand& r : accumulators()) {
+      first_register_ = std::min(first_register_, r.slot.offset);
+      last_register_ = std::max(last_register_, r.slot.offset);
+    }
+  }
 
   const char* name() const override { return "wgmma"; }
   bool ready(ClusterState&) const override { return issued_ == 0xF; }
@@ -65,6 +70,7 @@ class WgmmaBody final : public AsyncOp::Body {
   uint64_t id_ = 0;
   uint32_t issued_ = 0;
   RawTile a_, b_;
+  uint32_t first_register_ = ~0U, last_register_ = 0;
   bool chained_ = false;  // the accumulators are in the warpgroup's tile already
 };
 
@@ -131,6 +137,7 @@ bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
 }
 
 bool WgmmaBody::overlaps(const WgmmaBody& other) const {
+  if (last_register_ < other.first_register_ || other.last_register_ < first_register_) return false;
   for (const DecodedOperand& a : accumulators())
     for (const DecodedOperand& b : other.accumulators())
       if (a.slot.offset == b.slot.offset) return true;
