@@ -85,7 +85,7 @@ class MatrixLayout {
 
  private:
   // The hardware XORs with bits of the absolute address; a base offset shifts the phase of the
-  // pattern by that many 128-byte lines. (A non-zero base offset is derived, not measured.)
+  // pattern by that many 128-byte lines (measured on an H200: tests/device/tma.md).
   constexpr uint32_t swizzled(uint32_t offset) const {
     const uint32_t at = (descriptor_.start + offset) & 0x3FFFF;
     return at ^ swizzle_bits((at >> 7) - descriptor_.base_offset, descriptor_.swizzle);

@@ -6,7 +6,8 @@ namespace palladion::isa {
 namespace {
 
 // Empty when a walk is possible.
-std::string why_not(const TensorMap& map, TensorMapMode mode, size_t coordinates) {
+std::string why_not(const TensorMap& map, TensorMapMode mode, std::span<const int32_t> at) {
+  const size_t coordinates = at.size();
   if (map.rank < 1 || map.rank > max_tensor_rank) return fmt::format("the tensor map has rank {}", map.rank);
   if (map.mode != mode)
     return fmt::format("the instruction is {} but the tensor map was made for {}",
@@ -15,6 +16,10 @@ std::string why_not(const TensorMap& map, TensorMapMode mode, size_t coordinates
   if (coordinates != static_cast<size_t>(map.rank))
     return fmt::format("the instruction gives {} coordinates but the tensor map has rank {}", coordinates, map.rank);
   if (is_packed(map.data_type)) return fmt::format("unsupported: tensor data type {}", name(map.data_type));
+  // Measured on an H200 (tests/device/tma.md): anything else is an illegal instruction there.
+  const int64_t start = int64_t{at[0]} * map.element_bytes();
+  if (start % 16 != 0)
+    return fmt::format("coordinate 0 is {}, that is {} bytes into a row, not a multiple of 16 bytes", at[0], start);
   if (map.interleave != Interleave::none) return "unsupported: interleaved tensor layouts (NC/8HWC8, NC/16HWC16)";
   return {};
 }
@@ -39,7 +44,7 @@ TensorWalk TensorWalk::common(const TensorMap& map, std::span<const int32_t> coo
 }
 
 tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map, std::span<const int32_t> coordinates) {
-  if (auto reason = why_not(map, TensorMapMode::tiled, coordinates.size()); !reason.empty())
+  if (auto reason = why_not(map, TensorMapMode::tiled, coordinates); !reason.empty())
     return tl::unexpected(std::move(reason));
   TensorWalk walk = common(map, coordinates, map.box_count(0));
   for (int i = 1; i < map.rank; ++i) {
@@ -51,7 +56,7 @@ tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map, st
 
 tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map, std::span<const int32_t> coordinates,
                                                          std::span<const uint16_t> offsets) {
-  if (auto reason = why_not(map, TensorMapMode::im2col, coordinates.size()); !reason.empty())
+  if (auto reason = why_not(map, TensorMapMode::im2col, coordinates); !reason.empty())
     return tl::unexpected(std::move(reason));
   if (map.rank < 3) return tl::unexpected(fmt::format("an im2col tensor map has rank {}, it needs 3 to 5", map.rank));
   if (!offsets.empty() && offsets.size() != coordinates.size() - 2)

@@ -22,8 +22,9 @@ struct BoxRun {
 
 class TensorWalk {
  public:
-  // `coordinates` innermost first, in elements; may be negative or beyond the tensor. The text names
-  // what does not fit (rank, mode) or what is not modelled. The map is expected to be valid.
+  // `coordinates` innermost first, in elements; may be negative or beyond the tensor, but the innermost
+  // is a whole number of 16 bytes. The text names what does not fit (rank, mode, that rule) or what is not
+  // modelled. The map is expected to be valid.
   static tl::expected<TensorWalk, std::string> tiled(const TensorMap& map, std::span<const int32_t> coordinates);
 
   // Coordinates are C, W, (H, (D,)) N of the first pixel inside the bounding box; `offsets` W, (H, (D))
@@ -37,7 +38,7 @@ class TensorWalk {
   uint32_t footprint_bytes() const { return rows_ * pitch_; }
   uint32_t rows() const { return rows_; }
   // Distance of consecutive rows in the tile. A row narrower than the swizzle's span takes the whole
-  // span ("the swizzle width", CUDA programming guide; not measured).
+  // span ("the swizzle width", CUDA programming guide; an H200 does so).
   uint32_t row_pitch() const { return pitch_; }
 
   // Calls visit(const BoxRun&) for each run, in tile order: one to three per row.

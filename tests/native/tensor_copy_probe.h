@@ -1,6 +1,6 @@
 #pragma once
-// A kernel of one thread that performs one TMA load and dumps the shared tile: the device's own answer
-// to what a tensor map means.
+// A kernel of one thread that fills a shared tile from `out` + 16, performs one TMA copy and writes the tile
+// back: the device's own answer to what a tensor map means.
 #include <string>
 
 #include <fmt/format.h>
@@ -12,7 +12,9 @@ namespace palladion::native {
 inline constexpr uint32_t probe_tile_bytes = 32 * 1024;
 inline constexpr uint8_t probe_poison = 0xCD;
 
-inline std::string tensor_copy_probe(int rank, isa::TensorMapMode mode) {
+enum class ProbeKind { load, store };
+
+inline std::string tensor_copy_probe(int rank, isa::TensorMapMode mode, ProbeKind kind) {
   std::string coordinates, taps;
   for (int i = 0; i < rank; ++i) coordinates += fmt::format("{}%c{}", i ? ", " : "", i);
   for (int i = 0; i + 2 < rank; ++i) taps += fmt::format("{}%t{}", i ? ", " : "", i);
@@ -31,19 +33,28 @@ inline std::string tensor_copy_probe(int rank, isa::TensorMapMode mode) {
   for (int i = 0; i < 3; ++i) text += fmt::format("  ld.param.u16 %t{}, [taps+{}];\n", i, 2 * i);
   text +=
       "  mov.u32 %r2, tile;\n  mov.u32 %r3, bar;\n  mov.u32 %r4, 0;\n"
-      "POISON:\n  add.u32 %r5, %r2, %r4;\n  st.shared.u32 [%r5], 0xCDCDCDCD;\n  add.u32 %r4, %r4, 4;\n"
-      "  setp.lt.u32 %p0, %r4, %r1;\n  @%p0 bra POISON;\n"
+      "FILL:\n  cvt.u64.u32 %rd3, %r4;\n  add.u64 %rd4, %rd1, %rd3;\n  ld.global.u32 %r8, [%rd4+16];\n"
+      "  add.u32 %r5, %r2, %r4;\n  st.shared.u32 [%r5], %r8;\n  add.u32 %r4, %r4, 4;\n"
+      "  setp.lt.u32 %p0, %r4, %r1;\n  @%p0 bra FILL;\n"
       "  mbarrier.init.shared::cta.b64 [%r3], 1;\n"
-      "  fence.proxy.async.shared::cta;\n"
-      "  mbarrier.arrive.expect_tx.shared::cta.b64 %rd2, [%r3], %r0;\n";
-  text += fmt::format(
-      "  cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes [%r2], [%rd0, {{{}}}], "
-      "[%r3]{};\n",
-      rank, tiled ? "tile" : "im2col", coordinates, tiled ? "" : fmt::format(", {{{}}}", taps));
+      "  fence.proxy.async.shared::cta;\n";
+  if (kind == ProbeKind::load) {
+    text += fmt::format(
+        "  mbarrier.arrive.expect_tx.shared::cta.b64 %rd2, [%r3], %r0;\n"
+        "  cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes [%r2], [%rd0, {{{}}}], "
+        "[%r3]{};\n",
+        rank, tiled ? "tile" : "im2col", coordinates, tiled ? "" : fmt::format(", {{{}}}", taps));
+    text +=
+        "  mov.u32 %r6, 0;\n"
+        "WAIT:\n  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r3], 0;\n  @%p1 bra DONE;\n"
+        "  add.u32 %r6, %r6, 1;\n  setp.lt.u32 %p2, %r6, 1000;\n  @%p2 bra WAIT;\n";
+  } else {
+    text += fmt::format(
+        "  cp.async.bulk.tensor.{}d.global.shared::cta.{}.bulk_group [%rd0, {{{}}}], [%r2];\n"
+        "  cp.async.bulk.commit_group;\n  cp.async.bulk.wait_group 0;\n  setp.eq.u32 %p1, %r2, %r2;\n",
+        rank, tiled ? "tile" : "im2col_no_offs", coordinates);
+  }
   text +=
-      "  mov.u32 %r6, 0;\n"
-      "WAIT:\n  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r3], 0;\n  @%p1 bra DONE;\n"
-      "  add.u32 %r6, %r6, 1;\n  setp.lt.u32 %p2, %r6, 1000;\n  @%p2 bra WAIT;\n"
       "DONE:\n  selp.u32 %r7, 1, 0, %p1;\n  st.global.u32 [%rd1], %r7;\n  mov.u32 %r4, 0;\n"
       "COPY:\n  add.u32 %r5, %r2, %r4;\n  ld.shared.u32 %r8, [%r5];\n  cvt.u64.u32 %rd3, %r4;\n"
       "  add.u64 %rd4, %rd1, %rd3;\n  st.global.u32 [%rd4+16], %r8;\n  add.u32 %r4, %r4, 4;\n"

@@ -76,6 +76,7 @@ TEST(TensorWalk, BoxesMatchTheDefinition) {
     std::array<int32_t, 5> c{};
     for (int i = 0; i < rank; ++i)
       c[i] = std::uniform_int_distribution<int>(-10, static_cast<int>(m.dims[i]) + 5)(rng);
+    c[0] -= c[0] % (16 / m.element_bytes());
     const auto walk = TensorWalk::tiled(m, std::span(c.data(), rank));
     ASSERT_TRUE(walk) << walk.error();
     const Bytes by_hand = tiled_by_hand(m, c, walk->row_pitch());
@@ -110,14 +111,14 @@ TEST(TensorWalk, EdgesSplitARow) {
   TensorMap m;
   m.data_type = TensorDataType::f32;
   m.rank = 1;
-  m.dims = {4};
-  m.box = {8};
-  const int32_t at[] = {-2};
+  m.dims = {6};
+  m.box = {12};
+  const int32_t at[] = {-4};
   std::vector<std::tuple<uint32_t, uint32_t, bool>> runs;
   TensorWalk::tiled(m, at)->for_each_run(
       [&](const BoxRun& r) { runs.emplace_back(r.tile_offset, r.bytes, r.in_bounds); });
-  EXPECT_THAT(runs, ::testing::ElementsAre(std::tuple(0u, 8u, false), std::tuple(8u, 16u, true),
-                                           std::tuple(24u, 8u, false)));
+  EXPECT_THAT(runs, ::testing::ElementsAre(std::tuple(0u, 16u, false), std::tuple(16u, 24u, true),
+                                           std::tuple(40u, 8u, false)));
 }
 
 TEST(TensorWalk, FarCoordinatesAreJustOutside) {
@@ -126,12 +127,32 @@ TEST(TensorWalk, FarCoordinatesAreJustOutside) {
   m.dims = {uint64_t{1} << 32, 3};
   m.strides = {uint64_t{1} << 32};
   m.box = {16, 2};
-  for (int32_t x : {INT32_MIN, INT32_MAX}) {
+  for (int32_t x : {INT32_MIN, INT32_MAX - 15}) {
     const int32_t at[] = {x, INT32_MIN};
     for (const auto& [place, from] : bytes_of(*TensorWalk::tiled(m, at))) EXPECT_EQ(from, -1) << place;
   }
-  const int32_t inside[] = {INT32_MAX, 2};
-  EXPECT_EQ(bytes_of(*TensorWalk::tiled(m, inside)).begin()->second, (int64_t{2} << 32) + INT32_MAX);
+  const int32_t inside[] = {INT32_MAX - 15, 2};
+  EXPECT_EQ(bytes_of(*TensorWalk::tiled(m, inside)).begin()->second, (int64_t{2} << 32) + INT32_MAX - 15);
+}
+
+// The rest of the coordinates may be anything.
+TEST(TensorWalk, RowsStartAtMultiplesOf16Bytes) {
+  TensorMap m;
+  m.data_type = TensorDataType::f16;
+  m.rank = 2;
+  m.dims = {64, 64};
+  m.strides = {128};
+  m.box = {16, 4};
+  for (const int32_t x : {-8, 0, 8, 1000}) {
+    const int32_t at[] = {x, -3};
+    EXPECT_TRUE(TensorWalk::tiled(m, at)) << x;
+  }
+  for (const int32_t x : {-3, 1, 4, 12}) {
+    const int32_t at[] = {x, 0};
+    const auto walk = TensorWalk::tiled(m, at);
+    ASSERT_FALSE(walk) << x;
+    EXPECT_THAT(walk.error(), ::testing::HasSubstr("not a multiple of 16 bytes"));
+  }
 }
 
 TEST(TensorWalk, NarrowRowsTakeTheSwizzlesSpan) {
