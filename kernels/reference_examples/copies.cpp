@@ -9,12 +9,13 @@ using plgpu::Ref;
 using plgpu::Scratch;
 using Values = std::vector<double>;
 
-pl::ShapeDtype row(const Choice& c) { return {pl::f32, {c.size("n")}}; }
+pl::ShapeDtype matrix(const Choice& c) { return {pl::f32, {c.size("rows"), c.size("n")}}; }
+std::vector<SizeParam> sizes() { return {{"rows", 2, "rows, at most 256"}, {"n", 128, "elements of a row, at most 256"}}; }
 
 KernelSpec copy() {
   return {.name = "ref_copy",
           .doc = "GMEM to SMEM and back: the barrier tells when the copy in is done",
-          .sizes = {{"n", 128, "elements"}},
+          .sizes = sizes(),
           .inputs = {"x"},
           .outputs = {"y"},
           .build = [](const Choice& c) {
@@ -25,18 +26,18 @@ KernelSpec copy() {
                   plgpu::copy_smem_to_gmem(s["smem"], out);
                   plgpu::wait_smem_to_gmem(0);
                 },
-                {.in_types = row(c), .out_type = row(c),
-                 .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)}, {"barrier", plgpu::Barrier()}},
+                {.in_types = matrix(c), .out_type = matrix(c),
+                 .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)}, {"barrier", plgpu::Barrier()}},
                  .name = "ref_copy"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) { return in; }};
 }
 
 KernelSpec copy_two_arrivals() {
   return {.name = "ref_copy_two_arrivals",
           .doc = "One barrier of two arrivals awaits two copies",
-          .sizes = {{"n", 128, "elements"}},
+          .sizes = sizes(),
           .inputs = {"x", "y"},
           .outputs = {"sum"},
           .build = [](const Choice& c) {
@@ -47,25 +48,26 @@ KernelSpec copy_two_arrivals() {
                   plgpu::barrier_wait(s.barrier("barrier"));  // both copies
                   out.store(s["smem"].load() + s["smem2"].load());
                 },
-                {.in_types = {row(c), row(c)}, .out_type = row(c),
-                 .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)},
-                                   {"smem2", plgpu::SMEM({c.size("n")}, pl::f32)},
+                {.in_types = {matrix(c), matrix(c)}, .out_type = matrix(c),
+                 .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)},
+                                   {"smem2", plgpu::SMEM(matrix(c).shape, pl::f32)},
                                    {"barrier", plgpu::Barrier({.num_arrivals = 2})}},
                  .name = "ref_copy_two_arrivals"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) {
             return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
           }};
 }
 
-// Both CTAs of a cluster get all of x and each its own row of y.
+// All CTAs of a cluster get all of x and each its own row of y.
 KernelSpec collective_copy() {
-  constexpr int64_t cluster = 2;
-  const auto rows = [](const Choice& c) { return pl::ShapeDtype{pl::f32, {cluster, c.size("n")}}; };
+  const auto row = [](const Choice& c) { return pl::ShapeDtype{pl::f32, {c.size("n")}}; };
+  const auto rows = [](const Choice& c) { return pl::ShapeDtype{pl::f32, {c.number("cluster"), c.size("n")}}; };
   return {.name = "ref_collective_copy",
           .doc = "A multicast copy and a copy of one's own, on one barrier",
           .sizes = {{"n", 256, "elements of a row"}},
+          .settings = {{"cluster", "2", "CTAs", {"2", "4"}}},
           .inputs = {"x", "y"},
           .outputs = {"sum"},
           .build = [=](const Choice& c) {
@@ -81,7 +83,7 @@ KernelSpec collective_copy() {
                  .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)},
                                    {"smem2", plgpu::SMEM({c.size("n")}, pl::f32)},
                                    {"barrier", plgpu::Barrier({.num_arrivals = 2})}},
-                 .cluster = {cluster}, .cluster_names = {"cluster"}, .name = "ref_collective_copy"});
+                 .cluster = {c.number("cluster")}, .cluster_names = {"cluster"}, .name = "ref_collective_copy"});
           },
           .make_inputs = random_inputs([=](const Choice& c) { return std::vector{row(c), rows(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) {
@@ -95,7 +97,7 @@ KernelSpec collective_copy() {
 KernelSpec copy_out() {
   return {.name = "ref_copy_out",
           .doc = "wait_smem_to_gmem: read only, then up to one copy left, then none",
-          .sizes = {{"n", 128, "elements"}},
+          .sizes = sizes(),
           .inputs = {"x", "y"},
           .outputs = {"x_out", "y_out", "seen"},
           .build = [](const Choice& c) {
@@ -113,18 +115,18 @@ KernelSpec copy_out() {
                   seen.store(x_out.load());
                   plgpu::wait_smem_to_gmem(0);
                 },
-                {.in_types = {row(c), row(c)}, .out_type = {row(c), row(c), row(c)},
-                 .scratch_types = {{"x", plgpu::SMEM({c.size("n")}, pl::f32)}, {"y", plgpu::SMEM({c.size("n")}, pl::f32)}},
+                {.in_types = {matrix(c), matrix(c)}, .out_type = {matrix(c), matrix(c), matrix(c)},
+                 .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)}, {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
                  .name = "ref_copy_out"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) { return std::vector{in[0], in[1], in[0]}; }};
 }
 
 KernelSpec commit_group() {
   return {.name = "ref_commit_group",
           .doc = "Two copies out that are awaited as one",
-          .sizes = {{"n", 128, "elements"}},
+          .sizes = sizes(),
           .settings = {{"commit", "implicit", "who ends the group: the second copy, or commit_smem_to_gmem_group", {"implicit", "explicit"}}},
           .inputs = {"x", "y"},
           .outputs = {"x_out", "y_out", "seen"},
@@ -142,11 +144,11 @@ KernelSpec commit_group() {
                   plgpu::wait_smem_to_gmem(0);  // and now they are done
                   seen.store(x_out.load() + y_out.load());
                 },
-                {.in_types = {row(c), row(c)}, .out_type = {row(c), row(c), row(c)},
-                 .scratch_types = {{"x", plgpu::SMEM({c.size("n")}, pl::f32)}, {"y", plgpu::SMEM({c.size("n")}, pl::f32)}},
+                {.in_types = {matrix(c), matrix(c)}, .out_type = {matrix(c), matrix(c), matrix(c)},
+                 .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)}, {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
                  .name = "ref_commit_group"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) {
             return std::vector{in[0], in[1], map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
           }};

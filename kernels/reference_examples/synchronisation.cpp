@@ -18,7 +18,7 @@ pl::ShapeDtype rows(const Choice& c) { return {pl::f32, {c.size("rows"), c.size(
 KernelSpec commit_before_copy() {
   return {.name = "ref_commit_before_copy",
           .doc = "commit_smem between a store to SMEM and the copy that takes it out",
-          .sizes = {{"n", 256, "elements"}},
+          .sizes = {{"rows", 2, "rows, at most 256"}, {"n", 128, "elements of a row, at most 256"}},
           .inputs = {"x"},
           .outputs = {"y"},
           .build = [](const Choice& c) {
@@ -29,9 +29,9 @@ KernelSpec commit_before_copy() {
                   plgpu::copy_smem_to_gmem(s["smem"], y);
                   plgpu::wait_smem_to_gmem(0);
                 },
-                {.in_types = row(c), .out_type = row(c), .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)}}, .name = "ref_commit_before_copy"});
+                {.in_types = rows(c), .out_type = rows(c), .scratch_types = {{"smem", plgpu::SMEM(rows(c).shape, pl::f32)}}, .name = "ref_commit_before_copy"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) {
             return std::vector{map_elements(in, [](const Values& v) { return v[0] + 1; })};
           }};
@@ -41,7 +41,7 @@ KernelSpec commit_before_copy() {
 KernelSpec commit_before_reuse() {
   return {.name = "ref_commit_before_reuse",
           .doc = "commit_smem between a load from SMEM and the copy that overwrites it",
-          .sizes = {{"n", 256, "elements"}},
+          .sizes = {{"rows", 2, "rows, at most 256"}, {"n", 128, "elements of a row, at most 256"}},
           .inputs = {"x", "y"},
           .outputs = {"difference"},
           .build = [](const Choice& c) {
@@ -56,11 +56,11 @@ KernelSpec commit_before_reuse() {
                   plgpu::barrier_wait(barrier);
                   out.store(first - s["smem"].load());
                 },
-                {.in_types = {row(c), row(c)}, .out_type = row(c),
-                 .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)}, {"barrier", plgpu::Barrier()}},
+                {.in_types = {rows(c), rows(c)}, .out_type = rows(c),
+                 .scratch_types = {{"smem", plgpu::SMEM(rows(c).shape, pl::f32)}, {"barrier", plgpu::Barrier()}},
                  .name = "ref_commit_before_reuse"});
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c), rows(c)}; }),
           .reference = [](const Choice&, const std::vector<Array>& in) {
             return std::vector{map_elements(in, [](const Values& v) { return v[0] - v[1]; })};
           }};

@@ -34,9 +34,10 @@ std::vector<Case> cases() {
   add("ref_exchange_shards", {{none, none}, {{{"n", "256"}}, none}, {none, {{"decrement", "0"}}}});
   add("ref_grid_bands", {{none, none}, {{{"m", "6"}, {"n", "2"}}, {{"band", "3"}}}, {{{"m", "2"}, {"n", "5"}}, {{"band", "1"}}}});
 
-  for (const char* kernel : {"ref_copy", "ref_copy_two_arrivals", "ref_collective_copy", "ref_copy_out", "ref_commit_before_copy", "ref_commit_before_reuse"})
-    add(kernel, {{none, none}, {{{"n", "128"}}, none}, {{{"n", "256"}}, none}});
-  add("ref_commit_group", {{none, none}, {none, {{"commit", "explicit"}}}, {{{"n", "128"}}, none}});
+  for (const char* kernel : {"ref_copy", "ref_copy_two_arrivals", "ref_copy_out", "ref_commit_before_copy", "ref_commit_before_reuse"})
+    add(kernel, {{none, none}, {{{"rows", "1"}, {"n", "256"}}, none}, {{{"rows", "5"}}, none}});
+  add("ref_collective_copy", {{none, none}, {{{"n", "128"}}, none}, {none, {{"cluster", "4"}}}});
+  add("ref_commit_group", {{none, none}, {none, {{"commit", "explicit"}}}, {{{"rows", "3"}, {"n", "256"}}, none}});
   add("ref_commit_before_wgmma", {{none, none}, {{{"n", "128"}}, none}, {{{"k", "64"}}, none}});
   add("ref_queue", {{none, none}, {none, {{"fill", "copy"}}}, {{{"rows", "2"}, {"n", "256"}}, {{"fill", "copy"}}},
                     {{{"rows", "7"}}, {{"slots", "2"}}}, {{{"rows", "5"}}, {{"slots", "1"}, {"fill", "copy"}}}});
