@@ -33,16 +33,16 @@ struct Blocked {
 };
 
 struct BlockDim {
-  enum class Kind : uint8_t { blocked, element, squeezed };
+  enum class Kind : uint8_t { blocked, element, dropped };
   Kind kind = Kind::blocked;
   int64_t size = 1;
 
   template <std::integral T>
-  BlockDim(T n) : size(static_cast<int64_t>(n)) {}                    // NOLINT: sizes are dimensions
-  BlockDim(Blocked b) : size(b.size) {}                               // NOLINT
-  BlockDim(Element e) : kind(Kind::element), size(e.size) {}          // NOLINT
-  BlockDim(Squeezed) : kind(Kind::squeezed) {}                        // NOLINT
-  BlockDim(std::nullopt_t) : kind(Kind::squeezed) {}                  // NOLINT: Pallas' None
+  BlockDim(T n) : size(static_cast<int64_t>(n)) {}            // NOLINT: sizes are dimensions
+  BlockDim(Blocked b) : size(b.size) {}                       // NOLINT
+  BlockDim(Element e) : kind(Kind::element), size(e.size) {}  // NOLINT
+  BlockDim(Squeezed) : kind(Kind::dropped) {}                 // NOLINT
+  BlockDim(std::nullopt_t) : kind(Kind::dropped) {}           // NOLINT: Pallas' None
 };
 using BlockShape = std::vector<BlockDim>;
 
@@ -63,13 +63,17 @@ constexpr bool takes_some_scalars(std::index_sequence<n...>) {
 inline Indices to_indices(Indices v) { return v; }
 inline Indices to_indices(const Scalar& s) { return {s}; }
 template <std::integral T>
-Indices to_indices(T v) { return {Scalar(v)}; }
+Indices to_indices(T v) {
+  return {Scalar(v)};
+}
 template <class... Ts>
 Indices to_indices(const std::tuple<Ts...>& t) {
   return std::apply([](const auto&... x) { return Indices{Scalar(x)...}; }, t);
 }
 template <class A, class B>
-Indices to_indices(const std::pair<A, B>& p) { return {Scalar(p.first), Scalar(p.second)}; }
+Indices to_indices(const std::pair<A, B>& p) {
+  return {Scalar(p.first), Scalar(p.second)};
+}
 
 template <class F, size_t... i>
 bool try_map(F& f, const Indices& in, Indices& out, std::index_sequence<i...>) {
@@ -94,12 +98,12 @@ class IndexMap {
  public:
   IndexMap() = default;
   template <class F>
-    requires(!std::same_as<std::decay_t<F>, IndexMap>)
-  IndexMap(F f) {  // NOLINT: functions are index maps
+  requires(!std::same_as<std::decay_t<F>, IndexMap>) IndexMap(F f) {  // NOLINT: functions are index maps
     map_ = [f = std::move(f)](const Indices& in) mutable -> Indices {
       if constexpr (detail::takes_some_scalars<F>(std::make_index_sequence<detail::max_grid_rank + 1>{})) {
         Indices out;
-        if (!detail::map_scalars(f, in, out, std::make_index_sequence<detail::max_grid_rank + 1>{})) detail::wrong_index_map(in.size());
+        if (!detail::map_scalars(f, in, out, std::make_index_sequence<detail::max_grid_rank + 1>{}))
+          detail::wrong_index_map(in.size());
         return out;
       } else {
         return detail::to_indices(f(in));
@@ -123,7 +127,8 @@ inline constexpr MemorySpace GMEM = MemorySpace::gmem;
 struct BlockSpecOptions {
   std::optional<MemorySpace> memory_space = {};  // SMEM
   Transforms transforms = {};                    // of the SMEM buffers
-  // Steps for which a block stays in use after its own (a wgmma that still runs): it is overwritten so much later.
+  // Steps for which a block stays in use after its own (a wgmma that still runs): it is overwritten so much
+  // later.
   int delay_release = 0;
   // Multicast: the CTAs along this cluster axis fetch the block together.
   std::vector<std::string> collective_axes = {};
@@ -134,7 +139,8 @@ struct BlockSpecOptions {
 struct BlockSpec {
   // The whole array.
   BlockSpec(std::source_location l = std::source_location::current()) : loc(l) {}  // NOLINT
-  BlockSpec(pl::BlockShape shape, pl::IndexMap map, BlockSpecOptions o = {}, std::source_location l = std::source_location::current())
+  BlockSpec(pl::BlockShape shape, pl::IndexMap map, BlockSpecOptions o = {},
+            std::source_location l = std::source_location::current())
       : block_shape(std::move(shape)), index_map(std::move(map)), options(std::move(o)), loc(l) {}
   BlockSpec(BlockSpecOptions o, std::source_location l = std::source_location::current())  // NOLINT
       : options(std::move(o)), loc(l) {}
@@ -157,7 +163,8 @@ struct BlockSpecOptions {
 // Pallas' general BlockSpec: no transforms.
 struct BlockSpec : plgpu::BlockSpec {
   BlockSpec(std::source_location l = std::source_location::current()) : plgpu::BlockSpec(l) {}  // NOLINT
-  BlockSpec(BlockShape shape, IndexMap map, BlockSpecOptions o = {}, std::source_location l = std::source_location::current())
+  BlockSpec(BlockShape shape, IndexMap map, BlockSpecOptions o = {},
+            std::source_location l = std::source_location::current())
       : plgpu::BlockSpec(std::move(shape), std::move(map), {.memory_space = o.memory_space}, l) {}
   BlockSpec(BlockSpecOptions o, std::source_location l = std::source_location::current())  // NOLINT
       : plgpu::BlockSpec({.memory_space = o.memory_space}, l) {}

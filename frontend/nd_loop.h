@@ -38,8 +38,9 @@ class NDLoop {
 };
 
 template <class Body>
-  requires std::invocable<Body&, const NDLoopInfo&>
-void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body, std::source_location loc = std::source_location::current()) {
+requires std::invocable<Body&, const NDLoopInfo&>
+void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
+             std::source_location loc = std::source_location::current()) {
   const frontend::At at(loc);
   const NDLoop loop(std::move(grid), options, loc);
   frontend::record_loop(0, loop.num_local_steps(), 1, 1, [&](const pl::Scalar& i) {
@@ -54,9 +55,9 @@ void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body, std::s
 
 // carry = body(info, carry); gives the last one.
 template <class Body, class Init>
-  requires(!std::invocable<Body&, const NDLoopInfo&>)
-frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body, const Init& init_carry,
-                                    std::source_location loc = std::source_location::current()) {
+requires(!std::invocable<Body&, const NDLoopInfo&>) frontend::CarryResult<Init> nd_loop(
+    pl::Indices grid, const NDLoopOptions& options, Body&& body, const Init& init_carry,
+    std::source_location loc = std::source_location::current()) {
   const frontend::At at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const NDLoop loop(std::move(grid), options, loc);

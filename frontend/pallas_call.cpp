@@ -35,34 +35,49 @@ std::vector<bool> semantics(const PallasCallOptions& o, const std::source_locati
   const auto& words = o.compiler_params.dimension_semantics;
   std::vector<bool> sequential(o.grid.size());
   if (words.empty()) return sequential;
-  if (words.size() != o.grid.size()) fail(Code::bad_grid, fmt::format("pallas_call: dimension_semantics has {} words for a grid of {} axes", words.size(), o.grid.size()), loc);
+  if (words.size() != o.grid.size())
+    fail(Code::bad_grid,
+         fmt::format("pallas_call: dimension_semantics has {} words for a grid of {} axes", words.size(),
+                     o.grid.size()),
+         loc);
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] != "parallel" && words[i] != "sequential" && words[i] != "arbitrary") {
-      fail(Code::bad_grid, fmt::format("pallas_call: dimension_semantics are \"parallel\" and \"sequential\", not \"{}\"", words[i]), loc);
+      fail(Code::bad_grid,
+           fmt::format("pallas_call: dimension_semantics are \"parallel\" and \"sequential\", not \"{}\"",
+                       words[i]),
+           loc);
     }
     sequential[i] = words[i] != "parallel";
     if (i > 0 && sequential[i - 1] && !sequential[i]) {
-      fail(Code::bad_grid, "pallas_call: a parallel axis follows a sequential one", loc, "put the parallel axes of the grid first");
+      fail(Code::bad_grid, "pallas_call: a parallel axis follows a sequential one", loc,
+           "put the parallel axes of the grid first");
     }
   }
   return sequential;
 }
 
-std::vector<Argument> arguments(const std::vector<ShapeDtype>& types, const std::vector<Spec>& specs, std::string_view which, const std::source_location& loc) {
+std::vector<Argument> arguments(const std::vector<ShapeDtype>& types, const std::vector<Spec>& specs,
+                                std::string_view which, const std::source_location& loc) {
   if (!specs.empty() && specs.size() != types.size()) {
-    fail(Code::bad_block_spec, fmt::format("pallas_call: {} {} for {} arrays", specs.size(), which, types.size()), loc);
+    fail(Code::bad_block_spec,
+         fmt::format("pallas_call: {} {} for {} arrays", specs.size(), which, types.size()), loc);
   }
   std::vector<Argument> out;
   for (size_t i = 0; i < types.size(); ++i) {
     Argument a{types[i], frontend::resolved(specs.empty() ? Spec(loc) : specs[i], types[i].shape, verb)};
     const auto& shape = *a.spec.block_shape;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (!a.spec.in_smem() && (shape[d].kind == BlockDim::Kind::squeezed || shape[d].size != types[i].shape[d])) {
-        fail(Code::bad_block_spec, fmt::format("pallas_call: a block in GMEM must be the whole array {}, dimension {} is {}", to_string(types[i]), d, shape[d].size), a.spec.loc,
+      if (!a.spec.in_smem() &&
+          (shape[d].kind == BlockDim::Kind::dropped || shape[d].size != types[i].shape[d])) {
+        fail(Code::bad_block_spec,
+             fmt::format("pallas_call: a block in GMEM must be the whole array {}, dimension {} is {}",
+                         to_string(types[i]), d, shape[d].size),
+             a.spec.loc,
              "leave block_shape and index_map out: plgpu::BlockSpec({.memory_space = plgpu::GMEM})");
       }
     }
-    if (!a.spec.options.collective_axes.empty()) fail(Code::bad_block_spec, "pallas_call: collective_axes are not supported", a.spec.loc);
+    if (!a.spec.options.collective_axes.empty())
+      fail(Code::bad_block_spec, "pallas_call: collective_axes are not supported", a.spec.loc);
     out.push_back(std::move(a));
   }
   return out;
@@ -85,32 +100,46 @@ void add_batch(Argument& a, int axis, int64_t size) {
   };
 }
 
-std::vector<int> axes_of(const BatchLevel& level, size_t inputs) { return level.in_axes.value_or(std::vector<int>(inputs, 0)); }
+std::vector<int> axes_of(const BatchLevel& level, size_t inputs) {
+  return level.in_axes.value_or(std::vector<int>(inputs, 0));
+}
 
 // Takes the batch dimension of a level out of the types; gives its size.
 int64_t peel(std::vector<ShapeDtype>& types, const BatchLevel& level, const std::source_location& loc) {
   const std::vector<int> axes = axes_of(level, types.size());
-  if (axes.size() != types.size()) fail(Code::bad_axis, fmt::format("vmap: in_axes has {} numbers for {} inputs", axes.size(), types.size()), loc);
+  if (axes.size() != types.size())
+    fail(Code::bad_axis, fmt::format("vmap: in_axes has {} numbers for {} inputs", axes.size(), types.size()),
+         loc);
   int64_t size = level.axis_size;
   for (size_t i = 0; i < types.size(); ++i) {
     const int axis = axes[i];
     if (axis < 0) continue;
-    if (static_cast<size_t>(axis) >= types[i].shape.size()) fail(Code::bad_axis, fmt::format("vmap: in_axes names dimension {} of an input {}", axis, to_string(types[i])), loc);
+    if (static_cast<size_t>(axis) >= types[i].shape.size())
+      fail(Code::bad_axis,
+           fmt::format("vmap: in_axes names dimension {} of an input {}", axis, to_string(types[i])), loc);
     const int64_t here = types[i].shape[static_cast<size_t>(axis)];
-    if (size != 0 && here != size) fail(Code::shape_mismatch, fmt::format("vmap got inconsistent sizes for array axes to be mapped: {} and {}", size, here), loc);
+    if (size != 0 && here != size)
+      fail(Code::shape_mismatch,
+           fmt::format("vmap got inconsistent sizes for array axes to be mapped: {} and {}", size, here),
+           loc);
     size = here;
     types[i].shape.erase(types[i].shape.begin() + axis);
   }
-  if (size < 1) fail(Code::bad_axis, "vmap must have at least one input with a batch axis, or an axis_size", loc);
+  if (size < 1)
+    fail(Code::bad_axis, "vmap must have at least one input with a batch axis, or an axis_size", loc);
   return size;
 }
 
-Call build(const PallasCallOptions& o, const std::vector<BatchLevel>& batch, std::vector<ShapeDtype> types, const std::source_location& loc) {
+Call build(const PallasCallOptions& o, const std::vector<BatchLevel>& batch, std::vector<ShapeDtype> types,
+           const std::source_location& loc) {
   std::vector<int64_t> sizes(batch.size());
   for (size_t l = batch.size(); l-- > 0;) sizes[l] = peel(types, batch[l], loc);
-  Call call{arguments(types, o.in_specs, "in_specs", loc), arguments(o.out_shape.list(), o.out_specs, "out_specs", loc), o.grid, semantics(o, loc), batch.size()};
+  Call call{arguments(types, o.in_specs, "in_specs", loc),
+            arguments(o.out_shape.list(), o.out_specs, "out_specs", loc), o.grid, semantics(o, loc),
+            batch.size()};
   for (size_t l = 0; l < batch.size(); ++l) {
-    for (size_t i = 0; i < call.ins.size(); ++i) add_batch(call.ins[i], axes_of(batch[l], call.ins.size())[i], sizes[l]);
+    for (size_t i = 0; i < call.ins.size(); ++i)
+      add_batch(call.ins[i], axes_of(batch[l], call.ins.size())[i], sizes[l]);
     for (Argument& out : call.outs) add_batch(out, 0, sizes[l]);
     call.grid.insert(call.grid.begin(), sizes[l]);
     call.sequential.insert(call.sequential.begin(), false);
@@ -133,13 +162,15 @@ std::vector<Spec> inner_specs(const std::vector<Argument>& arguments, const Indi
   return specs;
 }
 
-void record_program(const Call& call, const PallasCallOptions& o, const plgpu::KernelBody& body, const std::vector<Ref>& refs, plgpu::Scratch& scratch,
-                    const std::source_location& loc) {
+void record_program(const Call& call, const PallasCallOptions& o, const plgpu::KernelBody& body,
+                    const std::vector<Ref>& refs, plgpu::Scratch& scratch, const std::source_location& loc) {
   Indices parallel;
   plgpu::PipelineOptions p;
   for (size_t i = 0; i < call.grid.size(); ++i) {
-    if (call.sequential[i]) p.grid.emplace_back(call.grid[i]);
-    else parallel.push_back(program_id(static_cast<int>(i), loc));
+    if (call.sequential[i])
+      p.grid.emplace_back(call.grid[i]);
+    else
+      parallel.push_back(program_id(static_cast<int>(i), loc));
   }
   const bool pipelined = !p.grid.empty();
   if (!pipelined) p.grid = {1};
@@ -152,18 +183,21 @@ void record_program(const Call& call, const PallasCallOptions& o, const plgpu::K
   p.in_specs = specs(call.ins);
   p.out_specs = specs(call.outs);
   p.max_concurrent_steps = o.compiler_params.max_concurrent_steps;
-  plgpu::run_pipeline(p, refs, [&](const frontend::BodyArguments& a) {
-    frontend::ProgramIds ids;
-    const auto add = [&](const Scalar& id, size_t axis) {
-      if (axis < call.batch_axes) return;
-      ids.ids.push_back(id);
-      ids.sizes.push_back(call.grid[axis]);
-    };
-    for (size_t i = 0; i < parallel.size(); ++i) add(parallel[i], i);
-    for (size_t i = 0; pipelined && i < a.indices.size(); ++i) add(a.indices[i], parallel.size() + i);
-    const frontend::WithProgramIds here(std::move(ids));
-    body(a.refs, scratch);
-  }, loc);
+  plgpu::run_pipeline(
+      p, refs,
+      [&](const frontend::BodyArguments& a) {
+        frontend::ProgramIds ids;
+        const auto add = [&](const Scalar& id, size_t axis) {
+          if (axis < call.batch_axes) return;
+          ids.ids.push_back(id);
+          ids.sizes.push_back(call.grid[axis]);
+        };
+        for (size_t i = 0; i < parallel.size(); ++i) add(parallel[i], i);
+        for (size_t i = 0; pipelined && i < a.indices.size(); ++i) add(a.indices[i], parallel.size() + i);
+        const frontend::WithProgramIds here(std::move(ids));
+        body(a.refs, scratch);
+      },
+      loc);
 }
 
 std::vector<ShapeDtype> types_of(const std::vector<Argument>& arguments) {
@@ -187,7 +221,11 @@ plgpu::Kernel PallasCall::operator()(const std::vector<ShapeDtype>& in_types) co
     if (!call.sequential[i]) o.grid.push_back(call.grid[i]);
   o.name = options_.name;
   o.input_output_aliases = options_.input_output_aliases;
-  return plgpu::record_kernel([&](const std::vector<Ref>& refs, plgpu::Scratch& scratch) { record_program(call, options_, body_, refs, scratch, loc_); }, o, loc_);
+  return plgpu::record_kernel(
+      [&](const std::vector<Ref>& refs, plgpu::Scratch& scratch) {
+        record_program(call, options_, body_, refs, scratch, loc_);
+      },
+      o, loc_);
 }
 
 }  // namespace palladion::pl

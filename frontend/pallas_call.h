@@ -44,13 +44,15 @@ struct BatchLevel {
 
 class PallasCall {
  public:
-  PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc) : body_(std::move(body)), options_(std::move(options)), loc_(loc) {}
+  PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc)
+      : body_(std::move(body)), options_(std::move(options)), loc_(loc) {}
 
   // Records the kernel for inputs of these types.
   plgpu::Kernel operator()(const std::vector<ShapeDtype>& in_types) const;
   template <class... Ts>
-    requires(std::is_convertible_v<Ts, ShapeDtype> && ...)
-  plgpu::Kernel operator()(const Ts&... in_types) const { return (*this)(std::vector<ShapeDtype>{in_types...}); }
+  requires(std::is_convertible_v<Ts, ShapeDtype>&&...) plgpu::Kernel operator()(const Ts&... in_types) const {
+    return (*this)(std::vector<ShapeDtype>{in_types...});
+  }
 
   PallasCall batched(BatchLevel level) const {
     PallasCall out = *this;
@@ -67,15 +69,17 @@ class PallasCall {
 
 // body(input refs..., output refs..., scratch), as for plgpu::kernel.
 template <class Body>
-PallasCall pallas_call(Body body, PallasCallOptions options, std::source_location loc = std::source_location::current()) {
-  return {[body = std::move(body), loc](const std::vector<plgpu::Ref>& refs, plgpu::Scratch& scratch) mutable {
-            if constexpr (std::is_invocable_v<Body&, const std::vector<plgpu::Ref>&, plgpu::Scratch&>) {
-              body(refs, scratch);
-            } else if (!plgpu::detail::call_with_refs(body, refs, scratch, std::make_index_sequence<13>{})) {
-              plgpu::detail::wrong_arity(refs.size(), loc);
-            }
-          },
-          std::move(options), loc};
+PallasCall pallas_call(Body body, PallasCallOptions options,
+                       std::source_location loc = std::source_location::current()) {
+  return {
+      [body = std::move(body), loc](const std::vector<plgpu::Ref>& refs, plgpu::Scratch& scratch) mutable {
+        if constexpr (std::is_invocable_v<Body&, const std::vector<plgpu::Ref>&, plgpu::Scratch&>) {
+          body(refs, scratch);
+        } else if (!plgpu::detail::call_with_refs(body, refs, scratch, std::make_index_sequence<13>{})) {
+          plgpu::detail::wrong_arity(refs.size(), loc);
+        }
+      },
+      std::move(options), loc};
 }
 
 }  // namespace palladion::pl

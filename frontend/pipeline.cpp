@@ -28,20 +28,27 @@ constexpr std::string_view verb = "emit_pipeline";
 void check(const PipelineOptions& o, size_t refs) {
   frontend::check_reference_count(o.in_specs.size() + o.out_specs.size(), refs, verb);
   if (Recorder::current().thread_count() > 1) {
-    fail(Code::bad_pipeline, "emit_pipeline: its buffers belong to one Pallas thread, but the kernel has several",
+    fail(Code::bad_pipeline,
+         "emit_pipeline: its buffers belong to one Pallas thread, but the kernel has several",
          "use plgpu::emit_pipeline_warp_specialized");
   }
-  if (o.max_concurrent_steps < 1) fail(Code::bad_pipeline, fmt::format("emit_pipeline: max_concurrent_steps is {}, it must be at least 1", o.max_concurrent_steps));
+  if (o.max_concurrent_steps < 1)
+    fail(Code::bad_pipeline, fmt::format("emit_pipeline: max_concurrent_steps is {}, it must be at least 1",
+                                         o.max_concurrent_steps));
   for (const BlockSpec& s : o.in_specs) {
     if (o.max_concurrent_steps <= s.options.delay_release) {
       fail(Code::bad_pipeline,
-           fmt::format("emit_pipeline: max_concurrent_steps ({}) must be greater than all delay_release values, one is {}", o.max_concurrent_steps, s.options.delay_release),
+           fmt::format("emit_pipeline: max_concurrent_steps ({}) must be greater than all delay_release "
+                       "values, one is {}",
+                       o.max_concurrent_steps, s.options.delay_release),
            s.loc, "a buffer would be overwritten while it is in use, or never");
     }
   }
   for (const auto* specs : {&o.in_specs, &o.out_specs}) {
     for (const BlockSpec& s : *specs) {
-      if (!s.options.collective_axes.empty()) fail(Code::bad_pipeline, "emit_pipeline: collective_axes are not supported", s.loc, "use plgpu::emit_pipeline_warp_specialized");
+      if (!s.options.collective_axes.empty())
+        fail(Code::bad_pipeline, "emit_pipeline: collective_axes are not supported", s.loc,
+             "use plgpu::emit_pipeline_warp_specialized");
     }
   }
 }
@@ -49,7 +56,9 @@ void check(const PipelineOptions& o, size_t refs) {
 class SingleThreadPipeline {
  public:
   SingleThreadPipeline(const PipelineOptions& o, const std::vector<Ref>& gmem)
-      : grid_(o.grid, verb), slots_(grid_.is_static() ? std::min(o.max_concurrent_steps, grid_.steps.as_int()) : o.max_concurrent_steps) {
+      : grid_(o.grid, verb),
+        slots_(grid_.is_static() ? std::min(o.max_concurrent_steps, grid_.steps.as_int())
+                                 : o.max_concurrent_steps) {
     const auto middle = gmem.begin() + static_cast<int64_t>(o.in_specs.size());
     ins_ = frontend::make_buffers(o.in_specs, {gmem.begin(), middle}, grid_, slots_, verb);
     outs_ = frontend::make_buffers(o.out_specs, {middle, gmem.end()}, grid_, slots_, verb);
@@ -98,8 +107,11 @@ class SingleThreadPipeline {
     }
     copies_ = std::ranges::count_if(ins_, is_fetched);
     once_ = std::ranges::count_if(ins_, [](const PipelineBuffer& b) { return b.in_smem && b.invariant; });
-    if (copies_ > 0) barrier_ = make_barrier(Barrier({.num_arrivals = copies_, .num_barriers = {slots_}}), "pipeline inputs", loc);
-    if (once_ > 0) once_barrier_ = make_barrier(Barrier({.num_arrivals = once_}), "pipeline invariant inputs", loc);
+    if (copies_ > 0)
+      barrier_ =
+          make_barrier(Barrier({.num_arrivals = copies_, .num_barriers = {slots_}}), "pipeline inputs", loc);
+    if (once_ > 0)
+      once_barrier_ = make_barrier(Barrier({.num_arrivals = once_}), "pipeline invariant inputs", loc);
   }
 
   // Fetches for the first steps; gives the places in the grid of steps 0 .. slots.
@@ -144,14 +156,18 @@ class SingleThreadPipeline {
     frontend::when_within(wanted, [&] {
       const Indices place = level.walk.at(step);
       for (const PipelineBuffer& b : ins_)
-        if (is_fetched(b) && b.spec.options.delay_release == level.delay) b.copy_in(frontend::slot_of(target, slots_), place, barrier_.at(frontend::slot_of(target, slots_)));
+        if (is_fetched(b) && b.spec.options.delay_release == level.delay)
+          b.copy_in(frontend::slot_of(target, slots_), place, barrier_.at(frontend::slot_of(target, slots_)));
     });
   }
 
-  void call(const frontend::PipelineBody& body, const OutputBuffers& outputs, const Scalar& step, const Indices& indices) {
+  void call(const frontend::PipelineBody& body, const OutputBuffers& outputs, const Scalar& step,
+            const Indices& indices) {
     frontend::BodyArguments a{indices, {}, {}};
-    for (const PipelineBuffer& b : ins_) a.refs.push_back(b.visible(frontend::slot_of(step, b.slots), indices));
-    for (size_t i = 0; i < outs_.size(); ++i) a.refs.push_back(outs_[i].visible(outputs.slot(i, step), indices));
+    for (const PipelineBuffer& b : ins_)
+      a.refs.push_back(b.visible(frontend::slot_of(step, b.slots), indices));
+    for (size_t i = 0; i < outs_.size(); ++i)
+      a.refs.push_back(outs_[i].visible(outputs.slot(i, step), indices));
     const frontend::UserCode user;
     body(a);
   }
@@ -165,7 +181,8 @@ class SingleThreadPipeline {
 
 }  // namespace
 
-void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_refs, const frontend::PipelineBody& body, std::source_location loc) {
+void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_refs,
+                  const frontend::PipelineBody& body, std::source_location loc) {
   const At at(loc);
   check(options, gmem_refs.size());
   const pl::detail::SmemScope scope;

@@ -18,7 +18,8 @@ struct PipelineOptions {
 };
 
 // Records the whole pipeline; `body` is called once for the loop (or once in all, for one step).
-void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_refs, const frontend::PipelineBody& body, std::source_location loc);
+void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_refs,
+                  const frontend::PipelineBody& body, std::source_location loc);
 
 namespace detail {
 struct NoCarry {};
@@ -39,8 +40,10 @@ class Pipeline {
     if constexpr (std::is_same_v<Init, NoCarry>) {
       run_pipeline(options_, gmem_refs, frontend::erase_body(body_, "emit_pipeline", loc_), loc_);
     } else {
-      const frontend::Carry carry = frontend::copy_carry(frontend::Recorder::current(), frontend::flatten(init_));
-      run_pipeline(options_, gmem_refs, frontend::erase_body(body_, carry, init_, "emit_pipeline", loc_), loc_);
+      const frontend::Carry carry =
+          frontend::copy_carry(frontend::Recorder::current(), frontend::flatten(init_));
+      run_pipeline(options_, gmem_refs, frontend::erase_body(body_, carry, init_, "emit_pipeline", loc_),
+                   loc_);
       return frontend::rebuild(carry, init_);
     }
   }
@@ -56,13 +59,15 @@ class Pipeline {
 // body(indices, input refs..., output refs...): SMEM buffers of the blocks at this step of the grid.
 // Give it the arrays: emit_pipeline(body, options)(a, b, out).
 template <class Body>
-detail::Pipeline<Body, detail::NoCarry> emit_pipeline(Body body, PipelineOptions options, std::source_location loc = std::source_location::current()) {
+detail::Pipeline<Body, detail::NoCarry> emit_pipeline(
+    Body body, PipelineOptions options, std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), {}, loc};
 }
 // carry = body(indices, refs..., carry)
 template <class Body, class Init>
-  requires(!std::is_same_v<Init, std::source_location>)
-detail::Pipeline<Body, Init> emit_pipeline(Body body, PipelineOptions options, Init init_carry, std::source_location loc = std::source_location::current()) {
+requires(!std::is_same_v<Init, std::source_location>) detail::Pipeline<Body, Init> emit_pipeline(
+    Body body, PipelineOptions options, Init init_carry,
+    std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), std::move(init_carry), loc};
 }
 

@@ -39,9 +39,13 @@ Scalar differs(const Indices& a, const Indices& b) {
 
 PipelineGrid::PipelineGrid(const Indices& grid, std::string_view verb) : sizes(grid), steps(1) {
   for (Scalar& s : sizes) {
-    if (!pl::is_integer(s.dtype())) fail(Code::bad_pipeline, fmt::format("{}: a grid dimension is a {}, it must be an integer", verb, pl::name(s.dtype())));
+    if (!pl::is_integer(s.dtype()))
+      fail(Code::bad_pipeline,
+           fmt::format("{}: a grid dimension is a {}, it must be an integer", verb, pl::name(s.dtype())));
     if (s.is_constant() && s.as_int() < 1) {
-      fail(Code::bad_pipeline, fmt::format("{}: grid dimensions must be positive, one is {}", verb, s.as_int()), "a pipeline has at least one step; guard dynamic ones with pl::when");
+      fail(Code::bad_pipeline,
+           fmt::format("{}: grid dimensions must be positive, one is {}", verb, s.as_int()),
+           "a pipeline has at least one step; guard dynamic ones with pl::when");
     }
     s = s.is_constant() ? Scalar(s.as_int()) : s.astype(DType::s32);
     steps = steps * s;
@@ -62,7 +66,8 @@ Indices PipelineGrid::next(const Indices& indices) const {
   return out;
 }
 
-GridWalk::GridWalk(const PipelineGrid& grid, const Indices& start, int64_t ahead) : grid_(grid), ahead_(ahead) {
+GridWalk::GridWalk(const PipelineGrid& grid, const Indices& start, int64_t ahead)
+    : grid_(grid), ahead_(ahead) {
   for (size_t i = 0; i < grid.rank(); ++i)
     if (!is_one(grid.sizes[i])) axes_.push_back(i);
   if (axes_.size() <= 1) return;
@@ -75,7 +80,8 @@ Indices GridWalk::at(const Scalar& step) const {
   Indices out = grid_.origin();
   if (axes_.size() == 1) out[axes_[0]] = step + ahead_;
   if (axes_.size() <= 1) return out;
-  for (size_t k = 0; k < axes_.size(); ++k) out[axes_[k]] = Scalar::from_register(DType::s32, registers_[k].registers.front(), true);
+  for (size_t k = 0; k < axes_.size(); ++k)
+    out[axes_[k]] = Scalar::from_register(DType::s32, registers_[k].registers.front(), true);
   return out;
 }
 
@@ -97,7 +103,8 @@ void collect(const Operand& o, std::vector<uint32_t>& registers) {
 }
 
 // Whether the value of `result` comes from one of the registers, by what was recorded from `first` on.
-bool depends_on(const isa::Function& f, size_t first, std::unordered_set<uint32_t> tainted, const Indices& result) {
+bool depends_on(const isa::Function& f, size_t first, std::unordered_set<uint32_t> tainted,
+                const Indices& result) {
   for (size_t i = first; i < f.body.size(); ++i) {
     const isa::Instruction& instruction = f.body[i];
     std::vector<uint32_t> used;
@@ -105,10 +112,13 @@ bool depends_on(const isa::Function& f, size_t first, std::unordered_set<uint32_
     if (instruction.guard.reg != isa::no_id) used.push_back(instruction.guard.reg);
     if (std::ranges::none_of(used, [&](uint32_t id) { return tainted.contains(id); })) continue;
     std::vector<uint32_t> results;
-    for (size_t k = 0; k < instruction.operands.size() && (k == 0 || instruction.operands[k].joined); ++k) collect(instruction.operands[k], results);
+    for (size_t k = 0; k < instruction.operands.size() && (k == 0 || instruction.operands[k].joined); ++k)
+      collect(instruction.operands[k], results);
     tainted.insert(results.begin(), results.end());
   }
-  return std::ranges::any_of(result, [&](const Scalar& s) { return s.has_register() && tainted.contains(s.without_offset().operand().id); });
+  return std::ranges::any_of(result, [&](const Scalar& s) {
+    return s.has_register() && tainted.contains(s.without_offset().operand().id);
+  });
 }
 
 struct MapTraits {
@@ -134,8 +144,11 @@ MapTraits traits_of(const BlockSpec& spec, const PipelineGrid& grid) {
   // Neighbouring steps differ along the last axis, unless it has one index only and another axis moves.
   size_t axes = 0;
   for (const Scalar& s : grid.sizes) axes += is_one(s) ? 0 : 1;
-  const bool last_moves = grid.rank() > 0 && (axes == 1 ? !is_one(grid.sizes.back()) : grid.sizes.back().is_constant() && grid.sizes.back().as_int() > 1);
-  if (last_moves) t.moves = std::ranges::any_of(result, [&](const Scalar& s) { return same_register(s, dummies.back()); });
+  const bool last_moves =
+      grid.rank() > 0 && (axes == 1 ? !is_one(grid.sizes.back())
+                                    : grid.sizes.back().is_constant() && grid.sizes.back().as_int() > 1);
+  if (last_moves)
+    t.moves = std::ranges::any_of(result, [&](const Scalar& s) { return same_register(s, dummies.back()); });
   return t;
 }
 
@@ -155,8 +168,9 @@ bool is_plain(const Ref& ref, size_t dim) {
   const int b = ref.dims()[dim].base;
   if (b < 0) return false;
   const Scalar& start = ref.starts()[static_cast<size_t>(b)];
-  return ref.base().physical.dims[static_cast<size_t>(b)].tile == 1 && ref.dims()[dim].size == ref.base().shape[static_cast<size_t>(b)] &&
-         start.is_constant() && start.as_int() == 0;
+  return ref.base().physical.dims[static_cast<size_t>(b)].tile == 1 &&
+         ref.dims()[dim].size == ref.base().shape[static_cast<size_t>(b)] && start.is_constant() &&
+         start.as_int() == 0;
 }
 
 Ref reshaped(const Ref& ref, const std::vector<int64_t>& chunks) {
@@ -184,8 +198,9 @@ Windows windows(const PipelineBuffer& b, const Scalar& slot, const Indices& grid
   std::vector<int64_t> of_array(shape.size()), of_block;
   bool any = false;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d].kind == pl::BlockDim::Kind::squeezed) continue;
-    if (shape[d].kind == pl::BlockDim::Kind::blocked && shape[d].size > max_box && is_plain(b.gmem, d) && is_plain(smem, of_block.size())) {
+    if (shape[d].kind == pl::BlockDim::Kind::dropped) continue;
+    if (shape[d].kind == pl::BlockDim::Kind::blocked && shape[d].size > max_box && is_plain(b.gmem, d) &&
+        is_plain(smem, of_block.size())) {
       of_array[d] = chunk_of(shape[d].size, b.gmem.shape(d));
       any |= of_array[d] != 0;
     }
@@ -195,8 +210,11 @@ Windows windows(const PipelineBuffer& b, const Scalar& slot, const Indices& grid
   std::vector<plgpu::Indexer> index;
   for (size_t d = 0; d < shape.size(); ++d) {
     const int64_t size = of_array[d] == 0 ? shape[d].size : shape[d].size / of_array[d];
-    if (shape[d].kind == pl::BlockDim::Kind::squeezed) index.emplace_back(blocks[d]);
-    else index.emplace_back(pl::ds(shape[d].kind == pl::BlockDim::Kind::element ? blocks[d] : blocks[d] * size, size));
+    if (shape[d].kind == pl::BlockDim::Kind::dropped)
+      index.emplace_back(blocks[d]);
+    else
+      index.emplace_back(
+          pl::ds(shape[d].kind == pl::BlockDim::Kind::element ? blocks[d] : blocks[d] * size, size));
     if (of_array[d] != 0) index.emplace_back(pl::all);
   }
   return {reshaped(b.gmem, of_array).index(index), reshaped(smem, of_block)};
@@ -209,7 +227,8 @@ Ref PipelineBuffer::visible(const Scalar& which, const Indices& grid_indices) co
   return block_window(spec, gmem, block_indices(spec, grid_indices));
 }
 
-void PipelineBuffer::copy_in(const Scalar& which, const Indices& grid_indices, const plgpu::BarrierRef& barrier) const {
+void PipelineBuffer::copy_in(const Scalar& which, const Indices& grid_indices,
+                             const plgpu::BarrierRef& barrier) const {
   plgpu::CopyInOptions options;
   options.collective_axes = spec.options.collective_axes;
   options.oob_mode = spec.options.oob_fill_mode;
@@ -217,7 +236,8 @@ void PipelineBuffer::copy_in(const Scalar& which, const Indices& grid_indices, c
   plgpu::copy_gmem_to_smem(w.gmem, w.smem, barrier, options);
 }
 
-void PipelineBuffer::copy_out(const Scalar& which, const Indices& grid_indices, const std::optional<Scalar>& predicate) const {
+void PipelineBuffer::copy_out(const Scalar& which, const Indices& grid_indices,
+                              const std::optional<Scalar>& predicate) const {
   const Windows w = windows(*this, which, grid_indices);
   plgpu::CopyOutOptions options;
   options.predicate = predicate;
@@ -233,15 +253,18 @@ plgpu::SmemType PipelineBuffer::smem_type() const {
 
 void check_reference_count(size_t specs, size_t refs, std::string_view verb) {
   if (specs == refs) return;
-  fail(Code::bad_pipeline, fmt::format("{}: {} references for {} in_specs and out_specs together", verb, refs, specs),
+  fail(Code::bad_pipeline,
+       fmt::format("{}: {} references for {} in_specs and out_specs together", verb, refs, specs),
        "one BlockSpec for each reference, inputs first");
 }
 
-std::vector<PipelineBuffer> make_buffers(const std::vector<BlockSpec>& specs, const std::vector<Ref>& gmem, const PipelineGrid& grid, int64_t slots,
-                                         std::string_view verb) {
+std::vector<PipelineBuffer> make_buffers(const std::vector<BlockSpec>& specs, const std::vector<Ref>& gmem,
+                                         const PipelineGrid& grid, int64_t slots, std::string_view verb) {
   std::vector<PipelineBuffer> out;
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (gmem[i].space() != plgpu::MemorySpace::gmem) fail(Code::bad_pipeline, fmt::format("{} copies between GMEM and SMEM, {} is given", verb, plgpu::to_string(gmem[i])));
+    if (gmem[i].space() != plgpu::MemorySpace::gmem)
+      fail(Code::bad_pipeline,
+           fmt::format("{} copies between GMEM and SMEM, {} is given", verb, plgpu::to_string(gmem[i])));
     PipelineBuffer b;
     b.spec = resolved(specs[i], gmem[i].shape(), verb);
     b.gmem = gmem[i];
@@ -317,12 +340,14 @@ void OutputBuffers::store(const Scalar& step, const Indices& grid_indices) {
     if (b.slots > 1) next_slots.emplace_back(i, where(changes, (slot(i, step) + 1) % b.slots, slot(i, step)));
   }
   plgpu::commit_smem_to_gmem_group();
-  for (const auto& [i, next] : next_slots) assign_carry(Recorder::current(), counters_[i], flatten(next.astype(DType::s32)), "pipeline");
+  for (const auto& [i, next] : next_slots)
+    assign_carry(Recorder::current(), counters_[i], flatten(next.astype(DType::s32)), "pipeline");
 }
 
 void OutputBuffers::finish() const {
   if (!any()) return;
-  const bool stays = std::ranges::any_of(outs_, [](const PipelineBuffer& b) { return b.in_smem && b.invariant; });
+  const bool stays =
+      std::ranges::any_of(outs_, [](const PipelineBuffer& b) { return b.in_smem && b.invariant; });
   if (stays) {
     const auto store_all = [&] {
       plgpu::commit_smem();
@@ -337,13 +362,14 @@ void OutputBuffers::finish() const {
 
 void wrong_body(size_t refs, size_t barriers, bool carry, std::string_view verb, const Loc& loc) {
   fail(Code::bad_pipeline,
-       fmt::format("{}: the body does not take (const pl::Indices&, {} references{}{})", verb, refs, barriers == 0 ? "" : fmt::format(", {} barriers", barriers),
-                   carry ? ", the carry" : ""),
+       fmt::format("{}: the body does not take (const pl::Indices&, {} references{}{})", verb, refs,
+                   barriers == 0 ? "" : fmt::format(", {} barriers", barriers), carry ? ", the carry" : ""),
        loc, "references in the order of in_specs and out_specs");
 }
 
 void no_carry(std::string_view verb, const Loc& loc) {
-  fail(Code::bad_carry, fmt::format("{}: the body takes a carry but returns nothing", verb), loc, "return the carry of the next step");
+  fail(Code::bad_carry, fmt::format("{}: the body takes a carry but returns nothing", verb), loc,
+       "return the carry of the next step");
 }
 
 }  // namespace palladion::frontend

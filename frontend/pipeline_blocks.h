@@ -51,23 +51,26 @@ class GridWalk {
 struct PipelineBuffer {
   plgpu::BlockSpec spec;
   plgpu::Ref gmem;
-  plgpu::Ref smem;             // (slots, block...); none for blocks in GMEM
+  plgpu::Ref smem;  // (slots, block...); none for blocks in GMEM
   int64_t slots = 1;
   bool in_smem = true;
-  bool invariant = false;      // the block does not depend on the grid
-  bool moves = false;          // the block is another one at every step
+  bool invariant = false;  // the block does not depend on the grid
+  bool moves = false;      // the block is another one at every step
 
   plgpu::Ref slot(const pl::Scalar& which) const { return smem.at(which); }
   // What the body gets at a step.
   plgpu::Ref visible(const pl::Scalar& slot, const pl::Indices& grid_indices) const;
-  void copy_in(const pl::Scalar& slot, const pl::Indices& grid_indices, const plgpu::BarrierRef& barrier) const;
-  void copy_out(const pl::Scalar& slot, const pl::Indices& grid_indices, const std::optional<pl::Scalar>& predicate) const;
+  void copy_in(const pl::Scalar& slot, const pl::Indices& grid_indices,
+               const plgpu::BarrierRef& barrier) const;
+  void copy_out(const pl::Scalar& slot, const pl::Indices& grid_indices,
+                const std::optional<pl::Scalar>& predicate) const;
   plgpu::SmemType smem_type() const;
 };
 
 // One buffer a reference; `slots` for those that are copied and depend on the grid.
-std::vector<PipelineBuffer> make_buffers(const std::vector<plgpu::BlockSpec>& specs, const std::vector<plgpu::Ref>& gmem,
-                                         const PipelineGrid& grid, int64_t slots, std::string_view verb);
+std::vector<PipelineBuffer> make_buffers(const std::vector<plgpu::BlockSpec>& specs,
+                                         const std::vector<plgpu::Ref>& gmem, const PipelineGrid& grid,
+                                         int64_t slots, std::string_view verb);
 void check_reference_count(size_t specs, size_t refs, std::string_view verb);
 
 // The outputs of a pipeline: their slots, and when they are stored. A block is stored when the next step
@@ -117,7 +120,8 @@ template <size_t>
 using AsBarrier = const plgpu::BarrierRef&;
 
 template <class Body, class Sink, size_t... i, size_t... j, class... C>
-bool try_body(Body& body, const BodyArguments& a, Sink& sink, std::index_sequence<i...>, std::index_sequence<j...>, const C&... carry) {
+bool try_body(Body& body, const BodyArguments& a, Sink& sink, std::index_sequence<i...>,
+              std::index_sequence<j...>, const C&... carry) {
   if (a.refs.size() != sizeof...(i) || a.barriers.size() != sizeof...(j)) return false;
   if constexpr (std::is_invocable_v<Body&, const pl::Indices&, AsRef<i>..., AsBarrier<j>..., const C&...>) {
     sink([&]() -> decltype(auto) { return body(a.indices, a.refs[i]..., a.barriers[j]..., carry...); });
@@ -127,20 +131,26 @@ bool try_body(Body& body, const BodyArguments& a, Sink& sink, std::index_sequenc
   }
 }
 template <class Body, class Sink, size_t... n, class... C>
-bool try_bodies(Body& body, const BodyArguments& a, Sink& sink, std::index_sequence<n...>, const C&... carry) {
+bool try_bodies(Body& body, const BodyArguments& a, Sink& sink, std::index_sequence<n...>,
+                const C&... carry) {
   // Barriers: none, or one or two for each of a few inputs.
   return (try_body(body, a, sink, std::make_index_sequence<n>{}, std::index_sequence<>{}, carry...) || ...) ||
-         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<1>{}, carry...) || ...) ||
-         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<2>{}, carry...) || ...) ||
-         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<3>{}, carry...) || ...) ||
-         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<4>{}, carry...) || ...);
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<1>{}, carry...) ||
+          ...) ||
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<2>{}, carry...) ||
+          ...) ||
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<3>{}, carry...) ||
+          ...) ||
+         (try_body(body, a, sink, std::make_index_sequence<n>{}, std::make_index_sequence<4>{}, carry...) ||
+          ...);
 }
 }  // namespace detail
 
 // body(indices, refs..., barriers..., carry), or body(indices, vector of refs, carry), or
 // body(indices, vector of refs, vector of barriers, carry); sink(f): f calls it and gives its result.
 template <class Body, class Sink, class... C>
-void call_body(Body& body, const BodyArguments& a, Sink&& sink, std::string_view verb, const Loc& loc, const C&... carry) {
+void call_body(Body& body, const BodyArguments& a, Sink&& sink, std::string_view verb, const Loc& loc,
+               const C&... carry) {
   using Refs = const std::vector<plgpu::Ref>&;
   using Barriers = const std::vector<plgpu::BarrierRef>&;
   if constexpr (std::is_invocable_v<Body&, const pl::Indices&, Refs, const C&...>) {
@@ -156,7 +166,8 @@ void call_body(Body& body, const BodyArguments& a, Sink&& sink, std::string_view
 template <class Body>
 PipelineBody erase_body(Body& body, std::string_view verb, Loc loc) {
   return [&body, verb, loc](const BodyArguments& a) {
-    call_body(body, a, [](auto&& call) { call(); }, verb, loc);
+    call_body(
+        body, a, [](auto&& call) { call(); }, verb, loc);
   };
 }
 template <class Body, class Init>

@@ -13,7 +13,9 @@ using frontend::fail;
 using plgpu::KernelFunction;
 using plgpu::Ref;
 
-PallasCall vmap(const PallasCall& call, const VmapOptions& options) { return call.batched({options.in_axes, options.axis_size}); }
+PallasCall vmap(const PallasCall& call, const VmapOptions& options) {
+  return call.batched({options.in_axes, options.axis_size});
+}
 
 namespace {
 
@@ -46,10 +48,17 @@ KernelFunction vmap(KernelFunction kernel, const VmapOptions& options, std::sour
   plgpu::KernelOptions& o = kernel.options;
   std::vector<ShapeDtype> ins = o.in_types.list(), outs = o.out_type.list();
   const std::vector<int> axes = options.in_axes.value_or(std::vector<int>(ins.size(), 0));
-  if (axes.size() != ins.size()) fail(Code::bad_axis, fmt::format("vmap: in_axes has {} numbers for {} inputs", axes.size(), ins.size()), loc);
-  if (options.axis_size < 1) fail(Code::bad_axis, "vmap of a kernel function needs an axis_size", loc, "its in_types are those of one element of the batch");
+  if (axes.size() != ins.size())
+    fail(Code::bad_axis, fmt::format("vmap: in_axes has {} numbers for {} inputs", axes.size(), ins.size()),
+         loc);
+  if (options.axis_size < 1)
+    fail(Code::bad_axis, "vmap of a kernel function needs an axis_size", loc,
+         "its in_types are those of one element of the batch");
   for (size_t i = 0; i < ins.size(); ++i) {
-    if (axes[i] > static_cast<int>(ins[i].shape.size())) fail(Code::bad_axis, fmt::format("vmap: an input {} cannot have its batch as dimension {}", to_string(ins[i]), axes[i]), loc);
+    if (axes[i] > static_cast<int>(ins[i].shape.size()))
+      fail(Code::bad_axis,
+           fmt::format("vmap: an input {} cannot have its batch as dimension {}", to_string(ins[i]), axes[i]),
+           loc);
     if (axes[i] >= 0) ins[i].shape.insert(ins[i].shape.begin() + axes[i], options.axis_size);
   }
   for (ShapeDtype& t : outs) t.shape.insert(t.shape.begin(), options.axis_size);
@@ -57,7 +66,8 @@ KernelFunction vmap(KernelFunction kernel, const VmapOptions& options, std::sour
   o.grid.insert(o.grid.begin(), options.axis_size);
   o.in_types = ins;
   o.out_type = outs;
-  kernel.body = [body = std::move(kernel.body), axes, grid = o.grid](const std::vector<Ref>& refs, plgpu::Scratch& scratch) {
+  kernel.body = [body = std::move(kernel.body), axes, grid = o.grid](const std::vector<Ref>& refs,
+                                                                     plgpu::Scratch& scratch) {
     const Scalar index = program_id(0);
     std::vector<Ref> elements;
     for (size_t i = 0; i < refs.size(); ++i) {

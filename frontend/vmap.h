@@ -13,10 +13,13 @@ namespace palladion::plgpu {
 struct KernelFunction {
   KernelBody body;
   KernelOptions options;
-  Kernel operator()(std::source_location loc = std::source_location::current()) const { return record_kernel(body, options, loc); }
+  Kernel operator()(std::source_location loc = std::source_location::current()) const {
+    return record_kernel(body, options, loc);
+  }
 };
 template <class Body>
-KernelFunction kernel_function(Body body, KernelOptions options, std::source_location loc = std::source_location::current()) {
+KernelFunction kernel_function(Body body, KernelOptions options,
+                               std::source_location loc = std::source_location::current()) {
   return {[body = std::move(body), loc](const std::vector<Ref>& refs, Scratch& scratch) mutable {
             if constexpr (std::is_invocable_v<Body&, const std::vector<Ref>&, Scratch&>) {
               body(refs, scratch);
@@ -41,6 +44,7 @@ struct VmapOptions {
 // The result takes batched inputs; the batch is dimension 0 of all outputs. The body's program_id and
 // num_programs do not count the new axis.
 PallasCall vmap(const PallasCall& call, const VmapOptions& options = {});
-plgpu::KernelFunction vmap(plgpu::KernelFunction kernel, const VmapOptions& options, std::source_location loc = std::source_location::current());
+plgpu::KernelFunction vmap(plgpu::KernelFunction kernel, const VmapOptions& options,
+                           std::source_location loc = std::source_location::current());
 
 }  // namespace palladion::pl

@@ -27,42 +27,59 @@ namespace {
 
 constexpr std::string_view verb = "emit_pipeline_warp_specialized";
 
-[[noreturn]] void refuse(const std::string& what, const std::string& help = {}) { fail(Code::bad_pipeline, fmt::format("{}: {}", verb, what), help); }
+[[noreturn]] void refuse(const std::string& what, const std::string& help = {}) {
+  fail(Code::bad_pipeline, fmt::format("{}: {}", verb, what), help);
+}
 
 void check_threads(const WarpSpecializedOptions& o) {
   const Recorder& r = Recorder::current();
-  if (o.num_compute_wgs < 1) refuse(fmt::format("num_compute_wgs is {}, it must be at least 1", o.num_compute_wgs));
+  if (o.num_compute_wgs < 1)
+    refuse(fmt::format("num_compute_wgs is {}, it must be at least 1", o.num_compute_wgs));
   if (o.wg_axis.empty() || o.wg_axis != r.mesh().thread.name) {
-    refuse(fmt::format("wg_axis \"{}\" is not the name of the kernel's threads (\"{}\")", o.wg_axis, r.mesh().thread.name), "set .wg_axis to the kernel's .thread_name");
+    refuse(fmt::format("wg_axis \"{}\" is not the name of the kernel's threads (\"{}\")", o.wg_axis,
+                       r.mesh().thread.name),
+           "set .wg_axis to the kernel's .thread_name");
   }
   if (o.memory_thread_idx && *o.memory_thread_idx != o.num_compute_wgs) {
-    refuse(fmt::format("Memory thread must be the last thread: memory_thread_idx is {}, num_compute_wgs {}", *o.memory_thread_idx, o.num_compute_wgs));
+    refuse(fmt::format("Memory thread must be the last thread: memory_thread_idx is {}, num_compute_wgs {}",
+                       *o.memory_thread_idx, o.num_compute_wgs));
   }
   if (r.thread_count() != o.num_compute_wgs + 1) {
-    refuse(fmt::format("{} compute threads and the memory thread, but the kernel has {} threads", o.num_compute_wgs, r.thread_count()),
+    refuse(fmt::format("{} compute threads and the memory thread, but the kernel has {} threads",
+                       o.num_compute_wgs, r.thread_count()),
            fmt::format("set .num_threads = {}", o.num_compute_wgs + 1));
   }
   if (o.memory_registers < 24 || o.memory_registers > 256 || o.memory_registers % 8 != 0) {
-    refuse(fmt::format("memory_registers is {}, it must be a multiple of 8 from 24 to 256", o.memory_registers));
+    refuse(
+        fmt::format("memory_registers is {}, it must be a multiple of 8 from 24 to 256", o.memory_registers));
   }
 }
 
 void check_specs(const WarpSpecializedOptions& o) {
-  if (o.max_concurrent_steps < 1) refuse(fmt::format("max_concurrent_steps is {}, it must be at least 1", o.max_concurrent_steps));
+  if (o.max_concurrent_steps < 1)
+    refuse(fmt::format("max_concurrent_steps is {}, it must be at least 1", o.max_concurrent_steps));
   for (const BlockSpec& s : o.in_specs) {
     if (s.options.delay_release != o.in_specs.front().options.delay_release) {
-      fail(Code::bad_pipeline, fmt::format("{}: all inputs must have the same delay_release, these are {} and {}", verb, o.in_specs.front().options.delay_release, s.options.delay_release), s.loc);
+      fail(Code::bad_pipeline,
+           fmt::format("{}: all inputs must have the same delay_release, these are {} and {}", verb,
+                       o.in_specs.front().options.delay_release, s.options.delay_release),
+           s.loc);
     }
     if (s.options.delay_release >= o.max_concurrent_steps) {
-      fail(Code::bad_pipeline, fmt::format("{}: max_concurrent_steps ({}) must be greater than delay_release ({})", verb, o.max_concurrent_steps, s.options.delay_release), s.loc,
-           "the memory thread would wait for a buffer that is never released");
+      fail(Code::bad_pipeline,
+           fmt::format("{}: max_concurrent_steps ({}) must be greater than delay_release ({})", verb,
+                       o.max_concurrent_steps, s.options.delay_release),
+           s.loc, "the memory thread would wait for a buffer that is never released");
     }
-    if (s.options.collective_axes.size() > 1) fail(Code::bad_pipeline, fmt::format("{}: only a single collective axis is supported", verb), s.loc);
+    if (s.options.collective_axes.size() > 1)
+      fail(Code::bad_pipeline, fmt::format("{}: only a single collective axis is supported", verb), s.loc);
   }
   for (const BlockSpec& s : o.out_specs) {
-    if (!s.options.collective_axes.empty()) fail(Code::bad_pipeline, fmt::format("{}: outputs cannot have collective_axes", verb), s.loc);
+    if (!s.options.collective_axes.empty())
+      fail(Code::bad_pipeline, fmt::format("{}: outputs cannot have collective_axes", verb), s.loc);
     if (s.in_smem() && o.num_compute_wgs > 1) {
-      fail(Code::bad_pipeline, fmt::format("{}: SMEM outputs are not supported with multiple compute warpgroups", verb), s.loc,
+      fail(Code::bad_pipeline,
+           fmt::format("{}: SMEM outputs are not supported with multiple compute warpgroups", verb), s.loc,
            "they would write one buffer; use .memory_space = plgpu::GMEM and store from the body");
     }
   }
@@ -73,7 +90,11 @@ bool is_copied(const PipelineBuffer& b) { return b.in_smem; }
 class WarpSpecialized {
  public:
   WarpSpecialized(const WarpSpecializedOptions& o, const std::vector<Ref>& gmem)
-      : o_(o), loc_(Recorder::current().loc()), grid_(o.grid, verb), slots_(grid_.is_static() ? std::min(o.max_concurrent_steps, grid_.steps.as_int()) : o.max_concurrent_steps) {
+      : o_(o),
+        loc_(Recorder::current().loc()),
+        grid_(o.grid, verb),
+        slots_(grid_.is_static() ? std::min(o.max_concurrent_steps, grid_.steps.as_int())
+                                 : o.max_concurrent_steps) {
     frontend::check_reference_count(o.in_specs.size() + o.out_specs.size(), gmem.size(), verb);
     const auto middle = gmem.begin() + static_cast<int64_t>(o.in_specs.size());
     ins_ = frontend::make_buffers(o.in_specs, {gmem.begin(), middle}, grid_, slots_, verb);
@@ -82,7 +103,8 @@ class WarpSpecialized {
     delay_ = o.in_specs.empty() ? 0 : o.in_specs.front().options.delay_release;
     for (const PipelineBuffer& b : ins_) {
       if (b.in_smem && b.invariant) {
-        fail(Code::bad_pipeline, fmt::format("{}: Only inputs with a dependency on the grid are supported.", verb), b.spec.loc,
+        fail(Code::bad_pipeline,
+             fmt::format("{}: Only inputs with a dependency on the grid are supported.", verb), b.spec.loc,
              "copy what stays the same once, before the pipeline");
       }
     }
@@ -94,7 +116,8 @@ class WarpSpecialized {
     for (const auto* buffers : {&ins_, &outs_}) {
       for (const PipelineBuffer& b : *buffers) {
         auto& list = buffers == &ins_ ? a.inputs : a.outputs;
-        const std::string name = fmt::format("pipeline {} {}", buffers == &ins_ ? "input" : "output", list.size());
+        const std::string name =
+            fmt::format("pipeline {} {}", buffers == &ins_ ? "input" : "output", list.size());
         list.push_back(b.in_smem ? make_smem(b.smem_type(), name, loc) : Ref());
       }
     }
@@ -103,11 +126,15 @@ class WarpSpecialized {
       a.ready.push_back(make_barrier(Barrier({.num_arrivals = copies, .num_barriers = {slots_}}), name, loc));
     };
     if (!o_.manual_ready_barriers) make_ready(copies_, "pipeline inputs ready");
-    if (!o_.manual_consumed_barriers) a.consumed.push_back(make_consumed(all_axes(), "pipeline inputs consumed", loc));
+    if (!o_.manual_consumed_barriers)
+      a.consumed.push_back(make_consumed(all_axes(), "pipeline inputs consumed", loc));
     for (const PipelineBuffer& b : ins_) {
       if (!b.in_smem) continue;
       if (o_.manual_ready_barriers) make_ready(1, fmt::format("pipeline input {} ready", a.ready.size()));
-      if (o_.manual_consumed_barriers) a.consumed.push_back(make_consumed(b.spec.options.collective_axes, fmt::format("pipeline input {} consumed", a.consumed.size()), loc));
+      if (o_.manual_consumed_barriers)
+        a.consumed.push_back(make_consumed(b.spec.options.collective_axes,
+                                           fmt::format("pipeline input {} consumed", a.consumed.size()),
+                                           loc));
     }
     return a;
   }
@@ -130,7 +157,9 @@ class WarpSpecialized {
         const At at(loc_);
         compute_steps(body);
       });
-      if (runs != 1) refuse(fmt::format("the compute_context called its pipeline {} times, it must call it exactly once", runs));
+      if (runs != 1)
+        refuse(fmt::format("the compute_context called its pipeline {} times, it must call it exactly once",
+                           runs));
     });
     when_within(thread == o_.num_compute_wgs, [&] {
       set_max_registers(o_.memory_registers, "decrease");
@@ -143,19 +172,26 @@ class WarpSpecialized {
     if (!o_.pipeline_state) return;
     if (!grid_.is_static()) refuse("pipelines of pipelines need a static grid");
     if (grid_.steps.as_int() % o_.max_concurrent_steps != 0) {
-      refuse(fmt::format("in a pipeline of pipelines max_concurrent_steps ({}) must divide the number of steps ({})", o_.max_concurrent_steps, grid_.steps.as_int()));
+      refuse(fmt::format(
+          "in a pipeline of pipelines max_concurrent_steps ({}) must divide the number of steps ({})",
+          o_.max_concurrent_steps, grid_.steps.as_int()));
     }
     if (delay_ != 0) refuse("a pipeline of pipelines has no delay_release");
   }
 
   void check_allocations(const PipelineAllocations& a) const {
     bool ok = a.inputs.size() == ins_.size() && a.outputs.size() == outs_.size();
-    const auto fits = [](const PipelineBuffer& b, const Ref& smem) { return !b.in_smem || smem.shape() == b.smem_type().shape; };
+    const auto fits = [](const PipelineBuffer& b, const Ref& smem) {
+      return !b.in_smem || smem.shape() == b.smem_type().shape;
+    };
     for (size_t i = 0; ok && i < ins_.size(); ++i) ok = fits(ins_[i], a.inputs[i]);
     for (size_t i = 0; ok && i < outs_.size(); ++i) ok = fits(outs_[i], a.outputs[i]);
     const size_t barriers = static_cast<size_t>(copies_);
-    ok = ok && (copies_ == 0 || (a.ready.size() == (o_.manual_ready_barriers ? barriers : 1) && a.consumed.size() == (o_.manual_consumed_barriers ? barriers : 1)));
-    if (!ok) refuse("the allocations are those of a pipeline with other blocks", "get_allocations of a pipeline with the same specs and max_concurrent_steps");
+    ok = ok && (copies_ == 0 || (a.ready.size() == (o_.manual_ready_barriers ? barriers : 1) &&
+                                 a.consumed.size() == (o_.manual_consumed_barriers ? barriers : 1)));
+    if (!ok)
+      refuse("the allocations are those of a pipeline with other blocks",
+             "get_allocations of a pipeline with the same specs and max_concurrent_steps");
   }
 
   std::vector<std::string> all_axes() const {
@@ -166,8 +202,10 @@ class WarpSpecialized {
     return axes;
   }
 
-  BarrierRef make_consumed(const std::vector<std::string>& axes, const std::string& name, std::source_location loc) const {
-    if (axes.empty()) return make_barrier(Barrier({.num_arrivals = o_.num_compute_wgs, .num_barriers = {slots_}}), name, loc);
+  BarrierRef make_consumed(const std::vector<std::string>& axes, const std::string& name,
+                           std::source_location loc) const {
+    if (axes.empty())
+      return make_barrier(Barrier({.num_arrivals = o_.num_compute_wgs, .num_barriers = {slots_}}), name, loc);
     ClusterBarrierOptions options;
     options.collective_axes = axes;
     options.num_barriers = {slots_};
@@ -192,7 +230,8 @@ class WarpSpecialized {
       outputs.acquire();
       call(body, outputs, step, indices);
       if (outputs.any_in_loop()) commit_smem();
-      if (copies_ > 0 && !o_.manual_consumed_barriers) release(step - delay_, delay_ == 0 ? Scalar(true) : step >= delay_);
+      if (copies_ > 0 && !o_.manual_consumed_barriers)
+        release(step - delay_, delay_ == 0 ? Scalar(true) : step >= delay_);
       outputs.store(step, indices);
       here.advance(step);
     });
@@ -208,10 +247,12 @@ class WarpSpecialized {
     when_within(condition, [&] { barrier_arrive(consumed_.front().at(slot_of(step, slots_))); });
   }
 
-  void call(const frontend::PipelineBody& body, const OutputBuffers& outputs, const Scalar& step, const Indices& indices) {
+  void call(const frontend::PipelineBody& body, const OutputBuffers& outputs, const Scalar& step,
+            const Indices& indices) {
     frontend::BodyArguments a{indices, {}, {}};
     for (const PipelineBuffer& b : ins_) a.refs.push_back(b.visible(slot_of(step, b.slots), indices));
-    for (size_t i = 0; i < outs_.size(); ++i) a.refs.push_back(outs_[i].visible(outputs.slot(i, step), indices));
+    for (size_t i = 0; i < outs_.size(); ++i)
+      a.refs.push_back(outs_[i].visible(outputs.slot(i, step), indices));
     if (o_.manual_ready_barriers) {
       for (const BarrierRef& b : ready_) a.barriers.push_back(b.at(slot_of(step, slots_)));
     }
@@ -242,7 +283,8 @@ class WarpSpecialized {
     // Every completion is waited for: the barriers serve again, and other CTAs may arrive until then.
     const Scalar ends = o_.pipeline_state ? *o_.pipeline_state == PipelinePipeline::STOP : Scalar(true);
     when_within(ends, [&] {
-      for (int64_t d = slots_; d > 0; --d) when_within(grid_.steps >= d, [&] { wait_consumed(slot_of(grid_.steps - d, slots_)); });
+      for (int64_t d = slots_; d > 0; --d)
+        when_within(grid_.steps >= d, [&] { wait_consumed(slot_of(grid_.steps - d, slots_)); });
     });
   }
 
@@ -259,20 +301,23 @@ void all_threads_meet() { Recorder::current().emit("bar.sync", {isa::Operand::im
 
 }  // namespace
 
-PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs, std::source_location loc) {
+PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options,
+                                      const std::vector<Ref>& gmem_refs, std::source_location loc) {
   const At at(loc);
   check_threads(options);
   check_specs(options);
   return WarpSpecialized(options, gmem_refs).allocate(loc);
 }
 
-void run_warp_specialized(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs, const std::optional<PipelineAllocations>& allocations,
+void run_warp_specialized(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs,
+                          const std::optional<PipelineAllocations>& allocations,
                           const std::function<void(const ComputeSteps&)>& compute, std::source_location loc) {
   const At at(loc);
   check_threads(options);
   check_specs(options);
   if (options.pipeline_state && !allocations) {
-    refuse("a pipeline of pipelines needs manual allocations", "share pipeline.get_allocations(refs...) through with_allocations");
+    refuse("a pipeline of pipelines needs manual allocations",
+           "share pipeline.get_allocations(refs...) through with_allocations");
   }
   WarpSpecialized pipeline(options, gmem_refs);
   if (allocations) {

@@ -38,17 +38,19 @@ struct WarpSpecializedOptions {
 
 // Buffers and barriers of a pipeline, to be shared by several (get_allocations).
 struct PipelineAllocations {
-  std::vector<Ref> inputs, outputs;   // (slots, block...)
+  std::vector<Ref> inputs, outputs;  // (slots, block...)
   // One for all inputs; where the body handles them one an input.
   std::vector<BarrierRef> ready, consumed;
 };
 
-PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs, std::source_location loc);
+PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options,
+                                      const std::vector<Ref>& gmem_refs, std::source_location loc);
 
 // Runs `steps` steps of the compute side.
 using ComputeSteps = std::function<void(const frontend::PipelineBody& body)>;
 // `compute` is called once, in the compute threads, and must call its argument once.
-void run_warp_specialized(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs, const std::optional<PipelineAllocations>& allocations,
+void run_warp_specialized(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs,
+                          const std::optional<PipelineAllocations>& allocations,
                           const std::function<void(const ComputeSteps&)>& compute, std::source_location loc);
 
 namespace detail {
@@ -58,11 +60,13 @@ struct NoContext {};
 template <class Body>
 class ComputePipeline {
  public:
-  ComputePipeline(Body& body, const ComputeSteps& steps, std::source_location loc) : body_(body), steps_(steps), loc_(loc) {}
+  ComputePipeline(Body& body, const ComputeSteps& steps, std::source_location loc)
+      : body_(body), steps_(steps), loc_(loc) {}
   void operator()() const { steps_(frontend::erase_body(body_, verb, loc_)); }
   template <class Init>
   frontend::CarryResult<Init> operator()(const Init& init) const {
-    const frontend::Carry carry = frontend::copy_carry(frontend::Recorder::current(), frontend::flatten(init));
+    const frontend::Carry carry =
+        frontend::copy_carry(frontend::Recorder::current(), frontend::flatten(init));
     steps_(frontend::erase_body(body_, carry, init, verb, loc_));
     return frontend::rebuild(carry, init);
   }
@@ -77,26 +81,34 @@ class ComputePipeline {
 template <class Body, class Context>
 class WarpSpecializedPipeline {
  public:
-  WarpSpecializedPipeline(Body body, WarpSpecializedOptions options, Context context, std::source_location loc)
+  WarpSpecializedPipeline(Body body, WarpSpecializedOptions options, Context context,
+                          std::source_location loc)
       : body_(std::move(body)), options_(std::move(options)), context_(std::move(context)), loc_(loc) {}
 
   // Called by all threads, with the GMEM references in the order of in_specs and out_specs.
   template <class... Refs>
-  void operator()(const Refs&... gmem_refs) const { run({Ref(gmem_refs)...}); }
+  void operator()(const Refs&... gmem_refs) const {
+    run({Ref(gmem_refs)...});
+  }
   void run(const std::vector<Ref>& gmem_refs) const {
-    run_warp_specialized(options_, gmem_refs, allocations_, [&](const ComputeSteps& steps) {
-      const ComputePipeline<Body> pipeline(body_, steps, loc_);
-      if constexpr (std::is_same_v<Context, NoContext>) {
-        pipeline();
-      } else {
-        const frontend::UserCode user;
-        context_(pipeline);
-      }
-    }, loc_);
+    run_warp_specialized(
+        options_, gmem_refs, allocations_,
+        [&](const ComputeSteps& steps) {
+          const ComputePipeline<Body> pipeline(body_, steps, loc_);
+          if constexpr (std::is_same_v<Context, NoContext>) {
+            pipeline();
+          } else {
+            const frontend::UserCode user;
+            context_(pipeline);
+          }
+        },
+        loc_);
   }
   // Allocated in the scope of the call, by all threads.
   template <class... Refs>
-  PipelineAllocations get_allocations(const Refs&... gmem_refs) const { return allocate_pipeline(options_, {Ref(gmem_refs)...}, loc_); }
+  PipelineAllocations get_allocations(const Refs&... gmem_refs) const {
+    return allocate_pipeline(options_, {Ref(gmem_refs)...}, loc_);
+  }
   WarpSpecializedPipeline with_allocations(PipelineAllocations allocations) const {
     WarpSpecializedPipeline out = *this;
     out.allocations_ = std::move(allocations);
@@ -112,7 +124,8 @@ class WarpSpecializedPipeline {
 };
 }  // namespace detail
 
-// body(indices, input refs..., output refs...[, ready barriers...][, consumed barriers...]) in each compute thread.
+// body(indices, input refs..., output refs...[, ready barriers...][, consumed barriers...]) in each compute
+// thread.
 template <class Body>
 detail::WarpSpecializedPipeline<Body, detail::NoContext> emit_pipeline_warp_specialized(
     Body body, WarpSpecializedOptions options, std::source_location loc = std::source_location::current()) {
@@ -121,9 +134,10 @@ detail::WarpSpecializedPipeline<Body, detail::NoContext> emit_pipeline_warp_spec
 // compute_context(pipeline) runs in each compute thread and calls pipeline(init_carry) once; then
 // carry = body(indices, refs...[, barriers...], carry).
 template <class Body, class Context>
-  requires(!std::is_same_v<Context, std::source_location>)
-detail::WarpSpecializedPipeline<Body, Context> emit_pipeline_warp_specialized(
-    Body body, WarpSpecializedOptions options, Context compute_context, std::source_location loc = std::source_location::current()) {
+requires(!std::is_same_v<Context, std::source_location>)
+    detail::WarpSpecializedPipeline<Body, Context> emit_pipeline_warp_specialized(
+        Body body, WarpSpecializedOptions options, Context compute_context,
+        std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), std::move(compute_context), loc};
 }
 

@@ -15,8 +15,11 @@ using testing::HasSubstr;
 const pl::ShapeDtype vector256{pl::s32, {256}};
 
 TEST(PallasCall, WholeArraysAreInSmemByDefault) {
-  const auto add = pl::pallas_call([](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); }, {.out_shape = vector256});
-  expect_everywhere(add(vector256, vector256), {iota(256), iota(256, 8)}, {map_values(iota(256), [](double v) { return 2 * v + 8; })});
+  const auto add =
+      pl::pallas_call([](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
+                      {.out_shape = vector256});
+  expect_everywhere(add(vector256, vector256), {iota(256), iota(256, 8)},
+                    {map_values(iota(256), [](double v) { return 2 * v + 8; })});
 }
 
 TEST(PallasCall, BlocksFollowTheGrid) {
@@ -31,13 +34,17 @@ TEST(PallasCall, BlocksFollowTheGrid) {
        .in_specs = {pl::BlockSpec({128}, [](pl::Index i) { return i; })},
        .out_specs = {pl::BlockSpec({128}, [](pl::Index i) { return pl::Index(1) - i; })}});
   Values expected(256);
-  for (size_t i = 0; i < 256; ++i) expected[(1 - i / 128) * 128 + i % 128] = static_cast<double>(i + i / 128 * 1000 + 2);
+  for (size_t i = 0; i < 256; ++i)
+    expected[(1 - i / 128) * 128 + i % 128] = static_cast<double>(i + i / 128 * 1000 + 2);
   expect_everywhere(call(vector256), {iota(256)}, {expected});
 }
 
 TEST(PallasCall, ArraysMayStayInGmem) {
-  const auto iota_call = pl::pallas_call([](const Ref& o) { o.at(pl::program_id(0)).store(pl::program_id(0)); },
-                                         {.out_shape = {pl::s32, {8}}, .grid = {8}, .out_specs = {plgpu::BlockSpec({.memory_space = plgpu::GMEM})}});
+  const auto iota_call =
+      pl::pallas_call([](const Ref& o) { o.at(pl::program_id(0)).store(pl::program_id(0)); },
+                      {.out_shape = {pl::s32, {8}},
+                       .grid = {8},
+                       .out_specs = {plgpu::BlockSpec({.memory_space = plgpu::GMEM})}});
   expect_everywhere(iota_call(), {}, {iota(8)});
 }
 
@@ -47,7 +54,12 @@ pl::PallasCall matmul_call(bool sequential) {
   const int64_t block_k = sequential ? 64 : 256;
   const auto body = [=](const Ref& x, const Ref& y, const Ref& z, Scratch& s) {
     if (!sequential) {
-      z.store(pl::run_scoped([&](const Ref& acc) { plgpu::wgmma(acc, x, y); return acc.load(); }, plgpu::ACC({64, 128}, pl::f32)));
+      z.store(pl::run_scoped(
+          [&](const Ref& acc) {
+            plgpu::wgmma(acc, x, y);
+            return acc.load();
+          },
+          plgpu::ACC({64, 128}, pl::f32)));
       return;
     }
     const Ref& acc = s["acc"];
@@ -58,14 +70,27 @@ pl::PallasCall matmul_call(bool sequential) {
   pl::PallasCallOptions o{
       .out_shape = {pl::f32, {128, 256}},
       .grid = {2, 2},
-      .in_specs = {plgpu::BlockSpec({64, block_k}, [](const pl::Indices& at) { return pl::Indices{at[0], at.size() > 2 ? at[2] : pl::Index(0)}; }, {.transforms = tiled}),
-                   plgpu::BlockSpec({block_k, 128}, [](const pl::Indices& at) { return pl::Indices{at.size() > 2 ? at[2] : pl::Index(0), at[1]}; }, {.transforms = tiled})},
-      .out_specs = {plgpu::BlockSpec({64, 128}, [](const pl::Indices& at) { return pl::Indices{at[0], at[1]}; },
-                                     {.transforms = {plgpu::TilingTransform({8, 32}), plgpu::SwizzleTransform(128)}})}};
+      .in_specs = {plgpu::BlockSpec({64, block_k},
+                                    [](const pl::Indices& at) {
+                                      return pl::Indices{at[0], at.size() > 2 ? at[2] : pl::Index(0)};
+                                    },
+                                    {.transforms = tiled}),
+                   plgpu::BlockSpec({block_k, 128},
+                                    [](const pl::Indices& at) {
+                                      return pl::Indices{at.size() > 2 ? at[2] : pl::Index(0), at[1]};
+                                    },
+                                    {.transforms = tiled})},
+      .out_specs = {
+          plgpu::BlockSpec({64, 128},
+                           [](const pl::Indices& at) {
+                             return pl::Indices{at[0], at[1]};
+                           },
+                           {.transforms = {plgpu::TilingTransform({8, 32}), plgpu::SwizzleTransform(128)}})}};
   if (sequential) {
     o.grid = {2, 2, 4};
     o.scratch_shapes = {{"acc", plgpu::ACC({64, 128}, pl::f32)}};
-    o.compiler_params = {.dimension_semantics = {"parallel", "parallel", "sequential"}, .max_concurrent_steps = 2};
+    o.compiler_params = {.dimension_semantics = {"parallel", "parallel", "sequential"},
+                         .max_concurrent_steps = 2};
   }
   return pl::pallas_call(body, o);
 }
@@ -85,15 +110,22 @@ TEST(PallasCall, MatrixProducts) {
 TEST(PallasCall, MistakesNameTheRule) {
   const auto record = [](pl::PallasCallOptions o) {
     o.out_shape = vector256;
-    return error_of([&] { pl::pallas_call([](const Ref& x, const Ref& y) { y.store(x.load()); }, o)(vector256); });
+    return error_of(
+        [&] { pl::pallas_call([](const Ref& x, const Ref& y) { y.store(x.load()); }, o)(vector256); });
   };
   const pl::BlockSpec good({128}, [](pl::Index i) { return i; });
   EXPECT_EQ(record({}), "no error");
-  EXPECT_THAT(record({.grid = {2}, .in_specs = {good, good}}), HasSubstr("pallas_call: 2 in_specs for 1 arrays"));
-  EXPECT_THAT(record({.grid = {2}, .in_specs = {plgpu::BlockSpec({128}, [](pl::Index i) { return i; }, {.memory_space = plgpu::GMEM})}}),
+  EXPECT_THAT(record({.grid = {2}, .in_specs = {good, good}}),
+              HasSubstr("pallas_call: 2 in_specs for 1 arrays"));
+  EXPECT_THAT(record({.grid = {2},
+                      .in_specs = {plgpu::BlockSpec({128}, [](pl::Index i) { return i; },
+                                                    {.memory_space = plgpu::GMEM})}}),
               HasSubstr("a block in GMEM must be the whole array"));
-  EXPECT_THAT(record({.grid = {2}, .compiler_params = {.dimension_semantics = {"serial"}}}), HasSubstr("not \"serial\""));
-  EXPECT_THAT(record({.grid = {2, 2}, .compiler_params = {.dimension_semantics = {"sequential", "parallel"}}}), HasSubstr("a parallel axis follows a sequential one"));
+  EXPECT_THAT(record({.grid = {2}, .compiler_params = {.dimension_semantics = {"serial"}}}),
+              HasSubstr("not \"serial\""));
+  EXPECT_THAT(
+      record({.grid = {2, 2}, .compiler_params = {.dimension_semantics = {"sequential", "parallel"}}}),
+      HasSubstr("a parallel axis follows a sequential one"));
 }
 
 }  // namespace

@@ -12,16 +12,20 @@
 
 namespace palladion::test {
 
-inline const std::vector<std::string> hostile_schedules = {"functional", "latest", "earliest", "seeded:1", "seeded:2", "seeded:3"};
+inline const std::vector<std::string> hostile_schedules = {"functional", "latest",   "earliest",
+                                                           "seeded:1",   "seeded:2", "seeded:3"};
 
-inline void expect_everywhere(const plgpu::Kernel& kernel, const std::vector<Values>& inputs, const std::vector<Values>& expected) {
+inline void expect_everywhere(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
+                              const std::vector<Values>& expected) {
   for (const std::string& name : hostile_schedules) {
     SCOPED_TRACE(name);
     const Ran ran = run(kernel, inputs, *sim::schedule_named(name));
     ASSERT_EQ(ran.outputs.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       const auto [got, wanted] = std::ranges::mismatch(ran.outputs[i], expected[i]);
-      ASSERT_TRUE(wanted == expected[i].end()) << "output " << i << " element " << (wanted - expected[i].begin()) << ": " << *got << " instead of " << *wanted;
+      ASSERT_TRUE(wanted == expected[i].end())
+          << "output " << i << " element " << (wanted - expected[i].begin()) << ": " << *got << " instead of "
+          << *wanted;
     }
   }
 }
@@ -39,7 +43,8 @@ inline std::string error_of(const std::function<void()>& record) {
   try {
     record();
   } catch (const isa::Error& e) {
-    EXPECT_NE(e.diagnostics().front().loc.file.find("_test.cpp"), std::string::npos) << "the error is at " << e.diagnostics().front().loc.file;
+    EXPECT_NE(e.diagnostics().front().loc.file.find("_test.cpp"), std::string::npos)
+        << "the error is at " << e.diagnostics().front().loc.file;
     return e.diagnostics().front().code + " " + e.what();
   }
   return "no error";
@@ -56,7 +61,9 @@ inline Values matmul(const Values& a, const Values& b, int64_t m, int64_t n, int
   Values out(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l)
-      for (int64_t j = 0; j < n; ++j) out[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
+      for (int64_t j = 0; j < n; ++j)
+        out[static_cast<size_t>(i * n + j)] +=
+            a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
   return out;
 }
 
