@@ -23,13 +23,16 @@ double gelu_on_host(double x) { return 0.5 * x * (1 + std::tanh(gelu_scale * (x 
 const Activation& activation_named(const std::string& name) {
   static const std::array<Activation, 3> all = {
       Activation{"none", [](const plgpu::Array& x) { return x; }, [](double x) { return x; }},
-      Activation{"relu", [](const plgpu::Array& x) { return plgpu::maximum(x, 0); }, [](double x) { return std::max(x, 0.0); }},
+      Activation{"relu", [](const plgpu::Array& x) { return plgpu::maximum(x, 0); },
+                 [](double x) { return std::max(x, 0.0); }},
       Activation{"gelu", gelu, gelu_on_host, 1.13, 1e-5}};
   const auto at = std::ranges::find(all, name, &Activation::name);
   return at == all.end() ? all[0] : *at;
 }
 
-Setting activation_setting() { return {"activation", "none", "applied to the product", {"none", "relu", "gelu"}}; }
+Setting activation_setting() {
+  return {"activation", "none", "applied to the product", {"none", "relu", "gelu"}};
+}
 
 Array activated(const Array& x, const Activation& activation, pl::DType out) {
   std::vector<double> values = to_doubles(x);
@@ -38,7 +41,8 @@ Array activated(const Array& x, const Activation& activation, pl::DType out) {
 }
 
 Tolerance activated(const Tolerance& before, const Activation& activation) {
-  return {.relative = before.relative * activation.steepest, .absolute = before.absolute * activation.steepest + activation.error};
+  return {.relative = before.relative * activation.steepest,
+          .absolute = before.absolute * activation.steepest + activation.error};
 }
 
 }  // namespace palladion::kernels

@@ -18,7 +18,9 @@ Iota config_of(const Choice& choice) {
 
 plgpu::Kernel iota(const Iota& config) {
   if (config.tile <= 0 || config.n % config.tile != 0)
-    throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = fmt::format("iota: tile={} does not divide n={}", config.tile, config.n)});
+    throw isa::Error(
+        isa::Diagnostic{.code = "PLD5001",
+                        .message = fmt::format("iota: tile={} does not divide n={}", config.tile, config.n)});
   return plgpu::kernel(
       [=](const Ref& out) {
         const pl::Scalar first = pl::axis_index("x") * config.tile;
@@ -30,7 +32,10 @@ plgpu::Kernel iota(const Iota& config) {
         const plgpu::Array steps = plgpu::broadcasted_iota(pl::s32, {config.tile}, 0, layout);
         out.at(pl::ds(first, config.tile)).store((steps + first).astype(config.dtype));
       },
-      {.out_type = pl::ShapeDtype{config.dtype, {config.n}}, .grid = {config.n / config.tile}, .grid_names = {"x"}, .name = "iota"});
+      {.out_type = pl::ShapeDtype{config.dtype, {config.n}},
+       .grid = {config.n / config.tile},
+       .grid_names = {"x"},
+       .name = "iota"});
 }
 
 KernelSpec iota_spec() {
@@ -38,12 +43,14 @@ KernelSpec iota_spec() {
   spec.name = "iota";
   spec.doc = "out[i] = i, one tile a CTA";
   spec.sizes = {{"n", 1 << 20, "elements"}};
-  spec.settings = {{"dtype", "s32", "of the output", {"s32", "u32", "f32", "f16"}}, {"tile", "1024", "elements a CTA; 1: one program an element", {}}};
+  spec.settings = {{"dtype", "s32", "of the output", {"s32", "u32", "f32", "f16"}},
+                   {"tile", "1024", "elements a CTA; 1: one program an element", {}}};
   spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return iota(config_of(choice)); };
   spec.make_inputs = [](const Choice&, uint64_t) { return std::vector<Array>{}; };
   spec.reference = [](const Choice& choice, const std::vector<Array>&) {
-    return std::vector<Array>{filled({choice.dtype("dtype"), {choice.size("n")}}, {.kind = Fill::Kind::iota})};
+    return std::vector<Array>{
+        filled({choice.dtype("dtype"), {choice.size("n")}}, {.kind = Fill::Kind::iota})};
   };
   return spec;
 }

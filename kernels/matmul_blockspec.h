@@ -1,5 +1,6 @@
 #pragma once
-// D = f(A B): a grid of tiles, block specs that say what each step fetches, an activation given as a function.
+// D = f(A B): a grid of tiles, block specs that say what each step fetches, an activation given as a
+// function.
 #include "frontend/plgpu.h"
 #include "kernels/activations.h"
 
@@ -14,6 +15,7 @@ struct MatmulBlockspec {
 };
 
 // Inputs: A (m, k), B (k, n). Output: D (m, n). Tiles must divide the shapes.
-plgpu::Kernel matmul_blockspec(const MatmulBlockspec& config, const std::function<plgpu::Array(const plgpu::Array&)>& activation);
+plgpu::Kernel matmul_blockspec(const MatmulBlockspec& config,
+                               const std::function<plgpu::Array(const plgpu::Array&)>& activation);
 
 }  // namespace palladion::kernels

@@ -17,17 +17,23 @@ using plgpu::Ref;
 void check(const MatmulPipelined& c) {
   const auto divides = [](const char* name, int64_t size, int64_t tile) {
     if (tile > 0 && size % tile == 0) return;
-    throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = fmt::format("matmul_pipelined: {}={} must be a multiple of tile_{}={}", name, size, name, tile)});
+    throw isa::Error(isa::Diagnostic{
+        .code = "PLD5001",
+        .message =
+            fmt::format("matmul_pipelined: {}={} must be a multiple of tile_{}={}", name, size, name, tile)});
   };
   divides("m", c.m, c.tile_m);
   divides("n", c.n, c.tile_n);
   divides("k", c.k, c.tile_k);
-  if (c.stages < 2) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "matmul_pipelined: stages must be at least 2"});
+  if (c.stages < 2)
+    throw isa::Error(
+        isa::Diagnostic{.code = "PLD5001", .message = "matmul_pipelined: stages must be at least 2"});
 }
 
 plgpu::AllocationOptions tiled(pl::DType dtype, int64_t minor) {
   const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
-  return {.transforms = {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}), plgpu::SwizzleTransform(swizzle)}};
+  return {.transforms = {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}),
+                         plgpu::SwizzleTransform(swizzle)}};
 }
 
 struct Body {
@@ -38,7 +44,8 @@ struct Body {
   int64_t steps() const { return c.k / c.tile_k; }
 
   void run() const {
-    const auto [mi, ni] = plgpu::planar_snake(pl::axis_index("tile"), {c.m / c.tile_m, c.n / c.tile_n}, 1, c.band);
+    const auto [mi, ni] =
+        plgpu::planar_snake(pl::axis_index("tile"), {c.m / c.tile_m, c.n / c.tile_n}, 1, c.band);
     const Scalar row = mi * c.tile_m, column = ni * c.tile_n;
     const auto fetch = [&](const Scalar& step, const Scalar& slot) {
       const auto depth = ds(step * c.tile_k, c.tile_k);
@@ -104,7 +111,15 @@ plgpu::Kernel matmul_pipelined(const MatmulPipelined& c) {
   o.name = "matmul_pipelined";
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
-        Body{.c = c, .a = a, .b = b, .out = out, .a_smem = s["a"], .b_smem = s["b"], .out_smem = s["out"], .loaded = s.barrier("loaded")}.run();
+        Body{.c = c,
+             .a = a,
+             .b = b,
+             .out = out,
+             .a_smem = s["a"],
+             .b_smem = s["b"],
+             .out_smem = s["out"],
+             .loaded = s.barrier("loaded")}
+            .run();
       },
       o);
 }
@@ -113,7 +128,9 @@ KernelSpec matmul_pipelined_spec() {
   KernelSpec spec;
   spec.name = "matmul_pipelined";
   spec.doc = "D = A B by one warpgroup: several stages, slots refilled one step late";
-  spec.sizes = {{"m", 4096, "rows of A and D"}, {"n", 4096, "columns of B and D"}, {"k", 4096, "columns of A, rows of B"}};
+  spec.sizes = {{"m", 4096, "rows of A and D"},
+                {"n", 4096, "columns of B and D"},
+                {"k", 4096, "columns of A, rows of B"}};
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}},
                    {"out_dtype", "f16", "of D", {"f16", "bf16", "f32"}},
                    {"tile_m", "128", "rows of a CTA's tile", {}},
@@ -126,11 +143,13 @@ KernelSpec matmul_pipelined_spec() {
   spec.build = [](const Choice& choice) { return matmul_pipelined(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     const MatmulPipelined c = config_of(choice);
-    return std::vector<Array>{filled({c.dtype, {c.m, c.k}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
-                              filled({c.dtype, {c.k, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
+    return std::vector<Array>{
+        filled({c.dtype, {c.m, c.k}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
+        filled({c.dtype, {c.k, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
   };
   spec.reference = [](const Choice& choice, const std::vector<Array>& inputs) {
-    return std::vector<Array>{matmul_reference(inputs[0], false, inputs[1], false, nullptr, choice.dtype("out_dtype"))};
+    return std::vector<Array>{
+        matmul_reference(inputs[0], false, inputs[1], false, nullptr, choice.dtype("out_dtype"))};
   };
   spec.tolerance = [](const Choice& choice) {
     return matmul_tolerance(choice.dtype("dtype"), choice.dtype("out_dtype"), choice.size("k"));

@@ -26,8 +26,10 @@ void require(bool ok, const std::string& message) {
 
 void check(const Transpose& c) {
   for (const int64_t tile : {c.tile_m, c.tile_n})
-    require(tile > 0 && tile <= max_tile && tile % swizzle_columns == 0, fmt::format("a tile of {} must be a multiple of 32, at most 256", tile));
-  require(c.m % swizzle_columns == 0 && c.n % swizzle_columns == 0, fmt::format("m={} and n={} must be multiples of 32", c.m, c.n));
+    require(tile > 0 && tile <= max_tile && tile % swizzle_columns == 0,
+            fmt::format("a tile of {} must be a multiple of 32, at most 256", tile));
+  require(c.m % swizzle_columns == 0 && c.n % swizzle_columns == 0,
+          fmt::format("m={} and n={} must be multiples of 32", c.m, c.n));
   require(c.stages >= 1, "stages must be at least 1");
   require(c.ctas >= 0, "ctas must not be negative");
   require(c.band >= 1, "band must be at least 1");
@@ -41,7 +43,8 @@ Layout rows_layout() { return Layout::TILED({{{4, 32}, {1}}}, {-3}, {-2}, -1); }
 // then lie in different banks. Dimensions, outermost first: row/16, column/8, row/8, column/4, row/4, 1,
 // row/2, 1, row, column; lanes count through row/16, row/8, column/4, row/4, row/2.
 Layout blocks_layout(bool vectors_along_rows) {
-  return Layout::TILED({{{32, 32}, {16, 8}, {8, 4}, {4, 4}, {2, 4}}}, {-9}, {-10, -8, -7, -6, -4}, vectors_along_rows ? -1 : -2);
+  return Layout::TILED({{{32, 32}, {16, 8}, {8, 4}, {4, 4}, {2, 4}}}, {-9}, {-10, -8, -7, -6, -4},
+                       vectors_along_rows ? -1 : -2);
 }
 
 struct Body {
@@ -59,7 +62,8 @@ struct Body {
     Scalar row, column;
   };
   Corner corner(const Scalar& step) const {
-    const auto [mi, ni] = plgpu::planar_snake(pl::axis_index("cta") + step * ctas(), {rows(), columns()}, 1, std::min(c.band, columns()));
+    const auto [mi, ni] = plgpu::planar_snake(pl::axis_index("cta") + step * ctas(), {rows(), columns()}, 1,
+                                              std::min(c.band, columns()));
     return {mi * c.tile_m, ni * c.tile_n};
   }
   Scalar steps() const {
@@ -69,12 +73,14 @@ struct Body {
 
   void fetch(const Scalar& step, const Scalar& slot) const {
     const Corner at = corner(step);
-    plgpu::copy_gmem_to_smem(a.at(ds(at.row, c.tile_m), ds(at.column, c.tile_n)), in_smem.at(slot), full.at(slot));
+    plgpu::copy_gmem_to_smem(a.at(ds(at.row, c.tile_m), ds(at.column, c.tile_n)), in_smem.at(slot),
+                             full.at(slot));
   }
   void store(const plgpu::Array& tile, const Scalar& step) const {
     const Ref buffer = out_smem.at(step % out_buffers());
     if (out_buffers() > 1) plgpu::wait_smem_to_gmem(1, true);
-    buffer.transpose({1, 0}).store(c.variant == Variant::columns ? plgpu::layout_cast(tile, blocks_layout(false)) : tile);
+    buffer.transpose({1, 0}).store(
+        c.variant == Variant::columns ? plgpu::layout_cast(tile, blocks_layout(false)) : tile);
     plgpu::commit_smem();
     const Corner at = corner(step);
     plgpu::copy_smem_to_gmem(buffer, out.at(ds(at.column, c.tile_n), ds(at.row, c.tile_m)));
@@ -85,7 +91,8 @@ struct Body {
     pl::fori_loop(0, n, [&](const Scalar& step) {
       const Scalar slot = step % in_flight();
       plgpu::barrier_wait(full.at(slot));
-      const plgpu::Array tile = in_smem.at(slot).load(c.variant == Variant::columns ? blocks_layout(true) : rows_layout());
+      const plgpu::Array tile =
+          in_smem.at(slot).load(c.variant == Variant::columns ? blocks_layout(true) : rows_layout());
       pl::when(step + in_flight() < n, [&] {
         plgpu::commit_smem();  // all of the tile is in registers
         fetch(step + in_flight(), slot);
@@ -107,7 +114,9 @@ Transpose config_of(const Choice& choice) {
   c.m = choice.size("m");
   c.n = choice.size("n");
   const std::string& variant = choice.word("variant");
-  c.variant = variant == "plain" ? Variant::plain : variant == "swizzled" ? Variant::swizzled : Variant::columns;
+  c.variant = variant == "plain"      ? Variant::plain
+              : variant == "swizzled" ? Variant::swizzled
+                                      : Variant::columns;
   c.tile_m = choice.number("tile_m");
   c.tile_n = choice.number("tile_n");
   c.ctas = choice.number("ctas");
@@ -134,15 +143,17 @@ plgpu::Kernel transpose(const Transpose& c) {
   plgpu::KernelOptions o;
   o.in_types = plgpu::Types(pl::f32, {c.m, c.n});
   o.out_type = plgpu::Types(pl::f32, {c.n, c.m});
-  o.scratch_types = {{"in", plgpu::SMEM({sizes.in_flight(), c.tile_m, c.tile_n}, pl::f32, tiles_of(c, c.tile_m))},
-                     {"out", plgpu::SMEM({sizes.out_buffers(), c.tile_n, c.tile_m}, pl::f32, tiles_of(c, c.tile_n))},
-                     {"full", plgpu::Barrier({.num_barriers = {sizes.in_flight()}})}};
+  o.scratch_types = {
+      {"in", plgpu::SMEM({sizes.in_flight(), c.tile_m, c.tile_n}, pl::f32, tiles_of(c, c.tile_m))},
+      {"out", plgpu::SMEM({sizes.out_buffers(), c.tile_n, c.tile_m}, pl::f32, tiles_of(c, c.tile_n))},
+      {"full", plgpu::Barrier({.num_barriers = {sizes.in_flight()}})}};
   o.grid = {sizes.ctas()};
   o.grid_names = {"cta"};
   o.name = "transpose";
   return plgpu::kernel(
       [&](const Ref& a, const Ref& out, plgpu::Scratch& s) {
-        Body{.c = c, .a = a, .out = out, .in_smem = s["in"], .out_smem = s["out"], .full = s.barrier("full")}.run();
+        Body{.c = c, .a = a, .out = out, .in_smem = s["in"], .out_smem = s["out"], .full = s.barrier("full")}
+            .run();
       },
       o);
 }
@@ -162,7 +173,8 @@ KernelSpec transpose_spec() {
   spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return transpose(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return std::vector<Array>{filled({pl::f32, {choice.size("m"), choice.size("n")}}, {.kind = Fill::Kind::randn, .seed = seed})};
+    return std::vector<Array>{
+        filled({pl::f32, {choice.size("m"), choice.size("n")}}, {.kind = Fill::Kind::randn, .seed = seed})};
   };
   spec.reference = reference;
   return spec;

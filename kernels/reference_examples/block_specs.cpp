@@ -24,41 +24,57 @@ KernelSpec add_blocks() {
           .sizes = {{"n", 512, "elements"}, {"block", 128, "elements of a program"}},
           .inputs = {"x", "y"},
           .outputs = {"o"},
-          .build = [](const Choice& c) {
-            const int64_t block = c.size("block");
-            require(c.size("n") % block == 0, "ref_add_blocks", "block must divide n");
-            return pl::pallas_call([](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
-                                   {.out_shape = row(c), .grid = {c.size("n") / block},
-                                    .in_specs = {block_of(block), block_of(block)}, .out_specs = {block_of(block)},
-                                    .name = "ref_add_blocks"})(row(c), row(c));
-          },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
-          .reference = [](const Choice&, const std::vector<Array>& in) {
-            return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
-          }};
+          .build =
+              [](const Choice& c) {
+                const int64_t block = c.size("block");
+                require(c.size("n") % block == 0, "ref_add_blocks", "block must divide n");
+                return pl::pallas_call(
+                    [](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
+                    {.out_shape = row(c),
+                     .grid = {c.size("n") / block},
+                     .in_specs = {block_of(block), block_of(block)},
+                     .out_specs = {block_of(block)},
+                     .name = "ref_add_blocks"})(row(c), row(c));
+              },
+          .make_inputs = random_inputs([](const Choice& c) {
+            return std::vector{row(c), row(c)};
+          }),
+          .reference =
+              [](const Choice&, const std::vector<Array>& in) {
+                return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
+              }};
 }
 
 KernelSpec increment_blocks() {
-  return {.name = "ref_increment_blocks",
-          .doc = "x + 1 by a pallas_call: its blocks come and go through SMEM by themselves",
-          .sizes = {{"n", 256, "elements, a multiple of 128"}},
-          .settings = {{"steps", "parallel", "a CTA a block, or one CTA for all", {"parallel", "sequential"}}},
-          .inputs = {"x"},
-          .outputs = {"y"},
-          .build = [](const Choice& c) {
+  return {
+      .name = "ref_increment_blocks",
+      .doc = "x + 1 by a pallas_call: its blocks come and go through SMEM by themselves",
+      .sizes = {{"n", 256, "elements, a multiple of 128"}},
+      .settings = {{"steps", "parallel", "a CTA a block, or one CTA for all", {"parallel", "sequential"}}},
+      .inputs = {"x"},
+      .outputs = {"y"},
+      .build =
+          [](const Choice& c) {
             require(c.size("n") % 128 == 0, "ref_increment_blocks", "n must be a multiple of 128");
-            return pl::pallas_call([](const Ref& x, const Ref& y) { y.store(x.load() + 1); },
-                                   {.out_shape = row(c), .grid = {c.size("n") / 128}, .in_specs = {block_of(128)}, .out_specs = {block_of(128)},
-                                    .compiler_params = {.dimension_semantics = {c.word("steps")}, .max_concurrent_steps = 2},
-                                    .name = "ref_increment_blocks"})(row(c));
+            return pl::pallas_call(
+                [](const Ref& x, const Ref& y) { y.store(x.load() + 1); },
+                {.out_shape = row(c),
+                 .grid = {c.size("n") / 128},
+                 .in_specs = {block_of(128)},
+                 .out_specs = {block_of(128)},
+                 .compiler_params = {.dimension_semantics = {c.word("steps")}, .max_concurrent_steps = 2},
+                 .name = "ref_increment_blocks"})(row(c));
           },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
-          .reference = [](const Choice&, const std::vector<Array>& in) {
+      .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
+      .reference =
+          [](const Choice&, const std::vector<Array>& in) {
             return std::vector{map_elements(in, [](const Values& v) { return v[0] + 1; })};
           }};
 }
 
-plgpu::Transforms tiles(pl::DType dtype) { return {plgpu::TilingTransform({8, 128 / pl::bytes(dtype)}), plgpu::SwizzleTransform(128)}; }
+plgpu::Transforms tiles(pl::DType dtype) {
+  return {plgpu::TilingTransform({8, 128 / pl::bytes(dtype)}), plgpu::SwizzleTransform(128)};
+}
 
 struct Blocks {
   int64_t m, n, k, grid_m, grid_n;
@@ -71,17 +87,30 @@ pl::PallasCall matmul_call(const Blocks& s, const Activation& activation, const 
   const auto body = [=, apply = activation.apply](const Ref& x, const Ref& y, const Ref& o) {
     o.store(apply(pl::run_scoped(
         [&](const Ref& acc) {
-          for (int64_t k = 0; k < s.k; k += s.block_k) plgpu::wgmma(acc, x.at(pl::all, pl::ds(k, s.block_k)), y.at(pl::ds(k, s.block_k)));
+          for (int64_t k = 0; k < s.k; k += s.block_k)
+            plgpu::wgmma(acc, x.at(pl::all, pl::ds(k, s.block_k)), y.at(pl::ds(k, s.block_k)));
           return acc.load();
         },
         plgpu::ACC({block_m, block_n}))));
   };
-  return pl::pallas_call(
-      body, {.out_shape = plgpu::Types(pl::f32, {s.m, s.n}), .grid = {s.grid_m, s.grid_n},
-             .in_specs = {plgpu::BlockSpec({block_m, s.k}, [](const Scalar& i, const Scalar&) { return std::pair{i, Scalar(0)}; }, {.transforms = tiles(pl::f16)}),
-                          plgpu::BlockSpec({s.k, block_n}, [](const Scalar&, const Scalar& j) { return std::pair{Scalar(0), j}; }, {.transforms = tiles(pl::f16)})},
-             .out_specs = {plgpu::BlockSpec({block_m, block_n}, [](const Scalar& i, const Scalar& j) { return std::pair{i, j}; }, {.transforms = tiles(pl::f32)})},
-             .name = name});
+  return pl::pallas_call(body, {.out_shape = plgpu::Types(pl::f32, {s.m, s.n}),
+                                .grid = {s.grid_m, s.grid_n},
+                                .in_specs = {plgpu::BlockSpec({block_m, s.k},
+                                                              [](const Scalar& i, const Scalar&) {
+                                                                return std::pair{i, Scalar(0)};
+                                                              },
+                                                              {.transforms = tiles(pl::f16)}),
+                                             plgpu::BlockSpec({s.k, block_n},
+                                                              [](const Scalar&, const Scalar& j) {
+                                                                return std::pair{Scalar(0), j};
+                                                              },
+                                                              {.transforms = tiles(pl::f16)})},
+                                .out_specs = {plgpu::BlockSpec({block_m, block_n},
+                                                               [](const Scalar& i, const Scalar& j) {
+                                                                 return std::pair{i, j};
+                                                               },
+                                                               {.transforms = tiles(pl::f32)})},
+                                .name = name});
 }
 
 Tolerance tolerance_of(const Choice& c) {
@@ -89,20 +118,28 @@ Tolerance tolerance_of(const Choice& c) {
 }
 
 KernelSpec matmul_2x2() {
-  const auto blocks = [](const Choice& c) { return Blocks{c.size("m"), c.size("n"), c.size("k"), 2, 2, c.size("k")}; };
+  const auto blocks = [](const Choice& c) {
+    return Blocks{c.size("m"), c.size("n"), c.size("k"), 2, 2, c.size("k")};
+  };
   const auto types = [](const Choice& c) {
-    return std::vector{pl::ShapeDtype{pl::f16, {c.size("m"), c.size("k")}}, pl::ShapeDtype{pl::f16, {c.size("k"), c.size("n")}}};
+    return std::vector{pl::ShapeDtype{pl::f16, {c.size("m"), c.size("k")}},
+                       pl::ShapeDtype{pl::f16, {c.size("k"), c.size("n")}}};
   };
   KernelSpec spec{.name = "ref_matmul_2x2",
                   .doc = "The quickstart's product: four programs, an activation given as a function",
-                  .sizes = {{"m", 128, "rows, a multiple of 128"}, {"n", 128, "columns, a multiple of 128"}, {"k", 128, "depth, a multiple of 64"}},
+                  .sizes = {{"m", 128, "rows, a multiple of 128"},
+                            {"n", 128, "columns, a multiple of 128"},
+                            {"k", 128, "depth, a multiple of 64"}},
                   .settings = {activation_setting()},
                   .inputs = {"x", "y"},
                   .outputs = {"z"}};
-  spec.build = [=](const Choice& c) { return matmul_call(blocks(c), activation_named(c.word("activation")), "ref_matmul_2x2")(types(c)); };
+  spec.build = [=](const Choice& c) {
+    return matmul_call(blocks(c), activation_named(c.word("activation")), "ref_matmul_2x2")(types(c));
+  };
   spec.make_inputs = random_inputs(types);
   spec.reference = [](const Choice& c, const std::vector<Array>& in) {
-    return std::vector{activated(matmul_reference(in[0], false, in[1], false, nullptr, pl::f32), activation_named(c.word("activation")), pl::f32)};
+    return std::vector{activated(matmul_reference(in[0], false, in[1], false, nullptr, pl::f32),
+                                 activation_named(c.word("activation")), pl::f32)};
   };
   spec.tolerance = tolerance_of;
   return spec;
@@ -114,19 +151,26 @@ KernelSpec matmul_templated() {
   spec.name = "ref_matmul_templated";
   spec.doc = "The design note's product: a kernel with its block of the depth and its activation filled in";
   spec.sizes.back().fallback = 256;
-  spec.settings = {activation_setting(), {"block_k", "64", "depth of a step", {}}, {"block_m", "64", "rows of a program", {}}, {"block_n", "64", "columns of a program", {}}};
+  spec.settings = {activation_setting(),
+                   {"block_k", "64", "depth of a step", {}},
+                   {"block_m", "64", "rows of a program", {}},
+                   {"block_n", "64", "columns of a program", {}}};
   spec.build = [](const Choice& c) {
-    const int64_t m = c.size("m"), n = c.size("n"), k = c.size("k"), bm = c.number("block_m"), bn = c.number("block_n"), bk = c.number("block_k");
-    require(bm > 0 && bn > 0 && bk > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0, "ref_matmul_templated", "the blocks must divide the shapes");
-    return matmul_call({m, n, k, m / bm, n / bn, bk}, activation_named(c.word("activation")), "ref_matmul_templated")(
-        pl::ShapeDtype{pl::f16, {m, k}}, pl::ShapeDtype{pl::f16, {k, n}});
+    const int64_t m = c.size("m"), n = c.size("n"), k = c.size("k"), bm = c.number("block_m"),
+                  bn = c.number("block_n"), bk = c.number("block_k");
+    require(bm > 0 && bn > 0 && bk > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0, "ref_matmul_templated",
+            "the blocks must divide the shapes");
+    return matmul_call({m, n, k, m / bm, n / bn, bk}, activation_named(c.word("activation")),
+                       "ref_matmul_templated")(pl::ShapeDtype{pl::f16, {m, k}},
+                                               pl::ShapeDtype{pl::f16, {k, n}});
   };
   return spec;
 }
 
 KernelSpec matmul_vmap() {
   const auto types = [](const Choice& c) {
-    return std::vector{pl::ShapeDtype{pl::f16, {c.size("batch"), c.size("m"), c.size("k")}}, pl::ShapeDtype{pl::f16, {c.size("batch"), c.size("k"), c.size("n")}}};
+    return std::vector{pl::ShapeDtype{pl::f16, {c.size("batch"), c.size("m"), c.size("k")}},
+                       pl::ShapeDtype{pl::f16, {c.size("batch"), c.size("k"), c.size("n")}}};
   };
   KernelSpec spec = matmul_2x2();
   spec.name = "ref_matmul_vmap";
@@ -157,6 +201,8 @@ KernelSpec matmul_vmap() {
 
 }  // namespace
 
-std::vector<KernelSpec> block_specs() { return {add_blocks(), increment_blocks(), matmul_2x2(), matmul_templated(), matmul_vmap()}; }
+std::vector<KernelSpec> block_specs() {
+  return {add_blocks(), increment_blocks(), matmul_2x2(), matmul_templated(), matmul_vmap()};
+}
 
 }  // namespace palladion::kernels::reference_examples

@@ -4,7 +4,8 @@
 
 namespace palladion::kernels::reference_examples {
 
-std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(std::function<std::vector<pl::ShapeDtype>(const Choice&)> types) {
+std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(
+    std::function<std::vector<pl::ShapeDtype>(const Choice&)> types) {
   return [types = std::move(types)](const Choice& choice, uint64_t seed) {
     std::vector<Array> inputs;
     for (pl::ShapeDtype& type : types(choice)) {
@@ -20,7 +21,8 @@ std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(std::fu
   };
 }
 
-Array map_elements(const std::vector<Array>& inputs, const std::function<double(const std::vector<double>&)>& f) {
+Array map_elements(const std::vector<Array>& inputs,
+                   const std::function<double(const std::vector<double>&)>& f) {
   std::vector<std::vector<double>> values;
   for (const Array& a : inputs) values.push_back(to_doubles(a));
   std::vector<double> out(values.front().size()), at(values.size());

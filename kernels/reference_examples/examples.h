@@ -1,5 +1,6 @@
 #pragma once
-// The Hopper examples of Pallas' GPU reference, design note and quickstart as small kernels, one file a theme.
+// The Hopper examples of Pallas' GPU reference, design note and quickstart as small kernels, one file a
+// theme.
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,19 +9,21 @@
 
 namespace palladion::kernels::reference_examples {
 
-std::vector<KernelSpec> quickstart();      // references, indexing, masks, higher-order kernels
-std::vector<KernelSpec> block_specs();     // pallas_call, BlockSpecs, activations, vmap
-std::vector<KernelSpec> matrix_products(); // wgmma: transforms, accumulators, operands, buffers
-std::vector<KernelSpec> meshes();          // kernels, threads, clusters, semaphores
-std::vector<KernelSpec> synchronisation(); // commit_smem, queues, cluster barriers
-std::vector<KernelSpec> copies();          // barriers of copies, waits, groups
-std::vector<KernelSpec> layouts();         // arrays in registers
+std::vector<KernelSpec> quickstart();       // references, indexing, masks, higher-order kernels
+std::vector<KernelSpec> block_specs();      // pallas_call, BlockSpecs, activations, vmap
+std::vector<KernelSpec> matrix_products();  // wgmma: transforms, accumulators, operands, buffers
+std::vector<KernelSpec> meshes();           // kernels, threads, clusters, semaphores
+std::vector<KernelSpec> synchronisation();  // commit_smem, queues, cluster barriers
+std::vector<KernelSpec> copies();           // barriers of copies, waits, groups
+std::vector<KernelSpec> layouts();          // arrays in registers
 
 // --- for the themes
 // Inputs of these types: normal numbers, integers from -100 to 99.
-std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(std::function<std::vector<pl::ShapeDtype>(const Choice&)> types);
+std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(
+    std::function<std::vector<pl::ShapeDtype>(const Choice&)> types);
 // Element i of the output is f(element i of each input), computed in f64 and rounded once.
-Array map_elements(const std::vector<Array>& inputs, const std::function<double(const std::vector<double>&)>& f);
+Array map_elements(const std::vector<Array>& inputs,
+                   const std::function<double(const std::vector<double>&)>& f);
 // An Error that names the kernel unless `ok`.
 void require(bool ok, const std::string& kernel, const std::string& message);
 

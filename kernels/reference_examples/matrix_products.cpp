@@ -1,4 +1,5 @@
-// wgmma: how operands lie in SMEM, how accumulators start, transposed operands, operands in registers, buffers.
+// wgmma: how operands lie in SMEM, how accumulators start, transposed operands, operands in registers,
+// buffers.
 #include "frontend/plgpu.h"
 #include "kernels/reference.h"
 #include "kernels/reference_examples/examples.h"
@@ -33,7 +34,9 @@ struct Product {
   pl::ShapeDtype d(pl::DType out = pl::f32) const { return {out, {m, n}}; }
 };
 
-std::vector<SizeParam> sizes() { return {{"m", 64, "rows of D"}, {"n", 128, "columns of D"}, {"k", 128, "depth"}}; }
+std::vector<SizeParam> sizes() {
+  return {{"m", 64, "rows of D"}, {"n", 128, "columns of D"}, {"k", 128, "depth"}};
+}
 Product product_of(const Choice& c) {
   return {c.settings.contains("dtype") ? c.dtype("dtype") : pl::f16, c.size("m"), c.size("n"), c.size("k")};
 }
@@ -51,14 +54,17 @@ std::vector<plgpu::NamedScratch> operands(const Product& p, int64_t widest = 128
 }
 
 // A spec with what all of them share; `product` may read the settings.
-KernelSpec product_spec(std::string name, std::string doc, std::function<Product(const Choice&)> product, pl::DType out = pl::f32) {
+KernelSpec product_spec(std::string name, std::string doc, std::function<Product(const Choice&)> product,
+                        pl::DType out = pl::f32) {
   KernelSpec spec;
   spec.name = std::move(name);
   spec.doc = std::move(doc);
   spec.sizes = sizes();
   spec.inputs = {"a", "b"};
   spec.outputs = {"d"};
-  spec.make_inputs = random_inputs([=](const Choice& c) { return std::vector{product(c).a(), product(c).b()}; });
+  spec.make_inputs = random_inputs([=](const Choice& c) {
+    return std::vector{product(c).a(), product(c).b()};
+  });
   spec.reference = [=](const Choice& c, const std::vector<Array>& in) {
     const Product p = product(c);
     return std::vector{matmul_reference(in[0], p.transpose_a, in[1], p.transpose_b, nullptr, out)};
@@ -69,7 +75,8 @@ KernelSpec product_spec(std::string name, std::string doc, std::function<Product
 
 // Copies reformat the data to the transforms of their destination; wgmma takes only refs that have them.
 KernelSpec wgmma_zero() {
-  KernelSpec spec = product_spec("ref_wgmma", "One product into an accumulator of zeros; operands in tiles with a swizzle", product_of);
+  KernelSpec spec = product_spec(
+      "ref_wgmma", "One product into an accumulator of zeros; operands in tiles with a swizzle", product_of);
   spec.settings = {dtype_setting(), {"swizzle", "128", "bytes", {"128", "64", "32"}}};
   spec.build = [](const Choice& c) {
     const Product p = product_of(c);
@@ -82,20 +89,26 @@ KernelSpec wgmma_zero() {
           };
           d.store(pl::run_scoped(compute, plgpu::ACC({p.m, p.n}, pl::f32)));
         },
-        {.in_types = {p.a(), p.b()}, .out_type = p.d(), .scratch_types = operands(p, c.number("swizzle")), .name = "ref_wgmma"});
+        {.in_types = {p.a(), p.b()},
+         .out_type = p.d(),
+         .scratch_types = operands(p, c.number("swizzle")),
+         .name = "ref_wgmma"});
   };
   return spec;
 }
 
 KernelSpec wgmma_init() {
-  KernelSpec spec = product_spec("ref_wgmma_init", "run_state: an accumulator that starts with an array", product_of);
+  KernelSpec spec =
+      product_spec("ref_wgmma_init", "run_state: an accumulator that starts with an array", product_of);
   spec.inputs = {"a", "b", "c"};
   spec.settings = {dtype_setting()};
   spec.make_inputs = random_inputs([](const Choice& c) {
     const Product p = product_of(c);
     return std::vector{p.a(), p.b(), p.d()};
   });
-  spec.reference = [](const Choice&, const std::vector<Array>& in) { return std::vector{matmul_reference(in[0], false, in[1], false, &in[2], pl::f32)}; };
+  spec.reference = [](const Choice&, const std::vector<Array>& in) {
+    return std::vector{matmul_reference(in[0], false, in[1], false, &in[2], pl::f32)};
+  };
   spec.build = [](const Choice& c) {
     const Product p = product_of(c);
     return plgpu::kernel(
@@ -104,7 +117,10 @@ KernelSpec wgmma_init() {
           const auto compute = [&](const Ref& acc) { plgpu::wgmma(acc, s["a"], s["b"]); };
           d.store(pl::run_state(compute, plgpu::ACC.init(start.load(plgpu::Layout::WGMMA))));
         },
-        {.in_types = {p.a(), p.b(), p.d()}, .out_type = p.d(), .scratch_types = operands(p), .name = "ref_wgmma_init"});
+        {.in_types = {p.a(), p.b(), p.d()},
+         .out_type = p.d(),
+         .scratch_types = operands(p),
+         .name = "ref_wgmma_init"});
   };
   return spec;
 }
@@ -116,8 +132,10 @@ KernelSpec wgmma_transposed() {
     p.transpose_b = c.word("transpose") != "a";
     return p;
   };
-  KernelSpec spec = product_spec("ref_wgmma_transposed", "transpose_ref: operands that lie in SMEM the other way round", product);
-  spec.settings = {dtype_setting(), {"transpose", "a", "which operands are stored transposed", {"a", "b", "ab"}}};
+  KernelSpec spec = product_spec("ref_wgmma_transposed",
+                                 "transpose_ref: operands that lie in SMEM the other way round", product);
+  spec.settings = {dtype_setting(),
+                   {"transpose", "a", "which operands are stored transposed", {"a", "b", "ab"}}};
   spec.build = [=](const Choice& c) {
     const Product p = product(c);
     return plgpu::kernel(
@@ -132,13 +150,17 @@ KernelSpec wgmma_transposed() {
               },
               plgpu::ACC({p.m, p.n})));
         },
-        {.in_types = {p.a(), p.b()}, .out_type = p.d(), .scratch_types = operands(p), .name = "ref_wgmma_transposed"});
+        {.in_types = {p.a(), p.b()},
+         .out_type = p.d(),
+         .scratch_types = operands(p),
+         .name = "ref_wgmma_transposed"});
   };
   return spec;
 }
 
 KernelSpec wgmma_registers() {
-  KernelSpec spec = product_spec("ref_wgmma_registers", "A from registers: its elements are doubled on their way", product_of);
+  KernelSpec spec = product_spec("ref_wgmma_registers",
+                                 "A from registers: its elements are doubled on their way", product_of);
   spec.settings = {dtype_setting()};
   spec.reference = [](const Choice&, const std::vector<Array>& in) {
     const Array doubled = map_elements({in[0]}, [](const std::vector<double>& v) { return 2 * v[0]; });
@@ -157,7 +179,10 @@ KernelSpec wgmma_registers() {
               },
               plgpu::ACC({p.m, p.n})));
         },
-        {.in_types = {p.a(), p.b()}, .out_type = p.d(), .scratch_types = operands(p), .name = "ref_wgmma_registers"});
+        {.in_types = {p.a(), p.b()},
+         .out_type = p.d(),
+         .scratch_types = operands(p),
+         .name = "ref_wgmma_registers"});
   };
   return spec;
 }
@@ -188,8 +213,10 @@ struct Buffers {
 };
 
 KernelSpec wgmma_buffers() {
-  KernelSpec spec = product_spec("ref_wgmma_buffers", "Products and copies in turn: buffers are refilled one step late", product_of);
-  spec.settings = {dtype_setting(), {"buffers", "3", "tiles of A and B", {}}, {"tile_k", "64", "depth of a step", {}}};
+  KernelSpec spec = product_spec(
+      "ref_wgmma_buffers", "Products and copies in turn: buffers are refilled one step late", product_of);
+  spec.settings = {
+      dtype_setting(), {"buffers", "3", "tiles of A and B", {}}, {"tile_k", "64", "depth of a step", {}}};
   spec.sizes.back().fallback = 512;
   spec.build = [](const Choice& c) {
     const Product p = product_of(c);
@@ -199,7 +226,15 @@ KernelSpec wgmma_buffers() {
     const Product step{p.dtype, p.m, p.n, tile_k};
     return plgpu::kernel(
         [=](const Ref& a, const Ref& b, const Ref& d, Scratch& s) {
-          const Buffers pipeline{buffers, p.k / tile_k, tile_k, a, b, s["a"], s["b"], s.barrier("a_loaded"), s.barrier("b_loaded")};
+          const Buffers pipeline{buffers,
+                                 p.k / tile_k,
+                                 tile_k,
+                                 a,
+                                 b,
+                                 s["a"],
+                                 s["b"],
+                                 s.barrier("a_loaded"),
+                                 s.barrier("b_loaded")};
           d.store(pl::run_scoped(
               [&](const Ref& acc) {
                 pipeline.multiply(acc);
@@ -207,7 +242,8 @@ KernelSpec wgmma_buffers() {
               },
               plgpu::ACC({p.m, p.n})));
         },
-        {.in_types = {p.a(), p.b()}, .out_type = p.d(),
+        {.in_types = {p.a(), p.b()},
+         .out_type = p.d(),
          .scratch_types = {{"a", plgpu::SMEM({buffers, p.m, tile_k}, p.dtype, mma_transforms(step.a()))},
                            {"b", plgpu::SMEM({buffers, tile_k, p.n}, p.dtype, mma_transforms(step.b()))},
                            {"a_loaded", plgpu::Barrier({.num_barriers = {buffers}})},
@@ -219,6 +255,8 @@ KernelSpec wgmma_buffers() {
 
 }  // namespace
 
-std::vector<KernelSpec> matrix_products() { return {wgmma_zero(), wgmma_init(), wgmma_transposed(), wgmma_registers(), wgmma_buffers()}; }
+std::vector<KernelSpec> matrix_products() {
+  return {wgmma_zero(), wgmma_init(), wgmma_transposed(), wgmma_registers(), wgmma_buffers()};
+}
 
 }  // namespace palladion::kernels::reference_examples

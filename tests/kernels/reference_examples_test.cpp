@@ -9,49 +9,79 @@ using Words = std::map<std::string, std::string>;
 std::vector<Case> cases() {
   std::vector<Case> all;
   const auto add = [&](const std::string& kernel, std::vector<std::pair<Words, Words>> configurations) {
-    for (auto& [sizes, settings] : configurations) all.push_back({kernel, std::move(sizes), std::move(settings)});
+    for (auto& [sizes, settings] : configurations)
+      all.push_back({kernel, std::move(sizes), std::move(settings)});
   };
   const Words none;
-  add("ref_add", {{none, none}, {{{"n", "384"}}, {{"dtype", "f32"}}}, {{{"n", "1024"}}, {{"dtype", "bf16"}}}});
+  add("ref_add",
+      {{none, none}, {{{"n", "384"}}, {{"dtype", "f32"}}}, {{{"n", "1024"}}, {{"dtype", "bf16"}}}});
   add("ref_indexing", {{none, none}, {{{"n", "256"}}, {{"plane", "1"}}}, {{{"n", "384"}}, {{"plane", "3"}}}});
-  add("ref_dynamic_slice", {{none, none}, {{{"rows", "3"}, {"n", "256"}}, none}, {{{"rows", "1"}, {"n", "512"}}, none}});
-  add("ref_masked", {{none, none}, {{{"n", "256"}, {"valid", "200"}}, none}, {{{"n", "128"}, {"valid", "128"}}, none}});
+  add("ref_dynamic_slice",
+      {{none, none}, {{{"rows", "3"}, {"n", "256"}}, none}, {{{"rows", "1"}, {"n", "512"}}, none}});
+  add("ref_masked",
+      {{none, none}, {{{"n", "256"}, {"valid", "200"}}, none}, {{{"n", "128"}, {"valid", "128"}}, none}});
   add("ref_exp", {{none, none}, {{{"rows", "2"}, {"n", "384"}}, none}, {none, {{"approx_math", "1"}}}});
   add("ref_eltwise", {{none, none}, {none, {{"f", "exp"}}}, {{{"n", "128"}}, none}});
 
   const Words wide{{"m", "256"}, {"n", "128"}, {"k", "64"}};
   add("ref_add_blocks", {{none, none}, {{{"n", "1024"}, {"block", "256"}}, none}, {{{"n", "128"}}, none}});
-  add("ref_increment_blocks", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "640"}}, {{"steps", "sequential"}}}});
+  add("ref_increment_blocks",
+      {{none, none}, {{{"n", "128"}}, none}, {{{"n", "640"}}, {{"steps", "sequential"}}}});
   add("ref_matmul_2x2", {{none, none}, {wide, {{"activation", "relu"}}}, {none, {{"activation", "gelu"}}}});
-  add("ref_matmul_templated", {{none, none}, {wide, {{"activation", "gelu"}, {"block_m", "128"}}}, {none, {{"activation", "relu"}, {"block_k", "128"}}}});
-  add("ref_matmul_vmap", {{none, none}, {{{"batch", "2"}, {"k", "64"}}, {{"activation", "none"}}}, {{{"batch", "3"}, {"m", "256"}}, {{"activation", "gelu"}}}});
+  add("ref_matmul_templated", {{none, none},
+                               {wide, {{"activation", "gelu"}, {"block_m", "128"}}},
+                               {none, {{"activation", "relu"}, {"block_k", "128"}}}});
+  add("ref_matmul_vmap", {{none, none},
+                          {{{"batch", "2"}, {"k", "64"}}, {{"activation", "none"}}},
+                          {{{"batch", "3"}, {"m", "256"}}, {{"activation", "gelu"}}}});
 
   add("ref_increment", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_two_threads", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_scoped_collective", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "512"}}, none}});
-  add("ref_multicast", {{none, none}, {{{"n", "256"}}, none}, {none, {{"cluster", "4"}}}, {{{"n", "256"}}, {{"cluster", "8"}}}});
+  add("ref_multicast", {{none, none},
+                        {{{"n", "256"}}, none},
+                        {none, {{"cluster", "4"}}},
+                        {{{"n", "256"}}, {{"cluster", "8"}}}});
   add("ref_global_semaphore", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_exchange_shards", {{none, none}, {{{"n", "256"}}, none}, {none, {{"decrement", "0"}}}});
-  add("ref_grid_bands", {{none, none}, {{{"m", "6"}, {"n", "2"}}, {{"band", "3"}}}, {{{"m", "2"}, {"n", "5"}}, {{"band", "1"}}}});
+  add("ref_grid_bands", {{none, none},
+                         {{{"m", "6"}, {"n", "2"}}, {{"band", "3"}}},
+                         {{{"m", "2"}, {"n", "5"}}, {{"band", "1"}}}});
 
-  for (const char* kernel : {"ref_copy", "ref_copy_two_arrivals", "ref_copy_out", "ref_commit_before_copy", "ref_commit_before_reuse"})
+  for (const char* kernel : {"ref_copy", "ref_copy_two_arrivals", "ref_copy_out", "ref_commit_before_copy",
+                             "ref_commit_before_reuse"})
     add(kernel, {{none, none}, {{{"rows", "1"}, {"n", "256"}}, none}, {{{"rows", "5"}}, none}});
   add("ref_collective_copy", {{none, none}, {{{"n", "128"}}, none}, {none, {{"cluster", "4"}}}});
-  add("ref_commit_group", {{none, none}, {none, {{"commit", "explicit"}}}, {{{"rows", "3"}, {"n", "256"}}, none}});
+  add("ref_commit_group",
+      {{none, none}, {none, {{"commit", "explicit"}}}, {{{"rows", "3"}, {"n", "256"}}, none}});
   add("ref_commit_before_wgmma", {{none, none}, {{{"n", "128"}}, none}, {{{"k", "64"}}, none}});
-  add("ref_queue", {{none, none}, {none, {{"fill", "copy"}}}, {{{"rows", "2"}, {"n", "256"}}, {{"fill", "copy"}}},
-                    {{{"rows", "7"}}, {{"slots", "2"}}}, {{{"rows", "5"}}, {{"slots", "1"}, {"fill", "copy"}}}});
+  add("ref_queue", {{none, none},
+                    {none, {{"fill", "copy"}}},
+                    {{{"rows", "2"}, {"n", "256"}}, {{"fill", "copy"}}},
+                    {{{"rows", "7"}}, {{"slots", "2"}}},
+                    {{{"rows", "5"}}, {{"slots", "1"}, {"fill", "copy"}}}});
   add("ref_cluster_barrier", {{none, none}, {{{"n", "256"}}, none}, {none, {{"cluster", "4"}}}});
 
-  add("ref_layout_reduce", {{none, none}, {none, {{"over", "column"}}}, {{{"m", "128"}, {"n", "64"}}, none}, {{{"m", "128"}, {"n", "24"}}, {{"over", "column"}}}});
-  add("ref_layout_change", {{none, none}, {{{"m", "128"}, {"n", "64"}}, none}, {{{"m", "64"}, {"n", "40"}}, none}});
+  add("ref_layout_reduce", {{none, none},
+                            {none, {{"over", "column"}}},
+                            {{{"m", "128"}, {"n", "64"}}, none},
+                            {{{"m", "128"}, {"n", "24"}}, {{"over", "column"}}}});
+  add("ref_layout_change",
+      {{none, none}, {{{"m", "128"}, {"n", "64"}}, none}, {{{"m", "64"}, {"n", "40"}}, none}});
 
-  const Words small{{"n", "64"}, {"k", "64"}}, tall{{"m", "128"}, {"n", "64"}, {"k", "192"}}, bf16{{"dtype", "bf16"}};
-  add("ref_wgmma", {{none, none}, {tall, bf16}, {small, {{"swizzle", "64"}}}, {{{"n", "32"}, {"k", "32"}}, {{"swizzle", "32"}}}});
+  const Words small{{"n", "64"}, {"k", "64"}}, tall{{"m", "128"}, {"n", "64"}, {"k", "192"}},
+      bf16{{"dtype", "bf16"}};
+  add("ref_wgmma", {{none, none},
+                    {tall, bf16},
+                    {small, {{"swizzle", "64"}}},
+                    {{{"n", "32"}, {"k", "32"}}, {{"swizzle", "32"}}}});
   add("ref_wgmma_init", {{none, none}, {tall, bf16}, {small, none}});
-  add("ref_wgmma_transposed", {{none, none}, {none, {{"transpose", "b"}}}, {tall, {{"transpose", "ab"}, {"dtype", "bf16"}}}});
+  add("ref_wgmma_transposed",
+      {{none, none}, {none, {{"transpose", "b"}}}, {tall, {{"transpose", "ab"}, {"dtype", "bf16"}}}});
   add("ref_wgmma_registers", {{none, none}, {tall, bf16}, {small, none}});
-  add("ref_wgmma_buffers", {{none, none}, {{{"k", "320"}}, {{"dtype", "bf16"}, {"buffers", "2"}}}, {{{"k", "512"}}, {{"buffers", "2"}, {"tile_k", "128"}}}});
+  add("ref_wgmma_buffers", {{none, none},
+                            {{{"k", "320"}}, {{"dtype", "bf16"}, {"buffers", "2"}}},
+                            {{{"k", "512"}}, {{"buffers", "2"}, {"tile_k", "128"}}}});
   return all;
 }
 
@@ -67,7 +97,8 @@ std::vector<Case> every_example() {
 }
 class ReferenceExampleAssembly : public testing::TestWithParam<Case> {};
 TEST_P(ReferenceExampleAssembly, NeedsNoSpills) { assemble_without_spills(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExampleAssembly, testing::ValuesIn(every_example()), name_of_param);
+INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExampleAssembly, testing::ValuesIn(every_example()),
+                         name_of_param);
 
 // Whoever adds a kernel adds its configurations here.
 TEST(ReferenceExamples, EachHasThreeConfigurations) {

@@ -60,7 +60,8 @@ inline void run_everywhere(const Case& c) {
       const Comparison near = compare(outcome.outputs[i], wanted[i], tolerance);
       ASSERT_TRUE(near.comparable);
       EXPECT_TRUE(near.ok()) << near.outside << " of " << near.elements << " elements are wrong; the first: "
-                             << testing::PrintToString(near.first->index) << " is " << near.first->got << ", not " << near.first->wanted;
+                             << testing::PrintToString(near.first->index) << " is " << near.first->got
+                             << ", not " << near.first->wanted;
       if (first.empty()) continue;
       EXPECT_TRUE(compare(outcome.outputs[i], first[i]).bits_equal) << "other bits than under `functional`";
     }
@@ -72,7 +73,8 @@ inline void assemble_without_spills(const Case& c) {
   PLD_NEEDS_TOOL("ptxas");
   const KernelSpec* spec = find_kernel(c.kernel);
   ASSERT_NE(spec, nullptr) << c.kernel;
-  const toolkit::Assembly assembly = toolkit::assemble(isa::print(spec->build(choose(*spec, c.sizes, c.settings)).module));
+  const toolkit::Assembly assembly =
+      toolkit::assemble(isa::print(spec->build(choose(*spec, c.sizes, c.settings)).module));
   EXPECT_TRUE(assembly.ok) << assembly.log;
   EXPECT_EQ(assembly.spill_bytes, 0) << assembly.log;
   EXPECT_FALSE(assembly.wgmma_serialized) << assembly.log;

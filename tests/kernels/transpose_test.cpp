@@ -9,8 +9,8 @@
 namespace palladion::kernels::test {
 namespace {
 
-// Shared memory gives one 4-byte word of each of its 32 banks a pass; 8-byte accesses are served by half warps,
-// 16-byte ones by quarters.
+// Shared memory gives one 4-byte word of each of its 32 banks a pass; 8-byte accesses are served by half
+// warps, 16-byte ones by quarters.
 class BankCounter : public sim::Observer {
  public:
   struct Count {
@@ -27,7 +27,8 @@ class BankCounter : public sim::Observer {
       std::array<std::set<uint64_t>, 32> words;
       for (unsigned lane = first; lane < first + group; ++lane) {
         if ((e.lanes >> lane & 1) == 0) continue;
-        for (uint64_t word = e.addresses[lane] / 4; word < (e.addresses[lane] + e.size) / 4; ++word) words[word % 32].insert(word);
+        for (uint64_t word = e.addresses[lane] / 4; word < (e.addresses[lane] + e.size) / 4; ++word)
+          words[word % 32].insert(word);
       }
       size_t worst = 0;
       for (const auto& bank : words) worst = std::max(worst, bank.size());
@@ -43,7 +44,8 @@ BankCounter count(Transpose::Variant variant) {
   BankCounter counter;
   sim::RunOptions options;
   options.observer = &counter;
-  const SimOutcome outcome = run(kernel, {filled({pl::f32, {64, 128}}, {.kind = Fill::Kind::iota})}, machine, options);
+  const SimOutcome outcome =
+      run(kernel, {filled({pl::f32, {64, 128}}, {.kind = Fill::Kind::iota})}, machine, options);
   EXPECT_TRUE(outcome.result.clean()) << text_of(outcome.result);
   return counter;
 }
@@ -69,7 +71,8 @@ TEST(Transpose, ColumnsHaveNoBankConflicts) {
   EXPECT_EQ(banks.stores.passes, 256u);
 }
 
-std::string refusal(const std::string& kernel, const std::map<std::string, std::string>& sizes, const std::map<std::string, std::string>& settings) {
+std::string refusal(const std::string& kernel, const std::map<std::string, std::string>& sizes,
+                    const std::map<std::string, std::string>& settings) {
   const KernelSpec* spec = find_kernel(kernel);
   try {
     spec->build(choose(*spec, sizes, settings));
@@ -81,11 +84,15 @@ std::string refusal(const std::string& kernel, const std::map<std::string, std::
 
 TEST(Kernels, SayWhichSizesTheyCannotTake) {
   EXPECT_THAT(refusal("transpose", {{"m", "100"}}, {}), testing::HasSubstr("m=100"));
-  EXPECT_THAT(refusal("transpose", {}, {{"tile_n", "48"}}), testing::HasSubstr("a tile of 48 must be a multiple of 32"));
+  EXPECT_THAT(refusal("transpose", {}, {{"tile_n", "48"}}),
+              testing::HasSubstr("a tile of 48 must be a multiple of 32"));
   EXPECT_THAT(refusal("iota", {{"n", "1000"}}, {}), testing::HasSubstr("tile=1024 does not divide n=1000"));
-  EXPECT_THAT(refusal("matmul_pipelined", {{"k", "100"}}, {}), testing::HasSubstr("k=100 must be a multiple of tile_k=64"));
-  EXPECT_THAT(refusal("matmul_pipelined", {}, {{"stages", "1"}}), testing::HasSubstr("stages must be at least 2"));
-  EXPECT_THAT(refusal("matmul_blockspec", {{"n", "192"}}, {}), testing::HasSubstr("n=192 must be a multiple of tile_n=128"));
+  EXPECT_THAT(refusal("matmul_pipelined", {{"k", "100"}}, {}),
+              testing::HasSubstr("k=100 must be a multiple of tile_k=64"));
+  EXPECT_THAT(refusal("matmul_pipelined", {}, {{"stages", "1"}}),
+              testing::HasSubstr("stages must be at least 2"));
+  EXPECT_THAT(refusal("matmul_blockspec", {{"n", "192"}}, {}),
+              testing::HasSubstr("n=192 must be a multiple of tile_n=128"));
   EXPECT_THAT(refusal("matmul_pipelined", {}, {{"stages", "8"}}), testing::HasSubstr("shared memory"));
   EXPECT_THAT(refusal("ref_queue", {}, {{"slots", "0"}}), testing::HasSubstr("slots must be at least 1"));
 }
