@@ -28,23 +28,26 @@ constexpr std::string_view item_words[] = {"visible", "extern", "weak",  "common
 constexpr std::string_view other_words[] = {"version", "target", "file",        "section",
                                             "alias",   "pragma", "address_size"};
 
+std::optional<uint32_t> decimal(std::string_view s) {
+  uint32_t value = 0;
+  const auto [end, failed] = std::from_chars(s.data(), s.data() + s.size(), value);
+  if (failed != std::errc{} || end != s.data() + s.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 void Parser::version() {
   const Token at = token_;
   const std::string_view s = token_.text;
-  const size_t dot = s.find('.');
-  uint32_t major = 0, minor = 0;
-  const bool fits =
-      token_.is(Token::Kind::number) && dot != std::string_view::npos &&
-      std::from_chars(s.data(), s.data() + dot, major).ptr == s.data() + dot &&
-      std::from_chars(s.data() + dot + 1, s.data() + s.size(), minor).ptr == s.data() + s.size();
-  if (!fits || minor > 9 || major == 0 || major > 99) {
+  const size_t dot = std::min(s.find('.'), s.size());
+  const auto major = decimal(s.substr(0, dot)), minor = decimal(s.substr(std::min(dot + 1, s.size())));
+  if (!token_.is(Token::Kind::number) || !major || !minor || *minor > 9 || *major == 0 || *major > 99) {
     return error(at, code::directive, "`.version` takes a PTX version such as 8.7");
   }
   next();
-  module.version_major = major;
-  module.version_minor = minor;
+  module.version_major = *major;
+  module.version_minor = *minor;
 }
 
 void Parser::target() {

@@ -17,10 +17,11 @@ bool match_in_any_order(const Form& form, const std::vector<std::string_view>& w
   for (const std::string_view w : words) {
     size_t s = 0;
     int found = -1;
-    for (; s < form.slots.size(); ++s)
-      if (slots[s] < 0 && (found = form.slots[s].find(w)) >= 0) break;
+    for (; s < form.slots.size() && found < 0; ++s) {
+      if (slots[s] < 0) found = form.slots[s].find(w);
+    }
     if (found < 0) return false;
-    slots[s] = static_cast<int8_t>(found);
+    slots[s - 1] = static_cast<int8_t>(found);
   }
   for (size_t s = 0; s < form.slots.size(); ++s)
     if (slots[s] < 0 && !form.slots[s].optional) return false;
