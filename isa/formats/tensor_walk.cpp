@@ -74,4 +74,21 @@ tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map, s
   return walk;
 }
 
+tl::expected<TensorWalk, std::string> TensorWalk::for_store() const {
+  for (int i = 0; i < rank_; ++i) {
+    const Axis& axis = axes_[i];
+    if (axis.start < 0)
+      return tl::unexpected(fmt::format("coordinate {} is {}: stores and reductions take no negative ones", i, axis.start));
+    const bool boxed = im2col_ && i > 0 && i + 1 < rank_;
+    if (boxed && (axis.lower < 0 || axis.upper >= axis.size))
+      return tl::unexpected(fmt::format(
+          "the im2col box of dimension {} is {} to {}, outside the tensor's {} elements: loads only", i, axis.lower,
+          axis.upper, axis.size));
+  }
+  TensorWalk walk = *this;
+  const int64_t unit = 16 / element_bytes_;
+  walk.axes_[0].size = (axes_[0].size + unit - 1) / unit * unit;
+  return walk;
+}
+
 }  // namespace palladion::isa

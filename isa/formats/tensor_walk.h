@@ -32,6 +32,12 @@ class TensorWalk {
   static tl::expected<TensorWalk, std::string> im2col(const TensorMap& map, std::span<const int32_t> coordinates,
                                                       std::span<const uint16_t> offsets);
 
+  // The same box as a store or a reduction moves it. Its rows end at multiples of 16 bytes: what the last 16
+  // bytes hold beyond the tensor is written, too. The text says why the hardware cannot: it knows no
+  // positions before the tensor, and im2col boxes inside the tensor only (measured on an H200, where the
+  // rest are illegal instructions).
+  tl::expected<TensorWalk, std::string> for_store() const;
+
   // Bytes that a load adds to its mbarrier: the whole box, out-of-bounds elements included.
   uint32_t transaction_bytes() const { return rows_ * inner_bytes_; }
   // Bytes of shared memory from the first to behind the last, before the swizzle.

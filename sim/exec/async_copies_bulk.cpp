@@ -79,7 +79,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   const uint32_t self = 1U << lane;
   auto copy = std::make_unique<LinearCopy>(AsyncOrigin(x, self), from, to, bytes);
   if (const auto operation = atomic_op(e.op)) {
-    const ReduceFn fn = reduction(*operation, e.type, e.dst_space == isa::Space::global);
+    const ReduceFn fn = reduction(*operation, e.type, false);
     if (fn == nullptr) return x.unsupported("a bulk reduction that this type does not have");
     copy->reduce_with(fn, static_cast<size_t>(isa::bytes(e.type)));
   }

@@ -63,15 +63,6 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
   return x.global(address, isa::tensor_map_bytes, "tensor map's read");
 }
 
-std::string_view unsupported_type(isa::TensorDataType type) {
-  switch (type) {
-    case isa::TensorDataType::f32_ftz:
-    case isa::TensorDataType::tf32:
-    case isa::TensorDataType::tf32_ftz: return name(type);
-    default: return {};
-  }
-}
-
 // The map, checked against the instruction; nullptr after a fault.
 const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   const uint8_t* bytes = map_bytes(x, address);
@@ -80,10 +71,6 @@ const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   if (!read.error.empty()) {
     x.fault("PLD3092", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
             "cuTensorMapEncode would have refused it");
-    return nullptr;
-  }
-  if (const auto type = unsupported_type(read.map.data_type); !type.empty()) {
-    x.unsupported(fmt::format("a tensor copy of type {}: how it changes the values on their way is not documented", type));
     return nullptr;
   }
   return &read.map;
@@ -132,7 +119,7 @@ isa::Type element_type(isa::TensorDataType type) {
     case D::s64: return isa::Type::s64;
     case D::f16: return isa::Type::f16;
     case D::bf16: return isa::Type::bf16;
-    case D::f32: return isa::Type::f32;
+    case D::f32: case D::f32_ftz: case D::tf32: case D::tf32_ftz: return isa::Type::f32;
     case D::f64: return isa::Type::f64;
     default: return isa::Type::none;
   }
@@ -151,7 +138,8 @@ Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, 
 
 Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, int lane, TileMove move) {
   if (const auto operation = atomic_op(e.op)) {
-    move.reduce = reduction(*operation, element_type(type), true);
+    const bool flush = type == isa::TensorDataType::f32_ftz || type == isa::TensorDataType::tf32_ftz;
+    move.reduce = reduction(*operation, element_type(type), flush);
     if (move.reduce == nullptr)
       return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
   }
@@ -165,6 +153,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   const isa::TensorMap* map = checked_map(x, x.address_of_lane(op.operands[e.tensor], lane));
   if (map == nullptr) return Step::fault;
   auto walk = walk_of(x, op, e, *map, lane);
+  if (walk && !e.load && !e.prefetch) walk = walk->for_store();
   if (!walk) {
     constexpr std::string_view prefix = "unsupported: ";
     if (walk.error().starts_with(prefix)) return x.unsupported(walk.error().substr(prefix.size()));
@@ -176,6 +165,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   TileMove move{.origin = AsyncOrigin(x, 1U << lane), .walk = std::move(*walk)};
   move.global_address = map->global_address;
   move.swizzle = map->swizzle;
+  move.type = map->data_type;
   move.fill = map->oob_fill;
   move.shared = Exec::shared_address(shared);
   move.element_bytes = static_cast<uint32_t>(map->element_bytes());

@@ -23,6 +23,7 @@ struct TileMove {
   isa::TensorWalk walk;
   uint64_t global_address = 0;
   isa::Swizzle swizzle = isa::Swizzle::none;
+  isa::TensorDataType type = isa::TensorDataType::u8;
   isa::OobFill fill = isa::OobFill::zero;
   uint32_t shared = 0;                 // address of the tile
   // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "isa/formats/tensor_values.h"
 #include "sim/exec/tensor_copies.h"
 
 namespace palladion::sim {
@@ -26,7 +27,7 @@ class TensorBytes {
     async_fault(cluster_, move_.origin, "PLD3022",
                 fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what, run.bytes,
                             cluster_.memory->describe(address)),
-                "the tensor map describes a tensor larger than its buffer");
+                "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples of 16 bytes)");
     return nullptr;
   }
 
@@ -103,8 +104,12 @@ class TensorLoad final : public AsyncOp::Body {
     tile_.emplace(move_.walk.footprint_bytes());
     const TensorBytes tensor(cluster, move_);
     move_.walk.for_each_run([&](const isa::BoxRun& run) {
-      if (!run.in_bounds) return fill(cluster, run);
-      if (const uint8_t* from = tensor.at(run, "read")) copy_row(tile_->at(run.tile_offset), from, run.bytes);
+      uint8_t* to = tile_->at(run.tile_offset);
+      if (!run.in_bounds) return fill(to, run.bytes);
+      const uint8_t* from = tensor.at(run, "read");
+      if (from == nullptr) return;
+      copy_row(to, from, run.bytes);
+      if (isa::is_rounded_by_loads(move_.type)) isa::round_loaded({to, run.bytes});
     });
   }
   void land(ClusterState& cluster) override {
@@ -120,15 +125,12 @@ class TensorLoad final : public AsyncOp::Body {
   const char* name() const override { return "cp.async.bulk.tensor load"; }
 
  private:
-  void fill(ClusterState& cluster, const isa::BoxRun& run) {
+  void fill(uint8_t* to, uint32_t bytes) const {
     if (move_.fill == isa::OobFill::zero) {
-      std::memset(tile_->at(run.tile_offset), 0, run.bytes);
+      std::memset(to, 0, bytes);
       return;
     }
-    if (cluster.faulted) return;
-    async_fault(cluster, move_.origin, "PLD3001",
-                "the machine does not run this: a tensor copy that fills out-of-bounds elements with NaN (the bits are not documented)");
-    cluster.findings.back().severity = FindingSeverity::unsupported;
+    for (uint32_t i = 0; i < bytes; i += 2) std::memcpy(to + i, &isa::tensor_nan_fill, 2);
   }
 
   TileMove move_;

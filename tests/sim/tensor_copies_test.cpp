@@ -165,14 +165,14 @@ TEST(TensorLoad, EverySwizzleOfATwoDimensionalTile) {
 
 TEST(TensorLoad, CoordinatesOutsideTheTensorGiveZeros) {
   const TensorMap m = packed(D::f32, {100, 60}, {32, 64}, Swizzle::b128);
-  for (const std::array<int32_t, 5> at : {std::array<int32_t, 5>{-5, -7}, {90, 40}, {-32, 0}, {200, 0}, {0, 60}, {1, -64}}) check_load(m, at);
+  for (const std::array<int32_t, 5> at : {std::array<int32_t, 5>{-4, -7}, {88, 40}, {-32, 0}, {200, 0}, {0, 60}, {4, -64}}) check_load(m, at);
 }
 
 TEST(TensorLoad, OneToFiveDimensions) {
   check_load(packed(D::u32, {1000}, {256}), {900});
-  check_load(packed(D::u16, {40, 30, 20}, {24, 5, 7}), {3, 2, 15});
-  check_load(packed(D::u8, {48, 9, 8, 7}, {32, 3, 4, 5}), {-2, 1, 6, 5});
-  check_load(packed(D::u64, {6, 5, 4, 3, 8}, {4, 3, 2, 2, 3}), {1, 3, 3, 1, -1});
+  check_load(packed(D::u16, {40, 30, 20}, {24, 5, 7}), {8, 2, 15});
+  check_load(packed(D::u8, {48, 9, 8, 7}, {32, 3, 4, 5}), {-16, 1, 6, 5});
+  check_load(packed(D::u64, {6, 5, 4, 3, 8}, {4, 3, 2, 2, 3}), {2, 3, 3, 1, -1});
   TensorMap strided = packed(D::u16, {64, 40, 20}, {32, 9, 6});
   strided.element_strides = {1, 2, 3, 1, 1};
   check_load(strided, {8, 1, 4});
@@ -227,8 +227,8 @@ std::string store(int rank, const std::string& words = "cp.async.bulk.tensor") {
 
 TEST(TensorStore, WritesTheBoxAndDropsWhatIsOutside) {
   for (const auto& [m, at] : {std::pair<TensorMap, std::array<int32_t, 5>>{packed(D::f16, {256, 200}, {64, 128}, Swizzle::b128), {64, 100}},
-                              {packed(D::f32, {100, 60}, {32, 64}, Swizzle::b128), {-8, -3}},
-                              {packed(D::u8, {48, 9, 8, 7}, {32, 3, 4, 5}), {-2, 1, 6, 5}}}) {
+                              {packed(D::f32, {100, 60}, {32, 64}, Swizzle::b128), {88, 3}},
+                              {packed(D::u8, {48, 9, 8, 7}, {32, 3, 4, 5}), {32, 1, 6, 5}}}) {
     const Bytes before = random_bytes(tensor_size(m), 5), tile = random_bytes(tile_bytes, 9);
     for (const RunOptions& o : every_schedule()) {
       Bytes tensor = before;
@@ -360,8 +360,54 @@ TEST(TensorMaps, WhatDoesNotFitIsAFault) {
   EXPECT_TRUE(starts(fault_of(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3091"));
   EXPECT_TRUE(starts(fault_of(good, "add.u32 %r2, %r2, 64;" + load(2, "2048")), "PLD3093"));
   EXPECT_TRUE(starts(fault_of(good, load(2, "2048"), 4096), "PLD3022")) << fault_of(good, load(2, "2048"), 4096);
-  TensorMap rounded = packed(D::tf32, {256, 200}, {32, 16});
-  EXPECT_TRUE(starts(fault_of(rounded, load(2, "2048")), "PLD3001"));
+  EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r20, 4;" + load(2, "2048")), "PLD3095"));
+  EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r21, -1;" + store(2)), "PLD3095"));
+}
+
+// --- values ---------------------------------------------------------------------------------------
+template <class T>
+std::vector<T> words_of(const Bytes& bytes) {
+  std::vector<T> words(bytes.size() / sizeof(T));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+Bytes bytes_of(const std::vector<uint32_t>& words) {
+  Bytes bytes(words.size() * 4);
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes;
+}
+
+TEST(TensorLoad, NanFillAsAnH200Makes) {
+  TensorMap m = packed(D::f16, {24, 16}, {32, 16});
+  m.oob_fill = isa::OobFill::nan_request_zero_fma;
+  Bytes tensor(tensor_size(m), 0x11);
+  const Outcome r = run(load(2, "1024") + copy_tile(false), m, tensor, {}, Bytes(tile_bytes));
+  EXPECT_TRUE(r.result.clean()) << PtxRunner::describe(r.result);
+  const auto tile = words_of<uint16_t>(r.out);
+  for (size_t i = 0; i < 512; ++i) EXPECT_EQ(tile[i], i % 32 < 24 ? 0x1111 : 0x7FF7) << i;
+}
+
+TEST(TensorLoad, Tf32RoundsOnItsWayToSharedMemoryOnly) {
+  const TensorMap m = packed(D::tf32, {32, 4}, {32, 4});
+  const std::vector<uint32_t> values(128, 0x3F801001);
+  Bytes tensor = bytes_of(values);
+  const Outcome loaded = run(load(2, "512") + copy_tile(false), m, tensor, {}, Bytes(tile_bytes));
+  EXPECT_TRUE(loaded.result.clean()) << PtxRunner::describe(loaded.result);
+  EXPECT_EQ(words_of<uint32_t>(loaded.out)[0], 0x3F802000U);
+  Bytes target(512);
+  run(store(2), m, target, {}, bytes_of(std::vector<uint32_t>(4096, 0x3F801001)));
+  EXPECT_EQ(words_of<uint32_t>(target), values);
+}
+
+// 2^-149 + 2^-149.
+TEST(TensorStore, OnlyFtzTypesFlushInReductions) {
+  for (const auto& [type, expected] : {std::pair{D::f32, 2U}, {D::tf32, 2U}, {D::f32_ftz, 0U}, {D::tf32_ftz, 0U}}) {
+    const TensorMap m = packed(type, {32, 4}, {32, 4});
+    Bytes tensor = bytes_of(std::vector<uint32_t>(128, 1));
+    const Outcome r = run(store(2, "cp.reduce.async.bulk.tensor.op:add"), m, tensor, {}, bytes_of(std::vector<uint32_t>(4096, 1)));
+    EXPECT_TRUE(r.result.clean()) << PtxRunner::describe(r.result);
+    EXPECT_EQ(words_of<uint32_t>(tensor)[0], expected) << name(type);
+  }
 }
 
 // A wrong byte count in expect_tx is a wait that never ends.

@@ -87,9 +87,29 @@ const Case cases[] = {
      true},
     {"channels", [](TensorMap& m) { m.channels_per_pixel = 0; }, "channels per pixel is 0", true},
     {"pixels", [](TensorMap& m) { m.pixels_per_column = 1025; }, "pixels per column is 1025", true},
+    {"volume", [](TensorMap& m) { m.rank = 3; m.strides[1] = 1 << 20; m.dims[2] = 64; m.box = {64, 256, 8}; },
+     "the box is 262144 bytes, more than the 233472 bytes of shared memory"},
+    {"volume_im2col", [](TensorMap& m) { m.channels_per_pixel = 128; m.pixels_per_column = 913; m.swizzle = Swizzle::none; },
+     "the column of pixels is 233728 bytes", true},
+    {"im2col_dim", [](TensorMap& m) { m.dims[1] = uint64_t{1} << 31; }, "im2col needs less than 2^31", true},
 };
 INSTANTIATE_TEST_SUITE_P(TensorMap, BrokenRule, ::testing::ValuesIn(cases),
                          [](const auto& broken) { return std::string(broken.param.rule); });
+
+// As the driver on an H200 counts: 65 rows with stride 2 are 32, although 33 are copied.
+TEST(TensorMap, VolumeCountsWholeStrides) {
+  TensorMap m = matrix();
+  m.rank = 3;
+  m.swizzle = Swizzle::none;
+  m.strides[1] = 1 << 20;
+  m.dims[2] = 256;
+  m.box = {64, 65, 57};
+  m.element_strides = {1, 2, 1, 1, 1};
+  EXPECT_EQ(m.box_count(1), 33u);
+  EXPECT_THAT(validate(m), IsEmpty());
+  m.box = {64, 66, 57};
+  EXPECT_THAT(validate(m), ElementsAre(HasSubstr("the box is 240768 bytes")));
+}
 
 TEST(TensorMap, CornersNarrowWithRank) {
   TensorMap m = image();

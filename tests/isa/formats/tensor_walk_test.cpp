@@ -246,6 +246,48 @@ TEST(TensorWalk, Im2colVisitsAConvolutionsPixels) {
   }
 }
 
+// ---- stores ---------------------------------------------------------------------------------------
+
+TEST(TensorWalk, RowsOfStoresEndAtMultiplesOf16Bytes) {
+  TensorMap m;
+  m.rank = 2;
+  m.dims = {300, 3};
+  m.strides = {512};
+  m.box = {64, 4};
+  const int32_t at[] = {272, 0};
+  const auto load = *TensorWalk::tiled(m, at);
+  const auto store = load.for_store();
+  ASSERT_TRUE(store) << store.error();
+  const auto last_inside = [](const TensorWalk& walk) {
+    int64_t last = -1;
+    for (const auto& [place, from] : bytes_of(walk)) last = std::max(last, from);
+    return last;
+  };
+  EXPECT_EQ(last_inside(load), 2 * 512 + 299);
+  EXPECT_EQ(last_inside(*store), 2 * 512 + 303);
+  const int32_t beyond[] = {304, 0};
+  EXPECT_EQ(last_inside(*TensorWalk::tiled(m, beyond)->for_store()), -1);
+}
+
+TEST(TensorWalk, StoresKnowNothingBeforeTheTensor) {
+  TensorMap m;
+  m.rank = 2;
+  m.dims = {64, 64};
+  m.strides = {64};
+  m.box = {16, 4};
+  const int32_t left[] = {-16, 0}, above[] = {0, -1}, beyond[] = {64, 1000};
+  EXPECT_THAT(TensorWalk::tiled(m, left)->for_store().error(), ::testing::HasSubstr("coordinate 0 is -16"));
+  EXPECT_THAT(TensorWalk::tiled(m, above)->for_store().error(), ::testing::HasSubstr("coordinate 1 is -1"));
+  EXPECT_TRUE(TensorWalk::tiled(m, beyond)->for_store());
+  TensorMap i = image(3);
+  const int32_t at[] = {0, 1, 0};
+  EXPECT_THAT(TensorWalk::im2col(i, at, {})->for_store().error(), ::testing::HasSubstr("box of dimension 1 is -1 to 5"));
+  i.lower_corner = {1};
+  EXPECT_TRUE(TensorWalk::im2col(i, at, {})->for_store());
+  i.upper_corner = {1};
+  EXPECT_FALSE(TensorWalk::im2col(i, at, {})->for_store());
+}
+
 TEST(TensorWalk, SaysWhatDoesNotFit) {
   TensorMap m;
   m.rank = 2;
