@@ -200,11 +200,13 @@ PLD_NUM_INLINE cvt_value<To> cvt(cvt_value<From> a, CvtMods m) {
       if constexpr (std::is_same_v<To, Tf32> && std::is_same_v<From, F32> && R == Rounding::rna) {
         r = detail::tf32_ties_away(a, m.satfinite);
       } else if constexpr (std::is_same_v<To, From>) {
-        // Without a modifier it is a move: NaN payloads pass.
-        const bool moves = !m.ftz && !m.sat && !m.relu && !m.satfinite;
+        // In f32 and f64 it is a move without a modifier: NaN payloads pass.
+        const bool moves = To::width >= 32 && !m.ftz && !m.sat && !m.relu && !m.satfinite;
         r = m.integral ? detail::to_integral<To, R>(a) : moves ? a : detail::canonical_but_f64<To>(a);
       } else {
         r = detail::float_to_float<To, From, R>(a, m.satfinite);
+        // bf16 to f32 is a shift, but .ftz an operation of its own.
+        if constexpr (std::is_same_v<From, Bf16> && std::is_same_v<To, F32>) r = m.ftz ? detail::canonical<F32>(r) : r;
       }
     }
     if constexpr (std::is_same_v<From, F64> && std::is_same_v<To, F32>)

@@ -1,6 +1,7 @@
 // Comparison and selection of integers and untyped bits (PTX, "Comparison and Selection Instructions").
 // The floating forms of setp and set stand in floating.cpp and half.cpp.
 #include <array>
+#include <limits>
 
 #include "isa/op.h"
 #include "isa/ops/compare.h"
@@ -96,17 +97,19 @@ template <class T> struct SelectSigned {
 template <class T> struct SelectFloat {
   T operator()(T a, T b, float c) const { return c >= 0.0F ? a : b; }
 };
+// .ftz makes a negative subnormal c -0 first (seen on an H200).
+template <class T> struct SelectFlushed {
+  T operator()(T a, T b, float c) const { return c > -std::numeric_limits<float>::min() ? a : b; }
+};
+template <class T> Pure select_by_sign(const Instruction& i) {
+  if (i.type("ctype") == Type::s32) return {lanes::apply<SelectSigned<T>, T, T, T, int32_t>};
+  if (i.has("ftz")) return {lanes::apply<SelectFlushed<T>, T, T, T, float>};
+  return {lanes::apply<SelectFloat<T>, T, T, T, float>};
+}
 
 Effect slct(const Instruction& i, const DecodeContext&) {
-  const bool by_float = i.type("ctype") == Type::f32;
-  if (bits(i.type()) == 16)
-    return Pure{by_float ? lanes::apply<SelectFloat<uint16_t>, uint16_t, uint16_t, uint16_t, float>
-                         : lanes::apply<SelectSigned<uint16_t>, uint16_t, uint16_t, uint16_t, int32_t>};
-  if (bits(i.type()) == 64)
-    return Pure{by_float ? lanes::apply<SelectFloat<uint64_t>, uint64_t, uint64_t, uint64_t, float>
-                         : lanes::apply<SelectSigned<uint64_t>, uint64_t, uint64_t, uint64_t, int32_t>};
-  return Pure{by_float ? lanes::apply<SelectFloat<uint32_t>, uint32_t, uint32_t, uint32_t, float>
-                       : lanes::apply<SelectSigned<uint32_t>, uint32_t, uint32_t, uint32_t, int32_t>};
+  if (bits(i.type()) == 16) return select_by_sign<uint16_t>(i);
+  return bits(i.type()) == 64 ? select_by_sign<uint64_t>(i) : select_by_sign<uint32_t>(i);
 }
 
 }  // namespace

@@ -78,6 +78,11 @@ tc::Result result_of(isa::Type t) {
   }
 }
 
+tc::MmaSync::Rounding rounding_of(std::string_view word) {
+  using enum tc::MmaSync::Rounding;
+  return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
+}
+
 }  // namespace
 
 Step exec_mma(Exec& x, const MicroOp& op) {
@@ -88,11 +93,12 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   if (x.active != ~0U) return x.fault("PLD3061", "mma.sync is executed by part of a warp");
   tc::MmaSync m{.a = *a, .b = *b, .d = result_of(e.d), .m = e.m, .n = e.n, .k = e.k, .saturate = e.satfinite};
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
+  if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
   if (!tc::is_modelled(m)) return x.unsupported(std::string(op.instruction->form->text));
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
-  alignas(64) uint8_t ma[16 * 64] = {}, mb[8 * 64] = {}, mc[16 * 8 * 8] = {}, md[16 * 8 * 8] = {};
+  alignas(64) uint8_t ma[16 * 128] = {}, mb[8 * 128] = {}, mc[16 * 8 * 8] = {}, md[16 * 8 * 8] = {};
   collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k, bits_ab), bits_ab}, ma, row_ab);
   collect(x, op.operands[e.rb], {isa::mma_b(e.k, bits_ab), bits_ab, true}, mb, row_ab);
   const Fragment cd{isa::mma_c(e.m, bits_cd), bits_cd};

@@ -1,5 +1,6 @@
 #include "sim/numerics/tensor_core_mma_sync.h"
 
+#include <cfenv>
 #include <immintrin.h>
 
 #include <array>
@@ -217,7 +218,7 @@ void bits(const MmaSync& op, const void* a, const void* b, std::int32_t* d) {
   }
 }
 
-void doubles(const MmaSync& op, const double* a, const double* b, double* d) {
+[[gnu::noinline]] void doubles(const MmaSync& op, const double* a, const double* b, double* d) {
   double by_k[16][max_columns];
   for (int k = 0; k < op.k; ++k) {
     for (int n = 0; n < max_columns; ++n) by_k[k][n] = b[n * op.k + k];
@@ -230,6 +231,16 @@ void doubles(const MmaSync& op, const double* a, const double* b, double* d) {
     }
     std::memcpy(d + m * max_columns, sum, sizeof sum);
   }
+}
+
+// a, b and d are the caller's memory, so the compiler keeps their loads and stores between the two calls.
+void rounded_doubles(const MmaSync& op, const double* a, const double* b, double* d) {
+  constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  if (op.rounding == MmaSync::Rounding::nearest) return doubles(op, a, b, d);
+  const int before = std::fegetround();
+  std::fesetround(modes[static_cast<int>(op.rounding)]);
+  doubles(op, a, b, d);
+  std::fesetround(before);
 }
 
 bool one_of(int x, std::initializer_list<int> list) {
@@ -278,7 +289,7 @@ void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, vo
   assert(is_modelled(op) && (selected != nullptr) == op.sparse);
   std::memmove(d, c, static_cast<std::size_t>(op.m * op.n) * result_bytes(op.d));
   if (op.a == Element::f64) {
-    doubles(op, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(d));
+    rounded_doubles(op, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(d));
   } else if (op.a == Element::b1) {
     bits(op, a, b, static_cast<std::int32_t*>(d));
   } else if (is_fp8(op.a)) {

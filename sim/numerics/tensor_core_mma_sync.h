@@ -9,6 +9,7 @@ namespace palladion::sim::numerics::tc {
 
 struct MmaSync {
   enum class BitOp : std::uint8_t { and_popc, xor_popc };
+  enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
   Element a = Element::f16;
   Element b = Element::f16;
@@ -18,6 +19,7 @@ struct MmaSync {
   int k = 16;  // mma.sp: the dense k
   bool saturate = false;
   BitOp bit_op = BitOp::and_popc;
+  Rounding rounding = Rounding::nearest;  // of each fma of f64
   bool sparse = false;
 };
 
