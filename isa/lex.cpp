@@ -1,5 +1,6 @@
 #include "isa/lex.h"
 
+#include <algorithm>
 #include <array>
 
 namespace palladion::isa {
