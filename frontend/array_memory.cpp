@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <set>
 
 #include "frontend/access.h"
 #include "frontend/array.h"
@@ -432,7 +434,47 @@ void Ref::store(const Scalar& value, std::source_location loc) const {
   barrier_around_store(r, *this);
 }
 
-Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) { return ref.load(options.layout, loc); }
+namespace {
+
+// The most times that lanes of one warp, served together, want different words of one bank, over the
+// vectors of one register.
+int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
+  const auto& base = ref.base().physical;
+  const int64_t width = std::min<int64_t>(16, layout.vector_length() * pl::bytes(ref.dtype()));
+  const int64_t together = width <= 4 ? 32 : width == 8 ? 16 : 8;
+  int64_t worst = 1;
+  for (int64_t first = 0; first < 32; first += together) {
+    std::array<std::set<int64_t>, 32> words;
+    for (int64_t lane = first; lane < first + together; ++lane) {
+      const Shape index = layout.index(ref.shape(), lane, 0);
+      int64_t at = 0;
+      for (size_t d = 0; d < index.size(); ++d) {
+        const int b = ref.dims()[d].base;
+        if (b >= 0) at += base.dims[static_cast<size_t>(b)].offset(index[d]);
+      }
+      at = isa::swizzle(static_cast<uint32_t>(at), base.mode());
+      for (int64_t w = at / 4; w <= (at + width - 1) / 4; ++w) words[static_cast<size_t>(w % 32)].insert(w);
+    }
+    for (const auto& bank : words) worst = std::max(worst, static_cast<int64_t>(bank.size()));
+  }
+  return worst;
+}
+
+}  // namespace
+
+Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
+  const At at(loc);
+  bool transposed = false;
+  const bool by_matrices = ref.space() == MemorySpace::smem && matrix_way(ref, options.layout, ref.dtype(), &transposed);
+  if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() && options.layout.misfit(ref.shape()).empty() && !by_matrices) {
+    const int64_t conflicts = bank_conflicts(ref, options.layout);
+    if (conflicts > 1) {
+      fail(Code::bank_conflicts, fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref), to_string(options.layout), conflicts),
+           "tile and swizzle the array, choose another layout, or accept it with .optimized = false");
+    }
+  }
+  return ref.load(options.layout, loc);
+}
 Array load(const Ref& ref, std::source_location loc) { return ref.load(loc); }
 
 }  // namespace palladion::plgpu

@@ -30,10 +30,13 @@ struct BarrierType {
   BarrierOptions options;
   bool cluster = false;
   std::vector<std::string> collective_axes;
+  std::source_location loc;
 };
-inline BarrierType Barrier(BarrierOptions options = {}) { return {std::move(options), false, {}}; }
-inline BarrierType ClusterBarrier(ClusterBarrierOptions o) {
-  return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core}, true, std::move(o.collective_axes)};
+inline BarrierType Barrier(BarrierOptions options = {}, std::source_location loc = std::source_location::current()) {
+  return {std::move(options), false, {}, loc};
+}
+inline BarrierType ClusterBarrier(ClusterBarrierOptions o, std::source_location loc = std::source_location::current()) {
+  return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core}, true, std::move(o.collective_axes), loc};
 }
 
 // --- a barrier, or an array of barriers -------------------------------------------------------------
@@ -45,8 +48,10 @@ class BarrierRef {
 
   const Shape& shape() const { return shape_; }
   // Integers and scalars only; missing trailing ones stay.
-  template <class... I>
-  BarrierRef at(const I&... index) const { return indexed({Scalar(index)...}); }
+  template <class... Rest>
+  BarrierRef at(pl::ScalarArg first, const Rest&... rest) const {
+    return indexed({first.value, Scalar(rest)...}, first.loc);
+  }
   BarrierRef indexed(const std::vector<Scalar>& index, std::source_location loc = std::source_location::current()) const;
 
   // --- for other verbs

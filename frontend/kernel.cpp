@@ -79,13 +79,13 @@ std::variant<Ref, BarrierRef, UnionRef> allocate(const NamedScratch& s, const st
     const std::string& name;
     const std::source_location& loc;
     using Value = std::variant<Ref, BarrierRef, UnionRef>;
-    Value operator()(const SmemType& t) const { return make_smem(t, name, loc); }
-    Value operator()(const BarrierType& t) const { return make_barrier(t, name, loc); }
+    Value operator()(const SmemType& t) const { return make_smem(t, name, t.loc); }
+    Value operator()(const BarrierType& t) const { return make_barrier(t, name, t.loc); }
     Value operator()(const SemaphoreType& t) const { return make_semaphores(t, name, loc); }
-    Value operator()(const RefUnionType& t) const { return make_union(t, name, loc); }
+    Value operator()(const RefUnionType& t) const { return make_union(t, name, t.loc); }
     Value operator()(const AccType& t) const {
-      if (t.shape.size() != 2) fail(Code::bad_accumulator, fmt::format("ACC \"{}\" takes a shape (m, n), not {}", name, pl::to_string(t.shape)), loc);
-      return make_accumulator(t.shape[0], t.shape[1], t.dtype, loc);
+      if (t.shape.size() != 2) fail(Code::bad_accumulator, fmt::format("ACC \"{}\" takes a shape (m, n), not {}", name, pl::to_string(t.shape)), t.loc);
+      return make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
     }
   };
   return std::visit(Visitor{s.name, loc}, s.type);
@@ -176,8 +176,8 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
     for (const auto* list : {&options.in_types, &options.out_type})
       for (const auto& type : list->list()) refs.push_back(argument(static_cast<int>(refs.size()), type, loc));
     Scratch scratch;
-    for (const NamedScratch& s : options.scratch_types) scratch.add(s.name, allocate(s, loc));
     const frontend::UserCode user;
+    for (const NamedScratch& s : options.scratch_types) scratch.add(s.name, allocate(s, loc));
     body(refs, scratch);
   }
   const At at(loc);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontend/errors.h"
+#include "frontend/recorder.h"
 
 namespace palladion::plgpu {
 namespace {
@@ -71,7 +71,9 @@ void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& part
 
 }  // namespace
 
-Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim) {
+Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim,
+                     std::source_location loc) {
+  const frontend::At at(loc);
   if (tiling.tiles.empty() || tiling.tiles.front().empty()) fail(Code::bad_transform, "a tiled layout needs a tile");
   Layout l;
   l.kind_ = Kind::tiled;
@@ -100,7 +102,8 @@ Layout Layout::WG_SPLAT(Shape shape) {
   return l;
 }
 
-Layout Layout::WG_STRIDED(Shape shape, int vec_size) {
+Layout Layout::WG_STRIDED(Shape shape, int vec_size, std::source_location loc) {
+  const frontend::At at(loc);
   Layout l;
   l.kind_ = Kind::strided;
   l.name_ = fmt::format("WG_STRIDED({}, {})", pl::to_string(shape), vec_size);
@@ -131,7 +134,7 @@ Layout Layout::reduce(const std::vector<int>& axes) const {
   std::vector<bool> gone(tile_.size());
   for (int axis : axes) {
     const int a = axis < 0 ? axis + rank : axis;
-    if (a < 0 || a >= rank) fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", name_, axis));
+    if (a < 0 || a >= rank) fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis));
     gone[static_cast<size_t>(a)] = true;
   }
   Layout l = *this;
@@ -159,13 +162,13 @@ std::string Layout::misfit(const Shape& shape) const {
     return fmt::format("{} is a layout of {} elements, the array has {}", name_, pl::volume(shape_), pl::volume(shape));
   }
   if (shape.size() < tile_.size()) {
-    return fmt::format("layout {} has {} dimensions, the array {} has only {}", name_, tile_.size(), pl::to_string(shape),
+    return fmt::format("layout {} has {} dimensions, the array {} has only {}", to_string(*this), tile_.size(), pl::to_string(shape),
                        shape.size());
   }
   const size_t first = shape.size() - tile_.size();
   for (size_t d = 0; d < tile_.size(); ++d) {
     if (shape[first + d] % tile_[d] != 0) {
-      return fmt::format("layout {} cuts tiles of {}, which do not divide the array {}", name_, pl::to_string(tile_),
+      return fmt::format("layout {} cuts tiles of {}, which do not divide the array {}", to_string(*this), pl::to_string(tile_),
                          pl::to_string(shape));
     }
   }

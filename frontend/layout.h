@@ -5,6 +5,7 @@
 // index is a sum of parts: some follow bits of the lane's number, some the register's. What no part
 // follows is replicated. Outer tiles go to further registers, row-major.
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,9 +45,10 @@ class Layout {
   // --- Pallas' layouts
   static const Layout WGMMA, WGMMA_8BIT, WGMMA_UPCAST_2X, WGMMA_UPCAST_4X, WGMMA_TRANSPOSED;
   static Layout WG_SPLAT(Shape shape = {});
-  static Layout WG_STRIDED(Shape shape, int vec_size);
+  static Layout WG_STRIDED(Shape shape, int vec_size, std::source_location loc = std::source_location::current());
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
-  static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim);
+  static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim,
+                      std::source_location loc = std::source_location::current());
   // The layout of a reduction's result.
   Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
   Layout reduce(const std::vector<int>& axes) const;

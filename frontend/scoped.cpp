@@ -73,22 +73,22 @@ UnionRef make_union(const RefUnionType& type, const std::string& name, std::sour
 
 namespace palladion::pl::detail {
 
-plgpu::Ref materialize(const plgpu::SemaphoreType&, std::source_location loc) {
-  frontend::fail(frontend::Code::bad_semaphore, "semaphores cannot be allocated by run_scoped", loc,
+plgpu::Ref materialize(const plgpu::SemaphoreType&) {
+  frontend::fail(frontend::Code::bad_semaphore, "semaphores cannot be allocated by run_scoped",
                  "To allocate global semaphores, use pl::get_global.");
 }
 
-void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective) {
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective, std::source_location loc) {
   const frontend::Recorder& r = frontend::Recorder::current();
   const std::string& thread = r.mesh().thread.name;
   const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
   if (allocates_smem && r.thread_count() > 1 && !shared) {
     frontend::fail(frontend::Code::bad_scope,
-                   "run_scoped: a kernel with several threads can only allocate SMEM and barriers that all of them share",
+                   "run_scoped: a kernel with several threads can only allocate SMEM and barriers that all of them share", loc,
                    fmt::format("give pl::collective(\"{}\") first, and call it from every thread", thread));
   }
   if (allocates_acc && !collective.axes.empty()) {
-    frontend::fail(frontend::Code::bad_scope, "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively");
+    frontend::fail(frontend::Code::bad_scope, "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively", loc);
   }
 }
 

@@ -18,32 +18,43 @@ namespace palladion::plgpu {
 struct AllocationOptions {
   Transforms transforms;
 };
+// Types know where the author wrote them.
 struct SmemType {
   Shape shape;
   DType dtype = DType::f32;
   AllocationOptions options;
+  std::source_location loc;
 };
-inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {}) { return {std::move(shape), dtype, std::move(options)}; }
+inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {}, std::source_location loc = std::source_location::current()) {
+  return {std::move(shape), dtype, std::move(options), loc};
+}
 
 // A wgmma accumulator: zeros, or (with pl::run_state) an array.
 struct AccType {
   Shape shape;
   DType dtype = DType::f32;
+  std::source_location loc;
 };
 struct AccInit {
   Array value;
+  std::source_location loc;
 };
 struct AccMaker {
-  AccType operator()(Shape shape, DType dtype = DType::f32) const { return {std::move(shape), dtype}; }
-  AccInit init(Array value) const { return {std::move(value)}; }
+  AccType operator()(Shape shape, DType dtype = DType::f32, std::source_location loc = std::source_location::current()) const {
+    return {std::move(shape), dtype, loc};
+  }
+  AccInit init(Array value, std::source_location loc = std::source_location::current()) const { return {std::move(value), loc}; }
 };
 inline constexpr AccMaker ACC{};
 
 // Groups of SMEM arrays that share their bytes: at any time one group is in use.
 struct RefUnionType {
   std::vector<std::vector<SmemType>> groups;
+  std::source_location loc;
 };
-inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups) { return {std::move(groups)}; }
+inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups, std::source_location loc = std::source_location::current()) {
+  return {std::move(groups), loc};
+}
 struct UnionRef {
   std::vector<std::vector<Ref>> groups;
   const std::vector<Ref>& operator[](size_t i) const { return groups[i]; }
@@ -64,16 +75,23 @@ template <class... Names>
 Collective collective(Names... names) { return {{std::string(names)...}}; }
 
 namespace detail {
-inline plgpu::Ref materialize(const plgpu::SmemType& t, std::source_location loc) { return plgpu::make_smem(t, "scoped", loc); }
-inline plgpu::Ref materialize(const plgpu::AccType& t, std::source_location loc) {
-  if (t.shape.size() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape), loc);
-  return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, loc);
+inline plgpu::Ref materialize(const plgpu::SmemType& t) { return plgpu::make_smem(t, "scoped", t.loc); }
+inline plgpu::Ref materialize(const plgpu::AccType& t) {
+  if (t.shape.size() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape), t.loc);
+  return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
 }
-inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t, std::source_location loc) { return plgpu::make_barrier(t, "scoped barrier", loc); }
-inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t, std::source_location loc) { return plgpu::make_union(t, "scoped", loc); }
-plgpu::Ref materialize(const plgpu::SemaphoreType& t, std::source_location loc);
+inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) { return plgpu::make_barrier(t, "scoped barrier", t.loc); }
+inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t) { return plgpu::make_union(t, "scoped", t.loc); }
+plgpu::Ref materialize(const plgpu::SemaphoreType& t);
 
-void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective);
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective, std::source_location loc);
+template <class T>
+std::source_location place_of(const T& type) {
+  if constexpr (requires { type.loc; }) return type.loc;
+  else return frontend::Recorder::current().loc();
+}
+template <class First, class... Rest>
+std::source_location first_place(const First& first, const Rest&...) { return place_of(first); }
 template <class T>
 constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> || std::same_as<T, plgpu::RefUnionType>;
 template <class T>
@@ -97,10 +115,10 @@ class SmemScope {
 // SMEM and barriers must be shared by all: pl::collective(thread_name).
 template <class Body, class... Types>
 auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
-  const std::source_location loc = frontend::Recorder::current().loc();
-  detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes);
+  static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
+  detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes, detail::first_place(types...));
   const detail::SmemScope scope;
-  auto refs = std::tuple{detail::materialize(types, loc)...};
+  auto refs = std::tuple{detail::materialize(types)...};
   const frontend::UserCode user;
   return std::apply(body, std::move(refs));
 }
@@ -115,12 +133,12 @@ auto run_scoped(Body&& body, const Types&... types) {
 template <class Body, class... Inits>
 auto run_state(Body&& body, const Inits&... inits) {
   static_assert(sizeof...(Inits) > 0, "run_state: Expected at least one accumulator");
-  const std::source_location loc = frontend::Recorder::current().loc();
-  const auto make = [&](const plgpu::AccInit& init) {
+  const std::source_location loc = detail::first_place(inits...);
+  const auto make = [](const plgpu::AccInit& init) {
     const plgpu::Array& v = init.value;
-    if (v.rank() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC.init takes a matrix, not an " + plgpu::to_string(v), loc);
-    plgpu::Ref acc = plgpu::make_accumulator(v.shape(0), v.shape(1), v.dtype(), loc);
-    plgpu::store_accumulator(acc, v, loc);
+    if (v.rank() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC.init takes a matrix, not an " + plgpu::to_string(v), init.loc);
+    plgpu::Ref acc = plgpu::make_accumulator(v.shape(0), v.shape(1), v.dtype(), init.loc);
+    plgpu::store_accumulator(acc, v, init.loc);
     return acc;
   };
   auto accs = std::tuple{make(inits)...};

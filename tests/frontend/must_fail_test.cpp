@@ -1,0 +1,147 @@
+// Programs that must not record: each is refused at the author's line, with a stable code, the rule in
+// the author's words and, where there is one, a way out. The texts are golden.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "frontend/plgpu.h"
+#include "tests/support/golden.h"
+
+namespace palladion::test {
+namespace {
+
+using plgpu::Array;
+using plgpu::Layout;
+using plgpu::Ref;
+using plgpu::Scratch;
+
+struct Wrong {
+  std::string name;
+  uint32_t line;
+  std::function<void()> record;
+};
+
+const plgpu::AllocationOptions swizzled{.transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}};
+
+// A kernel with a bit of everything to misuse.
+void with_everything(const std::function<void(const Ref& a, const Ref& o, Scratch& s)>& body) {
+  plgpu::kernel([&](const Ref& a, const Ref& o, Scratch& s) { body(a, o, s); },
+                {.in_types = {{pl::f16, {256, 256}}},
+                 .out_type = {pl::f32, {256, 256}},
+                 .scratch_types = {{"x", plgpu::SMEM({2, 64, 64}, pl::f16, swizzled)},
+                                   {"y", plgpu::SMEM({64, 64}, pl::f16, swizzled)},
+                                   {"plain", plgpu::SMEM({64, 64}, pl::f16)},
+                                   {"bytes", plgpu::SMEM({64, 128}, pl::s8, {.transforms = {plgpu::TilingTransform({8, 128}), plgpu::SwizzleTransform(128)}})},
+                                   {"half_swizzle", plgpu::SMEM({64, 64}, pl::f16, {.transforms = {plgpu::TilingTransform({8, 32}), plgpu::SwizzleTransform(64)}})},
+                                   {"b", plgpu::Barrier({.num_barriers = {4}})},
+                                   {"one", plgpu::Barrier()}},
+                 .grid = {4},
+                 .grid_names = {"x"},
+                 .cluster = {2},
+                 .cluster_names = {"c"},
+                 .num_threads = 2,
+                 .thread_name = "wg"});
+}
+
+#define WRONG(label, ...) \
+  Wrong { label, __LINE__, [] { with_everything([]([[maybe_unused]] const Ref& a, [[maybe_unused]] const Ref& o, [[maybe_unused]] Scratch& s) { __VA_ARGS__; }); } }
+#define WRONG_KERNEL(label, ...) \
+  Wrong { label, __LINE__, [] { plgpu::kernel([](const Ref&) {}, __VA_ARGS__); } }
+
+const std::vector<Wrong>& cases() {
+  static const std::vector<Wrong> all = {
+      WRONG("copy shapes", plgpu::copy_gmem_to_smem(a.at(pl::ds(0, 32)), s["y"], s.barrier("one"))),
+      WRONG("copy dtypes", plgpu::copy_gmem_to_smem(o.at(pl::ds(0, 64), pl::ds(0, 64)), s["y"], s.barrier("one"))),
+      WRONG("copy spaces", plgpu::copy_gmem_to_smem(s["x"].at(0), s["y"], s.barrier("one"))),
+      WRONG("copy to an array of barriers", plgpu::copy_gmem_to_smem(a.at(pl::ds(0, 64), pl::ds(0, 64)), s["y"], s.barrier("b"))),
+      WRONG("copy transposed", plgpu::copy_gmem_to_smem(plgpu::transpose_ref(a.at(pl::ds(0, 64), pl::ds(0, 64)), {1, 0}), s["y"], s.barrier("one"))),
+      WRONG("copy over an unknown axis", plgpu::copy_gmem_to_smem(a.at(pl::ds(0, 64), pl::ds(0, 64)), s["y"], s.barrier("one"), {.collective_axes = {"z"}})),
+      WRONG("reduction of fp16 bits", plgpu::copy_smem_to_gmem(s["y"], a.at(pl::ds(0, 64), pl::ds(0, 64)), {.reduction_op = "xor"})),
+      WRONG("unknown reduction", plgpu::copy_smem_to_gmem(s["y"], a.at(pl::ds(0, 64), pl::ds(0, 64)), {.reduction_op = "mul"})),
+      WRONG("slice inside a tile", s["y"].at(pl::ds(4, 8))),
+      WRONG("slice of a swizzled dimension", s["y"].at(pl::all, pl::ds(0, 32))),
+      WRONG("slice out of bounds", s["y"].at(pl::ds(32, 64))),
+      WRONG("index out of bounds", s["x"].at(2)),
+      WRONG("too many indices", s["y"].at(0, 0, 0)),
+      WRONG("permutation", plgpu::transpose_ref(s["y"], {0, 0})),
+      WRONG("reshape of a tiled array", s["y"].reshape({4096})),
+      WRONG("store of another shape", s["y"].store(plgpu::zeros({64, 32}, pl::f16))),
+      WRONG("store of another dtype", s["y"].store(plgpu::zeros({64, 64}, pl::f32))),
+      WRONG("layouts that differ", a.at(pl::ds(0, 64), pl::ds(0, 64)).load(Layout::WGMMA) + a.at(pl::ds(0, 64), pl::ds(0, 64)).load()),
+      WRONG("shapes that differ", a.at(0).load() + a.at(pl::ds(0, 2), pl::ds(0, 128)).load()),
+      WRONG("dtypes that differ", a.at(0).load() + o.at(0).load()),
+      WRONG("layout that does not fit", a.at(pl::ds(0, 32)).load(Layout::WGMMA)),
+      WRONG("strided layout that does not fit", Layout::WG_STRIDED({100}, 1)),
+      WRONG("layout cast between lanes", plgpu::layout_cast(a.at(0).load(Layout::WG_STRIDED({256}, 2)), Layout::WG_STRIDED({256}, 1))),
+      WRONG("load with bank conflicts", plgpu::load(s["plain"], {.layout = Layout::WGMMA_8BIT})),
+      WRONG("reduction of a strided array", a.at(pl::ds(0, 64)).load().sum(1)),
+      WRONG("reduction along no dimension", a.at(pl::ds(0, 64)).load(Layout::WGMMA).sum(2)),
+      WRONG("number of an array", a.at(0).load().scalar()),
+      WRONG("barrier index", plgpu::barrier_arrive(s.barrier("b").at(4))),
+      WRONG("wait for an array of barriers", plgpu::barrier_wait(s.barrier("b"))),
+      WRONG("scratch by a wrong name", s["z"]),
+      WRONG("a barrier is no array", s["one"]),
+      WRONG("unknown axis", pl::axis_index("y")),
+      WRONG("wgmma of plain arrays", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["plain"], s["y"]); }, plgpu::ACC({64, 64}))),
+      WRONG("wgmma of different swizzles", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["half_swizzle"], s["y"]); }, plgpu::ACC({64, 64}))),
+      WRONG("wgmma of different dtypes", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["bytes"].at(pl::all), s["x"].at(0)); }, plgpu::ACC({64, 64}))),
+      WRONG("wgmma of wrong shapes", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["x"].at(0), s["y"]); }, plgpu::ACC({64, 128}))),
+      WRONG("wgmma into the wrong dtype", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["x"].at(0), s["y"]); }, plgpu::ACC({64, 64}, pl::s32))),
+      WRONG("wgmma with three dimensions", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["x"], s["y"]); }, plgpu::ACC({64, 64}))),
+      WRONG("transposed bytes", pl::run_scoped([&](Ref acc) { plgpu::wgmma(acc, s["bytes"], s["bytes"].at(pl::all)); }, plgpu::ACC({64, 128}, pl::s32))),
+      WRONG("accumulator of odd rows", pl::run_scoped([](Ref) {}, plgpu::ACC({32, 64}))),
+      WRONG("accumulator too large", pl::run_scoped([](Ref) {}, plgpu::ACC({128, 256}))),
+      WRONG("accumulator shared by threads", pl::run_scoped(pl::collective("wg"), [](Ref) {}, plgpu::ACC({64, 64}))),
+      WRONG("scoped SMEM of one thread", pl::run_scoped([](Ref) {}, plgpu::SMEM({64}, pl::f32))),
+      WRONG("carry of another dtype", pl::fori_loop(0, 9, [](pl::Index, pl::Scalar x) { return x.astype(pl::f32); }, pl::Scalar(1))),
+      WRONG("carry of another layout", pl::fori_loop(0, 9, [&](pl::Index, Array) { return a.at(pl::ds(0, 64)).load(Layout::WGMMA); }, a.at(pl::ds(0, 64)).load())),
+      WRONG("unroll that does not divide", pl::fori_loop(0, 9, [](pl::Index) {}, pl::LoopOptions{.unroll = 2})),
+      WRONG("registers not a multiple of 8", plgpu::set_max_registers(100)),
+      WRONG("semaphore that is none", plgpu::semaphore_signal(o.at(0, 0))),
+      WRONG("print with too few braces", pl::debug_print("{}", 1, 2)),
+      WRONG("atomic and of floats", plgpu::atomic_and(o.at(0), o.at(0).load())),
+      WRONG("f16 plus f32 numbers", a.at(0, 0).load_scalar() + o.at(0, 0).load_scalar()),
+      WRONG("a kernel inside a kernel", plgpu::kernel([](const Ref&) {}, {.out_type = {pl::f32, {1}}})),
+      WRONG_KERNEL("too much SMEM", {.out_type = {pl::f32, {1}}, .scratch_types = {{"x", plgpu::SMEM({256, 256}, pl::f32)}}}),
+      WRONG_KERNEL("too many threads", {.out_type = {pl::f32, {1}}, .num_threads = 9, .thread_name = "wg"}),
+      WRONG_KERNEL("threads without a name", {.out_type = {pl::f32, {1}}, .num_threads = 2}),
+      WRONG_KERNEL("names that do not match the grid", {.out_type = {pl::f32, {1}}, .grid = {2, 2}, .grid_names = {"x"}}),
+      WRONG_KERNEL("empty grid", {.out_type = {pl::f32, {1}}, .grid = {0}}),
+      WRONG_KERNEL("four cluster dimensions", {.out_type = {pl::f32, {1}}, .cluster = {1, 1, 1, 2}}),
+      WRONG_KERNEL("too many barriers", {.out_type = {pl::f32, {1}}, .scratch_types = {{"b", plgpu::Barrier({.num_barriers = {33}})}}}),
+      WRONG_KERNEL("no arrivals", {.out_type = {pl::f32, {1}}, .scratch_types = {{"b", plgpu::Barrier({.num_arrivals = 0})}}}),
+      WRONG_KERNEL("cluster barrier without a cluster", {.out_type = {pl::f32, {1}}, .scratch_types = {{"b", plgpu::ClusterBarrier({.collective_axes = {"c"}})}}}),
+      WRONG_KERNEL("tiles that do not divide", {.out_type = {pl::f32, {1}}, .scratch_types = {{"x", plgpu::SMEM({60, 64}, pl::f16, swizzled)}}}),
+      WRONG_KERNEL("swizzle of another span", {.out_type = {pl::f32, {1}}, .scratch_types = {{"x", plgpu::SMEM({64, 64}, pl::f32, swizzled)}}}),
+      WRONG_KERNEL("swizzle that does not exist", {.out_type = {pl::f32, {1}}, .scratch_types = {{"x", plgpu::SMEM({64, 64}, pl::f16, {.transforms = {plgpu::SwizzleTransform(48)}})}}}),
+      WRONG_KERNEL("two arguments for a body of one", {.in_types = {{pl::f32, {1}}}, .out_type = {pl::f32, {1}}}),
+      Wrong{"verb outside of a kernel", __LINE__, [] { plgpu::commit_smem(); }},
+  };
+  return all;
+}
+
+TEST(MustFail, DiagnosticsAreGolden) {
+  std::string text;
+  for (const Wrong& w : cases()) {
+    SCOPED_TRACE(w.name);
+    text += fmt::format("# {}\n", w.name);
+    try {
+      w.record();
+      ADD_FAILURE() << "was recorded";
+      text += "no error\n\n";
+    } catch (const isa::Error& e) {
+      ASSERT_FALSE(e.diagnostics().empty());
+      const isa::Diagnostic& d = e.diagnostics().front();
+      EXPECT_EQ(d.loc.line, w.line) << d.message;
+      EXPECT_TRUE(d.loc.file.ends_with("must_fail_test.cpp")) << d.loc.file;
+      text += fmt::format("{}: {}\n", d.code, d.message);
+      if (!d.help.empty()) text += fmt::format("  help: {}\n", d.help);
+      text += "\n";
+    }
+  }
+  EXPECT_TRUE(golden::compare("frontend/must_fail.txt", text));
+}
+
+}  // namespace
+}  // namespace palladion::test
