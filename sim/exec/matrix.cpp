@@ -6,6 +6,7 @@
 #include "sim/exec/accumulators.h"
 #include "sim/exec/elements.h"
 #include "sim/exec/handlers.h"
+#include "sim/exec/sparse.h"
 #include "sim/numerics/tensor_core.h"
 
 namespace palladion::sim {
@@ -16,19 +17,24 @@ namespace tc = numerics::tc;
 struct Operands {
   const isa::Wgmma* wgmma = nullptr;
   const DecodedOperand* operands = nullptr;
+  const uint8_t* constants = nullptr;
   uint64_t a_desc = 0, b_desc = 0;
   bool zero_c = false;
   bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
 };
 
-// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k for each row of mn, or for
-// Major::mn one row of mn for each k.
+SparseShape sparse_shape(const DecodedOperand* operands, const isa::Wgmma& e) {
+  return {isa::bits(e.a), e.k, static_cast<int>(operands[e.selector].offset)};
+}
+
+// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k (64 if dense beside a sparse A) for each row
+// of mn, or for Major::mn one row of mn for each k.
 struct RawTile {
   std::vector<uint8_t> bytes;
   size_t stride = 0;
 };
 
-constexpr size_t k_bytes = 32;  // of every wgmma
+constexpr size_t k_bytes = 32;  // of every wgmma's A as it is stored
 
 class WgmmaBody final : public AsyncOp::Body {
  public:
@@ -55,8 +61,16 @@ class WgmmaBody final : public AsyncOp::Body {
 
  private:
   WarpgroupRegisters registers(ClusterState& cluster) const;
-  void read_shared(const CtaState& cta, uint64_t descriptor, int rows, bool transpose, isa::Type type, RawTile& tile) const;
+  struct Source {
+    uint64_t descriptor;
+    int rows;
+    size_t row_bytes;  // of k
+    bool transpose;
+    isa::Type type;
+  };
+  void read_shared(const CtaState& cta, const Source& source, RawTile& tile) const;
   void read_a_registers(ClusterState& cluster);
+  void expand_a(ClusterState& cluster);
   const std::vector<DecodedOperand>& accumulators() const { return o_.operands[o_.wgmma->acc].elements; }
   uint32_t* tile(WarpgroupState& group) const;
   bool same_accumulators(const WgmmaBody& other) const;
@@ -71,6 +85,7 @@ class WgmmaBody final : public AsyncOp::Body {
   uint32_t issued_ = 0;
   RawTile a_, b_;
   uint32_t first_register_ = ~0U, last_register_ = 0;
+  uint64_t selected_[64] = {};  // of a sparse A, by rows
   bool chained_ = false;  // the accumulators are in the warpgroup's tile already
 };
 
@@ -80,24 +95,25 @@ WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
   return r;
 }
 
-void WgmmaBody::read_shared(const CtaState& cta, uint64_t bits, int rows, bool transpose, isa::Type type, RawTile& tile) const {
-  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(bits);
-  const int size = isa::bytes(type);
+void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& tile) const {
+  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(source.descriptor);
+  const int size = isa::bytes(source.type), rows = source.rows;
   const auto copy = [&](uint8_t* to, uint32_t address) {
     if (address + 16 <= cta.shared.size()) std::memcpy(to, cta.shared.data() + address, 16);
     else std::memset(to, 0, 16);
   };
-  if (!transpose) {
+  if (!source.transpose) {
     const isa::MatrixLayout layout(d, isa::Major::k, size);
-    tile.stride = k_bytes;
-    tile.bytes.resize(static_cast<size_t>(rows) * k_bytes);
+    const auto chunks = static_cast<uint32_t>(source.row_bytes / 16);
+    tile.stride = source.row_bytes;
+    tile.bytes.resize(static_cast<size_t>(rows) * tile.stride);
     for (int r = 0; r < rows; ++r)
-      for (uint32_t c = 0; c < 2; ++c)
-        copy(tile.bytes.data() + static_cast<size_t>(r) * k_bytes + size_t{16} * c, layout.k_chunk_address(static_cast<uint32_t>(r), c));
+      for (uint32_t c = 0; c < chunks; ++c)
+        copy(tile.bytes.data() + static_cast<size_t>(r) * tile.stride + size_t{16} * c, layout.k_chunk_address(static_cast<uint32_t>(r), c));
     return;
   }
   const isa::MatrixLayout layout(d, isa::Major::mn, size);
-  const int k = static_cast<int>(k_bytes) / size, chunks = rows * size / 16;
+  const int k = static_cast<int>(source.row_bytes) / size, chunks = rows * size / 16;
   tile.stride = static_cast<size_t>(rows) * static_cast<size_t>(size);
   tile.bytes.resize(tile.stride * static_cast<size_t>(k));
   for (int i = 0; i < k; ++i)
@@ -126,8 +142,39 @@ void WgmmaBody::read_a_registers(ClusterState& cluster) {
 void WgmmaBody::read(ClusterState& cluster) {
   const CtaState& cta = cluster.ctas[rank_];
   if (o_.wgmma->a_regs >= 0) read_a_registers(cluster);
-  else read_shared(cta, o_.a_desc, 64, o_.transpose_a, o_.wgmma->a, a_);
-  read_shared(cta, o_.b_desc, o_.wgmma->n, o_.transpose_b, o_.wgmma->b, b_);
+  else read_shared(cta, {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a}, a_);
+  const size_t b_bytes = o_.wgmma->sparse ? 2 * k_bytes : k_bytes;
+  read_shared(cta, {o_.b_desc, o_.wgmma->n, b_bytes, o_.transpose_b, o_.wgmma->b}, b_);
+  if (o_.wgmma->sparse) expand_a(cluster);
+}
+
+// Turns rows of m into rows of k; halves only, as the instruction has it.
+void turn(RawTile& tile) {
+  const size_t m = tile.stride / 2, k = tile.bytes.size() / tile.stride;
+  std::vector<uint8_t> turned(tile.bytes.size());
+  for (size_t i = 0; i < k; ++i)
+    for (size_t r = 0; r < m; ++r) std::memcpy(turned.data() + 2 * (r * k + i), tile.bytes.data() + i * tile.stride + 2 * r, 2);
+  tile.bytes = std::move(turned);
+  tile.stride = 2 * k;
+}
+
+// A as the arithmetic wants it: 64 bytes of k a row, zeros where nothing was selected.
+void WgmmaBody::expand_a(ClusterState& cluster) {
+  if (o_.transpose_a) turn(a_);
+  const WarpgroupRegisters warps = registers(cluster);
+  const SparseShape shape = sparse_shape(o_.operands, *o_.wgmma);
+  std::vector<uint8_t> dense(64 * 2 * k_bytes);
+  for (size_t w = 0; w < 4; ++w) {
+    uint32_t words[32];
+    const Slot& slot = o_.operands[o_.wgmma->metadata].slot;
+    std::memcpy(words, (slot.constant ? o_.constants : warps[w]) + slot.offset, sizeof words);
+    SparseRows rows;
+    read_sparse_metadata(words, shape, rows);
+    expand_sparse_rows(a_.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows, dense.data() + 16 * w * 2 * k_bytes, 2 * k_bytes);
+    std::memcpy(selected_ + 16 * w, rows.selected, sizeof rows.selected);
+  }
+  a_.bytes = std::move(dense);
+  a_.stride = 2 * k_bytes;
 }
 
 bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
@@ -165,7 +212,8 @@ void WgmmaBody::multiply(void* tile) const {
   const isa::Wgmma& w = *o_.wgmma;
   const auto stride = [](const RawTile& t) { return static_cast<std::ptrdiff_t>(t.stride); };
   const auto major = [](bool transpose) { return transpose ? tc::Major::mn : tc::Major::k; };
-  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)}, major(o_.transpose_a), o_.negate_a);
+  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)}, major(o_.transpose_a && !w.sparse), o_.negate_a);
+  if (w.sparse) tc::select_sparse(*a, selected_);
   tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = b_.bytes.data(), .stride = stride(b_)}, major(o_.transpose_b), o_.negate_b);
   tc::MultiplyOptions options;
   options.zero_c = o_.zero_c;
@@ -203,6 +251,7 @@ Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   Operands o;
   o.wgmma = &e;
   o.operands = op.operands;
+  o.constants = x.program.constants.data();
   if (e.a_desc >= 0) o.a_desc = x.uniform_value(op.operands[e.a_desc]);
   o.b_desc = x.uniform_value(op.operands[e.b_desc]);
   o.zero_c = e.scale_d >= 0 && (op.operands[e.scale_d].width == 1
@@ -215,6 +264,14 @@ Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   return o;
 }
 
+// Of this warp, when it issues; the operation reads them again when it runs.
+bool metadata_defined(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
+  uint32_t words[32];
+  for (int lane = 0; lane < 32; ++lane) words[lane] = static_cast<uint32_t>(x.lane_value(op.operands[e.metadata], lane));
+  SparseRows rows;
+  return read_sparse_metadata(words, sparse_shape(op.operands, e), rows);
+}
+
 Step refuse_partial_warp(Exec& x) {
   return x.fault("PLD3060", "wgmma is executed by part of a warp, or by a warp outside a full warpgroup",
                  "all 128 threads of a warpgroup execute the same wgmma");
@@ -224,10 +281,10 @@ Step refuse_partial_warp(Exec& x) {
 
 Step exec_wgmma(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Wgmma>(op);
-  if (e.sparse) return x.unsupported("sparse wgmma");
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint32_t warpgroup = x.warp->id / 4, in_group = x.warp->id % 4;
   if (x.active != ~0U || warpgroup * 4 + 4 > x.cta->warps.size()) return refuse_partial_warp(x);
+  if (e.sparse && !metadata_defined(x, op, e)) return x.fault("PLD3066", undefined_sparse_metadata);
   auto& groups = x.cta->warpgroups;
   if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / 4);
   const uint64_t sequence = groups[warpgroup].issued[in_group]++;

@@ -2,6 +2,7 @@
 #include "isa/formats/fragments.h"
 #include "sim/exec/elements.h"
 #include "sim/exec/handlers.h"
+#include "sim/exec/sparse.h"
 #include "sim/numerics/tensor_core_mma_sync.h"
 
 namespace palladion::sim {
@@ -83,15 +84,29 @@ tc::MmaSync::Rounding rounding_of(std::string_view word) {
   return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
 }
 
+// A in dense form; false when the metadata are not defined.
+bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseRows& places, uint8_t* matrix) {
+  const int bits = isa::bits(e.a);
+  const SparseShape shape{bits, e.k, static_cast<int>(op.operands[e.selector].offset)};
+  uint32_t metadata[32];
+  for (int lane = 0; lane < 32; ++lane) metadata[lane] = static_cast<uint32_t>(lane_bits(x, op.operands[e.metadata], lane));
+  if (!read_sparse_metadata(metadata, shape, places)) return false;
+  const size_t row = static_cast<size_t>(e.k * bits) / 8;
+  uint8_t stored[SparseRows::count * 32] = {};
+  collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k / 2, bits), bits}, stored, row / 2);
+  expand_sparse_rows(stored, row / 2, shape, places, matrix, row);
+  return true;
+}
+
 }  // namespace
 
 Step exec_mma(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Mma>(op);
   const auto a = element_of(e.a), b = element_of(e.b);
-  if (e.sparse || !a || !b || !e.a_row || !e.b_col || e.c != e.d) return x.unsupported(std::string(op.instruction->form->text));
+  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d) return x.unsupported(std::string(op.instruction->form->text));
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   if (x.active != ~0U) return x.fault("PLD3061", "mma.sync is executed by part of a warp");
-  tc::MmaSync m{.a = *a, .b = *b, .d = result_of(e.d), .m = e.m, .n = e.n, .k = e.k, .saturate = e.satfinite};
+  tc::MmaSync m{.a = *a, .b = *b, .d = result_of(e.d), .m = e.m, .n = e.n, .k = e.k, .saturate = e.satfinite, .sparse = e.sparse};
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
   if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
   if (!tc::is_modelled(m)) return x.unsupported(std::string(op.instruction->form->text));
@@ -99,11 +114,13 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
   alignas(64) uint8_t ma[16 * 128] = {}, mb[8 * 128] = {}, mc[16 * 8 * 8] = {}, md[16 * 8 * 8] = {};
-  collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k, bits_ab), bits_ab}, ma, row_ab);
+  SparseRows places;
+  if (!e.sparse) collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k, bits_ab), bits_ab}, ma, row_ab);
+  else if (!collect_sparse(x, op, e, places, ma)) return x.fault("PLD3066", undefined_sparse_metadata);
   collect(x, op.operands[e.rb], {isa::mma_b(e.k, bits_ab), bits_ab, true}, mb, row_ab);
   const Fragment cd{isa::mma_c(e.m, bits_cd), bits_cd};
   collect(x, op.operands[e.rc], cd, mc, row_cd);
-  tc::mma_sync(m, ma, mb, mc, md);
+  tc::mma_sync(m, ma, mb, mc, md, e.sparse ? places.selected : nullptr);
   spread(x, op.operands[e.dst], cd, md, row_cd);
   return Step::next;
 }
