@@ -47,38 +47,6 @@ bool same_threads(const Layout& a, const Shape& shape_a, const Layout& b, const 
 
 }  // namespace
 
-// Between layouts whose lanes hold the same elements in another order; others go through SMEM, which
-// the author decides.
-Array layout_cast(const Array& x, const Layout& layout, std::source_location loc) {
-  const At at(loc);
-  check_fits(layout, x.shape());
-  if (x.layout() == layout) return x;
-  if (x.layout().is_splat()) return spread_splat(x, layout);
-  const auto impossible = [&] {
-    fail(Code::layout_mismatch, fmt::format("layout_cast of an {} to {}: the lanes hold different elements", to_string(x), to_string(layout)),
-         "store it to SMEM and load it back with the other layout");
-  };
-  const int64_t n = layout.elements(x.shape());
-  if (n != x.layout().elements(x.shape())) impossible();
-  std::vector<std::map<Shape, int64_t>> held(128);
-  std::vector<int64_t> order(static_cast<size_t>(n), -1);
-  for (int64_t t = 0; t < 128; ++t) {
-    std::map<Shape, int64_t> mine;
-    for (int64_t e = 0; e < n; ++e) mine.emplace(x.layout().index(x.shape(), t, e), e);
-    for (int64_t e = 0; e < n; ++e) {
-      const auto it = mine.find(layout.index(x.shape(), t, e));
-      if (it == mine.end()) impossible();
-      int64_t& from = order[static_cast<size_t>(e)];
-      if (from >= 0 && from != it->second) impossible();
-      from = it->second;
-    }
-  }
-  const std::vector<Operand> elements = x.elements();
-  std::vector<Operand> out;
-  for (int64_t e : order) out.push_back(elements[static_cast<size_t>(e)]);
-  return Array::from_elements(x.dtype(), x.shape(), layout, out);
-}
-
 Array full(Shape shape, const Scalar& value, DType dtype, std::source_location loc) {
   const At at(loc);
   return Array::splat(value.astype(dtype), std::move(shape));
