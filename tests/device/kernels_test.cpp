@@ -1,0 +1,62 @@
+// Every case that was recorded on an H200 gives the same bits in the machine.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "kernels/case.h"
+#include "kernels/runner.h"
+
+namespace palladion::kernels {
+namespace {
+
+struct Recorded {
+  std::string text, hashes;
+};
+
+std::vector<Recorded> recorded() {
+  std::vector<Recorded> all;
+  std::ifstream file(PLD_SOURCE_DIR "/tests/device/kernels.csv");
+  std::string line;
+  while (std::getline(file, line)) {
+    const size_t split = line.find(';');
+    if (!line.starts_with('#') && split != std::string::npos) all.push_back({line.substr(0, split), line.substr(split + 1)});
+  }
+  return all;
+}
+
+std::string hashes_of(const std::vector<Array>& outputs) {
+  std::string text;
+  for (const Array& a : outputs) text += fmt::format("{}{:016x}", text.empty() ? "" : "+", hash(a));
+  return text;
+}
+
+class OnDevice : public ::testing::TestWithParam<Recorded> {};
+
+TEST_P(OnDevice, TheMachineGivesTheSameBits) {
+  const Case c = parse_case(GetParam().text);
+  sim::Machine machine(*isa::find_arch("h200"));
+  const SimOutcome out = run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, c.seed), machine);
+  std::string findings = isa::render(out.result.errors);
+  for (const sim::Finding& f : out.result.findings) findings += render(f);
+  EXPECT_TRUE(out.result.clean()) << findings;
+  EXPECT_EQ(hashes_of(out.outputs), GetParam().hashes) << c.text;
+}
+
+std::string test_name(const ::testing::TestParamInfo<Recorded>& info) {
+  std::string name = fmt::format("{:03}_", info.index);
+  for (const char ch : info.param.text) name += std::isalnum(static_cast<unsigned char>(ch)) != 0 ? ch : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(H200, OnDevice, ::testing::ValuesIn(recorded()), test_name);
+
+TEST(DeviceRecords, EveryCaseIsRecorded) {
+  const std::vector<Recorded> have = recorded();
+  ASSERT_GE(have.size(), 100U);
+  for (const Case& c : read_cases(PLD_SOURCE_DIR "/tests/device/cases.txt"))
+    EXPECT_TRUE(std::ranges::any_of(have, [&](const Recorded& r) { return parse_case(r.text).text == c.text; })) << c.text;
+}
+
+}  // namespace
+}  // namespace palladion::kernels
