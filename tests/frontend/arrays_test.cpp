@@ -76,6 +76,25 @@ TEST(Arrays, ConversionsRound) {
   }
 }
 
+TEST(Arrays, LayoutCastsWithinWarps) {
+  const std::pair<const char*, Layout> layouts[] = {{"WGMMA", Layout::WGMMA}, {"WGMMA_8BIT", Layout::WGMMA_8BIT}, {"UPCAST_2X", Layout::WGMMA_UPCAST_2X},
+                                                    {"UPCAST_4X", Layout::WGMMA_UPCAST_4X}, {"TRANSPOSED", Layout::WGMMA_TRANSPOSED}};
+  for (const auto& [from_name, from] : layouts) {
+    for (const auto& [to_name, to] : layouts) {
+      for (const pl::DType d : {pl::u8, pl::f16, pl::f32, pl::s64}) {
+        SCOPED_TRACE(std::string(from_name) + " -> " + to_name + " " + std::string(pl::name(d)));
+        const auto k = simple({d, {64, 64}}, {d, {64, 64}}, [&, f = from, t = to](const Ref& a, const Ref& o, Scratch&) {
+          o.store(plgpu::layout_cast(a.load(f), t) + 1);
+        });
+        const Values in = small_integers(64 * 64, 15, 0, 100);
+        Values expected = in;
+        for (double& v : expected) v += 1;
+        ASSERT_EQ(run(k, {in}).outputs[0], expected);
+      }
+    }
+  }
+}
+
 plgpu::AllocationOptions tiles(int64_t swizzle, pl::DType d) {
   if (swizzle == 16) return {};
   return {.transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};

@@ -49,6 +49,8 @@ void with_everything(const std::function<void(const Ref& a, const Ref& o, Scratc
 #define WRONG_KERNEL(label, ...) \
   Wrong { label, __LINE__, [] { plgpu::kernel([](const Ref&) {}, __VA_ARGS__); } }
 
+// One line each: the macro's line is the author's.
+// clang-format off
 const std::vector<Wrong>& cases() {
   static const std::vector<Wrong> all = {
       WRONG("copy shapes", plgpu::copy_gmem_to_smem(a.at(pl::ds(0, 32)), s["y"], s.barrier("one"))),
@@ -120,6 +122,7 @@ const std::vector<Wrong>& cases() {
   };
   return all;
 }
+// clang-format on
 
 TEST(MustFail, DiagnosticsAreGolden) {
   std::string text;
