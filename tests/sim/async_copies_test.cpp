@@ -291,7 +291,7 @@ $end:)";
 
 TEST(BulkCopy, WrongOperandsAreFaults) {
   const std::string load = "@%p7 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
-  EXPECT_EQ(fault_of(load + "[%r2], [%rd1], 100, [%r30];"), "PLD3071");
+  EXPECT_EQ(fault_of("mov.u32 %r9, 100;" + load + "[%r2], [%rd1], %r9, [%r30];"), "PLD3071");
   EXPECT_EQ(fault_of(load + "[%r2+8], [%rd1], 16, [%r30];"), "PLD3071");
   EXPECT_EQ(fault_of(load + "[%r2], [%rd1+4], 16, [%r30];"), "PLD3071");
   EXPECT_EQ(fault_of(load + "[%r2], [%rd1], 8192, [%r30];"), "PLD3022");
