@@ -3,6 +3,7 @@
 #include "sim/exec/elements.h"
 #include "sim/exec/handlers.h"
 #include "sim/exec/sparse.h"
+#include "sim/exec/sparse_mma.h"
 #include "sim/numerics/tensor_core_mma_sync.h"
 
 namespace palladion::sim {
@@ -84,10 +85,11 @@ tc::MmaSync::Rounding rounding_of(std::string_view word) {
   return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
 }
 
-// A in dense form; false when the metadata are not defined.
+// A in dense form; false when the metadata are not defined. Elements of 4 bits are stored and selected by pairs.
 bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseRows& places, uint8_t* matrix) {
   const int bits = isa::bits(e.a);
-  const SparseShape shape{bits, e.k, static_cast<int>(op.operands[e.selector].offset)};
+  const bool pairs = bits == 4;
+  const SparseShape shape{pairs ? 8 : bits, pairs ? e.k / 2 : e.k, static_cast<int>(op.operands[e.selector].offset)};
   uint32_t metadata[32];
   for (int lane = 0; lane < 32; ++lane) metadata[lane] = static_cast<uint32_t>(lane_bits(x, op.operands[e.metadata], lane));
   if (!read_sparse_metadata(metadata, shape, places)) return false;
@@ -109,7 +111,7 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   tc::MmaSync m{.a = *a, .b = *b, .d = result_of(e.d), .m = e.m, .n = e.n, .k = e.k, .saturate = e.satfinite, .sparse = e.sparse};
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
   if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
-  if (!tc::is_modelled(m)) return x.unsupported(std::string(op.instruction->form->text));
+  if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m))) return x.unsupported(std::string(op.instruction->form->text));
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
@@ -120,7 +122,8 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   collect(x, op.operands[e.rb], {isa::mma_b(e.k, bits_ab), bits_ab, true}, mb, row_ab);
   const Fragment cd{isa::mma_c(e.m, bits_cd), bits_cd};
   collect(x, op.operands[e.rc], cd, mc, row_cd);
-  tc::mma_sync(m, ma, mb, mc, md, e.sparse ? places.selected : nullptr);
+  if (e.sparse) sparse_mma(m, ma, mb, mc, md, places.selected);
+  else tc::mma_sync(m, ma, mb, mc, md);
   spread(x, op.operands[e.dst], cd, md, row_cd);
   return Step::next;
 }

@@ -6,7 +6,7 @@
 namespace palladion::sim {
 
 struct SparseShape {
-  int bits = 16;     // of an element: 8, 16 or 32
+  int bits = 16;     // of an element: 8 (or a pair of 4), 16 or 32
   int k = 32;        // dense
   int selector = 0;  // which threads of each four hold the metadata
 };

@@ -111,7 +111,7 @@ TEST(Sparse, MetadataThatPtxLeavesUndefinedAreAFault) {
 }
 
 TEST(Sparse, WhatIsNotModelledIsNamed) {
-  const Case c = mma_case("sp", 64, "f32", "e4m3", "e5m2");
+  const Case c = mma_case("sp", 64, "s32", "s4", "u4", true);
   std::vector<uint32_t> output;
   const RunResult r = run(c, input_of(c), output);
   ASSERT_EQ(r.findings.size(), 1U);
