@@ -1,7 +1,9 @@
-// Where the metadata lie was measured on an H200, one nibble at a time, for every shape of mma.sp and wgmma.sp with
-// elements of 8, 16 and 32 bits; each warp of a wgmma is like a warp of mma.sp. With group = lane / 4:
-//   16 and 32 bits: a lane has four nibbles of row `group` and then four of row `group + 8`; the next lane goes on in k.
-//   8 bits: a lane has eight nibbles of row `group`, the next lane those of row `group + 8`; the pair after that goes on in k.
+// Where the metadata lie was measured on an H200, one nibble at a time, for every shape of mma.sp and
+// wgmma.sp with elements of 8, 16 and 32 bits; each warp of a wgmma is like a warp of mma.sp. With group =
+// lane / 4:
+//   16 and 32 bits: a lane has four nibbles of row `group` and then four of row `group + 8`; the next lane
+//   goes on in k. 8 bits: a lane has eight nibbles of row `group`, the next lane those of row `group + 8`;
+//   the pair after that goes on in k.
 // The selector chooses one lane of each four, a pair of them, or nothing, by how many lanes are needed.
 #include "sim/exec/sparse.h"
 
@@ -46,7 +48,8 @@ bool place_single(SparseRows& rows, int row, int group, uint32_t nibble) {
 
 template <size_t size>
 void expand(const uint8_t* from, const uint8_t* place, int count, uint8_t* to) {
-  for (int i = 0; i < count; ++i) std::memcpy(to + place[i] * size, from + static_cast<size_t>(i) * size, size);
+  for (int i = 0; i < count; ++i)
+    std::memcpy(to + place[i] * size, from + static_cast<size_t>(i) * size, size);
 }
 
 }  // namespace
@@ -61,21 +64,25 @@ bool read_sparse_metadata(const uint32_t* words, const SparseShape& shape, Spars
       for (int i = 0; i < 8; ++i) {
         const Position at = position(shape.bits, lane, i);
         const uint32_t nibble = word >> (4 * i) & 15;
-        defined &= shape.bits == 32 ? place_single(rows, group + at.row, at.nibble, nibble) : place_pair(rows, group + at.row, at.nibble, nibble);
+        defined &= shape.bits == 32 ? place_single(rows, group + at.row, at.nibble, nibble)
+                                    : place_pair(rows, group + at.row, at.nibble, nibble);
       }
     }
   }
   return defined;
 }
 
-void expand_sparse_rows(const uint8_t* from, size_t from_stride, const SparseShape& shape, const SparseRows& places, uint8_t* to,
-                        size_t to_stride) {
+void expand_sparse_rows(const uint8_t* from, size_t from_stride, const SparseShape& shape,
+                        const SparseRows& places, uint8_t* to, size_t to_stride) {
   const int stored = shape.k / 2;
   for (int r = 0; r < SparseRows::count; ++r, from += from_stride, to += to_stride) {
     std::memset(to, 0, static_cast<size_t>(shape.k * shape.bits / 8));
-    if (shape.bits == 8) expand<1>(from, places.place[r], stored, to);
-    else if (shape.bits == 16) expand<2>(from, places.place[r], stored, to);
-    else expand<4>(from, places.place[r], stored, to);
+    if (shape.bits == 8)
+      expand<1>(from, places.place[r], stored, to);
+    else if (shape.bits == 16)
+      expand<2>(from, places.place[r], stored, to);
+    else
+      expand<4>(from, places.place[r], stored, to);
   }
 }
 

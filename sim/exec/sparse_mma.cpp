@@ -24,7 +24,8 @@ void nibbles(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const in
   for (int r = 0; r < m; ++r) {
     for (int column = 0; column < n; ++column) {
       int64_t sum = 0;
-      for (int k = 0; k < op.k; ++k) sum += nibble_at(a + r * row_bytes, k, op.a) * nibble_at(b + column * row_bytes, k, op.b);
+      for (int k = 0; k < op.k; ++k)
+        sum += nibble_at(a + r * row_bytes, k, op.a) * nibble_at(b + column * row_bytes, k, op.b);
       d[r * n + column] = tc::add_integer_sum(sum, c[r * n + column], false);
     }
   }
@@ -51,7 +52,8 @@ void take_fours(tc::Element type, const uint8_t* row, int first, uint16_t* to) {
 
 uint64_t take_fours(uint64_t selected, int first) {
   uint64_t taken = 0;
-  for (int four = 0; four < half_k / 4; ++four) taken |= (selected >> (4 * (2 * four + first)) & 15) << (4 * four);
+  for (int four = 0; four < half_k / 4; ++four)
+    taken |= (selected >> (4 * (2 * four + first)) & 15) << (4 * four);
   return taken;
 }
 
@@ -60,10 +62,17 @@ float add(float x, float y) {  // FADD.RN: NaNs are canonical
   return std::isnan(sum) ? std::bit_cast<float>(0x7FFFFFFFU) : sum;
 }
 
-// No instruction of sm_90: ptxas 13.0 unpacks to f16 and runs two HMMA.SP, over the even fours of k and then over the
-// odd ones, and adds C last with FADD (read from its code; the bits are those of an H200).
-void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const float* c, float* d, const uint64_t* selected) {
-  const tc::MmaSync step{.a = tc::Element::f16, .b = tc::Element::f16, .d = tc::Result::f32, .m = m, .n = n, .k = half_k, .sparse = true};
+// No instruction of sm_90: ptxas 13.0 unpacks to f16 and runs two HMMA.SP, over the even fours of k and then
+// over the odd ones, and adds C last with FADD (read from its code; the bits are those of an H200).
+void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const float* c, float* d,
+                   const uint64_t* selected) {
+  const tc::MmaSync step{.a = tc::Element::f16,
+                         .b = tc::Element::f16,
+                         .d = tc::Result::f32,
+                         .m = m,
+                         .n = n,
+                         .k = half_k,
+                         .sparse = true};
   alignas(64) uint16_t ha[m * half_k], hb[n * half_k];
   alignas(64) float product[m * n] = {};
   for (const int first : {0, 1}) {
@@ -72,7 +81,8 @@ void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, co
       take_fours(op.a, a + r * op.k, first, ha + r * half_k);
       taken[r] = take_fours(selected[r], first);
     }
-    for (int column = 0; column < n; ++column) take_fours(op.b, b + column * op.k, first, hb + column * half_k);
+    for (int column = 0; column < n; ++column)
+      take_fours(op.b, b + column * op.k, first, hb + column * half_k);
     tc::mma_sync(step, ha, hb, product, product, taken);
   }
   for (int i = 0; i < m * n; ++i) d[i] = add(product[i], c[i]);
@@ -82,14 +92,17 @@ void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, co
 
 bool sparse_mma_is_modelled(const tc::MmaSync& op) {
   if (op.m != m || op.n != n) return false;
-  if (is_nibble(op.a)) return is_nibble(op.b) && op.d == tc::Result::s32 && !op.saturate && (op.k == 64 || op.k == 128);
+  if (is_nibble(op.a))
+    return is_nibble(op.b) && op.d == tc::Result::s32 && !op.saturate && (op.k == 64 || op.k == 128);
   if (tc::is_fp8(op.a)) return tc::is_fp8(op.b) && op.d == tc::Result::f32 && op.k == 64;
   return tc::is_modelled(op);
 }
 
-void sparse_mma(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const void* c, void* d, const uint64_t* selected) {
+void sparse_mma(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const void* c, void* d,
+                const uint64_t* selected) {
   if (is_nibble(op.a)) return nibbles(op, a, b, static_cast<const int32_t*>(c), static_cast<int32_t*>(d));
-  if (tc::is_fp8(op.a)) return fp8_by_halves(op, a, b, static_cast<const float*>(c), static_cast<float*>(d), selected);
+  if (tc::is_fp8(op.a))
+    return fp8_by_halves(op, a, b, static_cast<const float*>(c), static_cast<float*>(d), selected);
   tc::mma_sync(op, a, b, c, d, selected);
 }
 

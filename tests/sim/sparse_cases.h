@@ -1,7 +1,8 @@
 #pragma once
-// One sparse matrix instruction in a kernel of its own, with inputs made from a seed: the same text and bytes go to a
-// machine and to a device. Input: the bytes of shared memory (wgmma), then word [register][thread] of the accumulators,
-// of A, of B (mma) and of the metadata. Output: word [register][thread] of the accumulators.
+// One sparse matrix instruction in a kernel of its own, with inputs made from a seed: the same text and bytes
+// go to a machine and to a device. Input: the bytes of shared memory (wgmma), then word [register][thread] of
+// the accumulators, of A, of B (mma) and of the metadata. Output: word [register][thread] of the
+// accumulators.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -25,7 +26,12 @@ struct Case {
   Metadata metadata = Metadata::ordered;
   uint64_t seed = 1;
 
-  int bits() const { return a_type == "tf32" ? 32 : a_type == "f16" || a_type == "bf16" ? 16 : a_type[1] == '4' && a_type.size() == 2 ? 4 : 8; }
+  int bits() const {
+    return a_type == "tf32"                         ? 32
+           : a_type == "f16" || a_type == "bf16"    ? 16
+           : a_type[1] == '4' && a_type.size() == 2 ? 4
+                                                    : 8;
+  }
   bool floats() const { return a_type[0] != 's' && a_type[0] != 'u'; }
   int threads() const { return wgmma ? 128 : 32; }
   int rows() const { return wgmma ? 64 : 16; }
@@ -33,26 +39,35 @@ struct Case {
   int a_registers() const { return !a_in_registers ? 0 : rows() * k / 2 * bits() / 32 / threads(); }
   int b_registers() const { return wgmma ? 0 : n * k * bits() / 32 / 32; }
   int shared_bytes() const { return wgmma ? 8192 : 0; }  // A, and B from byte 2048 on
-  int input_words() const { return shared_bytes() / 4 + threads() * (d_registers() + a_registers() + b_registers() + 1); }
+  int input_words() const {
+    return shared_bytes() / 4 + threads() * (d_registers() + a_registers() + b_registers() + 1);
+  }
   int output_words() const { return threads() * d_registers(); }
 };
 
 inline std::string name_of(const Case& c) {
-  return fmt::format("{};{};{}{}{}{};{};{};{}", c.opcode, c.selector, c.wgmma ? c.a_in_registers ? "A in registers" : "A in shared memory" : "",
-                     c.transpose_a ? ", A turned" : "", c.transpose_b ? ", B turned" : "", c.swizzle_b ? ", B swizzled" : "",
-                     c.values == Values::near_one ? "near one" : "any bits", c.metadata == Metadata::ordered ? "ordered" : "unordered", c.seed);
+  return fmt::format("{};{};{}{}{}{};{};{};{}", c.opcode, c.selector,
+                     c.wgmma ? c.a_in_registers ? "A in registers" : "A in shared memory" : "",
+                     c.transpose_a ? ", A turned" : "", c.transpose_b ? ", B turned" : "",
+                     c.swizzle_b ? ", B swizzled" : "",
+                     c.values == Values::near_one ? "near one" : "any bits",
+                     c.metadata == Metadata::ordered ? "ordered" : "unordered", c.seed);
 }
 
-inline Case mma_case(const std::string& sp, int k, const std::string& d, const std::string& a, const std::string& b, bool satfinite = false) {
+inline Case mma_case(const std::string& sp, int k, const std::string& d, const std::string& a,
+                     const std::string& b, bool satfinite = false) {
   Case c;
-  c.opcode = fmt::format("mma.{}.sync.aligned.m16n8k{}.row.col{}.{}.{}.{}.{}", sp, k, satfinite ? ".satfinite" : "", d, a, b, d);
+  c.opcode = fmt::format("mma.{}.sync.aligned.m16n8k{}.row.col{}.{}.{}.{}.{}", sp, k,
+                         satfinite ? ".satfinite" : "", d, a, b, d);
   c.a_type = a, c.b_type = b, c.d_type = d, c.k = k;
   return c;
 }
 
-inline Case wgmma_case(int n, int k, const std::string& d, const std::string& a, const std::string& b, bool satfinite = false) {
+inline Case wgmma_case(int n, int k, const std::string& d, const std::string& a, const std::string& b,
+                       bool satfinite = false) {
   Case c;
-  c.opcode = fmt::format("wgmma.mma_async.sp.sync.aligned.m64n{}k{}{}.{}.{}.{}", n, k, satfinite ? ".satfinite" : "", d, a, b);
+  c.opcode = fmt::format("wgmma.mma_async.sp.sync.aligned.m64n{}k{}{}.{}.{}.{}", n, k,
+                         satfinite ? ".satfinite" : "", d, a, b);
   c.a_type = a, c.b_type = b, c.d_type = d, c.k = k, c.n = n, c.wgmma = true;
   return c;
 }
@@ -67,17 +82,20 @@ inline std::string list(const char* name, int count) {
 
 inline std::string load_registers(const char* name, int count, int threads, int& at) {
   std::string s;
-  for (int i = 0; i < count; ++i, at += 4 * threads) s += fmt::format("  ld.global.b32 %{}{}, [%in+{}];\n", name, i, at);
+  for (int i = 0; i < count; ++i, at += 4 * threads)
+    s += fmt::format("  ld.global.b32 %{}{}, [%in+{}];\n", name, i, at);
   return s;
 }
 
 inline std::string descriptors(const Case& c) {
-  isa::MatrixDescriptor a{.start = 0, .leading = 128, .stride = 256}, b{.start = 2048, .leading = 128, .stride = 512};
+  isa::MatrixDescriptor a{.start = 0, .leading = 128, .stride = 256},
+      b{.start = 2048, .leading = 128, .stride = 512};
   if (c.transpose_a) a.leading = 256, a.stride = 128;
   if (c.transpose_b) b.leading = 512, b.stride = 128;
   if (c.swizzle_b) b.leading = 16, b.swizzle = isa::Swizzle::b64;
   return fmt::format(
-      "  mov.u32 %x, tile;\n  shr.u32 %x, %x, 4;\n  cvt.u64.u32 %base, %x;\n  add.s64 %da, %base, {};\n  add.s64 %db, %base, {};\n",
+      "  mov.u32 %x, tile;\n  shr.u32 %x, %x, 4;\n  cvt.u64.u32 %base, %x;\n  add.s64 %da, %base, {};\n  "
+      "add.s64 %db, %base, {};\n",
       static_cast<int64_t>(isa::encode(a)), static_cast<int64_t>(isa::encode(b)));
 }
 
@@ -86,20 +104,29 @@ inline std::string wgmma_text(const Case& c) {
   std::string scales = c.floats() ? ", p, 1, 1" : ", p";
   if (halves && !c.a_in_registers) scales += fmt::format(", {}", c.transpose_a ? 1 : 0);
   if (halves) scales += fmt::format(", {}", c.transpose_b ? 1 : 0);
-  return fmt::format("  wgmma.fence.sync.aligned;\n  {} {}, {}, %db, %m0, {}{};\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n",
-                     c.opcode, list("d", c.d_registers()), c.a_in_registers ? list("a", 4) : "%da", c.selector, scales);
+  return fmt::format(
+      "  wgmma.fence.sync.aligned;\n  {} {}, {}, %db, %m0, {}{};\n  wgmma.commit_group.sync.aligned;\n  "
+      "wgmma.wait_group.sync.aligned 0;\n",
+      c.opcode, list("d", c.d_registers()), c.a_in_registers ? list("a", 4) : "%da", c.selector, scales);
 }
 
 inline std::string ptx_of(const Case& c) {
   const std::string d_kind = c.d_type == "f32" ? ".f32" : ".b32";
-  std::string s = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry sparse(.param .u64 in, .param .u64 out) {\n";
-  s += fmt::format("  .reg .b32 %t, %x, %a<4>, %b<4>, %m<1>;\n  .reg {} %d<{}>;\n  .reg .b64 %in, %out, %o, %base, %da, %db;\n  .reg .pred p;\n", d_kind, c.d_registers());
+  std::string s =
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry sparse(.param .u64 in, .param .u64 "
+      "out) {\n";
+  s += fmt::format(
+      "  .reg .b32 %t, %x, %a<4>, %b<4>, %m<1>;\n  .reg {} %d<{}>;\n  .reg .b64 %in, %out, %o, %base, %da, "
+      "%db;\n  .reg .pred p;\n",
+      d_kind, c.d_registers());
   if (c.wgmma) s += fmt::format("  .shared .align 1024 .b8 tile[{}];\n", c.shared_bytes());
-  s += "  ld.param.u64 %in, [in];\n  ld.param.u64 %out, [out];\n  mov.u32 %t, %tid.x;\n  mul.wide.u32 %o, %t, 4;\n"
+  s += "  ld.param.u64 %in, [in];\n  ld.param.u64 %out, [out];\n  mov.u32 %t, %tid.x;\n  mul.wide.u32 %o, "
+       "%t, 4;\n"
        "  add.s64 %in, %in, %o;\n  add.s64 %out, %out, %o;\n  setp.ge.u32 p, %t, 0;\n";
   if (c.wgmma) {
     s += "  mov.u32 %x, tile;\n  mad.lo.u32 %x, %t, 4, %x;\n";
-    for (int at = 0; at < c.shared_bytes(); at += 512) s += fmt::format("  ld.global.b32 %m0, [%in+{}];\n  st.shared.b32 [%x+{}], %m0;\n", at, at);
+    for (int at = 0; at < c.shared_bytes(); at += 512)
+      s += fmt::format("  ld.global.b32 %m0, [%in+{}];\n  st.shared.b32 [%x+{}], %m0;\n", at, at);
     s += "  fence.proxy.async;\n  bar.sync 0;\n" + descriptors(c);
   }
   int at = c.shared_bytes();
@@ -108,9 +135,13 @@ inline std::string ptx_of(const Case& c) {
   s += load_registers("b", c.b_registers(), c.threads(), at);
   s += load_registers("m", 1, c.threads(), at);
   const std::string d = list("d", c.d_registers());
-  if (c.wgmma) s += wgmma_text(c);
-  else s += fmt::format("  {} {}, {}, {}, {}, %m0, {};\n", c.opcode, d, list("a", c.a_registers()), list("b", c.b_registers()), d, c.selector);
-  for (int i = 0; i < c.d_registers(); ++i) s += fmt::format("  st.global.b32 [%out+{}], %d{};\n", 4 * c.threads() * i, i);
+  if (c.wgmma)
+    s += wgmma_text(c);
+  else
+    s += fmt::format("  {} {}, {}, {}, {}, %m0, {};\n", c.opcode, d, list("a", c.a_registers()),
+                     list("b", c.b_registers()), d, c.selector);
+  for (int i = 0; i < c.d_registers(); ++i)
+    s += fmt::format("  st.global.b32 [%out+{}], %d{};\n", 4 * c.threads() * i, i);
   return s + "  ret;\n}\n";
 }
 
@@ -155,10 +186,13 @@ inline uint32_t word_of(Random& random, const std::string& type, int bits, Value
 }
 
 inline uint32_t metadata_word(Random& random, const Case& c) {
-  static constexpr uint32_t pairs[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE, 0x1, 0x2, 0x3, 0x6, 0x7, 0xB}, of_tf32[] = {0x4, 0xE};
+  static constexpr uint32_t pairs[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE, 0x1, 0x2, 0x3, 0x6, 0x7, 0xB},
+                            of_tf32[] = {0x4, 0xE};
   uint32_t word = 0;
   for (int i = 0; i < 32; i += 4) {
-    const uint32_t nibble = c.a_type == "tf32" ? of_tf32[random.below(2)] : pairs[random.below(c.metadata == Metadata::ordered ? 6 : 12)];
+    const uint32_t nibble = c.a_type == "tf32"
+                                ? of_tf32[random.below(2)]
+                                : pairs[random.below(c.metadata == Metadata::ordered ? 6 : 12)];
     word |= nibble << i;
   }
   return word;

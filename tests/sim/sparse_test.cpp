@@ -1,5 +1,5 @@
-// mma.sp and wgmma.mma_async.sp against what an H200 gave for the same kernels and inputs (tests/device/sparse.csv), and
-// without a device: what a user sees of metadata and selectors.
+// mma.sp and wgmma.mma_async.sp against what an H200 gave for the same kernels and inputs
+// (tests/device/sparse.csv), and without a device: what a user sees of metadata and selectors.
 #include <gmock/gmock.h>
 
 #include <bit>
@@ -14,8 +14,8 @@ namespace palladion::sim {
 namespace {
 
 using namespace sparse_cases;
-using testing::PtxRunner;
 using ::testing::HasSubstr;
+using testing::PtxRunner;
 
 // Columns: opcode;selector;operands;values;metadata;seed;hash
 std::map<std::string, uint64_t> recorded() {
@@ -29,7 +29,8 @@ std::map<std::string, uint64_t> recorded() {
   return rows;
 }
 
-RunResult run(const Case& c, std::vector<uint32_t> input, std::vector<uint32_t>& output, const RunOptions& options = {}) {
+RunResult run(const Case& c, std::vector<uint32_t> input, std::vector<uint32_t>& output,
+              const RunOptions& options = {}) {
   output.assign(static_cast<size_t>(c.output_words()), 0);
   PtxRunner runner(ptx_of(c));
   runner.array(input).array(output).shape({1, 1, 1}, {static_cast<uint32_t>(c.threads()), 1, 1});
@@ -76,9 +77,11 @@ std::vector<uint32_t> telling_input(const Case& c, uint32_t metadata) {
 TEST(Sparse, TwoBitIndicesChooseTheElementsOfEachFour) {
   const Case c = mma_case("sp::ordered_metadata", 16, "f32", "f16", "f16");
   std::vector<uint32_t> output;
-  for (const auto& [nibble, sum] : {std::pair{0x4U, 1 + 2}, {0x8U, 1 + 4}, {0xCU, 1 + 8}, {0x9U, 2 + 4}, {0xDU, 2 + 8}, {0xEU, 4 + 8}}) {
+  for (const auto& [nibble, sum] :
+       {std::pair{0x4U, 1 + 2}, {0x8U, 1 + 4}, {0xCU, 1 + 8}, {0x9U, 2 + 4}, {0xDU, 2 + 8}, {0xEU, 4 + 8}}) {
     EXPECT_TRUE(run(c, telling_input(c, nibble * 0x11111111), output).clean());
-    for (const uint32_t word : output) EXPECT_EQ(std::bit_cast<float>(word), 4.0F * static_cast<float>(sum)) << nibble;
+    for (const uint32_t word : output)
+      EXPECT_EQ(std::bit_cast<float>(word), 4.0F * static_cast<float>(sum)) << nibble;
   }
 }
 
@@ -86,7 +89,8 @@ TEST(Sparse, OnlyTheSelectedThreadsMetadataCount) {
   Case c = mma_case("sp::ordered_metadata", 16, "f32", "f16", "f16");
   for (c.selector = 0; c.selector < 4; ++c.selector) {
     std::vector<uint32_t> input = telling_input(c, 0), output;  // 0 is no legal word
-    for (size_t group = 0; group < 8; ++group) input[input.size() - 32 + 4 * group + static_cast<size_t>(c.selector)] = 0xEEEEEEEE;
+    for (size_t group = 0; group < 8; ++group)
+      input[input.size() - 32 + 4 * group + static_cast<size_t>(c.selector)] = 0xEEEEEEEE;
     EXPECT_TRUE(run(c, input, output).clean()) << c.selector;
     EXPECT_EQ(std::bit_cast<float>(output[0]), 4.0F * 12);
   }
@@ -131,7 +135,8 @@ TEST(SparseRows, StoredElementsGoWhereTheMetadataSay) {
   uint16_t stored[16][8], dense[16][16];
   for (auto& row : stored)
     for (uint16_t i = 0; i < 8; ++i) row[i] = static_cast<uint16_t>(i + 1);
-  expand_sparse_rows(reinterpret_cast<const uint8_t*>(stored), 16, shape, rows, reinterpret_cast<uint8_t*>(dense), 32);
+  expand_sparse_rows(reinterpret_cast<const uint8_t*>(stored), 16, shape, rows,
+                     reinterpret_cast<uint8_t*>(dense), 32);
   EXPECT_THAT(dense[0], ::testing::ElementsAre(1, 2, 0, 0, 3, 4, 0, 0, 5, 6, 0, 0, 7, 8, 0, 0));
   EXPECT_THAT(dense[1], ::testing::ElementsAre(0, 0, 1, 2, 3, 4, 0, 0, 5, 6, 0, 0, 7, 8, 0, 0));
 }
