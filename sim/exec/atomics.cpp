@@ -128,8 +128,8 @@ struct Performer {
   size_t count;           // of `reduce` in an element: 2 for packed types
   bool changed = false;
 
-  void perform(uint8_t* at, int k, int lane, ReduceFn reduce) {
-    uint8_t old[16];
+  // What was there before goes to `old`.
+  void perform(uint8_t* at, int k, int lane, ReduceFn reduce, uint8_t* old) {
     std::memcpy(old, at, size);
     const uint8_t* b = lane_bytes(x, element(op.operands[e.b], k), lane);
     if (e.op == AtomicOp::exch) {
@@ -140,11 +140,11 @@ struct Performer {
       reduce(at, b, count);
     }
     changed |= std::memcmp(old, at, size) != 0;
-    if (e.dst >= 0) put(element(op.operands[e.dst], k), lane, old);
   }
 
- private:
-  void put(const DecodedOperand& d, int lane, const uint8_t* old) const {
+  void put(int k, int lane, const uint8_t* old) const {
+    if (e.dst < 0) return;
+    const DecodedOperand& d = element(op.operands[e.dst], k);
     const size_t width = d.width / 8U;
     uint8_t* out = x.lanes<uint8_t>(d) + static_cast<size_t>(lane) * width;
     std::memset(out, 0, width);
@@ -215,7 +215,10 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const ReduceFn reduce = (targets.global >> i & 1) != 0 ? flushing : plain;
-    for (int k = 0; k < e.elements; ++k) performer.perform(targets.at[i] + size * static_cast<size_t>(k), k, i, reduce);
+    uint8_t old[8][16];
+    for (int k = 0; k < e.elements; ++k) performer.perform(targets.at[i] + size * static_cast<size_t>(k), k, i, reduce, old[k]);
+    // Last: a register may be the result of one element and the operand of the next.
+    for (int k = 0; k < e.elements; ++k) performer.put(k, i, old[k]);
   }
   if (performer.changed) x.changed();
   // A swap that changed nothing is most likely a lock's spinning: others go first.
