@@ -53,7 +53,8 @@ Scalar shared_address(const Ref& ref) {
   return base + (window_offset(ref) + ref.base().smem_offset);
 }
 
-Access::Access(Recorder& r, const Ref& ref, std::vector<ThreadTerm> terms) : r_(r), ref_(ref), terms_(std::move(terms)) {
+Access::Access(Recorder& r, const Ref& ref, std::vector<ThreadTerm> terms)
+    : r_(r), ref_(ref), terms_(std::move(terms)) {
   wide_ = ref.space() == MemorySpace::gmem;
   if (!wide_ && ref.base().physical.swizzle != 16) pattern_ = ref.base().physical.swizzle * 8;
   split_terms();
@@ -204,7 +205,8 @@ Address Access::at_dynamic(const std::vector<Scalar>& index) {
     const Operand base = base_register(offset, Scalar(0));
     return {base, offset.offset()};
   }
-  const Scalar base = Scalar::from_register(pl::DType::s32, r_.smem_base(), true, 1024) + ref_.base().smem_offset;
+  const Scalar base =
+      Scalar::from_register(pl::DType::s32, r_.smem_base(), true, 1024) + ref_.base().smem_offset;
   if (pattern_ != 16) offset = Scalar::from_register(pl::DType::s32, offset.as_register(), true);
   const Scalar address = base + swizzled(offset);
   return {to_cluster(address.without_offset().as_register()), address.offset()};
@@ -242,13 +244,16 @@ Operand vector_or_single(const std::vector<Operand>& registers) {
 
 }  // namespace
 
-void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers, std::string_view type, const Address& a) {
-  r.emit(fmt::format("ld.{}{}.{}", space, vector_suffix(registers.size()), type), {vector_or_single(registers), a.operand()});
+void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
+               std::string_view type, const Address& a) {
+  r.emit(fmt::format("ld.{}{}.{}", space, vector_suffix(registers.size()), type),
+         {vector_or_single(registers), a.operand()});
 }
 
-void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers, std::string_view type, const Address& a,
-                const Operand& guard) {
-  r.emit(fmt::format("st.{}{}.{}", space, vector_suffix(registers.size()), type), {a.operand(), vector_or_single(registers)}, guard);
+void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
+                std::string_view type, const Address& a, const Operand& guard) {
+  r.emit(fmt::format("st.{}{}.{}", space, vector_suffix(registers.size()), type),
+         {a.operand(), vector_or_single(registers)}, guard);
 }
 
 }  // namespace palladion::frontend

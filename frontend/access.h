@@ -73,14 +73,17 @@ pl::Scalar lane_scalar(Recorder& r);
 
 // Calls visit(e, at, width) for each vector of a lane: e is its first element, at(v) the address of
 // element e + v, and `width` neighbours may be moved at once.
-using VisitElements = std::function<void(int64_t e, const std::function<Address(int64_t)>& at, int64_t width)>;
-void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout, const VisitElements& visit, std::string_view* space);
+using VisitElements =
+    std::function<void(int64_t e, const std::function<Address(int64_t)>& at, int64_t width)>;
+void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout,
+                   const VisitElements& visit, std::string_view* space);
 // A predicate that holds in one of the lanes with the same elements; none when all lanes differ.
 Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout);
 
 // ld / st of `registers` (each of `type`) at an address; more than 16 bytes are not allowed.
-void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers, std::string_view type, const Address& a);
-void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers, std::string_view type, const Address& a,
-                const Operand& guard = {});
+void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
+               std::string_view type, const Address& a);
+void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
+                std::string_view type, const Address& a, const Operand& guard = {});
 
 }  // namespace palladion::frontend

@@ -37,8 +37,10 @@ namespace {
 
 // Two 8-bit elements of a .b16, low first.
 std::pair<Operand, Operand> split_bytes(Recorder& r, DType d, const Operand& pair) {
-  if (d == DType::s8) return {r.pure("cvt.s16.s8", {pair}, Type::b16), r.pure("shr.s16", {pair, Operand::imm(8)}, Type::b16)};
-  return {r.pure("and.b16", {pair, Operand::imm(255)}, Type::b16), r.pure("shr.u16", {pair, Operand::imm(8)}, Type::b16)};
+  if (d == DType::s8)
+    return {r.pure("cvt.s16.s8", {pair}, Type::b16), r.pure("shr.s16", {pair, Operand::imm(8)}, Type::b16)};
+  return {r.pure("and.b16", {pair, Operand::imm(255)}, Type::b16),
+          r.pure("shr.u16", {pair, Operand::imm(8)}, Type::b16)};
 }
 
 Operand join_bytes(Recorder& r, DType d, Operand low, const Operand& high) {
@@ -64,7 +66,8 @@ Operand pack_elements(Recorder& r, DType d, const std::vector<Operand>& e, size_
 
 Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> registers)
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
-  PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_), plgpu::to_string(*this));
+  PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
+            plgpu::to_string(*this));
 }
 
 Array Array::from_elements(DType dtype, Shape shape, Layout layout, const std::vector<Operand>& elements) {
@@ -108,7 +111,8 @@ std::vector<Operand> Array::elements() const {
 
 Scalar Array::scalar(std::source_location loc) const {
   const At at(loc);
-  if (!layout_.is_splat()) fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)));
+  if (!layout_.is_splat())
+    fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)));
   return Scalar::from_register(dtype_, registers_.front());
 }
 
@@ -132,21 +136,24 @@ void unify_layouts(std::vector<Array>& arrays) {
   const Shape shape = leader->shape();
   for (Array& a : arrays) {
     if (a.shape() != shape && !(a.layout().is_splat() && a.shape().empty())) {
-      fail(Code::shape_mismatch, fmt::format("an elementwise operation on arrays of different shapes: {} and {}", pl::to_string(shape),
-                                             pl::to_string(a.shape())),
+      fail(Code::shape_mismatch,
+           fmt::format("an elementwise operation on arrays of different shapes: {} and {}",
+                       pl::to_string(shape), pl::to_string(a.shape())),
            "use broadcast_in_dim or broadcast_to");
     }
     if (a.layout().is_splat() && !layout.is_splat()) {
       a = spread(a, layout, shape);
     } else if (!(a.layout() == layout)) {
-      fail(Code::layout_mismatch, fmt::format("an elementwise operation on arrays of different layouts: {} and {}", to_string(layout),
-                                              to_string(a.layout())),
+      fail(Code::layout_mismatch,
+           fmt::format("an elementwise operation on arrays of different layouts: {} and {}",
+                       to_string(layout), to_string(a.layout())),
            "bring one into the other's layout with plgpu::layout_cast, or load both with the same layout");
     }
   }
 }
 
-Array map(DType result, const std::vector<Array>& arrays, const std::function<Operand(const std::vector<Operand>&)>& f) {
+Array map(DType result, const std::vector<Array>& arrays,
+          const std::function<Operand(const std::vector<Operand>&)>& f) {
   std::vector<std::vector<Operand>> elements;
   for (const Array& a : arrays) elements.push_back(a.elements());
   std::vector<Operand> out;
@@ -173,18 +180,26 @@ Array to_array(const ArrayArg& x, const ArrayArg& partner) {
 
 void check_dtypes(const Array& a, const Array& b, std::string_view what) {
   if (a.dtype() == b.dtype()) return;
-  fail(Code::dtype_mismatch, fmt::format("{} of arrays of different dtypes: {} and {}", what, pl::name(a.dtype()), pl::name(b.dtype())),
+  fail(Code::dtype_mismatch,
+       fmt::format("{} of arrays of different dtypes: {} and {}", what, pl::name(a.dtype()),
+                   pl::name(b.dtype())),
        "convert one with .astype(dtype)");
 }
 
 std::string_view packed_binary(Binary op) {
   switch (op) {
-    case Binary::add: return "add.rn";
-    case Binary::sub: return "sub.rn";
-    case Binary::mul: return "mul.rn";
-    case Binary::min: return "min.NaN";
-    case Binary::max: return "max.NaN";
-    default: return {};
+    case Binary::add:
+      return "add.rn";
+    case Binary::sub:
+      return "sub.rn";
+    case Binary::mul:
+      return "mul.rn";
+    case Binary::min:
+      return "min.NaN";
+    case Binary::max:
+      return "max.NaN";
+    default:
+      return {};
   }
 }
 
@@ -217,7 +232,8 @@ Array compare(Compare op, const ArrayArg& x, const ArrayArg& y) {
   check_dtypes(arrays[0], arrays[1], "a comparison");
   unify_layouts(arrays);
   Recorder& r = Recorder::current();
-  return map(DType::bool_, arrays, [&](const auto& e) { return frontend::element_compare(r, op, arrays[0].dtype(), e[0], e[1]); });
+  return map(DType::bool_, arrays,
+             [&](const auto& e) { return frontend::element_compare(r, op, arrays[0].dtype(), e[0], e[1]); });
 }
 
 Array unary(Unary op, const ArrayArg& x) {
@@ -227,7 +243,8 @@ Array unary(Unary op, const ArrayArg& x) {
   if (packs_halves(a) && (op == Unary::neg || op == Unary::abs)) {
     std::vector<Operand> out;
     for (const Operand& reg : a.registers()) {
-      out.push_back(r.pure(fmt::format("{}.{}x2", frontend::name(op), pl::name(a.dtype())), {reg}, Type::b32));
+      out.push_back(
+          r.pure(fmt::format("{}.{}x2", frontend::name(op), pl::name(a.dtype())), {reg}, Type::b32));
     }
     return Array(a.dtype(), a.shape(), a.layout(), std::move(out));
   }
@@ -310,11 +327,13 @@ Array where(ArrayArg condition, ArrayArg a, ArrayArg b) {
   const At at(condition.loc);
   const ArrayArg& leader = !a.is_scalar ? a : b;
   Array c = condition.is_scalar ? Array::splat(condition.value, {}) : condition.array;
-  if (c.dtype() != DType::bool_) fail(Code::dtype_mismatch, fmt::format("the condition of where is {}, it must be bool", to_string(c)));
+  if (c.dtype() != DType::bool_)
+    fail(Code::dtype_mismatch, fmt::format("the condition of where is {}, it must be bool", to_string(c)));
   std::vector<Array> arrays{c, to_array(a, leader), to_array(b, leader)};
   if (a.is_scalar && b.is_scalar) {
     const Scalar pair = a.value.weak() ? b.value : a.value;
-    for (size_t i : {1, 2}) arrays[i] = Array::splat((i == 1 ? a.value : b.value).astype(pair.dtype()), c.shape());
+    for (size_t i : {1, 2})
+      arrays[i] = Array::splat((i == 1 ? a.value : b.value).astype(pair.dtype()), c.shape());
   }
   check_dtypes(arrays[1], arrays[2], "where");
   unify_layouts(arrays);
@@ -359,7 +378,8 @@ std::vector<Operand> convert_packed(Recorder& r, const Array& a, DType to, bool*
     const auto& e = a.registers();
     std::vector<Operand> pairs;
     for (size_t i = 0; i < e.size(); i += 2) {
-      pairs.push_back(r.pure(fmt::format("cvt.rn.satfinite.{}x2.f32", pl::name(to)), {e[i + 1], e[i]}, Type::b16));
+      pairs.push_back(
+          r.pure(fmt::format("cvt.rn.satfinite.{}x2.f32", pl::name(to)), {e[i + 1], e[i]}, Type::b16));
     }
     if (pack == 2) return pairs;
     for (size_t i = 0; i < pairs.size(); i += 2) out.push_back(frontend::pack2(r, pairs[i], pairs[i + 1]));
@@ -372,7 +392,8 @@ std::vector<Operand> convert_packed(Recorder& r, const Array& a, DType to, bool*
         const auto [low, high] = frontend::unpack2(r, reg);
         pairs = {low, high};
       }
-      for (const Operand& p : pairs) out.push_back(r.pure(fmt::format("cvt.rn.f16x2.{}x2", pl::name(from)), {p}, Type::b32));
+      for (const Operand& p : pairs)
+        out.push_back(r.pure(fmt::format("cvt.rn.f16x2.{}x2", pl::name(from)), {p}, Type::b32));
     }
     return out;
   }
@@ -402,7 +423,8 @@ Array Array::bitcast(DType to, std::source_location loc) const {
 }
 
 std::string to_string(const Array& a) {
-  return fmt::format("array {}{} of layout {}", pl::name(a.dtype()), pl::to_string(a.shape()), to_string(a.layout()));
+  return fmt::format("array {}{} of layout {}", pl::name(a.dtype()), pl::to_string(a.shape()),
+                     to_string(a.layout()));
 }
 
 }  // namespace palladion::plgpu

@@ -20,7 +20,8 @@ class Array {
   Array() = default;
   // Registers as described at `registers()`.
   Array(DType dtype, Shape shape, Layout layout, std::vector<isa::Operand> registers);
-  static Array from_elements(DType dtype, Shape shape, Layout layout, const std::vector<isa::Operand>& elements);
+  static Array from_elements(DType dtype, Shape shape, Layout layout,
+                             const std::vector<isa::Operand>& elements);
   static Array splat(const Scalar& value, Shape shape);
 
   DType dtype() const { return dtype_; }
@@ -92,14 +93,15 @@ struct ArrayArg {
   bool is_scalar = false;
   Scalar value;
   std::source_location loc;
-  ArrayArg(const Array& a, std::source_location l = std::source_location::current()) : array(a), loc(l) {}  // NOLINT
-  ArrayArg(const Scalar& s, std::source_location l = std::source_location::current())                      // NOLINT
+  ArrayArg(const Array& a, std::source_location l = std::source_location::current())
+      : array(a), loc(l) {}                                                            // NOLINT
+  ArrayArg(const Scalar& s, std::source_location l = std::source_location::current())  // NOLINT
       : is_scalar(true), value(s), loc(l) {}
   template <class T>
     requires std::integral<T> || std::floating_point<T>
-  ArrayArg(T v, std::source_location l = std::source_location::current()) : is_scalar(true), value(v), loc(l) {}  // NOLINT
+  ArrayArg(T v, std::source_location l = std::source_location::current())
+      : is_scalar(true), value(v), loc(l) {}  // NOLINT
 };
-
 
 Array where(ArrayArg condition, ArrayArg a, ArrayArg b);
 Array minimum(ArrayArg a, ArrayArg b);
@@ -134,7 +136,8 @@ Array population_count(ArrayArg a);
 Array integer_pow(ArrayArg a, int exponent);
 
 // --- shapes and layouts
-Array layout_cast(const Array& x, const Layout& layout, std::source_location loc = std::source_location::current());
+Array layout_cast(const Array& x, const Layout& layout,
+                  std::source_location loc = std::source_location::current());
 // Dimension i of the operand becomes dimension `dimensions[i]` of the result.
 Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
                        std::source_location loc = std::source_location::current());
@@ -142,23 +145,30 @@ Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dime
                        std::source_location loc = std::source_location::current());
 Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& layout,
                        std::source_location loc = std::source_location::current());
-Array broadcasted_iota(DType dtype, Shape shape, int dimension, std::source_location loc = std::source_location::current());
-Array full(Shape shape, const Scalar& value, DType dtype, std::source_location loc = std::source_location::current());
+Array broadcasted_iota(DType dtype, Shape shape, int dimension,
+                       std::source_location loc = std::source_location::current());
+Array full(Shape shape, const Scalar& value, DType dtype,
+           std::source_location loc = std::source_location::current());
 Array zeros(Shape shape, DType dtype, std::source_location loc = std::source_location::current());
-Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_location loc = std::source_location::current());
-Array concatenate(const std::vector<Array>& arrays, int axis, std::source_location loc = std::source_location::current());
-Array slice(const Array& x, const Shape& start, const Shape& limit, std::source_location loc = std::source_location::current());
+Array squeeze(const Array& x, const std::vector<int>& dimensions,
+              std::source_location loc = std::source_location::current());
+Array concatenate(const std::vector<Array>& arrays, int axis,
+                  std::source_location loc = std::source_location::current());
+Array slice(const Array& x, const Shape& start, const Shape& limit,
+            std::source_location loc = std::source_location::current());
 // The index of every element along `dimension`, as s32 operands of one lane.
 std::vector<isa::Operand> element_indices(const Shape& shape, const Layout& layout, int dimension);
 
 // The widest WG_STRIDED layout that fits, or WG_SPLAT-like failure when 128 lanes do not divide it.
-Layout default_layout(const Shape& shape, DType dtype, std::source_location loc = std::source_location::current());
+Layout default_layout(const Shape& shape, DType dtype,
+                      std::source_location loc = std::source_location::current());
 
 struct LoadOptions {
   Layout layout;
   bool optimized = true;  // an error when the loads or stores would have bank conflicts
 };
-Array load(const Ref& ref, const LoadOptions& options, std::source_location loc = std::source_location::current());
+Array load(const Ref& ref, const LoadOptions& options,
+           std::source_location loc = std::source_location::current());
 Array load(const Ref& ref, std::source_location loc = std::source_location::current());
 
 // Elementwise, for other files: f gets one element of each array (all of one layout after splats are spread).

@@ -8,6 +8,7 @@
 
 #include "frontend/access.h"
 #include "frontend/array.h"
+#include "frontend/matrix_access.h"
 #include "frontend/wgmma.h"
 
 namespace palladion::plgpu {
@@ -35,7 +36,8 @@ std::vector<ThreadTerm> thread_terms(const Layout& layout, const Shape& shape) {
 
 int vector_dim(const Layout& layout, const Shape& shape) {
   for (const auto& p : layout.parts()) {
-    if (p.role == Layout::Part::Role::vector) return static_cast<int>(shape.size() - layout.tile().size()) + p.dim;
+    if (p.role == Layout::Part::Role::vector)
+      return static_cast<int>(shape.size() - layout.tile().size()) + p.dim;
   }
   return static_cast<int>(shape.size()) - 1;
 }
@@ -71,9 +73,11 @@ void check_bounds(const Ref& ref, std::string_view verb) {
   for (const auto& d : ref.dims()) {
     if (d.base < 0) continue;
     const Scalar& s = ref.starts()[static_cast<size_t>(d.base)];
-    if (s.is_constant() && (s.as_int() < 0 || s.as_int() + d.size > ref.base().shape[static_cast<size_t>(d.base)])) {
-      fail(Code::out_of_bounds, fmt::format("{} of {}: [{}, {}) is out of bounds of a dimension of {}", verb, to_string(ref), s.as_int(),
-                                            s.as_int() + d.size, ref.base().shape[static_cast<size_t>(d.base)]));
+    if (s.is_constant() &&
+        (s.as_int() < 0 || s.as_int() + d.size > ref.base().shape[static_cast<size_t>(d.base)])) {
+      fail(Code::out_of_bounds,
+           fmt::format("{} of {}: [{}, {}) is out of bounds of a dimension of {}", verb, to_string(ref),
+                       s.as_int(), s.as_int() + d.size, ref.base().shape[static_cast<size_t>(d.base)]));
     }
   }
 }
@@ -95,8 +99,10 @@ struct Mover {
   void load(const Address& a, int64_t n, int pack, std::vector<Operand>& out) const {
     std::vector<Operand> registers;
     const Type type = Array::packed_type(dtype, pack);
-    for (int64_t i = 0; i < n / pack; ++i) registers.push_back(r.reg(dtype == DType::bool_ ? Type::b16 : type));
-    frontend::emit_load(r, space, registers, pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)), a);
+    for (int64_t i = 0; i < n / pack; ++i)
+      registers.push_back(r.reg(dtype == DType::bool_ ? Type::b16 : type));
+    frontend::emit_load(r, space, registers, pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)),
+                        a);
     for (Operand& o : registers) {
       if (dtype == DType::bool_) o = r.pure("setp.ne.s16", {o, Operand::imm(0)}, Type::pred);
       out.push_back(o);
@@ -107,12 +113,14 @@ struct Mover {
     const Type type = Array::packed_type(dtype, pack);
     for (Operand& o : registers)
       if (dtype == DType::bool_) o = r.pure("selp.b16", {Operand::imm(1), Operand::imm(0), o}, Type::b16);
-    frontend::emit_store(r, space, registers, pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)), a, guard);
+    frontend::emit_store(r, space, registers,
+                         pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)), a, guard);
   }
 
   // Registers with `pack` elements each are cut into accesses of `width` elements; an access narrower
   // than a register goes element by element.
-  void load_vector(const std::function<Address(int64_t)>& at, int64_t vector, int64_t width, int pack, std::vector<Operand>& out) const {
+  void load_vector(const std::function<Address(int64_t)>& at, int64_t vector, int64_t width, int pack,
+                   std::vector<Operand>& out) const {
     if (width >= pack) {
       for (int64_t v = 0; v < vector; v += width) load(at(v), width, pack, out);
       return;
@@ -124,8 +132,8 @@ struct Mover {
     out.insert(out.end(), packed.registers().begin(), packed.registers().end());
   }
 
-  void store_vector(const std::function<Address(int64_t)>& at, const std::vector<Operand>& registers, int64_t vector, int64_t width,
-                    int pack, const Operand& guard) const {
+  void store_vector(const std::function<Address(int64_t)>& at, const std::vector<Operand>& registers,
+                    int64_t vector, int64_t width, int pack, const Operand& guard) const {
     if (width >= pack) {
       for (int64_t v = 0; v < vector; v += width) {
         store(at(v), {registers.begin() + v / pack, registers.begin() + (v + width) / pack}, pack, guard);
@@ -140,7 +148,8 @@ struct Mover {
 
 using Visit = frontend::VisitElements;
 
-void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit, std::string_view* space) {
+void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit,
+                std::string_view* space) {
   Access access(r, ref, thread_terms(layout, ref.shape()));
   *space = access.space();
   const int64_t vector = layout.vector_length(), n = layout.elements(ref.shape());
@@ -150,7 +159,8 @@ void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& 
   }
 }
 
-void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit, std::string_view* space) {
+void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit,
+                  std::string_view* space) {
   const int64_t vector = layout.vector_length(), n = layout.elements(ref.shape());
   if (is_flat(ref)) {
     const Ref flat = flattened(ref);
@@ -168,134 +178,54 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
   const int64_t width = rows ? access.contiguous(static_cast<int>(ref.rank()) - 1, vector) : 1;
   for (int64_t e = 0; e < n; e += vector) {
     const Scalar first = frontend::lane_scalar(r) * vector + e / vector * 128 * vector;
-    visit(e, [&](int64_t v) {
-      Scalar flat = first + v;
-      std::vector<Scalar> index(ref.rank());
-      for (size_t d = ref.rank(); d-- > 0;) {
-        index[d] = d == 0 ? flat : flat % ref.shape(d);
-        flat = flat / ref.shape(d);
-      }
-      return access.at_dynamic(index);
-    }, width);
+    visit(
+        e,
+        [&](int64_t v) {
+          Scalar flat = first + v;
+          std::vector<Scalar> index(ref.rank());
+          for (size_t d = ref.rank(); d-- > 0;) {
+            index[d] = d == 0 ? flat : flat % ref.shape(d);
+            flat = flat / ref.shape(d);
+          }
+          return access.at_dynamic(index);
+        },
+        width);
   }
-}
-
-
-// --- ldmatrix and stmatrix ----------------------------------------------------------------------------
-// A warp's share of a WGMMA fragment of 16-bit elements is a row of 8x8 matrices, four of which one
-// instruction moves: rows 0-7 and 8-15 of two neighbouring column blocks.
-
-bool is_wgmma_half(const Layout& layout, DType dtype, const Ref& ref) {
-  return layout == Layout::WGMMA && pl::bits(dtype) == 16 && ref.space() == MemorySpace::smem && !ref.base().cluster_rank && ref.rank() >= 2;
-}
-
-// Whether 8 elements along view dimension `dim` lie together, 16-byte aligned.
-bool holds_rows(const Ref& ref, int dim) {
-  const int b = ref.dims()[static_cast<size_t>(dim)].base;
-  if (b < 0) return false;
-  const auto& d = ref.base().physical.dims[static_cast<size_t>(b)];
-  const int64_t step = d.tile == 1 ? d.outer : d.inner;
-  if (step != 2 || (d.tile != 1 && d.tile % 8 != 0)) return false;
-  for (const auto& other : ref.dims()) {
-    if (other.base < 0 || other.base == b || other.size == 1) continue;
-    const auto& o = ref.base().physical.dims[static_cast<size_t>(other.base)];
-    if (o.outer % 16 != 0 || o.inner % 16 != 0) return false;
-  }
-  const int64_t window = std::gcd(frontend::window_offset(ref).multiple(), int64_t{16});
-  return window == 16;
-}
-
-struct Matrices {
-  Access access;
-  bool transposed;
-  int64_t columns, row_blocks;
-};
-
-// The address of a lane is that of row lane % 8 of matrix lane / 8.
-Matrices matrices(Recorder& r, const Ref& ref, bool transposed) {
-  const int rows = static_cast<int>(ref.rank()) - 2, cols = rows + 1;
-  std::vector<ThreadTerm> terms;
-  if (!transposed) terms = {{rows, 1, 8, 1}, {rows, 8, 2, 8}, {cols, 16, 2, 8}, {rows, 32, 4, 16}};
-  else terms = {{cols, 1, 8, 1}, {rows, 8, 2, 8}, {cols, 16, 2, 8}, {rows, 32, 4, 16}};
-  return {Access(r, ref, std::move(terms)), transposed, ref.shape().back(), ref.shape(ref.rank() - 2) / 64};
-}
-
-// Calls visit(first register, count, address): count is 4, or 2 for a last block of 8 columns.
-template <class Visit>
-void walk_matrices(const Ref& ref, Matrices& m, const Visit& visit) {
-  const int64_t batches = pl::volume(Shape(ref.shape().begin(), ref.shape().end() - 2));
-  const int64_t per_block = m.columns / 8 * 2;
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    Shape index(ref.rank(), 0);
-    int64_t rest = batch;
-    for (size_t d = ref.rank() - 2; d-- > 0;) {
-      index[d] = rest % ref.shape(d);
-      rest /= ref.shape(d);
-    }
-    for (int64_t block = 0; block < m.row_blocks; ++block) {
-      for (int64_t j = 0; j < m.columns / 8; j += 2) {
-        index[ref.rank() - 2] = block * 64;
-        index[ref.rank() - 1] = j * 8;
-        const int64_t first = (batch * m.row_blocks + block) * per_block + j * 2;
-        visit(first, j + 1 < m.columns / 8 ? 4 : 2, index);
-      }
-    }
-  }
-}
-
-bool matrix_way(const Ref& ref, const Layout& layout, DType dtype, bool* transposed) {
-  if (!is_wgmma_half(layout, dtype, ref) || ref.shape().back() % 16 != 0) return false;
-  const int cols = static_cast<int>(ref.rank()) - 1;
-  *transposed = !holds_rows(ref, cols);
-  return !*transposed || holds_rows(ref, cols - 1);
-}
-
-void store_matrices(Recorder& r, const Ref& ref, const Array& value, bool transposed) {
-  Matrices m = matrices(r, ref, transposed);
-  walk_matrices(ref, m, [&](int64_t first, int64_t n, const Shape& index) {
-    const auto& regs = value.registers();
-    r.emit(fmt::format("stmatrix.sync.aligned.m8n8.x{}{}.shared.b16", n, transposed ? ".trans" : ""),
-           {m.access.at(index).operand(), Operand::vector({regs.begin() + first, regs.begin() + first + n})});
-  });
-}
-
-Array load_matrices(Recorder& r, const Ref& ref, const Layout& layout, bool transposed) {
-  Matrices m = matrices(r, ref, transposed);
-  std::vector<Operand> registers;
-  walk_matrices(ref, m, [&](int64_t, int64_t n, const Shape& index) {
-    std::vector<Operand> four;
-    for (int64_t i = 0; i < n; ++i) four.push_back(r.reg(Type::b32));
-    r.emit(fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16", n, transposed ? ".trans" : ""),
-           {Operand::vector(four), m.access.at(index).operand()});
-    registers.insert(registers.end(), four.begin(), four.end());
-  });
-  return Array(ref.dtype(), ref.shape(), layout, std::move(registers));
 }
 
 Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
   bool transposed = false;
-  if (matrix_way(ref, layout, ref.dtype(), &transposed)) return load_matrices(r, ref, layout, transposed);
+  if (frontend::matrix_way(ref, layout, ref.dtype(), &transposed))
+    return frontend::load_matrices(r, ref, layout, transposed);
   std::vector<Operand> registers;
   const int pack = Array::pack_of(ref.dtype(), layout);
   std::string_view space;
-  frontend::walk_elements(r, ref, layout, [&](int64_t, const auto& at, int64_t width) {
-    Mover{r, ref.dtype(), space}.load_vector(at, layout.vector_length(), width, pack, registers);
-  }, &space);
+  frontend::walk_elements(
+      r, ref, layout,
+      [&](int64_t, const auto& at, int64_t width) {
+        Mover{r, ref.dtype(), space}.load_vector(at, layout.vector_length(), width, pack, registers);
+      },
+      &space);
   return Array(ref.dtype(), ref.shape(), layout, std::move(registers));
 }
 
 void store_elements(Recorder& r, const Ref& ref, const Array& value) {
   const Layout& layout = value.layout();
   bool transposed = false;
-  if (matrix_way(ref, layout, value.dtype(), &transposed)) return store_matrices(r, ref, value, transposed);
+  if (frontend::matrix_way(ref, layout, value.dtype(), &transposed))
+    return frontend::store_matrices(r, ref, value, transposed);
   const Operand guard = frontend::one_of_the_copies(r, layout);
   const int64_t vector = layout.vector_length();
   const int pack = value.pack();
   std::string_view space;
-  frontend::walk_elements(r, ref, layout, [&](int64_t e, const auto& at, int64_t width) {
-    const auto first = value.registers().begin() + e / pack;
-    Mover{r, ref.dtype(), space}.store_vector(at, {first, first + vector / pack}, vector, width, pack, guard);
-  }, &space);
+  frontend::walk_elements(
+      r, ref, layout,
+      [&](int64_t e, const auto& at, int64_t width) {
+        const auto first = value.registers().begin() + e / pack;
+        Mover{r, ref.dtype(), space}.store_vector(at, {first, first + vector / pack}, vector, width, pack,
+                                                  guard);
+      },
+      &space);
 }
 
 // A number into every element, whatever their count.
@@ -303,7 +233,8 @@ void store_splat(Recorder& r, const Ref& ref, const Array& value) {
   const int64_t n = pl::volume(ref.shape());
   if (n % 128 == 0) {
     const Layout layout = default_layout(ref.shape(), ref.dtype());
-    const std::vector<Operand> elements(static_cast<size_t>(layout.elements(ref.shape())), value.registers().front());
+    const std::vector<Operand> elements(static_cast<size_t>(layout.elements(ref.shape())),
+                                        value.registers().front());
     return store_elements(r, ref, Array::from_elements(ref.dtype(), ref.shape(), layout, elements));
   }
   Access access(r, ref, {});
@@ -316,12 +247,14 @@ void store_splat(Recorder& r, const Ref& ref, const Array& value) {
       index[d] = d == 0 ? flat : flat % ref.shape(d);
       flat = flat / ref.shape(d);
     }
-    Mover{r, ref.dtype(), access.space()}.store(access.at_dynamic(index), {value.registers().front()}, 1, guard);
+    Mover{r, ref.dtype(), access.space()}.store(access.at_dynamic(index), {value.registers().front()}, 1,
+                                                guard);
   }
 }
 
 void barrier_around_store(Recorder& r, const Ref& ref) {
-  if (r.options().auto_barriers && (ref.space() == MemorySpace::smem || ref.space() == MemorySpace::gmem)) r.warpgroup_barrier();
+  if (r.options().auto_barriers && (ref.space() == MemorySpace::smem || ref.space() == MemorySpace::gmem))
+    r.warpgroup_barrier();
 }
 
 }  // namespace
@@ -330,9 +263,12 @@ void barrier_around_store(Recorder& r, const Ref& ref) {
 
 namespace palladion::frontend {
 
-void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout, const VisitElements& visit, std::string_view* space) {
-  if (layout.is_tiled()) plgpu::walk_tiled(r, ref, layout, visit, space);
-  else plgpu::walk_strided(r, ref, layout, visit, space);
+void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout,
+                   const VisitElements& visit, std::string_view* space) {
+  if (layout.is_tiled())
+    plgpu::walk_tiled(r, ref, layout, visit, space);
+  else
+    plgpu::walk_strided(r, ref, layout, visit, space);
 }
 
 // Bits of the thread's number that no part follows: those lanes hold copies.
@@ -353,7 +289,9 @@ Layout default_layout(const Shape& shape, DType dtype, std::source_location loc)
   const At at(loc);
   const int64_t n = pl::volume(shape);
   if (n % 128 != 0) {
-    fail(Code::layout_shape, fmt::format("{} elements of {} do not spread evenly over the 128 lanes of a warpgroup", n, pl::to_string(shape)),
+    fail(Code::layout_shape,
+         fmt::format("{} elements of {} do not spread evenly over the 128 lanes of a warpgroup", n,
+                     pl::to_string(shape)),
          "use a shape whose number of elements is a multiple of 128, or index single elements");
   }
   const int64_t widest = std::max(1, 128 / pl::bits(dtype));
@@ -370,7 +308,9 @@ Array Ref::load(Layout layout, std::source_location loc) const {
   check_bounds(*this, "a load");
   if (layout.is_splat()) {
     const Scalar first = index(std::vector<Indexer>(rank(), Scalar(0)), loc).load_scalar(loc);
-    if (pl::volume(shape_) != 1) fail(Code::layout_mismatch, fmt::format("a load of {} with layout WG_SPLAT: its elements may differ", to_string(*this)));
+    if (pl::volume(shape_) != 1)
+      fail(Code::layout_mismatch,
+           fmt::format("a load of {} with layout WG_SPLAT: its elements may differ", to_string(*this)));
     return Array::splat(first, shape_);
   }
   check_layout(layout, *this, "a load");
@@ -391,7 +331,8 @@ Scalar Ref::load_scalar(std::source_location loc) const {
   const At at(loc);
   Recorder& r = Recorder::current();
   if (pl::volume(shape_) != 1 || space() == MemorySpace::regs) {
-    fail(Code::bad_index, fmt::format("load_scalar of {}: index a single element of SMEM or GMEM first", to_string(*this)));
+    fail(Code::bad_index,
+         fmt::format("load_scalar of {}: index a single element of SMEM or GMEM first", to_string(*this)));
   }
   check_bounds(*this, "a load");
   Access access(r, *this, {});
@@ -404,18 +345,22 @@ void Ref::store(const Array& value, std::source_location loc) const {
   const At at(loc);
   Recorder& r = Recorder::current();
   if (value.shape() != shape_ && !(value.layout().is_splat() && value.shape().empty())) {
-    fail(Code::shape_mismatch, fmt::format("a store of an {} into {}: the shapes differ", to_string(value), to_string(*this)));
+    fail(Code::shape_mismatch,
+         fmt::format("a store of an {} into {}: the shapes differ", to_string(value), to_string(*this)));
   }
   if (value.dtype() != dtype()) {
-    fail(Code::dtype_mismatch, fmt::format("a store of an {} into {}: the dtypes differ", to_string(value), to_string(*this)),
+    fail(Code::dtype_mismatch,
+         fmt::format("a store of an {} into {}: the dtypes differ", to_string(value), to_string(*this)),
          fmt::format("convert it with .astype(pl::{})", pl::name(dtype())));
   }
   if (space() == MemorySpace::regs) return store_accumulator(*this, value, loc);
   check_bounds(*this, "a store");
   if (!value.layout().is_splat()) check_layout(value.layout(), *this, "a store");
   barrier_around_store(r, *this);
-  if (value.layout().is_splat()) store_splat(r, *this, value);
-  else store_elements(r, *this, value);
+  if (value.layout().is_splat())
+    store_splat(r, *this, value);
+  else
+    store_elements(r, *this, value);
   barrier_around_store(r, *this);
 }
 
@@ -424,7 +369,8 @@ void Ref::store(const Scalar& value, std::source_location loc) const {
   Recorder& r = Recorder::current();
   const Scalar v = value.weak() ? value.astype(dtype()) : value;
   if (v.dtype() != dtype()) {
-    fail(Code::dtype_mismatch, fmt::format("a store of a {} number into {}", pl::name(v.dtype()), to_string(*this)));
+    fail(Code::dtype_mismatch,
+         fmt::format("a store of a {} number into {}", pl::name(v.dtype()), to_string(*this)));
   }
   if (pl::volume(shape_) != 1) return store(Array::splat(v, shape_), loc);
   check_bounds(*this, "a store");
@@ -465,11 +411,15 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
 Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
   const At at(loc);
   bool transposed = false;
-  const bool by_matrices = ref.space() == MemorySpace::smem && matrix_way(ref, options.layout, ref.dtype(), &transposed);
-  if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() && options.layout.misfit(ref.shape()).empty() && !by_matrices) {
+  const bool by_matrices =
+      ref.space() == MemorySpace::smem && frontend::matrix_way(ref, options.layout, ref.dtype(), &transposed);
+  if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
+      options.layout.misfit(ref.shape()).empty() && !by_matrices) {
     const int64_t conflicts = bank_conflicts(ref, options.layout);
     if (conflicts > 1) {
-      fail(Code::bank_conflicts, fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref), to_string(options.layout), conflicts),
+      fail(Code::bank_conflicts,
+           fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref),
+                       to_string(options.layout), conflicts),
            "tile and swizzle the array, choose another layout, or accept it with .optimized = false");
     }
   }

@@ -29,15 +29,22 @@ std::string_view type_of(std::string_view op, DType d) {
 }
 
 void check(const Ref& ref, const Shape& shape, DType dtype, std::string_view op) {
-  if (ref.space() == MemorySpace::regs) fail(Code::bad_space, fmt::format("atomic_{} of {}: it must be in SMEM or GMEM", op, to_string(ref)));
+  if (ref.space() == MemorySpace::regs)
+    fail(Code::bad_space, fmt::format("atomic_{} of {}: it must be in SMEM or GMEM", op, to_string(ref)));
   if (ref.shape() != shape || ref.dtype() != dtype) {
-    fail(Code::shape_mismatch, fmt::format("atomic_{} of a {}{} into {}: shape and dtype must match", op, pl::name(dtype), pl::to_string(shape), to_string(ref)));
+    fail(Code::shape_mismatch, fmt::format("atomic_{} of a {}{} into {}: shape and dtype must match", op,
+                                           pl::name(dtype), pl::to_string(shape), to_string(ref)));
   }
-  if (type_of(op, dtype).empty()) fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)));
+  if (type_of(op, dtype).empty())
+    fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)));
 }
 
 std::string mnemonic(std::string_view op, std::string_view space, DType d) {
-  return fmt::format("red.relaxed.{}.{}.{}.{}", space == "global" ? "gpu" : space == "shared::cta" ? "cta" : "cluster", space, op, type_of(op, d));
+  return fmt::format("red.relaxed.{}.{}.{}.{}",
+                     space == "global"        ? "gpu"
+                     : space == "shared::cta" ? "cta"
+                                              : "cluster",
+                     space, op, type_of(op, d));
 }
 
 void atomic(const Ref& ref, const Array& value, std::string_view op, std::source_location loc) {
@@ -49,11 +56,15 @@ void atomic(const Ref& ref, const Array& value, std::string_view op, std::source
   const Operand guard = frontend::one_of_the_copies(r, v.layout());
   const std::vector<Operand> elements = v.elements();
   std::string_view space;
-  frontend::walk_elements(r, ref, v.layout(), [&](int64_t e, const auto& where, int64_t) {
-    for (int64_t k = 0; k < v.layout().vector_length(); ++k) {
-      r.emit(mnemonic(op, space, ref.dtype()), {where(k).operand(), elements[static_cast<size_t>(e + k)]}, guard);
-    }
-  }, &space);
+  frontend::walk_elements(
+      r, ref, v.layout(),
+      [&](int64_t e, const auto& where, int64_t) {
+        for (int64_t k = 0; k < v.layout().vector_length(); ++k) {
+          r.emit(mnemonic(op, space, ref.dtype()), {where(k).operand(), elements[static_cast<size_t>(e + k)]},
+                 guard);
+        }
+      },
+      &space);
 }
 
 }  // namespace
@@ -71,7 +82,8 @@ void atomic_add(const Ref& ref, const Scalar& value, std::source_location loc) {
   const Scalar v = value.weak() ? value.astype(ref.dtype()) : value;
   check(ref, Shape(ref.rank(), 1), v.dtype(), "add");
   frontend::Access access(r, ref, {});
-  r.emit(mnemonic("add", access.space(), ref.dtype()), {access.at(Shape(ref.rank(), 0)).operand(), v.as_register()}, r.elected());
+  r.emit(mnemonic("add", access.space(), ref.dtype()),
+         {access.at(Shape(ref.rank(), 0)).operand(), v.as_register()}, r.elected());
 }
 
 }  // namespace palladion::plgpu

@@ -100,20 +100,22 @@ Parity parity_of(Recorder& r, const BarrierRef::State& s, const Scalar& which) {
 
 }  // namespace
 
-BarrierRef::BarrierRef(std::shared_ptr<State> state) : state_(std::move(state)), shape_(state_->type.options.num_barriers) {}
+BarrierRef::BarrierRef(std::shared_ptr<State> state)
+    : state_(std::move(state)), shape_(state_->type.options.num_barriers) {}
 
 BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_location loc) const {
   const At at(loc);
   if (index.size() > shape_.size()) {
-    fail(Code::barrier_index, fmt::format("{} indices for barrier \"{}\" of shape {}", index.size(), state_->name, pl::to_string(shape_)));
+    fail(Code::barrier_index, fmt::format("{} indices for barrier \"{}\" of shape {}", index.size(),
+                                          state_->name, pl::to_string(shape_)));
   }
   BarrierRef out = *this;
   out.shape_.assign(shape_.begin() + static_cast<int64_t>(index.size()), shape_.end());
   Scalar linear(0);
   for (size_t i = 0; i < index.size(); ++i) {
     if (index[i].is_constant() && (index[i].as_int() < 0 || index[i].as_int() >= shape_[i])) {
-      fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}", index[i].as_int(), state_->name,
-                                            pl::to_string(shape_)));
+      fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}",
+                                            index[i].as_int(), state_->name, pl::to_string(shape_)));
     }
     linear = linear * shape_[i] + index[i];
   }
@@ -124,7 +126,8 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
 Scalar BarrierRef::single(std::string_view verb) const {
   if (state_ == nullptr) fail(Code::bad_barrier, fmt::format("{}: no barrier was given", verb));
   if (pl::volume(shape_) != 1) {
-    fail(Code::barrier_index, fmt::format("{}: \"{}\" is an array of {} barriers", verb, state_->name, pl::to_string(shape_)),
+    fail(Code::barrier_index,
+         fmt::format("{}: \"{}\" is an array of {} barriers", verb, state_->name, pl::to_string(shape_)),
          "index it to a single barrier with .at(slot)");
   }
   return linear_;
@@ -143,15 +146,22 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   Recorder& r = Recorder::current();
   const BarrierOptions& o = type.options;
   const int64_t count = pl::volume(o.num_barriers);
-  if (o.num_arrivals < 1) fail(Code::bad_barrier, fmt::format("barrier \"{}\": num_arrivals is {}, it must be at least 1", name, o.num_arrivals));
+  if (o.num_arrivals < 1)
+    fail(Code::bad_barrier,
+         fmt::format("barrier \"{}\": num_arrivals is {}, it must be at least 1", name, o.num_arrivals));
   if (count < 1 || count > 32) {
-    fail(Code::too_many_barriers, fmt::format("barrier \"{}\": {} barriers in one array, at most 32 are possible", name, count));
+    fail(Code::too_many_barriers,
+         fmt::format("barrier \"{}\": {} barriers in one array, at most 32 are possible", name, count));
   }
-  if (o.orders_tensor_core) frontend::unsupported("orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on sm_90a");
+  if (o.orders_tensor_core)
+    frontend::unsupported(
+        "orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on sm_90a");
   for (const auto& axis : type.collective_axes) {
     bool known = false;
     for (const auto& a : r.mesh().cluster) known |= a.name == axis;
-    if (!known) fail(Code::unknown_axis, fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis));
+    if (!known)
+      fail(Code::unknown_axis,
+           fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis));
   }
   auto state = std::make_shared<BarrierRef::State>();
   state->name = name;
@@ -167,7 +177,8 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
     if (state->group_arrivals) {
       for (auto& [mark, extra] : state->copy_arrivals) r.insert_after(mark, extra);
     }
-    const int64_t arrivals = state->type.options.num_arrivals * per_arrival * peers(r, state->type.collective_axes);
+    const int64_t arrivals =
+        state->type.options.num_arrivals * per_arrival * peers(r, state->type.collective_axes);
     return {state->offset, state->count, arrivals};
   });
   return BarrierRef(std::move(state));
@@ -176,7 +187,8 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
 namespace {
 
 // Recorded aside: three more arrivals, used only if warpgroups arrive at the barrier too.
-void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnemonic, const Operand& address, const Operand& guard) {
+void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnemonic, const Operand& address,
+                      const Operand& guard) {
   const auto mark = r.last_instruction();
   r.emit(mnemonic, {Operand::sink(), address, Operand::imm(warps_per_group - 1)}, guard);
   s.copy_arrivals.push_back({mark, {r.function().body.back()}});
@@ -185,7 +197,8 @@ void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnem
 
 }  // namespace
 
-void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset, const Operand& bytes, const Operand& guard) {
+void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset,
+                                     const Operand& bytes, const Operand& guard) {
   tma_arrivals = true;
   const Operand where = Operand::address(address, address_offset);
   r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
@@ -194,7 +207,8 @@ void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_
 
 void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int64_t bytes) {
   const Operand where = Operand::address(remote);
-  r.emit("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", {Operand::sink(), where, Operand::imm(bytes)}, r.elected());
+  r.emit("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64",
+         {Operand::sink(), where, Operand::imm(bytes)}, r.elected());
   remember_arrival(r, *this, "mbarrier.arrive.release.cluster.shared::cluster.b64", where, r.elected());
 }
 
@@ -207,13 +221,15 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   // The other lanes' accesses come before the arrival of the one that speaks for them.
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (!barrier.state().type.cluster) {
-    r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)}, r.elected_in_warp());
+    r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)},
+           r.elected_in_warp());
     return;
   }
   const Operand own = offset == 0 ? address : r.pure("add.s32", {address, Operand::imm(offset)}, Type::b32);
   for (const Scalar& rank : target_ranks(r, barrier.state().type.collective_axes)) {
     const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
-    r.emit("mbarrier.arrive.shared::cluster.b64", {Operand::sink(), Operand::address(remote)}, r.elected_in_warp());
+    r.emit("mbarrier.arrive.shared::cluster.b64", {Operand::sink(), Operand::address(remote)},
+           r.elected_in_warp());
   }
 }
 
@@ -235,14 +251,18 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_test", &offset);
   const Parity parity = parity_of(r, barrier.state(), which);
-  const Operand mine = r.reg(Type::pred), done = r.reg(Type::b32), all = r.reg(Type::b32), result = r.reg(Type::pred);
-  r.emit("mbarrier.test_wait.parity.shared::cta.b64", {mine, Operand::address(address, offset), parity.value});
+  const Operand mine = r.reg(Type::pred), done = r.reg(Type::b32), all = r.reg(Type::b32),
+                result = r.reg(Type::pred);
+  r.emit("mbarrier.test_wait.parity.shared::cta.b64",
+         {mine, Operand::address(address, offset), parity.value});
   // Lanes may see different answers; all follow lane 0 of their warp.
   r.emit("selp.b32", {done, Operand::imm(1), Operand::imm(0), mine});
   r.emit("shfl.sync.idx.b32", {all, done, Operand::imm(0), Operand::imm(31), Operand::imm(-1)});
   r.emit("setp.ne.s32", {result, all, Operand::imm(0)});
   // ... and all warps agree.
-  const Operand id = r.thread_count() == 1 ? Operand::imm(0) : r.at_entry("add.s32", {r.thread_index(), Operand::imm(1)}, Type::b32);
+  const Operand id = r.thread_count() == 1
+                         ? Operand::imm(0)
+                         : r.at_entry("add.s32", {r.thread_index(), Operand::imm(1)}, Type::b32);
   const Operand agreed = r.reg(Type::pred);
   r.emit("bar.red.and.pred", {agreed, id, Operand::imm(128), result});
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, parity.mask}, agreed);
@@ -259,12 +279,16 @@ void commit_smem(std::source_location loc) {
 void set_max_registers(int n, const std::string& action, std::source_location loc) {
   const At at(loc);
   if (n < 24 || n > 256 || n % 8 != 0) {
-    fail(Code::bad_registers, fmt::format("set_max_registers({}): the number must be a multiple of 8 from 24 to 256", n));
+    fail(Code::bad_registers,
+         fmt::format("set_max_registers({}): the number must be a multiple of 8 from 24 to 256", n));
   }
   if (action != "increase" && action != "decrease") {
-    fail(Code::bad_registers, fmt::format("set_max_registers: the action is \"increase\" or \"decrease\", not \"{}\"", action));
+    fail(Code::bad_registers,
+         fmt::format("set_max_registers: the action is \"increase\" or \"decrease\", not \"{}\"", action));
   }
-  Recorder::current().emit(action == "increase" ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", {Operand::imm(n)});
+  Recorder::current().emit(
+      action == "increase" ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32",
+      {Operand::imm(n)});
 }
 
 void griddepcontrol_wait(std::source_location loc) {
@@ -298,7 +322,8 @@ Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::sou
 namespace {
 
 Address semaphore_address(Recorder& r, const Ref& semaphore, std::string_view verb) {
-  if (semaphore.space() != MemorySpace::gmem || semaphore.dtype() != DType::s32 || pl::volume(semaphore.shape()) != 1) {
+  if (semaphore.space() != MemorySpace::gmem || semaphore.dtype() != DType::s32 ||
+      pl::volume(semaphore.shape()) != 1) {
     fail(Code::bad_semaphore, fmt::format("{} takes one semaphore, this is {}", verb, to_string(semaphore)),
          "allocate semaphores with pl::get_global(plgpu::SemaphoreType::REGULAR(shape)) and index one");
   }
@@ -307,22 +332,26 @@ Address semaphore_address(Recorder& r, const Ref& semaphore, std::string_view ve
 }
 
 void check_scope(const std::string& scope, std::string_view verb) {
-  if (scope != "sys" && scope != "gpu") fail(Code::bad_semaphore, fmt::format("{}: memory_scope is \"sys\" or \"gpu\", not \"{}\"", verb, scope));
+  if (scope != "sys" && scope != "gpu")
+    fail(Code::bad_semaphore, fmt::format("{}: memory_scope is \"sys\" or \"gpu\", not \"{}\"", verb, scope));
 }
 
 }  // namespace
 
-void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options, std::source_location loc) {
+void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options,
+                      std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   check_scope(options.memory_scope, "semaphore_signal");
   const Address a = semaphore_address(r, semaphore, "semaphore_signal");
   // Everything that the warpgroup did comes before the signal.
   r.warpgroup_barrier();
-  r.emit(fmt::format("red.release.{}.global.add.s32", options.memory_scope), {a.operand(), inc.astype(DType::s32).operand()}, r.elected());
+  r.emit(fmt::format("red.release.{}.global.add.s32", options.memory_scope),
+         {a.operand(), inc.astype(DType::s32).operand()}, r.elected());
 }
 
-void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options, std::source_location loc) {
+void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options,
+                    std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   check_scope(options.memory_scope, "semaphore_wait");
@@ -337,7 +366,8 @@ void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions
   r.warpgroup_barrier();
   if (options.decrement) {
     const Operand minus = r.pure("sub.s32", {Operand::imm(0), wanted}, Type::b32);
-    r.emit(fmt::format("red.relaxed.{}.global.add.s32", options.memory_scope), {a.operand(), minus}, r.elected());
+    r.emit(fmt::format("red.relaxed.{}.global.add.s32", options.memory_scope), {a.operand(), minus},
+           r.elected());
     r.warpgroup_barrier();
   }
 }

@@ -32,11 +32,16 @@ struct BarrierType {
   std::vector<std::string> collective_axes;
   std::source_location loc;
 };
-inline BarrierType Barrier(BarrierOptions options = {}, std::source_location loc = std::source_location::current()) {
+inline BarrierType Barrier(BarrierOptions options = {},
+                           std::source_location loc = std::source_location::current()) {
   return {std::move(options), false, {}, loc};
 }
-inline BarrierType ClusterBarrier(ClusterBarrierOptions o, std::source_location loc = std::source_location::current()) {
-  return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core}, true, std::move(o.collective_axes), loc};
+inline BarrierType ClusterBarrier(ClusterBarrierOptions o,
+                                  std::source_location loc = std::source_location::current()) {
+  return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core},
+          true,
+          std::move(o.collective_axes),
+          loc};
 }
 
 // --- a barrier, or an array of barriers -------------------------------------------------------------
@@ -52,7 +57,8 @@ class BarrierRef {
   BarrierRef at(pl::ScalarArg first, const Rest&... rest) const {
     return indexed({first.value, Scalar(rest)...}, first.loc);
   }
-  BarrierRef indexed(const std::vector<Scalar>& index, std::source_location loc = std::source_location::current()) const;
+  BarrierRef indexed(const std::vector<Scalar>& index,
+                     std::source_location loc = std::source_location::current()) const;
 
   // --- for other verbs
   State& state() const { return *state_; }
@@ -72,15 +78,15 @@ struct BarrierRef::State {
   BarrierType type;
   int64_t offset = 0;  // from the first barrier of the kernel
   int64_t count = 1;
-  isa::Operand phases; // bit i: parity that the next wait for barrier i expects
+  isa::Operand phases;  // bit i: parity that the next wait for barrier i expects
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
   bool tma_arrivals = false, group_arrivals = false;
   std::vector<std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>> copy_arrivals;
 
   // One arrival by this thread's elected lane that announces `bytes`, here or (`remote`: an address in
   // the cluster's window) at another CTA's barrier.
-  void copy_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset, const isa::Operand& bytes,
-                    const isa::Operand& guard);
+  void copy_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset,
+                    const isa::Operand& bytes, const isa::Operand& guard);
   void remote_arrivals(frontend::Recorder& r, const isa::Operand& remote, int64_t bytes);
 };
 
@@ -97,7 +103,8 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc = std::s
 // Writes (and reads) of SMEM before it are ordered before copies and wgmmas issued after it.
 void commit_smem(std::source_location loc = std::source_location::current());
 
-void set_max_registers(int n, const std::string& action = "increase", std::source_location loc = std::source_location::current());
+void set_max_registers(int n, const std::string& action = "increase",
+                       std::source_location loc = std::source_location::current());
 void griddepcontrol_wait(std::source_location loc = std::source_location::current());
 void griddepcontrol_launch_dependents(std::source_location loc = std::source_location::current());
 
@@ -127,7 +134,8 @@ Scalar semaphore_read(const Ref& semaphore, std::source_location loc = std::sour
 }  // namespace palladion::plgpu
 
 namespace palladion::pl {
-plgpu::Ref get_global(const plgpu::SemaphoreType& type, std::source_location loc = std::source_location::current());
+plgpu::Ref get_global(const plgpu::SemaphoreType& type,
+                      std::source_location loc = std::source_location::current());
 // About so many nanoseconds.
 void delay(const Scalar& nanoseconds, std::source_location loc = std::source_location::current());
 }  // namespace palladion::pl

@@ -98,7 +98,8 @@ class IndexMap {
  public:
   IndexMap() = default;
   template <class F>
-  requires(!std::same_as<std::decay_t<F>, IndexMap>) IndexMap(F f) {  // NOLINT: functions are index maps
+    requires(!std::same_as<std::decay_t<F>, IndexMap>)
+  IndexMap(F f) {  // NOLINT: functions are index maps
     map_ = [f = std::move(f)](const Indices& in) mutable -> Indices {
       if constexpr (detail::takes_some_scalars<F>(std::make_index_sequence<detail::max_grid_rank + 1>{})) {
         Indices out;

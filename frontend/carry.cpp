@@ -20,18 +20,29 @@ void add_leaf(Carry& carry, const plgpu::Array& value) {
                    plgpu::Array::packed_type(value.dtype(), value.pack())});
 }
 
-pl::Scalar scalar_of(const CarryLeaf& leaf) { return pl::Scalar::from_register(leaf.dtype, leaf.registers.front()); }
+pl::Scalar scalar_of(const CarryLeaf& leaf) {
+  return pl::Scalar::from_register(leaf.dtype, leaf.registers.front());
+}
 
-plgpu::Array array_of(const CarryLeaf& leaf) { return plgpu::Array(leaf.dtype, leaf.shape, leaf.layout, leaf.registers); }
+plgpu::Array array_of(const CarryLeaf& leaf) {
+  return plgpu::Array(leaf.dtype, leaf.shape, leaf.layout, leaf.registers);
+}
 
 namespace {
 
 void move(Recorder& r, Type type, const Operand& to, const Operand& from) {
   switch (type) {
-    case Type::pred: r.emit("mov.pred", {to, from}); return;
-    case Type::f32: r.emit("mov.f32", {to, from}); return;
-    case Type::f64: r.emit("mov.f64", {to, from}); return;
-    default: r.emit(fmt::format("mov.b{}", isa::bits(type)), {to, from});
+    case Type::pred:
+      r.emit("mov.pred", {to, from});
+      return;
+    case Type::f32:
+      r.emit("mov.f32", {to, from});
+      return;
+    case Type::f64:
+      r.emit("mov.f64", {to, from});
+      return;
+    default:
+      r.emit(fmt::format("mov.b{}", isa::bits(type)), {to, from});
   }
 }
 
@@ -42,8 +53,11 @@ std::string describe(const CarryLeaf& leaf) {
 
 // A splat becomes what the carry is; numbers of the host take its dtype.
 CarryLeaf fit(Recorder& r, const CarryLeaf& to, const CarryLeaf& from, std::string_view verb) {
-  if (to.is_array == from.is_array && to.dtype == from.dtype && to.shape == from.shape && to.layout == from.layout) return from;
-  if (to.is_array && from.is_array && from.layout.is_splat() && to.dtype == from.dtype && to.shape == from.shape) {
+  if (to.is_array == from.is_array && to.dtype == from.dtype && to.shape == from.shape &&
+      to.layout == from.layout)
+    return from;
+  if (to.is_array && from.is_array && from.layout.is_splat() && to.dtype == from.dtype &&
+      to.shape == from.shape) {
     std::vector<plgpu::Array> both{array_of(to), array_of(from)};
     plgpu::unify_layouts(both);
     Carry c;
@@ -51,7 +65,8 @@ CarryLeaf fit(Recorder& r, const CarryLeaf& to, const CarryLeaf& from, std::stri
     return c.front();
   }
   (void)r;
-  fail(Code::bad_carry, fmt::format("{}: a carry starts as {} and continues as {}", verb, describe(to), describe(from)),
+  fail(Code::bad_carry,
+       fmt::format("{}: a carry starts as {} and continues as {}", verb, describe(to), describe(from)),
        "dtype, shape and layout of a carry must stay the same; start it with plgpu::layout_cast or .astype");
 }
 
@@ -73,7 +88,8 @@ Carry copy_carry(Recorder& r, const Carry& from) {
 
 void assign_carry(Recorder& r, const Carry& to, const Carry& from, std::string_view verb) {
   if (to.size() != from.size()) {
-    fail(Code::bad_carry, fmt::format("{}: {} values are carried, the body gives {}", verb, to.size(), from.size()));
+    fail(Code::bad_carry,
+         fmt::format("{}: {} values are carried, the body gives {}", verb, to.size(), from.size()));
   }
   std::unordered_set<uint32_t> targets;
   for (const CarryLeaf& leaf : to)

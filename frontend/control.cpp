@@ -64,13 +64,16 @@ void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function
 
 }  // namespace
 
-void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t unroll, const std::function<void(const Scalar&)>& body) {
+void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t unroll,
+                 const std::function<void(const Scalar&)>& body) {
   Recorder& r = Recorder::current();
   if (step < 1) fail(Code::bad_carry, fmt::format("a loop with step {}: it must be at least 1", step));
   const bool known = lower.is_constant() && upper.is_constant();
   const int64_t trips = known ? std::max<int64_t>(0, pl::cdiv(upper.as_int() - lower.as_int(), step)) : -1;
   if (unroll < 1 || (known && trips % unroll != 0) || (!known && unroll != 1)) {
-    fail(Code::bad_carry, fmt::format("a loop cannot be unrolled {} times: the number of steps is {}", unroll, known ? std::to_string(trips) : "dynamic"),
+    fail(Code::bad_carry,
+         fmt::format("a loop cannot be unrolled {} times: the number of steps is {}", unroll,
+                     known ? std::to_string(trips) : "dynamic"),
          "unroll must divide the number of steps, which must be known while recording");
   }
   if (trips == 0) return;
@@ -90,7 +93,8 @@ void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t
     r.emit("bra", {end}, negated(enters));
   }
   r.place(head);
-  const Scalar index = Scalar::from_register(dtype, i, lower.nonnegative(), lower.is_constant() ? std::gcd(lower.as_int(), step * unroll) : 1);
+  const Scalar index = Scalar::from_register(
+      dtype, i, lower.nonnegative(), lower.is_constant() ? std::gcd(lower.as_int(), step * unroll) : 1);
   user_code(r, [&] { unrolled(index, step, unroll, body); });
   const Operand again = r.reg(Type::pred);
   r.emit(fmt::format("add.{}", pl::name(dtype)), {i, i, Operand::imm(step * unroll)});

@@ -12,7 +12,8 @@ namespace palladion::frontend {
 
 // The instructions around a body; `body` records it with the author's lines of its own.
 void record_when(const pl::Scalar& condition, const std::function<void()>& body);
-void record_if(const pl::Scalar& condition, const std::function<void()>& yes, const std::function<void()>& no);
+void record_if(const pl::Scalar& condition, const std::function<void()>& yes,
+               const std::function<void()>& no);
 void record_loop(const pl::Scalar& lower, const pl::Scalar& upper, int64_t step, int64_t unroll,
                  const std::function<void(const pl::Scalar&)>& body);
 void record_while(const std::function<pl::Scalar()>& condition, const std::function<void()>& body);
@@ -69,7 +70,8 @@ template <class Body>
   requires std::invocable<Body, Scalar>
 void loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& options = {}) {
   const frontend::At at(lower.loc);
-  frontend::record_loop(lower.value, upper.value, options.step, options.unroll, [&](const Scalar& i) { body(i); });
+  frontend::record_loop(lower.value, upper.value, options.step, options.unroll,
+                        [&](const Scalar& i) { body(i); });
 }
 
 template <class Body>
@@ -107,8 +109,10 @@ frontend::CarryResult<Init> fori_loop(ScalarArg lower, ScalarArg upper, Body&& b
 
 template <class Body, class First, class Second, class... More>
   requires(!std::same_as<std::decay_t<Second>, LoopOptions>)
-auto fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const First& first, const Second& second, const More&... more) {
-  return fori_loop(lower, upper, std::forward<Body>(body), std::tuple<First, Second, More...>(first, second, more...));
+auto fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const First& first, const Second& second,
+               const More&... more) {
+  return fori_loop(lower, upper, std::forward<Body>(body),
+                   std::tuple<First, Second, More...>(first, second, more...));
 }
 
 // while (condition(state)) state = body(state)

@@ -92,20 +92,23 @@ Operand global_address(Recorder& r, const Ref& gmem, int64_t* offset) {
   return a.base;
 }
 
-void linear_copy_in(Recorder& r, const Ref& src, const Ref& dst, const Operand& mbar, int64_t mbar_offset, const Operand& guard) {
+void linear_copy_in(Recorder& r, const Ref& src, const Ref& dst, const Operand& mbar, int64_t mbar_offset,
+                    const Operand& guard) {
   frontend::copy_digits(src, dst, "copy_gmem_to_smem");
   int64_t offset = 0;
   const Operand from = global_address(r, src, &offset);
   const Scalar to = frontend::shared_address(dst);
-  r.emit("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
-         {Operand::address(to.without_offset().as_register(), to.offset()), Operand::address(from, offset),
-          Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype())), Operand::address(mbar, mbar_offset)},
-         guard);
+  r.emit(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+      {Operand::address(to.without_offset().as_register(), to.offset()), Operand::address(from, offset),
+       Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype())), Operand::address(mbar, mbar_offset)},
+      guard);
 }
 
 }  // namespace
 
-void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier, const CopyInOptions& options, std::source_location loc) {
+void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
+                       const CopyInOptions& options, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "copy_gmem_to_smem";
@@ -116,57 +119,71 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
   const int64_t bytes = pl::volume(dst.shape()) * pl::bytes(dst.dtype());
   Operand announced = Operand::imm(bytes);
   if (options.predicate) {
-    announced = options.predicate->is_constant() ? Operand::imm(options.predicate->as_int() != 0 ? bytes : 0)
-                                                 : r.pure("selp.b32", {Operand::imm(bytes), Operand::imm(0), options.predicate->operand()}, Type::b32);
+    announced = options.predicate->is_constant()
+                    ? Operand::imm(options.predicate->as_int() != 0 ? bytes : 0)
+                    : r.pure("selp.b32", {Operand::imm(bytes), Operand::imm(0), options.predicate->operand()},
+                             Type::b32);
   }
   const bool multicast = !options.collective_axes.empty();
   Collective c;
   if (multicast) c = collective(r, options.collective_axes, verb);
-  if (multicast && c.partition.parts > 1 && options.predicate) fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
+  if (multicast && c.partition.parts > 1 && options.predicate)
+    fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
   if (!multicast && copies_linearly(src, dst, options.oob_mode)) {
     barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
     return linear_copy_in(r, src, dst, mbar, mbar_offset, guard);
   }
   const auto t = frontend::make_transfer(r, src, dst, c.partition, verb);
   barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
-  std::vector<Operand> operands{Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
-                                tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
+  std::vector<Operand> operands{
+      Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
+      tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
   const bool casts = multicast && c.partition.parts > 1;
   if (casts) operands.push_back(c.mask);
-  r.emit(fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}", t.box.map.rank,
-                     casts ? ".multicast::cluster" : ""),
+  r.emit(fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}",
+                     t.box.map.rank, casts ? ".multicast::cluster" : ""),
          std::move(operands), guard);
 }
 
 namespace {
 
 void check_reduction(const std::string& op, DType d) {
-  static constexpr std::array<std::string_view, 8> known = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  static constexpr std::array<std::string_view, 8> known = {"add", "min", "max", "inc",
+                                                            "dec", "and", "or",  "xor"};
   bool found = false;
   for (auto k : known) found |= k == op;
-  if (!found) fail(Code::bad_reduction, fmt::format("copy_smem_to_gmem: there is no reduction \"{}\"", op), "add, min, max, inc, dec, and, or, xor");
-  const bool arithmetic = d == DType::f16 || d == DType::bf16 || d == DType::s32 || d == DType::u32 || d == DType::s64 || d == DType::u64;
+  if (!found)
+    fail(Code::bad_reduction, fmt::format("copy_smem_to_gmem: there is no reduction \"{}\"", op),
+         "add, min, max, inc, dec, and, or, xor");
+  const bool arithmetic = d == DType::f16 || d == DType::bf16 || d == DType::s32 || d == DType::u32 ||
+                          d == DType::s64 || d == DType::u64;
   bool ok = false;
   if (op == "add") ok = (arithmetic && d != DType::s64) || d == DType::f32 || d == DType::f64;
   if (op == "min" || op == "max") ok = arithmetic;
   if (op == "inc" || op == "dec") ok = d == DType::u32;
-  if (op == "and" || op == "or" || op == "xor") ok = d == DType::s32 || d == DType::u32 || d == DType::s64 || d == DType::u64;
-  if (!ok) fail(Code::bad_reduction, fmt::format("copy_smem_to_gmem: the reduction \"{}\" is not defined for {}", op, pl::name(d)));
+  if (op == "and" || op == "or" || op == "xor")
+    ok = d == DType::s32 || d == DType::u32 || d == DType::s64 || d == DType::u64;
+  if (!ok)
+    fail(Code::bad_reduction,
+         fmt::format("copy_smem_to_gmem: the reduction \"{}\" is not defined for {}", op, pl::name(d)));
 }
 
 }  // namespace
 
-void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& options, std::source_location loc) {
+void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& options,
+                       std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   if (!options.reduction_op.empty()) check_reduction(options.reduction_op, src.dtype());
   const auto t = frontend::make_transfer(r, dst, src, {}, "copy_smem_to_gmem");
   const Operand guard = with_predicate(r, r.elected(), options.predicate);
-  const Operand from = Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset());
+  const Operand from =
+      Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset());
   const std::string mnemonic =
       options.reduction_op.empty()
           ? fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", t.box.map.rank)
-          : fmt::format("cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}.tile.bulk_group", t.box.map.rank, options.reduction_op);
+          : fmt::format("cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}.tile.bulk_group",
+                        t.box.map.rank, options.reduction_op);
   r.emit(mnemonic, {tensor_operand(r, dst, t.box), from}, guard);
   if (options.commit_group) r.emit("cp.async.bulk.commit_group", {}, r.elected());
 }
@@ -180,7 +197,9 @@ void commit_smem_to_gmem_group(std::source_location loc) {
 void wait_smem_to_gmem(int n, bool wait_read_only, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  if (n < 0) fail(Code::copy_limits, fmt::format("wait_smem_to_gmem({}): the number of groups left cannot be negative", n));
+  if (n < 0)
+    fail(Code::copy_limits,
+         fmt::format("wait_smem_to_gmem({}): the number of groups left cannot be negative", n));
   r.emit(wait_read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", {Operand::imm(n)});
   r.warpgroup_barrier();
 }
@@ -189,12 +208,15 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options, std::source_
   const At at(loc);
   Recorder& r = Recorder::current();
   if (ref.space() != MemorySpace::gmem || ref.base().array < 0) {
-    fail(Code::bad_space, fmt::format("async_prefetch takes a reference of a GMEM argument, this is {}", to_string(ref)));
+    fail(Code::bad_space,
+         fmt::format("async_prefetch takes a reference of a GMEM argument, this is {}", to_string(ref)));
   }
   Partition partition;
-  if (!options.collective_axes.empty()) partition = collective(r, options.collective_axes, "async_prefetch").partition;
+  if (!options.collective_axes.empty())
+    partition = collective(r, options.collective_axes, "async_prefetch").partition;
   const auto box = frontend::make_box(ref, partition, "async_prefetch");
-  r.emit(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", box.map.rank), {tensor_operand(r, ref, box)}, r.elected());
+  r.emit(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", box.map.rank),
+         {tensor_operand(r, ref, box)}, r.elected());
 }
 
 }  // namespace palladion::plgpu

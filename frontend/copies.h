@@ -21,7 +21,8 @@ struct CopyInOptions {
   std::optional<Scalar> predicate;
 };
 // One arrival at `barrier` when all bytes are there.
-void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier, const CopyInOptions& options = {},
+void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
+                       const CopyInOptions& options = {},
                        std::source_location loc = std::source_location::current());
 
 struct CopyOutOptions {
@@ -34,13 +35,15 @@ void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& opt
                        std::source_location loc = std::source_location::current());
 void commit_smem_to_gmem_group(std::source_location loc = std::source_location::current());
 // Until at most n groups of this thread are on their way; `wait_read_only`: until SMEM may be overwritten.
-void wait_smem_to_gmem(int n, bool wait_read_only = false, std::source_location loc = std::source_location::current());
+void wait_smem_to_gmem(int n, bool wait_read_only = false,
+                       std::source_location loc = std::source_location::current());
 
 struct PrefetchOptions {
   std::vector<std::string> collective_axes;
 };
 // Into L2.
-void async_prefetch(const Ref& ref, const PrefetchOptions& options = {}, std::source_location loc = std::source_location::current());
+void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
+                    std::source_location loc = std::source_location::current());
 
 struct AsyncStoreOptions {
   Scalar cluster_idx;
@@ -48,7 +51,8 @@ struct AsyncStoreOptions {
   std::string atomic;  // add, min, max, inc, dec, and, or, xor; empty: a store
 };
 // Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
-void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier, const AsyncStoreOptions& options,
+void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,
+                      const AsyncStoreOptions& options,
                       std::source_location loc = std::source_location::current());
 
 }  // namespace palladion::plgpu

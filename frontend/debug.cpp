@@ -22,7 +22,8 @@ struct Conversion {
 Conversion conversion(DType d) {
   if (is_float(d)) return {"%f", DType::f64};
   if (bits(d) == 64) return {is_signed(d) ? "%lld" : "%llu", d};
-  return {is_signed(d) || d == DType::bool_ ? "%d" : "%u", is_signed(d) || d == DType::bool_ ? DType::s32 : DType::u32};
+  return {is_signed(d) || d == DType::bool_ ? "%d" : "%u",
+          is_signed(d) || d == DType::bool_ ? DType::s32 : DType::u32};
 }
 
 std::string c_format(const std::string& format, const std::vector<std::string>& conversions) {
@@ -30,7 +31,8 @@ std::string c_format(const std::string& format, const std::vector<std::string>& 
   size_t next = 0;
   for (size_t i = 0; i < format.size(); ++i) {
     if (format.compare(i, 2, "{}") == 0) {
-      if (next == conversions.size()) fail(Code::bad_index, fmt::format("debug_print: \"{}\" has more {{}} than values", format));
+      if (next == conversions.size())
+        fail(Code::bad_index, fmt::format("debug_print: \"{}\" has more {{}} than values", format));
       out += conversions[next++];
       ++i;
     } else {
@@ -38,7 +40,9 @@ std::string c_format(const std::string& format, const std::vector<std::string>& 
       if (format[i] == '%') out += '%';
     }
   }
-  if (next != conversions.size()) fail(Code::bad_index, fmt::format("debug_print: {} values for \"{}\"", conversions.size(), format), "write one {} for each value");
+  if (next != conversions.size())
+    fail(Code::bad_index, fmt::format("debug_print: {} values for \"{}\"", conversions.size(), format),
+         "write one {} for each value");
   return out + "\n";
 }
 
@@ -78,7 +82,8 @@ Operand string_address(Recorder& r, const std::string& text) {
   v.dims = {text.size() + 1};
   v.init.assign(text.begin(), text.end());
   v.init.push_back(0);
-  const auto symbol = r.builder().add_variable(fmt::format("palladion_text_{}", r.module().symbols.size()), std::move(v), true);
+  const auto symbol = r.builder().add_variable(fmt::format("palladion_text_{}", r.module().symbols.size()),
+                                               std::move(v), true);
   const Operand address = r.pure("mov.u64", {Operand::symbol(symbol)}, Type::b64);
   return r.pure("cvta.global.u64", {address}, Type::b64);
 }
@@ -98,7 +103,8 @@ struct Value {
 };
 
 // Where `guard` holds.
-void call_vprintf(Recorder& r, const std::string& format, const std::vector<Value>& values, const Operand& guard) {
+void call_vprintf(Recorder& r, const std::string& format, const std::vector<Value>& values,
+                  const Operand& guard) {
   const Operand end = r.label("printed");
   Operand skip = guard;
   if (guard.is(Operand::Kind::reg)) {
@@ -115,25 +121,31 @@ void call_vprintf(Recorder& r, const std::string& format, const std::vector<Valu
     for (const Value& v : values) {
       const DType d = conversion(v.dtype).passed;
       Operand e = frontend::element_convert(r, v.dtype, d, v.element);
-      if (!e.is(Operand::Kind::reg)) e = r.pure(fmt::format("mov.{}", d == DType::f64 ? "f64" : frontend::bits_suffix(d)), {e}, frontend::register_type(d));
+      if (!e.is(Operand::Kind::reg))
+        e = r.pure(fmt::format("mov.{}", d == DType::f64 ? "f64" : frontend::bits_suffix(d)), {e},
+                   frontend::register_type(d));
       offset = align_to(offset, bytes(d));
-      r.emit(fmt::format("st.local.{}", d == DType::f64 ? "f64" : frontend::bits_suffix(d)), {Operand::address(base, offset), e});
+      r.emit(fmt::format("st.local.{}", d == DType::f64 ? "f64" : frontend::bits_suffix(d)),
+             {Operand::address(base, offset), e});
       offset += bytes(d);
     }
     arguments = r.pure("cvta.local.u64", {base}, Type::b64);
   }
   if (!arguments.is(Operand::Kind::reg)) arguments = r.pure("mov.b64", {arguments}, Type::b64);
-  const auto p0 = local(r, isa::Space::param, Type::b64, {}, 0), p1 = local(r, isa::Space::param, Type::b64, {}, 0),
+  const auto p0 = local(r, isa::Space::param, Type::b64, {}, 0),
+             p1 = local(r, isa::Space::param, Type::b64, {}, 0),
              result = local(r, isa::Space::param, Type::b32, {}, 0);
   r.emit("st.param.b64", {Operand::address(Operand::symbol(p0)), string_address(r, format)});
   r.emit("st.param.b64", {Operand::address(Operand::symbol(p1)), arguments});
-  r.emit("call.uni", {Operand::vector({Operand::symbol(result)}), Operand::symbol(function), Operand::vector({Operand::symbol(p0), Operand::symbol(p1)})});
+  r.emit("call.uni", {Operand::vector({Operand::symbol(result)}), Operand::symbol(function),
+                      Operand::vector({Operand::symbol(p0), Operand::symbol(p1)})});
   if (guard.is(Operand::Kind::reg)) r.place(end);
 }
 
 }  // namespace
 
-void detail::print_scalars(const std::string& format, const std::vector<Scalar>& values, std::source_location loc) {
+void detail::print_scalars(const std::string& format, const std::vector<Scalar>& values,
+                           std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   std::vector<std::string> conversions;
@@ -152,10 +164,12 @@ void debug_print(Format format, const plgpu::Array& x) {
   std::string place = "[";
   for (size_t d = 0; d < x.rank(); ++d) place += d == 0 ? "%d" : ", %d";
   text = place + "]: " + text;
-  const plgpu::Layout layout = x.layout().is_splat() ? plgpu::default_layout(x.shape(), x.dtype()) : x.layout();
+  const plgpu::Layout layout =
+      x.layout().is_splat() ? plgpu::default_layout(x.shape(), x.dtype()) : x.layout();
   const plgpu::Array whole = plgpu::layout_cast(x, layout);
   std::vector<std::vector<Operand>> indices;
-  for (size_t d = 0; d < x.rank(); ++d) indices.push_back(plgpu::element_indices(x.shape(), layout, static_cast<int>(d)));
+  for (size_t d = 0; d < x.rank(); ++d)
+    indices.push_back(plgpu::element_indices(x.shape(), layout, static_cast<int>(d)));
   const std::vector<Operand> elements = whole.elements();
   for (size_t e = 0; e < elements.size(); ++e) {
     std::vector<Value> values;

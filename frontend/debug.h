@@ -13,12 +13,13 @@ namespace detail {
 void print_scalars(const std::string& format, const std::vector<Scalar>& values, std::source_location loc);
 }
 
-
 struct Format {
   std::string text;
   std::source_location loc;
-  Format(const char* t, std::source_location l = std::source_location::current()) : text(t), loc(l) {}         // NOLINT
-  Format(std::string t, std::source_location l = std::source_location::current()) : text(std::move(t)), loc(l) {}  // NOLINT
+  Format(const char* t, std::source_location l = std::source_location::current())
+      : text(t), loc(l) {}  // NOLINT
+  Format(std::string t, std::source_location l = std::source_location::current())
+      : text(std::move(t)), loc(l) {}  // NOLINT
 };
 
 template <class... Values>
@@ -30,7 +31,8 @@ void debug_print(Format format, const Values&... values) {
 void debug_print(Format format, const plgpu::Array& array);
 
 // Stops the grid when the condition does not hold.
-void debug_check(const Scalar& condition, const std::string& message, std::source_location loc = std::source_location::current());
+void debug_check(const Scalar& condition, const std::string& message,
+                 std::source_location loc = std::source_location::current());
 
 }  // namespace palladion::pl
 

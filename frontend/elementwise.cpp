@@ -11,11 +11,12 @@ namespace {
 
 using pl::DType;
 
-constexpr std::string_view unary_names[] = {"neg", "abs", "sign", "not", "clz", "popc", "exp", "exp2", "log", "log2",
-                                            "log1p", "expm1", "sin", "cos", "tanh", "sqrt", "rsqrt", "reciprocal",
-                                            "erf", "logistic", "round", "floor", "ceil", "trunc", "is_finite"};
+constexpr std::string_view unary_names[] = {
+    "neg",  "abs",      "sign",  "not",   "clz",  "popc",  "exp",      "exp2",  "log",
+    "log2", "log1p",    "expm1", "sin",   "cos",  "tanh",  "sqrt",     "rsqrt", "reciprocal",
+    "erf",  "logistic", "round", "floor", "ceil", "trunc", "is_finite"};
 constexpr std::string_view binary_names[] = {"add", "sub", "mul", "div", "rem", "min", "max",
-                                             "and", "or", "xor", "shl", "shr", "pow"};
+                                             "and", "or",  "xor", "shl", "shr", "pow"};
 
 bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
 bool is_half(DType d) { return d == DType::f16 || d == DType::bf16; }
@@ -61,15 +62,24 @@ Operand float_binary(Recorder& r, Binary op, DType d, const Operand& a, const Op
   const std::string s(arithmetic_suffix(d));
   const Type t = register_type(d);
   switch (op) {
-    case Binary::add: return r.pure("add.rn." + s, {a, b}, t);
-    case Binary::sub: return r.pure("sub.rn." + s, {a, b}, t);
-    case Binary::mul: return r.pure("mul.rn." + s, {a, b}, t);
-    case Binary::div: return r.pure("div.rn." + s, {a, b}, t);
-    case Binary::min: return d == DType::f64 ? r.pure("min.f64", {a, b}, t) : r.pure("min.NaN." + s, {a, b}, t);
-    case Binary::max: return d == DType::f64 ? r.pure("max.f64", {a, b}, t) : r.pure("max.NaN." + s, {a, b}, t);
-    case Binary::rem: return float_remainder(r, d, a, b);
-    case Binary::pow: return float_power(r, a, b);
-    default: no_such(name(op), d);
+    case Binary::add:
+      return r.pure("add.rn." + s, {a, b}, t);
+    case Binary::sub:
+      return r.pure("sub.rn." + s, {a, b}, t);
+    case Binary::mul:
+      return r.pure("mul.rn." + s, {a, b}, t);
+    case Binary::div:
+      return r.pure("div.rn." + s, {a, b}, t);
+    case Binary::min:
+      return d == DType::f64 ? r.pure("min.f64", {a, b}, t) : r.pure("min.NaN." + s, {a, b}, t);
+    case Binary::max:
+      return d == DType::f64 ? r.pure("max.f64", {a, b}, t) : r.pure("max.NaN." + s, {a, b}, t);
+    case Binary::rem:
+      return float_remainder(r, d, a, b);
+    case Binary::pow:
+      return float_power(r, a, b);
+    default:
+      no_such(name(op), d);
   }
 }
 
@@ -82,19 +92,32 @@ Operand int_binary(Recorder& r, Binary op, DType d, const Operand& a, const Oper
   const std::string s(arithmetic_suffix(d)), bit(bits_suffix(d));
   const Type t = register_type(d);
   switch (op) {
-    case Binary::add: return narrow(r, d, r.pure("add." + s, {a, b}, t));
-    case Binary::sub: return narrow(r, d, r.pure("sub." + s, {a, b}, t));
-    case Binary::mul: return narrow(r, d, r.pure("mul.lo." + s, {a, b}, t));
-    case Binary::div: return narrow(r, d, r.pure("div." + s, {a, b}, t));
-    case Binary::rem: return r.pure("rem." + s, {a, b}, t);
-    case Binary::min: return r.pure("min." + s, {a, b}, t);
-    case Binary::max: return r.pure("max." + s, {a, b}, t);
-    case Binary::and_: return r.pure("and." + bit, {a, b}, t);
-    case Binary::or_: return r.pure("or." + bit, {a, b}, t);
-    case Binary::xor_: return r.pure("xor." + bit, {a, b}, t);
-    case Binary::shl: return narrow(r, d, r.pure("shl." + bit, {a, shift_amount(r, d, b)}, t));
-    case Binary::shr: return r.pure("shr." + s, {a, shift_amount(r, d, b)}, t);
-    default: no_such(name(op), d);
+    case Binary::add:
+      return narrow(r, d, r.pure("add." + s, {a, b}, t));
+    case Binary::sub:
+      return narrow(r, d, r.pure("sub." + s, {a, b}, t));
+    case Binary::mul:
+      return narrow(r, d, r.pure("mul.lo." + s, {a, b}, t));
+    case Binary::div:
+      return narrow(r, d, r.pure("div." + s, {a, b}, t));
+    case Binary::rem:
+      return r.pure("rem." + s, {a, b}, t);
+    case Binary::min:
+      return r.pure("min." + s, {a, b}, t);
+    case Binary::max:
+      return r.pure("max." + s, {a, b}, t);
+    case Binary::and_:
+      return r.pure("and." + bit, {a, b}, t);
+    case Binary::or_:
+      return r.pure("or." + bit, {a, b}, t);
+    case Binary::xor_:
+      return r.pure("xor." + bit, {a, b}, t);
+    case Binary::shl:
+      return narrow(r, d, r.pure("shl." + bit, {a, shift_amount(r, d, b)}, t));
+    case Binary::shr:
+      return r.pure("shr." + s, {a, shift_amount(r, d, b)}, t);
+    default:
+      no_such(name(op), d);
   }
 }
 
@@ -102,11 +125,15 @@ Operand bool_binary(Recorder& r, Binary op, const Operand& a, const Operand& b) 
   switch (op) {
     case Binary::min:
     case Binary::mul:
-    case Binary::and_: return r.pure("and.pred", {a, b}, Type::pred);
+    case Binary::and_:
+      return r.pure("and.pred", {a, b}, Type::pred);
     case Binary::max:
-    case Binary::or_: return r.pure("or.pred", {a, b}, Type::pred);
-    case Binary::xor_: return r.pure("xor.pred", {a, b}, Type::pred);
-    default: no_such(name(op), DType::bool_);
+    case Binary::or_:
+      return r.pure("or.pred", {a, b}, Type::pred);
+    case Binary::xor_:
+      return r.pure("xor.pred", {a, b}, Type::pred);
+    default:
+      no_such(name(op), DType::bool_);
   }
 }
 
@@ -114,15 +141,19 @@ Operand float_unary(Recorder& r, Unary op, DType d, const Operand& a) {
   const std::string s(arithmetic_suffix(d));
   const Type t = register_type(d);
   switch (op) {
-    case Unary::neg: return r.pure("neg." + s, {a}, t);
-    case Unary::abs: return r.pure("abs." + s, {a}, t);
+    case Unary::neg:
+      return r.pure("neg." + s, {a}, t);
+    case Unary::abs:
+      return r.pure("abs." + s, {a}, t);
     case Unary::sign: {
       const Operand zero = in_register(r, d, constant(d, 0.0));
-      const Operand up = element_compare(r, Compare::gt, d, a, zero), down = element_compare(r, Compare::lt, d, a, zero);
+      const Operand up = element_compare(r, Compare::gt, d, a, zero),
+                    down = element_compare(r, Compare::lt, d, a, zero);
       const Operand minus = element_select(r, d, down, constant(d, -1.0), a);
       return element_select(r, d, up, constant(d, 1.0), minus);
     }
-    default: break;
+    default:
+      break;
   }
   if (d == DType::f64) {
     if (op == Unary::sqrt) return r.pure("sqrt.rn.f64", {a}, t);
@@ -142,11 +173,13 @@ Operand int_unary(Recorder& r, Unary op, DType d, const Operand& a) {
   const Type t = register_type(d);
   const int width = std::max(16, pl::bits(d));
   switch (op) {
-    case Unary::neg: return int_binary(r, Binary::sub, d, Operand::imm(0), a);
+    case Unary::neg:
+      return int_binary(r, Binary::sub, d, Operand::imm(0), a);
     case Unary::abs:
       if (!pl::is_signed(d)) return a;
       return narrow(r, d, r.pure("abs." + s, {a}, t));
-    case Unary::not_: return narrow(r, d, r.pure("not." + bit, {a}, t));
+    case Unary::not_:
+      return narrow(r, d, r.pure("not." + bit, {a}, t));
     case Unary::sign: {
       const Operand low = int_binary(r, Binary::min, d, a, Operand::imm(1));
       return pl::is_signed(d) ? int_binary(r, Binary::max, d, low, Operand::imm(-1)) : low;
@@ -156,12 +189,17 @@ Operand int_unary(Recorder& r, Unary op, DType d, const Operand& a) {
       // Counts are taken in 32 or 64 bits, then corrected for what the extension added.
       const DType unsigned_type = width == 64 ? DType::u64 : DType::u32;
       Operand wide = a;
-      if (width < 32) wide = r.pure("cvt.u32.u16", {pl::bits(d) == 8 ? r.pure("and.b16", {a, Operand::imm(255)}, Type::b16) : a}, Type::b32);
+      if (width < 32)
+        wide =
+            r.pure("cvt.u32.u16",
+                   {pl::bits(d) == 8 ? r.pure("and.b16", {a, Operand::imm(255)}, Type::b16) : a}, Type::b32);
       Operand n = r.pure(fmt::format("{}.b{}", name(op), pl::bits(unsigned_type)), {wide}, Type::b32);
-      if (op == Unary::clz && width < 32) n = r.pure("sub.s32", {n, Operand::imm(32 - pl::bits(d))}, Type::b32);
+      if (op == Unary::clz && width < 32)
+        n = r.pure("sub.s32", {n, Operand::imm(32 - pl::bits(d))}, Type::b32);
       return element_convert(r, DType::u32, d, n);
     }
-    default: no_such(name(op), d);
+    default:
+      no_such(name(op), d);
   }
 }
 
@@ -201,7 +239,8 @@ Operand convert_floats(Recorder& r, DType from, DType to, const Operand& a) {
     return element_convert(r, DType::f32, to, element_convert(r, from, DType::f32, a));
   }
   const bool widens = pl::bits(to) > pl::bits(from);
-  return r.pure(fmt::format("cvt{}.{}.{}", widens ? "" : ".rn", pl::name(to), pl::name(from)), {a}, register_type(to));
+  return r.pure(fmt::format("cvt{}.{}.{}", widens ? "" : ".rn", pl::name(to), pl::name(from)), {a},
+                register_type(to));
 }
 
 Operand convert_int_to_float(Recorder& r, DType from, DType to, const Operand& a) {
@@ -252,7 +291,8 @@ std::string_view bits_suffix(DType d) {
 namespace {
 
 // Rounds to nearest even with `exponent_bits` and `mantissa_bits`; overflow gives `overflow`.
-uint32_t round_to_small(double v, int exponent_bits, int mantissa_bits, uint32_t overflow, uint32_t nan, double largest) {
+uint32_t round_to_small(double v, int exponent_bits, int mantissa_bits, uint32_t overflow, uint32_t nan,
+                        double largest) {
   const uint32_t sign = std::signbit(v) ? 1u << (exponent_bits + mantissa_bits) : 0;
   if (std::isnan(v)) return nan;
   const double m = std::fabs(v);
@@ -266,22 +306,31 @@ uint32_t round_to_small(double v, int exponent_bits, int mantissa_bits, uint32_t
   if (rounded == 0) return sign;
   std::frexp(rounded, &e);
   const int stored = std::max(e - 1 + bias, 0);
-  if (stored == 0 || e - 1 < 1 - bias) return sign | static_cast<uint32_t>(rounded / std::ldexp(1.0, 1 - bias - mantissa_bits));
+  if (stored == 0 || e - 1 < 1 - bias)
+    return sign | static_cast<uint32_t>(rounded / std::ldexp(1.0, 1 - bias - mantissa_bits));
   const double fraction = rounded / std::ldexp(1.0, e - 1) - 1.0;
-  return sign | static_cast<uint32_t>(stored) << mantissa_bits | static_cast<uint32_t>(std::ldexp(fraction, mantissa_bits));
+  return sign | static_cast<uint32_t>(stored) << mantissa_bits |
+         static_cast<uint32_t>(std::ldexp(fraction, mantissa_bits));
 }
 
 }  // namespace
 
 uint64_t encode_float(DType d, double v) {
   switch (d) {
-    case DType::f64: return std::bit_cast<uint64_t>(v);
-    case DType::f32: return std::bit_cast<uint32_t>(static_cast<float>(v));
-    case DType::f16: return round_to_small(v, 5, 10, 0x7C00, 0x7FFF, 65504);
-    case DType::bf16: return round_to_small(v, 8, 7, 0x7F80, 0x7FFF, 3.3895313892515355e38);
-    case DType::e4m3: return round_to_small(v, 4, 3, 0x7E, 0x7F, 448);
-    case DType::e5m2: return round_to_small(v, 5, 2, 0x7B, 0x7F, 57344);
-    default: return 0;
+    case DType::f64:
+      return std::bit_cast<uint64_t>(v);
+    case DType::f32:
+      return std::bit_cast<uint32_t>(static_cast<float>(v));
+    case DType::f16:
+      return round_to_small(v, 5, 10, 0x7C00, 0x7FFF, 65504);
+    case DType::bf16:
+      return round_to_small(v, 8, 7, 0x7F80, 0x7FFF, 3.3895313892515355e38);
+    case DType::e4m3:
+      return round_to_small(v, 4, 3, 0x7E, 0x7F, 448);
+    case DType::e5m2:
+      return round_to_small(v, 5, 2, 0x7B, 0x7F, 57344);
+    default:
+      return 0;
   }
 }
 
@@ -295,7 +344,9 @@ Operand constant(DType d, double v) {
 Operand constant(DType d, int64_t v) {
   if (pl::is_float(d)) return constant(d, static_cast<double>(v));
   if (d != DType::bool_) return Operand::imm(v);
-  return Recorder::current().at_entry("setp.ne.s32", {Recorder::current().at_entry("mov.b32", {Operand::imm(v)}, Type::b32), Operand::imm(0)}, Type::pred);
+  return Recorder::current().at_entry(
+      "setp.ne.s32", {Recorder::current().at_entry("mov.b32", {Operand::imm(v)}, Type::b32), Operand::imm(0)},
+      Type::pred);
 }
 
 // --- operations -------------------------------------------------------------------------------------
@@ -307,7 +358,8 @@ Operand element_unary(Recorder& r, Unary op, DType d, const Operand& a) {
     no_such(name(op), d);
   }
   if (is_fp8(d)) {
-    return element_convert(r, DType::f32, d, float_unary(r, op, DType::f32, element_convert(r, d, DType::f32, x)));
+    return element_convert(r, DType::f32, d,
+                           float_unary(r, op, DType::f32, element_convert(r, d, DType::f32, x)));
   }
   return pl::is_float(d) ? float_unary(r, op, d, x) : int_unary(r, op, d, x);
 }
@@ -337,11 +389,12 @@ Operand element_compare(Recorder& r, Compare op, DType d, const Operand& a, cons
     no_such("an ordering", d);
   }
   if (is_fp8(d)) {
-    return element_compare(r, op, DType::f32, element_convert(r, d, DType::f32, a), element_convert(r, d, DType::f32, b));
+    return element_compare(r, op, DType::f32, element_convert(r, d, DType::f32, a),
+                           element_convert(r, d, DType::f32, b));
   }
   const std::string_view word = pl::is_float(d) && op == Compare::ne ? "neu" : words[static_cast<size_t>(op)];
-  return r.pure(fmt::format("setp.{}.{}", word, arithmetic_suffix(d)), {in_register(r, d, a), in_register(r, d, b)},
-                Type::pred);
+  return r.pure(fmt::format("setp.{}.{}", word, arithmetic_suffix(d)),
+                {in_register(r, d, a), in_register(r, d, b)}, Type::pred);
 }
 
 Operand element_select(Recorder& r, DType d, const Operand& p, const Operand& a, const Operand& b) {
@@ -367,7 +420,8 @@ Operand element_convert(Recorder& r, DType from, DType to, const Operand& a) {
 
 Operand element_bitcast(Recorder& r, DType from, DType to, const Operand& a) {
   if (pl::bits(from) != pl::bits(to) || from == DType::bool_ || to == DType::bool_) {
-    fail(Code::bad_conversion, fmt::format("a bitcast needs dtypes of one width: {} and {}", pl::name(from), pl::name(to)));
+    fail(Code::bad_conversion,
+         fmt::format("a bitcast needs dtypes of one width: {} and {}", pl::name(from), pl::name(to)));
   }
   if (pl::bits(to) == 8) {
     const Operand low = from == DType::s8 ? r.pure("and.b16", {a, Operand::imm(255)}, Type::b16) : a;
@@ -389,10 +443,14 @@ void element_assign(Recorder& r, DType d, const Operand& target, const Operand& 
 }
 
 Operand pack2(Recorder& r, const Operand& low, const Operand& high) {
-  const auto reg = [&](const Operand& o) { return o.is(Operand::Kind::imm) ? r.pure("mov.b16", {o}, Type::b16) : o; };
+  const auto reg = [&](const Operand& o) {
+    return o.is(Operand::Kind::imm) ? r.pure("mov.b16", {o}, Type::b16) : o;
+  };
   return r.pure("mov.b32", {Operand::vector({reg(low), reg(high)})}, Type::b32);
 }
 
-std::pair<Operand, Operand> unpack2(Recorder& r, const Operand& packed) { return r.pure_pair("mov.b32", packed, Type::b16); }
+std::pair<Operand, Operand> unpack2(Recorder& r, const Operand& packed) {
+  return r.pure_pair("mov.b32", packed, Type::b16);
+}
 
 }  // namespace palladion::frontend

@@ -9,8 +9,31 @@
 namespace palladion::frontend {
 
 enum class Unary : uint8_t {
-  neg, abs, sign, not_, clz, popc, exp, exp2, log, log2, log1p, expm1, sin, cos, tanh, sqrt, rsqrt, reciprocal, erf,
-  logistic, round, floor, ceil, trunc, is_finite
+  neg,
+  abs,
+  sign,
+  not_,
+  clz,
+  popc,
+  exp,
+  exp2,
+  log,
+  log2,
+  log1p,
+  expm1,
+  sin,
+  cos,
+  tanh,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  erf,
+  logistic,
+  round,
+  floor,
+  ceil,
+  trunc,
+  is_finite
 };
 enum class Binary : uint8_t { add, sub, mul, div, rem, min, max, and_, or_, xor_, shl, shr, pow };
 enum class Compare : uint8_t { eq, ne, lt, le, gt, ge };
@@ -24,8 +47,8 @@ Type register_type(pl::DType dtype);
 std::string_view arithmetic_suffix(pl::DType dtype);
 std::string_view bits_suffix(pl::DType dtype);  // "b16", "b32", "b64" of the register
 
-Operand constant(pl::DType dtype, double value);    // of float dtypes
-Operand constant(pl::DType dtype, int64_t value);   // of integer dtypes and bool (a predicate is recorded)
+Operand constant(pl::DType dtype, double value);   // of float dtypes
+Operand constant(pl::DType dtype, int64_t value);  // of integer dtypes and bool (a predicate is recorded)
 uint64_t encode_float(pl::DType dtype, double value);
 
 Operand element_unary(Recorder& r, Unary op, pl::DType dtype, const Operand& a);

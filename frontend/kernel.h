@@ -67,18 +67,25 @@ class Scratch {
   struct Name {
     std::string text;
     std::source_location loc;
-    Name(const char* t, std::source_location l = std::source_location::current()) : text(t), loc(l) {}               // NOLINT
-    Name(std::string t, std::source_location l = std::source_location::current()) : text(std::move(t)), loc(l) {}  // NOLINT
+    Name(const char* t, std::source_location l = std::source_location::current())
+        : text(t), loc(l) {}  // NOLINT
+    Name(std::string t, std::source_location l = std::source_location::current())
+        : text(std::move(t)), loc(l) {}  // NOLINT
   };
   const Ref& operator[](const Name& name) const { return ref(name.text, name.loc); }
   const Ref& ref(const std::string& name, std::source_location loc = std::source_location::current()) const;
-  const BarrierRef& barrier(const std::string& name, std::source_location loc = std::source_location::current()) const;
-  const UnionRef& ref_union(const std::string& name, std::source_location loc = std::source_location::current()) const;
+  const BarrierRef& barrier(const std::string& name,
+                            std::source_location loc = std::source_location::current()) const;
+  const UnionRef& ref_union(const std::string& name,
+                            std::source_location loc = std::source_location::current()) const;
 
-  void add(std::string name, std::variant<Ref, BarrierRef, UnionRef> value) { values_.emplace_back(std::move(name), std::move(value)); }
+  void add(std::string name, std::variant<Ref, BarrierRef, UnionRef> value) {
+    values_.emplace_back(std::move(name), std::move(value));
+  }
 
  private:
-  const std::variant<Ref, BarrierRef, UnionRef>& find(const std::string& name, const std::source_location& loc) const;
+  const std::variant<Ref, BarrierRef, UnionRef>& find(const std::string& name,
+                                                      const std::source_location& loc) const;
   std::vector<std::pair<std::string, std::variant<Ref, BarrierRef, UnionRef>>> values_;
 };
 
@@ -118,7 +125,8 @@ bool call_with_refs(Body& body, const std::vector<Ref>& refs, Scratch& scratch, 
 // body(input refs..., output refs..., scratch), or body(refs..., ) without scratch, or body(vector of
 // refs, scratch).
 template <class Body>
-Kernel kernel(Body body, const KernelOptions& options, std::source_location loc = std::source_location::current()) {
+Kernel kernel(Body body, const KernelOptions& options,
+              std::source_location loc = std::source_location::current()) {
   return record_kernel(
       [&](const std::vector<Ref>& refs, Scratch& scratch) {
         if constexpr (std::is_invocable_v<Body&, const std::vector<Ref>&, Scratch&>) {

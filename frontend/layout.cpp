@@ -27,13 +27,15 @@ std::vector<TiledDim> tile_dims(const Tiling& tiling) {
   for (size_t d = 0; d < base.size(); ++d) dims.push_back({static_cast<int>(d), 1, base[d]});
   for (size_t t = 1; t < tiling.tiles.size(); ++t) {
     const auto& tile = tiling.tiles[t];
-    if (tile.size() > dims.size()) fail(Code::bad_transform, "a layout's tile has more dimensions than what it cuts");
+    if (tile.size() > dims.size())
+      fail(Code::bad_transform, "a layout's tile has more dimensions than what it cuts");
     std::vector<TiledDim> outer, inner;
     const size_t first = dims.size() - tile.size();
     for (size_t i = 0; i < tile.size(); ++i) {
       const TiledDim& d = dims[first + i];
       if (d.size % tile[i] != 0) {
-        fail(Code::bad_transform, fmt::format("a layout's tile of {} does not divide the {} that it cuts", tile[i], d.size));
+        fail(Code::bad_transform,
+             fmt::format("a layout's tile of {} does not divide the {} that it cuts", tile[i], d.size));
       }
       outer.push_back({d.dim, d.stride * tile[i], d.size / tile[i]});
       inner.push_back({d.dim, d.stride, tile[i]});
@@ -46,8 +48,8 @@ std::vector<TiledDim> tile_dims(const Tiling& tiling) {
 }
 
 // Marks the dimensions that follow bits of the thread number, last fastest.
-void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& parts, int64_t first_place, int64_t expected,
-                    const char* what) {
+void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& parts, int64_t first_place,
+                    int64_t expected, const char* what) {
   int64_t place = first_place;
   for (size_t i = which.size(); i-- > 0;) {
     if (const auto* r = std::get_if<Replicated>(&which[i])) {
@@ -56,7 +58,8 @@ void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& part
     }
     const int at = std::get<int>(which[i]) + static_cast<int>(parts.size());
     if (at < 0 || at >= static_cast<int>(parts.size())) {
-      fail(Code::bad_axis, fmt::format("{} dimension {} does not exist in the tiled shape", what, std::get<int>(which[i])));
+      fail(Code::bad_axis,
+           fmt::format("{} dimension {} does not exist in the tiled shape", what, std::get<int>(which[i])));
     }
     Part& p = parts[static_cast<size_t>(at)];
     p.role = Part::Role::thread;
@@ -64,17 +67,18 @@ void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& part
     place *= p.size;
   }
   if (place != first_place * expected) {
-    fail(Code::bad_axis, fmt::format("the {} dimensions cover {} of {} {}s", what, place / first_place, expected, what));
+    fail(Code::bad_axis,
+         fmt::format("the {} dimensions cover {} of {} {}s", what, place / first_place, expected, what));
   }
 }
 
-
 }  // namespace
 
-Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim,
-                     std::source_location loc) {
+Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
+                     int vector_dim, std::source_location loc) {
   const frontend::At at(loc);
-  if (tiling.tiles.empty() || tiling.tiles.front().empty()) fail(Code::bad_transform, "a tiled layout needs a tile");
+  if (tiling.tiles.empty() || tiling.tiles.front().empty())
+    fail(Code::bad_transform, "a tiled layout needs a tile");
   Layout l;
   l.kind_ = Kind::tiled;
   l.tile_ = tiling.tiles.front();
@@ -84,7 +88,8 @@ Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vecto
   assign_threads(warp_dims, parts, warp_size, warpgroup_size / warp_size, "warp");
   assign_threads(lane_dims, parts, 1, warp_size, "lane");
   const int v = vector_dim + static_cast<int>(parts.size());
-  if (vector_dim >= 0 || v < 0) fail(Code::bad_axis, "vector_dim must be negative and name a dimension of the tiled shape");
+  if (vector_dim >= 0 || v < 0)
+    fail(Code::bad_axis, "vector_dim must be negative and name a dimension of the tiled shape");
   parts[static_cast<size_t>(v)].role = Part::Role::vector;
   l.vector_ = parts[static_cast<size_t>(v)].size;
   std::erase_if(parts, [](const Part& p) { return p.size == 1; });
@@ -129,12 +134,14 @@ const Layout Layout::WGMMA_TRANSPOSED =
 
 Layout Layout::reduce(const std::vector<int>& axes) const {
   if (kind_ == Kind::splat) return *this;
-  if (kind_ == Kind::strided) fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_);
+  if (kind_ == Kind::strided)
+    fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_);
   const int rank = static_cast<int>(tile_.size());
   std::vector<bool> gone(tile_.size());
   for (int axis : axes) {
     const int a = axis < 0 ? axis + rank : axis;
-    if (a < 0 || a >= rank) fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis));
+    if (a < 0 || a >= rank)
+      fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis));
     gone[static_cast<size_t>(a)] = true;
   }
   Layout l = *this;
@@ -159,17 +166,18 @@ std::string Layout::misfit(const Shape& shape) const {
   if (kind_ == Kind::splat) return {};
   if (kind_ == Kind::strided) {
     if (pl::volume(shape) == pl::volume(shape_)) return {};
-    return fmt::format("{} is a layout of {} elements, the array has {}", name_, pl::volume(shape_), pl::volume(shape));
+    return fmt::format("{} is a layout of {} elements, the array has {}", name_, pl::volume(shape_),
+                       pl::volume(shape));
   }
   if (shape.size() < tile_.size()) {
-    return fmt::format("layout {} has {} dimensions, the array {} has only {}", to_string(*this), tile_.size(), pl::to_string(shape),
-                       shape.size());
+    return fmt::format("layout {} has {} dimensions, the array {} has only {}", to_string(*this),
+                       tile_.size(), pl::to_string(shape), shape.size());
   }
   const size_t first = shape.size() - tile_.size();
   for (size_t d = 0; d < tile_.size(); ++d) {
     if (shape[first + d] % tile_[d] != 0) {
-      return fmt::format("layout {} cuts tiles of {}, which do not divide the array {}", to_string(*this), pl::to_string(tile_),
-                         pl::to_string(shape));
+      return fmt::format("layout {} cuts tiles of {}, which do not divide the array {}", to_string(*this),
+                         pl::to_string(tile_), pl::to_string(shape));
     }
   }
   return {};
@@ -206,7 +214,8 @@ Shape Layout::thread_index(const Shape& shape, int64_t thread) const {
   Shape index(shape.size(), 0);
   const size_t first = shape.size() - tile_.size();
   for (const Part& p : parts_) {
-    if (p.role == Part::Role::thread) index[first + static_cast<size_t>(p.dim)] += thread / p.place % p.size * p.stride;
+    if (p.role == Part::Role::thread)
+      index[first + static_cast<size_t>(p.dim)] += thread / p.place % p.size * p.stride;
   }
   return index;
 }
@@ -231,9 +240,12 @@ Shape Layout::index(const Shape& shape, int64_t thread, int64_t e) const {
 bool operator==(const Layout& a, const Layout& b) {
   if (a.kind_ != b.kind_) return false;
   switch (a.kind_) {
-    case Layout::Kind::splat: return true;
-    case Layout::Kind::strided: return a.vector_ == b.vector_ && pl::volume(a.shape_) == pl::volume(b.shape_);
-    case Layout::Kind::tiled: return a.tile_ == b.tile_ && a.parts_ == b.parts_;
+    case Layout::Kind::splat:
+      return true;
+    case Layout::Kind::strided:
+      return a.vector_ == b.vector_ && pl::volume(a.shape_) == pl::volume(b.shape_);
+    case Layout::Kind::tiled:
+      return a.tile_ == b.tile_ && a.parts_ == b.parts_;
   }
   return false;
 }
@@ -241,8 +253,11 @@ bool operator==(const Layout& a, const Layout& b) {
 namespace {
 std::string_view well_known(const Layout& l) {
   static const std::pair<const Layout*, std::string_view> all[] = {
-      {&Layout::WGMMA, "WGMMA"}, {&Layout::WGMMA_8BIT, "WGMMA_8BIT"}, {&Layout::WGMMA_UPCAST_2X, "WGMMA_UPCAST_2X"},
-      {&Layout::WGMMA_UPCAST_4X, "WGMMA_UPCAST_4X"}, {&Layout::WGMMA_TRANSPOSED, "WGMMA_TRANSPOSED"}};
+      {&Layout::WGMMA, "WGMMA"},
+      {&Layout::WGMMA_8BIT, "WGMMA_8BIT"},
+      {&Layout::WGMMA_UPCAST_2X, "WGMMA_UPCAST_2X"},
+      {&Layout::WGMMA_UPCAST_4X, "WGMMA_UPCAST_4X"},
+      {&Layout::WGMMA_TRANSPOSED, "WGMMA_TRANSPOSED"}};
   for (const auto& [layout, name] : all)
     if (*layout == l) return name;
   return {};

@@ -45,10 +45,11 @@ class Layout {
   // --- Pallas' layouts
   static const Layout WGMMA, WGMMA_8BIT, WGMMA_UPCAST_2X, WGMMA_UPCAST_4X, WGMMA_TRANSPOSED;
   static Layout WG_SPLAT(Shape shape = {});
-  static Layout WG_STRIDED(Shape shape, int vec_size, std::source_location loc = std::source_location::current());
+  static Layout WG_STRIDED(Shape shape, int vec_size,
+                           std::source_location loc = std::source_location::current());
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
-  static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims, int vector_dim,
-                      std::source_location loc = std::source_location::current());
+  static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
+                      int vector_dim, std::source_location loc = std::source_location::current());
   // The layout of a reduction's result.
   Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
   Layout reduce(const std::vector<int>& axes) const;
@@ -81,9 +82,9 @@ class Layout {
  private:
   Kind kind_ = Kind::splat;
   std::string name_;
-  Shape shape_;          // strided, splat
+  Shape shape_;  // strided, splat
   int64_t vector_ = 1;
-  Shape tile_;           // base tile
+  Shape tile_;  // base tile
   std::vector<Part> parts_;
 };
 

@@ -42,7 +42,9 @@ std::optional<Plan> plan_within_warps(const Layout& from, const Layout& to, cons
         const auto it = holders.find(to.index(shape, t, e));
         if (it == holders.end()) return std::nullopt;
         // Of several copies the lane's own, else the one whose lane differs in the fewest bits.
-        const auto best = std::ranges::min_element(it->second, {}, [&](const Source& s) { return __builtin_popcountll(static_cast<uint64_t>(s.lane ^ t)); });
+        const auto best = std::ranges::min_element(it->second, {}, [&](const Source& s) {
+          return __builtin_popcountll(static_cast<uint64_t>(s.lane ^ t));
+        });
         plan[static_cast<size_t>(e)][static_cast<size_t>(t)] = *best;
       }
     }
@@ -108,7 +110,12 @@ std::optional<Scalar> membership(const Scalar& lane, const std::set<int64_t>& la
 class Exchange {
  public:
   Exchange(Recorder& r, const std::vector<Operand>& from, Type type, DType element, bool packed)
-      : r_(r), from_(from), type_(type), element_(element), packed_(packed), lane_(frontend::lane_scalar(r) & (warp_size - 1)) {}
+      : r_(r),
+        from_(from),
+        type_(type),
+        element_(element),
+        packed_(packed),
+        lane_(frontend::lane_scalar(r) & (warp_size - 1)) {}
 
   // The register that `row` describes; none when the exchange has no simple form.
   std::optional<Operand> gather(const std::vector<Source>& row) {
@@ -172,7 +179,8 @@ class Exchange {
   Scalar lane_;
 };
 
-std::optional<std::vector<Operand>> exchange_all(Recorder& r, const std::vector<Operand>& from, const Plan& plan, Type type, DType d, bool packed) {
+std::optional<std::vector<Operand>> exchange_all(Recorder& r, const std::vector<Operand>& from,
+                                                 const Plan& plan, Type type, DType d, bool packed) {
   Exchange exchange(r, from, type, d, packed);
   std::vector<Operand> out;
   for (const auto& row : plan) {
@@ -192,20 +200,28 @@ Array layout_cast(const Array& x, const Layout& layout, std::source_location loc
   if (x.layout() == layout) return x;
   Recorder& r = Recorder::current();
   if (x.layout().is_splat()) {
-    const std::vector<Operand> elements(static_cast<size_t>(layout.elements(x.shape())), x.registers().front());
+    const std::vector<Operand> elements(static_cast<size_t>(layout.elements(x.shape())),
+                                        x.registers().front());
     return layout.is_splat() ? x : Array::from_elements(x.dtype(), x.shape(), layout, elements);
   }
-  const auto plan = layout.is_splat() || x.dtype() == DType::bool_ ? std::nullopt : plan_within_warps(x.layout(), layout, x.shape());
+  const auto plan = layout.is_splat() || x.dtype() == DType::bool_
+                        ? std::nullopt
+                        : plan_within_warps(x.layout(), layout, x.shape());
   if (plan) {
     const int pack = Array::pack_of(x.dtype(), layout);
     const auto whole = pack == x.pack() ? in_registers(*plan, pack) : std::nullopt;
-    const auto registers = whole ? exchange_all(r, x.registers(), *whole, Array::packed_type(x.dtype(), pack), x.dtype(), pack > 1) : std::nullopt;
+    const auto registers = whole ? exchange_all(r, x.registers(), *whole, Array::packed_type(x.dtype(), pack),
+                                                x.dtype(), pack > 1)
+                                 : std::nullopt;
     if (registers) return Array(x.dtype(), x.shape(), layout, *registers);
-    const auto elements = exchange_all(r, x.elements(), *plan, frontend::register_type(x.dtype()), x.dtype(), false);
+    const auto elements =
+        exchange_all(r, x.elements(), *plan, frontend::register_type(x.dtype()), x.dtype(), false);
     if (elements) return Array::from_elements(x.dtype(), x.shape(), layout, *elements);
   }
-  fail(Code::layout_mismatch, fmt::format("layout_cast of an {} to {}: elements would change warps", to_string(x), to_string(layout)),
-       "store it to SMEM and load it back with the other layout");
+  fail(
+      Code::layout_mismatch,
+      fmt::format("layout_cast of an {} to {}: elements would change warps", to_string(x), to_string(layout)),
+      "store it to SMEM and load it back with the other layout");
 }
 
 }  // namespace palladion::plgpu

@@ -38,7 +38,7 @@ class NDLoop {
 };
 
 template <class Body>
-requires std::invocable<Body&, const NDLoopInfo&>
+  requires std::invocable<Body&, const NDLoopInfo&>
 void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
              std::source_location loc = std::source_location::current()) {
   const frontend::At at(loc);
@@ -55,9 +55,10 @@ void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
 
 // carry = body(info, carry); gives the last one.
 template <class Body, class Init>
-requires(!std::invocable<Body&, const NDLoopInfo&>) frontend::CarryResult<Init> nd_loop(
-    pl::Indices grid, const NDLoopOptions& options, Body&& body, const Init& init_carry,
-    std::source_location loc = std::source_location::current()) {
+  requires(!std::invocable<Body&, const NDLoopInfo&>)
+frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
+                                    const Init& init_carry,
+                                    std::source_location loc = std::source_location::current()) {
   const frontend::At at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const NDLoop loop(std::move(grid), options, loc);

@@ -50,7 +50,8 @@ class PallasCall {
   // Records the kernel for inputs of these types.
   plgpu::Kernel operator()(const std::vector<ShapeDtype>& in_types) const;
   template <class... Ts>
-  requires(std::is_convertible_v<Ts, ShapeDtype>&&...) plgpu::Kernel operator()(const Ts&... in_types) const {
+    requires(std::is_convertible_v<Ts, ShapeDtype> && ...)
+  plgpu::Kernel operator()(const Ts&... in_types) const {
     return (*this)(std::vector<ShapeDtype>{in_types...});
   }
 

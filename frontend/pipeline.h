@@ -65,9 +65,9 @@ detail::Pipeline<Body, detail::NoCarry> emit_pipeline(
 }
 // carry = body(indices, refs..., carry)
 template <class Body, class Init>
-requires(!std::is_same_v<Init, std::source_location>) detail::Pipeline<Body, Init> emit_pipeline(
-    Body body, PipelineOptions options, Init init_carry,
-    std::source_location loc = std::source_location::current()) {
+  requires(!std::is_same_v<Init, std::source_location>)
+detail::Pipeline<Body, Init> emit_pipeline(Body body, PipelineOptions options, Init init_carry,
+                                           std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), std::move(init_carry), loc};
 }
 

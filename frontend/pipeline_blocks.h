@@ -166,8 +166,7 @@ void call_body(Body& body, const BodyArguments& a, Sink&& sink, std::string_view
 template <class Body>
 PipelineBody erase_body(Body& body, std::string_view verb, Loc loc) {
   return [&body, verb, loc](const BodyArguments& a) {
-    call_body(
-        body, a, [](auto&& call) { call(); }, verb, loc);
+    call_body(body, a, [](auto&& call) { call(); }, verb, loc);
   };
 }
 template <class Body, class Init>

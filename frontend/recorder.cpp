@@ -79,7 +79,8 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
       mesh_(std::move(mesh)),
       options_(options) {
   if (active != nullptr) {
-    fail(Code::no_kernel, "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
+    fail(Code::no_kernel,
+         "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
   }
   active = this;
   isa::Symbol symbol;
@@ -95,7 +96,8 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
 
 Recorder::~Recorder() { active = nullptr; }
 
-isa::Instruction& Recorder::emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard) {
+isa::Instruction& Recorder::emit(std::string_view mnemonic, std::vector<Operand> operands,
+                                 const Operand& guard) {
   return builder_.emit(mnemonic, std::move(operands), guard);
 }
 
@@ -118,7 +120,8 @@ Operand Recorder::pure(std::string_view mnemonic, std::vector<Operand> sources, 
   return d;
 }
 
-std::pair<Operand, Operand> Recorder::pure_pair(std::string_view mnemonic, const Operand& source, Type result) {
+std::pair<Operand, Operand> Recorder::pure_pair(std::string_view mnemonic, const Operand& source,
+                                                Type result) {
   const std::string key = key_of(fmt::format("{}2", mnemonic), {source});
   const Operand* known = find_known(key);
   if (known == nullptr) {
@@ -193,7 +196,8 @@ Operand Recorder::barrier_base() {
 int64_t Recorder::reduction_scratch() {
   if (reduction_scratch_ < 0) {
     // Behind the barriers, one a thread; kept for the whole kernel.
-    reduction_scratch_ = allocate_barriers(pl::cdiv(pl::align_to(options_.reduction_scratch_bytes, 16) * thread_count(), 8) + 1);
+    reduction_scratch_ = allocate_barriers(
+        pl::cdiv(pl::align_to(options_.reduction_scratch_bytes, 16) * thread_count(), 8) + 1);
     reduction_scratch_ = pl::align_to(reduction_scratch_, 16);
   }
   return reduction_scratch_;
@@ -211,7 +215,8 @@ Operand Recorder::array_pointer(int array) {
   v.pointer = true;
   v.pointee = isa::Space::global;
   v.pointee_align = 16;
-  const auto symbol = builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+  const auto symbol =
+      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
   const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
   params_.push_back(plgpu::PointerParam{array});
   param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
@@ -227,7 +232,8 @@ Operand Recorder::tensor_map(int array, const isa::TensorMap& map) {
   v.type = Type::b8;
   v.align = isa::tensor_map_alignment;
   v.dims = {isa::tensor_map_bytes};
-  const auto symbol = builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+  const auto symbol =
+      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
   const Operand address = at_entry("mov.b64", {Operand::symbol(symbol)}, Type::b64);
   params_.push_back(plgpu::TensorMapParam{array, map});
   param_values_.push_back(at_entry("cvta.param.u64", {address}, Type::b64));
@@ -241,7 +247,8 @@ Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
     v.pointer = true;
     v.pointee = isa::Space::global;
     v.pointee_align = 16;
-    const auto symbol = builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+    const auto symbol =
+        builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
     const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
     scratch_param_ = static_cast<int>(params_.size());
     params_.push_back(plgpu::ScratchParam{});
@@ -267,7 +274,8 @@ Operand Recorder::lane_in_group() {
 namespace {
 // The value of lane 0, which ptxas then knows to be uniform in the warp.
 Operand broadcast_lane_0(Recorder& r, const Operand& value) {
-  return r.at_entry("shfl.sync.idx.b32", {value, Operand::imm(0), Operand::imm(31), Operand::imm(-1)}, Type::b32);
+  return r.at_entry("shfl.sync.idx.b32", {value, Operand::imm(0), Operand::imm(31), Operand::imm(-1)},
+                    Type::b32);
 }
 }  // namespace
 
@@ -293,7 +301,8 @@ Operand Recorder::elected_in_warp() {
 }
 
 Operand Recorder::elected() {
-  const Operand warp = broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
+  const Operand warp =
+      broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
   const Operand first = at_entry("setp.eq.s32", {warp, Operand::imm(0)}, Type::pred);
   return at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
 }
@@ -361,8 +370,9 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
   const int64_t bytes = smem_symbol_ == isa::no_id ? 0 : barrier_offset + barriers_ * 8;
   if (bytes > max_dynamic_smem) {
     fail(Code::too_much_smem,
-         fmt::format("the kernel exceeds the available shared memory: {} bytes are allocated, {} are available", bytes,
-                     max_dynamic_smem),
+         fmt::format(
+             "the kernel exceeds the available shared memory: {} bytes are allocated, {} are available",
+             bytes, max_dynamic_smem),
          loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
   }
   kernel.launch.entry = function_->name;

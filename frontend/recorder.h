@@ -98,18 +98,18 @@ class Recorder {
   Operand scratch_pointer(int64_t bytes, int64_t* offset);
 
   // --- who am I -------------------------------------------------------------------------------
-  Operand tid();           // 0 .. block size - 1
-  Operand lane_in_group(); // 0 .. 127
-  Operand thread_index();  // warpgroup, uniform in a warp
-  Operand elected();       // predicate: one lane of the warpgroup
+  Operand tid();            // 0 .. block size - 1
+  Operand lane_in_group();  // 0 .. 127
+  Operand thread_index();   // warpgroup, uniform in a warp
+  Operand elected();        // predicate: one lane of the warpgroup
   Operand elected_in_warp();
   void warpgroup_barrier();
   int64_t thread_count() const { return mesh_.thread.size; }
 
   struct BarrierInit {
-    int64_t offset;   // of the first one
-    int64_t count;    // how many
-    int64_t arrivals; // expected by each
+    int64_t offset;    // of the first one
+    int64_t count;     // how many
+    int64_t arrivals;  // expected by each
   };
   std::vector<std::function<BarrierInit()>> barrier_inits;  // evaluated when the kernel is complete
   bool uses_dependency_wait = false;
@@ -143,7 +143,7 @@ class Recorder {
 
   isa::SymbolId smem_symbol_ = isa::no_id;
   int64_t smem_top_ = 0, smem_high_ = 0;
-  int64_t barriers_ = 0;         // 8-byte slots, placed behind everything else
+  int64_t barriers_ = 0;  // 8-byte slots, placed behind everything else
   int64_t reduction_scratch_ = -1;
   Operand barrier_base_;
   std::vector<plgpu::Param> params_;

@@ -49,13 +49,16 @@ Operand shuffle(Recorder& r, DType d, const Operand& e, int64_t mask) {
   return r.pure("mov.b64", {pair}, frontend::register_type(d));
 }
 
-Operand combine(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) { return frontend::element_binary(r, op, d, a, b); }
+Operand combine(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  return frontend::element_binary(r, op, d, a, b);
+}
 
 // A tree of neighbours: short, and the same whatever else the array holds.
 Operand combine_all(Recorder& r, Binary op, DType d, std::vector<Operand> values) {
   while (values.size() > 1) {
     std::vector<Operand> next;
-    for (size_t i = 0; i + 1 < values.size(); i += 2) next.push_back(combine(r, op, d, values[i], values[i + 1]));
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      next.push_back(combine(r, op, d, values[i], values[i + 1]));
     if (values.size() % 2 != 0) next.push_back(values.back());
     values = std::move(next);
   }
@@ -80,8 +83,9 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
   const int64_t size = std::max(d == DType::bool_ ? 4 : 2, pl::bytes(d)), row = 128 * size;
   const int64_t at_once = r.options().reduction_scratch_bytes / row;
   if (at_once < 1) {
-    fail(Code::no_scratch, fmt::format("a reduction across warps needs {} bytes of scratch, reduction_scratch_bytes is {}", row,
-                                       r.options().reduction_scratch_bytes),
+    fail(Code::no_scratch,
+         fmt::format("a reduction across warps needs {} bytes of scratch, reduction_scratch_bytes is {}", row,
+                     r.options().reduction_scratch_bytes),
          "raise compiler_params.reduction_scratch_bytes");
   }
   int64_t offset = 0;
@@ -99,15 +103,20 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
     r.warpgroup_barrier();
     for (size_t i = begin; i < end; ++i) {
       const Operand v = d == DType::bool_ ? to_word(r, d, values[i]) : values[i];
-      const Operand reg = v.is(Operand::Kind::imm) ? r.pure(fmt::format("mov.{}", memory_type(d)), {v}, frontend::register_type(d)) : v;
-      frontend::emit_store(r, "shared::cta", {reg}, memory_type(d), Address{mine, offset + static_cast<int64_t>(i - begin) * row});
+      const Operand reg = v.is(Operand::Kind::imm)
+                              ? r.pure(fmt::format("mov.{}", memory_type(d)), {v}, frontend::register_type(d))
+                              : v;
+      frontend::emit_store(r, "shared::cta", {reg}, memory_type(d),
+                           Address{mine, offset + static_cast<int64_t>(i - begin) * row});
     }
     r.warpgroup_barrier();
     for (size_t i = begin; i < end; ++i) {
       std::vector<Operand> parts;
       for (int64_t w : others) {
         const Operand reg = r.reg(d == DType::bool_ ? Type::b32 : frontend::register_type(d));
-        frontend::emit_load(r, "shared::cta", {reg}, memory_type(d), Address{theirs, offset + static_cast<int64_t>(i - begin) * row + w * warp_size * size});
+        frontend::emit_load(
+            r, "shared::cta", {reg}, memory_type(d),
+            Address{theirs, offset + static_cast<int64_t>(i - begin) * row + w * warp_size * size});
         parts.push_back(d == DType::bool_ ? from_word(r, d, reg) : reg);
       }
       values[i] = combine_all(r, op, d, parts);
@@ -119,7 +128,8 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
 int64_t reduced_threads(const std::vector<Layout::Part>& parts, const std::vector<bool>& gone) {
   int64_t bits = 0;
   for (const auto& p : parts)
-    if (p.role == Layout::Part::Role::thread && gone[static_cast<size_t>(p.dim)]) bits |= (p.size - 1) * p.place;
+    if (p.role == Layout::Part::Role::thread && gone[static_cast<size_t>(p.dim)])
+      bits |= (p.size - 1) * p.place;
   return bits;
 }
 
@@ -134,7 +144,9 @@ void across_threads(Recorder& r, Binary op, DType d, std::vector<Operand>& value
 Array reduce_splat(Recorder& r, Binary op, const Array& x, const Shape& shape, int64_t n) {
   Operand v = x.registers().front();
   const DType d = x.dtype();
-  if (op == Binary::add) v = combine(r, Binary::mul, d, v, pl::is_float(d) ? frontend::constant(d, static_cast<double>(n)) : frontend::constant(d, n));
+  if (op == Binary::add)
+    v = combine(r, Binary::mul, d, v,
+                pl::is_float(d) ? frontend::constant(d, static_cast<double>(n)) : frontend::constant(d, n));
   if (op == Binary::mul) {
     const Operand base = v;
     for (int64_t i = 1; i < n; ++i) v = combine(r, op, d, v, base);
@@ -156,7 +168,8 @@ Array reduce(Binary op, const Array& x, const std::vector<int>& axes) {
   int64_t n = 1;
   for (int axis : axes) {
     const int a = axis < 0 ? axis + static_cast<int>(x.rank()) : axis;
-    if (a < 0 || static_cast<size_t>(a) >= x.rank()) fail(Code::bad_axis, fmt::format("a reduction of an {}: there is no dimension {}", to_string(x), axis));
+    if (a < 0 || static_cast<size_t>(a) >= x.rank())
+      fail(Code::bad_axis, fmt::format("a reduction of an {}: there is no dimension {}", to_string(x), axis));
     gone[static_cast<size_t>(a)] = true;
     n *= x.shape(static_cast<size_t>(a));
   }
@@ -166,7 +179,9 @@ Array reduce(Binary op, const Array& x, const std::vector<int>& axes) {
   if (x.layout().is_splat()) return reduce_splat(r, op, x, shape, n);
   if (x.layout().is_strided()) {
     if (!shape.empty()) {
-      fail(Code::layout_mismatch, fmt::format("a reduction of an {} along one of its dimensions: its rows are spread over all lanes", to_string(x)),
+      fail(Code::layout_mismatch,
+           fmt::format("a reduction of an {} along one of its dimensions: its rows are spread over all lanes",
+                       to_string(x)),
            "load it with a tiled layout, e.g. Layout::WGMMA");
     }
     return reduce_strided(r, op, x);
@@ -190,7 +205,9 @@ Array reduce(Binary op, const Array& x, const std::vector<int>& axes) {
   const Layout layout = x.layout().reduce(tile_axes);
   std::vector<Operand> values;
   const int64_t count = shape.empty() ? 1 : layout.elements(shape);
-  for (int64_t e = 0; e < count; ++e) values.push_back(combine_all(r, op, d, groups.at(shape.empty() ? Shape{} : layout.element_index(shape, e))));
+  for (int64_t e = 0; e < count; ++e)
+    values.push_back(
+        combine_all(r, op, d, groups.at(shape.empty() ? Shape{} : layout.element_index(shape, e))));
   across_threads(r, op, d, values, reduced_threads(x.layout().parts(), tile_gone));
   if (shape.empty()) return Array(d, {}, Layout::WG_SPLAT(), values);
   return Array::from_elements(d, shape, layout, values);
@@ -204,14 +221,14 @@ std::vector<int> all_axes(const Array& x) {
 
 }  // namespace
 
-#define PLD_REDUCTION(name, op)                                              \
-  Array Array::name(int axis, std::source_location loc) const {              \
-    const At at(loc);                                                        \
-    return reduce(Binary::op, *this, {axis});                                \
-  }                                                                          \
-  Scalar Array::name##_all(std::source_location loc) const {                 \
-    const At at(loc);                                                        \
-    return reduce(Binary::op, *this, all_axes(*this)).scalar(loc);           \
+#define PLD_REDUCTION(name, op)                                    \
+  Array Array::name(int axis, std::source_location loc) const {    \
+    const At at(loc);                                              \
+    return reduce(Binary::op, *this, {axis});                      \
+  }                                                                \
+  Scalar Array::name##_all(std::source_location loc) const {       \
+    const At at(loc);                                              \
+    return reduce(Binary::op, *this, all_axes(*this)).scalar(loc); \
   }
 PLD_REDUCTION(sum, add)
 PLD_REDUCTION(max, max)

@@ -15,39 +15,49 @@ namespace {
 
 std::string_view name(MemorySpace s) {
   switch (s) {
-    case MemorySpace::gmem: return "GMEM";
-    case MemorySpace::smem: return "SMEM";
-    case MemorySpace::regs: return "REGS";
+    case MemorySpace::gmem:
+      return "GMEM";
+    case MemorySpace::smem:
+      return "SMEM";
+    case MemorySpace::regs:
+      return "REGS";
   }
   return "?";
 }
 
 // Everything that a window must keep along one dimension of the allocation.
 void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
-  if (slice.size < 1) fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)));
+  if (slice.size < 1)
+    fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)));
   if (slice.stride != 1) fail(Code::bad_index, "strided slices of references are not supported");
   const bool known = slice.start.is_constant();
   // TMA fills or drops what lies outside of a GMEM array; element accesses check for themselves.
   if (ref.space() != MemorySpace::gmem && known &&
       (slice.start.as_int() < 0 || slice.start.as_int() + slice.size > ref.shape(dim))) {
-    fail(Code::out_of_bounds, fmt::format("slice [{}, {}) of dimension {} of {} is out of bounds", slice.start.as_int(),
-                                          slice.start.as_int() + slice.size, dim, to_string(ref)));
+    fail(Code::out_of_bounds,
+         fmt::format("slice [{}, {}) of dimension {} of {} is out of bounds", slice.start.as_int(),
+                     slice.start.as_int() + slice.size, dim, to_string(ref)));
   }
   if (base_dim < 0 || ref.space() != MemorySpace::smem) return;
   const auto& p = ref.base().physical;
   const auto& d = p.dims[static_cast<size_t>(base_dim)];
   const bool whole = slice.size == ref.shape(dim) && known && slice.start.as_int() == 0;
-  const bool swizzled = p.swizzle != 16 && d.inner == pl::bytes(ref.dtype()) * int64_t{d.tile > 1} && d.tile > 1;
-  const bool untiled_swizzled = p.swizzle != 16 && !p.tiled() && static_cast<size_t>(base_dim) + 1 == p.dims.size();
+  const bool swizzled =
+      p.swizzle != 16 && d.inner == pl::bytes(ref.dtype()) * int64_t{d.tile > 1} && d.tile > 1;
+  const bool untiled_swizzled =
+      p.swizzle != 16 && !p.tiled() && static_cast<size_t>(base_dim) + 1 == p.dims.size();
   if (untiled_swizzled && !whole) {
-    fail(Code::swizzled_slice, fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)),
+    fail(Code::swizzled_slice,
+         fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)),
          "tile the array with TilingTransform and slice by whole tiles");
   }
   if (d.tile == 1 || whole) return;
   if ((known && slice.start.as_int() % d.tile != 0) || slice.size % d.tile != 0) {
     fail(swizzled ? Code::swizzled_slice : Code::unaligned_slice,
-         fmt::format("Expected slice start ({}) and slice size ({}) to be divisible by the tile size ({}) along dimension {} of {}",
-                     known ? std::to_string(slice.start.as_int()) : "dynamic", slice.size, d.tile, dim, to_string(ref)));
+         fmt::format("Expected slice start ({}) and slice size ({}) to be divisible by the tile size ({}) "
+                     "along dimension {} of {}",
+                     known ? std::to_string(slice.start.as_int()) : "dynamic", slice.size, d.tile, dim,
+                     to_string(ref)));
   }
 }
 
@@ -67,7 +77,8 @@ void Ref::refresh_shape() {
 Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) const {
   const At at(loc);
   if (indices.size() > rank()) {
-    fail(Code::bad_index, fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()));
+    fail(Code::bad_index,
+         fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()));
   }
   Ref out = *this;
   out.dims_.clear();
@@ -83,10 +94,12 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
       check_slice(*this, i, d.base, slice);
       out.dims_.push_back({d.base, slice.size});
     } else if (scalar->is_constant() && (scalar->as_int() < 0 || scalar->as_int() >= d.size)) {
-      fail(Code::out_of_bounds, fmt::format("index {} is out of bounds for dimension {} of {}", scalar->as_int(), i, to_string(*this)));
+      fail(Code::out_of_bounds, fmt::format("index {} is out of bounds for dimension {} of {}",
+                                            scalar->as_int(), i, to_string(*this)));
     }
     if (space() == MemorySpace::regs && !slice.start.is_constant()) {
-      fail(Code::bad_index, "accumulators are registers: they can only be indexed with numbers known while recording");
+      fail(Code::bad_index,
+           "accumulators are registers: they can only be indexed with numbers known while recording");
     }
     if (d.base >= 0) {
       Scalar& start = out.starts_[static_cast<size_t>(d.base)];
@@ -104,7 +117,8 @@ Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const
   bool valid = sorted.size() == rank();
   for (size_t i = 0; valid && i < sorted.size(); ++i) valid = sorted[i] == static_cast<int>(i);
   if (!valid) {
-    fail(Code::bad_transpose, fmt::format("a transpose of {} needs a permutation of its {} dimensions", to_string(*this), rank()));
+    fail(Code::bad_transpose,
+         fmt::format("a transpose of {} needs a permutation of its {} dimensions", to_string(*this), rank()));
   }
   if (space() == MemorySpace::regs) fail(Code::bad_transpose, "an accumulator cannot be transposed");
   Ref out = *this;
@@ -144,8 +158,10 @@ std::vector<Group> match_shapes(const Shape& from, const Shape& to) {
     const size_t i0 = i, j0 = j;
     int64_t a = i < from.size() ? from[i++] : 1, b = j < to.size() ? to[j++] : 1;
     while (a != b) {
-      if (a < b) a *= from[i++];
-      else b *= to[j++];
+      if (a < b)
+        a *= from[i++];
+      else
+        b *= to[j++];
     }
     groups.push_back({i0, i, j0, j});
   }
@@ -159,7 +175,8 @@ std::vector<Group> match_shapes(const Shape& from, const Shape& to) {
 Ref Ref::reshape(Shape shape, std::source_location loc) const {
   const At at(loc);
   if (pl::volume(shape) != pl::volume(shape_)) {
-    fail(Code::bad_reshape, fmt::format("{} cannot be reshaped to {}: the numbers of elements differ", to_string(*this), pl::to_string(shape)));
+    fail(Code::bad_reshape, fmt::format("{} cannot be reshaped to {}: the numbers of elements differ",
+                                        to_string(*this), pl::to_string(shape)));
   }
   Shape without_ones_old, without_ones_new;
   for (int64_t d : shape_)
@@ -192,13 +209,15 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
     if (d.base >= 0) shown[static_cast<size_t>(d.base)] = true;
   const auto keep = [&](int b) {
     base->shape.push_back(base_->shape[static_cast<size_t>(b)]);
-    if (!base_->physical.dims.empty()) base->physical.dims.push_back(base_->physical.dims[static_cast<size_t>(b)]);
+    if (!base_->physical.dims.empty())
+      base->physical.dims.push_back(base_->physical.dims[static_cast<size_t>(b)]);
     out.starts_.push_back(starts_[static_cast<size_t>(b)]);
     return static_cast<int>(base->shape.size()) - 1;
   };
   for (size_t b = 0; b < shown.size(); ++b)
     if (!shown[b]) keep(static_cast<int>(b));
-  if (is_transposed()) fail(Code::bad_reshape, fmt::format("a transposed reference cannot be reshaped: {}", to_string(*this)));
+  if (is_transposed())
+    fail(Code::bad_reshape, fmt::format("a transposed reference cannot be reshaped: {}", to_string(*this)));
   for (const Group& g : match_shapes(shape_, shape)) {
     if (g.old_last - g.old_first == 1 && g.new_last - g.new_first == 1 && dims_[g.old_first].base >= 0) {
       out.dims_.push_back({keep(dims_[g.old_first].base), shape[g.new_first]});
@@ -212,18 +231,23 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
       const bool whole = d.size == base_->shape[static_cast<size_t>(d.base)] || i == g.old_first;
       if (p.tile != 1 || !whole) {
         fail(Code::bad_reshape,
-             fmt::format("{} cannot be reshaped to {}: dimension {} is {}", to_string(*this), pl::to_string(shape), i,
-                         p.tile != 1 ? "tiled" : "sliced"));
+             fmt::format("{} cannot be reshaped to {}: dimension {} is {}", to_string(*this),
+                         pl::to_string(shape), i, p.tile != 1 ? "tiled" : "sliced"));
       }
       stride = p.outer;
     }
     // The first old dimension may be a slice: its start moves to the first new one.
-    Scalar start = dims_[g.old_first].base >= 0 ? starts_[static_cast<size_t>(dims_[g.old_first].base)] : Scalar(0);
-    const int64_t inner_old = pl::volume(Shape(shape_.begin() + static_cast<int64_t>(g.old_first) + 1, shape_.begin() + static_cast<int64_t>(g.old_last)));
-    const int64_t inner_new = pl::volume(Shape(shape.begin() + static_cast<int64_t>(g.new_first) + 1, shape.begin() + static_cast<int64_t>(g.new_last)));
+    Scalar start =
+        dims_[g.old_first].base >= 0 ? starts_[static_cast<size_t>(dims_[g.old_first].base)] : Scalar(0);
+    const int64_t inner_old = pl::volume(Shape(shape_.begin() + static_cast<int64_t>(g.old_first) + 1,
+                                               shape_.begin() + static_cast<int64_t>(g.old_last)));
+    const int64_t inner_new = pl::volume(Shape(shape.begin() + static_cast<int64_t>(g.new_first) + 1,
+                                               shape.begin() + static_cast<int64_t>(g.new_last)));
     if (!(start.is_constant() && start.as_int() == 0)) {
       if ((start.multiple() * inner_old) % inner_new != 0) {
-        fail(Code::bad_reshape, fmt::format("{} cannot be reshaped to {}: its slice does not start at a multiple of {}", to_string(*this), pl::to_string(shape), inner_new));
+        fail(Code::bad_reshape,
+             fmt::format("{} cannot be reshaped to {}: its slice does not start at a multiple of {}",
+                         to_string(*this), pl::to_string(shape), inner_new));
       }
       start = inner_old >= inner_new ? start * (inner_old / inner_new) : start / (inner_new / inner_old);
     }
@@ -256,7 +280,8 @@ Ref Ref::with_flat_dim(std::shared_ptr<const Allocation> base) const {
 Ref Ref::bitcast(DType target, std::source_location loc) const {
   const At at(loc);
   if (pl::bits(target) != pl::bits(dtype())) {
-    fail(Code::bad_conversion, fmt::format("a bitcast of {} to {}: the widths differ", to_string(*this), pl::name(target)));
+    fail(Code::bad_conversion,
+         fmt::format("a bitcast of {} to {}: the widths differ", to_string(*this), pl::name(target)));
   }
   auto base = std::make_shared<Allocation>(*base_);
   base->dtype = target;
@@ -272,7 +297,8 @@ Ref transpose_ref(const Ref& ref, std::vector<int> permutation, std::source_loca
 Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  if (ref.space() != MemorySpace::smem) fail(Code::bad_space, fmt::format("cluster_ref takes an SMEM reference, this is {}", to_string(ref)));
+  if (ref.space() != MemorySpace::smem)
+    fail(Code::bad_space, fmt::format("cluster_ref takes an SMEM reference, this is {}", to_string(ref)));
   const auto& cluster = r.mesh().cluster;
   Scalar rank(0);
   bool found = false;
@@ -288,8 +314,8 @@ Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index, st
 }
 
 std::string to_string(const Ref& ref) {
-  return fmt::format("{} reference{}{} {}{}", name(ref.space()), ref.name().empty() ? "" : " ", ref.name(), pl::name(ref.dtype()),
-                     pl::to_string(ref.shape()));
+  return fmt::format("{} reference{}{} {}{}", name(ref.space()), ref.name().empty() ? "" : " ", ref.name(),
+                     pl::name(ref.dtype()), pl::to_string(ref.shape()));
 }
 
 }  // namespace palladion::plgpu

@@ -34,9 +34,9 @@ struct Allocation {
   DType dtype = DType::f32;
   Shape shape;
   PhysicalLayout physical;
-  int64_t smem_offset = 0;           // from the start of the dynamic shared memory; 1024-aligned
-  int array = -1;                    // GMEM argument (inputs first, then outputs), -1: scratch
-  isa::Operand pointer;              // GMEM scratch: 64-bit global address
+  int64_t smem_offset = 0;             // from the start of the dynamic shared memory; 1024-aligned
+  int array = -1;                      // GMEM argument (inputs first, then outputs), -1: scratch
+  isa::Operand pointer;                // GMEM scratch: 64-bit global address
   std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
   std::shared_ptr<Accumulator> accumulator;
 };
@@ -48,7 +48,9 @@ inline Indexer to_indexer(const pl::Slice& s) { return s; }
 inline Indexer to_indexer(pl::All a) { return a; }
 inline Indexer to_indexer(const Scalar& s) { return s; }
 template <std::integral T>
-Indexer to_indexer(T v) { return Scalar(v); }
+Indexer to_indexer(T v) {
+  return Scalar(v);
+}
 // Remembers the place of a call with variadic arguments, which cannot have a defaulted last one.
 struct First {
   Indexer index;
@@ -82,8 +84,10 @@ class Ref {
   Ref at(detail::First first, const Rest&... rest) const {
     return index({first.index, detail::to_indexer(rest)...}, first.loc);
   }
-  Ref index(const std::vector<Indexer>& indices, std::source_location loc = std::source_location::current()) const;
-  Ref transpose(std::vector<int> permutation, std::source_location loc = std::source_location::current()) const;
+  Ref index(const std::vector<Indexer>& indices,
+            std::source_location loc = std::source_location::current()) const;
+  Ref transpose(std::vector<int> permutation,
+                std::source_location loc = std::source_location::current()) const;
   Ref reshape(Shape shape, std::source_location loc = std::source_location::current()) const;
   Ref bitcast(DType dtype, std::source_location loc = std::source_location::current()) const;
   // Drops dimensions of size 1.
@@ -121,7 +125,8 @@ class Ref {
   Shape shape_;
 };
 
-Ref transpose_ref(const Ref& ref, std::vector<int> permutation, std::source_location loc = std::source_location::current());
+Ref transpose_ref(const Ref& ref, std::vector<int> permutation,
+                  std::source_location loc = std::source_location::current());
 
 // The same SMEM reference of another CTA of the cluster: `index` along the one named axis.
 Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index,

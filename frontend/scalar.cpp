@@ -6,8 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontend/program_ids.h"
-
 namespace palladion::pl {
 
 using frontend::At;
@@ -118,11 +116,14 @@ void unify(Scalar& a, Scalar& b) {
   } else if (takes(b, a)) {
     b = b.astype(a.dtype());
   } else if (is_integer(a.dtype()) && is_integer(b.dtype())) {
-    if (bits(a.dtype()) < bits(b.dtype())) a = a.astype(b.dtype());
-    else b = b.astype(a.dtype());
+    if (bits(a.dtype()) < bits(b.dtype()))
+      a = a.astype(b.dtype());
+    else
+      b = b.astype(a.dtype());
   } else {
     fail(Code::dtype_mismatch,
-         fmt::format("an operation on scalars of different dtypes: {} and {}", name(a.dtype()), name(b.dtype())),
+         fmt::format("an operation on scalars of different dtypes: {} and {}", name(a.dtype()),
+                     name(b.dtype())),
          "convert one with .astype(dtype)");
   }
 }
@@ -134,14 +135,22 @@ bool affine(DType d) { return wraps_32(d) || d == DType::s64 || d == DType::u64;
 
 int64_t wrap(DType d, int64_t v) {
   switch (d) {
-    case DType::s32: return static_cast<int32_t>(v);
-    case DType::u32: return static_cast<uint32_t>(v);
-    case DType::s16: return static_cast<int16_t>(v);
-    case DType::u16: return static_cast<uint16_t>(v);
-    case DType::s8: return static_cast<int8_t>(v);
-    case DType::u8: return static_cast<uint8_t>(v);
-    case DType::bool_: return v & 1;
-    default: return v;
+    case DType::s32:
+      return static_cast<int32_t>(v);
+    case DType::u32:
+      return static_cast<uint32_t>(v);
+    case DType::s16:
+      return static_cast<int16_t>(v);
+    case DType::u16:
+      return static_cast<uint16_t>(v);
+    case DType::s8:
+      return static_cast<int8_t>(v);
+    case DType::u8:
+      return static_cast<uint8_t>(v);
+    case DType::bool_:
+      return v & 1;
+    default:
+      return v;
   }
 }
 
@@ -151,33 +160,63 @@ int64_t fold_int(Binary op, DType d, int64_t a, int64_t b) {
   }
   const bool wide_unsigned = d == DType::u64;
   switch (op) {
-    case Binary::add: return a + b;
-    case Binary::sub: return a - b;
-    case Binary::mul: return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    case Binary::div: return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b)) : a / b;
-    case Binary::rem: return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) % static_cast<uint64_t>(b)) : a % b;
-    case Binary::min: return std::min(a, b);
-    case Binary::max: return std::max(a, b);
-    case Binary::and_: return a & b;
-    case Binary::or_: return a | b;
-    case Binary::xor_: return a ^ b;
-    case Binary::shl: return b >= 64 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-    case Binary::shr: return b >= 64 ? (a < 0 ? -1 : 0) : a >> b;
-    case Binary::pow: return static_cast<int64_t>(std::llround(std::pow(static_cast<double>(a), static_cast<double>(b))));
+    case Binary::add:
+      return a + b;
+    case Binary::sub:
+      return a - b;
+    case Binary::mul:
+      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    case Binary::div:
+      return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b))
+                           : a / b;
+    case Binary::rem:
+      return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) % static_cast<uint64_t>(b))
+                           : a % b;
+    case Binary::min:
+      return std::min(a, b);
+    case Binary::max:
+      return std::max(a, b);
+    case Binary::and_:
+      return a & b;
+    case Binary::or_:
+      return a | b;
+    case Binary::xor_:
+      return a ^ b;
+    case Binary::shl:
+      return b >= 64 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+    case Binary::shr:
+      return b >= 64 ? (a < 0 ? -1 : 0) : a >> b;
+    case Binary::pow:
+      return static_cast<int64_t>(std::llround(std::pow(static_cast<double>(a), static_cast<double>(b))));
   }
   return 0;
 }
 
 bool fold_float(Binary op, double a, double b, double* out) {
   switch (op) {
-    case Binary::add: *out = a + b; return true;
-    case Binary::sub: *out = a - b; return true;
-    case Binary::mul: *out = a * b; return true;
-    case Binary::div: *out = a / b; return true;
-    case Binary::min: *out = std::min(a, b); return true;
-    case Binary::max: *out = std::max(a, b); return true;
-    case Binary::pow: *out = std::pow(a, b); return true;
-    default: return false;
+    case Binary::add:
+      *out = a + b;
+      return true;
+    case Binary::sub:
+      *out = a - b;
+      return true;
+    case Binary::mul:
+      *out = a * b;
+      return true;
+    case Binary::div:
+      *out = a / b;
+      return true;
+    case Binary::min:
+      *out = std::min(a, b);
+      return true;
+    case Binary::max:
+      *out = std::max(a, b);
+      return true;
+    case Binary::pow:
+      *out = std::pow(a, b);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -210,8 +249,8 @@ Scalar add_affine(const Scalar& a, const Scalar& b, int64_t sign) {
   }
   const Scalar ra = a.has_register() ? a.without_offset() : Scalar::constant(d, int64_t{0});
   const Scalar rb = b.without_offset();
-  Scalar s = from(d, record(sign > 0 ? Binary::add : Binary::sub, ra, rb), sign > 0 && ra.nonnegative() && rb.nonnegative(),
-                  std::gcd(ra.multiple(), rb.multiple()));
+  Scalar s = from(d, record(sign > 0 ? Binary::add : Binary::sub, ra, rb),
+                  sign > 0 && ra.nonnegative() && rb.nonnegative(), std::gcd(ra.multiple(), rb.multiple()));
   return s += constant_part;
 }
 
@@ -230,7 +269,8 @@ Scalar multiply_constant(const Scalar& a, int64_t k) {
     o = record(Binary::mul, base, Scalar::constant(d, k));
   }
   Scalar s = from(d, o, nonnegative, multiple);
-  return s += Scalar::constant(d, wrap(d, static_cast<int64_t>(static_cast<uint64_t>(a.offset()) * static_cast<uint64_t>(k))));
+  return s += Scalar::constant(
+             d, wrap(d, static_cast<int64_t>(static_cast<uint64_t>(a.offset()) * static_cast<uint64_t>(k))));
 }
 
 // x / k and x % k of a nonnegative x (or an unsigned one) by a power of two.
@@ -238,10 +278,12 @@ Scalar divide_power_of_two(Binary op, const Scalar& a, int64_t k) {
   const int shift = std::countr_zero(static_cast<uint64_t>(k));
   Recorder& r = Recorder::current();
   if (op == Binary::rem) {
-    return from(a.dtype(), frontend::element_binary(r, Binary::and_, a.dtype(), a.operand(), Operand::imm(k - 1)), true);
+    return from(a.dtype(),
+                frontend::element_binary(r, Binary::and_, a.dtype(), a.operand(), Operand::imm(k - 1)), true);
   }
   const int64_t multiple = a.multiple() % k == 0 ? std::max<int64_t>(1, a.multiple() / k) : 1;
-  return from(a.dtype(), frontend::element_binary(r, Binary::shr, a.dtype(), a.operand(), Operand::imm(shift)), true,
+  return from(a.dtype(),
+              frontend::element_binary(r, Binary::shr, a.dtype(), a.operand(), Operand::imm(shift)), true,
               multiple);
 }
 
@@ -287,7 +329,8 @@ Scalar binary(Binary op, Scalar a, Scalar b) {
     if (a.weak() && b.weak() && fold_float(op, a.as_double(), b.as_double(), &folded)) return Scalar(folded);
   }
   if (d == DType::bool_ && op != Binary::and_ && op != Binary::or_ && op != Binary::xor_) {
-    fail(Code::unsupported_dtype, fmt::format("{} of bools", frontend::name(op)), "use &&, || or .astype(pl::s32)");
+    fail(Code::unsupported_dtype, fmt::format("{} of bools", frontend::name(op)),
+         "use &&, || or .astype(pl::s32)");
   }
   if (d == DType::bool_) {
     const Scalar& known = a.is_constant() ? a : b;
@@ -303,16 +346,27 @@ Scalar compare(Compare op, Scalar a, Scalar b) {
   unify(a, b);
   if (a.is_constant() && b.is_constant()) {
     const bool f = is_float(a.dtype());
-    const auto order = f ? a.as_double() <=> b.as_double()
-                         : std::partial_ordering(a.as_int() <=> b.as_int());
+    const auto order = f ? a.as_double() <=> b.as_double() : std::partial_ordering(a.as_int() <=> b.as_int());
     bool holds = false;
     switch (op) {
-      case Compare::eq: holds = order == 0; break;
-      case Compare::ne: holds = order != 0; break;
-      case Compare::lt: holds = order < 0; break;
-      case Compare::le: holds = order <= 0; break;
-      case Compare::gt: holds = order > 0; break;
-      case Compare::ge: holds = order >= 0; break;
+      case Compare::eq:
+        holds = order == 0;
+        break;
+      case Compare::ne:
+        holds = order != 0;
+        break;
+      case Compare::lt:
+        holds = order < 0;
+        break;
+      case Compare::le:
+        holds = order <= 0;
+        break;
+      case Compare::gt:
+        holds = order > 0;
+        break;
+      case Compare::ge:
+        holds = order >= 0;
+        break;
     }
     return Scalar::constant(DType::bool_, int64_t{holds});
   }
@@ -324,22 +378,25 @@ Scalar compare(Compare op, Scalar a, Scalar b) {
 Scalar unary(Unary op, ScalarArg a) {
   const At at(a.loc);
   const Scalar& s = a.value;
-  if (op == Unary::not_ && s.is_constant() && s.dtype() == DType::bool_) return Scalar::constant(DType::bool_, int64_t{s.as_int() == 0});
+  if (op == Unary::not_ && s.is_constant() && s.dtype() == DType::bool_)
+    return Scalar::constant(DType::bool_, int64_t{s.as_int() == 0});
   if (op == Unary::neg && s.is_constant()) {
-    return is_float(s.dtype()) ? Scalar::constant(s.dtype(), -s.as_double()) : Scalar::constant(s.dtype(), -s.as_int());
+    return is_float(s.dtype()) ? Scalar::constant(s.dtype(), -s.as_double())
+                               : Scalar::constant(s.dtype(), -s.as_int());
   }
-  return Scalar::from_register(s.dtype() , frontend::element_unary(Recorder::current(), op, s.dtype(), s.as_register()));
+  return Scalar::from_register(s.dtype(),
+                               frontend::element_unary(Recorder::current(), op, s.dtype(), s.as_register()));
 }
 
-#define PLD_SCALAR_BINARY(symbol, op)                   \
-  Scalar operator symbol(ScalarArg a, ScalarArg b) {    \
-    const At at(a.loc);                                 \
-    return binary(Binary::op, a.value, b.value);        \
+#define PLD_SCALAR_BINARY(symbol, op)                \
+  Scalar operator symbol(ScalarArg a, ScalarArg b) { \
+    const At at(a.loc);                              \
+    return binary(Binary::op, a.value, b.value);     \
   }
-#define PLD_SCALAR_COMPARE(symbol, op)                  \
-  Scalar operator symbol(ScalarArg a, ScalarArg b) {    \
-    const At at(a.loc);                                 \
-    return compare(Compare::op, a.value, b.value);      \
+#define PLD_SCALAR_COMPARE(symbol, op)               \
+  Scalar operator symbol(ScalarArg a, ScalarArg b) { \
+    const At at(a.loc);                              \
+    return compare(Compare::op, a.value, b.value);   \
   }
 PLD_SCALAR_BINARY(+, add)
 PLD_SCALAR_BINARY(-, sub)
@@ -387,7 +444,8 @@ Scalar where(ScalarArg condition, ScalarArg a, ScalarArg b) {
   if (condition.value.is_constant()) return condition.value.as_int() != 0 ? a.value : b.value;
   Scalar x = a.value, y = b.value;
   unify(x, y);
-  const Operand o = frontend::element_select(Recorder::current(), x.dtype(), condition.value.operand(), x.operand(), y.operand());
+  const Operand o = frontend::element_select(Recorder::current(), x.dtype(), condition.value.operand(),
+                                             x.operand(), y.operand());
   return from(x.dtype(), o, x.nonnegative() && y.nonnegative(), std::gcd(x.multiple(), y.multiple()));
 }
 
@@ -395,99 +453,6 @@ Scalar cdiv(ScalarArg a, ScalarArg b) {
   const At at(a.loc);
   const Scalar up = binary(Binary::sub, binary(Binary::add, a.value, b.value), Scalar(1));
   return binary(Binary::div, up, b.value);
-}
-
-// --- axes -------------------------------------------------------------------------------------------
-
-namespace {
-
-Scalar special(Recorder& r, isa::Special s, int component) {
-  return Scalar::from_register(DType::s32, r.at_entry("mov.u32", {Operand::special_reg(s, component)}, isa::Type::b32),
-                               true);
-}
-
-Scalar grid_position(Recorder& r, size_t axis) {
-  const auto& grid = r.mesh().grid;
-  const bool clustered = !r.mesh().cluster.empty();
-  int64_t inner = 1;
-  for (size_t i = axis + 1; i < grid.size(); ++i) inner *= grid[i].size;
-  Scalar position;
-  r.in_prologue([&] {
-    const Scalar linear = special(r, clustered ? isa::Special::clusterid : isa::Special::ctaid, 0);
-    position = binary(Binary::div, linear, Scalar(inner));
-    if (axis > 0) position = binary(Binary::rem, position, Scalar(grid[axis].size));
-    if (!position.is_constant()) position = Scalar::from_register(DType::s32, position.operand(), true);
-  });
-  return grid[axis].size == 1 ? Scalar(0) : position;
-}
-
-Scalar cluster_position(Recorder& r, size_t axis) {
-  const auto& cluster = r.mesh().cluster;
-  if (cluster[axis].size == 1) return Scalar(0);
-  return special(r, isa::Special::cluster_ctaid, static_cast<int>(cluster.size() - 1 - axis));
-}
-
-[[noreturn]] void unknown_axis(const Recorder& r, const std::string& name) {
-  std::string known;
-  const auto add = [&](const frontend::Axis& a) {
-    if (!a.name.empty()) known += (known.empty() ? "" : ", ") + a.name;
-  };
-  for (const auto& a : r.mesh().grid) add(a);
-  for (const auto& a : r.mesh().cluster) add(a);
-  add(r.mesh().thread);
-  fail(Code::unknown_axis, fmt::format("the kernel has no axis named \"{}\"", name),
-       known.empty() ? "name the axes with grid_names, cluster_names and thread_name" : "its axes are: " + known);
-}
-
-}  // namespace
-
-Scalar axis_index(const std::string& name, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  for (size_t i = 0; i < r.mesh().grid.size(); ++i)
-    if (r.mesh().grid[i].name == name) return grid_position(r, i);
-  for (size_t i = 0; i < r.mesh().cluster.size(); ++i)
-    if (r.mesh().cluster[i].name == name) return cluster_position(r, i);
-  if (r.mesh().thread.name == name && !name.empty()) {
-    return Scalar::from_register(DType::s32, r.thread_index(), true);
-  }
-  unknown_axis(r, name);
-}
-
-int64_t axis_size(const std::string& name, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  for (const auto& a : r.mesh().grid)
-    if (a.name == name) return a.size;
-  for (const auto& a : r.mesh().cluster)
-    if (a.name == name) return a.size;
-  if (r.mesh().thread.name == name && !name.empty()) return r.mesh().thread.size;
-  unknown_axis(r, name);
-}
-
-namespace {
-void check_program_axis(const Recorder& r, int axis) {
-  const size_t axes = frontend::program_ids() != nullptr ? frontend::program_ids()->ids.size() : r.mesh().grid.size();
-  if (axis < 0 || static_cast<size_t>(axis) >= axes) {
-    fail(Code::unknown_axis, fmt::format("the grid has {} axes, there is no axis {}", axes, axis));
-  }
-}
-}  // namespace
-
-Scalar program_id(int axis, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  check_program_axis(r, axis);
-  if (const auto* ids = frontend::program_ids()) return ids->ids[static_cast<size_t>(axis)];
-  return grid_position(r, static_cast<size_t>(axis));
-}
-
-int64_t num_programs(int axis, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  check_program_axis(r, axis);
-  if (const auto* ids = frontend::program_ids()) return ids->sizes[static_cast<size_t>(axis)];
-  return r.mesh().grid[static_cast<size_t>(axis)].size;
 }
 
 }  // namespace palladion::pl

@@ -17,14 +17,16 @@ class Scalar {
   template <std::integral T>
   Scalar(T value)  // NOLINT: host numbers are scalars
       : dtype_(std::same_as<T, bool> ? DType::bool_ : default_dtype(static_cast<int64_t>(value))),
-        offset_(static_cast<int64_t>(value)), weak_(true) {}
+        offset_(static_cast<int64_t>(value)),
+        weak_(true) {}
   template <std::floating_point T>
   Scalar(T value) : dtype_(DType::f32), number_(value), weak_(true) {}  // NOLINT
 
   static Scalar constant(DType dtype, int64_t value);
   static Scalar constant(DType dtype, double value);
   // A value in a register. `nonnegative`: never below zero; `multiple`: always a multiple of it.
-  static Scalar from_register(DType dtype, const isa::Operand& reg, bool nonnegative = false, int64_t multiple = 1);
+  static Scalar from_register(DType dtype, const isa::Operand& reg, bool nonnegative = false,
+                              int64_t multiple = 1);
 
   DType dtype() const { return dtype_; }
   bool is_constant() const { return register_ == isa::no_id; }
@@ -71,7 +73,8 @@ using Index = Scalar;
 struct ScalarArg {
   Scalar value;
   std::source_location loc;
-  ScalarArg(const Scalar& v, std::source_location l = std::source_location::current()) : value(v), loc(l) {}  // NOLINT
+  ScalarArg(const Scalar& v, std::source_location l = std::source_location::current())
+      : value(v), loc(l) {}  // NOLINT
   template <class T>
     requires std::integral<T> || std::floating_point<T>
   ScalarArg(T v, std::source_location l = std::source_location::current()) : value(v), loc(l) {}  // NOLINT

@@ -18,7 +18,9 @@ constexpr int64_t smem_alignment = 1024;
 
 void check_type(const SmemType& type, const std::string& name, const std::source_location& loc) {
   for (int64_t d : type.shape) {
-    if (d < 1) fail(Code::bad_type, fmt::format("SMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
+    if (d < 1)
+      fail(Code::bad_type,
+           fmt::format("SMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
   }
 }
 
@@ -78,17 +80,22 @@ plgpu::Ref materialize(const plgpu::SemaphoreType&) {
                  "To allocate global semaphores, use pl::get_global.");
 }
 
-void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective, std::source_location loc) {
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
+                 std::source_location loc) {
   const frontend::Recorder& r = frontend::Recorder::current();
   const std::string& thread = r.mesh().thread.name;
   const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
   if (allocates_smem && r.thread_count() > 1 && !shared) {
     frontend::fail(frontend::Code::bad_scope,
-                   "run_scoped: a kernel with several threads can only allocate SMEM and barriers that all of them share", loc,
+                   "run_scoped: a kernel with several threads can only allocate SMEM and barriers that all "
+                   "of them share",
+                   loc,
                    fmt::format("give pl::collective(\"{}\") first, and call it from every thread", thread));
   }
   if (allocates_acc && !collective.axes.empty()) {
-    frontend::fail(frontend::Code::bad_scope, "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively", loc);
+    frontend::fail(frontend::Code::bad_scope,
+                   "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively",
+                   loc);
   }
 }
 

@@ -25,7 +25,8 @@ struct SmemType {
   AllocationOptions options;
   std::source_location loc;
 };
-inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {}, std::source_location loc = std::source_location::current()) {
+inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {},
+                     std::source_location loc = std::source_location::current()) {
   return {std::move(shape), dtype, std::move(options), loc};
 }
 
@@ -40,10 +41,13 @@ struct AccInit {
   std::source_location loc;
 };
 struct AccMaker {
-  AccType operator()(Shape shape, DType dtype = DType::f32, std::source_location loc = std::source_location::current()) const {
+  AccType operator()(Shape shape, DType dtype = DType::f32,
+                     std::source_location loc = std::source_location::current()) const {
     return {std::move(shape), dtype, loc};
   }
-  AccInit init(Array value, std::source_location loc = std::source_location::current()) const { return {std::move(value), loc}; }
+  AccInit init(Array value, std::source_location loc = std::source_location::current()) const {
+    return {std::move(value), loc};
+  }
 };
 inline constexpr AccMaker ACC{};
 
@@ -52,7 +56,8 @@ struct RefUnionType {
   std::vector<std::vector<SmemType>> groups;
   std::source_location loc;
 };
-inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups, std::source_location loc = std::source_location::current()) {
+inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
+                             std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }
 struct UnionRef {
@@ -72,28 +77,42 @@ struct Collective {
   std::vector<std::string> axes;
 };
 template <class... Names>
-Collective collective(Names... names) { return {{std::string(names)...}}; }
+Collective collective(Names... names) {
+  return {{std::string(names)...}};
+}
 
 namespace detail {
 inline plgpu::Ref materialize(const plgpu::SmemType& t) { return plgpu::make_smem(t, "scoped", t.loc); }
 inline plgpu::Ref materialize(const plgpu::AccType& t) {
-  if (t.shape.size() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape), t.loc);
+  if (t.shape.size() != 2)
+    frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape),
+                   t.loc);
   return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
 }
-inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) { return plgpu::make_barrier(t, "scoped barrier", t.loc); }
-inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t) { return plgpu::make_union(t, "scoped", t.loc); }
+inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) {
+  return plgpu::make_barrier(t, "scoped barrier", t.loc);
+}
+inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t) {
+  return plgpu::make_union(t, "scoped", t.loc);
+}
 plgpu::Ref materialize(const plgpu::SemaphoreType& t);
 
-void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective, std::source_location loc);
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
+                 std::source_location loc);
 template <class T>
 std::source_location place_of(const T& type) {
-  if constexpr (requires { type.loc; }) return type.loc;
-  else return frontend::Recorder::current().loc();
+  if constexpr (requires { type.loc; })
+    return type.loc;
+  else
+    return frontend::Recorder::current().loc();
 }
 template <class First, class... Rest>
-std::source_location first_place(const First& first, const Rest&...) { return place_of(first); }
+std::source_location first_place(const First& first, const Rest&...) {
+  return place_of(first);
+}
 template <class T>
-constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> || std::same_as<T, plgpu::RefUnionType>;
+constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> ||
+                            std::same_as<T, plgpu::RefUnionType>;
 template <class T>
 constexpr bool takes_acc = std::same_as<T, plgpu::AccType>;
 
@@ -116,7 +135,8 @@ class SmemScope {
 template <class Body, class... Types>
 auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
   static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
-  detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes, detail::first_place(types...));
+  detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes,
+                      detail::first_place(types...));
   const detail::SmemScope scope;
   auto refs = std::tuple{detail::materialize(types)...};
   const frontend::UserCode user;
@@ -136,7 +156,9 @@ auto run_state(Body&& body, const Inits&... inits) {
   const std::source_location loc = detail::first_place(inits...);
   const auto make = [](const plgpu::AccInit& init) {
     const plgpu::Array& v = init.value;
-    if (v.rank() != 2) frontend::fail(frontend::Code::bad_accumulator, "ACC.init takes a matrix, not an " + plgpu::to_string(v), init.loc);
+    if (v.rank() != 2)
+      frontend::fail(frontend::Code::bad_accumulator,
+                     "ACC.init takes a matrix, not an " + plgpu::to_string(v), init.loc);
     plgpu::Ref acc = plgpu::make_accumulator(v.shape(0), v.shape(1), v.dtype(), init.loc);
     plgpu::store_accumulator(acc, v, init.loc);
     return acc;

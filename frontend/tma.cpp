@@ -30,8 +30,8 @@ struct Stride {
 Stride gmem_stride(const Ref& gmem, int dim) {
   const int b = gmem.dims()[static_cast<size_t>(dim)].base;
   if (b < 0) return {0, 1, Scalar(0)};
-  return {gmem.base().physical.dims[static_cast<size_t>(b)].outer / pl::bytes(gmem.dtype()), gmem.base().shape[static_cast<size_t>(b)],
-          gmem.starts()[static_cast<size_t>(b)]};
+  return {gmem.base().physical.dims[static_cast<size_t>(b)].outer / pl::bytes(gmem.dtype()),
+          gmem.base().shape[static_cast<size_t>(b)], gmem.starts()[static_cast<size_t>(b)]};
 }
 
 // A dimension of the tensor map, outermost first while it is being built.
@@ -49,8 +49,8 @@ std::vector<CopyDigit> merge(const std::vector<CopyDigit>& digits, const std::ve
   std::vector<CopyDigit> out;
   for (size_t i = 0; i < digits.size(); ++i) {
     const CopyDigit& d = digits[i];
-    if (!out.empty() && out.back().dim == d.dim && out.back().gmem_step == d.gmem_step * d.size && out.back().size * d.size <= max_box &&
-        !keep_apart[i]) {
+    if (!out.empty() && out.back().dim == d.dim && out.back().gmem_step == d.gmem_step * d.size &&
+        out.back().size * d.size <= max_box && !keep_apart[i]) {
       out.back().size *= d.size;
       out.back().gmem_step = d.gmem_step;
       out.back().smem_stride = d.smem_stride;
@@ -61,7 +61,8 @@ std::vector<CopyDigit> merge(const std::vector<CopyDigit>& digits, const std::ve
   return out;
 }
 
-[[noreturn]] void limit(std::string_view verb, const Ref& gmem, const std::string& what, std::string help = {}) {
+[[noreturn]] void limit(std::string_view verb, const Ref& gmem, const std::string& what,
+                        std::string help = {}) {
   fail(Code::copy_limits, fmt::format("{} of {}: {}", verb, plgpu::to_string(gmem), what), std::move(help));
 }
 
@@ -78,11 +79,16 @@ std::vector<MapDim> map_dims(const Ref& gmem, const std::vector<CopyDigit>& digi
     MapDim m{digit.dim, digit.gmem_step, 0, s.elements * digit.gmem_step, digit.size, Scalar(0)};
     if (outermost) {
       if (digit.gmem_step > 1 && s.size % digit.gmem_step != 0) {
-        limit(verb, gmem, fmt::format("dimension {} of the array is {}, which the tile of {} does not divide", digit.dim, s.size, digit.gmem_step),
-              "pad the array, or use a tile whose columns are one swizzle span so that its rows stay one dimension");
+        limit(verb, gmem,
+              fmt::format("dimension {} of the array is {}, which the tile of {} does not divide", digit.dim,
+                          s.size, digit.gmem_step),
+              "pad the array, or use a tile whose columns are one swizzle span so that its rows stay one "
+              "dimension");
       }
       if (s.start.is_constant() && s.start.as_int() % digit.gmem_step != 0) {
-        limit(verb, gmem, fmt::format("the slice starts at {}, which is not a multiple of the tile of {}", s.start.as_int(), digit.gmem_step));
+        limit(verb, gmem,
+              fmt::format("the slice starts at {}, which is not a multiple of the tile of {}",
+                          s.start.as_int(), digit.gmem_step));
       }
       m.extent = s.size / digit.gmem_step;
       m.coordinate = digit.gmem_step == 1 ? s.start : s.start / digit.gmem_step;
@@ -93,7 +99,8 @@ std::vector<MapDim> map_dims(const Ref& gmem, const std::vector<CopyDigit>& digi
   }
   // Dimensions that were indexed away still have a place.
   for (size_t b = 0; b < gmem.base().shape.size(); ++b) {
-    const bool shown = std::ranges::any_of(gmem.dims(), [&](const Ref::Dim& d) { return d.base == static_cast<int>(b); });
+    const bool shown =
+        std::ranges::any_of(gmem.dims(), [&](const Ref::Dim& d) { return d.base == static_cast<int>(b); });
     const Scalar& start = gmem.starts()[b];
     if (shown || gmem.base().shape[b] == 1) continue;
     const int64_t stride = gmem.base().physical.dims[b].outer / pl::bytes(gmem.dtype());
@@ -149,7 +156,8 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
           "copy it untransposed and transpose the SMEM reference with plgpu::transpose_ref");
   }
   if (dims.size() > isa::max_tensor_rank) {
-    limit(verb, gmem, fmt::format("the copy needs {} dimensions, TMA has 5", dims.size()), "copy fewer tiles at once");
+    limit(verb, gmem, fmt::format("the copy needs {} dimensions, TMA has 5", dims.size()),
+          "copy fewer tiles at once");
   }
   TmaBox box;
   isa::TensorMap& m = box.map;
@@ -163,15 +171,22 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
     m.dims[static_cast<size_t>(i)] = static_cast<uint64_t>(d.extent);
     m.box[static_cast<size_t>(i)] = static_cast<uint32_t>(d.box);
     if (i > 0) m.strides[static_cast<size_t>(i) - 1] = static_cast<uint64_t>(d.stride * size);
-    if (d.box > max_box) limit(verb, gmem, fmt::format("{} elements along one dimension, TMA copies at most 256", d.box), "split the copy");
+    if (d.box > max_box)
+      limit(verb, gmem, fmt::format("{} elements along one dimension, TMA copies at most 256", d.box),
+            "split the copy");
     if (i > 0 && d.stride * size % 16 != 0) {
-      limit(verb, gmem, fmt::format("a stride of {} bytes: all strides except the minor one must be multiples of 16 bytes", d.stride * size));
+      limit(
+          verb, gmem,
+          fmt::format("a stride of {} bytes: all strides except the minor one must be multiples of 16 bytes",
+                      d.stride * size));
     }
     box.coordinates.push_back(d.coordinate);
     box.bytes *= d.box;
   }
   if (dims.back().box * size % 16 != 0) {
-    limit(verb, gmem, fmt::format("the minor dimension of the copy is {} bytes, it must be a multiple of 16", dims.back().box * size));
+    limit(verb, gmem,
+          fmt::format("the minor dimension of the copy is {} bytes, it must be a multiple of 16",
+                      dims.back().box * size));
   }
   return box;
 }
@@ -180,17 +195,24 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
 
 std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string_view verb) {
   if (gmem.space() != MemorySpace::gmem || smem.space() != MemorySpace::smem) {
-    fail(Code::bad_space, fmt::format("{} copies between GMEM and SMEM; these are {} and {}", verb, plgpu::to_string(gmem), plgpu::to_string(smem)));
+    fail(Code::bad_space, fmt::format("{} copies between GMEM and SMEM; these are {} and {}", verb,
+                                      plgpu::to_string(gmem), plgpu::to_string(smem)));
   }
-  if (smem.base().cluster_rank) fail(Code::bad_space, fmt::format("{}: SMEM of another CTA: use collective_axes or async_store_smem", verb));
+  if (smem.base().cluster_rank)
+    fail(Code::bad_space,
+         fmt::format("{}: SMEM of another CTA: use collective_axes or async_store_smem", verb));
   if (gmem.shape() != smem.shape()) {
-    fail(Code::copy_mismatch, fmt::format("{}: Expected source shape to be {}, but the windows are {} and {}", verb, pl::to_string(smem.shape()),
-                                          plgpu::to_string(gmem), plgpu::to_string(smem)));
+    fail(Code::copy_mismatch,
+         fmt::format("{}: Expected source shape to be {}, but the windows are {} and {}", verb,
+                     pl::to_string(smem.shape()), plgpu::to_string(gmem), plgpu::to_string(smem)));
   }
   if (gmem.dtype() != smem.dtype()) {
-    fail(Code::copy_mismatch, fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem), plgpu::to_string(smem)));
+    fail(Code::copy_mismatch, fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem),
+                                          plgpu::to_string(smem)));
   }
-  if (gmem.base().array < 0) fail(Code::bad_space, fmt::format("{}: {} is not an argument of the kernel", verb, plgpu::to_string(gmem)));
+  if (gmem.base().array < 0)
+    fail(Code::bad_space,
+         fmt::format("{}: {} is not an argument of the kernel", verb, plgpu::to_string(gmem)));
   // Digits in the order of SMEM bytes.
   std::vector<CopyDigit> digits;
   for (size_t d = 0; d < smem.rank(); ++d) {
@@ -210,7 +232,8 @@ std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string
   for (size_t i = digits.size(); i-- > 0;) {
     if (digits[i].size == 1) continue;
     if (digits[i].smem_stride != expected) {
-      fail(Code::copy_limits, fmt::format("{}: the window {} is not contiguous in shared memory", verb, plgpu::to_string(smem)),
+      fail(Code::copy_limits,
+           fmt::format("{}: the window {} is not contiguous in shared memory", verb, plgpu::to_string(smem)),
            "copy whole leading slices of the allocation");
     }
     expected *= digits[i].size;
@@ -221,7 +244,8 @@ std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string
 namespace {
 
 // Splits the outermost digit that `parts` divides; its index is given back.
-size_t partition_digit(std::vector<CopyDigit>& digits, int64_t parts, const Ref& gmem, std::string_view verb) {
+size_t partition_digit(std::vector<CopyDigit>& digits, int64_t parts, const Ref& gmem,
+                       std::string_view verb) {
   for (size_t i = 0; i < digits.size(); ++i) {
     if (digits[i].size % parts == 0) {
       digits[i].size /= parts;
@@ -229,8 +253,9 @@ size_t partition_digit(std::vector<CopyDigit>& digits, int64_t parts, const Ref&
     }
     if (digits[i].size != 1) break;
   }
-  fail(Code::bad_collective, fmt::format("{} of {}: the {} CTAs of the collective axes do not divide its leading dimension", verb,
-                                         plgpu::to_string(gmem), parts));
+  fail(Code::bad_collective,
+       fmt::format("{} of {}: the {} CTAs of the collective axes do not divide its leading dimension", verb,
+                   plgpu::to_string(gmem), parts));
 }
 
 // The window of one part: moved along the partitioned digit.
@@ -243,7 +268,8 @@ Ref moved(const Ref& ref, const CopyDigit& digit, const Scalar& part) {
 
 }  // namespace
 
-Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partition& partition, std::string_view verb) {
+Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partition& partition,
+                       std::string_view verb) {
   std::vector<CopyDigit> digits = copy_digits(gmem, smem, verb);
   Ref from = gmem, to = smem;
   if (partition.parts > 1) {
@@ -253,7 +279,9 @@ Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partit
     digits = copy_digits(from, to, verb);
   }
   std::erase_if(digits, [&](const CopyDigit& d) {
-    return d.size == 1 && std::ranges::any_of(digits, [&](const CopyDigit& o) { return o.dim == d.dim && (&o != &d) && o.size >= 1 && o.gmem_step < d.gmem_step; });
+    return d.size == 1 && std::ranges::any_of(digits, [&](const CopyDigit& o) {
+             return o.dim == d.dim && (&o != &d) && o.size >= 1 && o.gmem_step < d.gmem_step;
+           });
   });
   digits = merge(digits, std::vector<bool>(digits.size()));
   Transfer t;
@@ -261,7 +289,9 @@ Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partit
   t.smem_address = shared_address(to);
   const Scalar& a = t.smem_address;
   if (a.multiple() % 128 != 0) {
-    fail(Code::copy_limits, fmt::format("{}: the window {} does not start at a multiple of 128 bytes of shared memory", verb, plgpu::to_string(smem)));
+    fail(Code::copy_limits,
+         fmt::format("{}: the window {} does not start at a multiple of 128 bytes of shared memory", verb,
+                     plgpu::to_string(smem)));
   }
   return t;
 }

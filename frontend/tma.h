@@ -18,7 +18,7 @@ struct TmaBox {
 // One digit of the SMEM window's byte order: `size` steps of `gmem_stride` elements of GMEM dimension
 // `dim`. Outermost first.
 struct CopyDigit {
-  int dim;  // view dimension
+  int dim;                  // view dimension
   int64_t size, gmem_step;  // steps of so many indices along `dim`
   int64_t smem_stride;      // bytes
 };
@@ -35,7 +35,8 @@ struct Transfer {
   TmaBox box;
   pl::Scalar smem_address;  // shared address of the part
 };
-Transfer make_transfer(Recorder& r, const plgpu::Ref& gmem, const plgpu::Ref& smem, const Partition& partition, std::string_view verb);
+Transfer make_transfer(Recorder& r, const plgpu::Ref& gmem, const plgpu::Ref& smem,
+                       const Partition& partition, std::string_view verb);
 // The same box without a place in shared memory (prefetch).
 TmaBox make_box(const plgpu::Ref& gmem, const Partition& partition, std::string_view verb);
 

@@ -27,35 +27,42 @@ Collected collect(const Transforms& transforms, const std::source_location& loc)
     }
     c.swizzle = std::get<SwizzleTransform>(t).swizzle;
     if (c.swizzle != 16 && c.swizzle != 32 && c.swizzle != 64 && c.swizzle != 128) {
-      fail(Code::bad_transform, fmt::format("SwizzleTransform({}): swizzles are 16 (none), 32, 64 or 128 bytes", c.swizzle), loc);
+      fail(Code::bad_transform,
+           fmt::format("SwizzleTransform({}): swizzles are 16 (none), 32, 64 or 128 bytes", c.swizzle), loc);
     }
   }
   return c;
 }
 
-void check_tiling(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling, const std::source_location& loc) {
+void check_tiling(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling,
+                  const std::source_location& loc) {
   if (tiling.size() > type.shape.size()) {
-    fail(Code::bad_transform, fmt::format("TilingTransform of {} dimensions on an array {}", tiling.size(), pl::to_string(type)), loc);
+    fail(Code::bad_transform,
+         fmt::format("TilingTransform of {} dimensions on an array {}", tiling.size(), pl::to_string(type)),
+         loc);
   }
   const size_t first = type.shape.size() - tiling.size();
   for (size_t i = 0; i < tiling.size(); ++i) {
     if (tiling[i] < 1 || type.shape[first + i] % tiling[i] != 0) {
       fail(Code::bad_transform,
            fmt::format("TilingTransform({}) does not divide the array {}: dimension {} is {}, the tile {}",
-                       pl::to_string(tiling), pl::to_string(type), first + i, type.shape[first + i], tiling[i]),
+                       pl::to_string(tiling), pl::to_string(type), first + i, type.shape[first + i],
+                       tiling[i]),
            loc, "choose a shape whose trailing dimensions are multiples of the tile");
     }
   }
 }
 
-void check_swizzle(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling, int64_t swizzle, const std::source_location& loc) {
+void check_swizzle(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling, int64_t swizzle,
+                   const std::source_location& loc) {
   if (swizzle == 16) return;
   const int64_t wanted = swizzle / pl::bytes(type.dtype);
   const int64_t minor = !tiling.empty() ? tiling.back() : type.shape.empty() ? 1 : type.shape.back();
   if (minor != wanted) {
     fail(Code::bad_transform,
-         fmt::format("Swizzle {} requires the trailing dimension to be of size {}, but it is {}", swizzle, wanted, minor), loc,
-         fmt::format("tile the array with TilingTransform({{8, {}}})", wanted));
+         fmt::format("Swizzle {} requires the trailing dimension to be of size {}, but it is {}", swizzle,
+                     wanted, minor),
+         loc, fmt::format("tile the array with TilingTransform({{8, {}}})", wanted));
   }
 }
 
@@ -65,8 +72,8 @@ int64_t find_swizzle(int64_t minor_dim_bits, std::string_view what, std::source_
   for (int64_t s : {128, 64, 32, 16})
     if (minor_dim_bits % (s * 8) == 0) return s;
   fail(Code::bad_transform,
-       fmt::format("No valid {}{}swizzle: a minor dimension of {} bits is not a multiple of 128 bits", what, what.empty() ? "" : " ",
-                   minor_dim_bits),
+       fmt::format("No valid {}{}swizzle: a minor dimension of {} bits is not a multiple of 128 bits", what,
+                   what.empty() ? "" : " ", minor_dim_bits),
        loc);
 }
 
@@ -78,14 +85,19 @@ bool PhysicalLayout::tiled() const {
 
 isa::Swizzle PhysicalLayout::mode() const {
   switch (swizzle) {
-    case 32: return isa::Swizzle::b32;
-    case 64: return isa::Swizzle::b64;
-    case 128: return isa::Swizzle::b128;
-    default: return isa::Swizzle::none;
+    case 32:
+      return isa::Swizzle::b32;
+    case 64:
+      return isa::Swizzle::b64;
+    case 128:
+      return isa::Swizzle::b128;
+    default:
+      return isa::Swizzle::none;
   }
 }
 
-PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms, const std::source_location& loc) {
+PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms,
+                               const std::source_location& loc) {
   const Collected c = collect(transforms, loc);
   check_tiling(type, c.tiling, loc);
   check_swizzle(type, c.tiling, c.swizzle, loc);

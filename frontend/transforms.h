@@ -44,6 +44,7 @@ struct PhysicalLayout {
 };
 
 // Errors name the transform and the rule.
-PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms, const std::source_location& loc);
+PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms,
+                               const std::source_location& loc);
 
 }  // namespace palladion::plgpu

@@ -52,6 +52,8 @@ Shape strides_of(const Shape& shape) {
 }
 
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-std::string to_string(const ShapeDtype& type) { return fmt::format("{}{}", name(type.dtype), to_string(type.shape)); }
+std::string to_string(const ShapeDtype& type) {
+  return fmt::format("{}{}", name(type.dtype), to_string(type.shape));
+}
 
 }  // namespace palladion::pl

@@ -12,13 +12,14 @@ namespace palladion::pl {
 
 enum class DType : uint8_t { bool_, s8, s16, s32, s64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2 };
 
-inline constexpr DType bool_ = DType::bool_, s8 = DType::s8, s16 = DType::s16, s32 = DType::s32, s64 = DType::s64,
-                       u8 = DType::u8, u16 = DType::u16, u32 = DType::u32, u64 = DType::u64, f16 = DType::f16,
-                       bf16 = DType::bf16, f32 = DType::f32, f64 = DType::f64, e4m3 = DType::e4m3, e5m2 = DType::e5m2;
+inline constexpr DType bool_ = DType::bool_, s8 = DType::s8, s16 = DType::s16, s32 = DType::s32,
+                       s64 = DType::s64, u8 = DType::u8, u16 = DType::u16, u32 = DType::u32, u64 = DType::u64,
+                       f16 = DType::f16, bf16 = DType::bf16, f32 = DType::f32, f64 = DType::f64,
+                       e4m3 = DType::e4m3, e5m2 = DType::e5m2;
 // JAX's spellings.
-inline constexpr DType int8 = s8, int16 = s16, int32 = s32, int64 = s64, uint8 = u8, uint16 = u16, uint32 = u32,
-                       uint64 = u64, float16 = f16, bfloat16 = bf16, float32 = f32, float64 = f64,
-                       float8_e4m3fn = e4m3, float8_e5m2 = e5m2;
+inline constexpr DType int8 = s8, int16 = s16, int32 = s32, int64 = s64, uint8 = u8, uint16 = u16,
+                       uint32 = u32, uint64 = u64, float16 = f16, bfloat16 = bf16, float32 = f32,
+                       float64 = f64, float8_e4m3fn = e4m3, float8_e5m2 = e5m2;
 
 // Bits in memory; a bool takes a byte.
 int bits(DType dtype);

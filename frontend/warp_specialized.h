@@ -134,10 +134,10 @@ detail::WarpSpecializedPipeline<Body, detail::NoContext> emit_pipeline_warp_spec
 // compute_context(pipeline) runs in each compute thread and calls pipeline(init_carry) once; then
 // carry = body(indices, refs...[, barriers...], carry).
 template <class Body, class Context>
-requires(!std::is_same_v<Context, std::source_location>)
-    detail::WarpSpecializedPipeline<Body, Context> emit_pipeline_warp_specialized(
-        Body body, WarpSpecializedOptions options, Context compute_context,
-        std::source_location loc = std::source_location::current()) {
+  requires(!std::is_same_v<Context, std::source_location>)
+detail::WarpSpecializedPipeline<Body, Context> emit_pipeline_warp_specialized(
+    Body body, WarpSpecializedOptions options, Context compute_context,
+    std::source_location loc = std::source_location::current()) {
   return {std::move(body), std::move(options), std::move(compute_context), loc};
 }
 

@@ -9,7 +9,9 @@ Values product(const Values& a, const Values& b, int64_t m, int64_t n, int64_t k
   Values c(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l)
-      for (int64_t j = 0; j < n; ++j) c[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
+      for (int64_t j = 0; j < n; ++j)
+        c[static_cast<size_t>(i * n + j)] +=
+            a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
   return c;
 }
 
@@ -26,7 +28,8 @@ void check(const MatmulShape& s, const sim::Schedule& schedule = {}) {
     if (first < 0) first = static_cast<int64_t>(i);
     last = static_cast<int64_t>(i);
   }
-  EXPECT_EQ(wrong, 0) << "first at (" << first / s.n << ", " << first % s.n << "), last at (" << last / s.n << ", " << last % s.n << ")";
+  EXPECT_EQ(wrong, 0) << "first at (" << first / s.n << ", " << first % s.n << "), last at (" << last / s.n
+                      << ", " << last % s.n << ")";
 }
 
 TEST(Matmul, WarpSpecialised) { check({}); }

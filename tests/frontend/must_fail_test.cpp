@@ -22,32 +22,45 @@ struct Wrong {
   std::function<void()> record;
 };
 
-const plgpu::AllocationOptions swizzled{.transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}};
+const plgpu::AllocationOptions swizzled{
+    .transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}};
 
 // A kernel with a bit of everything to misuse.
 void with_everything(const std::function<void(const Ref& a, const Ref& o, Scratch& s)>& body) {
-  plgpu::kernel([&](const Ref& a, const Ref& o, Scratch& s) { body(a, o, s); },
-                {.in_types = {{pl::f16, {256, 256}}},
-                 .out_type = {pl::f32, {256, 256}},
-                 .scratch_types = {{"x", plgpu::SMEM({2, 64, 64}, pl::f16, swizzled)},
-                                   {"y", plgpu::SMEM({64, 64}, pl::f16, swizzled)},
-                                   {"plain", plgpu::SMEM({64, 64}, pl::f16)},
-                                   {"bytes", plgpu::SMEM({64, 128}, pl::s8, {.transforms = {plgpu::TilingTransform({8, 128}), plgpu::SwizzleTransform(128)}})},
-                                   {"half_swizzle", plgpu::SMEM({64, 64}, pl::f16, {.transforms = {plgpu::TilingTransform({8, 32}), plgpu::SwizzleTransform(64)}})},
-                                   {"b", plgpu::Barrier({.num_barriers = {4}})},
-                                   {"one", plgpu::Barrier()}},
-                 .grid = {4},
-                 .grid_names = {"x"},
-                 .cluster = {2},
-                 .cluster_names = {"c"},
-                 .num_threads = 2,
-                 .thread_name = "wg"});
+  plgpu::kernel(
+      [&](const Ref& a, const Ref& o, Scratch& s) { body(a, o, s); },
+      {.in_types = {{pl::f16, {256, 256}}},
+       .out_type = {pl::f32, {256, 256}},
+       .scratch_types = {{"x", plgpu::SMEM({2, 64, 64}, pl::f16, swizzled)},
+                         {"y", plgpu::SMEM({64, 64}, pl::f16, swizzled)},
+                         {"plain", plgpu::SMEM({64, 64}, pl::f16)},
+                         {"bytes", plgpu::SMEM({64, 128}, pl::s8,
+                                               {.transforms = {plgpu::TilingTransform({8, 128}),
+                                                               plgpu::SwizzleTransform(128)}})},
+                         {"half_swizzle", plgpu::SMEM({64, 64}, pl::f16,
+                                                      {.transforms = {plgpu::TilingTransform({8, 32}),
+                                                                      plgpu::SwizzleTransform(64)}})},
+                         {"b", plgpu::Barrier({.num_barriers = {4}})},
+                         {"one", plgpu::Barrier()}},
+       .grid = {4},
+       .grid_names = {"x"},
+       .cluster = {2},
+       .cluster_names = {"c"},
+       .num_threads = 2,
+       .thread_name = "wg"});
 }
 
-#define WRONG(label, ...) \
-  Wrong { label, __LINE__, [] { with_everything([]([[maybe_unused]] const Ref& a, [[maybe_unused]] const Ref& o, [[maybe_unused]] Scratch& s) { __VA_ARGS__; }); } }
-#define WRONG_KERNEL(label, ...) \
-  Wrong { label, __LINE__, [] { plgpu::kernel([](const Ref&) {}, __VA_ARGS__); } }
+#define WRONG(label, ...)                                                              \
+  Wrong {                                                                              \
+    label, __LINE__, [] {                                                              \
+      with_everything([]([[maybe_unused]] const Ref& a, [[maybe_unused]] const Ref& o, \
+                         [[maybe_unused]] Scratch& s) { __VA_ARGS__; });               \
+    }                                                                                  \
+  }
+#define WRONG_KERNEL(label, ...)                                           \
+  Wrong {                                                                  \
+    label, __LINE__, [] { plgpu::kernel([](const Ref&) {}, __VA_ARGS__); } \
+  }
 
 // One line each: the macro's line is the author's.
 // clang-format off

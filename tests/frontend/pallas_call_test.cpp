@@ -81,10 +81,7 @@ pl::PallasCall matmul_call(bool sequential) {
                                     },
                                     {.transforms = tiled})},
       .out_specs = {
-          plgpu::BlockSpec({64, 128},
-                           [](const pl::Indices& at) {
-                             return pl::Indices{at[0], at[1]};
-                           },
+          plgpu::BlockSpec({64, 128}, [](const pl::Indices& at) { return pl::Indices{at[0], at[1]}; },
                            {.transforms = {plgpu::TilingTransform({8, 32}), plgpu::SwizzleTransform(128)}})}};
   if (sequential) {
     o.grid = {2, 2, 4};

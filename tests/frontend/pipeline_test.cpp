@@ -16,10 +16,7 @@ const plgpu::Transforms tiled16 = {plgpu::TilingTransform({8, 64}), plgpu::Swizz
 plgpu::Kernel increment(int64_t steps_ahead, const plgpu::Transforms& transforms) {
   return plgpu::kernel(
       [=](const Ref& x, const Ref& o) {
-        const BlockSpec spec({64, 64},
-                             [](pl::Index i, pl::Index j) {
-                               return pl::Indices{i, j};
-                             },
+        const BlockSpec spec({64, 64}, [](pl::Index i, pl::Index j) { return pl::Indices{i, j}; },
                              {.transforms = transforms});
         const auto layout =
             transforms.empty() ? plgpu::default_layout({64, 64}, pl::f16) : plgpu::Layout::WGMMA;
@@ -177,10 +174,7 @@ TEST(Pipeline, BlocksThatAreInBoundsNeedNoTensorMap) {
   const auto k = [](plgpu::OOBFillMode mode) {
     return plgpu::kernel(
         [=](const Ref& x, const Ref& o) {
-          const BlockSpec in({pl::squeezed, 1280},
-                             [](pl::Index i) {
-                               return std::pair{i, 0};
-                             },
+          const BlockSpec in({pl::squeezed, 1280}, [](pl::Index i) { return std::pair{i, 0}; },
                              {.oob_fill_mode = mode});
           const BlockSpec out({pl::squeezed, 1280}, [](pl::Index i) { return std::pair{i, 0}; });
           const auto pipeline = plgpu::emit_pipeline(
@@ -213,10 +207,7 @@ TEST(Pipeline, PipelinesNest) {
                   {.grid = {5}, .in_specs = {spec}, .out_specs = {spec}, .max_concurrent_steps = 2})(x, o);
             },
             {.grid = {4},
-             .in_specs = {BlockSpec({pl::squeezed, 128},
-                                    [](pl::Index i) {
-                                      return std::pair{i, 0};
-                                    })},
+             .in_specs = {BlockSpec({pl::squeezed, 128}, [](pl::Index i) { return std::pair{i, 0}; })},
              .max_concurrent_steps = 2})(scale);
       },
       {.in_types = {{pl::s32, {4, 640}}, {pl::s32, {4, 128}}}, .out_type = {pl::s32, {4, 640}}});
@@ -239,15 +230,9 @@ plgpu::Kernel pipelined_matmul(int delay, int64_t ahead) {
                     plgpu::wgmma_wait(delay);
                   },
                   {.grid = {a.shape(1) / 64},
-                   .in_specs = {BlockSpec({64, 64},
-                                          [=](pl::Index k) {
-                                            return pl::Indices{mi, k};
-                                          },
+                   .in_specs = {BlockSpec({64, 64}, [=](pl::Index k) { return pl::Indices{mi, k}; },
                                           {.transforms = tiled16, .delay_release = delay}),
-                                BlockSpec({64, 128},
-                                          [=](pl::Index k) {
-                                            return pl::Indices{k, 0};
-                                          },
+                                BlockSpec({64, 128}, [=](pl::Index k) { return pl::Indices{k, 0}; },
                                           {.transforms = tiled16, .delay_release = delay})},
                    .max_concurrent_steps = ahead})(a, b);
               return acc.load();
@@ -275,10 +260,7 @@ TEST(Pipeline, InputsOfDifferentDelaysAndArraysInPlace) {
   const auto k = plgpu::kernel(
       [](const Ref& x, const Ref& y, const Ref& z, const Ref& o) {
         const auto spec = [](int delay) {
-          return BlockSpec({1, 128},
-                           [](pl::Index i, pl::Index j) {
-                             return pl::Indices{i, j};
-                           },
+          return BlockSpec({1, 128}, [](pl::Index i, pl::Index j) { return pl::Indices{i, j}; },
                            {.delay_release = delay});
         };
         plgpu::emit_pipeline(
@@ -333,10 +315,7 @@ TEST(Pipeline, MistakesNameTheRule) {
   EXPECT_THAT(mistake({.grid = {2, 2}, .in_specs = {good}, .out_specs = {good}}),
               HasSubstr("does not take the 2 indices of the grid"));
   EXPECT_THAT(mistake({.grid = {2},
-                       .in_specs = {BlockSpec({128},
-                                              [](pl::Index i) {
-                                                return std::pair{i, i};
-                                              })},
+                       .in_specs = {BlockSpec({128}, [](pl::Index i) { return std::pair{i, i}; })},
                        .out_specs = {good}}),
               HasSubstr("the index_map gives 2 indices for a block of 1 dimensions"));
   EXPECT_THAT(mistake({.grid = {2}, .in_specs = {good}, .out_specs = {good}}, 2),

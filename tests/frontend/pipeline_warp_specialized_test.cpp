@@ -89,24 +89,17 @@ plgpu::Kernel ws_pipeline_matmul(const WsMatmul& c) {
               },
               plgpu::ACC({64, 128}, pl::f32));
         };
-        plgpu::WarpSpecializedOptions w{.grid = {steps},
-                                        .memory_registers = 40,
-                                        .in_specs = {BlockSpec(
-                                                         {128, 64},
-                                                         [=](pl::Index k) {
-                                                           return pl::Indices{mi, k};
-                                                         },
-                                                         of_a),
-                                                     BlockSpec(
-                                                         {64, 128},
-                                                         [=](pl::Index k) {
-                                                           return pl::Indices{k, 0};
-                                                         },
-                                                         of_b)},
-                                        .max_concurrent_steps = c.ahead,
-                                        .wg_axis = "wg",
-                                        .num_compute_wgs = 2,
-                                        .manual_consumed_barriers = c.manual};
+        plgpu::WarpSpecializedOptions w{
+            .grid = {steps},
+            .memory_registers = 40,
+            .in_specs = {BlockSpec(
+                             {128, 64}, [=](pl::Index k) { return pl::Indices{mi, k}; }, of_a),
+                         BlockSpec(
+                             {64, 128}, [=](pl::Index k) { return pl::Indices{k, 0}; }, of_b)},
+            .max_concurrent_steps = c.ahead,
+            .wg_axis = "wg",
+            .num_compute_wgs = 2,
+            .manual_consumed_barriers = c.manual};
         if (c.manual) {
           plgpu::emit_pipeline_warp_specialized(
               [&](const pl::Indices&, const Ref& x, const Ref& y, const BarrierRef& x_done,
@@ -156,9 +149,7 @@ TEST(WarpSpecialized, CarriesGoThroughTheComputeContext) {
               },
               {.grid = {5},
                .in_specs = {BlockSpec({pl::squeezed, 2, 128},
-                                      [=](pl::Index s) {
-                                        return pl::Indices{row, 0, s};
-                                      })},
+                                      [=](pl::Index s) { return pl::Indices{row, 0, s}; })},
                .max_concurrent_steps = 2,
                .wg_axis = "wg",
                .num_compute_wgs = 2},
@@ -236,10 +227,7 @@ TEST(WarpSpecialized, PipelinesFollowEachOtherInTheSameBuffers) {
                 o.at(row, pl::ds(at[0] * 128, 128)).store(a.load() + row);
               },
               {.grid = {4},
-               .in_specs = {BlockSpec({pl::squeezed, 128},
-                                      [row](pl::Index s) {
-                                        return std::pair{row, s};
-                                      })},
+               .in_specs = {BlockSpec({pl::squeezed, 128}, [row](pl::Index s) { return std::pair{row, s}; })},
                .max_concurrent_steps = 2,
                .wg_axis = "wg",
                .num_compute_wgs = 1,

@@ -34,10 +34,12 @@ struct Assembled {
 };
 
 Assembled assemble(const std::string& tool, const std::string& ptx) {
-  const auto base = std::filesystem::temp_directory_path() / ("palladion_frontend_" + std::to_string(std::hash<std::string>{}(ptx)));
+  const auto base = std::filesystem::temp_directory_path() /
+                    ("palladion_frontend_" + std::to_string(std::hash<std::string>{}(ptx)));
   const std::string in = base.string() + ".ptx", log = base.string() + ".log";
   std::ofstream(in) << ptx;
-  const int status = std::system((tool + " -arch=sm_90a -v -o /dev/null " + in + " > " + log + " 2>&1").c_str());
+  const int status =
+      std::system((tool + " -arch=sm_90a -v -o /dev/null " + in + " > " + log + " 2>&1").c_str());
   std::ifstream file(log);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(in);
@@ -47,9 +49,11 @@ Assembled assemble(const std::string& tool, const std::string& ptx) {
 
 TEST(Ptxas, MatmulAssemblesWithoutSpills) {
   const std::string tool = ptxas();
-  if (tool.empty()) GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
   for (const int64_t cluster : {1, 2}) {
-    const auto kernel = ws_matmul({.m = 4096, .n = 4096, .k = 4096, .tile_n = 256, .stages = 3, .sms = 132, .cluster = cluster});
+    const auto kernel = ws_matmul(
+        {.m = 4096, .n = 4096, .k = 4096, .tile_n = 256, .stages = 3, .sms = 132, .cluster = cluster});
     const Assembled a = assemble(tool, isa::print(kernel.module));
     EXPECT_EQ(a.status, 0) << a.log;
     EXPECT_NE(a.log.find("0 bytes spill stores, 0 bytes spill loads"), std::string::npos) << a.log;
@@ -59,19 +63,26 @@ TEST(Ptxas, MatmulAssemblesWithoutSpills) {
 
 TEST(Ptxas, ArraysOfEveryKindAssemble) {
   const std::string tool = ptxas();
-  if (tool.empty()) GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
-  for (const pl::DType d : {pl::s8, pl::u8, pl::s16, pl::u16, pl::s32, pl::u32, pl::s64, pl::u64, pl::f16, pl::bf16, pl::f32, pl::f64, pl::e4m3, pl::e5m2}) {
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  for (const pl::DType d : {pl::s8, pl::u8, pl::s16, pl::u16, pl::s32, pl::u32, pl::s64, pl::u64, pl::f16,
+                            pl::bf16, pl::f32, pl::f64, pl::e4m3, pl::e5m2}) {
     SCOPED_TRACE(pl::name(d));
     const auto kernel = plgpu::kernel(
         [&](const plgpu::Ref& a, const plgpu::Ref& o, plgpu::Scratch& s) {
           const plgpu::Array x = a.load(plgpu::Layout::WGMMA);
           s["x"].store(plgpu::where(x > 1, x * x - x, plgpu::maximum(x, 0)) / 2);
           const plgpu::Array f = s["x"].load(plgpu::Layout::WGMMA).astype(pl::f32);
-          const plgpu::Array y = plgpu::exp(f) + plgpu::log(f) + plgpu::tanh(f) + plgpu::erf(f) + plgpu::sin(f) + plgpu::rsqrt(f);
-          o.store(plgpu::broadcast_in_dim(y.sum(1) + y.max(1), {64, 64}, {0}).astype(d) + plgpu::broadcasted_iota(d, {64, 64}, 1, plgpu::Layout::WGMMA));
+          const plgpu::Array y = plgpu::exp(f) + plgpu::log(f) + plgpu::tanh(f) + plgpu::erf(f) +
+                                 plgpu::sin(f) + plgpu::rsqrt(f);
+          o.store(plgpu::broadcast_in_dim(y.sum(1) + y.max(1), {64, 64}, {0}).astype(d) +
+                  plgpu::broadcasted_iota(d, {64, 64}, 1, plgpu::Layout::WGMMA));
           pl::debug_print("{} {}", o.at(0, 0).load_scalar(), pl::program_id(0));
         },
-        {.in_types = {{d, {64, 64}}}, .out_type = {d, {64, 64}}, .scratch_types = {{"x", plgpu::SMEM({64, 64}, d)}}, .grid = {2}});
+        {.in_types = {{d, {64, 64}}},
+         .out_type = {d, {64, 64}},
+         .scratch_types = {{"x", plgpu::SMEM({64, 64}, d)}},
+         .grid = {2}});
     const Assembled a = assemble(tool, isa::print(kernel.module));
     EXPECT_EQ(a.status, 0) << a.log;
   }

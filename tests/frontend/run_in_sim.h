@@ -32,17 +32,28 @@ inline double decode(pl::DType d, uint64_t bits) {
     return negative ? -v : v;
   };
   switch (d) {
-    case pl::DType::f16: return small(5, 10, true);
-    case pl::DType::bf16: return small(8, 7, true);
-    case pl::DType::e4m3: return small(4, 3, false);
-    case pl::DType::e5m2: return small(5, 2, true);
-    case pl::DType::f32: return std::bit_cast<float>(static_cast<uint32_t>(bits));
-    case pl::DType::f64: return std::bit_cast<double>(bits);
-    case pl::DType::s8: return static_cast<int8_t>(bits);
-    case pl::DType::s16: return static_cast<int16_t>(bits);
-    case pl::DType::s32: return static_cast<int32_t>(bits);
-    case pl::DType::s64: return static_cast<double>(static_cast<int64_t>(bits));
-    default: return static_cast<double>(bits);
+    case pl::DType::f16:
+      return small(5, 10, true);
+    case pl::DType::bf16:
+      return small(8, 7, true);
+    case pl::DType::e4m3:
+      return small(4, 3, false);
+    case pl::DType::e5m2:
+      return small(5, 2, true);
+    case pl::DType::f32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case pl::DType::f64:
+      return std::bit_cast<double>(bits);
+    case pl::DType::s8:
+      return static_cast<int8_t>(bits);
+    case pl::DType::s16:
+      return static_cast<int16_t>(bits);
+    case pl::DType::s32:
+      return static_cast<int32_t>(bits);
+    case pl::DType::s64:
+      return static_cast<double>(static_cast<int64_t>(bits));
+    default:
+      return static_cast<double>(bits);
   }
 }
 
@@ -77,20 +88,28 @@ struct Ran {
   sim::RunResult result;
 };
 
-inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs, const sim::Schedule& schedule = {}) {
+inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
+               const sim::Schedule& schedule = {}) {
   const auto diagnostics = isa::verify(kernel.module);
   EXPECT_TRUE(diagnostics.empty()) << isa::render(diagnostics) << isa::print(kernel.module);
   sim::Machine machine(*isa::find_arch("h200"));
   std::vector<std::vector<uint8_t>> arrays;
   for (size_t i = 0; i < inputs.size(); ++i) arrays.push_back(to_bytes(kernel.launch.inputs[i], inputs[i]));
-  for (const auto& type : kernel.launch.outputs) arrays.emplace_back(static_cast<size_t>(type.bytes()), uint8_t{0xCD});
-  for (const auto& [in, out] : kernel.launch.aliases) arrays[inputs.size() + static_cast<size_t>(out)] = arrays[static_cast<size_t>(in)];
+  for (const auto& type : kernel.launch.outputs)
+    arrays.emplace_back(static_cast<size_t>(type.bytes()), uint8_t{0xCD});
+  for (const auto& [in, out] : kernel.launch.aliases)
+    arrays[inputs.size() + static_cast<size_t>(out)] = arrays[static_cast<size_t>(in)];
   std::vector<sim::Address> bases;
-  for (size_t i = 0; i < arrays.size(); ++i) bases.push_back(machine.memory().bind(arrays[i], "array " + std::to_string(i)));
+  for (size_t i = 0; i < arrays.size(); ++i)
+    bases.push_back(machine.memory().bind(arrays[i], "array " + std::to_string(i)));
   const isa::Function* entry = kernel.module.find_entry(kernel.launch.entry);
   const auto layout = isa::param_layout(kernel.module, *entry);
-  sim::Launch launch{.module = &kernel.module, .entry = kernel.launch.entry, .grid = kernel.launch.grid, .block = kernel.launch.block,
-                     .cluster = kernel.launch.cluster, .dynamic_shared = kernel.launch.dynamic_smem_bytes};
+  sim::Launch launch{.module = &kernel.module,
+                     .entry = kernel.launch.entry,
+                     .grid = kernel.launch.grid,
+                     .block = kernel.launch.block,
+                     .cluster = kernel.launch.cluster,
+                     .dynamic_shared = kernel.launch.dynamic_smem_bytes};
   launch.params.resize(layout.size);
   for (size_t i = 0; i < kernel.launch.params.size(); ++i) {
     uint8_t* to = launch.params.data() + layout.offsets[i];
@@ -104,7 +123,8 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs, c
       const auto encoded = isa::encode(map);
       std::memcpy(to, encoded.bytes.data(), encoded.bytes.size());
     } else {
-      const sim::Address scratch = machine.memory().allocate(static_cast<uint64_t>(std::get<plgpu::ScratchParam>(param).bytes), "scratch");
+      const sim::Address scratch = machine.memory().allocate(
+          static_cast<uint64_t>(std::get<plgpu::ScratchParam>(param).bytes), "scratch");
       std::memcpy(to, &scratch, 8);
     }
   }
@@ -115,7 +135,8 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs, c
   std::string why = isa::render(ran.result.errors);
   for (const auto& f : ran.result.findings) why += sim::render(f) + "\n";
   EXPECT_TRUE(ran.result.clean()) << why;
-  for (size_t i = 0; i < kernel.launch.outputs.size(); ++i) ran.outputs.push_back(to_values(kernel.launch.outputs[i], arrays[inputs.size() + i]));
+  for (size_t i = 0; i < kernel.launch.outputs.size(); ++i)
+    ran.outputs.push_back(to_values(kernel.launch.outputs[i], arrays[inputs.size() + i]));
   return ran;
 }
 

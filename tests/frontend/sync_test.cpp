@@ -13,10 +13,12 @@ TEST(Control, LoopsCarryScalarsAndArrays) {
   const auto k = plgpu::kernel(
       [](const Ref& a, const Ref& o) {
         const Array x = a.load();
-        const auto [sum, count] = pl::fori_loop(0, 5, [&](pl::Index i, Array s, pl::Index n) {
-          return std::tuple{s + x * i.astype(pl::s32), n + 2};
-        }, plgpu::zeros({256}, pl::s32) + x * 0, pl::Index(1));
-        const auto steps = pl::while_loop([&](pl::Index n) { return n < 1000; }, [&](pl::Index n) { return n * 3; }, count);
+        const auto [sum, count] = pl::fori_loop(
+            0, 5,
+            [&](pl::Index i, Array s, pl::Index n) { return std::tuple{s + x * i.astype(pl::s32), n + 2}; },
+            plgpu::zeros({256}, pl::s32) + x * 0, pl::Index(1));
+        const auto steps =
+            pl::while_loop([&](pl::Index n) { return n < 1000; }, [&](pl::Index n) { return n * 3; }, count);
         const Array y = pl::cond(steps > 2000, [&] { return sum; }, [&] { return sum + steps; });
         o.store(y);
       },
@@ -30,11 +32,14 @@ TEST(Control, LoopsCarryScalarsAndArrays) {
 TEST(Control, CarriesMayTradePlaces) {
   const auto k = plgpu::kernel(
       [](const Ref& o) {
-        const auto [a, b] = pl::fori_loop(0, 7, [](pl::Index, pl::Index x, pl::Index y) { return std::tuple{y, x}; }, 1, 2);
+        const auto [a, b] =
+            pl::fori_loop(0, 7, [](pl::Index, pl::Index x, pl::Index y) { return std::tuple{y, x}; }, 1, 2);
         o.at(0).store(a);
         o.at(1).store(b);
         // Dynamic bounds and a step: 0, 3, 6, ... below 2 * 29.
-        const pl::Index n = pl::fori_loop(0, a * 29, [](pl::Index, pl::Index steps) { return steps + 1; }, pl::Index(0), pl::LoopOptions{.step = 3});
+        const pl::Index n = pl::fori_loop(
+            0, a * 29, [](pl::Index, pl::Index steps) { return steps + 1; }, pl::Index(0),
+            pl::LoopOptions{.step = 3});
         o.at(2).store(n);
       },
       {.out_type = {pl::s32, {3}}});
@@ -44,10 +49,17 @@ TEST(Control, CarriesMayTradePlaces) {
 TEST(Control, GridsAndAxes) {
   const auto k = plgpu::kernel(
       [](const Ref& o) {
-        const pl::Index i = pl::axis_index("x"), j = pl::axis_index("y"), l = pl::program_id(2), c = pl::axis_index("c"), t = pl::axis_index("t");
+        const pl::Index i = pl::axis_index("x"), j = pl::axis_index("y"), l = pl::program_id(2),
+                        c = pl::axis_index("c"), t = pl::axis_index("t");
         o.at(i, j, l, c, t).store(i * 10000 + j * 1000 + l * 100 + c * 10 + t);
       },
-      {.out_type = {pl::s32, {2, 3, 4, 2, 2}}, .grid = {2, 3, 4}, .grid_names = {"x", "y", "z"}, .cluster = {2}, .cluster_names = {"c"}, .num_threads = 2, .thread_name = "t"});
+      {.out_type = {pl::s32, {2, 3, 4, 2, 2}},
+       .grid = {2, 3, 4},
+       .grid_names = {"x", "y", "z"},
+       .cluster = {2},
+       .cluster_names = {"c"},
+       .num_threads = 2,
+       .thread_name = "t"});
   Values expected;
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j)
@@ -75,12 +87,15 @@ TEST(Sync, ThreadsExchangeThroughBarriers) {
       },
       {.in_types = {{pl::f32, {512}}},
        .out_type = {pl::f32, {512}},
-       .scratch_types = {{"x", plgpu::SMEM({512}, pl::f32)}, {"filled", plgpu::Barrier()}, {"done", plgpu::Barrier()}},
+       .scratch_types = {{"x", plgpu::SMEM({512}, pl::f32)},
+                         {"filled", plgpu::Barrier()},
+                         {"done", plgpu::Barrier()}},
        .num_threads = 2,
        .thread_name = "t"});
   Values expected = iota(512);
   for (double& v : expected) v = (v + 1) * 2;
-  for (const auto kind : {sim::Schedule::Kind::functional, sim::Schedule::Kind::latest, sim::Schedule::Kind::seeded}) {
+  for (const auto kind :
+       {sim::Schedule::Kind::functional, sim::Schedule::Kind::latest, sim::Schedule::Kind::seeded}) {
     EXPECT_EQ(run(k, {iota(512)}, {kind, 5}).outputs[0], expected);
   }
 }
@@ -92,7 +107,8 @@ TEST(Sync, MixedArrivals) {
         const pl::Index t = pl::axis_index("t");
         pl::when(t == 1, [&] {
           pl::fori_loop(0, 3, [&](pl::Index) {
-            plgpu::copy_gmem_to_smem(a, s["x"], s.barrier("both"), {.oob_mode = plgpu::OOBFillMode::PROMISE_IN_BOUNDS});
+            plgpu::copy_gmem_to_smem(a, s["x"], s.barrier("both"),
+                                     {.oob_mode = plgpu::OOBFillMode::PROMISE_IN_BOUNDS});
             plgpu::barrier_wait(s.barrier("next"));
           });
         });
@@ -108,7 +124,9 @@ TEST(Sync, MixedArrivals) {
       },
       {.in_types = {{pl::f32, {512}}},
        .out_type = {pl::f32, {512}},
-       .scratch_types = {{"x", plgpu::SMEM({512}, pl::f32)}, {"both", plgpu::Barrier({.num_arrivals = 2})}, {"next", plgpu::Barrier()}},
+       .scratch_types = {{"x", plgpu::SMEM({512}, pl::f32)},
+                         {"both", plgpu::Barrier({.num_arrivals = 2})},
+                         {"next", plgpu::Barrier()}},
        .num_threads = 2,
        .thread_name = "t"});
   EXPECT_EQ(run(k, {iota(512)}).outputs[0], iota(512));
@@ -118,10 +136,13 @@ TEST(Sync, BarrierTestSpins) {
   const auto k = plgpu::kernel(
       [](const Ref& a, const Ref& o, Scratch& s) {
         plgpu::copy_gmem_to_smem(a, s["x"], s.barrier("b"));
-        pl::while_loop([&](pl::Scalar done) { return !done; }, [&](pl::Scalar) { return plgpu::barrier_test(s.barrier("b")); }, pl::Scalar(false));
+        pl::while_loop([&](pl::Scalar done) { return !done; },
+                       [&](pl::Scalar) { return plgpu::barrier_test(s.barrier("b")); }, pl::Scalar(false));
         o.store(s["x"].load());
       },
-      {.in_types = {{pl::f32, {256}}}, .out_type = {pl::f32, {256}}, .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}, {"b", plgpu::Barrier()}}});
+      {.in_types = {{pl::f32, {256}}},
+       .out_type = {pl::f32, {256}},
+       .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}, {"b", plgpu::Barrier()}}});
   EXPECT_EQ(run(k, {iota(256)}).outputs[0], iota(256));
   EXPECT_EQ(run(k, {iota(256)}, {sim::Schedule::Kind::seeded, 2}).outputs[0], iota(256));
 }
@@ -134,13 +155,17 @@ TEST(Sync, ClusterReferencesAndRemoteStores) {
         plgpu::barrier_arrive(s.barrier("all"));
         plgpu::barrier_wait(s.barrier("all"));
         const Array theirs = plgpu::cluster_ref(s["x"], "c", peer).load(Layout::WG_STRIDED({256}, 2));
-        plgpu::async_store_smem(theirs + 1, s["y"], s.barrier("landed"), {.cluster_idx = peer, .cluster_dim = "c"});
+        plgpu::async_store_smem(theirs + 1, s["y"], s.barrier("landed"),
+                                {.cluster_idx = peer, .cluster_dim = "c"});
         plgpu::barrier_wait(s.barrier("landed"));
         o.at(c).store(s["y"].load() + s["x"].load());
       },
       {.in_types = {{pl::s32, {2, 256}}},
        .out_type = {pl::s32, {2, 256}},
-       .scratch_types = {{"x", plgpu::SMEM({256}, pl::s32)}, {"y", plgpu::SMEM({256}, pl::s32)}, {"all", plgpu::ClusterBarrier({.collective_axes = {"c"}})}, {"landed", plgpu::Barrier()}},
+       .scratch_types = {{"x", plgpu::SMEM({256}, pl::s32)},
+                         {"y", plgpu::SMEM({256}, pl::s32)},
+                         {"all", plgpu::ClusterBarrier({.collective_axes = {"c"}})},
+                         {"landed", plgpu::Barrier()}},
        .cluster = {2},
        .cluster_names = {"c"}});
   // y of CTA c is x of CTA c, plus one, after two trips.
@@ -173,7 +198,10 @@ TEST(Sync, AtomicsAddUp) {
         plgpu::atomic_add(o, s["x"].load());
         plgpu::atomic_add(o.at(0), 100);
       },
-      {.in_types = {{pl::f32, {256}}, {pl::f32, {256}}}, .out_type = {pl::f32, {256}}, .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}}, .grid = {3},
+      {.in_types = {{pl::f32, {256}}, {pl::f32, {256}}},
+       .out_type = {pl::f32, {256}},
+       .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}},
+       .grid = {3},
        .input_output_aliases = {{1, 0}}});
   Values expected = iota(256);
   for (double& v : expected) v = 6 * v + 1000;
@@ -193,12 +221,15 @@ TEST(Copies, OutOfBoundsIsZero) {
           plgpu::wait_smem_to_gmem(0);
         });
       },
-      {.in_types = {{pl::f32, {100, 64}}}, .out_type = {pl::f32, {128, 64}}, .scratch_types = {{"x", plgpu::SMEM({64, 32}, pl::f32)}, {"b", plgpu::Barrier()}},
+      {.in_types = {{pl::f32, {100, 64}}},
+       .out_type = {pl::f32, {128, 64}},
+       .scratch_types = {{"x", plgpu::SMEM({64, 32}, pl::f32)}, {"b", plgpu::Barrier()}},
        .input_output_aliases = {}});
   const Values in = small_integers(6400, 20);
   const Values out = run(k, {in}).outputs[0];
   for (size_t r = 0; r < 128; ++r)
-    for (size_t c = 32; c < 64; ++c) ASSERT_EQ(out[r * 64 + c], r < 100 ? in[r * 64 + c] : 0) << r << " " << c;
+    for (size_t c = 32; c < 64; ++c)
+      ASSERT_EQ(out[r * 64 + c], r < 100 ? in[r * 64 + c] : 0) << r << " " << c;
 }
 
 TEST(Copies, PredicatesStillArrive) {
@@ -215,7 +246,9 @@ TEST(Copies, PredicatesStillArrive) {
         });
         plgpu::wait_smem_to_gmem(0);
       },
-      {.in_types = {{pl::f32, {128}}}, .out_type = {pl::f32, {4, 128}}, .scratch_types = {{"x", plgpu::SMEM({128}, pl::f32)}, {"b", plgpu::Barrier()}}});
+      {.in_types = {{pl::f32, {128}}},
+       .out_type = {pl::f32, {4, 128}},
+       .scratch_types = {{"x", plgpu::SMEM({128}, pl::f32)}, {"b", plgpu::Barrier()}}});
   const Values out = run(k, {iota(128)}).outputs[0];
   for (size_t i = 0; i < 128; ++i) {
     EXPECT_EQ(out[i], 7);
@@ -235,7 +268,8 @@ TEST(Debug, PrintsScalarsAndArrays) {
       },
       {.in_types = {{pl::f32, {128}}}, .out_type = {pl::f32, {128}}, .grid = {2}});
   const Ran ran = run(k, {iota(128)});
-  EXPECT_NE(ran.result.printed.find("program 0 of 2: 100%, 1.000000\n"), std::string::npos) << ran.result.printed;
+  EXPECT_NE(ran.result.printed.find("program 0 of 2: 100%, 1.000000\n"), std::string::npos)
+      << ran.result.printed;
   EXPECT_NE(ran.result.printed.find("program 1 of 2: 100%, 1.000000\n"), std::string::npos);
   EXPECT_NE(ran.result.printed.find("[127]: x = 127.000000\n"), std::string::npos) << ran.result.printed;
 }
@@ -255,9 +289,11 @@ TEST(Helpers, PlanarSnakeVisitsEveryTileOnce) {
       Values out = run(k, {}).outputs[0];
       // Steps go to a neighbour.
       std::vector<std::pair<int64_t, int64_t>> place(static_cast<size_t>(m * n));
-      for (int64_t i = 0; i < m * n; ++i) place[static_cast<size_t>(out[static_cast<size_t>(i)]) - 1] = {i / n, i % n};
+      for (int64_t i = 0; i < m * n; ++i)
+        place[static_cast<size_t>(out[static_cast<size_t>(i)]) - 1] = {i / n, i % n};
       for (size_t i = 1; i < place.size(); ++i) {
-        const auto distance = std::abs(place[i].first - place[i - 1].first) + std::abs(place[i].second - place[i - 1].second);
+        const auto distance =
+            std::abs(place[i].first - place[i - 1].first) + std::abs(place[i].second - place[i - 1].second);
         EXPECT_LE(distance, width) << "step " << i;
       }
       std::sort(out.begin(), out.end());

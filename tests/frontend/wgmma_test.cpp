@@ -17,7 +17,8 @@ struct Case {
 };
 
 plgpu::AllocationOptions tiles(int64_t swizzle, pl::DType d) {
-  return {.transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};
+  return {
+      .transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};
 }
 
 plgpu::Kernel one_product(const Case& c) {
@@ -30,11 +31,16 @@ plgpu::Kernel one_product(const Case& c) {
         plgpu::barrier_wait(s.barrier("ready"));
         const Ref a_smem = c.transpose_a ? plgpu::transpose_ref(s["a"], {1, 0}) : s["a"];
         const Ref b_smem = c.transpose_b ? plgpu::transpose_ref(s["b"], {1, 0}) : s["b"];
-        const Array result = pl::run_scoped([&](Ref acc) {
-          if (c.registers) plgpu::wgmma(acc, a_smem.load(pl::bytes(c.a) == 2 ? Layout::WGMMA : Layout::WGMMA_8BIT), b_smem);
-          else plgpu::wgmma(acc, a_smem, b_smem);
-          return acc.load();
-        }, plgpu::ACC({c.m, c.n}, c.acc));
+        const Array result = pl::run_scoped(
+            [&](Ref acc) {
+              if (c.registers)
+                plgpu::wgmma(acc, a_smem.load(pl::bytes(c.a) == 2 ? Layout::WGMMA : Layout::WGMMA_8BIT),
+                             b_smem);
+              else
+                plgpu::wgmma(acc, a_smem, b_smem);
+              return acc.load();
+            },
+            plgpu::ACC({c.m, c.n}, c.acc));
         o.store(result);
       },
       {.in_types = {{c.a, shape_a}, {c.b, shape_b}},
@@ -53,7 +59,8 @@ void check(const Case& c) {
   for (int64_t i = 0; i < c.m; ++i)
     for (int64_t j = 0; j < c.n; ++j)
       for (int64_t l = 0; l < c.k; ++l)
-        expected[static_cast<size_t>(i * c.n + j)] += at(a, c.transpose_a, i, l, c.m, c.k) * at(b, c.transpose_b, l, j, c.k, c.n);
+        expected[static_cast<size_t>(i * c.n + j)] +=
+            at(a, c.transpose_a, i, l, c.m, c.k) * at(b, c.transpose_b, l, j, c.k, c.n);
   EXPECT_EQ(run(one_product(c), {a, b}).outputs[0], expected);
 }
 
@@ -71,7 +78,9 @@ TEST(Wgmma, SixteenBitAllMajorsAndSwizzles) {
 
 TEST(Wgmma, AccumulatesInHalf) { check({.acc = pl::f16, .n = 128}); }
 TEST(Wgmma, Tf32) { check({.a = pl::f32, .b = pl::f32, .n = 64, .k = 64, .transpose_b = true}); }
-TEST(Wgmma, Integers) { check({.a = pl::s8, .b = pl::s8, .acc = pl::s32, .n = 96, .k = 256, .transpose_b = true}); }
+TEST(Wgmma, Integers) {
+  check({.a = pl::s8, .b = pl::s8, .acc = pl::s32, .n = 96, .k = 256, .transpose_b = true});
+}
 TEST(Wgmma, MixedFp8) {
   check({.a = pl::e4m3, .b = pl::e5m2, .n = 256, .k = 128, .transpose_b = true});
   check({.a = pl::e5m2, .b = pl::e4m3, .acc = pl::f16, .k = 128, .transpose_b = true});
@@ -88,16 +97,19 @@ TEST(Wgmma, SlicesAndInitialValue) {
       [](const Ref& a, const Ref& c, const Ref& o, Scratch& s) {
         plgpu::copy_gmem_to_smem(a, s["a"], s.barrier("ready"));
         plgpu::barrier_wait(s.barrier("ready"));
-        const Array result = pl::run_state([&](Ref acc) {
-          // The left half of the sum gets a @ a[:, :64]; the right one is only the initial value.
-          plgpu::wgmma(acc.at(pl::all, pl::ds(0, 64)), s["a"], plgpu::transpose_ref(s["a"], {1, 0}));
-          plgpu::wgmma_wait(0);
-        }, plgpu::ACC.init(c.load(Layout::WGMMA)));
+        const Array result = pl::run_state(
+            [&](Ref acc) {
+              // The left half of the sum gets a @ a[:, :64]; the right one is only the initial value.
+              plgpu::wgmma(acc.at(pl::all, pl::ds(0, 64)), s["a"], plgpu::transpose_ref(s["a"], {1, 0}));
+              plgpu::wgmma_wait(0);
+            },
+            plgpu::ACC.init(c.load(Layout::WGMMA)));
         o.store(result);
       },
       {.in_types = {{pl::bf16, {64, 64}}, {pl::f32, {64, 128}}},
        .out_type = {pl::f32, {64, 128}},
-       .scratch_types = {{"a", plgpu::SMEM({64, 64}, pl::bf16, tiles(128, pl::bf16))}, {"ready", plgpu::Barrier()}}});
+       .scratch_types = {{"a", plgpu::SMEM({64, 64}, pl::bf16, tiles(128, pl::bf16))},
+                         {"ready", plgpu::Barrier()}}});
   const Values a = small_integers(64 * 64, 13, -3, 3), c = small_integers(64 * 128, 14);
   Values expected = c;
   for (size_t i = 0; i < 64; ++i)

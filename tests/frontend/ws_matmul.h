@@ -13,7 +13,8 @@ struct MatmulShape {
 
 inline plgpu::Kernel ws_matmul(const MatmulShape& s, pl::DType dtype = pl::f16) {
   const int64_t cta_m = s.tile_m * s.consumers;
-  const plgpu::AllocationOptions tiled{.transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}};
+  const plgpu::AllocationOptions tiled{
+      .transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}};
   const int64_t steps = s.k / s.tile_k;
   const int64_t tiles_m = s.m / cta_m / s.cluster, tiles = tiles_m * (s.n / s.tile_n);
   const int64_t clusters = s.sms / s.cluster;
@@ -33,9 +34,12 @@ inline plgpu::Kernel ws_matmul(const MatmulShape& s, pl::DType dtype = pl::f16) 
   if (s.cluster > 1) {
     options.cluster = {s.cluster};
     options.cluster_names = {"c"};
-    options.scratch_types.push_back({"empty", plgpu::ClusterBarrier({.collective_axes = {"c"}, .num_barriers = {s.stages}, .num_arrivals = s.consumers})});
+    options.scratch_types.push_back(
+        {"empty", plgpu::ClusterBarrier(
+                      {.collective_axes = {"c"}, .num_barriers = {s.stages}, .num_arrivals = s.consumers})});
   } else {
-    options.scratch_types.push_back({"empty", plgpu::Barrier({.num_arrivals = s.consumers, .num_barriers = {s.stages}})});
+    options.scratch_types.push_back(
+        {"empty", plgpu::Barrier({.num_arrivals = s.consumers, .num_barriers = {s.stages}})});
   }
   return plgpu::kernel(
       [=](plgpu::Ref a, plgpu::Ref b, plgpu::Ref out, plgpu::Scratch& scratch) {
@@ -54,39 +58,55 @@ inline plgpu::Kernel ws_matmul(const MatmulShape& s, pl::DType dtype = pl::f16) 
         };
         pl::when(wg == s.consumers, [&] {
           plgpu::set_max_registers(40, "decrease");
-          pl::fori_loop(0, my_tiles, [&](pl::Index i, pl::Index step) {
-            const auto [m, n] = place(i);
-            return pl::fori_loop(0, steps, [&](pl::Index k, pl::Index t) {
-              const pl::Index slot = t % s.stages;
-              pl::when(t >= s.stages, [&] { plgpu::barrier_wait(empty.at(slot)); });
-              plgpu::copy_gmem_to_smem(a.at(pl::ds(m, cta_m), pl::ds(k * s.tile_k, s.tile_k)), a_smem.at(slot), full.at(slot));
-              plgpu::copy_gmem_to_smem(b.at(pl::ds(k * s.tile_k, s.tile_k), pl::ds(n, s.tile_n)), b_smem.at(slot), full.at(slot),
-                                       {.collective_axes = s.cluster > 1 ? std::vector<std::string>{"c"} : std::vector<std::string>{}});
-              return t + 1;
-            }, step);
-          }, pl::Index(0));
+          pl::fori_loop(
+              0, my_tiles,
+              [&](pl::Index i, pl::Index step) {
+                const auto [m, n] = place(i);
+                return pl::fori_loop(
+                    0, steps,
+                    [&](pl::Index k, pl::Index t) {
+                      const pl::Index slot = t % s.stages;
+                      pl::when(t >= s.stages, [&] { plgpu::barrier_wait(empty.at(slot)); });
+                      plgpu::copy_gmem_to_smem(a.at(pl::ds(m, cta_m), pl::ds(k * s.tile_k, s.tile_k)),
+                                               a_smem.at(slot), full.at(slot));
+                      plgpu::copy_gmem_to_smem(
+                          b.at(pl::ds(k * s.tile_k, s.tile_k), pl::ds(n, s.tile_n)), b_smem.at(slot),
+                          full.at(slot),
+                          {.collective_axes =
+                               s.cluster > 1 ? std::vector<std::string>{"c"} : std::vector<std::string>{}});
+                      return t + 1;
+                    },
+                    step);
+              },
+              pl::Index(0));
         });
         pl::when(wg < s.consumers, [&] {
           plgpu::set_max_registers(232, "increase");
-          pl::fori_loop(0, my_tiles, [&](pl::Index i, pl::Index step) {
-            const auto [m, n] = place(i);
-            const plgpu::Ref mine = out_smem.at(wg);
-            pl::run_scoped([&](plgpu::Ref acc) {
-              pl::fori_loop(0, steps, [&](pl::Index k) {
-                const pl::Index t = step + k, slot = t % s.stages;
-                plgpu::barrier_wait(full.at(slot));
-                plgpu::wgmma(acc, a_smem.at(slot, pl::ds(wg * s.tile_m, s.tile_m)), b_smem.at(slot));
-                pl::when(k > 0, [&] { plgpu::barrier_arrive(empty.at((t - 1) % s.stages)); });
-              });
-              const plgpu::Array result = acc.load();
-              plgpu::barrier_arrive(empty.at((step + steps - 1) % s.stages));
-              plgpu::wait_smem_to_gmem(0, true);
-              mine.store(result.astype(dtype));
-              plgpu::commit_smem();
-              plgpu::copy_smem_to_gmem(mine, out.at(pl::ds(m + wg * s.tile_m, s.tile_m), pl::ds(n, s.tile_n)));
-            }, plgpu::ACC({s.tile_m, s.tile_n}, pl::f32));
-            return step + steps;
-          }, pl::Index(0));
+          pl::fori_loop(
+              0, my_tiles,
+              [&](pl::Index i, pl::Index step) {
+                const auto [m, n] = place(i);
+                const plgpu::Ref mine = out_smem.at(wg);
+                pl::run_scoped(
+                    [&](plgpu::Ref acc) {
+                      pl::fori_loop(0, steps, [&](pl::Index k) {
+                        const pl::Index t = step + k, slot = t % s.stages;
+                        plgpu::barrier_wait(full.at(slot));
+                        plgpu::wgmma(acc, a_smem.at(slot, pl::ds(wg * s.tile_m, s.tile_m)), b_smem.at(slot));
+                        pl::when(k > 0, [&] { plgpu::barrier_arrive(empty.at((t - 1) % s.stages)); });
+                      });
+                      const plgpu::Array result = acc.load();
+                      plgpu::barrier_arrive(empty.at((step + steps - 1) % s.stages));
+                      plgpu::wait_smem_to_gmem(0, true);
+                      mine.store(result.astype(dtype));
+                      plgpu::commit_smem();
+                      plgpu::copy_smem_to_gmem(
+                          mine, out.at(pl::ds(m + wg * s.tile_m, s.tile_m), pl::ds(n, s.tile_n)));
+                    },
+                    plgpu::ACC({s.tile_m, s.tile_n}, pl::f32));
+                return step + steps;
+              },
+              pl::Index(0));
           plgpu::wait_smem_to_gmem(0);
         });
       },
