@@ -26,6 +26,10 @@ void require(bool ok, const std::string& message) {
 }
 
 void check(const MatmulWs& c) {
+  for (const auto& [name, value] : {std::pair{"tile_m", c.tile_m}, {"tile_n", c.tile_n}, {"tile_k", c.tile_k}, {"epilogue_n", c.epilogue_n},
+                                    {"grid_width", c.grid_width}, {"sms", c.sm_count}})
+    require(value > 0, fmt::format("{}={} must be positive", name, value));
+  require(c.sm_count >= (c.cluster_axis.empty() ? 1 : 2), "sms must leave room for one cluster");
   require(c.tile_m % 128 == 0, fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
   require(c.tile_n % c.epilogue_n == 0, fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
   require(c.cluster_axis.empty() || c.cluster_axis == "m" || c.cluster_axis == "n",

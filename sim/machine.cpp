@@ -207,6 +207,7 @@ void Machine::load(const isa::Module& module) {
   };
   for (isa::SymbolId id = 0; id < module.symbols.size(); ++id) {
     const isa::Symbol& s = module.symbols[id];
+    if (s.kind == isa::Symbol::Kind::function) addresses[id] = function_addresses + s.function;
     if (!is_global(s)) continue;
     addresses[id] = memory_.allocate(s.variable.size(), s.name);
     uint8_t* bytes = memory_.find(addresses[id], s.variable.size());

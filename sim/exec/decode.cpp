@@ -262,6 +262,10 @@ DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instru
     }
     case Operand::Kind::symbol: return symbol_operand(o, width);
     case Operand::Kind::label:
+      if (i.op->name != "bra") {  // a list of targets, or the prototype of an indirect call
+        d.kind = DecodedOperand::Kind::list;
+        return d;
+      }
       d.kind = DecodedOperand::Kind::target;
       d.id = f.labels[o.id].target + program_->function_start[current_function_];
       return d;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/exec/exec.h"
+#include "sim/exec/join.h"
 #include "sim/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -32,23 +33,48 @@ void land_everything(ClusterState& cluster) {
 
 }  // namespace
 
+namespace {
+// The first instruction of a group that waited for lanes which wait at another copy of it.
+Step run_joined(Exec& x) {
+  Join join(x);
+  x.self().wait = {};
+  x.active = join.lanes();
+  const Step step = x.op_at(x.pc).handler(x, x.op_at(x.pc));
+  if (step == Step::next) join.finish();
+  return step;
+}
+
+// Ends the group's wait as run_warp begins; true when it must be joined with others.
+bool leave_wait(Exec& x) {
+  LaneGroup& g = x.self();
+  x.pc = g.pc;
+  const Wait::Kind kind = g.wait.kind;
+  if (kind == Wait::Kind::none) return false;
+  if (kind == Wait::Kind::convergence && (g.wait.object & x.warp->alive & ~g.mask) != 0) return true;
+  g.resumed = kind != Wait::Kind::convergence && kind != Wait::Kind::edge && kind != Wait::Kind::poll;
+  g.wait = {};
+  return false;
+}
+
+}  // namespace
+
 WarpRun run_warp(Exec& x, uint32_t budget) {
   const uint64_t progress = x.cluster.progress;
   WarpRun run;
   x.registers = x.warp->registers;
-  {
-    LaneGroup& g = x.self();
-    if (g.wait.kind != Wait::Kind::none) {
-      g.resumed = g.wait.kind != Wait::Kind::convergence && g.wait.kind != Wait::Kind::edge && g.wait.kind != Wait::Kind::poll;
-      g.wait = {};
-    }
-    x.pc = g.pc;
-  }
+  const bool joined = leave_wait(x);
+  x.self().last_run = x.cluster.instructions;
   const uint32_t mask = x.self().mask;
   const uint32_t stop = x.warp->groups.size() > 1 ? meeting_point(*x.warp, x.group) : isa::no_id;
   const MicroOp* code = x.program.code.data();
   uint32_t n = 0;
   Step step = Step::next;
+  if (joined) {
+    n = 1;
+    step = run_joined(x);
+    if (step == Step::next) ++x.pc;
+    budget = 1;  // the partners may go on with this group
+  }
   while (n < budget) {
     const MicroOp& op = code[x.pc];
     ++n;
@@ -74,13 +100,16 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
   run.executed = n;
   x.warp->instructions += n;
   x.cluster.instructions += n;
+  const bool goes_on = step == Step::next || step == Step::jump;
   if (step == Step::yield) {
     ++x.pc;
     x.self().wait = {.kind = Wait::Kind::poll};
+  } else if (goes_on && n >= budget && budget > 1 && x.warp->groups.size() > 1) {
+    // Its turn is over: the warp's other lanes come next, else a spin would starve those it waits for.
+    x.self().wait = {.kind = Wait::Kind::poll};
   }
   if (step != Step::split) x.self().pc = x.pc;
-  run.useful = x.cluster.progress != progress || step == Step::next || step == Step::jump || step == Step::split ||
-               (step == Step::block && n > 1);
+  run.useful = x.cluster.progress != progress || goes_on || step == Step::split || (step == Step::block && n > 1);
   return run;
 }
 
@@ -88,7 +117,7 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
   switch (g.wait.kind) {
     case Wait::Kind::none:
     case Wait::Kind::poll: return true;
-    case Wait::Kind::convergence: return (g.wait.object & warp.alive & ~g.mask) == 0;
+    case Wait::Kind::convergence: return (g.wait.object & warp.alive & ~joinable_lanes(warp, g)) == 0;
     case Wait::Kind::mbarrier: {
       const auto a = static_cast<uint32_t>(g.wait.object);
       uint64_t word;

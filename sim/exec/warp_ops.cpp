@@ -56,8 +56,13 @@ Step gather_members(Exec& x, const Members& members) {
     return x.fault("PLD3065", fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
                                           members.all(), members.outside()),
                    "a lane must be in the mask it passes to a .sync instruction");
-  if (!x.converged(members.all())) return x.wait(Wait::Kind::convergence, x.missing(members.all()));
-  return Step::next;
+  if (x.converged(members.all())) return Step::next;
+  x.wait(Wait::Kind::convergence, x.missing(members.all()));
+  // Lanes may meet at another copy of the same instruction (compilers duplicate code): run_warp joins
+  // the groups whose waits carry the same mark.
+  const MicroOp& op = x.op_at(x.pc);
+  if (op.guard < 0) x.self().wait.value = reinterpret_cast<uintptr_t>(op.instruction->form);
+  return Step::block;
 }
 
 // .aligned: every thread of the warp that has not exited.

@@ -53,6 +53,8 @@ struct LaneGroup {
   Wait wait;
   bool resumed = false;          // the wait at `pc` was satisfied; the instruction finishes now
   uint64_t cluster_generation = 0;  // of the cluster barrier, when the group last arrived
+  uint64_t last_run = 0;         // cluster's instruction count when it last ran
+  uint64_t timed_out_at = ~0ULL; // cluster's progress when its mbarrier wait last timed out
   std::vector<uint32_t> calls;   // return addresses
 };
 

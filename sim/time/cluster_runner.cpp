@@ -47,6 +47,7 @@ void merge_groups(WarpState& warp) {
 bool before(const LaneGroup& a, const LaneGroup& b) {
   const bool pa = a.wait.kind == Wait::Kind::poll, pb = b.wait.kind == Wait::Kind::poll;
   if (pa != pb) return pb;
+  if (pa) return a.last_run < b.last_run;
   if (a.calls.size() != b.calls.size()) return a.calls.size() > b.calls.size();
   return a.pc < b.pc;
 }
@@ -56,7 +57,7 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
   w.id = id;
   const uint32_t first = id * 32, in_warp = std::min(32U, cta.threads - first);
   w.alive = in_warp == 32 ? ~0U : (1U << in_warp) - 1;
-  w.groups.push_back({.pc = c.program.start, .mask = w.alive, .wait = {}, .resumed = false, .cluster_generation = 0, .calls = {}});
+  w.groups.push_back({.pc = c.program.start, .mask = w.alive, .wait = {}, .resumed = false, .cluster_generation = 0, .last_run = 0, .timed_out_at = ~0ULL, .calls = {}});
   w.storage = std::make_unique<uint8_t[]>(c.program.register_bytes + 64);
   w.registers = w.storage.get() + (64 - reinterpret_cast<uintptr_t>(w.storage.get()) % 64) % 64;
   if (c.program.local_bytes != 0) w.local = std::make_unique<uint8_t[]>(size_t{c.program.local_bytes} * 32);
@@ -88,6 +89,24 @@ bool advance_all(ClusterState& cluster) {
       if (cluster.pending.size() < size && i > 0) i = 0;  // an operation that waited for this one may go now
     }
     if (cluster.faulted) return any;
+  }
+  return any;
+}
+
+// mbarrier.try_wait returns after a system-dependent time: when nothing else can move, each waiting
+// group gets one `false` until something has changed.
+bool time_out_waits(ClusterState& cluster) {
+  bool any = false;
+  for (CtaState& cta : cluster.ctas) {
+    for (WarpState& warp : cta.warps) {
+      for (LaneGroup& g : warp.groups) {
+        if (g.wait.kind != Wait::Kind::mbarrier || g.timed_out_at == cluster.progress) continue;
+        g.timed_out_at = cluster.progress;
+        g.wait = {};
+        g.resumed = true;
+        any = true;
+      }
+    }
   }
   return any;
 }
@@ -177,6 +196,7 @@ QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t b
     const bool random = c.schedule.kind == Schedule::Kind::seeded;
     if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(cluster, true);
     if (!moved) moved = advance_one(cluster, random);
+    if (!moved && round.executed == 0) moved = time_out_waits(cluster);
     result.useful |= moved;
     if (moved) {
       idle = 0;
