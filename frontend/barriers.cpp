@@ -338,16 +338,22 @@ void check_scope(const std::string& scope, std::string_view verb) {
 
 }  // namespace
 
-void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options,
-                      std::source_location loc) {
+void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options,
+                               std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   check_scope(options.memory_scope, "semaphore_signal");
-  const Address a = semaphore_address(r, semaphore, "semaphore_signal");
-  // Everything that the warpgroup did comes before the signal.
+  // Everything that the warpgroup did comes before the signals.
   r.warpgroup_barrier();
-  r.emit(fmt::format("red.release.{}.global.add.s32", options.memory_scope),
-         {a.operand(), inc.astype(DType::s32).operand()}, r.elected());
+  for (const SemaphoreSignal& s : signals) {
+    const Address a = semaphore_address(r, s.ref, "semaphore_signal");
+    r.emit(fmt::format("red.release.{}.global.add.s32", options.memory_scope),
+           {a.operand(), s.inc.astype(DType::s32).operand()}, r.elected());
+  }
+}
+
+void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options, std::source_location loc) {
+  semaphore_signal_parallel({{semaphore, inc}}, options, loc);
 }
 
 void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options,

@@ -126,6 +126,13 @@ struct WaitOptions {
 };
 void semaphore_signal(const Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
                       std::source_location loc = std::source_location::current());
+struct SemaphoreSignal {
+  Ref ref;
+  Scalar inc = 1;
+};
+// Many signals after one synchronisation, in no order.
+void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options = {},
+                               std::source_location loc = std::source_location::current());
 // Until the counter is at least `value`; then takes `value` off, unless told not to.
 void semaphore_wait(const Ref& semaphore, const Scalar& value = 1, const WaitOptions& options = {},
                     std::source_location loc = std::source_location::current());

@@ -60,6 +60,20 @@ auto cond(ScalarArg condition, Yes&& yes, No&& no) {
   }
 }
 
+// The branch that the index names; an index outside takes the nearest one.
+template <std::invocable Last>
+auto switch_(ScalarArg, Last&& last) {
+  return last();
+}
+template <std::invocable First, std::invocable... Rest>
+  requires(sizeof...(Rest) > 0)
+auto switch_(ScalarArg index, First&& first, Rest&&... rest) {
+  const Scalar others = index.value - 1;
+  return cond(
+      ScalarArg(index.value <= 0, index.loc), std::forward<First>(first),
+      [&] { return switch_(ScalarArg(others, index.loc), std::forward<Rest>(rest)...); });
+}
+
 struct LoopOptions {
   int64_t step = 1;
   int64_t unroll = 1;  // bodies per iteration; must divide the number of steps

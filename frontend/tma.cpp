@@ -188,6 +188,7 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
           fmt::format("the minor dimension of the copy is {} bytes, it must be a multiple of 16",
                       dims.back().box * size));
   }
+  for (const std::string& rule : isa::validate(m)) limit(verb, gmem, "the tensor map breaks a rule: " + rule);
   return box;
 }
 

@@ -46,6 +46,17 @@ TEST(Control, CarriesMayTradePlaces) {
   EXPECT_EQ(run(k, {}).outputs[0], (Values{2, 1, 20}));
 }
 
+TEST(Control, SwitchTakesTheNearestBranch) {
+  const auto k = plgpu::kernel(
+      [](const Ref& o) {
+        const pl::Index i = pl::program_id(0);
+        o.at(i).store(pl::switch_(i - 1, [] { return pl::Index(10); }, [] { return pl::Index(20); },
+                                  [] { return pl::Index(30); }));
+      },
+      {.out_type = {pl::s32, {5}}, .grid = {5}});
+  EXPECT_EQ(run(k, {}).outputs[0], (Values{10, 10, 20, 30, 30}));
+}
+
 TEST(Control, GridsAndAxes) {
   const auto k = plgpu::kernel(
       [](const Ref& o) {
@@ -230,6 +241,65 @@ TEST(Copies, OutOfBoundsIsZero) {
   for (size_t r = 0; r < 128; ++r)
     for (size_t c = 32; c < 64; ++c)
       ASSERT_EQ(out[r * 64 + c], r < 100 ? in[r * 64 + c] : 0) << r << " " << c;
+}
+
+// Every CTA of a 2 x 2 cluster fetches a part; along one axis, along both.
+TEST(Copies, MulticastOverSubsetsOfAxes) {
+  for (const std::vector<std::string>& axes : std::vector<std::vector<std::string>>{{"x"}, {"y"}, {"x", "y"}}) {
+    SCOPED_TRACE(axes.front() + (axes.size() > 1 ? axes.back() : ""));
+    const auto k = plgpu::kernel(
+        [&](const Ref& a, const Ref& o, Scratch& s) {
+          const pl::Index x = pl::axis_index("x"), y = pl::axis_index("y");
+          // The source is the same for all who share it.
+          pl::Index which = 0;
+          if (axes == std::vector<std::string>{"x"}) which = y;
+          if (axes == std::vector<std::string>{"y"}) which = x;
+          plgpu::copy_gmem_to_smem(a.at(which), s["t"], s.barrier("b"), {.collective_axes = axes});
+          plgpu::barrier_wait(s.barrier("b"));
+          o.at(x, y).store(s["t"].load());
+        },
+        {.in_types = {{pl::f16, {2, 64, 64}}},
+         .out_type = {pl::f16, {2, 2, 64, 64}},
+         .scratch_types = {{"t", plgpu::SMEM({64, 64}, pl::f16,
+                                             {.transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}})},
+                           {"b", plgpu::Barrier()}},
+         .cluster = {2, 2},
+         .cluster_names = {"x", "y"}});
+    const Values in = small_integers(2 * 4096, 30, 0, 100);
+    const Values out = run(k, {in}, {sim::Schedule::Kind::latest}).outputs[0];
+    for (size_t x = 0; x < 2; ++x) {
+      for (size_t y = 0; y < 2; ++y) {
+        const size_t which = axes.size() > 1 ? 0 : axes.front() == "x" ? y : x;
+        for (size_t i = 0; i < 4096; ++i) ASSERT_EQ(out[(x * 2 + y) * 4096 + i], in[which * 4096 + i]);
+      }
+    }
+  }
+}
+
+TEST(Copies, GroupsUnionsAndPrefetches) {
+  const auto k = plgpu::kernel(
+      [](const Ref& a, const Ref& o, Scratch& s) {
+        const auto& both = s.ref_union("u");
+        plgpu::async_prefetch(a);
+        both[0][0].store(a.load() + 1);
+        plgpu::commit_smem();
+        plgpu::copy_smem_to_gmem(both[0][0], o.at(0), {.commit_group = false});
+        plgpu::copy_smem_to_gmem(both[0][0], o.at(1), {.commit_group = false});
+        plgpu::commit_smem_to_gmem_group();
+        plgpu::wait_smem_to_gmem(0);
+        both[1][1].store(a.load() + 2);
+        plgpu::commit_smem();
+        plgpu::copy_smem_to_gmem(both[1][1], o.at(2));
+        plgpu::wait_smem_to_gmem(0);
+      },
+      {.in_types = {{pl::f32, {256}}},
+       .out_type = {pl::f32, {3, 256}},
+       .scratch_types = {{"u", plgpu::RefUnion({{plgpu::SMEM({256}, pl::f32)},
+                                                {plgpu::SMEM({64}, pl::s8), plgpu::SMEM({256}, pl::f32)}})}}});
+  EXPECT_EQ(k.launch.dynamic_smem_bytes, 2048u);  // the larger group: one array, padded to 1024 bytes, and another
+  Values expected = iota(768);
+  for (size_t i = 0; i < 768; ++i) expected[i] = static_cast<double>(i % 256) + (i < 512 ? 1 : 2);
+  EXPECT_EQ(run(k, {iota(256)}).outputs[0], expected);
 }
 
 TEST(Copies, PredicatesStillArrive) {
