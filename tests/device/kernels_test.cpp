@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "kernels/case.h"
 #include "kernels/runner.h"
@@ -56,6 +59,12 @@ TEST(DeviceRecords, EveryCaseIsRecorded) {
   ASSERT_GE(have.size(), 100U);
   for (const Case& c : read_cases(PLD_SOURCE_DIR "/tests/device/cases.txt"))
     EXPECT_TRUE(std::ranges::any_of(have, [&](const Recorded& r) { return parse_case(r.text).text == c.text; })) << c.text;
+}
+
+TEST(DeviceRecords, EveryKernelHasThreeCases) {
+  std::map<std::string, std::set<std::string>> cases;
+  for (const Recorded& r : recorded()) cases[parse_case(r.text).spec->name].insert(r.text);
+  for (const KernelSpec& k : all_kernels()) EXPECT_GE(cases[k.name].size(), 3U) << k.name;
 }
 
 }  // namespace

@@ -225,6 +225,13 @@ TEST(Convert, BetweenOneFormatWithoutModifiersMoves) {
   EXPECT_EQ((cvt<F32, F32>(0xFF800001, {.ftz = true})), F32::canonical_nan);
 }
 
+TEST(Convert, NansOfHalvesAreCanonicalEvenWithinOneFormat) {
+  EXPECT_EQ((cvt<F16, F16>(0xFC01, {})), F16::canonical_nan);
+  EXPECT_EQ((cvt<Bf16, Bf16>(0xFFC1, {})), Bf16::canonical_nan);
+  EXPECT_EQ((cvt<F32, Bf16>(0xFFC1, {})), 0xFFC10000u);
+  EXPECT_EQ((cvt<F32, Bf16>(0xFFC1, {.ftz = true})), F32::canonical_nan);
+}
+
 TEST(Convert, FlushingDoesNotTouchOperandsOfF16) {
   EXPECT_EQ((cvt<F16, F32>(0x00000001, {.rounding = Rounding::rp, .ftz = true})), 0x0001);
   EXPECT_EQ((cvt<F16, F32>(0x80000001, {.rounding = Rounding::rm, .ftz = true})), 0x8001);

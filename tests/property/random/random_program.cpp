@@ -223,7 +223,10 @@ void Writer::store(const std::string& name, char pool_name, size_t offset) {
 }
 
 void Writer::reload(const Reg& r, size_t offset) {
-  if (r.pool == 'p') return;
+  if (r.pool == 'p') {
+    body_ += fmt::format("  ld.volatile.global.b32 %t7, [%out4+{}];\n  setp.ne.u32 {}, %t7, 0;\n", offset, r.name());
+    return;
+  }
   const int bits = r.pool == 'h' ? 16 : r.pool == 'r' ? 32 : 64;
   body_ += fmt::format("  ld.volatile.global.{}{} {}, [%out{}+{}];\n", r.pool == 'f' ? 'f' : 'b', bits, r.name(), bits / 8, offset);
 }

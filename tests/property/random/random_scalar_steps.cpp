@@ -129,7 +129,10 @@ const Catalogue::Entry& next_entry(Writer& w) {
 
 // ptxas 13.0 draws conclusions from a result's origin that do not hold for its bits: a set.bf16 that is read as f16 counts
 // as 1.0, |-32768| in 16 bits as positive, and pairs of conversions become one.
-bool hides_result(const isa::Form& f) { return is(f, {"set", "cvt", "abs", "neg"}); }
+// And a comparison with .ftz that guards something may be done again without .ftz.
+bool hides_result(const Catalogue::Entry& e) {
+  return is(*e.form, {"set", "cvt", "abs", "neg"}) || (e.form->op == "setp" && word(e, "ftz") == "ftz");
+}
 
 }  // namespace
 
@@ -159,7 +162,7 @@ void scalar_step(Writer& w) {
     o[i] = w.target(pool_for(w, e, type, d.width_factor), flavor_of(type)).name();
   }
   w.line("  {}{}{}", guard, instruction_words(e), text_of(form, o));
-  if (hides_result(form)) w.reload_results();
+  if (hides_result(e)) w.reload_results();
   if (carries) w.line("  {}.u32 {}, 0, 0;", form.op.starts_with("sub") ? "subc" : "addc", w.target('r', Flavor::integer).name());
   w.end();
 }

@@ -155,6 +155,7 @@ void shared_step(Writer& w) {
   const Access& ld = loads[w.rng().below(std::size(loads))];
   const std::string to = list_of(w, ld, [&](char p) { return integer_target(w, p); });
   w.line("  bar.sync 0;\n  ld.shared.{} {}, [%t0+{}];\n  bar.sync 0;", ld.words, to, place_in_row(w, ld));
+  w.reload_results();  // ptxas 13.0 converts a sign-extended byte as signed where cvt says .u32
   w.end();
 }
 
@@ -201,6 +202,10 @@ void own_atomic_step(Writer& w) {
   const bool returns = w.rng().below(4) != 0 || a.operands == 2 || std::string_view(a.words).find("exch") == 0;
   const std::string to = returns ? registers(a.operands, [&] { return w.target(a.pool, flavor).name(); }) + ", " : "";
   w.line("  {}.{}.{} {}[{}], {};", returns ? "atom" : "red", space, a.words, to, cell, values);
+  if (a.operands < 0) {
+    load_row(w, space, cell);
+    return w.end();
+  }
   // f64: what is in memory may be any NaN, so it goes to a register of bits.
   w.line("  ld.{}.{} {}, [{}];", space, a.pool == 'f' ? "b64" : type, w.target(a.pool == 'f' ? 'd' : a.pool, flavor).name(), cell);
   w.end();
