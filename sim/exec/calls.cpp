@@ -95,6 +95,7 @@ Step exec_call(Exec& x, const MicroOp& op) {
   }
   if (!copy_arguments(x, elements(op, e.arguments), f.params, true) || elements(op, e.returns).size() != f.returns.size())
     return x.unsupported(fmt::format("a call of `{}` with arguments in registers or of another number", f.name));
+  if (x.program.function_start[callee] == isa::no_id) return x.unsupported(fmt::format("an indirect call of `{}`", f.name));
   LaneGroup& g = x.self();
   if (g.calls.size() >= 1000) return x.fault("PLD3013", "more than 1000 nested calls");
   if (x.active != g.mask) {  // @p call: the others go on

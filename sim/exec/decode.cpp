@@ -375,6 +375,13 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   uint32_t entry_index = 0;
   while (&module_.functions[entry_index] != &entry_) ++entry_index;
   collect(entry_index);
+  // Functions whose addresses stand in tables can be called through them.
+  for (const isa::Symbol& s : module_.symbols) {
+    for (const isa::Relocation& r : s.variable.relocations) {
+      const isa::Symbol& target = module_.symbols[r.symbol];
+      if (target.kind == isa::Symbol::Kind::function && module_.functions[target.function].defined) collect(target.function);
+    }
+  }
   if (!errors_.empty()) return tl::unexpected(errors_);
   p.sink_offset = reserve(512);
   p.scratch_offset = reserve(512);
