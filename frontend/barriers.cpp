@@ -352,7 +352,8 @@ void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, cons
   }
 }
 
-void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options, std::source_location loc) {
+void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options,
+                      std::source_location loc) {
   semaphore_signal_parallel({{semaphore, inc}}, options, loc);
 }
 

@@ -58,8 +58,12 @@ bool loop_runs_at_least_once(const Scalar& lower, const Scalar& upper) {
 
 namespace {
 
+// What one body computed from a carry is not known to the next, whose carry has another value.
 void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function<void(const Scalar&)>& body) {
-  for (int64_t u = 0; u < unroll; ++u) body(i + u * step);
+  for (int64_t u = 0; u < unroll; ++u) {
+    const Region region(Recorder::current());
+    body(i + u * step);
+  }
 }
 
 }  // namespace

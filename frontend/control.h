@@ -69,9 +69,8 @@ template <std::invocable First, std::invocable... Rest>
   requires(sizeof...(Rest) > 0)
 auto switch_(ScalarArg index, First&& first, Rest&&... rest) {
   const Scalar others = index.value - 1;
-  return cond(
-      ScalarArg(index.value <= 0, index.loc), std::forward<First>(first),
-      [&] { return switch_(ScalarArg(others, index.loc), std::forward<Rest>(rest)...); });
+  return cond(ScalarArg(index.value <= 0, index.loc), std::forward<First>(first),
+              [&] { return switch_(ScalarArg(others, index.loc), std::forward<Rest>(rest)...); });
 }
 
 struct LoopOptions {

@@ -46,12 +46,24 @@ TEST(Control, CarriesMayTradePlaces) {
   EXPECT_EQ(run(k, {}).outputs[0], (Values{2, 1, 20}));
 }
 
+TEST(Control, UnrolledBodiesSeeTheNextCarry) {
+  const auto k = plgpu::kernel(
+      [](const Ref& o) {
+        const auto step = [](pl::Index, pl::Index x) { return x * 3 + 1; };
+        o.at(0).store(pl::fori_loop(0, 8, step, pl::program_id(0) + 1, pl::LoopOptions{.unroll = 2}));
+        o.at(1).store(pl::fori_loop(0, 3, step, pl::program_id(0) + 1, pl::LoopOptions{.unroll = 3}));
+      },
+      {.out_type = {pl::s32, {2}}, .grid = {1}});
+  // 1, 4, 13, 40, 121, ...
+  EXPECT_EQ(run(k, {}).outputs[0], (Values{9841, 40}));
+}
+
 TEST(Control, SwitchTakesTheNearestBranch) {
   const auto k = plgpu::kernel(
       [](const Ref& o) {
         const pl::Index i = pl::program_id(0);
-        o.at(i).store(pl::switch_(i - 1, [] { return pl::Index(10); }, [] { return pl::Index(20); },
-                                  [] { return pl::Index(30); }));
+        o.at(i).store(pl::switch_(
+            i - 1, [] { return pl::Index(10); }, [] { return pl::Index(20); }, [] { return pl::Index(30); }));
       },
       {.out_type = {pl::s32, {5}}, .grid = {5}});
   EXPECT_EQ(run(k, {}).outputs[0], (Values{10, 10, 20, 30, 30}));
@@ -245,7 +257,8 @@ TEST(Copies, OutOfBoundsIsZero) {
 
 // Every CTA of a 2 x 2 cluster fetches a part; along one axis, along both.
 TEST(Copies, MulticastOverSubsetsOfAxes) {
-  for (const std::vector<std::string>& axes : std::vector<std::vector<std::string>>{{"x"}, {"y"}, {"x", "y"}}) {
+  for (const std::vector<std::string>& axes :
+       std::vector<std::vector<std::string>>{{"x"}, {"y"}, {"x", "y"}}) {
     SCOPED_TRACE(axes.front() + (axes.size() > 1 ? axes.back() : ""));
     const auto k = plgpu::kernel(
         [&](const Ref& a, const Ref& o, Scratch& s) {
@@ -261,7 +274,8 @@ TEST(Copies, MulticastOverSubsetsOfAxes) {
         {.in_types = {{pl::f16, {2, 64, 64}}},
          .out_type = {pl::f16, {2, 2, 64, 64}},
          .scratch_types = {{"t", plgpu::SMEM({64, 64}, pl::f16,
-                                             {.transforms = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)}})},
+                                             {.transforms = {plgpu::TilingTransform({8, 64}),
+                                                             plgpu::SwizzleTransform(128)}})},
                            {"b", plgpu::Barrier()}},
          .cluster = {2, 2},
          .cluster_names = {"x", "y"}});
@@ -294,9 +308,11 @@ TEST(Copies, GroupsUnionsAndPrefetches) {
       },
       {.in_types = {{pl::f32, {256}}},
        .out_type = {pl::f32, {3, 256}},
-       .scratch_types = {{"u", plgpu::RefUnion({{plgpu::SMEM({256}, pl::f32)},
-                                                {plgpu::SMEM({64}, pl::s8), plgpu::SMEM({256}, pl::f32)}})}}});
-  EXPECT_EQ(k.launch.dynamic_smem_bytes, 2048u);  // the larger group: one array, padded to 1024 bytes, and another
+       .scratch_types = {
+           {"u", plgpu::RefUnion({{plgpu::SMEM({256}, pl::f32)},
+                                  {plgpu::SMEM({64}, pl::s8), plgpu::SMEM({256}, pl::f32)}})}}});
+  EXPECT_EQ(k.launch.dynamic_smem_bytes,
+            2048u);  // the larger group: one array, padded to 1024 bytes, and another
   Values expected = iota(768);
   for (size_t i = 0; i < 768; ++i) expected[i] = static_cast<double>(i % 256) + (i < 512 ? 1 : 2);
   EXPECT_EQ(run(k, {iota(256)}).outputs[0], expected);
