@@ -59,9 +59,9 @@ Finding describe_deadlock(const Program& program, const std::vector<const Cluste
   for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
       for (const WarpState& warp : cta.warps) {
+        waiting += warp.finished() ? 0 : 1;
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
-          ++waiting;
           const MicroOp& op = program.code[g.pc];
           Site site{.cta = cta.id, .warp = warp.id, .lanes = g.mask, .ptx_line = 0, .source = {}, .instruction = {}};
           if (op.instruction != nullptr) {
@@ -75,7 +75,7 @@ Finding describe_deadlock(const Program& program, const std::vector<const Cluste
       }
     }
   }
-  f.message = fmt::format("deadlock: nothing can move any more; {} warps wait", waiting);
+  f.message = fmt::format("deadlock: nothing can move any more; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
   constexpr size_t shown = 24;
   for (auto& [key, entry] : waits) {
     if (f.sites.size() == shown) break;

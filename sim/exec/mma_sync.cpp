@@ -105,13 +105,13 @@ bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseR
 Step exec_mma(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Mma>(op);
   const auto a = element_of(e.a), b = element_of(e.b);
-  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d) return x.unsupported(std::string(op.instruction->form->text));
+  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d) return x.unsupported("mma.sync of this shape and these types");
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   if (x.active != ~0U) return x.fault("PLD3061", "mma.sync is executed by part of a warp");
   tc::MmaSync m{.a = *a, .b = *b, .d = result_of(e.d), .m = e.m, .n = e.n, .k = e.k, .saturate = e.satfinite, .sparse = e.sparse};
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
   if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
-  if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m))) return x.unsupported(std::string(op.instruction->form->text));
+  if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m))) return x.unsupported("mma.sync of this shape and these types");
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
