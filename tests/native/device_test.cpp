@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "on_device.h"
+#include "tests/native/on_device.h"
 
 namespace palladion::native {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "isa/formats/tensor_values.h"
 #include "isa/formats/tensor_walk.h"
-#include "on_device.h"
-#include "tensor_copy_probe.h"
+#include "tests/native/on_device.h"
+#include "tests/native/tensor_copy_probe.h"
 
 namespace palladion::native {
 namespace {
