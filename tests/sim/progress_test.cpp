@@ -86,6 +86,32 @@ TEST(Progress, TryWaitGivesUpWhenOnlyItsOwnThreadCanArrive) {
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 1}));
 }
 
+TEST(Progress, PollingLetsACopyLand) {
+  for (const RunOptions& o : every_schedule()) {
+    std::vector<uint32_t> in(4, 77), out(1);
+    PtxRunner(ptx(R"(
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .shared .align 8 .b64 bar;
+  .shared .align 16 .b8 data[16];
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, bar;
+  mov.u32 %r2, data;
+  mbarrier.init.shared.b64 [%r1], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 16;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 16, [%r1];
+$poll:
+  mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;
+  @!%p1 bra $poll;
+  ld.shared.u32 %r3, [%r2];
+  st.global.u32 [%rd2], %r3;
+  ret;
+})")).array(in).array(out).shape({1, 1, 1}, {1, 1, 1}).run_clean(o);
+    EXPECT_EQ(out[0], 77U) << name(o.schedule);
+  }
+}
+
 TEST(Progress, CallsThroughATableOfFunctions) {
   std::vector<uint32_t> out(32);
   PtxRunner(ptx(R"(
