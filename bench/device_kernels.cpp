@@ -16,7 +16,8 @@ namespace {
 
 double giga_flops(const kernels::Case& c) {
   if (c.text.find("matmul") == std::string::npos) return 0;
-  return 2e-9 * static_cast<double>(c.choice.size("m")) * static_cast<double>(c.choice.size("n")) * static_cast<double>(c.choice.size("k"));
+  return 2e-9 * static_cast<double>(c.choice.size("m")) * static_cast<double>(c.choice.size("n")) *
+         static_cast<double>(c.choice.size("k"));
 }
 
 double giga_bytes(const plgpu::Kernel& k) {
@@ -50,27 +51,29 @@ bool compare_case(const kernels::Case& c, const native::Device& device, std::ofs
     const kernels::Comparison bits = kernels::compare(s.outputs[i], d.outputs[i]);
     same &= bits.bits_equal;
     if (!bits.bits_equal && bits.first)
-      fmt::print("  output {}: {} of {} elements differ, max {} ulps; first: sim {} device {}\n", i, bits.differing, bits.elements,
-                 bits.max_ulps, bits.first->got, bits.first->wanted);
+      fmt::print("  output {}: {} of {} elements differ, max {} ulps; first: sim {} device {}\n", i,
+                 bits.differing, bits.elements, bits.max_ulps, bits.first->got, bits.first->wanted);
   }
   for (const sim::Finding& f : s.result.findings) fmt::print("{}", sim::render(f));
-  fmt::print("{} {} regs {} spill {} sim {:.1f} ms\n", same ? "same" : "DIFF", c.text, d.attributes.registers, d.attributes.local_bytes,
-             s.seconds * 1e3);
+  fmt::print("{} {} regs {} spill {} sim {:.1f} ms\n", same ? "same" : "DIFF", c.text, d.attributes.registers,
+             d.attributes.local_bytes, s.seconds * 1e3);
   record << c.text << ';' << hashes << '\n';
   return same;
 }
 
 void time_case(const kernels::Case& c, const native::Device& device, std::ofstream& record) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
-  const kernels::DeviceOutcome d = kernels::run(kernel, c.spec->make_inputs(c.choice, c.seed), device, {.repeats = 30});
+  const kernels::DeviceOutcome d =
+      kernels::run(kernel, c.spec->make_inputs(c.choice, c.seed), device, {.repeats = 30});
   if (!d.errors.empty() || !d.timing) {
     fmt::print("FAIL {}\n{}", c.text, isa::render(d.errors));
     return;
   }
   const double us = d.timing->median_us;
   const double flops = giga_flops(c);
-  fmt::print("{:9.1f} us  {:7.1f} {}  regs {} {}\n", us, flops > 0 ? flops / us * 1e3 : giga_bytes(kernel) / us * 1e6,
-             flops > 0 ? "TFLOP/s" : "GB/s", d.attributes.registers, c.text);
+  fmt::print("{:9.1f} us  {:7.1f} {}  regs {} {}\n", us,
+             flops > 0 ? flops / us * 1e3 : giga_bytes(kernel) / us * 1e6, flops > 0 ? "TFLOP/s" : "GB/s",
+             d.attributes.registers, c.text);
   record << c.text << ';' << us << '\n';
 }
 
@@ -92,8 +95,10 @@ int main(int argc, char** argv) {
   for (const kernels::Case& c : kernels::read_cases(argv[argc - 2])) {
     ++all;
     try {
-      if (timing) time_case(c, *device, record);
-      else different += !compare_case(c, *device, record);
+      if (timing)
+        time_case(c, *device, record);
+      else
+        different += !compare_case(c, *device, record);
     } catch (const isa::Error& e) {
       fmt::print("FAIL {}\n{}", c.text, isa::render(e.diagnostics()));
       ++different;

@@ -1,7 +1,8 @@
 // Runs random programs on the device and in the machine, compares every bit of every step, prints the
 // instructions whose results differ though what they read is equal, and records what the device gave.
 //   bench_device_random FORMS.txt FIRST LAST RECORD.csv [STEPS.csv]
-// STEPS.csv gets a hash of each step's results ("seed;step;hash"), to find a difference later without a device.
+// STEPS.csv gets a hash of each step's results ("seed;step;hash"), to find a difference later without a
+// device.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -34,7 +35,8 @@ native::Result<std::vector<uint8_t>> run_on_device(const Program& program, const
   if (auto r = function->launch(shape, arguments); !r) return tl::unexpected(r.error());
   if (auto r = device.wait(std::chrono::milliseconds(20'000)); !r) return tl::unexpected(r.error());
   std::vector<uint8_t> bytes(program.output_bytes);
-  if (auto r = output->download(std::as_writable_bytes(std::span(bytes))); !r) return tl::unexpected(r.error());
+  if (auto r = output->download(std::as_writable_bytes(std::span(bytes))); !r)
+    return tl::unexpected(r.error());
   return bytes;
 }
 
@@ -53,7 +55,8 @@ struct Tally {
 
 class Comparison {
  public:
-  Comparison(const Catalogue& catalogue, const native::Device& device) : catalogue_(catalogue), device_(device) {}
+  Comparison(const Catalogue& catalogue, const native::Device& device)
+      : catalogue_(catalogue), device_(device) {}
 
   bool one(uint64_t seed, std::ofstream& record, std::ofstream& steps) {
     const Program program = generate(catalogue_, seed);
@@ -62,7 +65,8 @@ class Comparison {
       fmt::print("seed {}: {}\n", seed, isa::render(there.error()));
       return false;
     }
-    record << fmt::format("{};{:016x};{:016x}\n", seed, program_hash(program), hash(there->data(), there->size()));
+    record << fmt::format("{};{:016x};{:016x}\n", seed, program_hash(program),
+                          hash(there->data(), there->size()));
     if (steps.is_open()) record_steps(program, seed, *there, steps);
     const SimRun here = run_in_machine(program);
     if (!here.problem.empty()) {
@@ -74,20 +78,25 @@ class Comparison {
   }
 
   void print_tallies() const {
-    for (const auto& [words, t] : tallies_) fmt::print("differs: {} in {} steps, {} threads\n", words, t.steps, t.threads);
+    for (const auto& [words, t] : tallies_)
+      fmt::print("differs: {} in {} steps, {} threads\n", words, t.steps, t.threads);
   }
 
  private:
   void print(const Program& program, uint64_t seed, const Difference& d) {
     Tally& t = tallies_[words_of(program.steps[d.step])];
     t.threads += d.threads;
-    if (t.steps++ < 3) fmt::print("seed {} step {} thread {} ({} threads), machine and device:\n{}\n", seed, d.step, d.thread, d.threads, d.text);
+    if (t.steps++ < 3)
+      fmt::print("seed {} step {} thread {} ({} threads), machine and device:\n{}\n", seed, d.step, d.thread,
+                 d.threads, d.text);
   }
 
-  static void record_steps(const Program& program, uint64_t seed, const std::vector<uint8_t>& out, std::ofstream& to) {
+  static void record_steps(const Program& program, uint64_t seed, const std::vector<uint8_t>& out,
+                           std::ofstream& to) {
     for (size_t i = 0; i < program.steps.size(); ++i) {
       uint64_t h = 0;
-      for (const Write& w : program.steps[i].writes) h = h * 31 + hash(&out[w.offset], w.bytes * program.all_threads());
+      for (const Write& w : program.steps[i].writes)
+        h = h * 31 + hash(&out[w.offset], w.bytes * program.all_threads());
       to << fmt::format("{};{};{:08x}\n", seed, i, static_cast<uint32_t>(h >> 32));
     }
   }

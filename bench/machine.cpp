@@ -18,7 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds(Clock::time_point from) { return std::chrono::duration<double, std::milli>(Clock::now() - from).count(); }
+double milliseconds(Clock::time_point from) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - from).count();
+}
 
 template <class F>
 double median(int repeats, F&& f) {
@@ -30,11 +32,12 @@ double median(int repeats, F&& f) {
 
 void row(const char* what, double value, const char* unit, double target, bool smaller_is_better) {
   const double ratio = smaller_is_better ? target / value : value / target;
-  fmt::print("{:<58} {:>9.2f} {:<8} {} {:<8.4g} {:>6.2f}x  {}\n", what, value, unit, smaller_is_better ? "<=" : ">=", target, ratio,
-             ratio >= 1 ? "reached" : "MISSED");
+  fmt::print("{:<58} {:>9.2f} {:<8} {} {:<8.4g} {:>6.2f}x  {}\n", what, value, unit,
+             smaller_is_better ? "<=" : ">=", target, ratio, ratio >= 1 ? "reached" : "MISSED");
 }
 
-double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<kernels::Array>& inputs, unsigned threads) {
+double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<kernels::Array>& inputs,
+              unsigned threads) {
   sim::Machine machine(*isa::find_arch("h200"));
   sim::RunOptions options;
   options.threads = threads;
@@ -56,7 +59,8 @@ void matrix_products() {
   const kernels::Case small = kernels::parse_case("matmul_ws m=512 n=512 k=512");
   const plgpu::Kernel small_kernel = small.spec->build(small.choice);
   const auto small_inputs = small.spec->make_inputs(small.choice, 1);
-  row("matmul_ws 512^3 f16, bit-exact", median(5, [&] { return run_ms(small, small_kernel, small_inputs, 2); }), "ms", 40, true);
+  row("matmul_ws 512^3 f16, bit-exact",
+      median(5, [&] { return run_ms(small, small_kernel, small_inputs, 2); }), "ms", 40, true);
 
   const kernels::Case large = kernels::parse_case("matmul_ws m=2048 n=2048 k=2048");
   const plgpu::Kernel large_kernel = large.spec->build(large.choice);
@@ -130,7 +134,8 @@ void recording() {
 }  // namespace
 
 int main() {
-  fmt::print("{} host threads; tensor core arithmetic alone: bench_tensor_core\n\n", std::thread::hardware_concurrency());
+  fmt::print("{} host threads; tensor core arithmetic alone: bench_tensor_core\n\n",
+             std::thread::hardware_concurrency());
   recording();
   matrix_products();
   alu_loop();

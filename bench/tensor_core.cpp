@@ -1,5 +1,5 @@
-// Speed of the simulated tensor core on one core: billions of multiply-adds per second, decode of both operands included
-// (as the machine does for each wgmma) and for the multiply alone.
+// Speed of the simulated tensor core on one core: billions of multiply-adds per second, decode of both
+// operands included (as the machine does for each wgmma) and for the multiply alone.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -23,10 +23,11 @@ struct Case {
 };
 
 constexpr Case cases[] = {
-    {"f16.f32", Element::f16, Result::f32},   {"bf16.f32", Element::bf16, Result::f32}, {"tf32.f32", Element::tf32, Result::f32},
-    {"e4m3.f32", Element::e4m3, Result::f32}, {"e5m2.f32", Element::e5m2, Result::f32}, {"f16.f16", Element::f16, Result::f16},
-    {"e4m3.f16", Element::e4m3, Result::f16}, {"s8.s32", Element::s8, Result::s32},     {"u8.s32", Element::u8, Result::s32},
-    {"b1.s32", Element::b1, Result::s32},
+    {"f16.f32", Element::f16, Result::f32},   {"bf16.f32", Element::bf16, Result::f32},
+    {"tf32.f32", Element::tf32, Result::f32}, {"e4m3.f32", Element::e4m3, Result::f32},
+    {"e5m2.f32", Element::e5m2, Result::f32}, {"f16.f16", Element::f16, Result::f16},
+    {"e4m3.f16", Element::e4m3, Result::f16}, {"s8.s32", Element::s8, Result::s32},
+    {"u8.s32", Element::u8, Result::s32},     {"b1.s32", Element::b1, Result::s32},
 };
 
 // Elements of about a normal distribution, as raw bytes: signs and exponents around 1, random fractions.
@@ -40,8 +41,12 @@ std::vector<std::uint8_t> random_elements(Element type, std::size_t bytes, std::
     std::uint8_t* top = out.data() + i + size - 1;
     switch (type) {
       case Element::f16:
-      case Element::e5m2: *top = static_cast<std::uint8_t>((*top & 0x83) | exponent(15, 6) << 2); break;
-      case Element::e4m3: *top = static_cast<std::uint8_t>((*top & 0x87) | exponent(7, 6) << 3); break;
+      case Element::e5m2:
+        *top = static_cast<std::uint8_t>((*top & 0x83) | exponent(15, 6) << 2);
+        break;
+      case Element::e4m3:
+        *top = static_cast<std::uint8_t>((*top & 0x87) | exponent(7, 6) << 3);
+        break;
       case Element::bf16:
       case Element::tf32: {
         const int e = exponent(127, 8);
@@ -49,7 +54,8 @@ std::vector<std::uint8_t> random_elements(Element type, std::size_t bytes, std::
         top[-1] = static_cast<std::uint8_t>((top[-1] & 0x7F) | (e & 1) << 7);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return out;
@@ -72,11 +78,15 @@ double seconds_each(Work work) {
   return best;
 }
 
-void multiply_into(const AOperand& a, const BOperand& b, Result type, void* d, int n, const MultiplyOptions& o) {
+void multiply_into(const AOperand& a, const BOperand& b, Result type, void* d, int n,
+                   const MultiplyOptions& o) {
   switch (type) {
-    case Result::f32: return multiply(a, b, static_cast<float*>(d), n, o);
-    case Result::f16: return multiply(a, b, static_cast<std::uint16_t*>(d), n, o);
-    default: return multiply(a, b, static_cast<std::int32_t*>(d), n, o);
+    case Result::f32:
+      return multiply(a, b, static_cast<float*>(d), n, o);
+    case Result::f16:
+      return multiply(a, b, static_cast<std::uint16_t*>(d), n, o);
+    default:
+      return multiply(a, b, static_cast<std::int32_t*>(d), n, o);
   }
 }
 
@@ -99,8 +109,9 @@ void measure(const Case& c, SimdLevel level, int n) {
   const double multiply_only = seconds_each(once);
   const double whole = seconds_each([&] { decode(), once(); });
   const double macs = 64.0 * n * k;
-  fmt::print("{:<9} n={:<4} {:<7} {:>8.2f} {:>12.2f} {:>14.2f}\n", c.name, n, level == SimdLevel::avx2 ? "avx2" : "avx512",
-             whole * 1e6, macs / whole * 1e-9, macs / multiply_only * 1e-9);
+  fmt::print("{:<9} n={:<4} {:<7} {:>8.2f} {:>12.2f} {:>14.2f}\n", c.name, n,
+             level == SimdLevel::avx2 ? "avx2" : "avx512", whole * 1e6, macs / whole * 1e-9,
+             macs / multiply_only * 1e-9);
 }
 
 void measure_mma_sync(const char* name, const MmaSync& op) {
@@ -114,8 +125,8 @@ void measure_mma_sync(const char* name, const MmaSync& op) {
 }  // namespace
 
 int main() {
-  fmt::print("m=64, k of one wgmma, one core\n{:<9} {:<6} {:<7} {:>8} {:>12} {:>14}\n", "types", "", "level", "us/wgmma",
-             "GMAC/s", "multiply only");
+  fmt::print("m=64, k of one wgmma, one core\n{:<9} {:<6} {:<7} {:>8} {:>12} {:>14}\n", "types", "", "level",
+             "us/wgmma", "GMAC/s", "multiply only");
   for (const Case& c : cases) {
     for (const int n : {64, 128, 256}) {
       measure(c, SimdLevel::avx2, n);

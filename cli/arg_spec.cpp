@@ -22,7 +22,8 @@ std::string valid_dtypes() {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-Result<std::vector<int64_t>> sizes_in(std::string_view text, std::string_view separators, std::string_view what) {
+Result<std::vector<int64_t>> sizes_in(std::string_view text, std::string_view separators,
+                                      std::string_view what) {
   std::vector<int64_t> sizes;
   for (const std::string_view part : split(text, separators)) {
     const auto n = number_in<int64_t>(part);
@@ -34,7 +35,8 @@ Result<std::vector<int64_t>> sizes_in(std::string_view text, std::string_view se
 
 // ---- scalars -------------------------------------------------------------------------------------
 bool fits(pl::DType dtype, const kernels::Array& array, int64_t wanted) {
-  if (pl::is_signed(dtype) && pl::bits(dtype) < 64) return kernels::value_at(array, 0) == static_cast<double>(wanted);
+  if (pl::is_signed(dtype) && pl::bits(dtype) < 64)
+    return kernels::value_at(array, 0) == static_cast<double>(wanted);
   return true;
 }
 
@@ -81,7 +83,8 @@ Result<ArrayArg> contents(ArrayArg arg, std::string_view text) {
   }
   arg.fill = kernels::fill_named(text);
   if (!arg.fill)
-    return wrong(fmt::format("`{}`: expected zeros, iota, const(x), rand(seed), randn(seed) or randint(seed,low,high)", text));
+    return wrong(fmt::format(
+        "`{}`: expected zeros, iota, const(x), rand(seed), randn(seed) or randint(seed,low,high)", text));
   return arg;
 }
 
@@ -103,7 +106,8 @@ Result<ArrayArg> array(kernels::Role role, std::string_view text) {
     if (is_input) return wrong("an input needs contents: `=randn(0)`, `=zeros`, `=a.npy`, ...");
     return arg;
   }
-  if (role == kernels::Role::scratch) return wrong("scratch starts as zeros: nothing may stand after its type");
+  if (role == kernels::Role::scratch)
+    return wrong("scratch starts as zeros: nothing may stand after its type");
   return contents(std::move(arg), text.substr(equals + 1));
 }
 
@@ -172,7 +176,8 @@ Result<TensorMapArg> map_over(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
     const auto role = role_named(text.substr(0, colon));
-    if (!role || *role == kernels::Role::scratch) return wrong(fmt::format("`{}`: expected in:, out: or inout:", text));
+    if (!role || *role == kernels::Role::scratch)
+      return wrong(fmt::format("`{}`: expected in:, out: or inout:", text));
     auto own = array(*role, text.substr(colon + 1));
     if (!own) return tl::make_unexpected(own.error());
     arg.type = own->type;
@@ -180,11 +185,13 @@ Result<TensorMapArg> map_over(std::string_view text) {
     return arg;
   }
   const size_t at = text.find('@');
-  if (at == std::string_view::npos) return wrong("a tensor map needs an array: `@0`, the number of an argument");
+  if (at == std::string_view::npos)
+    return wrong("a tensor map needs an array: `@0`, the number of an argument");
   const auto type = parse_type(text.substr(0, at));
   if (!type) return tl::make_unexpected(type.error());
   const auto over = number_in<int>(text.substr(at + 1));
-  if (!over || *over < 0) return wrong(fmt::format("`{}` is not the number of an argument", text.substr(at + 1)));
+  if (!over || *over < 0)
+    return wrong(fmt::format("`{}` is not the number of an argument", text.substr(at + 1)));
   arg.type = *type;
   arg.over = *over;
   return arg;
@@ -205,7 +212,8 @@ Result<ArgSpec> tensor_map(std::string_view text) {
     return wrong(arg->box.empty() ? "a tensor map needs a box: `,box=64x64`"
                                   : fmt::format("the box has {} sizes, the array {}", arg->box.size(), rank));
   if (!arg->strides.empty() && arg->strides.size() + 1 != rank)
-    return wrong(fmt::format("{} strides for {} dimensions: one for each but the last", arg->strides.size(), rank));
+    return wrong(
+        fmt::format("{} strides for {} dimensions: one for each but the last", arg->strides.size(), rank));
   if (const auto map = tensor_map_of(*arg); !map) return tl::make_unexpected(map.error());
   return *arg;
 }
@@ -242,7 +250,8 @@ Result<pl::ShapeDtype> parse_type(std::string_view text) {
     return wrong(fmt::format("`{}`: expected a type and a shape, as f16[512,256]", text));
   const auto dtype = kernels::dtype_named(text.substr(0, open));
   if (!dtype)
-    return wrong(fmt::format("`{}` is not an element type; there are {}", text.substr(0, open), valid_dtypes()));
+    return wrong(
+        fmt::format("`{}` is not an element type; there are {}", text.substr(0, open), valid_dtypes()));
   const auto shape = sizes_in(text.substr(open + 1, text.size() - open - 2), ",", "shape");
   if (!shape) return tl::make_unexpected(shape.error());
   uint64_t bytes = uint64_t(pl::bytes(*dtype));
@@ -255,11 +264,13 @@ Result<pl::ShapeDtype> parse_type(std::string_view text) {
 Result<isa::Dim3> parse_dims(std::string_view text) {
   const auto sizes = sizes_in(text, ",x", "dimensions");
   if (!sizes) return tl::make_unexpected(sizes.error());
-  if (sizes->empty() || sizes->size() > 3) return wrong(fmt::format("dimensions `{}`: one to three sizes, x,y,z", text));
+  if (sizes->empty() || sizes->size() > 3)
+    return wrong(fmt::format("dimensions `{}`: one to three sizes, x,y,z", text));
   isa::Dim3 dims;
   uint32_t* const parts[] = {&dims.x, &dims.y, &dims.z};
   for (size_t i = 0; i < sizes->size(); ++i) {
-    if ((*sizes)[i] > INT32_MAX) return wrong(fmt::format("dimensions `{}`: {} is more than 2^31 - 1", text, (*sizes)[i]));
+    if ((*sizes)[i] > INT32_MAX)
+      return wrong(fmt::format("dimensions `{}`: {} is more than 2^31 - 1", text, (*sizes)[i]));
     *parts[i] = uint32_t((*sizes)[i]);
   }
   return dims;
@@ -268,7 +279,8 @@ Result<isa::Dim3> parse_dims(std::string_view text) {
 Result<isa::TensorMap> tensor_map_of(const TensorMapArg& arg) {
   const pl::Shape& shape = arg.type.shape;
   if (shape.empty() || shape.size() > size_t(isa::max_tensor_rank))
-    return wrong(fmt::format("a tensor map covers 1 to {} dimensions, not {}", isa::max_tensor_rank, shape.size()));
+    return wrong(
+        fmt::format("a tensor map covers 1 to {} dimensions, not {}", isa::max_tensor_rank, shape.size()));
   const auto data_type = isa::tensor_data_type(pl::isa_type(arg.type.dtype));
   if (!data_type) return wrong(fmt::format("TMA does not carry {}", pl::name(arg.type.dtype)));
   isa::TensorMap map;

@@ -42,13 +42,16 @@ std::string replay_command(const Options& options, const std::string& schedule) 
 }
 
 bool equal_outputs(const std::vector<kernels::Array>& a, const std::vector<kernels::Array>& b) {
-  return std::ranges::equal(a, b, [](const kernels::Array& x, const kernels::Array& y) { return x.bytes == y.bytes; });
+  return std::ranges::equal(
+      a, b, [](const kernels::Array& x, const kernels::Array& y) { return x.bytes == y.bytes; });
 }
 
 std::string verdict(const Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
   if (!r.errors.empty()) return "refused";
-  std::string text = r.findings.empty() ? "no findings" : fmt::format("{} finding{}", r.findings.size(), r.findings.size() == 1 ? "" : "s");
+  std::string text = r.findings.empty()
+                         ? "no findings"
+                         : fmt::format("{} finding{}", r.findings.size(), r.findings.size() == 1 ? "" : "s");
   if (r.interrupted) return text + ", interrupted";
   if (!r.completed) return text + ", not completed";
   return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
@@ -77,14 +80,18 @@ void print_new_findings(const Trial& trial, const Options& options, std::vector<
   }
 }
 
-std::string json_text(const Subject& subject, const Options& options, const std::vector<Trial>& trials, ExitCode code) {
+std::string json_text(const Subject& subject, const Options& options, const std::vector<Trial>& trials,
+                      ExitCode code) {
   JsonWriter json;
   json.begin_object().member("command", "check");
   write_subject(json, subject);
   json.member("seed", options.seed).member("exit_code", int(code)).key("schedules").begin_array();
   for (const Trial& trial : trials) {
     const sim::RunResult& r = trial.outcome.result;
-    json.begin_object().member("schedule", trial.schedule).member("completed", r.completed).member("instructions", r.instructions);
+    json.begin_object()
+        .member("schedule", trial.schedule)
+        .member("completed", r.completed)
+        .member("instructions", r.instructions);
     json.member("same_outputs", trial.same_outputs).key("errors");
     write_diagnostics(json, r.errors);
     json.key("findings");
@@ -92,7 +99,12 @@ std::string json_text(const Subject& subject, const Options& options, const std:
     write_outputs(json, subject, trial.outcome.outputs);
     json.end_object();
   }
-  json.end_array().key("wall").begin_object().member("threads", host_threads(options)).key("sim_seconds").begin_array();
+  json.end_array()
+      .key("wall")
+      .begin_object()
+      .member("threads", host_threads(options))
+      .key("sim_seconds")
+      .begin_array();
   for (const Trial& trial : trials) json.value(trial.outcome.seconds);
   json.end_array().end_object().end_object();
   return json.text();
@@ -110,7 +122,8 @@ Outcome<ExitCode> cmd_check(const Options& options) {
   std::vector<std::string> seen;
   for (const sim::Schedule& schedule : schedules_of(options)) {
     Trial trial{sim::name(schedule), run_on_machine(*subject, options, schedule)};
-    if (!trial.outcome.result.errors.empty()) return failure_of(trial.outcome.result.errors, subject->job.ptx);
+    if (!trial.outcome.result.errors.empty())
+      return failure_of(trial.outcome.result.errors, subject->job.ptx);
     if (!trials.empty() && trial.outcome.result.completed && trials.front().outcome.result.completed)
       trial.same_outputs = equal_outputs(trials.front().outcome.outputs, trial.outcome.outputs);
     fmt::print("{}", row(trial.schedule, verdict(trial)));
@@ -125,7 +138,8 @@ Outcome<ExitCode> cmd_check(const Options& options) {
       if (!c.comparison.ok() && code == exit_clean) code = exit_findings;
     }
   if (!options.json.empty())
-    if (const auto written = write_text(options.json, json_text(*subject, options, trials, code)); !written) return user_error(written.error());
+    if (const auto written = write_text(options.json, json_text(*subject, options, trials, code)); !written)
+      return user_error(written.error());
   return code;
 }
 

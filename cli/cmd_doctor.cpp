@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
+#include "cli/arg_words.h"
 #include "cli/commands.h"
 #include "cli/term.h"
-#include "cli/arg_words.h"
 #include "native/device.h"
 
 namespace palladion::cli {
@@ -36,7 +36,8 @@ std::string vector_units() {
 
 std::string memory_text() {
   const auto page = uint64_t(::sysconf(_SC_PAGESIZE));
-  return fmt::format("{}, {} free", human_bytes(uint64_t(::sysconf(_SC_PHYS_PAGES)) * page), human_bytes(uint64_t(::sysconf(_SC_AVPHYS_PAGES)) * page));
+  return fmt::format("{}, {} free", human_bytes(uint64_t(::sysconf(_SC_PHYS_PAGES)) * page),
+                     human_bytes(uint64_t(::sysconf(_SC_AVPHYS_PAGES)) * page));
 }
 
 std::optional<std::filesystem::path> find_tool(std::string_view name) {
@@ -57,7 +58,8 @@ void print_device() {
     fmt::print("{}", row("", "not needed: the simulator runs everything"));
   }
   for (const native::DeviceFacts& d : there.devices) {
-    fmt::print("{}", row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm, d.sm_count, human_bytes(uint64_t(d.memory_bytes)),
+    fmt::print("{}", row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm,
+                                               d.sm_count, human_bytes(uint64_t(d.memory_bytes)),
                                                d.driver_version / 1000, d.driver_version % 1000 / 10)));
     if (d.sm != 90) fmt::print("{}", row("", "kernels here are written for sm_90a and do not run on it"));
   }
@@ -74,7 +76,8 @@ Outcome<ExitCode> cmd_doctor(const Options&) {
   print_device();
   for (const char* tool : {"ptxas", "nvcc"}) {
     const auto path = find_tool(tool);
-    fmt::print("{}", row(tool, path ? path->string() : "neither in CUDA_HOME nor on PATH; needed by tests only"));
+    fmt::print("{}",
+               row(tool, path ? path->string() : "neither in CUDA_HOME nor on PATH; needed by tests only"));
   }
   return exit_clean;
 }

@@ -45,7 +45,8 @@ void explain_code(const CodeText& code) {
 }
 
 std::string_view unit_name(isa::Unit unit) {
-  static constexpr std::string_view names[] = {"none", "alu", "fma", "fp64", "sfu", "branch", "lsu", "uniform", "sync", "tma", "tensor"};
+  static constexpr std::string_view names[] = {"none", "alu",     "fma",  "fp64", "sfu",   "branch",
+                                               "lsu",  "uniform", "sync", "tma",  "tensor"};
   return names[size_t(unit)];
 }
 
@@ -58,14 +59,16 @@ std::string timing_text(const isa::Op& op, const isa::Form& form) {
   for (size_t s = 0; s < form.slots.size(); ++s)
     if (!form.slots[s].optional) i.mods[s] = 0;
   const isa::Timing t = isa::timing(i);
-  return t.latency.empty() ? fmt::format("unit {}", unit_name(t.unit)) : fmt::format("unit {}, latency class {}", unit_name(t.unit), t.latency);
+  return t.latency.empty() ? fmt::format("unit {}", unit_name(t.unit))
+                           : fmt::format("unit {}, latency class {}", unit_name(t.unit), t.latency);
 }
 
 std::string slot_text(const isa::SlotDef& slot) {
   constexpr size_t longest = 32, first = 2;
   std::string words = fmt::format("{}", fmt::join(slot.words, "|"));
   if (words.size() > longest && slot.words.size() > first + 1)
-    words = fmt::format("{}|...|{}", fmt::join(slot.words.begin(), slot.words.begin() + first, "|"), slot.words.back());
+    words = fmt::format("{}|...|{}", fmt::join(slot.words.begin(), slot.words.begin() + first, "|"),
+                        slot.words.back());
   if (slot.words.size() > 1) words = "(" + words + ")";
   return slot.optional ? "{." + words + "}" : "." + words;
 }
@@ -91,7 +94,8 @@ void explain_form(const isa::Op& op, const isa::Form& form, const isa::Form* bef
   if (before == nullptr || before->def != form.def) fmt::print("{}", wrapped(form.def->doc.value, "  "));
   fmt::print("    {}\n", form_text(form));
   std::string about;
-  if (form.ptx_version > 10) about = fmt::format("PTX {}.{}, {}; ", form.ptx_version / 10, form.ptx_version % 10, form.target);
+  if (form.ptx_version > 10)
+    about = fmt::format("PTX {}.{}, {}; ", form.ptx_version / 10, form.ptx_version % 10, form.target);
   fmt::print("      {}{}\n", about, timing_text(op, form));
 }
 
@@ -114,7 +118,8 @@ void explain_op(const isa::Op& op, const std::vector<std::string_view>& words) {
 
 // "wgmma.mma_async.sync..." names wgmma.mma_async, else wgmma, if there is such an op.
 const isa::Op* op_of(std::string_view word) {
-  for (; !word.empty(); word = word.substr(0, word.rfind('.') == std::string_view::npos ? 0 : word.rfind('.')))
+  for (; !word.empty();
+       word = word.substr(0, word.rfind('.') == std::string_view::npos ? 0 : word.rfind('.')))
     if (const isa::Op* op = isa::find_op(word)) return op;
   return nullptr;
 }
@@ -122,19 +127,24 @@ const isa::Op* op_of(std::string_view word) {
 std::vector<const isa::Op*> ops_beginning_with(std::string_view word) {
   std::vector<const isa::Op*> out;
   for (const isa::Op& op : isa::all_ops())
-    if (op.name.starts_with(word) && op.name.size() > word.size() && op.name[word.size()] == '.') out.push_back(&op);
+    if (op.name.starts_with(word) && op.name.size() > word.size() && op.name[word.size()] == '.')
+      out.push_back(&op);
   return out;
 }
 
 Outcome<void> explain_word(const std::string& word) {
   if (const int number = code_number(word); number != 0) {
     const CodeText* code = find_code(number);
-    if (code == nullptr) return user_error(fmt::format("there is no code `{}`", word), "`palladion explain` lists all codes and instructions");
+    if (code == nullptr)
+      return user_error(fmt::format("there is no code `{}`", word),
+                        "`palladion explain` lists all codes and instructions");
     explain_code(*code);
     return {};
   }
   if (const isa::Op* op = op_of(word)) {
-    explain_op(*op, word.size() > op->name.size() ? split(std::string_view(word).substr(op->name.size() + 1), ".") : std::vector<std::string_view>{});
+    explain_op(*op, word.size() > op->name.size()
+                        ? split(std::string_view(word).substr(op->name.size() + 1), ".")
+                        : std::vector<std::string_view>{});
     return {};
   }
   const auto family = ops_beginning_with(word);

@@ -2,6 +2,8 @@
 
 namespace palladion::cli {
 
-Outcome<ExitCode> cmd_lab(const Options&) { return not_in_this_version("`palladion lab`: there are no exercises yet, so it"); }
+Outcome<ExitCode> cmd_lab(const Options&) {
+  return not_in_this_version("`palladion lab`: there are no exercises yet, so it");
+}
 
 }  // namespace palladion::cli

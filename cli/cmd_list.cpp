@@ -11,7 +11,9 @@ std::string settings_text(const kernels::KernelSpec& spec) {
   std::vector<std::string> parts;
   for (const kernels::SizeParam& p : spec.sizes) parts.push_back(fmt::format("{}={}", p.name, p.fallback));
   for (const kernels::Setting& s : spec.settings)
-    parts.push_back(s.allowed.empty() ? fmt::format("{}={}", s.name, s.fallback) : fmt::format("{}={} ({})", s.name, s.fallback, fmt::join(s.allowed, "|")));
+    parts.push_back(s.allowed.empty()
+                        ? fmt::format("{}={}", s.name, s.fallback)
+                        : fmt::format("{}={} ({})", s.name, s.fallback, fmt::join(s.allowed, "|")));
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 

@@ -10,26 +10,44 @@ namespace {
 
 constexpr CodeText kernel_table[] = {
     {5001, "a kernel cannot be built or called so",
-     "The sizes, settings or arrays break a rule of the kernel itself: a tile that does not divide a size, an array of another shape.",
-     "palladion run vector_add --shape n=1000 --set tile=1024", "palladion run vector_add --shape n=2048 --set tile=1024"},
+     "The sizes, settings or arrays break a rule of the kernel itself: a tile that does not divide a size, "
+     "an array of another shape.",
+     "palladion run vector_add --shape n=1000 --set tile=1024",
+     "palladion run vector_add --shape n=2048 --set tile=1024"},
     {5002, "a tensor map that the driver would refuse",
-     "A tensor map's box, strides, base address or swizzle breaks a rule of cuTensorMapEncodeTiled. The simulator holds maps to the same rules, so "
+     "A tensor map's box, strides, base address or swizzle breaks a rule of cuTensorMapEncodeTiled. The "
+     "simulator holds maps to the same rules, so "
      "that what runs here runs on the device.",
      "--arg tmap:f16[64,64]@0,box=64x64,swizzle=32   (the inner box is 128 bytes, wider than the swizzle)",
      "--arg tmap:f16[64,64]@0,box=64x64,swizzle=128"},
-    {5003, "a size or setting that the kernel does not have", "`palladion list` shows each kernel's sizes and settings with their defaults.",
+    {5003, "a size or setting that the kernel does not have",
+     "`palladion list` shows each kernel's sizes and settings with their defaults.",
      "palladion run vector_add --shape m=512", "palladion run vector_add --shape n=512"},
 };
 
 constexpr CodeText device_table[] = {
-    {8001, "no CUDA driver", "libcuda.so.1 is not there, is the toolkit's link-time stub, or does not start. Everything but `--on device` works without it.", "", ""},
+    {8001, "no CUDA driver",
+     "libcuda.so.1 is not there, is the toolkit's link-time stub, or does not start. Everything but `--on "
+     "device` works without it.",
+     "", ""},
     {8002, "no device", "The driver runs but shows no GPU, or not the one asked for.", "", ""},
-    {8003, "a call of the driver failed", "The message has the driver's own words: out of memory, a lost device, ...", "", ""},
-    {8004, "a launch that cannot be", "Grid, block, cluster, shared memory or parameters do not fit the kernel or the device. Checked before the launch.", "", ""},
-    {8005, "the driver's compiler refused the PTX", "The message is ptxas' own, with the line of the PTX and the author's line where the PTX carries .loc.", "", ""},
-    {8006, "the kernel failed while it ran", "An illegal address, a trap, a misaligned access, ... The device is lost to this process. Run the same on the simulator: it says where and why.", "", ""},
-    {8007, "the kernel did not end in time", "A hang on the device. Run the same on the simulator: it says which warps wait on what.", "", ""},
-    {8008, "a tensor map that cannot be", "A rule of cuTensorMapEncodeTiled is broken; the message names the field and the limit.", "", ""},
+    {8003, "a call of the driver failed",
+     "The message has the driver's own words: out of memory, a lost device, ...", "", ""},
+    {8004, "a launch that cannot be",
+     "Grid, block, cluster, shared memory or parameters do not fit the kernel or the device. Checked before "
+     "the launch.",
+     "", ""},
+    {8005, "the driver's compiler refused the PTX",
+     "The message is ptxas' own, with the line of the PTX and the author's line where the PTX carries .loc.",
+     "", ""},
+    {8006, "the kernel failed while it ran",
+     "An illegal address, a trap, a misaligned access, ... The device is lost to this process. Run the same "
+     "on the simulator: it says where and why.",
+     "", ""},
+    {8007, "the kernel did not end in time",
+     "A hang on the device. Run the same on the simulator: it says which warps wait on what.", "", ""},
+    {8008, "a tensor map that cannot be",
+     "A rule of cuTensorMapEncodeTiled is broken; the message names the field and the limit.", "", ""},
 };
 
 }  // namespace
@@ -47,7 +65,9 @@ const CodeText* find_code(int number) {
 
 int code_number(std::string_view word) {
   if (word.size() == 7) {
-    const bool prefixed = std::ranges::equal(word.substr(0, 3), std::string_view("PLD"), [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; });
+    const bool prefixed = std::ranges::equal(word.substr(0, 3), std::string_view("PLD"), [](char a, char b) {
+      return std::toupper(static_cast<unsigned char>(a)) == b;
+    });
     if (prefixed) word.remove_prefix(3);
   }
   return word.size() == 4 ? number_in<int>(word).value_or(0) : 0;

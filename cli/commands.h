@@ -34,9 +34,11 @@ kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, con
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
 // Against the kernel's reference; empty when it has none.
-std::vector<NamedComparison> compare_with_reference(const Subject& subject, const std::vector<kernels::Array>& outputs);
+std::vector<NamedComparison> compare_with_reference(const Subject& subject,
+                                                    const std::vector<kernels::Array>& outputs);
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
-                                             const std::vector<kernels::Array>& wanted, kernels::Tolerance tolerance);
+                                             const std::vector<kernels::Array>& wanted,
+                                             kernels::Tolerance tolerance);
 // Output files, then text, then --json; gives the exit code.
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
 

@@ -24,7 +24,8 @@ Outcome<void> check_check_words(const std::string& text) {
   for (const std::string_view word : split(text, ",")) {
     if (word == "all" || word == "none") continue;
     if (std::ranges::find(checks, word, &CheckWord::name) != std::end(checks)) continue;
-    if (std::ranges::find(later_checks, word) != std::end(later_checks)) return not_in_this_version(fmt::format("--check {}", word));
+    if (std::ranges::find(later_checks, word) != std::end(later_checks))
+      return not_in_this_version(fmt::format("--check {}", word));
     return user_error(fmt::format("there is no check `{}`", word), "there are all, none, fault, deadlock");
   }
   return {};
@@ -37,7 +38,8 @@ kernels::Tolerance tolerance_of(const Subject& subject) {
 
 std::vector<kernels::Array> inputs_of(const Subject& subject) {
   std::vector<kernels::Array> inputs;
-  for (size_t i = 0; i < subject.kernel->launch.inputs.size(); ++i) inputs.push_back(subject.job.buffers[i].initial);
+  for (size_t i = 0; i < subject.kernel->launch.inputs.size(); ++i)
+    inputs.push_back(subject.job.buffers[i].initial);
   return inputs;
 }
 
@@ -55,8 +57,10 @@ std::span<const CheckWord> check_words() { return checks; }
 
 Outcome<sim::Schedule> schedule_of(const Options& options) {
   if (const auto schedule = sim::schedule_named(options.schedule)) return *schedule;
-  if (options.schedule == "hardware") return not_in_this_version("--schedule hardware", "there are functional, seeded:N, latest, earliest");
-  return user_error(fmt::format("there is no schedule `{}`", options.schedule), "there are functional, seeded:N, latest, earliest");
+  if (options.schedule == "hardware")
+    return not_in_this_version("--schedule hardware", "there are functional, seeded:N, latest, earliest");
+  return user_error(fmt::format("there is no schedule `{}`", options.schedule),
+                    "there are functional, seeded:N, latest, earliest");
 }
 
 Outcome<void> check_run_options(const Options& o) {
@@ -64,7 +68,8 @@ Outcome<void> check_run_options(const Options& o) {
   if (!o.report.empty()) return not_in_this_version("--report");
   if (o.values == "none") return not_in_this_version("--values none");
   if (o.values != "full") return user_error(fmt::format("--values is `full`, not `{}`", o.values));
-  if (o.on != "sim" && o.on != "device" && o.on != "both") return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
+  if (o.on != "sim" && o.on != "device" && o.on != "both")
+    return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
   if (o.repeats < 0) return user_error("--repeats cannot be negative");
   if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
   return check_check_words(o.check);
@@ -79,14 +84,17 @@ namespace {
 bool same_place(const sim::Finding& a, const sim::Finding& b) {
   if (a.sites.empty() || b.sites.empty()) return a.sites.empty() == b.sites.empty();
   const sim::Site &x = a.sites.front(), &y = b.sites.front();
-  return x.ptx_line == y.ptx_line && x.instruction == y.instruction && x.source.file == y.source.file && x.source.line == y.source.line;
+  return x.ptx_line == y.ptx_line && x.instruction == y.instruction && x.source.file == y.source.file &&
+         x.source.line == y.source.line;
 }
 
 // Every CTA makes the same mistake: it is told once, with the number of times.
 void merge_repeated(std::vector<sim::Finding>& findings) {
   std::vector<sim::Finding> kept;
   for (sim::Finding& f : findings) {
-    const auto same = [&](const sim::Finding& k) { return k.code == f.code && k.message == f.message && same_place(k, f); };
+    const auto same = [&](const sim::Finding& k) {
+      return k.code == f.code && k.message == f.message && same_place(k, f);
+    };
     const auto at = std::ranges::find_if(kept, same);
     if (at == kept.end()) {
       kept.push_back(std::move(f));
@@ -115,7 +123,8 @@ kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, con
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
-                                             const std::vector<kernels::Array>& wanted, kernels::Tolerance tolerance) {
+                                             const std::vector<kernels::Array>& wanted,
+                                             kernels::Tolerance tolerance) {
   std::vector<std::string> names;
   for (size_t i = 0; i < subject.job.buffers.size(); ++i)
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
@@ -125,9 +134,11 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
   return out;
 }
 
-std::vector<NamedComparison> compare_with_reference(const Subject& subject, const std::vector<kernels::Array>& outputs) {
+std::vector<NamedComparison> compare_with_reference(const Subject& subject,
+                                                    const std::vector<kernels::Array>& outputs) {
   if (subject.spec == nullptr || !subject.spec->reference) return {};
-  return compare_outputs(subject, outputs, subject.spec->reference(subject.choice, inputs_of(subject)), tolerance_of(subject));
+  return compare_outputs(subject, outputs, subject.spec->reference(subject.choice, inputs_of(subject)),
+                         tolerance_of(subject));
 }
 
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
@@ -138,13 +149,16 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   report.seed = options.seed;
   report.threads = host_threads(options);
   if (on_device)  // first: it leaves the inputs as they are, whatever the kernel does
-    if (const auto ran = run_on_device(report, subject, options); !ran) return tl::make_unexpected(ran.error());
+    if (const auto ran = run_on_device(report, subject, options); !ran)
+      return tl::make_unexpected(ran.error());
   if (on_sim) report.sim = run_on_machine(subject, options, *schedule);
-  const bool whole = report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
+  const bool whole =
+      report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
   if (whole && options.reference) {
     const auto start = std::chrono::steady_clock::now();
     report.reference = compare_with_reference(subject, outputs_of(report));
-    report.reference_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.reference_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   if (whole && report.sim && report.device)
     report.device_against_sim = compare_outputs(subject, report.device->outputs, report.sim->outputs, {});
@@ -160,12 +174,14 @@ Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options&
     const kernels::Array& array = outputs[next++];
     const auto file = subject.out_files.find(subject.job.buffers[i].name);
     if (file == subject.out_files.end()) continue;
-    if (const auto written = write_array(file->second, array); !written) return tl::make_unexpected(written.error());
+    if (const auto written = write_array(file->second, array); !written)
+      return tl::make_unexpected(written.error());
     report.written.push_back(*file);
   }
   print_report(subject, report);
   if (!options.json.empty())
-    if (const auto written = write_text(options.json, json_report(subject, report)); !written) return user_error(written.error());
+    if (const auto written = write_text(options.json, json_report(subject, report)); !written)
+      return user_error(written.error());
   return report.exit_code;
 }
 

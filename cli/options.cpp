@@ -49,7 +49,8 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--block", o.block, "threads a CTA: x,y,z");
   app.add_option("--cluster", o.cluster, "CTAs a cluster: x,y,z");
   app.add_option("--smem", o.smem, "dynamic shared memory a CTA, bytes");
-  many(app.add_option("--arg", o.args, "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
+  many(app.add_option("--arg", o.args,
+                      "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
 }
 
 void add_run(CLI::App& app, Options& o, Raw& raw) {
@@ -59,21 +60,26 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--values", o.values, "full");
   app.add_option("--out", raw.out, "an output to a file: NAME=file.npy")->allow_extra_args(false);
   app.add_option("--threads", o.threads, "of the host; 0: all");
-  app.add_option("--max-instructions", o.max_instructions, "give up after so many warp instructions; 0: never");
+  app.add_option("--max-instructions", o.max_instructions,
+                 "give up after so many warp instructions; 0: never");
   app.add_option("--json", o.json, "everything the text says, to a file");
   app.add_option("--trace", o.trace, "not in this version");
   app.add_option("--report", o.report, "not in this version");
   app.add_option("--on", o.on, "sim, device or both");
   app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");
-  app.add_flag_callback("--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
+  app.add_flag_callback(
+      "--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
-    case Command::doctor: break;
+    case Command::doctor:
+      break;
     case Command::run:
-    case Command::compare: add_run(app, o, raw); break;
+    case Command::compare:
+      add_run(app, o, raw);
+      break;
     case Command::check:
       add_run(app, o, raw);
       app.add_option("--explore", o.explore, "random schedules to try");
@@ -82,8 +88,12 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       add_subject(app, o, raw);
       app.add_option("-o,--output", o.output, "file; standard output when absent");
       break;
-    case Command::explain: app.add_option("TOPIC", o.topics, "codes and instructions"); break;
-    case Command::lab: app.add_option("LAB", o.topics, ""); break;
+    case Command::explain:
+      app.add_option("TOPIC", o.topics, "codes and instructions");
+      break;
+    case Command::lab:
+      app.add_option("LAB", o.topics, "");
+      break;
   }
   app.allow_extras();  // named below, with what exists
 }
@@ -97,7 +107,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const std::string near = kernels::nearest(word, known);
-  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", ")) : fmt::format("did you mean `{}`?", near);
+  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                      : fmt::format("did you mean `{}`?", near);
 }
 
 Outcome<void> refuse_extras(const CLI::App& app) {
@@ -106,11 +117,13 @@ Outcome<void> refuse_extras(const CLI::App& app) {
   const std::string& word = extras.front();
   if (!word.starts_with("-")) return user_error(fmt::format("{}: nothing takes `{}`", app.get_name(), word));
   const std::string name = word.substr(0, word.find('='));
-  return user_error(fmt::format("{} has no option `{}`", app.get_name(), name), suggestion(name, option_names(app)));
+  return user_error(fmt::format("{} has no option `{}`", app.get_name(), name),
+                    suggestion(name, option_names(app)));
 }
 
 // "m=512,n=512" into pairs. A value that holds commas (a file name) is not split when `whole`.
-Outcome<std::map<std::string, std::string>> pairs_in(const std::vector<std::string>& texts, std::string_view option, bool whole) {
+Outcome<std::map<std::string, std::string>> pairs_in(const std::vector<std::string>& texts,
+                                                     std::string_view option, bool whole) {
   std::map<std::string, std::string> out;
   for (const std::string& text : texts) {
     for (const std::string_view pair : whole ? std::vector<std::string_view>{text} : split(text, ",")) {
@@ -129,7 +142,10 @@ Outcome<void> take_pairs(Options& o, const Raw& raw) {
     const std::vector<std::string>& from;
     const char* option;
     bool whole;
-  } all[] = {{o.sizes, raw.shape, "--shape", false}, {o.settings, raw.set, "--set", false}, {o.in, raw.in, "--in", true}, {o.out, raw.out, "--out", true}};
+  } all[] = {{o.sizes, raw.shape, "--shape", false},
+             {o.settings, raw.set, "--set", false},
+             {o.in, raw.in, "--in", true},
+             {o.out, raw.out, "--out", true}};
   for (const auto& one : all) {
     auto pairs = pairs_in(one.from, one.option, one.whole);
     if (!pairs) return tl::make_unexpected(pairs.error());

@@ -5,7 +5,8 @@
 namespace palladion::cli {
 namespace {
 
-tl::unexpected<Failure> fail(ExitCode code, std::string_view word, const std::string& message, const std::string& help) {
+tl::unexpected<Failure> fail(ExitCode code, std::string_view word, const std::string& message,
+                             const std::string& help) {
   std::string text = std::string(word) + ": " + message + "\n";
   if (!help.empty()) text += "   = help: " + help + "\n";
   return tl::make_unexpected(Failure{code, std::move(text)});

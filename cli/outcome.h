@@ -12,7 +12,7 @@ inline constexpr const char* version = "0.1.0";
 
 enum ExitCode : int {
   exit_clean = 0,
-  exit_findings = 1,     // findings, or outputs that differ
+  exit_findings = 1,  // findings, or outputs that differ
   exit_user_error = 2,
   exit_unsupported = 3,  // not in this version, not on this machine
   exit_internal = 70,    // our own bug (EX_SOFTWARE)

@@ -11,14 +11,22 @@ namespace {
 
 Outcome<ExitCode> dispatch(const Options& options) {
   switch (options.command) {
-    case Command::list: return cmd_list(options);
-    case Command::run: return cmd_run(options);
-    case Command::ptx: return cmd_ptx(options);
-    case Command::check: return cmd_check(options);
-    case Command::compare: return cmd_compare(options);
-    case Command::explain: return cmd_explain(options);
-    case Command::doctor: return cmd_doctor(options);
-    case Command::lab: return cmd_lab(options);
+    case Command::list:
+      return cmd_list(options);
+    case Command::run:
+      return cmd_run(options);
+    case Command::ptx:
+      return cmd_ptx(options);
+    case Command::check:
+      return cmd_check(options);
+    case Command::compare:
+      return cmd_compare(options);
+    case Command::explain:
+      return cmd_explain(options);
+    case Command::doctor:
+      return cmd_doctor(options);
+    case Command::lab:
+      return cmd_lab(options);
   }
   return exit_internal;
 }
@@ -37,7 +45,8 @@ int run_program(int argc, const char* const* argv) {
     return exit_clean;
   }
   const Command command = parsed->options.command;
-  if (command == Command::run || command == Command::check || command == Command::compare) install_interrupt_handler();
+  if (command == Command::run || command == Command::check || command == Command::compare)
+    install_interrupt_handler();
   const auto code = dispatch(parsed->options);
   return code ? *code : fail(code.error());
 }
@@ -50,10 +59,13 @@ int program(int argc, const char* const* argv) {
   } catch (const isa::Error& e) {
     return fail(failure_of(e.diagnostics()).value());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: not enough memory on this machine\n   = help: smaller arrays (--shape, --arg), or more memory\n");
+    fmt::print(stderr,
+               "error: not enough memory on this machine\n   = help: smaller arrays (--shape, --arg), or "
+               "more memory\n");
     return exit_user_error;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "palladion: internal error: {}\nThis is a bug of palladion, please report it.\n", e.what());
+    fmt::print(stderr, "palladion: internal error: {}\nThis is a bug of palladion, please report it.\n",
+               e.what());
     return exit_internal;
   }
 }

@@ -37,8 +37,10 @@ ExitCode code_of_sim(const sim::RunResult& result) {
 std::string title(const Subject& subject) {
   std::vector<std::string> parts;
   if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
-  for (const kernels::SizeParam& p : subject.spec->sizes) parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
-  for (const kernels::Setting& s : subject.spec->settings) parts.push_back(fmt::format("{}={}", s.name, subject.choice.word(s.name)));
+  for (const kernels::SizeParam& p : subject.spec->sizes)
+    parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
+  for (const kernels::Setting& s : subject.spec->settings)
+    parts.push_back(fmt::format("{}={}", s.name, subject.choice.word(s.name)));
   return fmt::format("{}  {}\n", subject.name, fmt::join(parts, " "));
 }
 
@@ -58,8 +60,9 @@ size_t name_width(const Subject& subject) {
 
 std::string ran_text(const Report& report) {
   const sim::RunResult& r = report.sim->result;
-  std::string text = fmt::format("{} warp instructions, {} CTA{} in {} ({} thread{}, schedule {})", human_count(double(r.instructions)),
-                                 r.ctas, r.ctas == 1 ? "" : "s", human_seconds(report.sim->seconds), report.threads,
+  std::string text = fmt::format("{} warp instructions, {} CTA{} in {} ({} thread{}, schedule {})",
+                                 human_count(double(r.instructions)), r.ctas, r.ctas == 1 ? "" : "s",
+                                 human_seconds(report.sim->seconds), report.threads,
                                  report.threads == 1 ? "" : "s", report.schedule);
   if (r.interrupted) text += "; interrupted";
   return text;
@@ -69,10 +72,11 @@ std::string device_text(const Report& report) {
   const kernels::DeviceOutcome& d = *report.device;
   std::string text = report.device_facts ? report.device_facts->name : "device";
   if (d.timing)
-    text += fmt::format(": {:.1f} us, median of {} ({:.1f} to {:.1f})", d.timing->median_us, d.timing->samples_us.size(), d.timing->min_us,
-                        d.timing->max_us);
+    text += fmt::format(": {:.1f} us, median of {} ({:.1f} to {:.1f})", d.timing->median_us,
+                        d.timing->samples_us.size(), d.timing->min_us, d.timing->max_us);
   text += fmt::format(", {} registers", d.attributes.registers);
-  if (d.attributes.local_bytes != 0) text += fmt::format(", {} bytes of stack and spills a thread", d.attributes.local_bytes);
+  if (d.attributes.local_bytes != 0)
+    text += fmt::format(", {} bytes of stack and spills a thread", d.attributes.local_bytes);
   return text;
 }
 
@@ -83,7 +87,8 @@ void print_outputs(const Subject& subject, const Report& report) {
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
     const kernels::Array& array = outputs[next++];
-    std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject), describe(array.type), hash_text(array));
+    std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject),
+                                   describe(array.type), hash_text(array));
     if (!whole) text += ", incomplete";
     for (const auto& [name, file] : report.written)
       if (name == subject.job.buffers[i].name) text += fmt::format(", written to {}", file);
@@ -140,10 +145,11 @@ std::string describe_comparison(const NamedComparison& named) {
   if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
   std::string text;
   if (!named.tolerance.exact())
-    text = fmt::format("{} the tolerance (rel {:.3g}, abs {:.3g}): ", c.ok() ? "within" : "outside", named.tolerance.relative, named.tolerance.absolute);
+    text = fmt::format("{} the tolerance (rel {:.3g}, abs {:.3g}): ", c.ok() ? "within" : "outside",
+                       named.tolerance.relative, named.tolerance.absolute);
   if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
-  text += fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing, c.elements, c.max_ulps,
-                                 c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
+  text += fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing,
+                      c.elements, c.max_ulps, c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
@@ -163,7 +169,8 @@ ExitCode exit_code_of(const Report& report) {
     if (const ExitCode code = code_of_sim(report.sim->result); code != exit_clean) return code;
   if (report.device && !report.device->errors.empty()) return code_of_device(report.device->errors);
   const auto bad = [](const NamedComparison& c) { return !c.comparison.ok(); };
-  const bool differs = std::ranges::any_of(report.reference, bad) || std::ranges::any_of(report.device_against_sim, bad);
+  const bool differs =
+      std::ranges::any_of(report.reference, bad) || std::ranges::any_of(report.device_against_sim, bad);
   return differs ? exit_findings : exit_clean;
 }
 

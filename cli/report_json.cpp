@@ -24,10 +24,14 @@ void write_place(JsonWriter& json, const isa::SourceLoc& loc) {
 
 std::string_view word(sim::FindingSeverity severity) {
   switch (severity) {
-    case sim::FindingSeverity::error: return "error";
-    case sim::FindingSeverity::strict: return "strict";
-    case sim::FindingSeverity::unknown: return "unknown";
-    case sim::FindingSeverity::unsupported: return "unsupported";
+    case sim::FindingSeverity::error:
+      return "error";
+    case sim::FindingSeverity::strict:
+      return "strict";
+    case sim::FindingSeverity::unknown:
+      return "unknown";
+    case sim::FindingSeverity::unsupported:
+      return "unsupported";
   }
   return "error";
 }
@@ -57,17 +61,21 @@ void write_comparison(JsonWriter& json, const NamedComparison& named) {
   json.member("elements", c.elements).member("differing", c.differing).member("outside_tolerance", c.outside);
   json.member("max_ulps", c.max_ulps).member("max_abs", c.max_abs).member("max_rel", c.max_rel);
   json.member("nan_against_number", c.nan_against_number);
-  json.member("relative_tolerance", named.tolerance.relative).member("absolute_tolerance", named.tolerance.absolute);
+  json.member("relative_tolerance", named.tolerance.relative)
+      .member("absolute_tolerance", named.tolerance.absolute);
   if (c.first) {
     json.key("first").begin_object().key("index").begin_array();
     for (const int64_t i : c.first->index) json.value(i);
     json.end_array().member("got", c.first->got).member("wanted", c.first->wanted);
-    json.member("got_bits", hex(c.first->got_bits)).member("wanted_bits", hex(c.first->wanted_bits)).end_object();
+    json.member("got_bits", hex(c.first->got_bits))
+        .member("wanted_bits", hex(c.first->wanted_bits))
+        .end_object();
   }
   json.end_object();
 }
 
-void write_comparisons(JsonWriter& json, std::string_view key, const std::vector<NamedComparison>& comparisons) {
+void write_comparisons(JsonWriter& json, std::string_view key,
+                       const std::vector<NamedComparison>& comparisons) {
   json.key(key).begin_array();
   for (const NamedComparison& c : comparisons) write_comparison(json, c);
   json.end_array();
@@ -77,7 +85,9 @@ void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
   const sim::RunResult& r = report.sim->result;
   json.key("sim").begin_object().member("schedule", report.schedule);
   json.member("completed", r.completed).member("interrupted", r.interrupted);
-  json.member("instructions", r.instructions).member("ctas", r.ctas).member("resident_ctas_per_sm", r.resident_ctas_per_sm);
+  json.member("instructions", r.instructions)
+      .member("ctas", r.ctas)
+      .member("resident_ctas_per_sm", r.resident_ctas_per_sm);
   json.key("errors");
   write_diagnostics(json, r.errors);
   json.key("findings");
@@ -90,7 +100,9 @@ void write_device(JsonWriter& json, const Subject& subject, const Report& report
   const kernels::DeviceOutcome& d = *report.device;
   json.key("device").begin_object();
   if (report.device_facts)
-    json.member("name", report.device_facts->name).member("sm", report.device_facts->sm).member("driver", report.device_facts->driver_version);
+    json.member("name", report.device_facts->name)
+        .member("sm", report.device_facts->sm)
+        .member("driver", report.device_facts->driver_version);
   json.key("errors");
   write_diagnostics(json, d.errors);
   json.member("registers", d.attributes.registers).member("local_bytes", d.attributes.local_bytes);
@@ -101,12 +113,17 @@ void write_device(JsonWriter& json, const Subject& subject, const Report& report
 
 // All that two equal runs may differ in.
 void write_wall(JsonWriter& json, const Subject& subject, const Report& report) {
-  json.key("wall").begin_object().member("threads", report.threads).member("record_seconds", subject.record_seconds);
+  json.key("wall")
+      .begin_object()
+      .member("threads", report.threads)
+      .member("record_seconds", subject.record_seconds);
   json.member("input_seconds", subject.input_seconds).member("reference_seconds", report.reference_seconds);
   if (report.sim) json.member("sim_seconds", report.sim->seconds);
   if (report.device && report.device->timing) {
     const native::Timing& t = *report.device->timing;
-    json.member("device_median_us", t.median_us).member("device_min_us", t.min_us).member("device_max_us", t.max_us);
+    json.member("device_median_us", t.median_us)
+        .member("device_min_us", t.min_us)
+        .member("device_max_us", t.max_us);
     json.member("device_repeats", t.samples_us.size());
   }
   json.end_object();
@@ -118,7 +135,9 @@ void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics) {
   json.begin_array();
   for (const isa::Diagnostic& d : diagnostics) {
     json.begin_object().member("code", d.code);
-    json.member("severity", d.severity == isa::Severity::error ? "error" : d.severity == isa::Severity::warning ? "warning" : "unsupported");
+    json.member("severity", d.severity == isa::Severity::error     ? "error"
+                            : d.severity == isa::Severity::warning ? "warning"
+                                                                   : "unsupported");
     json.member("message", d.message);
     write_place(json, d.loc);
     json.member("help", d.help).end_object();
@@ -154,7 +173,10 @@ void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<k
 
 void write_subject(JsonWriter& json, const Subject& subject) {
   const kernels::Job& job = subject.job;
-  json.member("palladion", version).member("kernel", subject.name).member("entry", job.entry).member("arch", subject.arch->name);
+  json.member("palladion", version)
+      .member("kernel", subject.name)
+      .member("entry", job.entry)
+      .member("arch", subject.arch->name);
   json.key("sizes").begin_object();
   for (const auto& [name, value] : subject.choice.sizes) json.member(name, value);
   json.end_object().key("settings").begin_object();

@@ -16,7 +16,9 @@ namespace palladion::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // The names of .npy files' types (cli/npy.h) differ in two words.
 std::string npy_name(pl::DType dtype) {
@@ -43,13 +45,17 @@ Outcome<const kernels::KernelSpec*> find_spec(const std::string& name) {
 
 Outcome<void> check_which(const Options& o) {
   if (o.kernel.empty() == o.ptx.empty())
-    return user_error(o.kernel.empty() ? "what to run is missing: a kernel, or --ptx FILE" : "a kernel and --ptx: only one can run",
+    return user_error(o.kernel.empty() ? "what to run is missing: a kernel, or --ptx FILE"
+                                       : "a kernel and --ptx: only one can run",
                       o.kernel.empty() ? "`palladion list` names the kernels" : "");
   if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
-    return user_error("--shape and --set belong to kernels by name", "a file of PTX takes --grid, --block and --arg");
+    return user_error("--shape and --set belong to kernels by name",
+                      "a file of PTX takes --grid, --block and --arg");
   if (!o.ptx.empty() && !o.in.empty())
-    return user_error("--in belongs to kernels by name", "a file of PTX is given its arrays by --arg in:f16[4,4]=a.npy");
-  const bool foreign_only = !o.grid.empty() || !o.block.empty() || !o.cluster.empty() || !o.args.empty() || !o.entry.empty() || o.smem != 0;
+    return user_error("--in belongs to kernels by name",
+                      "a file of PTX is given its arrays by --arg in:f16[4,4]=a.npy");
+  const bool foreign_only = !o.grid.empty() || !o.block.empty() || !o.cluster.empty() || !o.args.empty() ||
+                            !o.entry.empty() || o.smem != 0;
   if (o.ptx.empty() && foreign_only)
     return user_error("--entry, --grid, --block, --cluster, --smem and --arg belong to --ptx",
                       "a kernel by name knows its launch; it takes --shape and --set");
@@ -102,13 +108,16 @@ Outcome<void> make_inputs(Subject& subject, const Options& o) {
     const auto at = std::ranges::find(subject.spec->inputs, name);
     const size_t i = size_t(at - subject.spec->inputs.begin());
     if (i >= inputs.size())
-      return user_error(fmt::format("--in {}={}: {} has no input `{}`", name, file, subject.name, name), one_of(name, subject.spec->inputs));
+      return user_error(fmt::format("--in {}={}: {} has no input `{}`", name, file, subject.name, name),
+                        one_of(name, subject.spec->inputs));
     auto array = read_array(file, inputs[i].type);
     if (!array) return tl::make_unexpected(array.error());
     inputs[i] = std::move(*array);
     subject.contents[i] = file;
   }
-  std::vector<std::string> names(subject.spec->inputs.begin(), subject.spec->inputs.begin() + ptrdiff_t(std::min(inputs.size(), subject.spec->inputs.size())));
+  std::vector<std::string> names(
+      subject.spec->inputs.begin(),
+      subject.spec->inputs.begin() + ptrdiff_t(std::min(inputs.size(), subject.spec->inputs.size())));
   names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
   try {
     subject.job = kernels::job_of(*subject.kernel, std::move(inputs), names);
@@ -126,7 +135,8 @@ Outcome<void> take_output_files(Subject& subject, const Options& o) {
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
   for (const auto& [name, file] : o.out) {
     if (std::ranges::find(names, name) == names.end())
-      return user_error(fmt::format("--out {}={}: {} has no output `{}`", name, file, subject.name, name), one_of(name, names));
+      return user_error(fmt::format("--out {}={}: {} has no output `{}`", name, file, subject.name, name),
+                        one_of(name, names));
     subject.out_files[name] = file;
   }
   return {};
@@ -141,9 +151,12 @@ double bytes_of(const pl::ShapeDtype& type) {
 }
 
 Outcome<void> check_memory(double bytes) {
-  const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const double there =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (bytes <= there) return {};
-  return user_error(fmt::format("the arrays need {:.3g} GB, this machine has {:.3g} GB of memory", bytes * 1e-9, there * 1e-9), "take smaller sizes");
+  return user_error(fmt::format("the arrays need {:.3g} GB, this machine has {:.3g} GB of memory",
+                                bytes * 1e-9, there * 1e-9),
+                    "take smaller sizes");
 }
 
 std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
@@ -167,7 +180,8 @@ Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {
   if (const isa::ArchSpec* arch = isa::find_arch(name)) return arch;
   std::vector<std::string> names;
   for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
-  if (name == "b200") return not_in_this_version("--arch b200", fmt::format("there are {}", fmt::join(names, ", ")));
+  if (name == "b200")
+    return not_in_this_version("--arch b200", fmt::format("there are {}", fmt::join(names, ", ")));
   return user_error(fmt::format("there is no architecture `{}`", name), one_of(name, names));
 }
 
@@ -185,9 +199,11 @@ Outcome<Subject> load_program(const Options& options) {
 Outcome<Subject> load_subject(const Options& options) {
   auto subject = load_program(options);
   if (!subject) return subject;
-  const auto bound = subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
+  const auto bound =
+      subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
   if (!bound) return tl::make_unexpected(bound.error());
-  if (const auto taken = take_output_files(*subject, options); !taken) return tl::make_unexpected(taken.error());
+  if (const auto taken = take_output_files(*subject, options); !taken)
+    return tl::make_unexpected(taken.error());
   return subject;
 }
 

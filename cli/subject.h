@@ -15,12 +15,12 @@
 namespace palladion::cli {
 
 struct Subject {
-  std::string name;                           // "matmul_ws", "saxpy.ptx"
+  std::string name;  // "matmul_ws", "saxpy.ptx"
   const isa::ArchSpec* arch = nullptr;
   const kernels::KernelSpec* spec = nullptr;  // null for foreign PTX
   kernels::Choice choice;
-  std::unique_ptr<plgpu::Kernel> kernel;      // ours
-  std::unique_ptr<isa::Module> module;        // foreign
+  std::unique_ptr<plgpu::Kernel> kernel;  // ours
+  std::unique_ptr<isa::Module> module;    // foreign
   kernels::Job job;
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
   std::map<std::string, std::string> out_files;  // buffer's name -> .npy

@@ -28,12 +28,14 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
     if (f.entry && f.defined) entries.push_back(f.name);
   if (entries.empty()) return user_error("the file has no .entry");
   if (name.empty() && entries.size() > 1)
-    return user_error(fmt::format("the file has {} entries: name one by --entry", entries.size()), fmt::format("there are {}", fmt::join(entries, ", ")));
+    return user_error(fmt::format("the file has {} entries: name one by --entry", entries.size()),
+                      fmt::format("there are {}", fmt::join(entries, ", ")));
   const isa::Function* entry = module.find_entry(name);
   if (entry != nullptr) return entry;
   const std::string near = kernels::nearest(name, entries);
   return user_error(fmt::format("the file has no entry `{}`", name),
-                    near.empty() ? fmt::format("there are {}", fmt::join(entries, ", ")) : fmt::format("did you mean `{}`?", near));
+                    near.empty() ? fmt::format("there are {}", fmt::join(entries, ", "))
+                                 : fmt::format("did you mean `{}`?", near));
 }
 
 // Turns --arg specs into buffers and parameter values.
@@ -63,14 +65,15 @@ class Binder {
  private:
   tl::unexpected<Failure> wrong_count() const {
     const auto texts = parameter_texts(*subject_.job.module, entry_);
-    return user_error(fmt::format("entry `{}` takes {} parameters, {} --arg {} given", entry_.name, texts.size(), specs_.size(),
-                                  specs_.size() == 1 ? "is" : "are"),
+    return user_error(fmt::format("entry `{}` takes {} parameters, {} --arg {} given", entry_.name,
+                                  texts.size(), specs_.size(), specs_.size() == 1 ? "is" : "are"),
                       texts.empty() ? "" : fmt::format("it takes {}", fmt::join(texts, ", ")));
   }
 
   Outcome<void> make_buffer(size_t i) {
     const ArrayArg* arg = std::get_if<ArrayArg>(&specs_[i]);
-    if (const auto* map = std::get_if<TensorMapArg>(&specs_[i]); map != nullptr && map->array) arg = &*map->array;
+    if (const auto* map = std::get_if<TensorMapArg>(&specs_[i]); map != nullptr && map->array)
+      arg = &*map->array;
     if (arg == nullptr) return {};
     bytes_ += bytes_of(arg->type);
     if (const auto fits = check_memory(bytes_); !fits) return fits;
@@ -107,15 +110,17 @@ class Binder {
   Outcome<kernels::ParamValue> tensor_map(size_t i, const TensorMapArg& arg) const {
     const size_t over = arg.array ? i : size_t(arg.over);
     const bool is_array = over < specs_.size() && buffer_of_[over] >= 0;
-    if (!is_array) return user_error(fmt::format("argument {}: a tensor map over argument {}, which is no array", i, over));
+    if (!is_array)
+      return user_error(
+          fmt::format("argument {}: a tensor map over argument {}, which is no array", i, over));
     const auto map = tensor_map_of(arg);
     if (!map) return user_error(fmt::format("argument {}: {}", i, map.error()));
     const kernels::Buffer& buffer = subject_.job.buffers[size_t(buffer_of_[over])];
     uint64_t last = uint64_t(map->element_bytes()) * map->dims[0];
     for (int d = 1; d < map->rank; ++d) last += map->strides[size_t(d) - 1] * (map->dims[size_t(d)] - 1);
     if (map->global_address + last > uint64_t(buffer.type.bytes()))
-      return user_error(fmt::format("argument {}: the tensor map covers {} bytes, {} has {}", i, map->global_address + last,
-                                    describe(buffer.type), buffer.type.bytes()));
+      return user_error(fmt::format("argument {}: the tensor map covers {} bytes, {} has {}", i,
+                                    map->global_address + last, describe(buffer.type), buffer.type.bytes()));
     return kernels::TensorMapValue{buffer_of_[over], *map};
   }
 
@@ -125,7 +130,8 @@ class Binder {
     if (const auto* raw = std::get_if<kernels::BytesValue>(&value)) bytes = raw->bytes.size();
     if (std::holds_alternative<kernels::TensorMapValue>(value)) bytes = isa::tensor_map_bytes;
     if (bytes == parameter.variable.size()) return {};
-    return user_error(fmt::format("argument {} has {} bytes, parameter {} takes {}", i, bytes, parameter_text(parameter), parameter.variable.size()));
+    return user_error(fmt::format("argument {} has {} bytes, parameter {} takes {}", i, bytes,
+                                  parameter_text(parameter), parameter.variable.size()));
   }
 
   Subject& subject_;
@@ -137,7 +143,8 @@ class Binder {
 
 Outcome<isa::Dim3> dims(const std::string& text, const char* option, std::optional<isa::Dim3> fallback) {
   if (text.empty() && fallback) return *fallback;
-  if (text.empty()) return user_error(fmt::format("{} is needed to launch PTX", option), fmt::format("{} x,y,z", option));
+  if (text.empty())
+    return user_error(fmt::format("{} is needed to launch PTX", option), fmt::format("{} x,y,z", option));
   const auto parsed = parse_dims(text);
   if (!parsed) return user_error(fmt::format("{}: {}", option, parsed.error()));
   return *parsed;

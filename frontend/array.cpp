@@ -68,6 +68,14 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
   PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
             plgpu::to_string(*this));
+  constexpr size_t registers_of_a_thread = 255;
+  const size_t words = registers_.size() * static_cast<size_t>(pl::bits(dtype_) == 64 ? 2 : 1);
+  if (words > registers_of_a_thread) {
+    frontend::fail(frontend::Code::bad_registers,
+                   fmt::format("an {} takes {} registers in each lane: a thread has {}",
+                               plgpu::to_string(*this), words, registers_of_a_thread),
+                   "work on smaller tiles, or with more Pallas threads");
+  }
 }
 
 Array Array::from_elements(DType dtype, Shape shape, Layout layout, const std::vector<Operand>& elements) {

@@ -49,12 +49,18 @@ Matched match_uncached(std::string_view mnemonic, size_t operand_count) {
 
 std::string_view register_prefix(Type type) {
   switch (bits(type)) {
-    case 1: return "%p";
-    case 8: return "%rc";
-    case 16: return "%rs";
-    case 64: return type == Type::f64 ? "%fd" : "%rd";
-    case 128: return "%rq";
-    default: return type == Type::f32 ? "%f" : "%r";
+    case 1:
+      return "%p";
+    case 8:
+      return "%rc";
+    case 16:
+      return "%rs";
+    case 64:
+      return type == Type::f64 ? "%fd" : "%rd";
+    case 128:
+      return "%rq";
+    default:
+      return type == Type::f32 ? "%f" : "%r";
   }
 }
 

@@ -12,9 +12,12 @@ namespace {
 
 std::string_view word(Severity s) {
   switch (s) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::unsupported: return "unsupported";
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::unsupported:
+      return "unsupported";
   }
   return "error";
 }
@@ -61,8 +64,9 @@ std::string render(const Diagnostics& diagnostics, std::string_view source) {
 }
 
 void check_failed(const char* expression, const char* file, int line, const std::string& detail) {
-  fmt::print(stderr, "palladion: internal error at {}:{}: {} ({})\nThis is a bug of palladion, please report it.\n", file,
-             line, expression, detail);
+  fmt::print(stderr,
+             "palladion: internal error at {}:{}: {} ({})\nThis is a bug of palladion, please report it.\n",
+             file, line, expression, detail);
   std::fflush(stderr);
   std::exit(70);
 }

@@ -48,6 +48,6 @@ std::string render(const Diagnostics& diagnostics, std::string_view source = {})
 }  // namespace palladion::isa
 
 // Our own bug, never the user's: no input may reach one.
-#define PLD_CHECK(expression, ...)                                                                 \
-  ((expression) ? void(0)                                                                          \
+#define PLD_CHECK(expression, ...) \
+  ((expression) ? void(0)          \
                 : ::palladion::isa::check_failed(#expression, __FILE__, __LINE__, std::string(__VA_ARGS__)))

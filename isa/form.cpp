@@ -22,8 +22,9 @@ const std::vector<Set>& sets() {
       {"%f", {"f16", "bf16", "f32", "f64"}},
       {"%rnd", {"rn", "rz", "rm", "rp"}},
       {"%scope", {"cta", "cluster", "gpu", "sys"}},
-      {"%cmp", {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu",
-                "num", "nan"}},
+      {"%cmp",
+       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu",
+        "num", "nan"}},
       {"%bool", {"and", "or", "xor"}},
   };
   return all;
@@ -130,7 +131,7 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   const std::string_view kind = s.substr(colon + 1);
   using K = OperandKind;
   static constexpr std::pair<std::string_view, K> words[] = {
-      {"pred", K::predicate}, {"imm", K::immediate},  {"mem", K::address}, {"tensor", K::tensor},
+      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address}, {"tensor", K::tensor},
       {"label", K::label},    {"func", K::function}, {"list", K::list},   {"any", K::any}};
   for (const auto& [word, value] : words) {
     if (word == kind) {
@@ -160,7 +161,8 @@ int Form::operand(std::string_view name) const {
 }
 
 size_t Form::required_operands() const {
-  return static_cast<size_t>(std::ranges::count_if(operands, [](const OperandDef& o) { return !o.optional; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(operands, [](const OperandDef& o) { return !o.optional; }));
 }
 
 Form compile_form(std::string_view text) {

@@ -1,7 +1,8 @@
 #pragma once
 // The grammar in which an op states its syntax, close to the manual's own lines.
 //
-//   "[8.0 sm_90] ld{.sem:relaxed|acquire}{.scope:cta|gpu}.space:global|shared{.vec:v2|v4}.type:%b|%u =d:type^vec, a:mem"
+//   "[8.0 sm_90] ld{.sem:relaxed|acquire}{.scope:cta|gpu}.space:global|shared{.vec:v2|v4}.type:%b|%u
+//   =d:type^vec, a:mem"
 //
 //   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
 //   .slot:a|b|c       a required modifier, one of the words; the slot's name is how code asks for it
@@ -42,20 +43,20 @@ struct OperandDef {
   bool reads = true, writes = false, optional = false;
   bool joined = false;  // stands after '|'
   OperandKind kind = OperandKind::value;
-  std::string_view type_slot;      // slot whose word is the type; empty when literal
+  std::string_view type_slot;  // slot whose word is the type; empty when literal
   Type literal = Type::none;
-  int width_factor = 1;            // 2 for 2*type
-  std::string_view count_slot;     // ^vec
-  int count = 1;                   // ^4; 0 = any length
+  int width_factor = 1;         // 2 for 2*type
+  std::string_view count_slot;  // ^vec
+  int count = 1;                // ^4; 0 = any length
 };
 
 struct OpDef;
 
 struct Form {
   const OpDef* def = nullptr;  // the definition that states it
-  std::string_view text;  // as stated
-  std::string_view op;    // "ld"
-  uint32_t ptx_version = 10;  // 8.0 -> 80
+  std::string_view text;       // as stated
+  std::string_view op;         // "ld"
+  uint32_t ptx_version = 10;   // 8.0 -> 80
   std::string_view target = "sm_20";
   std::vector<SlotDef> slots;
   std::vector<OperandDef> operands;

@@ -25,7 +25,8 @@ struct Operand {
     special,  // %tid.x         special, component
     symbol,   // smem+16        id = SymbolId, offset
     label,    // $L_1           id = LabelId
-    address,  // [%rd1+8]       elements[0] = base (reg, symbol or imm); offset; further elements = coordinates {c0,c1}
+    address,  // [%rd1+8]       elements[0] = base (reg, symbol or imm); offset; further elements =
+              // coordinates {c0,c1}
     vector,   // {%r1, %r2}     elements
     sink,     // _
   };

@@ -32,12 +32,12 @@ struct Relocation {
 struct Variable {
   Space space = Space::global;
   Type type = Type::b8;
-  uint32_t align = 0;                 // bytes; 0 = natural
-  uint32_t vector = 1;                // .v2, .v4
-  std::vector<uint64_t> dims;         // empty = scalar; a first dim of 0 = unsized (extern shared)
-  std::vector<uint8_t> init;          // bytes, little endian; shorter than the variable = zeros follow
+  uint32_t align = 0;          // bytes; 0 = natural
+  uint32_t vector = 1;         // .v2, .v4
+  std::vector<uint64_t> dims;  // empty = scalar; a first dim of 0 = unsized (extern shared)
+  std::vector<uint8_t> init;   // bytes, little endian; shorter than the variable = zeros follow
   std::vector<Relocation> relocations;
-  bool pointer = false;               // .param .u64 .ptr
+  bool pointer = false;  // .param .u64 .ptr
   Space pointee = Space::generic;
   uint32_t pointee_align = 0;
   // Bytes taken; 0 for unsized.
@@ -50,9 +50,10 @@ struct Symbol {
   std::string name;
   Kind kind = Kind::variable;
   Linkage linkage = Linkage::none;
-  uint32_t function = no_id;        // Kind::function: index into Module::functions
-  uint32_t scope = no_id;           // SymbolId of the owning function, for parameters and local variables; no_id = module
-  Variable variable;                // Kind::variable
+  uint32_t function = no_id;  // Kind::function: index into Module::functions
+  uint32_t scope =
+      no_id;          // SymbolId of the owning function, for parameters and local variables; no_id = module
+  Variable variable;  // Kind::variable
 };
 
 struct Label {
@@ -71,8 +72,8 @@ struct BranchTargets {
 // that names it is of kind label with the index into Function::call_targets.
 struct CallTargets {
   std::string name;
-  std::vector<SymbolId> functions;          // .calltargets
-  bool prototype = false;                   // .callprototype
+  std::vector<SymbolId> functions;  // .calltargets
+  bool prototype = false;           // .callprototype
   bool noreturn = false;
   std::vector<Variable> returns, params;
 };
@@ -98,7 +99,7 @@ struct Function {
   std::vector<SymbolId> params;   // Symbol with Space::param (entries, and .param of .func) or Space::reg
   std::vector<SymbolId> returns;  // of a .func
   std::vector<Register> registers;
-  std::vector<SymbolId> locals;   // shared, local and param variables declared in the body
+  std::vector<SymbolId> locals;  // shared, local and param variables declared in the body
   std::vector<Label> labels;
   std::vector<BranchTargets> branch_targets;
   std::vector<CallTargets> call_targets;

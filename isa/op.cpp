@@ -7,16 +7,19 @@ namespace palladion::isa {
 namespace {
 
 std::vector<Op> compile_all() {
-  const OpList families[] = {ops::moves(),    ops::integer(),      ops::floating(),      ops::half(),
-                             ops::conversions(), ops::comparisons(), ops::logic(),       ops::control(),
-                             ops::memory(),   ops::atomics(),      ops::warp(),          ops::barriers(),
-                             ops::async_copies(), ops::tensor_copies(), ops::matrix(),   ops::system()};
+  const OpList families[] = {ops::moves(),       ops::integer(),      ops::extended_precision(),
+                             ops::floating(),    ops::half(),         ops::conversions(),
+                             ops::comparisons(), ops::logic(),        ops::control(),
+                             ops::memory(),      ops::atomics(),      ops::warp(),
+                             ops::barriers(),    ops::async_copies(), ops::tensor_copies(),
+                             ops::matrix(),      ops::system()};
   std::vector<Op> all;
   std::unordered_map<std::string_view, size_t> index;
   for (const OpList family : families) {
     for (const OpDef& def : family) {
       const auto [it, is_new] = index.emplace(def.name.value, all.size());
-      if (is_new) all.push_back({.name = def.name.value, .id = static_cast<uint16_t>(all.size()), .forms = {}});
+      if (is_new)
+        all.push_back({.name = def.name.value, .id = static_cast<uint16_t>(all.size()), .forms = {}});
       for (const std::string_view text : def.syntax.value) {
         Form form = compile_form(text);
         form.def = &def;

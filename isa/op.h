@@ -16,15 +16,15 @@ namespace palladion::isa {
 
 // Which part of the SM an instruction occupies; numbers live in isa/arch only.
 enum class Unit : uint8_t {
-  none,      // vanishes in SASS or is free (labels, hints)
-  alu,       // integer, logic, compare, select
-  fma,       // f32 and half fma pipes, imad
+  none,  // vanishes in SASS or is free (labels, hints)
+  alu,   // integer, logic, compare, select
+  fma,   // f32 and half fma pipes, imad
   fp64,
-  sfu,       // MUFU
+  sfu,  // MUFU
   branch,
-  lsu,       // loads, stores, shuffles, ldmatrix
+  lsu,  // loads, stores, shuffles, ldmatrix
   uniform,
-  sync,      // barriers, fences, mbarriers
+  sync,  // barriers, fences, mbarriers
   tma,
   tensor,
 };
@@ -41,7 +41,7 @@ struct Clause {
   Clause() = delete;
   template <class U>
     requires std::constructible_from<T, U&&>
-  Clause(U&& v) : value(std::forward<U>(v)) {}  // NOLINT: implicit on purpose
+  Clause(U&& v) : value(std::forward<U>(v)) {}          // NOLINT: implicit on purpose
   Clause(std::initializer_list<std::string_view> list)  // NOLINT
     requires std::constructible_from<T, std::initializer_list<std::string_view>>
       : value(list) {}
@@ -59,7 +59,7 @@ using TimingFn = Timing (*)(const Instruction&);
 
 struct OpDef {
   Clause<std::string_view> name;
-  Clause<std::string_view> doc;              // one or two sentences, and the manual's section
+  Clause<std::string_view> doc;  // one or two sentences, and the manual's section
   Clause<std::vector<std::string_view>> syntax;
   Clause<TimingFn> timing;
   Clause<DecodeFn> effect;
@@ -80,11 +80,13 @@ const Op* find_op(std::string_view name);
 // Each family file in isa/ops defines its list.
 using OpList = std::span<const OpDef>;
 namespace ops {
-OpList moves(), integer(), floating(), half(), conversions(), comparisons(), logic(), control(), memory(), atomics(),
-    warp(), barriers(), async_copies(), tensor_copies(), matrix(), system();
+OpList moves(), integer(), extended_precision(), floating(), half(), conversions(), comparisons(), logic(),
+    control(), memory(), atomics(), warp(), barriers(), async_copies(), tensor_copies(), matrix(), system();
 }
 
-inline Effect effect(const Instruction& i, const DecodeContext& context) { return i.form->def->effect.value(i, context); }
+inline Effect effect(const Instruction& i, const DecodeContext& context) {
+  return i.form->def->effect.value(i, context);
+}
 inline Timing timing(const Instruction& i) { return i.form->def->timing.value(i); }
 
 }  // namespace palladion::isa

@@ -21,20 +21,34 @@ template <class F>
 decltype(auto) with_format(DType dtype, F&& f) {
   switch (dtype) {
     case DType::bool_:
-    case DType::u8: return f(num::U8{});
-    case DType::u16: return f(num::U16{});
-    case DType::u32: return f(num::U32{});
-    case DType::u64: return f(num::U64{});
-    case DType::s8: return f(num::S8{});
-    case DType::s16: return f(num::S16{});
-    case DType::s32: return f(num::S32{});
-    case DType::s64: return f(num::S64{});
-    case DType::f16: return f(num::F16{});
-    case DType::bf16: return f(num::Bf16{});
-    case DType::f32: return f(num::F32{});
-    case DType::f64: return f(num::F64{});
-    case DType::e4m3: return f(num::E4m3{});
-    case DType::e5m2: break;
+    case DType::u8:
+      return f(num::U8{});
+    case DType::u16:
+      return f(num::U16{});
+    case DType::u32:
+      return f(num::U32{});
+    case DType::u64:
+      return f(num::U64{});
+    case DType::s8:
+      return f(num::S8{});
+    case DType::s16:
+      return f(num::S16{});
+    case DType::s32:
+      return f(num::S32{});
+    case DType::s64:
+      return f(num::S64{});
+    case DType::f16:
+      return f(num::F16{});
+    case DType::bf16:
+      return f(num::Bf16{});
+    case DType::f32:
+      return f(num::F32{});
+    case DType::f64:
+      return f(num::F64{});
+    case DType::e4m3:
+      return f(num::E4m3{});
+    case DType::e5m2:
+      break;
   }
   return f(num::E5m2{});
 }
@@ -99,7 +113,8 @@ double normal(uint64_t seed, uint64_t i) {
   int64_t sum = 0;
   for (uint64_t word = 0; word < 3; ++word) {
     const uint64_t bits = random_bits(seed, 3 * i + word);
-    sum += static_cast<int64_t>((bits & 0xFFFF) + (bits >> 16 & 0xFFFF) + (bits >> 32 & 0xFFFF) + (bits >> 48));
+    sum +=
+        static_cast<int64_t>((bits & 0xFFFF) + (bits >> 16 & 0xFFFF) + (bits >> 32 & 0xFFFF) + (bits >> 48));
   }
   return static_cast<double>(2 * sum - 12 * 65535) * 0x1p-17;
 }
@@ -143,7 +158,8 @@ std::vector<int64_t> index_of(const pl::Shape& shape, int64_t flat) {
 }
 
 template <class Format>
-void compare_element(num::bits_of<Format> a, num::bits_of<Format> b, Tolerance tolerance, Comparison& c, bool& outside) {
+void compare_element(num::bits_of<Format> a, num::bits_of<Format> b, Tolerance tolerance, Comparison& c,
+                     bool& outside) {
   const double x = decode<Format>(a), y = decode<Format>(b);
   outside = true;
   if (std::isnan(x) != std::isnan(y)) {
@@ -202,9 +218,14 @@ Array from_doubles(pl::ShapeDtype type, std::span<const double> values) {
 Array filled(pl::ShapeDtype type, const Fill& fill) {
   Array array(std::move(type));
   switch (fill.kind) {
-    case Fill::Kind::zeros: break;
-    case Fill::Kind::constant: write_each<double>(array, [&](size_t) { return fill.value; }); break;
-    case Fill::Kind::iota: write_each<double>(array, [](size_t i) { return static_cast<double>(i); }); break;
+    case Fill::Kind::zeros:
+      break;
+    case Fill::Kind::constant:
+      write_each<double>(array, [&](size_t) { return fill.value; });
+      break;
+    case Fill::Kind::iota:
+      write_each<double>(array, [](size_t i) { return static_cast<double>(i); });
+      break;
     case Fill::Kind::rand:
       if (!pl::is_float(array.dtype())) {
         fill_random_bits(array, fill.seed);
@@ -257,7 +278,8 @@ Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance) {
     }
   });
   const int64_t at = shown_outside >= 0 ? shown_outside : shown;
-  c.first = Mismatch{index_of(got.type.shape, at), value_at(got, at), value_at(wanted, at), bits_at(got, at), bits_at(wanted, at)};
+  c.first = Mismatch{index_of(got.type.shape, at), value_at(got, at), value_at(wanted, at), bits_at(got, at),
+                     bits_at(wanted, at)};
   return c;
 }
 

@@ -81,12 +81,12 @@ struct Mismatch {
 };
 
 struct Comparison {
-  bool comparable = true;     // the same dtype and shape
+  bool comparable = true;  // the same dtype and shape
   bool bits_equal = false;
   int64_t elements = 0;
-  int64_t differing = 0;      // elements with other bits
-  int64_t outside = 0;        // of those, the ones that the tolerance does not cover
-  uint64_t max_ulps = 0;      // steps between neighbours of the format; -0 and +0 are one step apart
+  int64_t differing = 0;  // elements with other bits
+  int64_t outside = 0;    // of those, the ones that the tolerance does not cover
+  uint64_t max_ulps = 0;  // steps between neighbours of the format; -0 and +0 are one step apart
   double max_abs = 0, max_rel = 0;
   int64_t nan_against_number = 0;  // in one array only; counted in `outside`, in no maximum
   std::optional<Mismatch> first;   // outside the tolerance if any is, else the first that differs

@@ -66,12 +66,18 @@ std::optional<Fill> fill_named(std::string_view text) {
 
 std::string name(const Fill& fill) {
   switch (fill.kind) {
-    case Fill::Kind::zeros: return "zeros";
-    case Fill::Kind::constant: return fmt::format("const({})", fill.value);
-    case Fill::Kind::iota: return "iota";
-    case Fill::Kind::rand: return fmt::format("rand({})", fill.seed);
-    case Fill::Kind::randn: return fmt::format("randn({})", fill.seed);
-    case Fill::Kind::randint: return fmt::format("randint({},{},{})", fill.seed, fill.low, fill.high);
+    case Fill::Kind::zeros:
+      return "zeros";
+    case Fill::Kind::constant:
+      return fmt::format("const({})", fill.value);
+    case Fill::Kind::iota:
+      return "iota";
+    case Fill::Kind::rand:
+      return fmt::format("rand({})", fill.seed);
+    case Fill::Kind::randn:
+      return fmt::format("randn({})", fill.seed);
+    case Fill::Kind::randint:
+      return fmt::format("randint({},{},{})", fill.seed, fill.low, fill.high);
   }
   return "zeros";
 }

@@ -20,12 +20,14 @@ Case parse_case(std::string_view line) {
   std::map<std::string, std::string> sizes, settings;
   while (words >> word) {
     const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const std::string key = word.substr(0, equals),
+                      value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (key == "seed") {
       c.seed = std::stoull(value);
       continue;
     }
-    const bool is_size = c.spec != nullptr && std::ranges::find(c.spec->sizes, key, &SizeParam::name) != c.spec->sizes.end();
+    const bool is_size =
+        c.spec != nullptr && std::ranges::find(c.spec->sizes, key, &SizeParam::name) != c.spec->sizes.end();
     (is_size ? sizes : settings)[key] = value;
   }
   if (c.spec == nullptr) {

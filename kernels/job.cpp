@@ -14,11 +14,12 @@ namespace {
 void check_inputs(const plgpu::Kernel& kernel, const std::vector<Array>& inputs) {
   const auto& wanted = kernel.launch.inputs;
   if (inputs.size() != wanted.size())
-    wrong_inputs(fmt::format("`{}` takes {} arrays, {} are given", kernel.name, wanted.size(), inputs.size()));
+    wrong_inputs(
+        fmt::format("`{}` takes {} arrays, {} are given", kernel.name, wanted.size(), inputs.size()));
   for (size_t i = 0; i < wanted.size(); ++i)
     if (inputs[i].type != wanted[i])
-      wrong_inputs(fmt::format("`{}` takes {} as array {}, given is {}", kernel.name, pl::to_string(wanted[i]), i,
-                               pl::to_string(inputs[i].type)));
+      wrong_inputs(fmt::format("`{}` takes {} as array {}, given is {}", kernel.name,
+                               pl::to_string(wanted[i]), i, pl::to_string(inputs[i].type)));
 }
 
 std::string name_of(const std::vector<std::string>& names, size_t i, size_t inputs) {
@@ -26,11 +27,13 @@ std::string name_of(const std::vector<std::string>& names, size_t i, size_t inpu
   return i < inputs ? fmt::format("in{}", i) : fmt::format("out{}", i - inputs);
 }
 
-void add_buffers(Job& job, const plgpu::Launch& launch, std::vector<Array> inputs, const std::vector<std::string>& names) {
+void add_buffers(Job& job, const plgpu::Launch& launch, std::vector<Array> inputs,
+                 const std::vector<std::string>& names) {
   for (size_t i = 0; i < inputs.size(); ++i)
     job.buffers.push_back({name_of(names, i, inputs.size()), Role::in, inputs[i].type, std::move(inputs[i])});
   for (size_t i = 0; i < launch.outputs.size(); ++i)
-    job.buffers.push_back({name_of(names, launch.inputs.size() + i, launch.inputs.size()), Role::out, launch.outputs[i], {}});
+    job.buffers.push_back(
+        {name_of(names, launch.inputs.size() + i, launch.inputs.size()), Role::out, launch.outputs[i], {}});
   for (const auto& [input, output] : launch.aliases) {
     Buffer& target = job.buffers[launch.inputs.size() + size_t(output)];
     target.role = Role::inout;
@@ -40,9 +43,11 @@ void add_buffers(Job& job, const plgpu::Launch& launch, std::vector<Array> input
 
 ParamValue value_of(Job& job, const plgpu::Param& param) {
   if (const auto* pointer = std::get_if<plgpu::PointerParam>(&param)) return PointerValue{pointer->array};
-  if (const auto* map = std::get_if<plgpu::TensorMapParam>(&param)) return TensorMapValue{map->array, map->map};
+  if (const auto* map = std::get_if<plgpu::TensorMapParam>(&param))
+    return TensorMapValue{map->array, map->map};
   const auto& scratch = std::get<plgpu::ScratchParam>(param);
-  job.buffers.push_back({fmt::format("scratch{}", job.buffers.size()), Role::scratch, {pl::u8, {scratch.bytes}}, {}});
+  job.buffers.push_back(
+      {fmt::format("scratch{}", job.buffers.size()), Role::scratch, {pl::u8, {scratch.bytes}}, {}});
   return PointerValue{int(job.buffers.size()) - 1};
 }
 

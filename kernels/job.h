@@ -56,6 +56,7 @@ struct Job {
 
 // A recorded kernel with its inputs. Names stand for inputs, then outputs, in messages; missing ones are
 // in0, in1, ..., out0, ... Throws isa::Error (PLD5001) when the inputs are not what the kernel takes.
-Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs, const std::vector<std::string>& names = {});
+Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs,
+           const std::vector<std::string>& names = {});
 
 }  // namespace palladion::kernels

@@ -46,16 +46,10 @@ plgpu::Array product(const MatmulBlockspec& c, const Ref& a, const Ref& b) {
   plgpu::PipelineOptions pipeline;
   pipeline.grid = {Scalar(c.k / c.tile_k)};
   pipeline.in_specs = {plgpu::BlockSpec(
-                           {c.tile_m, c.tile_k},
-                           [=](const Scalar& ki) {
-                             return std::pair{mi, ki};
-                           },
+                           {c.tile_m, c.tile_k}, [=](const Scalar& ki) { return std::pair{mi, ki}; },
                            operand(c.dtype, c.tile_k)),
                        plgpu::BlockSpec(
-                           {c.tile_k, c.tile_n},
-                           [=](const Scalar& ki) {
-                             return std::pair{ki, ni};
-                           },
+                           {c.tile_k, c.tile_n}, [=](const Scalar& ki) { return std::pair{ki, ni}; },
                            operand(c.dtype, c.tile_n))};
   pipeline.max_concurrent_steps = c.stages;
   return pl::run_scoped(

@@ -26,17 +26,26 @@ void require(bool ok, const std::string& message) {
 }
 
 void check(const MatmulWs& c) {
-  for (const auto& [name, value] : {std::pair{"tile_m", c.tile_m}, {"tile_n", c.tile_n}, {"tile_k", c.tile_k}, {"epilogue_n", c.epilogue_n},
-                                    {"grid_width", c.grid_width}, {"sms", c.sm_count}})
+  for (const auto& [name, value] : {std::pair{"tile_m", c.tile_m},
+                                    {"tile_n", c.tile_n},
+                                    {"tile_k", c.tile_k},
+                                    {"epilogue_n", c.epilogue_n},
+                                    {"grid_width", c.grid_width},
+                                    {"sms", c.sm_count}})
     require(value > 0, fmt::format("{}={} must be positive", name, value));
   require(c.sm_count >= (c.cluster_axis.empty() ? 1 : 2), "sms must leave room for one cluster");
-  require(c.tile_m % 128 == 0, fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
-  require(c.tile_n % c.epilogue_n == 0, fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
+  require(c.tile_m % 128 == 0,
+          fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
+  require(c.tile_n % c.epilogue_n == 0,
+          fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
   require(c.cluster_axis.empty() || c.cluster_axis == "m" || c.cluster_axis == "n",
           fmt::format("cluster_axis={} must be m, n or empty", c.cluster_axis));
-  const int64_t rows = c.tile_m * (c.cluster_axis == "m" ? 2 : 1), columns = c.tile_n * (c.cluster_axis == "n" ? 2 : 1);
-  require(c.m % rows == 0, fmt::format("m={} must be a multiple of {}: the rows of a cluster's tile", c.m, rows));
-  require(c.n % columns == 0, fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
+  const int64_t rows = c.tile_m * (c.cluster_axis == "m" ? 2 : 1),
+                columns = c.tile_n * (c.cluster_axis == "n" ? 2 : 1);
+  require(c.m % rows == 0,
+          fmt::format("m={} must be a multiple of {}: the rows of a cluster's tile", c.m, rows));
+  require(c.n % columns == 0,
+          fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
   require(c.k % c.tile_k == 0, fmt::format("k={} must be a multiple of tile_k={}", c.k, c.tile_k));
   require(c.stages >= 2, "stages must be at least 2");
 }
@@ -88,10 +97,12 @@ void Body::fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Sca
   plgpu::CopyInOptions shared_by_cluster;
   shared_by_cluster.collective_axes = {"cta"};
   const plgpu::CopyInOptions own;
-  const Ref b_tile = c.eight_bit() ? b.at(ds(n0, c.tile_n), ds(k0, c.tile_k)) : b.at(ds(k0, c.tile_k), ds(n0, c.tile_n));
+  const Ref b_tile =
+      c.eight_bit() ? b.at(ds(n0, c.tile_n), ds(k0, c.tile_k)) : b.at(ds(k0, c.tile_k), ds(n0, c.tile_n));
   plgpu::copy_gmem_to_smem(a.at(ds(m0, c.tile_m), ds(k0, c.tile_k)), a_smem.at(slot), full.at(slot),
                            c.cluster_axis == "n" ? shared_by_cluster : own);
-  plgpu::copy_gmem_to_smem(b_tile, b_smem.at(slot), full.at(slot), c.cluster_axis == "m" ? shared_by_cluster : own);
+  plgpu::copy_gmem_to_smem(b_tile, b_smem.at(slot), full.at(slot),
+                           c.cluster_axis == "m" ? shared_by_cluster : own);
 }
 
 void Body::produce() const {
@@ -140,7 +151,8 @@ void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0,
       const Ref gmem = out.at(ds(row, epilogue_m), ds(column, c.epilogue_n));
       plgpu::Array tile = plgpu::slice(acc, {r, n}, {r + epilogue_m, n + c.epilogue_n});
       if (addend) {
-        const plgpu::Array extra = addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
+        const plgpu::Array extra =
+            addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
         tile = tile + extra.astype(pl::f32);
       }
       plgpu::wait_smem_to_gmem(1, true);
@@ -170,7 +182,8 @@ void Body::run() const {
 plgpu::KernelOptions options_for(const MatmulWs& c) {
   const bool clustered = !c.cluster_axis.empty();
   const pl::Shape b_shape = c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n};
-  const pl::Shape b_tile = c.eight_bit() ? pl::Shape{c.stages, c.tile_n, c.tile_k} : pl::Shape{c.stages, c.tile_k, c.tile_n};
+  const pl::Shape b_tile =
+      c.eight_bit() ? pl::Shape{c.stages, c.tile_n, c.tile_k} : pl::Shape{c.stages, c.tile_k, c.tile_n};
   std::vector<pl::ShapeDtype> inputs = {{c.dtype, {c.m, c.k}}, {c.dtype, b_shape}};
   if (c.add_c) inputs.push_back({c.out_dtype, {c.m, c.n}});
 
@@ -178,14 +191,26 @@ plgpu::KernelOptions options_for(const MatmulWs& c) {
   o.in_types = inputs;
   o.out_type = plgpu::Types(c.out_dtype, {c.m, c.n});
   o.scratch_types = {
-      {"a_smem", plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, {.transforms = tiles_for(c.dtype, c.tile_k)})},
+      {"a_smem",
+       plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, {.transforms = tiles_for(c.dtype, c.tile_k)})},
       {"b_smem", plgpu::SMEM(b_tile, c.dtype, {.transforms = tiles_for(c.dtype, b_tile.back())})},
       {"out_smem", plgpu::SMEM({compute_groups, 2, epilogue_m, c.epilogue_n}, c.out_dtype,
                                {.transforms = tiles_for(c.out_dtype, c.epilogue_n)})},
       {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})},
-      {"empty", clustered ? plgpu::ClusterBarrier({.collective_axes = {"cta"}, .num_barriers = {c.stages}, .num_arrivals = compute_groups})
+      {"empty", clustered ? plgpu::ClusterBarrier({.collective_axes = {"cta"},
+                                                   .num_barriers = {c.stages},
+                                                   .num_arrivals = compute_groups})
                           : plgpu::Barrier({.num_arrivals = compute_groups, .num_barriers = {c.stages}})}};
-  const Body sizes{.c = c, .a = {}, .b = {}, .out = {}, .addend = {}, .a_smem = {}, .b_smem = {}, .out_smem = {}, .full = {}, .empty = {}};
+  const Body sizes{.c = c,
+                   .a = {},
+                   .b = {},
+                   .out = {},
+                   .addend = {},
+                   .a_smem = {},
+                   .b_smem = {},
+                   .out_smem = {},
+                   .full = {},
+                   .empty = {}};
   o.grid = {sizes.clusters()};
   o.grid_names = {"sm"};
   if (clustered) {
@@ -230,7 +255,8 @@ std::vector<Array> make_inputs(const Choice& choice, uint64_t seed) {
 
 std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
   const MatmulWs c = config_of(choice);
-  return {matmul_reference(inputs[0], false, inputs[1], c.eight_bit(), c.add_c ? &inputs[2] : nullptr, c.out_dtype)};
+  return {matmul_reference(inputs[0], false, inputs[1], c.eight_bit(), c.add_c ? &inputs[2] : nullptr,
+                           c.out_dtype)};
 }
 
 }  // namespace
@@ -239,7 +265,9 @@ KernelSpec matmul_ws_spec() {
   KernelSpec spec;
   spec.name = "matmul_ws";
   spec.doc = "D = A B (+ C), persistent and warp-specialised: TMA producer, two wgmma consumers";
-  spec.sizes = {{"m", 4096, "rows of A and D"}, {"n", 4096, "columns of B and D"}, {"k", 4096, "columns of A, rows of B"}};
+  spec.sizes = {{"m", 4096, "rows of A and D"},
+                {"n", 4096, "columns of B and D"},
+                {"k", 4096, "columns of A, rows of B"}};
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16", "e4m3", "e5m2"}},
                    {"out_dtype", "f16", "of C and D", {"f16", "bf16"}},
                    {"tile_m", "256", "rows of a CTA's tile", {"128", "256"}},
@@ -267,10 +295,17 @@ plgpu::Kernel matmul_ws(const MatmulWs& c) {
   check(c);
   return plgpu::kernel(
       [&](const std::vector<Ref>& refs, plgpu::Scratch& s) {
-        Body{.c = c, .a = refs[0], .b = refs[1], .out = refs.back(),
+        Body{.c = c,
+             .a = refs[0],
+             .b = refs[1],
+             .out = refs.back(),
              .addend = c.add_c ? std::optional(refs[2]) : std::nullopt,
-             .a_smem = s["a_smem"], .b_smem = s["b_smem"], .out_smem = s["out_smem"],
-             .full = s.barrier("full"), .empty = s.barrier("empty")}.run();
+             .a_smem = s["a_smem"],
+             .b_smem = s["b_smem"],
+             .out_smem = s["out_smem"],
+             .full = s.barrier("full"),
+             .empty = s.barrier("empty")}
+            .run();
       },
       options_for(c));
 }

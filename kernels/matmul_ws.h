@@ -10,16 +10,16 @@ namespace palladion::kernels {
 
 struct MatmulWs {
   int64_t m = 4096, n = 4096, k = 4096;
-  pl::DType dtype = pl::f16;       // of A and B: f16, bf16, e4m3, e5m2
-  pl::DType out_dtype = pl::f16;   // of C and D
-  int64_t tile_m = 256;            // of a CTA: each of two warpgroups takes half the rows
+  pl::DType dtype = pl::f16;      // of A and B: f16, bf16, e4m3, e5m2
+  pl::DType out_dtype = pl::f16;  // of C and D
+  int64_t tile_m = 256;           // of a CTA: each of two warpgroups takes half the rows
   int64_t tile_n = 128;
-  int64_t tile_k = 64;             // 128 for 8-bit types
+  int64_t tile_k = 64;  // 128 for 8-bit types
   int64_t stages = 4;
-  int64_t epilogue_n = 64;         // columns stored at a time
-  std::string cluster_axis;        // "m", "n" or empty: two CTAs share B, share A, or nothing
-  int64_t grid_width = 8;          // tiles of n per band of the snake
-  int64_t sm_count = 132;          // CTAs of the persistent grid
+  int64_t epilogue_n = 64;   // columns stored at a time
+  std::string cluster_axis;  // "m", "n" or empty: two CTAs share B, share A, or nothing
+  int64_t grid_width = 8;    // tiles of n per band of the snake
+  int64_t sm_count = 132;    // CTAs of the persistent grid
   bool add_c = false;
 
   bool eight_bit() const { return pl::bits(dtype) == 8; }

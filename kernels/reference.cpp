@@ -16,23 +16,33 @@ Matrix matrix_of(const Array& a) {
 // Bits of the significand, the hidden one included.
 int precision(pl::DType d) {
   switch (d) {
-    case pl::DType::f16: return 11;
-    case pl::DType::bf16: return 8;
-    case pl::DType::e4m3: return 4;
-    case pl::DType::e5m2: return 3;
-    default: return 24;
+    case pl::DType::f16:
+      return 11;
+    case pl::DType::bf16:
+      return 8;
+    case pl::DType::e4m3:
+      return 4;
+    case pl::DType::e5m2:
+      return 3;
+    default:
+      return 24;
   }
 }
 
 }  // namespace
 
-Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c, pl::DType out) {
+Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c,
+                       pl::DType out) {
   const Matrix ma = matrix_of(a), mb = matrix_of(b);
   Matrix d;
-  if (transpose_a && transpose_b) d = ma.transpose() * mb.transpose();
-  else if (transpose_a) d = ma.transpose() * mb;
-  else if (transpose_b) d = ma * mb.transpose();
-  else d = ma * mb;
+  if (transpose_a && transpose_b)
+    d = ma.transpose() * mb.transpose();
+  else if (transpose_a)
+    d = ma.transpose() * mb;
+  else if (transpose_b)
+    d = ma * mb.transpose();
+  else
+    d = ma * mb;
   if (c != nullptr) d += matrix_of(*c);
   return from_floats({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
 }
@@ -42,7 +52,8 @@ Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {
   const int sum_bits = pl::bits(in) == 8 ? 13 : 22;
   const double magnitude = 4 * std::sqrt(static_cast<double>(k));
   const double steps = static_cast<double>(k) / 16;
-  return {.relative = std::ldexp(1.0, 1 - precision(out)), .absolute = magnitude * steps * std::ldexp(1.0, -sum_bits)};
+  return {.relative = std::ldexp(1.0, 1 - precision(out)),
+          .absolute = magnitude * steps * std::ldexp(1.0, -sum_bits)};
 }
 
 }  // namespace palladion::kernels

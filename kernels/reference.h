@@ -7,7 +7,8 @@ namespace palladion::kernels {
 
 // op(A) op(B) + C in f32 by Eigen, rounded once to `out`. a: (m, k), or (k, m) when transposed; b: (k, n),
 // or (n, k). `c` may be null.
-Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c, pl::DType out);
+Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c,
+                       pl::DType out);
 
 // How far a product of k terms with inputs of variance 1, accumulated in f32 and rounded to `out`, may
 // be from that: a few units in the last place of the result, and of the largest partial sums.

@@ -37,7 +37,8 @@ class Chooser {
     for (const SizeParam& p : spec_.sizes) known.push_back(p.name);
     if (!choice_.sizes.contains(name)) return unknown("size", name, known);
     const auto value = integer(text);
-    if (!value || *value <= 0) return wrong(fmt::format("size `{}` must be a positive integer, not `{}`", name, text));
+    if (!value || *value <= 0)
+      return wrong(fmt::format("size `{}` must be a positive integer, not `{}`", name, text));
     choice_.sizes[name] = *value;
   }
 
@@ -46,9 +47,11 @@ class Chooser {
     for (const Setting& s : spec_.settings) known.push_back(s.name);
     const auto at = std::ranges::find(spec_.settings, name, &Setting::name);
     if (at == spec_.settings.end()) return unknown("setting", name, known);
-    if (at->allowed.empty() && !integer(text)) return wrong(fmt::format("setting `{}` must be an integer, not `{}`", name, text));
+    if (at->allowed.empty() && !integer(text))
+      return wrong(fmt::format("setting `{}` must be an integer, not `{}`", name, text));
     if (!at->allowed.empty() && std::ranges::find(at->allowed, text) == at->allowed.end())
-      return wrong(fmt::format("setting `{}` cannot be `{}`; it can be {}", name, text, fmt::join(at->allowed, ", ")));
+      return wrong(
+          fmt::format("setting `{}` cannot be `{}`; it can be {}", name, text, fmt::join(at->allowed, ", ")));
     choice_.settings[name] = text;
   }
 
@@ -59,8 +62,10 @@ class Chooser {
 
  private:
   void unknown(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
-    const std::string there = known.empty() ? fmt::format("it has no {}s", what) : fmt::format("it has {}", fmt::join(known, ", "));
-    wrong(fmt::format("kernel `{}` has no {} `{}`; {}", spec_.name, what, name, there), did_you_mean(name, known));
+    const std::string there =
+        known.empty() ? fmt::format("it has no {}s", what) : fmt::format("it has {}", fmt::join(known, ", "));
+    wrong(fmt::format("kernel `{}` has no {} `{}`; {}", spec_.name, what, name, there),
+          did_you_mean(name, known));
   }
   void wrong(std::string message, std::string help = {}) {
     problems_.push_back({.code = "PLD5003", .message = std::move(message), .help = std::move(help)});
@@ -95,8 +100,10 @@ std::vector<KernelSpec> make_kernels() {
   specs.push_back(matmul_blockspec_spec());
   specs.push_back(matmul_pipelined_spec());
   specs.push_back(matmul_ws_spec());
-  for (const auto theme : {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes, reference_examples::copies,
-                           reference_examples::synchronisation, reference_examples::layouts, reference_examples::matrix_products}) {
+  for (const auto theme :
+       {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,
+        reference_examples::copies, reference_examples::synchronisation, reference_examples::layouts,
+        reference_examples::matrix_products}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
   return specs;
@@ -126,7 +133,9 @@ Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& 
 }
 
 std::optional<pl::DType> dtype_named(std::string_view name) {
-  const std::string spelled = name.starts_with('i') ? "s" + std::string(name.substr(1)) : name == "pred" ? "bool" : std::string(name);
+  const std::string spelled = name.starts_with('i') ? "s" + std::string(name.substr(1))
+                              : name == "pred"      ? "bool"
+                                                    : std::string(name);
   for (int i = 0; i <= int(pl::DType::e5m2); ++i)
     if (pl::name(pl::DType(i)) == spelled) return pl::DType(i);
   return std::nullopt;
@@ -134,7 +143,8 @@ std::optional<pl::DType> dtype_named(std::string_view name) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   const std::string* best = nullptr;
-  size_t best_distance = std::min(std::max<size_t>(1, word.size() / 3) + 1, word.size());  // never a wholly different word
+  size_t best_distance =
+      std::min(std::max<size_t>(1, word.size() / 3) + 1, word.size());  // never a wholly different word
   for (const std::string& k : known) {
     const bool starts = !word.empty() && k.starts_with(word);
     const size_t distance = starts ? 1 : edit_distance(word, k);

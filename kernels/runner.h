@@ -15,7 +15,7 @@ namespace palladion::kernels {
 struct SimOutcome {
   std::vector<Array> outputs;  // of the out and inout buffers, in order; as far as they were written
   sim::RunResult result;
-  double seconds = 0;          // wall time of the run alone
+  double seconds = 0;  // wall time of the run alone
 };
 SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options = {});
 // For programs: records are kept by the caller, arrays go in and come out.
@@ -29,7 +29,7 @@ struct DeviceOptions {
 };
 
 struct DeviceOutcome {
-  isa::Diagnostics errors;     // nothing came back
+  isa::Diagnostics errors;  // nothing came back
   std::vector<Array> outputs;
   native::FunctionAttributes attributes;
   std::optional<native::Timing> timing;  // none without repeats

@@ -24,15 +24,22 @@ Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device
   Result<void> done;
   switch (buffer.role) {
     case Role::in:
-    case Role::inout: done = made->upload(buffer.initial.bytes); break;
-    case Role::out: done = made->fill(0xFF); break;
-    case Role::scratch: done = made->fill(0); break;
+    case Role::inout:
+      done = made->upload(buffer.initial.bytes);
+      break;
+    case Role::out:
+      done = made->fill(0xFF);
+      break;
+    case Role::scratch:
+      done = made->fill(0);
+      break;
   }
   if (!done) return tl::unexpected(done.error());
   return made;
 }
 
-Result<native::Arguments> arguments_of(const Job& job, const std::vector<native::Buffer>& buffers, const native::Device& device) {
+Result<native::Arguments> arguments_of(const Job& job, const std::vector<native::Buffer>& buffers,
+                                       const native::Device& device) {
   native::Arguments arguments;
   for (const ParamValue& value : job.params) {
     if (const auto* pointer = std::get_if<PointerValue>(&value)) {
@@ -50,8 +57,8 @@ Result<native::Arguments> arguments_of(const Job& job, const std::vector<native:
   return arguments;
 }
 
-Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers, const native::Function& function,
-                         const native::Arguments& arguments) {
+Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
+                         const native::Function& function, const native::Arguments& arguments) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (job.buffers[i].role != Role::scratch) continue;
     if (const auto zeroed = buffers[i].fill(0); !zeroed) return zeroed;
@@ -64,12 +71,14 @@ Result<std::vector<Array>> download(const Job& job, const std::vector<native::Bu
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!job.is_output(i)) continue;
     outputs.emplace_back(job.buffers[i].type);
-    if (const auto done = buffers[i].download(outputs.back().bytes); !done) return tl::unexpected(done.error());
+    if (const auto done = buffers[i].download(outputs.back().bytes); !done)
+      return tl::unexpected(done.error());
   }
   return outputs;
 }
 
-Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device, const DeviceOptions& options) {
+Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device,
+                      const DeviceOptions& options) {
   const auto module = device.load(ptx_of(job));
   if (!module) return tl::unexpected(module.error());
   outcome.jit_log = module->info_log();
@@ -111,7 +120,8 @@ DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOpti
   return outcome;
 }
 
-DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device, const DeviceOptions& options) {
+DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device,
+                  const DeviceOptions& options) {
   const Job job = job_of(kernel, std::move(inputs));
   return run(job, device, options);
 }

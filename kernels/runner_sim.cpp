@@ -37,7 +37,8 @@ class Bound {
       if (buffer.role == Role::out) poison(arrays_[i]);
     }
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
-    bases_.push_back(memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name));
+    bases_.push_back(
+        memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name));
   }
 
   Job& job_;
@@ -71,7 +72,8 @@ std::vector<uint8_t> pack_params(const Job& job, const Bound& bound) {
   std::vector<uint8_t> block(layout.size);
   for (size_t i = 0; i < std::min(job.params.size(), layout.offsets.size()); ++i) {
     const std::vector<uint8_t> bytes = bytes_of(job.params[i], bound);
-    std::memcpy(block.data() + layout.offsets[i], bytes.data(), std::min<size_t>(bytes.size(), layout.size - layout.offsets[i]));
+    std::memcpy(block.data() + layout.offsets[i], bytes.data(),
+                std::min<size_t>(bytes.size(), layout.size - layout.offsets[i]));
   }
   return block;
 }
@@ -86,8 +88,8 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, int sm) {
     map.global_address += bound.base(tensor->buffer);
     for (const std::string& rule : isa::validate(map, sm))
       out.push_back({.code = "PLD5002",
-                     .message = "tensor map over `" + job.buffers[size_t(tensor->buffer)].name + "`, parameter " +
-                                std::to_string(i) + ": " + rule});
+                     .message = "tensor map over `" + job.buffers[size_t(tensor->buffer)].name +
+                                "`, parameter " + std::to_string(i) + ": " + rule});
   }
   return out;
 }
@@ -114,7 +116,8 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) 
   return outcome;
 }
 
-SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine, const sim::RunOptions& options) {
+SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
+               const sim::RunOptions& options) {
   Job job = job_of(kernel, std::move(inputs));
   return run(job, machine, options);
 }

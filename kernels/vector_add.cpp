@@ -26,7 +26,9 @@ std::vector<Array> reference(const Choice&, const std::vector<Array>& inputs) {
 
 plgpu::Kernel vector_add(const VectorAdd& config) {
   if (config.tile <= 0 || config.n % config.tile != 0)
-    throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = fmt::format("vector_add: tile={} does not divide n={}", config.tile, config.n)});
+    throw isa::Error(isa::Diagnostic{
+        .code = "PLD5001",
+        .message = fmt::format("vector_add: tile={} does not divide n={}", config.tile, config.n)});
   const pl::ShapeDtype type{config.dtype, {config.n}};
   return plgpu::kernel(
       [=](const Ref& a, const Ref& b, const Ref& out) {
@@ -41,7 +43,8 @@ KernelSpec vector_add_spec() {
   spec.name = "vector_add";
   spec.doc = "out = a + b, one tile a CTA";
   spec.sizes = {{"n", 1 << 20, "elements"}};
-  spec.settings = {{"dtype", "f32", "of all three arrays", {"f32", "f16", "bf16", "s32"}}, {"tile", "1024", "elements a CTA", {}}};
+  spec.settings = {{"dtype", "f32", "of all three arrays", {"f32", "f16", "bf16", "s32"}},
+                   {"tile", "1024", "elements a CTA", {}}};
   spec.inputs = {"a", "b"};
   spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return vector_add(config_of(choice)); };

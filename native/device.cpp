@@ -57,7 +57,8 @@ Result<Started> start(const std::string& library) {
     return failure("PLD8001", "no device: the CUDA driver does not start, " + started.api->text(initialised),
                    simulator_help);
   if (initialised == driver::success) started.api->DeviceGetCount(&started.devices);
-  if (started.devices == 0) return failure("PLD8002", "no device: the CUDA driver sees no GPU", simulator_help);
+  if (started.devices == 0)
+    return failure("PLD8002", "no device: the CUDA driver sees no GPU", simulator_help);
   return started;
 }
 
@@ -125,8 +126,8 @@ Buffer::~Buffer() {
 Result<void> Buffer::check_range(size_t offset, size_t bytes, std::string_view verb) const {
   if (!session_) return failure("PLD8003", "an empty device buffer");
   if (offset > bytes_ || bytes > bytes_ - offset)
-    return failure("PLD8003", fmt::format("{} {} bytes at offset {} of a device buffer of {}", verb, bytes, offset,
-                                          bytes_));
+    return failure("PLD8003", fmt::format("{} {} bytes at offset {} of a device buffer of {}", verb, bytes,
+                                          offset, bytes_));
   session_->enter();
   return {};
 }
@@ -134,19 +135,22 @@ Result<void> Buffer::check_range(size_t offset, size_t bytes, std::string_view v
 Result<void> Buffer::upload(std::span<const std::byte> from, size_t offset) {
   if (auto fits = check_range(offset, from.size(), "upload"); !fits) return fits;
   if (from.empty()) return {};
-  return session_->check(session_->api().MemcpyHtoD(address_ + offset, from.data(), from.size()), "copy to the device");
+  return session_->check(session_->api().MemcpyHtoD(address_ + offset, from.data(), from.size()),
+                         "copy to the device");
 }
 
 Result<void> Buffer::download(std::span<std::byte> to, size_t offset) const {
   if (auto fits = check_range(offset, to.size(), "download"); !fits) return fits;
   if (to.empty()) return {};
-  return session_->check(session_->api().MemcpyDtoH(to.data(), address_ + offset, to.size()), "copy from the device");
+  return session_->check(session_->api().MemcpyDtoH(to.data(), address_ + offset, to.size()),
+                         "copy from the device");
 }
 
 Result<void> Buffer::fill(uint8_t value) {
   if (auto fits = check_range(0, bytes_, "fill"); !fits) return fits;
   if (bytes_ == 0) return {};
-  return session_->check(session_->api().MemsetD8Async(address_, value, bytes_, nullptr), "fill device memory");
+  return session_->check(session_->api().MemsetD8Async(address_, value, bytes_, nullptr),
+                         "fill device memory");
 }
 
 // ---- tensor maps ---------------------------------------------------------------------------------
@@ -167,11 +171,12 @@ Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
   const driver::Status status =
       map.mode == isa::TensorMapMode::tiled
           ? api.TensorMapEncodeTiled(&out.opaque, type, rank, address, map.dims.data(), map.strides.data(),
-                                     map.box.data(), map.element_strides.data(), interleave, swizzle, promotion, fill)
+                                     map.box.data(), map.element_strides.data(), interleave, swizzle,
+                                     promotion, fill)
           : api.TensorMapEncodeIm2col(&out.opaque, type, rank, address, map.dims.data(), map.strides.data(),
-                                      map.lower_corner.data(), map.upper_corner.data(), map.channels_per_pixel,
-                                      map.pixels_per_column, map.element_strides.data(), interleave, swizzle,
-                                      promotion, fill);
+                                      map.lower_corner.data(), map.upper_corner.data(),
+                                      map.channels_per_pixel, map.pixels_per_column,
+                                      map.element_strides.data(), interleave, swizzle, promotion, fill);
   if (auto done = session_->check(status, "the driver refuses the tensor map", "PLD8008"); !done)
     return tl::unexpected(done.error());
   return out;
@@ -252,7 +257,8 @@ Result<Timing> Device::time(const std::function<Result<void>()>& work, const Tim
     flush = std::move(*buffer);
   }
   EventPairs events(session_->api(), options.repeats);
-  if (auto made = session_->check(events.status(), "create events"); !made) return tl::unexpected(made.error());
+  if (auto made = session_->check(events.status(), "create events"); !made)
+    return tl::unexpected(made.error());
   for (int i = 0; i < options.repeats; ++i) {
     if (options.flush_l2)
       if (auto done = flush.fill(static_cast<uint8_t>(i)); !done) return tl::unexpected(done.error());

@@ -73,21 +73,24 @@ std::string Api::text(Status status) const {
   const char* meaning = nullptr;
   GetErrorName(status, &name);
   GetErrorString(status, &meaning);
-  return fmt::format("{} ({}): {}", name ? name : "unknown error", status, meaning ? meaning : "no description");
+  return fmt::format("{} ({}): {}", name ? name : "unknown error", status,
+                     meaning ? meaning : "no description");
 }
 
 tl::expected<std::shared_ptr<const Api>, std::string> load(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* why = dlerror();
-    return tl::unexpected(fmt::format("the CUDA driver library {} cannot be loaded ({})", library, why ? why : "?"));
+    return tl::unexpected(
+        fmt::format("the CUDA driver library {} cannot be loaded ({})", library, why ? why : "?"));
   }
   auto api = std::make_shared<Api>();
   Binder binder(handle);
   bind(binder, *api);
   if (!binder.missing().empty())
-    return tl::unexpected(fmt::format("the CUDA driver library {} has no {}: driver 525 (CUDA 12.0) or later is needed",
-                                      library, binder.missing()));
+    return tl::unexpected(
+        fmt::format("the CUDA driver library {} has no {}: driver 525 (CUDA 12.0) or later is needed",
+                    library, binder.missing()));
   return api;
 }
 

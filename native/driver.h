@@ -30,21 +30,42 @@ using Event = EventTag*;
 
 // CUdevice_attribute
 enum class DeviceAttribute : int {
-  sm_clock_khz = 13, sm_count = 16, memory_clock_khz = 36, l2_bytes = 38, threads_per_sm = 39,
-  compute_major = 75, compute_minor = 76, shared_bytes_per_sm = 81, registers_per_sm = 82,
-  shared_bytes_per_cta_optin = 97, reserved_shared_bytes_per_cta = 111
+  sm_clock_khz = 13,
+  sm_count = 16,
+  memory_clock_khz = 36,
+  l2_bytes = 38,
+  threads_per_sm = 39,
+  compute_major = 75,
+  compute_minor = 76,
+  shared_bytes_per_sm = 81,
+  registers_per_sm = 82,
+  shared_bytes_per_cta_optin = 97,
+  reserved_shared_bytes_per_cta = 111
 };
 
 // CUfunction_attribute
 enum class FunctionAttribute : int {
-  max_threads_per_cta = 0, static_shared_bytes = 1, const_bytes = 2, local_bytes = 3, registers = 4,
-  ptx_version = 5, binary_version = 6, max_dynamic_shared_bytes = 8, non_portable_cluster_allowed = 14
+  max_threads_per_cta = 0,
+  static_shared_bytes = 1,
+  const_bytes = 2,
+  local_bytes = 3,
+  registers = 4,
+  ptx_version = 5,
+  binary_version = 6,
+  max_dynamic_shared_bytes = 8,
+  non_portable_cluster_allowed = 14
 };
 
 // CUjit_option
 enum class JitOption : int {
-  max_registers = 0, info_log = 3, info_log_bytes = 4, error_log = 5, error_log_bytes = 6,
-  optimization_level = 7, log_verbose = 12, generate_line_info = 13
+  max_registers = 0,
+  info_log = 3,
+  info_log_bytes = 4,
+  error_log = 5,
+  error_log_bytes = 6,
+  optimization_level = 7,
+  log_verbose = 12,
+  generate_line_info = 13
 };
 
 // CUlaunchAttributeID
@@ -55,7 +76,9 @@ struct LaunchAttribute {
   char padding[4];
   union {
     char bytes[64];
-    struct { uint32_t x, y, z; } cluster;
+    struct {
+      uint32_t x, y, z;
+    } cluster;
     int flag;
   } value;
 };
@@ -113,14 +136,15 @@ struct Api {
   Status (*EventRecord)(Event, Stream);
   Status (*EventSynchronize)(Event);
   Status (*EventElapsedTime)(float* milliseconds, Event, Event);
-  Status (*TensorMapEncodeTiled)(OpaqueTensorMap*, int type, uint32_t rank, void* address, const uint64_t* dims,
-                                 const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides,
-                                 int interleave, int swizzle, int l2_promotion, int oob_fill);
-  Status (*TensorMapEncodeIm2col)(OpaqueTensorMap*, int type, uint32_t rank, void* address, const uint64_t* dims,
-                                  const uint64_t* strides, const int* lower, const int* upper,
-                                  uint32_t channels_per_pixel, uint32_t pixels_per_column,
-                                  const uint32_t* element_strides, int interleave, int swizzle, int l2_promotion,
-                                  int oob_fill);
+  Status (*TensorMapEncodeTiled)(OpaqueTensorMap*, int type, uint32_t rank, void* address,
+                                 const uint64_t* dims, const uint64_t* strides, const uint32_t* box,
+                                 const uint32_t* element_strides, int interleave, int swizzle,
+                                 int l2_promotion, int oob_fill);
+  Status (*TensorMapEncodeIm2col)(OpaqueTensorMap*, int type, uint32_t rank, void* address,
+                                  const uint64_t* dims, const uint64_t* strides, const int* lower,
+                                  const int* upper, uint32_t channels_per_pixel, uint32_t pixels_per_column,
+                                  const uint32_t* element_strides, int interleave, int swizzle,
+                                  int l2_promotion, int oob_fill);
 
   // "CUDA_ERROR_INVALID_VALUE (1): invalid argument"
   std::string text(Status status) const;

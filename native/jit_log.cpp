@@ -38,7 +38,8 @@ int number_before(std::string_view line, std::string_view unit) {
   if (at == std::string_view::npos) return 0;
   const std::string_view before = trim(line.substr(0, at));
   const auto start = before.find_last_not_of("0123456789");
-  return static_cast<int>(leading_number(before.substr(start == std::string_view::npos ? 0 : start + 1)).value_or(0));
+  return static_cast<int>(
+      leading_number(before.substr(start == std::string_view::npos ? 0 : start + 1)).value_or(0));
 }
 
 struct Marker {
@@ -143,7 +144,8 @@ isa::Diagnostics jit_diagnostics(std::string_view log, std::string_view ptx, con
     isa::Diagnostic d{.code = "PLD8005", .message = "the driver's PTX compiler: " + message.text, .help = {}};
     d.loc.line = message.line;
     const isa::SourceLoc author = author_location(ptx, message.line);
-    if (message.line != 0 && author.known()) d.help = fmt::format("written at {}:{}", author.file, author.line);
+    if (message.line != 0 && author.known())
+      d.help = fmt::format("written at {}:{}", author.file, author.line);
     out.push_back(std::move(d));
   }
   if (out.empty()) out.push_back({.code = "PLD8005", .message = fallback});

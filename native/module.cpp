@@ -96,7 +96,8 @@ Result<GlobalVariable> Module::global(const std::string& name) const {
   const Session& session = *module_->session;
   session.enter();
   GlobalVariable out;
-  const driver::Status status = session.api().ModuleGetGlobal(&out.address, &out.bytes, module_->handle, name.c_str());
+  const driver::Status status =
+      session.api().ModuleGetGlobal(&out.address, &out.bytes, module_->handle, name.c_str());
   if (auto done = session.check(status, fmt::format("variable `{}` of the module", name)); !done)
     return tl::unexpected(done.error());
   return out;
@@ -132,12 +133,16 @@ struct KernelState {
 };
 
 Function::Function(std::shared_ptr<LoadedModule> module, driver::Function handle, std::string name)
-    : module_(std::move(module)), handle_(handle), name_(std::move(name)), state_(std::make_shared<KernelState>()) {
+    : module_(std::move(module)),
+      handle_(handle),
+      name_(std::move(name)),
+      state_(std::make_shared<KernelState>()) {
   const driver::Api& api = module_->session->api();
   if (!api.FuncGetParamInfo) return;
   std::vector<size_t> sizes;
   size_t offset = 0, bytes = 0;
-  while (api.FuncGetParamInfo(handle_, sizes.size(), &offset, &bytes) == driver::success) sizes.push_back(bytes);
+  while (api.FuncGetParamInfo(handle_, sizes.size(), &offset, &bytes) == driver::success)
+    sizes.push_back(bytes);
   state_->parameter_bytes = std::move(sizes);
 }
 
@@ -145,12 +150,12 @@ Result<void> Function::check_parameters(const Arguments& arguments) const {
   if (!state_->parameter_bytes) return {};
   const std::vector<size_t>& wanted = *state_->parameter_bytes;
   if (wanted.size() != arguments.count())
-    return failure("PLD8004",
-                   fmt::format("`{}` has {} parameters, {} were given", name_, wanted.size(), arguments.count()));
+    return failure("PLD8004", fmt::format("`{}` has {} parameters, {} were given", name_, wanted.size(),
+                                          arguments.count()));
   for (size_t i = 0; i < wanted.size(); ++i)
     if (arguments.bytes(i) != wanted[i])
-      return failure("PLD8004", fmt::format("parameter {} of `{}` has {} bytes, {} were given", i, name_, wanted[i],
-                                            arguments.bytes(i)));
+      return failure("PLD8004", fmt::format("parameter {} of `{}` has {} bytes, {} were given", i, name_,
+                                            wanted[i], arguments.bytes(i)));
   return {};
 }
 
@@ -160,12 +165,16 @@ Result<void> Function::allow(const LaunchShape& shape) const {
   const DeviceFacts& facts = session.facts();
   if (shape.dynamic_shared_bytes > state_->dynamic_shared_allowed) {
     if (shape.dynamic_shared_bytes > static_cast<uint32_t>(facts.shared_bytes_per_cta))
-      return failure("PLD8004", fmt::format("`{}` wants {} bytes of dynamic shared memory, {} has {} per CTA", name_,
-                                            shape.dynamic_shared_bytes, facts.name, facts.shared_bytes_per_cta));
-    const auto status = session.api().FuncSetAttribute(handle_, driver::FunctionAttribute::max_dynamic_shared_bytes,
-                                                       static_cast<int>(shape.dynamic_shared_bytes));
-    if (auto done = session.check(status, fmt::format("{} bytes of dynamic shared memory for `{}`",
-                                                      shape.dynamic_shared_bytes, name_), "PLD8004");
+      return failure("PLD8004",
+                     fmt::format("`{}` wants {} bytes of dynamic shared memory, {} has {} per CTA", name_,
+                                 shape.dynamic_shared_bytes, facts.name, facts.shared_bytes_per_cta));
+    const auto status =
+        session.api().FuncSetAttribute(handle_, driver::FunctionAttribute::max_dynamic_shared_bytes,
+                                       static_cast<int>(shape.dynamic_shared_bytes));
+    if (auto done = session.check(
+            status,
+            fmt::format("{} bytes of dynamic shared memory for `{}`", shape.dynamic_shared_bytes, name_),
+            "PLD8004");
         !done)
       return done;
     state_->dynamic_shared_allowed = shape.dynamic_shared_bytes;
@@ -173,8 +182,8 @@ Result<void> Function::allow(const LaunchShape& shape) const {
   if (shape.cluster && shape.cluster->count() > 8 && !state_->large_clusters_allowed) {
     const auto status =
         session.api().FuncSetAttribute(handle_, driver::FunctionAttribute::non_portable_cluster_allowed, 1);
-    if (auto done = session.check(status, fmt::format("a cluster of {} CTAs for `{}`", shape.cluster->count(), name_),
-                                  "PLD8004");
+    if (auto done = session.check(
+            status, fmt::format("a cluster of {} CTAs for `{}`", shape.cluster->count(), name_), "PLD8004");
         !done)
       return done;
     state_->large_clusters_allowed = true;
@@ -197,13 +206,21 @@ Result<void> Function::launch(const LaunchShape& shape, const Arguments& argumen
     attributes[count].id = driver::LaunchAttributeId::programmatic_stream_serialization;
     attributes[count++].value.flag = 1;
   }
-  const driver::LaunchConfig config{shape.grid.x,  shape.grid.y,  shape.grid.z, shape.block.x,
-                                    shape.block.y, shape.block.z, shape.dynamic_shared_bytes,
-                                    nullptr,       attributes,    count};
+  const driver::LaunchConfig config{shape.grid.x,
+                                    shape.grid.y,
+                                    shape.grid.z,
+                                    shape.block.x,
+                                    shape.block.y,
+                                    shape.block.z,
+                                    shape.dynamic_shared_bytes,
+                                    nullptr,
+                                    attributes,
+                                    count};
   auto pointers = arguments.pointers();
   const driver::Status status = session.api().LaunchKernelEx(&config, handle_, pointers.data(), nullptr);
-  return session.check(status, fmt::format("launch of `{}` with grid {}x{}x{}, block {}x{}x{}", name_, shape.grid.x,
-                                           shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z),
+  return session.check(status,
+                       fmt::format("launch of `{}` with grid {}x{}x{}, block {}x{}x{}", name_, shape.grid.x,
+                                   shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z),
                        "PLD8004");
 }
 

@@ -8,14 +8,16 @@
 
 namespace palladion::native {
 
-inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message, std::string help = {}) {
+inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message,
+                                                std::string help = {}) {
   return tl::unexpected(
       isa::Diagnostics{{.code = std::move(code), .message = std::move(message), .help = std::move(help)}});
 }
 
 class Session {
  public:
-  Session(std::shared_ptr<const driver::Api> api, driver::DeviceId device, driver::Context context, DeviceFacts facts)
+  Session(std::shared_ptr<const driver::Api> api, driver::DeviceId device, driver::Context context,
+          DeviceFacts facts)
       : api_(std::move(api)), device_(device), context_(context), facts_(std::move(facts)) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -18,39 +18,52 @@ std::string describe_mbarrier(const ClusterState& cluster, const Wait& w) {
   std::memcpy(&word, cta.shared.data() + (a & shared_offset_mask), 8);
   const MbarrierState s = MbarrierState::decode(word);
   return fmt::format(
-      "the mbarrier at shared address 0x{:x} of CTA rank {}: it waits for a phase of parity {} to complete; the current phase has "
+      "the mbarrier at shared address 0x{:x} of CTA rank {}: it waits for a phase of parity {} to complete; "
+      "the current phase has "
       "parity {}, {} of {} arrivals have come{}",
-      a & shared_offset_mask, a >> cta_rank_shift, w.value, static_cast<int>(s.parity), s.expected - s.pending, s.expected,
-      s.tx == 0 ? std::string(", all announced bytes are there") : fmt::format(", {} bytes are outstanding", s.tx));
+      a & shared_offset_mask, a >> cta_rank_shift, w.value, static_cast<int>(s.parity),
+      s.expected - s.pending, s.expected,
+      s.tx == 0 ? std::string(", all announced bytes are there")
+                : fmt::format(", {} bytes are outstanding", s.tx));
 }
 
 std::string describe(const ClusterState& cluster, const CtaState& cta, const LaneGroup& g) {
   using K = Wait::Kind;
   const Wait& w = g.wait;
   switch (w.kind) {
-    case K::none: return "nothing";
-    case K::convergence: return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.object);
-    case K::mbarrier: return describe_mbarrier(cluster, w);
+    case K::none:
+      return "nothing";
+    case K::convergence:
+      return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.object);
+    case K::mbarrier:
+      return describe_mbarrier(cluster, w);
     case K::cta_barrier: {
       const NamedBarrier& b = cta.barriers[w.object];
       return fmt::format("barrier {}: {} of {} threads have arrived", w.object, b.arrived,
                          b.expected != 0 ? b.expected : cta.alive_threads);
     }
-    case K::cluster_barrier: return fmt::format("the cluster barrier: {} threads have arrived", cluster.barrier.arrived);
-    case K::bulk_group: return "its bulk async-groups";
-    case K::cp_async_group: return "its cp.async groups";
-    case K::wgmma_group: return "its wgmma groups: another warp of the warpgroup has not issued the same wgmma";
+    case K::cluster_barrier:
+      return fmt::format("the cluster barrier: {} threads have arrived", cluster.barrier.arrived);
+    case K::bulk_group:
+      return "its bulk async-groups";
+    case K::cp_async_group:
+      return "its cp.async groups";
+    case K::wgmma_group:
+      return "its wgmma groups: another warp of the warpgroup has not issued the same wgmma";
     case K::registers:
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
-    case K::edge: return "a strong access of global memory";
-    case K::poll: return "a value in memory or a barrier that it tests over and over";
+    case K::edge:
+      return "a strong access of global memory";
+    case K::poll:
+      return "a value in memory or a barrier that it tests over and over";
   }
   return "nothing";
 }
 
 }  // namespace
 
-Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident, bool more_clusters) {
+Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident,
+                          bool more_clusters) {
   Finding f;
   f.code = "PLD3080";
   f.fatal = true;
@@ -63,11 +76,17 @@ Finding describe_deadlock(const Program& program, const std::vector<const Cluste
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
           const MicroOp& op = program.code[g.pc];
-          Site site{.cta = cta.id, .warp = warp.id, .lanes = g.mask, .ptx_line = 0, .source = {}, .instruction = {}};
+          Site site{.cta = cta.id,
+                    .warp = warp.id,
+                    .lanes = g.mask,
+                    .ptx_line = 0,
+                    .source = {},
+                    .instruction = {}};
           if (op.instruction != nullptr) {
             site.ptx_line = op.instruction->origin.ptx_line;
             if (const isa::SourceLoc* loc = program.module->source(*op.instruction)) site.source = *loc;
-            site.instruction = isa::print(*program.module, program.module->functions[op.function], *op.instruction);
+            site.instruction =
+                isa::print(*program.module, program.module->functions[op.function], *op.instruction);
           }
           auto& entry = waits[{g.pc, describe(*cluster, cta, g)}];
           if (entry.first++ == 0) entry.second = std::move(site);
@@ -75,12 +94,14 @@ Finding describe_deadlock(const Program& program, const std::vector<const Cluste
       }
     }
   }
-  f.message = fmt::format("deadlock: nothing can move any more; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
+  f.message = fmt::format("deadlock: nothing can move any more; {} warp{}", waiting,
+                          waiting == 1 ? " waits" : "s wait");
   constexpr size_t shown = 24;
   for (auto& [key, entry] : waits) {
     if (f.sites.size() == shown) break;
     f.sites.push_back(entry.second);
-    f.notes.push_back(fmt::format("{}{}", key.second, entry.first > 1 ? fmt::format(" ({} warps like this one)", entry.first) : ""));
+    f.notes.push_back(fmt::format(
+        "{}{}", key.second, entry.first > 1 ? fmt::format(" ({} warps like this one)", entry.first) : ""));
   }
   if (waits.size() > shown) f.notes.push_back(fmt::format("and {} other places", waits.size() - shown));
   if (more_clusters) f.notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");

@@ -8,6 +8,7 @@
 namespace palladion::sim {
 
 // `more_clusters`: CTAs that have not been started wait for room.
-Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident, bool more_clusters);
+Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident,
+                          bool more_clusters);
 
 }  // namespace palladion::sim

@@ -16,13 +16,16 @@ struct ThreadId {
 
 struct Event {
   enum class Kind : uint8_t {
-    instruction,    // a warp executed an instruction with `lanes`
-    access,         // lanes touched memory: address[i], size bytes each
-    async_issue,    // an asynchronous operation `async_id` was issued
-    async_read,     // it has read its sources
-    async_land,     // its results are visible
-    barrier_arrive, barrier_complete, barrier_wait,
-    cta_begin, cta_end,
+    instruction,  // a warp executed an instruction with `lanes`
+    access,       // lanes touched memory: address[i], size bytes each
+    async_issue,  // an asynchronous operation `async_id` was issued
+    async_read,   // it has read its sources
+    async_land,   // its results are visible
+    barrier_arrive,
+    barrier_complete,
+    barrier_wait,
+    cta_begin,
+    cta_end,
   };
   Kind kind = Kind::instruction;
   ThreadId who;
@@ -30,10 +33,10 @@ struct Event {
   const isa::Instruction* instruction = nullptr;
   isa::Space space = isa::Space::generic;
   bool write = false;
-  uint32_t size = 0;                     // bytes a lane, or of the async range
-  const uint64_t* addresses = nullptr;   // 32, valid where `lanes` says so
+  uint32_t size = 0;                    // bytes a lane, or of the async range
+  const uint64_t* addresses = nullptr;  // 32, valid where `lanes` says so
   uint64_t async_id = 0;
-  uint64_t object = 0;                   // barrier: address or id
+  uint64_t object = 0;  // barrier: address or id
 };
 
 class Observer {

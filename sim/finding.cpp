@@ -7,10 +7,14 @@ namespace {
 
 std::string_view word(const Finding& f) {
   switch (f.severity) {
-    case FindingSeverity::error: return "error";
-    case FindingSeverity::strict: return "strict";
-    case FindingSeverity::unknown: return "unknown";
-    case FindingSeverity::unsupported: return "unsupported";
+    case FindingSeverity::error:
+      return "error";
+    case FindingSeverity::strict:
+      return "strict";
+    case FindingSeverity::unknown:
+      return "unknown";
+    case FindingSeverity::unsupported:
+      return "unsupported";
   }
   return "error";
 }

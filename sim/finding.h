@@ -15,10 +15,10 @@ enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
 struct Site {
   isa::Dim3 cta{0, 0, 0};
   uint32_t warp = 0;
-  uint32_t lanes = 0;      // mask of the lanes concerned
-  uint32_t ptx_line = 0;   // 0 = unknown
-  isa::SourceLoc source;   // the author's line, when known
-  std::string instruction; // its PTX text
+  uint32_t lanes = 0;       // mask of the lanes concerned
+  uint32_t ptx_line = 0;    // 0 = unknown
+  isa::SourceLoc source;    // the author's line, when known
+  std::string instruction;  // its PTX text
 };
 
 struct Finding {

@@ -13,8 +13,8 @@
 namespace palladion::sim {
 namespace {
 
-constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two edges
-constexpr uint32_t stuck_edges = 20000;     // edges with nothing but polling before a run is called stuck
+constexpr uint64_t quantum = 1 << 22;    // warp instructions of one cluster between two edges
+constexpr uint32_t stuck_edges = 20000;  // edges with nothing but polling before a run is called stuck
 
 void refuse(RunResult& r, std::string code, std::string message, std::string help = {}) {
   isa::Diagnostic d;
@@ -25,38 +25,50 @@ void refuse(RunResult& r, std::string code, std::string message, std::string hel
 }
 
 bool divides(const isa::Dim3& part, const isa::Dim3& whole) {
-  return part.x != 0 && part.y != 0 && part.z != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
+  return part.x != 0 && part.y != 0 && part.z != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 &&
+         whole.z % part.z == 0;
 }
 
 void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function& entry, RunResult& r) {
   const auto threads = l.block.count();
   if (threads == 0 || threads > static_cast<uint64_t>(arch.max_threads_per_cta))
-    refuse(r, "PLD3101", fmt::format("a block of {} threads: must be 1 to {}", threads, arch.max_threads_per_cta));
+    refuse(r, "PLD3101",
+           fmt::format("a block of {} threads: must be 1 to {}", threads, arch.max_threads_per_cta));
   if (l.grid.count() == 0) refuse(r, "PLD3102", "the grid is empty");
   if (!divides(l.cluster, l.grid))
-    refuse(r, "PLD3103", fmt::format("a grid of {}x{}x{} is not a multiple of the cluster {}x{}x{}", l.grid.x, l.grid.y,
-                                     l.grid.z, l.cluster.x, l.cluster.y, l.cluster.z));
+    refuse(r, "PLD3103",
+           fmt::format("a grid of {}x{}x{} is not a multiple of the cluster {}x{}x{}", l.grid.x, l.grid.y,
+                       l.grid.z, l.cluster.x, l.cluster.y, l.cluster.z));
   if (l.cluster.count() > static_cast<uint64_t>(arch.max_cluster))
-    refuse(r, "PLD3104", fmt::format("a cluster of {} CTAs: at most {}", l.cluster.count(), arch.max_cluster));
+    refuse(r, "PLD3104",
+           fmt::format("a cluster of {} CTAs: at most {}", l.cluster.count(), arch.max_cluster));
   if (entry.reqntid && !(*entry.reqntid == l.block))
-    refuse(r, "PLD3105", fmt::format("the kernel requires a block of {}x{}x{} (.reqntid), the launch says {}x{}x{}",
-                                     entry.reqntid->x, entry.reqntid->y, entry.reqntid->z, l.block.x, l.block.y, l.block.z));
+    refuse(
+        r, "PLD3105",
+        fmt::format("the kernel requires a block of {}x{}x{} (.reqntid), the launch says {}x{}x{}",
+                    entry.reqntid->x, entry.reqntid->y, entry.reqntid->z, l.block.x, l.block.y, l.block.z));
   if (entry.maxntid && entry.maxntid->count() < threads)
-    refuse(r, "PLD3106", fmt::format("the kernel allows {} threads a block (.maxntid), the launch says {}", entry.maxntid->count(), threads));
-  if (entry.reqnctapercluster && entry.reqnctapercluster->count() > 1 && !(*entry.reqnctapercluster == l.cluster))
+    refuse(r, "PLD3106",
+           fmt::format("the kernel allows {} threads a block (.maxntid), the launch says {}",
+                       entry.maxntid->count(), threads));
+  if (entry.reqnctapercluster && entry.reqnctapercluster->count() > 1 &&
+      !(*entry.reqnctapercluster == l.cluster))
     refuse(r, "PLD3107", "the launch's cluster differs from the kernel's .reqnctapercluster");
 }
 
 void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& program, RunResult& r) {
   const uint64_t shared = uint64_t{program.static_shared} - reserved_shared_bytes + l.dynamic_shared;
   if (shared > static_cast<uint64_t>(arch.max_shared_bytes_per_cta)) {
-    refuse(r, "PLD3108", fmt::format("{} bytes of shared memory a CTA: {} has {}", shared, arch.name, arch.max_shared_bytes_per_cta));
+    refuse(r, "PLD3108",
+           fmt::format("{} bytes of shared memory a CTA: {} has {}", shared, arch.name,
+                       arch.max_shared_bytes_per_cta));
     return;
   }
   isa::CtaResources need;
   need.threads = static_cast<int>(l.block.count());
   need.registers_per_thread = static_cast<int>(std::min<uint32_t>(
-      program.launch_registers, static_cast<uint32_t>(65536 / std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1) / 8 * 8)));
+      program.launch_registers,
+      static_cast<uint32_t>(65536 / std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1) / 8 * 8)));
   need.shared_bytes = static_cast<int64_t>(shared);
   const isa::Occupancy o = isa::occupancy(arch, need);
   if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
@@ -66,7 +78,8 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
 // The clusters of one launch: those that have not started, those that are resident.
 class Grid {
  public:
-  Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t resident, RunResult& result)
+  Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t resident,
+       RunResult& result)
       : context_(context), options_(options), clusters_(clusters), limit_(resident), result_(result) {}
 
   void run();
@@ -89,7 +102,8 @@ class Grid {
 
 unsigned Grid::host_threads() const {
   if (options_.observer != nullptr) return 1;
-  const unsigned all = options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned all =
+      options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
   return static_cast<unsigned>(std::min<uint64_t>(all, std::min(limit_, clusters_)));
 }
 
@@ -172,8 +186,9 @@ void Grid::run() {
     const bool polls_only = progress == last_progress && resident_.size() == before;
     last_progress = progress;
     stuck = polls_only ? stuck + 1 : 0;
-    const bool nothing_runs = !useful && !at_edge && polls_only &&
-                              std::ranges::all_of(ran, [](const QuantumResult& q) { return q.executed == 0; });
+    const bool nothing_runs =
+        !useful && !at_edge && polls_only &&
+        std::ranges::all_of(ran, [](const QuantumResult& q) { return q.executed == 0; });
     if (!faulted_ && !resident_.empty() && (nothing_runs || stuck >= stuck_edges)) {
       std::vector<const ClusterState*> view;
       for (const auto& c : resident_) view.push_back(c.get());
@@ -187,7 +202,8 @@ void Grid::run() {
       f.code = "PLD3002";
       f.severity = FindingSeverity::unknown;
       f.fatal = true;
-      f.message = fmt::format("given up after {} warp instructions: the run neither ended nor stood still", instructions);
+      f.message = fmt::format("given up after {} warp instructions: the run neither ended nor stood still",
+                              instructions);
       result_.findings.push_back(std::move(f));
       break;
     }
@@ -211,7 +227,8 @@ void Machine::load(const isa::Module& module) {
     if (!is_global(s)) continue;
     addresses[id] = memory_.allocate(s.variable.size(), s.name);
     uint8_t* bytes = memory_.find(addresses[id], s.variable.size());
-    std::copy_n(s.variable.init.begin(), std::min<uint64_t>(s.variable.init.size(), s.variable.size()), bytes);
+    std::copy_n(s.variable.init.begin(), std::min<uint64_t>(s.variable.init.size(), s.variable.size()),
+                bytes);
   }
   for (isa::SymbolId id = 0; id < module.symbols.size(); ++id) {
     const isa::Symbol& s = module.symbols[id];
@@ -234,8 +251,9 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   RunResult result;
   const isa::Function* entry = launch.module->find_entry(launch.entry);
   if (entry == nullptr) {
-    refuse(result, "PLD3100", launch.entry.empty() ? "the module has no entry, or several: name one"
-                                                   : fmt::format("the module has no entry `{}`", launch.entry));
+    refuse(result, "PLD3100",
+           launch.entry.empty() ? "the module has no entry, or several: name one"
+                                : fmt::format("the module has no entry `{}`", launch.entry));
     return result;
   }
   check_shape(*arch_, launch, *entry, result);
@@ -248,7 +266,9 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   if (result.errors.empty()) check_resources(*arch_, launch, **program, result);
   const uint32_t param_bytes = isa::param_layout(*launch.module, *entry).size;
   if (launch.params.size() != param_bytes)
-    refuse(result, "PLD3110", fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes, launch.params.size()));
+    refuse(result, "PLD3110",
+           fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes,
+                       launch.params.size()));
   if (!result.errors.empty()) return result;
 
   LaunchState state;
@@ -265,7 +285,8 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   const RunContext context{**program, state, memory_, options.schedule, options.observer, options.stop};
   const uint64_t per_cluster = launch.cluster.count();
   const uint64_t clusters = launch.grid.count() / per_cluster;
-  const uint64_t resident = std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
+  const uint64_t resident =
+      std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
   Grid(context, options, clusters, resident, result).run();
   memory_.release(state.param_base);
   return result;

@@ -19,31 +19,31 @@ namespace palladion::sim {
 
 struct Launch {
   const isa::Module* module = nullptr;
-  std::string entry;              // empty: the module's only entry
+  std::string entry;  // empty: the module's only entry
   isa::Dim3 grid, block;
-  isa::Dim3 cluster;              // CTAs; must divide the grid
-  uint32_t dynamic_shared = 0;    // bytes a CTA
-  std::vector<uint8_t> params;    // the parameter block, laid out as isa::param_layout says
+  isa::Dim3 cluster;            // CTAs; must divide the grid
+  uint32_t dynamic_shared = 0;  // bytes a CTA
+  std::vector<uint8_t> params;  // the parameter block, laid out as isa::param_layout says
 };
 
 struct RunOptions {
-  Schedule schedule;              // functional
-  unsigned threads = 0;           // host threads; 0 = all cores
-  uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
-  Observer* observer = nullptr;   // forces one host thread
-  const std::atomic<bool>* stop = nullptr;                  // set from outside: end with what is known
+  Schedule schedule;                        // functional
+  unsigned threads = 0;                     // host threads; 0 = all cores
+  uint64_t max_instructions = 0;            // warp instructions after which the run is given up; 0 = no limit
+  Observer* observer = nullptr;             // forces one host thread
+  const std::atomic<bool>* stop = nullptr;  // set from outside: end with what is known
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
 };
 
 struct RunResult {
-  isa::Diagnostics errors;        // the launch was refused
+  isa::Diagnostics errors;  // the launch was refused
   std::vector<Finding> findings;
-  uint64_t instructions = 0;      // warp instructions executed
-  uint64_t ctas = 0;              // finished
+  uint64_t instructions = 0;  // warp instructions executed
+  uint64_t ctas = 0;          // finished
   uint32_t resident_ctas_per_sm = 0;
-  bool completed = false;         // every CTA ran to its end
+  bool completed = false;  // every CTA ran to its end
   bool interrupted = false;
-  std::string printed;            // vprintf, in cluster order
+  std::string printed;  // vprintf, in cluster order
   bool clean() const { return errors.empty() && findings.empty() && completed; }
 };
 

@@ -119,7 +119,8 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
 }
 
 std::string_view name(OccupancyLimit limit) {
-  constexpr std::string_view names[] = {"CTAs per SM", "warps per SM", "registers", "shared memory", "barriers"};
+  constexpr std::string_view names[] = {"CTAs per SM", "warps per SM", "registers", "shared memory",
+                                        "barriers"};
   return names[static_cast<int>(limit)];
 }
 
@@ -139,7 +140,8 @@ std::string cta_too_large(const ArchSpec& a, const CtaResources& cta, int64_t re
     return fmt::format("{} bytes of shared memory in a CTA, {} allows {}", cta.shared_bytes, a.name,
                        a.max_shared_bytes_per_cta);
   if (cta.barriers > a.named_barriers_per_cta)
-    return fmt::format("{} named barriers in a CTA, {} has {}", cta.barriers, a.name, a.named_barriers_per_cta);
+    return fmt::format("{} named barriers in a CTA, {} has {}", cta.barriers, a.name,
+                       a.named_barriers_per_cta);
   return {};
 }
 
@@ -149,10 +151,12 @@ std::string cta_too_large(const ArchSpec& a, const CtaResources& cta, int64_t re
 // resident CTAs then follows from whole warps per sub-core (cuda_occupancy.h).
 Occupancy occupancy(const ArchSpec& a, const CtaResources& cta) {
   const int64_t warps = (cta.threads + a.warp_size - 1) / a.warp_size;
-  const int64_t per_warp = round_up(int64_t{cta.registers_per_thread} * a.warp_size, a.register_unit_per_warp);
+  const int64_t per_warp =
+      round_up(int64_t{cta.registers_per_thread} * a.warp_size, a.register_unit_per_warp);
   Occupancy result;
   result.registers_per_warp = static_cast<int>(per_warp);
-  result.shared_bytes_per_cta = round_up(cta.shared_bytes + a.reserved_shared_bytes_per_cta, a.shared_unit_bytes);
+  result.shared_bytes_per_cta =
+      round_up(cta.shared_bytes + a.reserved_shared_bytes_per_cta, a.shared_unit_bytes);
   result.reason = cta_too_large(a, cta, per_warp * round_up(warps, a.sub_cores));
   if (!result.reason.empty()) return result;
 

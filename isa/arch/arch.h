@@ -18,36 +18,36 @@ struct ArchSpec {
   // Size of the chip.
   int sm_count;
   int gpc_count;
-  int sub_cores;                // warp schedulers per SM
+  int sub_cores;  // warp schedulers per SM
   int64_t l2_bytes;
   int64_t memory_bytes;
-  double memory_gb_per_s;       // published peak
-  int sm_clock_mhz;             // maximum boost
+  double memory_gb_per_s;  // published peak
+  int sm_clock_mhz;        // maximum boost
   int memory_clock_mhz;
 
   // Limits of an SM.
   int max_threads_per_sm;
   int max_warps_per_sm;
   int max_ctas_per_sm;
-  int registers_per_sm;         // 32-bit
+  int registers_per_sm;  // 32-bit
   int shared_bytes_per_sm;
-  int barriers_per_sm;          // named barriers, shared by the resident CTAs
+  int barriers_per_sm;  // named barriers, shared by the resident CTAs
 
   // Limits of a CTA, a thread, a cluster, a grid.
   int max_threads_per_cta;
   int max_registers_per_thread;
   int max_shared_bytes_per_cta;
-  int static_shared_bytes_per_cta;   // without asking for more
-  int reserved_shared_bytes_per_cta; // taken by the system from each resident CTA's share
+  int static_shared_bytes_per_cta;    // without asking for more
+  int reserved_shared_bytes_per_cta;  // taken by the system from each resident CTA's share
   int named_barriers_per_cta;
   int max_cluster_portable;
-  int max_cluster;                   // with the non-portable attribute
+  int max_cluster;  // with the non-portable attribute
   int64_t max_grid_x, max_grid_yz;
   int max_cta_x, max_cta_y, max_cta_z;
   int max_parameter_bytes;
 
   // Units of allocation.
-  int register_unit_per_warp;   // registers
+  int register_unit_per_warp;  // registers
   int register_unit_per_thread;
   int shared_unit_bytes;
   int warp_size;
@@ -78,11 +78,11 @@ enum class OccupancyLimit : uint8_t { ctas, warps, registers, shared, barriers }
 std::string_view name(OccupancyLimit limit);
 
 struct Occupancy {
-  int ctas_per_sm = 0;                // 0: not even one fits
-  OccupancyLimit limit{};             // the scarcest resource
-  int64_t shared_bytes_per_cta = 0;   // allocated, the reserve included
-  int registers_per_warp = 0;         // allocated
-  std::string reason;                 // why no CTA fits; empty otherwise
+  int ctas_per_sm = 0;               // 0: not even one fits
+  OccupancyLimit limit{};            // the scarcest resource
+  int64_t shared_bytes_per_cta = 0;  // allocated, the reserve included
+  int registers_per_warp = 0;        // allocated
+  std::string reason;                // why no CTA fits; empty otherwise
 };
 Occupancy occupancy(const ArchSpec& arch, const CtaResources& cta);
 

@@ -22,10 +22,10 @@ struct FragmentIndex {
 // `registers` are 32 bits wide, except for f64 (64) and s32/f32 accumulators of a single part.
 struct FragmentLayout {
   int rows, cols;
-  int lanes;       // 32, or 128 for a warpgroup (warp w holds rows 16w...)
-  int registers;   // per lane
-  int parts;       // elements per register
-  bool transposed; // B operands: rows run along registers (K), columns along groups (N)
+  int lanes;        // 32, or 128 for a warpgroup (warp w holds rows 16w...)
+  int registers;    // per lane
+  int parts;        // elements per register
+  bool transposed;  // B operands: rows run along registers (K), columns along groups (N)
 
   // How many 8-row groups one lane holds: registers step over them first.
   constexpr int row_halves() const { return transposed ? 1 : (rows / (lanes / 32)) / 8; }
@@ -49,7 +49,8 @@ struct FragmentLayout {
     const int in_warp = across - warp * 16;
     const int lane = warp * 32 + in_warp % 8 * 4 + k / along % 4;
     const int step = in_warp / 8 + halves * (k / (4 * along));
-    return parts > 1 ? FragmentIndex{lane, step, k % along} : FragmentIndex{lane, step * along + k % along, 0};
+    return parts > 1 ? FragmentIndex{lane, step, k % along}
+                     : FragmentIndex{lane, step * along + k % along, 0};
   }
 
   // Neighbours along K (or N) that one lane holds: in one register, or, for accumulators of 32 and 64

@@ -12,7 +12,14 @@ namespace palladion::isa {
 
 // The first seven values are the driver's CUtensorMapSwizzle numbers.
 enum class Swizzle : uint8_t {
-  none, b32, b64, b128, b128_atom_32b, b128_atom_32b_flip_8b, b128_atom_64b, b96
+  none,
+  b32,
+  b64,
+  b128,
+  b128_atom_32b,
+  b128_atom_32b_flip_8b,
+  b128_atom_64b,
+  b96
 };
 inline constexpr int swizzle_count = 8;
 
@@ -26,8 +33,8 @@ struct SwizzleShape {
 };
 
 inline constexpr SwizzleShape swizzle_shapes[swizzle_count] = {
-    {16, 16, 16, 0, 0},   {32, 256, 16, 1, 4},  {64, 512, 16, 3, 4},  {128, 1024, 16, 7, 4},
-    {128, 512, 32, 3, 5}, {128, 512, 8, 3, 5},  {128, 256, 64, 1, 6}, {96, 256, 16, 1, 4},
+    {16, 16, 16, 0, 0},   {32, 256, 16, 1, 4}, {64, 512, 16, 3, 4},  {128, 1024, 16, 7, 4},
+    {128, 512, 32, 3, 5}, {128, 512, 8, 3, 5}, {128, 256, 64, 1, 6}, {96, 256, 16, 1, 4},
 };
 
 constexpr const SwizzleShape& shape(Swizzle s) { return swizzle_shapes[static_cast<int>(s)]; }
@@ -103,18 +110,22 @@ constexpr bool whole_chunks(uint32_t address, uint32_t bytes, Swizzle s) {
 }  // namespace detail
 
 // `shared` points at shared address 0 of the CTA; `address` is the place before the swizzle.
-inline void store_swizzled(std::byte* shared, uint32_t address, const std::byte* source, uint32_t bytes, Swizzle s) {
+inline void store_swizzled(std::byte* shared, uint32_t address, const std::byte* source, uint32_t bytes,
+                           Swizzle s) {
   if (detail::whole_chunks(address, bytes, s))
-    return detail::for_each_16_bytes(
-        address, bytes, s, [&](uint32_t at, uint32_t offset) { std::memcpy(shared + at, source + offset, 16); });
+    return detail::for_each_16_bytes(address, bytes, s, [&](uint32_t at, uint32_t offset) {
+      std::memcpy(shared + at, source + offset, 16);
+    });
   for_each_chunk(address, bytes, s, [&](uint32_t at, uint32_t offset, uint32_t n) {
     std::memcpy(shared + at, source + offset, n);
   });
 }
-inline void load_swizzled(std::byte* target, const std::byte* shared, uint32_t address, uint32_t bytes, Swizzle s) {
+inline void load_swizzled(std::byte* target, const std::byte* shared, uint32_t address, uint32_t bytes,
+                          Swizzle s) {
   if (detail::whole_chunks(address, bytes, s))
-    return detail::for_each_16_bytes(
-        address, bytes, s, [&](uint32_t at, uint32_t offset) { std::memcpy(target + offset, shared + at, 16); });
+    return detail::for_each_16_bytes(address, bytes, s, [&](uint32_t at, uint32_t offset) {
+      std::memcpy(target + offset, shared + at, 16);
+    });
   for_each_chunk(address, bytes, s, [&](uint32_t at, uint32_t offset, uint32_t n) {
     std::memcpy(target + offset, shared + at, n);
   });

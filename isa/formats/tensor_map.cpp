@@ -13,11 +13,11 @@ struct DataTypeFacts {
 };
 
 constexpr DataTypeFacts facts[tensor_data_type_count] = {
-    {"UINT8", 8, false, 0},          {"UINT16", 16, false, 1},          {"UINT32", 32, false, 2},
-    {"INT32", 32, false, 3},         {"UINT64", 64, false, 4},          {"INT64", 64, false, 5},
-    {"FLOAT16", 16, true, 6},        {"FLOAT32", 32, true, 7},          {"FLOAT64", 64, true, 9},
-    {"BFLOAT16", 16, true, 10},      {"FLOAT32_FTZ", 32, true, 8},      {"TFLOAT32", 32, true, 11},
-    {"TFLOAT32_FTZ", 32, true, 12},  {"16U4_ALIGN8B", 4, false, 13},    {"16U4_ALIGN16B", 4, false, 14},
+    {"UINT8", 8, false, 0},          {"UINT16", 16, false, 1},       {"UINT32", 32, false, 2},
+    {"INT32", 32, false, 3},         {"UINT64", 64, false, 4},       {"INT64", 64, false, 5},
+    {"FLOAT16", 16, true, 6},        {"FLOAT32", 32, true, 7},       {"FLOAT64", 64, true, 9},
+    {"BFLOAT16", 16, true, 10},      {"FLOAT32_FTZ", 32, true, 8},   {"TFLOAT32", 32, true, 11},
+    {"TFLOAT32_FTZ", 32, true, 12},  {"16U4_ALIGN8B", 4, false, 13}, {"16U4_ALIGN16B", 4, false, 14},
     {"16U6_ALIGN16B", 6, false, 15},
 };
 const DataTypeFacts& facts_of(TensorDataType t) { return facts[static_cast<int>(t)]; }
@@ -26,9 +26,9 @@ const DataTypeFacts& facts_of(TensorDataType t) { return facts[static_cast<int>(
 struct Place {
   uint8_t offset, bytes;
 };
-constexpr Place magic_at{0, 4}, version_at{4, 1}, mode_at{5, 1}, data_type_at{6, 1}, rank_at{7, 1}, address_at{8, 8},
-    interleave_at{80, 1}, swizzle_mode_at{81, 1}, atomicity_at{82, 1}, l2_at{83, 1}, fill_at{84, 1},
-    channels_at{98, 2}, pixels_at{100, 2};
+constexpr Place magic_at{0, 4}, version_at{4, 1}, mode_at{5, 1}, data_type_at{6, 1}, rank_at{7, 1},
+    address_at{8, 8}, interleave_at{80, 1}, swizzle_mode_at{81, 1}, atomicity_at{82, 1}, l2_at{83, 1},
+    fill_at{84, 1}, channels_at{98, 2}, pixels_at{100, 2};
 constexpr Place dim_at(int i) { return {static_cast<uint8_t>(16 + 5 * i), 5}; }
 constexpr Place stride_at(int i) { return {static_cast<uint8_t>(41 + 6 * i), 6}; }
 constexpr Place box_at(int i) { return {static_cast<uint8_t>(65 + 2 * i), 2}; }
@@ -73,18 +73,38 @@ std::optional<TensorDataType> data_type_of_replace_number(uint32_t number) {
 
 std::optional<TensorDataType> tensor_data_type(Type type) {
   switch (type) {
-    case Type::b8: case Type::u8: case Type::s8: case Type::e4m3: case Type::e5m2: return TensorDataType::u8;
-    case Type::b16: case Type::u16: case Type::s16: return TensorDataType::u16;
-    case Type::b32: case Type::u32: return TensorDataType::u32;
-    case Type::s32: return TensorDataType::s32;
-    case Type::b64: case Type::u64: return TensorDataType::u64;
-    case Type::s64: return TensorDataType::s64;
-    case Type::f16: return TensorDataType::f16;
-    case Type::bf16: return TensorDataType::bf16;
-    case Type::f32: return TensorDataType::f32;
-    case Type::tf32: return TensorDataType::tf32;
-    case Type::f64: return TensorDataType::f64;
-    default: return std::nullopt;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8:
+    case Type::e4m3:
+    case Type::e5m2:
+      return TensorDataType::u8;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+      return TensorDataType::u16;
+    case Type::b32:
+    case Type::u32:
+      return TensorDataType::u32;
+    case Type::s32:
+      return TensorDataType::s32;
+    case Type::b64:
+    case Type::u64:
+      return TensorDataType::u64;
+    case Type::s64:
+      return TensorDataType::s64;
+    case Type::f16:
+      return TensorDataType::f16;
+    case Type::bf16:
+      return TensorDataType::bf16;
+    case Type::f32:
+      return TensorDataType::f32;
+    case Type::tf32:
+      return TensorDataType::tf32;
+    case Type::f64:
+      return TensorDataType::f64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -145,14 +165,16 @@ bool get_enum(const std::byte* b, Place p, int count, Enum& out) {
 tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte, tensor_map_bytes> bytes) {
   const std::byte* b = bytes.data();
   if (get(b, magic_at) != magic || get(b, version_at) != version)
-    return tl::unexpected(std::string("these 128 bytes are not a tensor map (never encoded, or overwritten)"));
+    return tl::unexpected(
+        std::string("these 128 bytes are not a tensor map (never encoded, or overwritten)"));
   TensorMap map;
   bool known = get_enum(b, mode_at, 2, map.mode);
   known &= get_enum(b, data_type_at, tensor_data_type_count, map.data_type);
   known &= get_enum(b, interleave_at, 3, map.interleave);
   known &= get_enum(b, l2_at, 4, map.l2_promotion);
   known &= get_enum(b, fill_at, 2, map.oob_fill);
-  if (!known) return tl::unexpected(std::string("the tensor map holds an enumeration value that does not exist"));
+  if (!known)
+    return tl::unexpected(std::string("the tensor map holds an enumeration value that does not exist"));
   const SwizzleParts swizzle_fields{static_cast<uint8_t>(get(b, swizzle_mode_at)),
                                     static_cast<uint8_t>(get(b, atomicity_at))};
   const auto swizzle = swizzle_of(swizzle_fields);
@@ -172,29 +194,43 @@ namespace {
 
 struct FieldFacts {
   std::string_view name;
-  int ordinals;  // how many array elements; 0 for a scalar
+  int ordinals;    // how many array elements; 0 for a scalar
   uint32_t limit;  // enumerations: values below it exist; 0 for numbers
 };
 constexpr FieldFacts fields[] = {
-    {"global_address", 0, 0}, {"rank", 0, 0},       {"box_dim", 5, 0},           {"global_dim", 5, 0},
-    {"global_stride", 4, 0},  {"element_stride", 5, 0}, {"elemtype", 0, 16},     {"interleave_layout", 0, 3},
-    {"swizzle_mode", 0, 5},   {"fill_mode", 0, 2},  {"swizzle_atomicity", 0, 4},
+    {"global_address", 0, 0},    {"rank", 0, 0},
+    {"box_dim", 5, 0},           {"global_dim", 5, 0},
+    {"global_stride", 4, 0},     {"element_stride", 5, 0},
+    {"elemtype", 0, 16},         {"interleave_layout", 0, 3},
+    {"swizzle_mode", 0, 5},      {"fill_mode", 0, 2},
+    {"swizzle_atomicity", 0, 4},
 };
 const FieldFacts& facts_of(TensorMapField f) { return fields[static_cast<int>(f)]; }
 
 Place place_of(TensorMapField field, int ordinal) {
   switch (field) {
-    case TensorMapField::global_address: return address_at;
-    case TensorMapField::rank: return rank_at;
-    case TensorMapField::box_dim: return box_at(ordinal);
-    case TensorMapField::global_dim: return dim_at(ordinal);
-    case TensorMapField::global_stride: return stride_at(ordinal);
-    case TensorMapField::element_stride: return element_stride_at(ordinal);
-    case TensorMapField::elemtype: return data_type_at;
-    case TensorMapField::interleave_layout: return interleave_at;
-    case TensorMapField::swizzle_mode: return swizzle_mode_at;
-    case TensorMapField::fill_mode: return fill_at;
-    case TensorMapField::swizzle_atomicity: return atomicity_at;
+    case TensorMapField::global_address:
+      return address_at;
+    case TensorMapField::rank:
+      return rank_at;
+    case TensorMapField::box_dim:
+      return box_at(ordinal);
+    case TensorMapField::global_dim:
+      return dim_at(ordinal);
+    case TensorMapField::global_stride:
+      return stride_at(ordinal);
+    case TensorMapField::element_stride:
+      return element_stride_at(ordinal);
+    case TensorMapField::elemtype:
+      return data_type_at;
+    case TensorMapField::interleave_layout:
+      return interleave_at;
+    case TensorMapField::swizzle_mode:
+      return swizzle_mode_at;
+    case TensorMapField::fill_mode:
+      return fill_at;
+    case TensorMapField::swizzle_atomicity:
+      return atomicity_at;
   }
   return address_at;
 }
@@ -209,8 +245,8 @@ std::optional<TensorMapField> tensor_map_field_named(std::string_view s) {
 std::string_view name(TensorMapField field) { return facts_of(field).name; }
 bool has_ordinal(TensorMapField field) { return facts_of(field).ordinals > 0; }
 
-tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes, TensorMapField field,
-                                              int ordinal, uint64_t value) {
+tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes,
+                                              TensorMapField field, int ordinal, uint64_t value) {
   std::byte* b = bytes.data();
   if (get(b, magic_at) != magic)
     return tl::unexpected(std::string("tensormap.replace on 128 bytes that are not a tensor map"));

@@ -27,15 +27,29 @@ inline constexpr uint32_t tensor_copy_shared_alignment = 128;
 
 // The driver's CUtensorMapDataType numbers.
 enum class TensorDataType : uint8_t {
-  u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, u4x16_align8b, u4x16_align16b,
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz,
+  u4x16_align8b,
+  u4x16_align16b,
   u6x16_align16b
 };
 inline constexpr int tensor_data_type_count = 16;
 
-int bits(TensorDataType type);                     // of one element in global memory
+int bits(TensorDataType type);  // of one element in global memory
 bool is_float(TensorDataType type);
-bool is_packed(TensorDataType type);               // the 4- and 6-bit types of sm_100
-std::string_view name(TensorDataType type);        // "FLOAT16", as the driver says it
+bool is_packed(TensorDataType type);         // the 4- and 6-bit types of sm_100
+std::string_view name(TensorDataType type);  // "FLOAT16", as the driver says it
 // What one would use for a tensor of this PTX type; none for types that TMA cannot carry. fp8 is u8.
 std::optional<TensorDataType> tensor_data_type(Type type);
 
@@ -54,9 +68,9 @@ struct TensorMap {
   TensorDataType data_type = TensorDataType::u8;
   int rank = 1;
   uint64_t global_address = 0;
-  std::array<uint64_t, 5> dims{};                    // elements
-  std::array<uint64_t, 4> strides{};                 // bytes; [i] steps dimension i + 1
-  std::array<uint32_t, 5> box{};                     // elements traversed; tiled only
+  std::array<uint64_t, 5> dims{};     // elements
+  std::array<uint64_t, 4> strides{};  // bytes; [i] steps dimension i + 1
+  std::array<uint32_t, 5> box{};      // elements traversed; tiled only
   std::array<uint32_t, 5> element_strides{1, 1, 1, 1, 1};
   Interleave interleave = Interleave::none;
   Swizzle swizzle = Swizzle::none;
@@ -102,8 +116,17 @@ tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte
 
 // ---- tensormap.replace ---------------------------------------------------------------------------
 enum class TensorMapField : uint8_t {
-  global_address, rank, box_dim, global_dim, global_stride, element_stride, elemtype, interleave_layout,
-  swizzle_mode, fill_mode, swizzle_atomicity
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode,
+  swizzle_atomicity
 };
 std::optional<TensorMapField> tensor_map_field_named(std::string_view s);
 std::string_view name(TensorMapField field);
@@ -112,7 +135,7 @@ bool has_ordinal(TensorMapField field);
 // Writes one field of an encoded map. `value` is the instruction's: `rank` is the rank less one,
 // elemtype, swizzle_mode etc. are PTX's own numbers, global_stride is in bytes (PTX before 8.5 took
 // bytes / 16: the caller multiplies). The text says why the replacement is impossible.
-tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes, TensorMapField field,
-                                              int ordinal, uint64_t value);
+tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes,
+                                              TensorMapField field, int ordinal, uint64_t value);
 
 }  // namespace palladion::isa

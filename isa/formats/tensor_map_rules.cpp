@@ -18,8 +18,10 @@ class Rules {
     check_address();
     check_dims();
     check_strides();
-    if (m_.mode == TensorMapMode::tiled) check_box();
-    else check_im2col();
+    if (m_.mode == TensorMapMode::tiled)
+      check_box();
+    else
+      check_im2col();
     check_element_strides();
     check_inner_extent();
     check_volume();
@@ -58,14 +60,14 @@ class Rules {
   }
 
   void check_address() {
-    require(m_.global_address % unit() == 0, "global address {:#x} is not a multiple of {} bytes{}", m_.global_address,
-            unit(), unit_reason());
+    require(m_.global_address % unit() == 0, "global address {:#x} is not a multiple of {} bytes{}",
+            m_.global_address, unit(), unit_reason());
   }
 
   void check_dims() {
     for (int i = 0; i < m_.rank; ++i)
-      require(m_.dims[i] >= 1 && m_.dims[i] <= uint64_t{1} << 32, "dimension {} has size {}, it must be 1 to 2^32", i,
-              m_.dims[i]);
+      require(m_.dims[i] >= 1 && m_.dims[i] <= uint64_t{1} << 32,
+              "dimension {} has size {}, it must be 1 to 2^32", i, m_.dims[i]);
     if (align16b_type())
       require(m_.dims[0] % 128 == 0, "dimension 0 has size {}, {} needs a multiple of 128", m_.dims[0],
               name(m_.data_type));
@@ -76,16 +78,17 @@ class Rules {
 
   void check_strides() {
     for (int i = 0; i + 1 < m_.rank; ++i) {
-      require(m_.strides[i] % unit() == 0, "the stride of dimension {} is {} bytes, not a multiple of {}{}", i + 1,
-              m_.strides[i], unit(), unit_reason());
-      require(m_.strides[i] < uint64_t{1} << 40, "the stride of dimension {} is {} bytes, it must be below 2^40",
-              i + 1, m_.strides[i]);
+      require(m_.strides[i] % unit() == 0, "the stride of dimension {} is {} bytes, not a multiple of {}{}",
+              i + 1, m_.strides[i], unit(), unit_reason());
+      require(m_.strides[i] < uint64_t{1} << 40,
+              "the stride of dimension {} is {} bytes, it must be below 2^40", i + 1, m_.strides[i]);
     }
   }
 
   void check_box() {
     for (int i = 0; i < m_.rank; ++i)
-      require(m_.box[i] >= 1 && m_.box[i] <= 256, "box dimension {} is {}, it must be 1 to 256", i, m_.box[i]);
+      require(m_.box[i] >= 1 && m_.box[i] <= 256, "box dimension {} is {}, it must be 1 to 256", i,
+              m_.box[i]);
   }
 
   void check_im2col() {
@@ -94,11 +97,11 @@ class Rules {
     for (int i = 0; i + 2 < m_.rank; ++i) {
       check_corner("lower", i, m_.lower_corner[i], limit);
       check_corner("upper", i, m_.upper_corner[i], limit);
-      require(m_.dims[i + 1] < uint64_t{1} << 31, "dimension {} has size {}, im2col needs less than 2^31", i + 1,
-              m_.dims[i + 1]);
+      require(m_.dims[i + 1] < uint64_t{1} << 31, "dimension {} has size {}, im2col needs less than 2^31",
+              i + 1, m_.dims[i + 1]);
       const int64_t extent = static_cast<int64_t>(m_.dims[i + 1]) + m_.upper_corner[i] - m_.lower_corner[i];
-      require(extent > 0, "the im2col bounding box is empty in dimension {}: size {}, corners {} and {}", i + 1,
-              m_.dims[i + 1], m_.lower_corner[i], m_.upper_corner[i]);
+      require(extent > 0, "the im2col bounding box is empty in dimension {}: size {}, corners {} and {}",
+              i + 1, m_.dims[i + 1], m_.lower_corner[i], m_.upper_corner[i]);
     }
     require(m_.channels_per_pixel >= 1 && m_.channels_per_pixel <= 256,
             "channels per pixel is {}, it must be 1 to 256", m_.channels_per_pixel);
@@ -107,8 +110,9 @@ class Rules {
   }
 
   void check_corner(std::string_view which, int i, int value, int limit) {
-    require(value >= -limit && value < limit, "{} corner {} of a rank-{} im2col map is {}, it must be {} to {}", which,
-            i, m_.rank, value, -limit, limit - 1);
+    require(value >= -limit && value < limit,
+            "{} corner {} of a rank-{} im2col map is {}, it must be {} to {}", which, i, m_.rank, value,
+            -limit, limit - 1);
   }
 
   void check_element_strides() {
@@ -130,7 +134,8 @@ class Rules {
     const uint32_t inner_bytes = elements * bits(m_.data_type) / 8;
     require(inner_bytes % 16 == 0, "{} is {} elements of {} = {} bytes, not a multiple of 16", what, elements,
             name(m_.data_type), inner_bytes);
-    require(m_.interleave != Interleave::none || m_.swizzle == Swizzle::none || inner_bytes <= span_bytes(m_.swizzle),
+    require(m_.interleave != Interleave::none || m_.swizzle == Swizzle::none ||
+                inner_bytes <= span_bytes(m_.swizzle),
             "{} is {} bytes, more than the {} bytes that swizzle {} spans", what, inner_bytes,
             span_bytes(m_.swizzle), name(m_.swizzle));
   }
@@ -162,14 +167,16 @@ class Rules {
     if (align16b_type()) {
       const bool u6 = m_.data_type == TensorDataType::u6x16_align16b;
       const bool allowed = m_.swizzle == Swizzle::none || m_.swizzle == Swizzle::b128 ||
-                           m_.swizzle == Swizzle::b128_atom_32b || (u6 && m_.swizzle == Swizzle::b128_atom_64b);
+                           m_.swizzle == Swizzle::b128_atom_32b ||
+                           (u6 && m_.swizzle == Swizzle::b128_atom_64b);
       require(allowed, "swizzle {} cannot be used with {}", name(m_.swizzle), name(m_.data_type));
     }
   }
 
   void check_fill() {
     require(m_.oob_fill == OobFill::zero || is_float(m_.data_type),
-            "NaN fill of out-of-bounds elements needs a floating-point data type, this is {}", name(m_.data_type));
+            "NaN fill of out-of-bounds elements needs a floating-point data type, this is {}",
+            name(m_.data_type));
   }
 
   const TensorMap& m_;

@@ -14,13 +14,16 @@ std::string why_not(const TensorMap& map, TensorMapMode mode, std::span<const in
                        mode == TensorMapMode::tiled ? ".tile" : ".im2col",
                        map.mode == TensorMapMode::tiled ? ".tile" : ".im2col");
   if (coordinates != static_cast<size_t>(map.rank))
-    return fmt::format("the instruction gives {} coordinates but the tensor map has rank {}", coordinates, map.rank);
+    return fmt::format("the instruction gives {} coordinates but the tensor map has rank {}", coordinates,
+                       map.rank);
   if (is_packed(map.data_type)) return fmt::format("unsupported: tensor data type {}", name(map.data_type));
   // Measured on an H200 (tests/device/tma.md): anything else is an illegal instruction there.
   const int64_t start = int64_t{at[0]} * map.element_bytes();
   if (start % 16 != 0)
-    return fmt::format("coordinate 0 is {}, that is {} bytes into a row, not a multiple of 16 bytes", at[0], start);
-  if (map.interleave != Interleave::none) return "unsupported: interleaved tensor layouts (NC/8HWC8, NC/16HWC16)";
+    return fmt::format("coordinate 0 is {}, that is {} bytes into a row, not a multiple of 16 bytes", at[0],
+                       start);
+  if (map.interleave != Interleave::none)
+    return "unsupported: interleaved tensor layouts (NC/8HWC8, NC/16HWC16)";
   return {};
 }
 
@@ -31,7 +34,8 @@ TensorWalk TensorWalk::common(const TensorMap& map, std::span<const int32_t> coo
   walk.rank_ = map.rank;
   walk.element_bytes_ = map.element_bytes();
   walk.inner_bytes_ = inner * static_cast<uint32_t>(walk.element_bytes_);
-  walk.pitch_ = map.swizzle == Swizzle::none ? walk.inner_bytes_ : std::max(walk.inner_bytes_, span_bytes(map.swizzle));
+  walk.pitch_ =
+      map.swizzle == Swizzle::none ? walk.inner_bytes_ : std::max(walk.inner_bytes_, span_bytes(map.swizzle));
   for (int i = 0; i < map.rank; ++i) {
     Axis& axis = walk.axes_[i];
     axis.start = coordinates[i];
@@ -43,7 +47,8 @@ TensorWalk TensorWalk::common(const TensorMap& map, std::span<const int32_t> coo
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map, std::span<const int32_t> coordinates) {
+tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map,
+                                                        std::span<const int32_t> coordinates) {
   if (auto reason = why_not(map, TensorMapMode::tiled, coordinates); !reason.empty())
     return tl::unexpected(std::move(reason));
   TensorWalk walk = common(map, coordinates, map.box_count(0));
@@ -54,11 +59,13 @@ tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map, st
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map, std::span<const int32_t> coordinates,
+tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map,
+                                                         std::span<const int32_t> coordinates,
                                                          std::span<const uint16_t> offsets) {
   if (auto reason = why_not(map, TensorMapMode::im2col, coordinates); !reason.empty())
     return tl::unexpected(std::move(reason));
-  if (map.rank < 3) return tl::unexpected(fmt::format("an im2col tensor map has rank {}, it needs 3 to 5", map.rank));
+  if (map.rank < 3)
+    return tl::unexpected(fmt::format("an im2col tensor map has rank {}, it needs 3 to 5", map.rank));
   if (!offsets.empty() && offsets.size() != coordinates.size() - 2)
     return tl::unexpected(fmt::format("{} im2col offsets for rank {}, it needs {}", offsets.size(), map.rank,
                                       coordinates.size() - 2));
@@ -78,12 +85,13 @@ tl::expected<TensorWalk, std::string> TensorWalk::for_store() const {
   for (int i = 0; i < rank_; ++i) {
     const Axis& axis = axes_[i];
     if (axis.start < 0)
-      return tl::unexpected(fmt::format("coordinate {} is {}: stores and reductions take no negative ones", i, axis.start));
+      return tl::unexpected(
+          fmt::format("coordinate {} is {}: stores and reductions take no negative ones", i, axis.start));
     const bool boxed = im2col_ && i > 0 && i + 1 < rank_;
     if (boxed && (axis.lower < 0 || axis.upper >= axis.size))
       return tl::unexpected(fmt::format(
-          "the im2col box of dimension {} is {} to {}, outside the tensor's {} elements: loads only", i, axis.lower,
-          axis.upper, axis.size));
+          "the im2col box of dimension {} is {} to {}, outside the tensor's {} elements: loads only", i,
+          axis.lower, axis.upper, axis.size));
   }
   TensorWalk walk = *this;
   const int64_t unit = 16 / element_bytes_;

@@ -14,7 +14,7 @@
 namespace palladion::isa {
 
 struct BoxRun {
-  uint32_t tile_offset;   // bytes from the tile's shared address, before the swizzle
+  uint32_t tile_offset;  // bytes from the tile's shared address, before the swizzle
   uint32_t bytes;
   int64_t global_offset;  // bytes from the map's global address; without meaning when out of bounds
   bool in_bounds;         // else: filled on loads, dropped on stores
@@ -25,11 +25,13 @@ class TensorWalk {
   // `coordinates` innermost first, in elements; may be negative or beyond the tensor, but the innermost
   // is a whole number of 16 bytes. The text names what does not fit (rank, mode, that rule) or what is not
   // modelled. The map is expected to be valid.
-  static tl::expected<TensorWalk, std::string> tiled(const TensorMap& map, std::span<const int32_t> coordinates);
+  static tl::expected<TensorWalk, std::string> tiled(const TensorMap& map,
+                                                     std::span<const int32_t> coordinates);
 
   // Coordinates are C, W, (H, (D,)) N of the first pixel inside the bounding box; `offsets` W, (H, (D))
   // shift every pixel (the filter tap). Stores pass no offsets.
-  static tl::expected<TensorWalk, std::string> im2col(const TensorMap& map, std::span<const int32_t> coordinates,
+  static tl::expected<TensorWalk, std::string> im2col(const TensorMap& map,
+                                                      std::span<const int32_t> coordinates,
                                                       std::span<const uint16_t> offsets);
 
   // The same box as a store or a reduction moves it. Its rows end at multiples of 16 bytes: what the last 16
@@ -50,19 +52,21 @@ class TensorWalk {
   // Calls visit(const BoxRun&) for each run, in tile order: one to three per row.
   template <class Visit>
   void for_each_run(Visit&& visit) const {
-    if (im2col_) walk_pixels(visit);
-    else walk_box(visit);
+    if (im2col_)
+      walk_pixels(visit);
+    else
+      walk_box(visit);
   }
 
  private:
   struct Axis {
-    int64_t start = 0;   // first coordinate
-    int64_t step = 1;    // elements
-    int64_t size = 1;    // of the tensor
-    uint64_t stride = 0; // bytes
-    uint32_t count = 1;  // positions (tiled)
+    int64_t start = 0;             // first coordinate
+    int64_t step = 1;              // elements
+    int64_t size = 1;              // of the tensor
+    uint64_t stride = 0;           // bytes
+    uint32_t count = 1;            // positions (tiled)
     int64_t lower = 0, upper = 0;  // bounding box, inclusive (im2col)
-    int64_t offset = 0;  // filter tap (im2col)
+    int64_t offset = 0;            // filter tap (im2col)
   };
 
   static TensorWalk common(const TensorMap& map, std::span<const int32_t> coordinates, uint32_t inner);

@@ -4,7 +4,8 @@
 // NaN results are canonical (f32 0x7FFFFFFF, f16/bf16 0x7FFF); f64 keeps an operand's payload (`nan_f64`).
 // What the modifiers mean: `.ftz` flushes subnormal operands, and results that would be below the smallest
 // normal number when rounded with an unbounded exponent (as x86 does; measured on an H200), to zero of their
-// sign; `.sat` clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps NaN.
+// sign; `.sat` clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps
+// NaN.
 #pragma once
 
 #include "isa/num/soft.h"
@@ -153,8 +154,9 @@ PLD_NUM_INLINE std::uint32_t f32_rounded(float a, float b, float c) {
   }
 }
 
-/// `.ftz` of a result. The same operation 2^32 times larger tells what it would be with an unbounded exponent:
-/// where it overflows, the result is nowhere near 2^-126. Sums of f32 are exact below 2^-126, roots never are there.
+/// `.ftz` of a result. The same operation 2^32 times larger tells what it would be with an unbounded
+/// exponent: where it overflows, the result is nowhere near 2^-126. Sums of f32 are exact below 2^-126, roots
+/// never are there.
 template <Op O, ArithMods M>
 PLD_NUM_INLINE std::uint32_t f32_flushed(std::uint32_t rounded, float a, float b, float c) {
   if constexpr (O != Op::mul && O != Op::fma && O != Op::div) return flush_subnormal<F32>(rounded);

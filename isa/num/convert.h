@@ -101,7 +101,8 @@ PLD_NUM_INLINE constexpr bits_of<To> nan_with_payload(bits_of<From> b) {
   return static_cast<bits_of<To>>((is_negative<From>(b) ? To::sign_mask : 0) | To::infinity | payload);
 }
 
-/// Between different formats. NaN: to and from f64 keeps the payload, bf16 to f32 is a plain shift; everything else is canonical.
+/// Between different formats. NaN: to and from f64 keeps the payload, bf16 to f32 is a plain shift;
+/// everything else is canonical.
 template <class To, class From, Rounding R>
 PLD_NUM_INLINE bits_of<To> float_to_float(bits_of<From> b, bool satfinite) {
   if constexpr (std::is_same_v<From, F64>) {
@@ -206,7 +207,8 @@ PLD_NUM_INLINE cvt_value<To> cvt(cvt_value<From> a, CvtMods m) {
       } else {
         r = detail::float_to_float<To, From, R>(a, m.satfinite);
         // bf16 to f32 is a shift, but .ftz an operation of its own.
-        if constexpr (std::is_same_v<From, Bf16> && std::is_same_v<To, F32>) r = m.ftz ? detail::canonical<F32>(r) : r;
+        if constexpr (std::is_same_v<From, Bf16> && std::is_same_v<To, F32>)
+          r = m.ftz ? detail::canonical<F32>(r) : r;
       }
     }
     if constexpr (std::is_same_v<From, F64> && std::is_same_v<To, F32>)

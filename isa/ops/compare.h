@@ -16,9 +16,10 @@ enum class BoolOp : uint8_t { none, and_, or_, xor_ };
 // "lo", "ls", "hi", "hs" are lt, le, gt, ge of unsigned types.
 inline Cmp cmp_named(std::string_view s) {
   static constexpr std::pair<std::string_view, Cmp> words[] = {
-      {"eq", Cmp::eq},   {"ne", Cmp::ne},   {"lt", Cmp::lt},   {"le", Cmp::le},   {"gt", Cmp::gt},   {"ge", Cmp::ge},
-      {"lo", Cmp::lt},   {"ls", Cmp::le},   {"hi", Cmp::gt},   {"hs", Cmp::ge},   {"equ", Cmp::equ}, {"neu", Cmp::neu},
-      {"ltu", Cmp::ltu}, {"leu", Cmp::leu}, {"gtu", Cmp::gtu}, {"geu", Cmp::geu}, {"num", Cmp::num}, {"nan", Cmp::nan}};
+      {"eq", Cmp::eq},   {"ne", Cmp::ne},   {"lt", Cmp::lt},   {"le", Cmp::le},   {"gt", Cmp::gt},
+      {"ge", Cmp::ge},   {"lo", Cmp::lt},   {"ls", Cmp::le},   {"hi", Cmp::gt},   {"hs", Cmp::ge},
+      {"equ", Cmp::equ}, {"neu", Cmp::neu}, {"ltu", Cmp::ltu}, {"leu", Cmp::leu}, {"gtu", Cmp::gtu},
+      {"geu", Cmp::geu}, {"num", Cmp::num}, {"nan", Cmp::nan}};
   for (const auto& [word, c] : words)
     if (word == s) return c;
   return Cmp::eq;
@@ -32,20 +33,34 @@ template <Cmp c, class T>
 struct Compare {
   bool operator()(T a, T b) const {
     switch (c) {
-      case Cmp::eq: return a == b;
-      case Cmp::ne: return a < b || a > b;  // ordered: false for NaN
-      case Cmp::lt: return a < b;
-      case Cmp::le: return a <= b;
-      case Cmp::gt: return a > b;
-      case Cmp::ge: return a >= b;
-      case Cmp::equ: return !(a < b || a > b);
-      case Cmp::neu: return a != b;
-      case Cmp::ltu: return !(a >= b);
-      case Cmp::leu: return !(a > b);
-      case Cmp::gtu: return !(a <= b);
-      case Cmp::geu: return !(a < b);
-      case Cmp::num: return a == a && b == b;
-      case Cmp::nan: return a != a || b != b;
+      case Cmp::eq:
+        return a == b;
+      case Cmp::ne:
+        return a < b || a > b;  // ordered: false for NaN
+      case Cmp::lt:
+        return a < b;
+      case Cmp::le:
+        return a <= b;
+      case Cmp::gt:
+        return a > b;
+      case Cmp::ge:
+        return a >= b;
+      case Cmp::equ:
+        return !(a < b || a > b);
+      case Cmp::neu:
+        return a != b;
+      case Cmp::ltu:
+        return !(a >= b);
+      case Cmp::leu:
+        return !(a > b);
+      case Cmp::gtu:
+        return !(a <= b);
+      case Cmp::geu:
+        return !(a < b);
+      case Cmp::num:
+        return a == a && b == b;
+      case Cmp::nan:
+        return a != a || b != b;
     }
     return false;
   }
@@ -53,10 +68,14 @@ struct Compare {
 
 inline uint32_t combine(BoolOp op, uint32_t t, uint32_t c) {
   switch (op) {
-    case BoolOp::none: return t;
-    case BoolOp::and_: return t & c;
-    case BoolOp::or_: return t | c;
-    case BoolOp::xor_: return t ^ c;
+    case BoolOp::none:
+      return t;
+    case BoolOp::and_:
+      return t & c;
+    case BoolOp::or_:
+      return t | c;
+    case BoolOp::xor_:
+      return t ^ c;
   }
   return t;
 }
@@ -75,16 +94,23 @@ void set_predicate(const LaneArgs& a) {
 }
 
 struct Identity {
-  template <class T> T operator()(T x) const { return x; }
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
 };
 
 template <class T, class L, Cmp c, bool has_q>
 LanesFn set_predicate_for(BoolOp op) {
   switch (op) {
-    case BoolOp::none: return set_predicate<c, BoolOp::none, has_q, T, L>;
-    case BoolOp::and_: return set_predicate<c, BoolOp::and_, has_q, T, L>;
-    case BoolOp::or_: return set_predicate<c, BoolOp::or_, has_q, T, L>;
-    case BoolOp::xor_: return set_predicate<c, BoolOp::xor_, has_q, T, L>;
+    case BoolOp::none:
+      return set_predicate<c, BoolOp::none, has_q, T, L>;
+    case BoolOp::and_:
+      return set_predicate<c, BoolOp::and_, has_q, T, L>;
+    case BoolOp::or_:
+      return set_predicate<c, BoolOp::or_, has_q, T, L>;
+    case BoolOp::xor_:
+      return set_predicate<c, BoolOp::xor_, has_q, T, L>;
   }
   return nullptr;
 }
@@ -93,20 +119,34 @@ LanesFn set_predicate_for(BoolOp op) {
 template <class Fn>
 LanesFn for_cmp(Cmp c, Fn f) {
   switch (c) {
-    case Cmp::eq: return f.template operator()<Cmp::eq>();
-    case Cmp::ne: return f.template operator()<Cmp::ne>();
-    case Cmp::lt: return f.template operator()<Cmp::lt>();
-    case Cmp::le: return f.template operator()<Cmp::le>();
-    case Cmp::gt: return f.template operator()<Cmp::gt>();
-    case Cmp::ge: return f.template operator()<Cmp::ge>();
-    case Cmp::equ: return f.template operator()<Cmp::equ>();
-    case Cmp::neu: return f.template operator()<Cmp::neu>();
-    case Cmp::ltu: return f.template operator()<Cmp::ltu>();
-    case Cmp::leu: return f.template operator()<Cmp::leu>();
-    case Cmp::gtu: return f.template operator()<Cmp::gtu>();
-    case Cmp::geu: return f.template operator()<Cmp::geu>();
-    case Cmp::num: return f.template operator()<Cmp::num>();
-    case Cmp::nan: return f.template operator()<Cmp::nan>();
+    case Cmp::eq:
+      return f.template operator()<Cmp::eq>();
+    case Cmp::ne:
+      return f.template operator()<Cmp::ne>();
+    case Cmp::lt:
+      return f.template operator()<Cmp::lt>();
+    case Cmp::le:
+      return f.template operator()<Cmp::le>();
+    case Cmp::gt:
+      return f.template operator()<Cmp::gt>();
+    case Cmp::ge:
+      return f.template operator()<Cmp::ge>();
+    case Cmp::equ:
+      return f.template operator()<Cmp::equ>();
+    case Cmp::neu:
+      return f.template operator()<Cmp::neu>();
+    case Cmp::ltu:
+      return f.template operator()<Cmp::ltu>();
+    case Cmp::leu:
+      return f.template operator()<Cmp::leu>();
+    case Cmp::gtu:
+      return f.template operator()<Cmp::gtu>();
+    case Cmp::geu:
+      return f.template operator()<Cmp::geu>();
+    case Cmp::num:
+      return f.template operator()<Cmp::num>();
+    case Cmp::nan:
+      return f.template operator()<Cmp::nan>();
   }
   return nullptr;
 }

@@ -73,25 +73,58 @@ void test_into(const LaneArgs& a) {
 template <class Fn>
 LanesFn for_integer(Type type, Fn f) {
   switch (type) {
-    case Type::u8: case Type::b8: return f.template operator()<uint8_t>();
-    case Type::s8: return f.template operator()<int8_t>();
-    case Type::u16: case Type::b16: return f.template operator()<uint16_t>();
-    case Type::s16: return f.template operator()<int16_t>();
-    case Type::u32: case Type::b32: return f.template operator()<uint32_t>();
-    case Type::s32: return f.template operator()<int32_t>();
-    case Type::u64: case Type::b64: return f.template operator()<uint64_t>();
-    case Type::s64: return f.template operator()<int64_t>();
-    default: return nullptr;
+    case Type::u8:
+    case Type::b8:
+      return f.template operator()<uint8_t>();
+    case Type::s8:
+      return f.template operator()<int8_t>();
+    case Type::u16:
+    case Type::b16:
+      return f.template operator()<uint16_t>();
+    case Type::s16:
+      return f.template operator()<int16_t>();
+    case Type::u32:
+    case Type::b32:
+      return f.template operator()<uint32_t>();
+    case Type::s32:
+      return f.template operator()<int32_t>();
+    case Type::u64:
+    case Type::b64:
+      return f.template operator()<uint64_t>();
+    case Type::s64:
+      return f.template operator()<int64_t>();
+    default:
+      return nullptr;
   }
 }
 
-template <class T> struct Wider;
-template <> struct Wider<uint16_t> { using type = uint32_t; };
-template <> struct Wider<int16_t> { using type = int32_t; };
-template <> struct Wider<uint32_t> { using type = uint64_t; };
-template <> struct Wider<int32_t> { using type = int64_t; };
-template <> struct Wider<uint64_t> { using type = unsigned __int128; };
-template <> struct Wider<int64_t> { using type = __int128; };
-template <class T> using wider_t = typename Wider<T>::type;
+template <class T>
+struct Wider;
+template <>
+struct Wider<uint16_t> {
+  using type = uint32_t;
+};
+template <>
+struct Wider<int16_t> {
+  using type = int32_t;
+};
+template <>
+struct Wider<uint32_t> {
+  using type = uint64_t;
+};
+template <>
+struct Wider<int32_t> {
+  using type = int64_t;
+};
+template <>
+struct Wider<uint64_t> {
+  using type = unsigned __int128;
+};
+template <>
+struct Wider<int64_t> {
+  using type = __int128;
+};
+template <class T>
+using wider_t = typename Wider<T>::type;
 
 }  // namespace palladion::isa::lanes

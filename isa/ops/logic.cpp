@@ -11,15 +11,34 @@ using lanes::for_integer;
 
 Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
 
-template <class T> struct And { T operator()(T a, T b) const { return a & b; } };
-template <class T> struct Or { T operator()(T a, T b) const { return a | b; } };
-template <class T> struct Xor { T operator()(T a, T b) const { return a ^ b; } };
-template <class T> struct Not { T operator()(T a) const { return T(~a); } };
-template <class T> struct Cnot { T operator()(T a) const { return a == 0 ? 1 : 0; } };
+template <class T>
+struct And {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct Or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct Xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
+template <class T>
+struct Not {
+  T operator()(T a) const { return T(~a); }
+};
+template <class T>
+struct Cnot {
+  T operator()(T a) const { return a == 0 ? 1 : 0; }
+};
 
 // Shift amounts beyond the width clamp (PTX, "shl").
-template <class T> struct Shl { T operator()(T a, uint32_t b) const { return b >= sizeof(T) * 8 ? T{0} : T(a << b); } };
-template <class T> struct Shr {
+template <class T>
+struct Shl {
+  T operator()(T a, uint32_t b) const { return b >= sizeof(T) * 8 ? T{0} : T(a << b); }
+};
+template <class T>
+struct Shr {
   T operator()(T a, uint32_t b) const {
     constexpr uint32_t width = sizeof(T) * 8;
     if (b >= width) return a < 0 ? T(-1) : T(0);
@@ -39,7 +58,8 @@ struct Lop3 {
 };
 
 enum class FunnelMode { clamp, wrap };
-template <bool left, FunnelMode mode> struct Funnel {
+template <bool left, FunnelMode mode>
+struct Funnel {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
     const uint32_t n = mode == FunnelMode::wrap ? c & 31 : (c > 32 ? 32 : c);
     const uint64_t both = uint64_t{b} << 32 | a;
@@ -53,7 +73,8 @@ uint32_t select_byte(uint64_t bytes, uint32_t selector) {
   return (b & 0x80) != 0 ? 0xFF : 0;  // replicate the sign
 }
 enum class PermuteMode { index, f4e, b4e, rc8, ecl, ecr, rc16 };
-template <PermuteMode mode> struct Permute {
+template <PermuteMode mode>
+struct Permute {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
     const uint64_t bytes = uint64_t{b} << 32 | a;
     uint32_t r = 0;
@@ -63,13 +84,20 @@ template <PermuteMode mode> struct Permute {
   static uint32_t selector(uint32_t c, uint32_t i) {
     const uint32_t n = c & 3;
     switch (mode) {
-      case PermuteMode::index: return c >> 4 * i & 0xF;
-      case PermuteMode::f4e: return n + i;
-      case PermuteMode::b4e: return (n - i) & 7;
-      case PermuteMode::rc8: return n;
-      case PermuteMode::ecl: return i > n ? i : n;
-      case PermuteMode::ecr: return i < n ? i : n;
-      case PermuteMode::rc16: return (n & 1) * 2 + (i & 1);
+      case PermuteMode::index:
+        return c >> 4 * i & 0xF;
+      case PermuteMode::f4e:
+        return n + i;
+      case PermuteMode::b4e:
+        return (n - i) & 7;
+      case PermuteMode::rc8:
+        return n;
+      case PermuteMode::ecl:
+        return i > n ? i : n;
+      case PermuteMode::ecr:
+        return i < n ? i : n;
+      case PermuteMode::rc16:
+        return (n & 1) * 2 + (i & 1);
     }
     return 0;
   }
@@ -105,8 +133,8 @@ template <bool is_and>
 void lop3_predicate(const LaneArgs& a) {
   uint32_t t[lanes::warp_size], nonzero = 0;
   for (int i = 0; i < lanes::warp_size; ++i) {
-    t[i] = Lop3{}(lanes::source<uint32_t>(a, 0)[i], lanes::source<uint32_t>(a, 1)[i], lanes::source<uint32_t>(a, 2)[i],
-                  lanes::source<uint32_t>(a, 3)[i]);
+    t[i] = Lop3{}(lanes::source<uint32_t>(a, 0)[i], lanes::source<uint32_t>(a, 1)[i],
+                  lanes::source<uint32_t>(a, 2)[i], lanes::source<uint32_t>(a, 3)[i]);
     nonzero |= uint32_t{t[i] != 0} << i;
   }
   const uint32_t q = lanes::mask_source(a, 4);
@@ -149,29 +177,61 @@ Effect prmt(const Instruction& i, const DecodeContext&) {
 
 OpList logic() {
   static const std::array defs = {
-      OpDef{"and", "d = a & b. Logic and Shift Instructions: and.", {"and.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
-            alu, binary<And>},
-      OpDef{"or", "d = a | b. Logic and Shift Instructions: or.", {"or.type:pred|b16|b32|b64 =d:type, a:type, b:type"}, alu,
+      OpDef{"and",
+            "d = a & b. Logic and Shift Instructions: and.",
+            {"and.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
+            alu,
+            binary<And>},
+      OpDef{"or",
+            "d = a | b. Logic and Shift Instructions: or.",
+            {"or.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
+            alu,
             binary<Or>},
-      OpDef{"xor", "d = a ^ b. Logic and Shift Instructions: xor.", {"xor.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
-            alu, binary<Xor>},
-      OpDef{"not", "d = ~a. Logic and Shift Instructions: not.", {"not.type:pred|b16|b32|b64 =d:type, a:type"}, alu, invert},
-      OpDef{"cnot", "d = a == 0. Logic and Shift Instructions: cnot.", {"cnot.type:b16|b32|b64 =d:type, a:type"}, alu,
+      OpDef{"xor",
+            "d = a ^ b. Logic and Shift Instructions: xor.",
+            {"xor.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
+            alu,
+            binary<Xor>},
+      OpDef{"not",
+            "d = ~a. Logic and Shift Instructions: not.",
+            {"not.type:pred|b16|b32|b64 =d:type, a:type"},
+            alu,
+            invert},
+      OpDef{"cnot",
+            "d = a == 0. Logic and Shift Instructions: cnot.",
+            {"cnot.type:b16|b32|b64 =d:type, a:type"},
+            alu,
             [](const Instruction& i, const DecodeContext&) -> Effect {
-              return Pure{for_integer(i.type(), []<class T>() -> LanesFn { return lanes::apply<Cnot<T>, T, T>; })};
+              return Pure{
+                  for_integer(i.type(), []<class T>() -> LanesFn { return lanes::apply<Cnot<T>, T, T>; })};
             }},
-      OpDef{"lop3", "d = any function of three bits, by its truth table. Logic and Shift Instructions: lop3.",
-            {"lop3.type:b32 =d:type, a:type, b:type, c:type, lut:imm",
-             "[8.2 sm_70] lop3.bool:or|and.type:b32 =d:type|=p:pred, a:type, b:type, c:type, lut:imm, q:pred"},
-            alu, lop3},
-      OpDef{"shl", "d = a << b. Logic and Shift Instructions: shl.", {"shl.type:b16|b32|b64 =d:type, a:type, b:u32"}, alu,
+      OpDef{
+          "lop3",
+          "d = any function of three bits, by its truth table. Logic and Shift Instructions: lop3.",
+          {"lop3.type:b32 =d:type, a:type, b:type, c:type, lut:imm",
+           "[8.2 sm_70] lop3.bool:or|and.type:b32 =d:type|=p:pred, a:type, b:type, c:type, lut:imm, q:pred"},
+          alu,
+          lop3},
+      OpDef{"shl",
+            "d = a << b. Logic and Shift Instructions: shl.",
+            {"shl.type:b16|b32|b64 =d:type, a:type, b:u32"},
+            alu,
             shift<Shl>},
-      OpDef{"shr", "d = a >> b, arithmetic for signed types. Logic and Shift Instructions: shr.",
-            {"shr.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 =d:type, a:type, b:u32"}, alu, shift<Shr>},
-      OpDef{"shf", "d = the funnel shift of b:a by c. Logic and Shift Instructions: shf.",
-            {"shf.dir:l|r.mode:clamp|wrap.type:b32 =d:type, a:type, b:type, c:u32"}, alu, shf},
-      OpDef{"prmt", "d = four bytes chosen from b:a. Data Movement Instructions: prmt.",
-            {"prmt.type:b32{.mode:f4e|b4e|rc8|ecl|ecr|rc16} =d:type, a:type, b:type, c:u32"}, alu, prmt},
+      OpDef{"shr",
+            "d = a >> b, arithmetic for signed types. Logic and Shift Instructions: shr.",
+            {"shr.type:b16|b32|b64|u16|u32|u64|s16|s32|s64 =d:type, a:type, b:u32"},
+            alu,
+            shift<Shr>},
+      OpDef{"shf",
+            "d = the funnel shift of b:a by c. Logic and Shift Instructions: shf.",
+            {"shf.dir:l|r.mode:clamp|wrap.type:b32 =d:type, a:type, b:type, c:u32"},
+            alu,
+            shf},
+      OpDef{"prmt",
+            "d = four bytes chosen from b:a. Data Movement Instructions: prmt.",
+            {"prmt.type:b32{.mode:f4e|b4e|rc8|ecl|ecr|rc16} =d:type, a:type, b:type, c:u32"},
+            alu,
+            prmt},
   };
   return defs;
 }

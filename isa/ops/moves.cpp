@@ -68,13 +68,20 @@ LanesFn pack_fn(int whole, size_t parts, bool packing) {
 
 LanesFn copy_fn(int width) {
   switch (width) {
-    case 1: return copy_predicate;
-    case 8: return copy<uint8_t>;
-    case 16: return copy<uint16_t>;
-    case 32: return copy<uint32_t>;
-    case 64: return copy<uint64_t>;
-    case 128: return copy<Wide>;
-    default: return nullptr;
+    case 1:
+      return copy_predicate;
+    case 8:
+      return copy<uint8_t>;
+    case 16:
+      return copy<uint16_t>;
+    case 32:
+      return copy<uint32_t>;
+    case 64:
+      return copy<uint64_t>;
+    case 128:
+      return copy<Wide>;
+    default:
+      return nullptr;
   }
 }
 
@@ -82,9 +89,12 @@ Effect mov(const Instruction& i, const DecodeContext&) {
   const Operand &d = *i.operand("d"), &a = *i.operand("a");
   const int width = bits(i.type());
   LanesFn fn = nullptr;
-  if (a.is(Operand::Kind::vector)) fn = pack_fn(width, a.elements.size(), true);
-  else if (d.is(Operand::Kind::vector)) fn = pack_fn(width, d.elements.size(), false);
-  else fn = copy_fn(width);
+  if (a.is(Operand::Kind::vector))
+    fn = pack_fn(width, a.elements.size(), true);
+  else if (d.is(Operand::Kind::vector))
+    fn = pack_fn(width, d.elements.size(), false);
+  else
+    fn = copy_fn(width);
   if (fn == nullptr) return Unsupported{"mov between a vector and a scalar of another size"};
   return Pure{fn};
 }
@@ -94,11 +104,13 @@ Effect mov(const Instruction& i, const DecodeContext&) {
 OpList moves() {
   static const std::array defs = {
       OpDef{"mov",
-            "d = a: a register, an immediate, a special register, an address of a variable, or a pack or unpack of a "
+            "d = a: a register, an immediate, a special register, an address of a variable, or a pack or "
+            "unpack of a "
             "vector. Data Movement Instructions: mov.",
             {"mov.type:pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:any, a:any",
              "[8.3 sm_70] mov.type:b128 =d:any, a:any"},
-            free_move, mov},
+            free_move,
+            mov},
   };
   return defs;
 }

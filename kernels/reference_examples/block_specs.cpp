@@ -36,9 +36,7 @@ KernelSpec add_blocks() {
                      .out_specs = {block_of(block)},
                      .name = "ref_add_blocks"})(row(c), row(c));
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{row(c), row(c)};
-          }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
@@ -93,24 +91,20 @@ pl::PallasCall matmul_call(const Blocks& s, const Activation& activation, const 
         },
         plgpu::ACC({block_m, block_n}))));
   };
-  return pl::pallas_call(body, {.out_shape = plgpu::Types(pl::f32, {s.m, s.n}),
-                                .grid = {s.grid_m, s.grid_n},
-                                .in_specs = {plgpu::BlockSpec({block_m, s.k},
-                                                              [](const Scalar& i, const Scalar&) {
-                                                                return std::pair{i, Scalar(0)};
-                                                              },
-                                                              {.transforms = tiles(pl::f16)}),
-                                             plgpu::BlockSpec({s.k, block_n},
-                                                              [](const Scalar&, const Scalar& j) {
-                                                                return std::pair{Scalar(0), j};
-                                                              },
-                                                              {.transforms = tiles(pl::f16)})},
-                                .out_specs = {plgpu::BlockSpec({block_m, block_n},
-                                                               [](const Scalar& i, const Scalar& j) {
-                                                                 return std::pair{i, j};
-                                                               },
-                                                               {.transforms = tiles(pl::f32)})},
-                                .name = name});
+  return pl::pallas_call(
+      body,
+      {.out_shape = plgpu::Types(pl::f32, {s.m, s.n}),
+       .grid = {s.grid_m, s.grid_n},
+       .in_specs = {plgpu::BlockSpec({block_m, s.k},
+                                     [](const Scalar& i, const Scalar&) { return std::pair{i, Scalar(0)}; },
+                                     {.transforms = tiles(pl::f16)}),
+                    plgpu::BlockSpec({s.k, block_n},
+                                     [](const Scalar&, const Scalar& j) { return std::pair{Scalar(0), j}; },
+                                     {.transforms = tiles(pl::f16)})},
+       .out_specs = {plgpu::BlockSpec({block_m, block_n},
+                                      [](const Scalar& i, const Scalar& j) { return std::pair{i, j}; },
+                                      {.transforms = tiles(pl::f32)})},
+       .name = name});
 }
 
 Tolerance tolerance_of(const Choice& c) {

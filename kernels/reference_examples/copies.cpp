@@ -61,9 +61,7 @@ KernelSpec copy_two_arrivals() {
                                        {"barrier", plgpu::Barrier({.num_arrivals = 2})}},
                      .name = "ref_copy_two_arrivals"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{matrix(c), matrix(c)};
-          }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
@@ -102,9 +100,7 @@ KernelSpec collective_copy() {
                      .cluster_names = {"cluster"},
                      .name = "ref_collective_copy"});
               },
-          .make_inputs = random_inputs([=](const Choice& c) {
-            return std::vector{row(c), rows(c)};
-          }),
+          .make_inputs = random_inputs([=](const Choice& c) { return std::vector{row(c), rows(c)}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 Values x = to_doubles(in[0]), sum = to_doubles(in[1]);
@@ -143,55 +139,49 @@ KernelSpec copy_out() {
                                        {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
                      .name = "ref_copy_out"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{matrix(c), matrix(c)};
-          }),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{in[0], in[1], in[0]};
-              }};
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
+          .reference = [](const Choice&,
+                          const std::vector<Array>& in) { return std::vector{in[0], in[1], in[0]}; }};
 }
 
 KernelSpec commit_group() {
-  return {
-      .name = "ref_commit_group",
-      .doc = "Two copies out that are awaited as one",
-      .sizes = sizes(),
-      .settings = {{"commit",
-                    "implicit",
-                    "who ends the group: the second copy, or commit_smem_to_gmem_group",
-                    {"implicit", "explicit"}}},
-      .inputs = {"x", "y"},
-      .outputs = {"x_out", "y_out", "seen"},
-      .build =
-          [](const Choice& c) {
-            const bool by_hand = c.word("commit") == "explicit";
-            return plgpu::kernel(
-                [=](const Ref& x, const Ref& y, const Ref& x_out, const Ref& y_out, const Ref& seen,
-                    Scratch& s) {
-                  s["x"].store(x.load());
-                  s["y"].store(y.load());
-                  plgpu::commit_smem();
-                  plgpu::copy_smem_to_gmem(s["x"], x_out, {.commit_group = false});
-                  plgpu::copy_smem_to_gmem(s["y"], y_out, {.commit_group = !by_hand});
-                  if (by_hand) plgpu::commit_smem_to_gmem_group();
-                  plgpu::wait_smem_to_gmem(1);  // nothing but these two is on its way
-                  plgpu::wait_smem_to_gmem(0);  // and now they are done
-                  seen.store(x_out.load() + y_out.load());
-                },
-                {.in_types = {matrix(c), matrix(c)},
-                 .out_type = {matrix(c), matrix(c), matrix(c)},
-                 .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)},
-                                   {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
-                 .name = "ref_commit_group"});
-          },
-      .make_inputs = random_inputs([](const Choice& c) {
-        return std::vector{matrix(c), matrix(c)};
-      }),
-      .reference =
-          [](const Choice&, const std::vector<Array>& in) {
-            return std::vector{in[0], in[1], map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
-          }};
+  return {.name = "ref_commit_group",
+          .doc = "Two copies out that are awaited as one",
+          .sizes = sizes(),
+          .settings = {{"commit",
+                        "implicit",
+                        "who ends the group: the second copy, or commit_smem_to_gmem_group",
+                        {"implicit", "explicit"}}},
+          .inputs = {"x", "y"},
+          .outputs = {"x_out", "y_out", "seen"},
+          .build =
+              [](const Choice& c) {
+                const bool by_hand = c.word("commit") == "explicit";
+                return plgpu::kernel(
+                    [=](const Ref& x, const Ref& y, const Ref& x_out, const Ref& y_out, const Ref& seen,
+                        Scratch& s) {
+                      s["x"].store(x.load());
+                      s["y"].store(y.load());
+                      plgpu::commit_smem();
+                      plgpu::copy_smem_to_gmem(s["x"], x_out, {.commit_group = false});
+                      plgpu::copy_smem_to_gmem(s["y"], y_out, {.commit_group = !by_hand});
+                      if (by_hand) plgpu::commit_smem_to_gmem_group();
+                      plgpu::wait_smem_to_gmem(1);  // nothing but these two is on its way
+                      plgpu::wait_smem_to_gmem(0);  // and now they are done
+                      seen.store(x_out.load() + y_out.load());
+                    },
+                    {.in_types = {matrix(c), matrix(c)},
+                     .out_type = {matrix(c), matrix(c), matrix(c)},
+                     .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)},
+                                       {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
+                     .name = "ref_commit_group"});
+              },
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
+          .reference =
+              [](const Choice&, const std::vector<Array>& in) {
+                return std::vector{in[0], in[1],
+                                   map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
+              }};
 }
 
 }  // namespace

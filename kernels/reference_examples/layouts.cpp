@@ -73,9 +73,7 @@ KernelSpec relayout() {
                      .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)}},
                      .name = "ref_layout_change"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{matrix(c), matrix(c)};
-          }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 return std::vector{map_elements(

@@ -62,9 +62,8 @@ KernelSpec product_spec(std::string name, std::string doc, std::function<Product
   spec.sizes = sizes();
   spec.inputs = {"a", "b"};
   spec.outputs = {"d"};
-  spec.make_inputs = random_inputs([=](const Choice& c) {
-    return std::vector{product(c).a(), product(c).b()};
-  });
+  spec.make_inputs =
+      random_inputs([=](const Choice& c) { return std::vector{product(c).a(), product(c).b()}; });
   spec.reference = [=](const Choice& c, const std::vector<Array>& in) {
     const Product p = product(c);
     return std::vector{matmul_reference(in[0], p.transpose_a, in[1], p.transpose_b, nullptr, out)};

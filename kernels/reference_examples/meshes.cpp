@@ -111,9 +111,8 @@ KernelSpec scoped_collective() {
                      .thread_name = "wg",
                      .name = "ref_scoped_collective"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{pl::ShapeDtype{pl::f32, {2, c.size("n")}}};
-          }),
+          .make_inputs = random_inputs(
+              [](const Choice& c) { return std::vector{pl::ShapeDtype{pl::f32, {2, c.size("n")}}}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 const Values x = to_doubles(in[0]);

@@ -32,9 +32,7 @@ KernelSpec add() {
                     [](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
                     {.in_types = {type(c), type(c)}, .out_type = type(c), .name = "ref_add"});
               },
-          .make_inputs = random_inputs([=](const Choice& c) {
-            return std::vector{type(c), type(c)};
-          }),
+          .make_inputs = random_inputs([=](const Choice& c) { return std::vector{type(c), type(c)}; }),
           .reference =
               [](const Choice&, const std::vector<HostArray>& in) {
                 return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
@@ -185,9 +183,7 @@ KernelSpec eltwise() {
               return eltwise_kernel(row(c), [](const Array& x) { return plgpu::exp(x); });
             return eltwise_kernel(row(c), [](const Array& x) { return x * 2; });
           },
-      .make_inputs = random_inputs([](const Choice& c) {
-        return std::vector{row(c), row(c)};
-      }),
+      .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
       .reference =
           [](const Choice& c, const std::vector<HostArray>& in) {
             const bool exp = c.word("f") == "exp";

@@ -68,9 +68,7 @@ KernelSpec commit_before_reuse() {
                                        {"barrier", plgpu::Barrier()}},
                      .name = "ref_commit_before_reuse"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{rows(c), rows(c)};
-          }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c), rows(c)}; }),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 return std::vector{map_elements(in, [](const Values& v) { return v[0] - v[1]; })};
@@ -224,9 +222,7 @@ KernelSpec cluster_barrier() {
                      .cluster_names = {"cluster"},
                      .name = "ref_cluster_barrier"});
               },
-          .make_inputs = random_inputs([](const Choice& c) {
-            return std::vector{row(c), row(c)};
-          }),
+          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
           .reference =
               [](const Choice& c, const std::vector<Array>& in) {
                 Values both = to_doubles(in[0]), y;

@@ -9,9 +9,12 @@
 namespace palladion::sim {
 namespace {
 
-float* lanes(uint8_t* registers, const DecodedOperand& o) { return reinterpret_cast<float*>(registers + o.slot.offset); }
+float* lanes(uint8_t* registers, const DecodedOperand& o) {
+  return reinterpret_cast<float*>(registers + o.slot.offset);
+}
 
-void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, float* tile) {
+void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                  float* tile) {
   for (int w = 0; w < 4; ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
@@ -28,7 +31,8 @@ void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegist
   }
 }
 
-void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, const float* tile) {
+void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                   const float* tile) {
   for (int w = 0; w < 4; ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
@@ -47,15 +51,18 @@ void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegis
 
 // Halves: four lanes of one register are eight neighbouring columns.
 template <bool to_tile, class Tile>
-void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, Tile* tile) {
+void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                 Tile* tile) {
   for (int w = 0; w < 4; ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         float* reg = lanes(warps[w], regs[static_cast<size_t>(2 * j + half)]);
         for (int g = 0; g < 8; ++g) {
           auto* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
-          if constexpr (to_tile) std::memcpy(row, reg + 4 * g, 16);
-          else std::memcpy(reg + 4 * g, row, 16);
+          if constexpr (to_tile)
+            std::memcpy(row, reg + 4 * g, 16);
+          else
+            std::memcpy(reg + 4 * g, row, 16);
         }
       }
     }
@@ -64,15 +71,20 @@ void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegiste
 
 }  // namespace
 
-void gather_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, bool halves, void* tile) {
-  if (halves) move_halves<true>(regs, warps, n, static_cast<uint16_t*>(tile));
-  else gather_words(regs, warps, n, static_cast<float*>(tile));
+void gather_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                         bool halves, void* tile) {
+  if (halves)
+    move_halves<true>(regs, warps, n, static_cast<uint16_t*>(tile));
+  else
+    gather_words(regs, warps, n, static_cast<float*>(tile));
 }
 
-void scatter_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, bool halves,
-                          const void* tile) {
-  if (halves) move_halves<false>(regs, warps, n, static_cast<const uint16_t*>(tile));
-  else scatter_words(regs, warps, n, static_cast<const float*>(tile));
+void scatter_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                          bool halves, const void* tile) {
+  if (halves)
+    move_halves<false>(regs, warps, n, static_cast<const uint16_t*>(tile));
+  else
+    scatter_words(regs, warps, n, static_cast<const float*>(tile));
 }
 
 }  // namespace palladion::sim

@@ -14,8 +14,9 @@ inline constexpr int tile_stride = 256;  // 32-bit words (or halves) between row
 using WarpgroupRegisters = std::array<uint8_t*, 4>;
 
 // 32-bit D (f32, s32): n/2 registers; 16-bit D (f16): n/4 registers of two halves.
-void gather_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, bool halves, void* tile);
-void scatter_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n, bool halves,
-                          const void* tile);
+void gather_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                         bool halves, void* tile);
+void scatter_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                          bool halves, const void* tile);
 
 }  // namespace palladion::sim

@@ -25,7 +25,8 @@ Site AsyncOrigin::site(const ClusterState& cluster) const {
   return s;
 }
 
-void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message, std::string help) {
+void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,
+                 std::string help) {
   if (cluster.faulted) return;
   Finding f;
   f.code = std::move(code);
@@ -40,19 +41,22 @@ void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string c
 void complete_tx(ClusterState& cluster, const AsyncOrigin& origin, uint32_t mbarrier, uint32_t bytes) {
   std::string why;
   if (mbarrier_complete_tx(cluster, mbarrier, bytes, &why)) return;
-  async_fault(cluster, origin, "PLD3076", fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
+  async_fault(cluster, origin, "PLD3076",
+              fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
               "the mbarrier must stay initialised until every copy that completes on it has landed");
 }
 
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what) {
   if (mbarrier % 8 != 0) {
-    x.fault("PLD3074", fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes", what,
-                                   mbarrier & shared_offset_mask));
+    x.fault("PLD3074", fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes",
+                                   what, mbarrier & shared_offset_mask));
     return false;
   }
-  const uint32_t barrier_rank = rank_of(static_cast<uint32_t>(mbarrier)), target_rank = rank_of(static_cast<uint32_t>(target));
+  const uint32_t barrier_rank = rank_of(static_cast<uint32_t>(mbarrier)),
+                 target_rank = rank_of(static_cast<uint32_t>(target));
   if (barrier_rank != target_rank) {
-    x.fault("PLD3074", fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
+    x.fault("PLD3074",
+            fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
             "the mbarrier must be in the shared memory of the CTA that receives the data (mapa)");
     return false;
   }
@@ -112,15 +116,19 @@ uint64_t source_bytes(const Exec& x, const MicroOp& op, const isa::CpAsync& e, i
 // Adds one lane's copy; false after a fault.
 bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneCopies& copies) {
   const auto bytes = static_cast<uint64_t>(e.bytes);
-  const uint64_t target = x.address_of_lane(op.operands[e.dst], lane), source = x.address_of_lane(op.operands[e.src], lane);
+  const uint64_t target = x.address_of_lane(op.operands[e.dst], lane),
+                 source = x.address_of_lane(op.operands[e.src], lane);
   const uint64_t wanted = source_bytes(x, op, e, lane);
   if (wanted > bytes) {
     x.fault("PLD3072", fmt::format("cp.async of {} bytes with a source size of {}", bytes, wanted));
     return false;
   }
   if (target % bytes != 0 || source % bytes != 0) {
-    x.fault("PLD3070", fmt::format("cp.async of {} bytes from global address 0x{:x} to shared address 0x{:x}: both must be "
-                                   "multiples of {}", bytes, source, target & shared_offset_mask, bytes));
+    x.fault(
+        "PLD3070",
+        fmt::format("cp.async of {} bytes from global address 0x{:x} to shared address 0x{:x}: both must be "
+                    "multiples of {}",
+                    bytes, source, target & shared_offset_mask, bytes));
     return false;
   }
   if (x.shared(target, bytes, "cp.async write") == nullptr) return false;
@@ -180,14 +188,16 @@ class DeferredArrival final : public AsyncOp::Body {
   }
   bool ready(ClusterState& cluster) const override {
     return std::ranges::none_of(awaited_, [&](uint64_t id) {
-      return std::ranges::binary_search(cluster.pending, id, {}, &AsyncOp::id);  // pending is in order of issue
+      return std::ranges::binary_search(cluster.pending, id, {},
+                                        &AsyncOp::id);  // pending is in order of issue
     });
   }
   void land(ClusterState& cluster) override {
     std::string why;
     if (!mbarrier_arrive(cluster, mbarrier_, static_cast<uint32_t>(std::popcount(origin_.lanes)), 0, &why))
-      async_fault(cluster, origin_, "PLD3044", why,
-                  "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
+      async_fault(
+          cluster, origin_, "PLD3044", why,
+          "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
   }
   const char* name() const override { return "cp.async.mbarrier.arrive"; }
 
@@ -222,10 +232,12 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
     const uint64_t at = x.address_of_lane(address, std::countr_zero(left));
     uint32_t same = 0;
     for (uint32_t m = left; m != 0; m &= m - 1)
-      same |= static_cast<uint32_t>(x.address_of_lane(address, std::countr_zero(m)) == at) << std::countr_zero(m);
+      same |= static_cast<uint32_t>(x.address_of_lane(address, std::countr_zero(m)) == at)
+              << std::countr_zero(m);
     left &= ~same;
     if (!check_mbarrier(x, at, at, "cp.async.mbarrier.arrive")) return Step::fault;
-    if (!e.noinc && !raise_pending(x, x.shared(at, 8, "mbarrier access"), static_cast<uint32_t>(std::popcount(same))))
+    if (!e.noinc &&
+        !raise_pending(x, x.shared(at, 8, "mbarrier access"), static_cast<uint32_t>(std::popcount(same))))
       return Step::fault;
     x.issue(std::make_unique<DeferredArrival>(x, Exec::shared_address(at), same), same);
   }

@@ -15,13 +15,17 @@ struct AsyncOrigin {
   uint16_t cta_rank = 0, warp = 0;
 
   AsyncOrigin(const Exec& x, uint32_t lanes_issued)
-      : program(&x.program), pc(x.pc), lanes(lanes_issued), cta_rank(static_cast<uint16_t>(x.cta->rank)),
+      : program(&x.program),
+        pc(x.pc),
+        lanes(lanes_issued),
+        cta_rank(static_cast<uint16_t>(x.cta->rank)),
         warp(static_cast<uint16_t>(x.warp->id)) {}
   Site site(const ClusterState& cluster) const;
 };
 
 // Stops the grid because of an operation that is under way.
-void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message, std::string help = {});
+void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,
+                 std::string help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.
 inline uint8_t* shared_bytes(ClusterState& cluster, uint32_t address) {

@@ -42,8 +42,10 @@ class LinearCopy final : public AsyncOp::Body {
 
  private:
   void put(uint8_t* to) const {
-    if (reduce_ != nullptr) reduce_(to, staging_.get(), count_);
-    else std::memcpy(to, staging_.get(), bytes_);
+    if (reduce_ != nullptr)
+      reduce_(to, staging_.get(), count_);
+    else
+      std::memcpy(to, staging_.get(), bytes_);
   }
 
   AsyncOrigin origin_;
@@ -63,14 +65,18 @@ bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const 
 
 bool aligned(Exec& x, uint64_t source, uint64_t target, uint64_t bytes) {
   if ((source | target | bytes) % bulk_alignment == 0) return true;
-  x.fault("PLD3071", fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
-                                 "must be multiples of {}", bytes, source, target, bulk_alignment));
+  x.fault(
+      "PLD3071",
+      fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
+                  "must be multiples of {}",
+                  bytes, source, target, bulk_alignment));
   return false;
 }
 
 // The copy of one lane: every thread that executes the instruction issues one of its own.
 Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
-  const uint64_t source = x.address_of_lane(op.operands[e.src], lane), target = x.address_of_lane(op.operands[e.dst], lane);
+  const uint64_t source = x.address_of_lane(op.operands[e.src], lane),
+                 target = x.address_of_lane(op.operands[e.dst], lane);
   const auto bytes = static_cast<uint32_t>(x.lane_value(op.operands[e.size], lane));
   Range from, to;
   if (!aligned(x, source, target, bytes)) return Step::fault;
@@ -86,7 +92,8 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   if (e.completion == isa::Completion::mbarrier) {
     const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
     if (!check_mbarrier(x, mbarrier, target, "bulk copy")) return Step::fault;
-    const uint64_t ctas = e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(to.shared);
+    const uint64_t ctas =
+        e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(to.shared);
     if (!check_multicast(x, ctas, "bulk copy")) return Step::fault;
     copy->signal(static_cast<uint32_t>(ctas), Exec::shared_address(mbarrier));
   }

@@ -11,17 +11,22 @@ namespace {
 // One instruction's values, at most 16 bytes a lane; each lane counts its bytes at its mbarrier.
 class RemoteValues final : public AsyncOp::Body {
  public:
-  RemoteValues(const AsyncOrigin& origin, uint32_t bytes, ReduceFn reduce) : origin_(origin), bytes_(bytes), reduce_(reduce) {}
+  RemoteValues(const AsyncOrigin& origin, uint32_t bytes, ReduceFn reduce)
+      : origin_(origin), bytes_(bytes), reduce_(reduce) {}
 
-  void add(int lane, uint32_t target, uint32_t mbarrier) { targets_[lane] = target, mbarriers_[lane] = mbarrier; }
+  void add(int lane, uint32_t target, uint32_t mbarrier) {
+    targets_[lane] = target, mbarriers_[lane] = mbarrier;
+  }
   uint8_t* value(int lane) { return values_[lane]; }
 
   void land(ClusterState& cluster) override {
     for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
       uint8_t* to = shared_bytes(cluster, targets_[i]);
-      if (reduce_ != nullptr) reduce_(to, values_[i], 1);
-      else std::memcpy(to, values_[i], bytes_);
+      if (reduce_ != nullptr)
+        reduce_(to, values_[i], 1);
+      else
+        std::memcpy(to, values_[i], bytes_);
       complete_tx(cluster, origin_, mbarriers_[i], bytes_);
     }
   }
@@ -44,13 +49,16 @@ struct Operands {
 Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce) {
   const auto size = static_cast<size_t>(isa::bytes(o.type));
   const size_t bytes = size * static_cast<size_t>(o.elements);
-  auto values = std::make_unique<RemoteValues>(AsyncOrigin(x, x.active), static_cast<uint32_t>(bytes), reduce);
+  auto values =
+      std::make_unique<RemoteValues>(AsyncOrigin(x, x.active), static_cast<uint32_t>(bytes), reduce);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    const uint64_t target = x.address_of_lane(op.operands[o.address], i), mbarrier = x.address_of_lane(op.operands[o.mbar], i);
+    const uint64_t target = x.address_of_lane(op.operands[o.address], i),
+                   mbarrier = x.address_of_lane(op.operands[o.mbar], i);
     if (target % bytes != 0)
-      return x.fault("PLD3070", fmt::format("{} of {} bytes at shared address 0x{:x}: must be a multiple of {}", values->name(),
-                                            bytes, target & shared_offset_mask, bytes));
+      return x.fault("PLD3070",
+                     fmt::format("{} of {} bytes at shared address 0x{:x}: must be a multiple of {}",
+                                 values->name(), bytes, target & shared_offset_mask, bytes));
     if (x.shared(target, bytes, "asynchronous write") == nullptr) return Step::fault;
     if (!check_mbarrier(x, mbarrier, target, values->name())) return Step::fault;
     values->add(i, Exec::shared_address(target), Exec::shared_address(mbarrier));

@@ -37,8 +37,9 @@ void write_result(Exec& x, const isa::CtaBarrier& e, const MicroOp& op, const Na
 Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
   NamedBarrier& b = x.cta->barriers[id];
   if (b.arrived != 0 && b.expected != threads)
-    return x.fault("PLD3031", fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
-                                          expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads));
+    return x.fault("PLD3031",
+                   fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
+                               expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads));
   b.expected = threads;
   if (e.pred >= 0) {
     const uint32_t p = x.predicate_value(op.operands[e.pred]) & x.active;
@@ -51,7 +52,8 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
   const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
   const uint32_t exact = e.aligned ? needed : expected_threads(*x.cta, b);
   if (b.arrived > needed)
-    return x.fault("PLD3032", fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
+    return x.fault("PLD3032",
+                   fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
   const uint64_t generation = b.generation;
   if (b.arrived >= exact) reset(b);
   if (e.action == isa::BarrierAction::arrive) return Step::next;
@@ -66,7 +68,8 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
 
 Step exec_cta_barrier(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::CtaBarrier>(op);
-  if (e.aligned && !x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  if (e.aligned && !x.converged(x.warp->alive))
+    return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint64_t id = e.id < 0 ? 0 : x.uniform_value(op.operands[e.id]);
   if (id >= x.cta->barriers.size())
     return x.fault("PLD3030", fmt::format("barrier {} does not exist: a CTA has 16, 0 to 15", id));
@@ -76,13 +79,15 @@ Step exec_cta_barrier(Exec& x, const MicroOp& op) {
   }
   const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
   if (threads % 32 != 0)
-    return x.fault("PLD3033", fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));
+    return x.fault("PLD3033",
+                   fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));
   return arrive(x, op, e, id, threads);
 }
 
 Step exec_cluster_barrier(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::ClusterBarrier>(op);
-  if (e.aligned && !x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  if (e.aligned && !x.converged(x.warp->alive))
+    return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   ClusterBarrierState& b = x.cluster.barrier;
   if (e.arrive) {
     uint32_t alive = 0;
@@ -133,7 +138,8 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     if (bytes == nullptr) return Step::fault;
     const uint64_t count = x.lane_value(op.operands[e.count], i);
     if (count == 0 || count > MbarrierState::max_count)
-      return x.fault("PLD3042", fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, MbarrierState::max_count));
+      return x.fault("PLD3042", fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count,
+                                            MbarrierState::max_count));
     MbarrierState s;
     s.pending = s.expected = static_cast<uint32_t>(count);
     s.valid = true;
@@ -153,7 +159,8 @@ Step invalidate(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
 }
 
 void write_state(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint64_t state) {
-  if (e.dst < 0 || op.operands[e.dst].kind != DecodedOperand::Kind::lanes || op.operands[e.dst].width != 64) return;
+  if (e.dst < 0 || op.operands[e.dst].kind != DecodedOperand::Kind::lanes || op.operands[e.dst].width != 64)
+    return;
   x.lanes<uint64_t>(op.operands[e.dst])[lane] = state;
 }
 
@@ -175,15 +182,21 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     } else {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
-        if (s.expected == 0) return x.fault("PLD3043", "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
+        if (s.expected == 0)
+          return x.fault("PLD3043", "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
         s.expected -= is_tx || e.expect_tx ? 1 : static_cast<uint32_t>(n);
         put_state(bytes, s);
       }
       const bool tx = is_tx || e.expect_tx;
-      ok = mbarrier_arrive(x.cluster, address, e.action == A::expect_tx ? 0 : tx ? 1 : static_cast<uint32_t>(n),
+      ok = mbarrier_arrive(x.cluster, address,
+                           e.action == A::expect_tx ? 0
+                           : tx                     ? 1
+                                                    : static_cast<uint32_t>(n),
                            tx ? static_cast<int32_t>(n) : 0, &why);
     }
-    if (!ok) return x.fault("PLD3044", why, "every phase needs exactly as many arrivals and bytes as it was told to expect");
+    if (!ok)
+      return x.fault("PLD3044", why,
+                     "every phase needs exactly as many arrivals and bytes as it was told to expect");
     write_state(x, e, op, i, before);
   }
   return Step::next;
@@ -204,15 +217,17 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     if (bytes == nullptr) return Step::fault;
     const MbarrierState s = state_at(bytes);
     if (!s.valid)
-      return x.fault("PLD3045", fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
-                                            address & shared_offset_mask),
+      return x.fault("PLD3045",
+                     fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
+                                 address & shared_offset_mask),
                      "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");
     done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
   }
   const bool blocking = e.action == isa::MbarrierAction::try_wait;
   if (blocking && done == 0 && !x.take_resumed()) {
     const int i = std::countr_zero(x.active);
-    return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i), awaited_parity(x, e, op, i));
+    return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i),
+                  awaited_parity(x, e, op, i));
   }
   x.self().resumed = false;
   uint32_t& d = x.predicate(op.operands[e.dst]);
@@ -223,7 +238,8 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
 Step pending_count(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    x.lanes<uint32_t>(op.operands[e.dst])[i] = MbarrierState::decode(x.lane_value(op.operands[e.state], i)).pending;
+    x.lanes<uint32_t>(op.operands[e.dst])[i] =
+        MbarrierState::decode(x.lane_value(op.operands[e.state], i)).pending;
   }
   return Step::next;
 }
@@ -234,11 +250,19 @@ Step exec_mbarrier(Exec& x, const MicroOp& op) {
   using A = isa::MbarrierAction;
   const auto& e = effect<isa::Mbarrier>(op);
   switch (e.action) {
-    case A::init: return init(x, op, e);
-    case A::inval: return invalidate(x, op, e);
-    case A::expect_tx: case A::complete_tx: case A::arrive: return arrive_like(x, op, e);
-    case A::test_wait: case A::try_wait: return test(x, op, e);
-    case A::pending_count: return pending_count(x, op, e);
+    case A::init:
+      return init(x, op, e);
+    case A::inval:
+      return invalidate(x, op, e);
+    case A::expect_tx:
+    case A::complete_tx:
+    case A::arrive:
+      return arrive_like(x, op, e);
+    case A::test_wait:
+    case A::try_wait:
+      return test(x, op, e);
+    case A::pending_count:
+      return pending_count(x, op, e);
   }
   return Step::next;
 }
@@ -253,13 +277,15 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
     return x.fault("PLD3050", fmt::format("setmaxnreg to {}: must be 24 to 256 and a multiple of 8", count));
   const uint32_t now = x.warp->register_limit;
   if (!e.increase) {
-    if (count > now) return x.fault("PLD3051", fmt::format("setmaxnreg.dec to {} registers from {}", count, now));
+    if (count > now)
+      return x.fault("PLD3051", fmt::format("setmaxnreg.dec to {} registers from {}", count, now));
     x.cta->free_registers += (now - count) * 32;
     x.warp->register_limit = count;
     x.changed();
     return Step::next;
   }
-  if (count < now) return x.fault("PLD3051", fmt::format("setmaxnreg.inc to {} registers from {}", count, now));
+  if (count < now)
+    return x.fault("PLD3051", fmt::format("setmaxnreg.inc to {} registers from {}", count, now));
   const uint32_t needed = (count - now) * 32;
   if (x.cta->free_registers < needed) return x.wait(Wait::Kind::registers, needed, count);
   x.self().resumed = false;

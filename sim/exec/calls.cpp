@@ -22,7 +22,8 @@ const std::vector<DecodedOperand>& elements(const MicroOp& op, int index) {
   return index < 0 ? none : op.operands[index].elements;
 }
 
-bool copy_arguments(const Exec& x, const std::vector<DecodedOperand>& blocks, const std::vector<isa::SymbolId>& callee, bool in) {
+bool copy_arguments(const Exec& x, const std::vector<DecodedOperand>& blocks,
+                    const std::vector<isa::SymbolId>& callee, bool in) {
   if (blocks.size() != callee.size()) return false;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const isa::Variable& v = x.program.module->symbols[callee[i]].variable;
@@ -35,7 +36,10 @@ bool copy_arguments(const Exec& x, const std::vector<DecodedOperand>& blocks, co
 
 uint64_t block_value(const Exec& x, const DecodedOperand& block, int lane, uint64_t size) {
   uint64_t v = 0;
-  std::memcpy(&v, x.warp->local.get() + static_cast<size_t>(lane) * x.program.local_bytes + local_offset(static_cast<uint64_t>(block.offset)), size);
+  std::memcpy(&v,
+              x.warp->local.get() + static_cast<size_t>(lane) * x.program.local_bytes +
+                  local_offset(static_cast<uint64_t>(block.offset)),
+              size);
   return v;
 }
 
@@ -45,14 +49,16 @@ Step call_vprintf(Exec& x, const MicroOp& op, const isa::Call& e) {
   if (arguments.size() != 2) return x.unsupported("vprintf without a format and an argument block");
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const auto text = format_guest(x, block_value(x, arguments[0], lane, 8), block_value(x, arguments[1], lane, 8), lane);
+    const auto text =
+        format_guest(x, block_value(x, arguments[0], lane, 8), block_value(x, arguments[1], lane, 8), lane);
     if (!text) return Step::fault;
     x.cluster.printed += *text;
     const auto& results = elements(op, e.returns);
     if (results.empty()) continue;
     const auto count = static_cast<uint32_t>(text->size());
     std::memcpy(x.warp->local.get() + static_cast<size_t>(lane) * x.program.local_bytes +
-                    local_offset(static_cast<uint64_t>(results[0].offset)), &count, 4);
+                    local_offset(static_cast<uint64_t>(results[0].offset)),
+                &count, 4);
   }
   return Step::next;
 }
@@ -61,7 +67,8 @@ Step call_assertfail(Exec& x, const MicroOp& op, const isa::Call& e) {
   const auto& a = elements(op, e.arguments);
   if (a.size() < 4) return x.fault("PLD3012", "the kernel's assertion failed");
   const int lane = std::countr_zero(x.active);
-  const auto text = guest_string(x, block_value(x, a[0], lane, 8), lane), file = guest_string(x, block_value(x, a[1], lane, 8), lane);
+  const auto text = guest_string(x, block_value(x, a[0], lane, 8), lane),
+             file = guest_string(x, block_value(x, a[1], lane, 8), lane);
   const auto line = static_cast<uint32_t>(block_value(x, a[2], lane, 4));
   if (!text || !file) return Step::fault;
   return x.fault("PLD3012", fmt::format("the kernel's assertion `{}` failed at {}:{}", *text, *file, line));
@@ -82,7 +89,8 @@ uint32_t callee_of(const Exec& x, const DecodedOperand& o) {
 Step exec_call(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Call>(op);
   const uint32_t callee = callee_of(x, op.operands[e.function]);
-  if (callee == isa::no_id) return x.unsupported("an indirect call whose target differs between lanes, or is no function");
+  if (callee == isa::no_id)
+    return x.unsupported("an indirect call whose target differs between lanes, or is no function");
   const isa::Function& f = x.program.module->functions[callee];
   if (x.take_resumed()) {
     copy_arguments(x, elements(op, e.returns), f.returns, false);
@@ -93,9 +101,12 @@ Step exec_call(Exec& x, const MicroOp& op) {
     if (f.name == "__assertfail") return call_assertfail(x, op, e);
     return x.unsupported(fmt::format("a call of the external function `{}`", f.name));
   }
-  if (!copy_arguments(x, elements(op, e.arguments), f.params, true) || elements(op, e.returns).size() != f.returns.size())
-    return x.unsupported(fmt::format("a call of `{}` with arguments in registers or of another number", f.name));
-  if (x.program.function_start[callee] == isa::no_id) return x.unsupported(fmt::format("an indirect call of `{}`", f.name));
+  if (!copy_arguments(x, elements(op, e.arguments), f.params, true) ||
+      elements(op, e.returns).size() != f.returns.size())
+    return x.unsupported(
+        fmt::format("a call of `{}` with arguments in registers or of another number", f.name));
+  if (x.program.function_start[callee] == isa::no_id)
+    return x.unsupported(fmt::format("an indirect call of `{}`", f.name));
   LaneGroup& g = x.self();
   if (g.calls.size() >= 1000) return x.fault("PLD3013", "more than 1000 nested calls");
   if (x.active != g.mask) {  // @p call: the others go on

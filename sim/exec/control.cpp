@@ -62,7 +62,8 @@ Step exec_branch_indexed(Exec& x, const MicroOp& op) {
     const int i = std::countr_zero(m);
     const uint64_t value = x.lane_value(index, i);
     if (value >= targets.size())
-      return x.fault("PLD3010", fmt::format("brx.idx with index {} of a list of {} targets", value, targets.size()));
+      return x.fault("PLD3010",
+                     fmt::format("brx.idx with index {} of a list of {} targets", value, targets.size()));
     if (value == first) same |= 1U << i;
   }
   // Lanes with another index stay at this instruction and try again as a group of their own.
@@ -119,7 +120,8 @@ Step exec_exit(Exec& x, const MicroOp&) {
 
 Step exec_trap(Exec& x, const MicroOp& op) {
   if (effect<isa::Trap>(op).breakpoint) return Step::next;
-  return x.fault("PLD3011", "the kernel executed `trap`", "an assertion of the kernel failed, or unreachable code was reached");
+  return x.fault("PLD3011", "the kernel executed `trap`",
+                 "an assertion of the kernel failed, or unreachable code was reached");
 }
 
 Step exec_nanosleep(Exec& x, const MicroOp&) {

@@ -21,8 +21,8 @@ uint32_t lane_bytes(int width) { return width == 1 ? 4 : static_cast<uint32_t>(w
 
 bool is_dynamic(isa::Special s) {
   using S = isa::Special;
-  return s == S::clock || s == S::clock_hi || s == S::clock64 || s == S::globaltimer || s == S::globaltimer_lo ||
-         s == S::globaltimer_hi;
+  return s == S::clock || s == S::clock_hi || s == S::clock64 || s == S::globaltimer ||
+         s == S::globaltimer_lo || s == S::globaltimer_hi;
 }
 
 class Decoder {
@@ -38,7 +38,8 @@ class Decoder {
   void lay_out_registers(uint32_t function);
   void decode_function(uint32_t function);
   MicroOp decode_instruction(const isa::Function& f, const isa::Instruction& i);
-  DecodedOperand decode_operand(const isa::Function& f, const isa::Instruction& i, const Operand& o, int width);
+  DecodedOperand decode_operand(const isa::Function& f, const isa::Instruction& i, const Operand& o,
+                                int width);
   DecodedOperand decode_address(const isa::Function& f, const isa::Instruction& i, const Operand& o);
   DecodedOperand symbol_operand(const Operand& o, int width);
   void decode_pure(MicroOp& op, const isa::Pure& pure, const isa::Instruction& i);
@@ -66,14 +67,17 @@ void Decoder::error(std::string code, std::string message, const isa::Instructio
   d.code = std::move(code);
   d.message = std::move(message);
   if (i != nullptr) {
-    if (const isa::SourceLoc* loc = module_.source(*i)) d.loc = *loc;
-    else d.loc.line = i->origin.ptx_line;
+    if (const isa::SourceLoc* loc = module_.source(*i))
+      d.loc = *loc;
+    else
+      d.loc.line = i->origin.ptx_line;
   }
   errors_.push_back(std::move(d));
 }
 
 uint32_t Decoder::reserve(uint32_t size) {
-  const uint32_t at = (program_->register_bytes + std::min(size, 64U) - 1) / std::min(size, 64U) * std::min(size, 64U);
+  const uint32_t at =
+      (program_->register_bytes + std::min(size, 64U) - 1) / std::min(size, 64U) * std::min(size, 64U);
   program_->register_bytes = at + size;
   return at;
 }
@@ -141,7 +145,8 @@ void Decoder::lay_out_symbols() {
 void Decoder::lay_out_registers(uint32_t function) {
   const isa::Function& f = module_.functions[function];
   program_->register_offsets_base[function] = static_cast<uint32_t>(program_->register_offsets.size());
-  for (const isa::Register& r : f.registers) program_->register_offsets.push_back(reserve(lane_bytes(isa::bits(r.type))));
+  for (const isa::Register& r : f.registers)
+    program_->register_offsets.push_back(reserve(lane_bytes(isa::bits(r.type))));
 }
 
 uint32_t Decoder::register_offset(const isa::Function&, isa::RegId id) const {
@@ -169,8 +174,8 @@ Slot Decoder::constant(uint64_t value, int width) {
 
 Slot Decoder::initial(InitialValue v, std::vector<InitialValue>& list) {
   for (const InitialValue& known : list) {
-    if (known.kind == v.kind && known.special == v.special && known.component == v.component && known.value == v.value &&
-        known.width == v.width)
+    if (known.kind == v.kind && known.special == v.special && known.component == v.component &&
+        known.value == v.value && known.width == v.width)
       return {known.offset, false};
   }
   v.offset = reserve(lane_bytes(v.width));
@@ -186,13 +191,16 @@ int Decoder::any_width(const isa::Instruction& i) const {
 int Decoder::operand_width(const isa::Instruction& i, size_t index) const {
   const isa::OperandDef& def = i.form->operands[index];
   switch (def.kind) {
-    case isa::OperandKind::predicate: return 1;
+    case isa::OperandKind::predicate:
+      return 1;
     case isa::OperandKind::value: {
       const isa::Type t = def.type_slot.empty() ? def.literal : i.type(def.type_slot);
       return std::max(8, isa::bits(t) * def.width_factor);
     }
-    case isa::OperandKind::immediate: return 32;
-    default: return any_width(i);
+    case isa::OperandKind::immediate:
+      return 32;
+    default:
+      return any_width(i);
   }
 }
 
@@ -210,8 +218,9 @@ DecodedOperand Decoder::symbol_operand(const Operand& o, int width) {
   const uint64_t value = program_->symbol_address[o.id] + static_cast<uint64_t>(o.offset);
   d.offset = static_cast<int64_t>(value);
   if (s.variable.space == isa::Space::shared_cta || s.variable.space == isa::Space::shared_cluster) {
-    d.slot = initial({.kind = InitialValue::Kind::shared_address, .value = value, .width = static_cast<uint8_t>(width)},
-                     program_->initial_values);
+    d.slot = initial(
+        {.kind = InitialValue::Kind::shared_address, .value = value, .width = static_cast<uint8_t>(width)},
+        program_->initial_values);
   } else {
     d.slot = constant(value, width);
   }
@@ -227,15 +236,18 @@ DecodedOperand Decoder::decode_address(const isa::Function& f, const isa::Instru
   d.offset = o.offset;
   // A named variable of shared memory needs the CTA's rank: it is an initial value of 64 bits; other
   // bases are plain lanes. Constants (parameters, globals) are lanes too.
-  for (size_t k = 1; k < o.elements.size(); ++k) d.elements.push_back(decode_operand(f, i, o.elements[k], 32));
+  for (size_t k = 1; k < o.elements.size(); ++k)
+    d.elements.push_back(decode_operand(f, i, o.elements[k], 32));
   return d;
 }
 
-DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instruction& i, const Operand& o, int width) {
+DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instruction& i, const Operand& o,
+                                       int width) {
   DecodedOperand d;
   d.negated = o.negated;
   switch (o.kind) {
-    case Operand::Kind::none: return d;
+    case Operand::Kind::none:
+      return d;
     case Operand::Kind::reg:
       d.kind = DecodedOperand::Kind::lanes;
       d.width = static_cast<uint8_t>(isa::bits(f.registers[o.id].type));
@@ -247,7 +259,8 @@ DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instru
       if (o.imm_type == Operand::ImmType::f64 && width == 32)
         bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
       if (o.imm_type == Operand::ImmType::f32 && width == 64)
-        bits = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+        bits =
+            std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
       d.width = static_cast<uint8_t>(width);
       d.offset = static_cast<int64_t>(bits);
       d.slot = constant(bits, width);
@@ -256,11 +269,13 @@ DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instru
     case Operand::Kind::special: {
       d.kind = DecodedOperand::Kind::lanes;
       d.width = static_cast<uint8_t>(width);
-      const InitialValue v{.special = o.special, .component = o.component, .width = static_cast<uint8_t>(width)};
+      const InitialValue v{
+          .special = o.special, .component = o.component, .width = static_cast<uint8_t>(width)};
       d.slot = initial(v, is_dynamic(o.special) ? program_->dynamic_values : program_->initial_values);
       return d;
     }
-    case Operand::Kind::symbol: return symbol_operand(o, width);
+    case Operand::Kind::symbol:
+      return symbol_operand(o, width);
     case Operand::Kind::label:
       if (i.op->name != "bra") {  // a list of targets, or the prototype of an indirect call
         d.kind = DecodedOperand::Kind::list;
@@ -269,7 +284,8 @@ DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instru
       d.kind = DecodedOperand::Kind::target;
       d.id = f.labels[o.id].target + program_->function_start[current_function_];
       return d;
-    case Operand::Kind::address: return decode_address(f, i, o);
+    case Operand::Kind::address:
+      return decode_address(f, i, o);
     case Operand::Kind::vector:
       d.kind = DecodedOperand::Kind::vector;
       for (const Operand& e : o.elements) d.elements.push_back(decode_operand(f, i, e, width));
@@ -298,12 +314,15 @@ void Decoder::decode_pure(MicroOp& op, const isa::Pure& pure, const isa::Instruc
   for (size_t k = 0; k < i.operands.size(); ++k) {
     const isa::OperandDef& def = i.form->operands[k];
     if (op.operands[k].kind == DecodedOperand::Kind::none) continue;
-    if (def.writes) flatten(op.operands[k], op.d, op.destinations, nullptr);
-    else flatten(op.operands[k], op.s, op.sources, &op.negated_sources);
+    if (def.writes)
+      flatten(op.operands[k], op.d, op.destinations, nullptr);
+    else
+      flatten(op.operands[k], op.s, op.sources, &op.negated_sources);
   }
   if (pure.writes_carry) op.d[op.destinations++] = {program_->carry_offset, false};
   if (pure.reads_carry) op.s[op.sources++] = {program_->carry_offset, false};
-  const bool simple = op.negated_sources == 0 && !op.dynamic_special && op.destinations == 1 && op.sources <= 4;
+  const bool simple =
+      op.negated_sources == 0 && !op.dynamic_special && op.destinations == 1 && op.sources <= 4;
   op.handler = op.fn == nullptr ? exec_unsupported : simple ? exec_pure : exec_pure_general;
 }
 
@@ -321,15 +340,19 @@ MicroOp Decoder::decode_instruction(const isa::Function& f, const isa::Instructi
     op.guard_negated = i.guard.negated;
   }
   auto& operands = program_->operands.emplace_back();
-  for (size_t k = 0; k < i.operands.size(); ++k) operands.push_back(decode_operand(f, i, i.operands[k], operand_width(i, k)));
+  for (size_t k = 0; k < i.operands.size(); ++k)
+    operands.push_back(decode_operand(f, i, i.operands[k], operand_width(i, k)));
   op.operands = operands.data();
   op.dynamic_special = std::ranges::any_of(i.operands, reads_clock);
   const isa::DecodeContext context{module_, f};
   const isa::Effect& effect = program_->effects.emplace_back(isa::effect(i, context));
   op.effect = &effect;
-  if (const auto* pure = std::get_if<isa::Pure>(&effect)) decode_pure(op, *pure, i);
-  else if (const auto* approx = std::get_if<isa::Approx>(&effect)) decode_pure(op, {.fn = approx_lanes(*approx)}, i);
-  else op.handler = handler_for(effect);
+  if (const auto* pure = std::get_if<isa::Pure>(&effect))
+    decode_pure(op, *pure, i);
+  else if (const auto* approx = std::get_if<isa::Approx>(&effect))
+    decode_pure(op, {.fn = approx_lanes(*approx)}, i);
+  else
+    op.handler = handler_for(effect);
   if (const auto* indexed = std::get_if<isa::BranchIndexed>(&effect)) {
     const Operand& list = i.operands[indexed->targets];
     auto& targets = program_->branch_lists.emplace_back();
@@ -379,7 +402,8 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   for (const isa::Symbol& s : module_.symbols) {
     for (const isa::Relocation& r : s.variable.relocations) {
       const isa::Symbol& target = module_.symbols[r.symbol];
-      if (target.kind == isa::Symbol::Kind::function && module_.functions[target.function].defined) collect(target.function);
+      if (target.kind == isa::Symbol::Kind::function && module_.functions[target.function].defined)
+        collect(target.function);
     }
   }
   if (!errors_.empty()) return tl::unexpected(errors_);
@@ -403,8 +427,8 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(const isa::Module& module, const isa::Function& entry,
-                                                                const std::vector<uint64_t>& global_addresses) {
+tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
+    const isa::Module& module, const isa::Function& entry, const std::vector<uint64_t>& global_addresses) {
   return Decoder(module, entry, global_addresses).run();
 }
 

@@ -9,11 +9,16 @@ namespace palladion::sim {
 
 uint64_t Exec::lane_value(const DecodedOperand& o, int i) const {
   switch (o.width) {
-    case 1: return predicate_value(o) >> i & 1;
-    case 8: return lanes<uint8_t>(o)[i];
-    case 16: return lanes<uint16_t>(o)[i];
-    case 32: return lanes<uint32_t>(o)[i];
-    default: return lanes<uint64_t>(o)[i];
+    case 1:
+      return predicate_value(o) >> i & 1;
+    case 8:
+      return lanes<uint8_t>(o)[i];
+    case 16:
+      return lanes<uint16_t>(o)[i];
+    case 32:
+      return lanes<uint32_t>(o)[i];
+    default:
+      return lanes<uint64_t>(o)[i];
   }
 }
 
@@ -42,14 +47,16 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size()) {
-    fault("PLD3021", fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank, cluster.ctas.size()));
+    fault("PLD3021", fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
+                                 cluster.ctas.size()));
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
   if (target.shared.empty() || offset + size > target.shared.size() || offset < reserved_shared_bytes) {
     fault("PLD3020",
-          fmt::format("{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})", what, size,
-                      offset, reserved_shared_bytes, target.shared.size()),
+          fmt::format(
+              "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
+              what, size, offset, reserved_shared_bytes, target.shared.size()),
           "more dynamic shared memory may be needed (--smem), or an index runs past its buffer");
     return nullptr;
   }
@@ -59,7 +66,8 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
 uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
   uint8_t* p = memory.find(address, size);
   if (p == nullptr)
-    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size, memory.describe(address)));
+    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
+                                 memory.describe(address)));
   return p;
 }
 
@@ -67,18 +75,20 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
   if (space == isa::Space::generic) space = space_of(address);
   switch (space) {
     case isa::Space::shared_cta:
-    case isa::Space::shared_cluster: return shared(address, size, what);
+    case isa::Space::shared_cluster:
+      return shared(address, size, what);
     case isa::Space::local:
     case isa::Space::param: {
       const uint64_t offset = address & (window_size - 1);
       if (offset + size > program.local_bytes) {
-        fault("PLD3023", fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes", what, size, offset,
-                                     program.local_bytes));
+        fault("PLD3023", fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes",
+                                     what, size, offset, program.local_bytes));
         return nullptr;
       }
       return warp->local.get() + static_cast<uint64_t>(lane) * program.local_bytes + offset;
     }
-    default: return global(address, size, what);
+    default:
+      return global(address, size, what);
   }
 }
 
@@ -139,7 +149,9 @@ uint64_t Exec::issue(std::unique_ptr<AsyncOp::Body> body, uint32_t lanes_issued,
 }
 
 // --- journals -------------------------------------------------------------------------------------
-void journal_issue(Journal& journal, uint64_t id, uint32_t lanes) { journal.push_back({.id = id, .lanes = lanes}); }
+void journal_issue(Journal& journal, uint64_t id, uint32_t lanes) {
+  journal.push_back({.id = id, .lanes = lanes});
+}
 
 void journal_commit(Journal& journal, uint32_t lanes) {
   journal.push_back({.id = 0, .lanes = lanes, .commit = true, .read_done = true, .done = true});
@@ -161,8 +173,10 @@ bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed,
     uint64_t commits = 0;
     for (auto e = journal.rbegin(); e != journal.rend(); ++e) {
       if ((e->lanes & bit) == 0) continue;
-      if (e->commit) ++commits;
-      else if (commits > allowed && !(read_only ? e->read_done : e->done)) return false;
+      if (e->commit)
+        ++commits;
+      else if (commits > allowed && !(read_only ? e->read_done : e->done))
+        return false;
     }
   }
   return true;
@@ -236,7 +250,8 @@ bool update(ClusterState& cluster, uint64_t address, std::string* why, auto chan
 bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
   const int64_t tx = int64_t{s.tx} + delta;
   if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) {
-    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx, MbarrierState::max_tx);
+    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx,
+                       MbarrierState::max_tx);
     return false;
   }
   s.tx = static_cast<int32_t>(tx);
@@ -244,11 +259,13 @@ bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
 }
 }  // namespace
 
-bool mbarrier_arrive(ClusterState& cluster, uint64_t address, uint32_t count, int32_t expect_tx, std::string* why) {
+bool mbarrier_arrive(ClusterState& cluster, uint64_t address, uint32_t count, int32_t expect_tx,
+                     std::string* why) {
   return update(cluster, address, why, [&](MbarrierState& s) {
     if (!add_tx(s, expect_tx, why)) return false;
     if (count > s.pending) {
-      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count, s.pending, s.expected);
+      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
+                         s.pending, s.expected);
       return false;
     }
     s.pending -= count;

@@ -14,9 +14,9 @@ struct LaunchState {
   isa::Dim3 grid, block, cluster;
   uint32_t dynamic_shared = 0;
   std::vector<uint8_t> params;
-  Address param_base = 0;        // where cvta.param finds the block in GMEM
+  Address param_base = 0;  // where cvta.param finds the block in GMEM
   uint32_t sm_count = 1;
-  uint32_t max_shared = 0;       // bytes of a CTA's window
+  uint32_t max_shared = 0;  // bytes of a CTA's window
   bool explicit_cluster = false;
 };
 
@@ -27,12 +27,12 @@ struct Exec {
   ClusterState& cluster;
   CtaState* cta = nullptr;
   WarpState* warp = nullptr;
-  uint32_t group = 0;            // index in warp->groups
-  uint32_t active = 0;           // lanes executing this instruction, the guard applied
+  uint32_t group = 0;   // index in warp->groups
+  uint32_t active = 0;  // lanes executing this instruction, the guard applied
   uint32_t pc = 0;
   uint8_t* registers = nullptr;
-  bool at_edge = false;          // strong GMEM accesses may be performed now
-  bool land_at_issue = false;    // schedule `earliest`
+  bool at_edge = false;        // strong GMEM accesses may be performed now
+  bool land_at_issue = false;  // schedule `earliest`
   Observer* observer = nullptr;
 
   LaneGroup& self() const { return warp->groups[group]; }
@@ -40,10 +40,13 @@ struct Exec {
 
   template <class T>
   T* lanes(const Slot& s) const {
-    return reinterpret_cast<T*>((s.constant ? const_cast<uint8_t*>(program.constants.data()) : registers) + s.offset);
+    return reinterpret_cast<T*>((s.constant ? const_cast<uint8_t*>(program.constants.data()) : registers) +
+                                s.offset);
   }
   template <class T>
-  T* lanes(const DecodedOperand& o) const { return lanes<T>(o.slot); }
+  T* lanes(const DecodedOperand& o) const {
+    return lanes<T>(o.slot);
+  }
   uint32_t& predicate(const DecodedOperand& o) const { return *lanes<uint32_t>(o.slot); }
   // A predicate source with its negation applied.
   uint32_t predicate_value(const DecodedOperand& o) const { return o.negated ? ~predicate(o) : predicate(o); }
@@ -105,7 +108,8 @@ void journal_prune(Journal& journal);
 bool advance(ClusterState& cluster, size_t index);
 
 // True when the group's wait is over.
-bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp, const LaneGroup& group);
+bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp,
+                 const LaneGroup& group);
 
 // Runs one group of a warp for at most `budget` instructions; returns how many it executed.
 struct WarpRun {
@@ -123,7 +127,8 @@ Handler handler_for(const isa::Effect& effect);
 
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
-bool mbarrier_arrive(ClusterState& cluster, uint64_t shared_address, uint32_t count, int32_t expect_tx, std::string* why);
+bool mbarrier_arrive(ClusterState& cluster, uint64_t shared_address, uint32_t count, int32_t expect_tx,
+                     std::string* why);
 bool mbarrier_complete_tx(ClusterState& cluster, uint64_t shared_address, uint32_t bytes, std::string* why);
 
 }  // namespace palladion::sim

@@ -5,7 +5,9 @@
 namespace palladion::sim {
 
 template <class E>
-const E& effect(const MicroOp& op) { return *std::get_if<E>(op.effect); }
+const E& effect(const MicroOp& op) {
+  return *std::get_if<E>(op.effect);
+}
 
 // control.cpp
 Step exec_pure(Exec&, const MicroOp&);

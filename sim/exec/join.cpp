@@ -10,10 +10,17 @@ void put_lane(const Exec& x, const DecodedOperand& o, int lane, uint64_t value) 
       mask = (mask & ~(1U << lane)) | static_cast<uint32_t>(value & 1) << lane;
       return;
     }
-    case 8: x.lanes<uint8_t>(o)[lane] = static_cast<uint8_t>(value); return;
-    case 16: x.lanes<uint16_t>(o)[lane] = static_cast<uint16_t>(value); return;
-    case 32: x.lanes<uint32_t>(o)[lane] = static_cast<uint32_t>(value); return;
-    default: x.lanes<uint64_t>(o)[lane] = value;
+    case 8:
+      x.lanes<uint8_t>(o)[lane] = static_cast<uint8_t>(value);
+      return;
+    case 16:
+      x.lanes<uint16_t>(o)[lane] = static_cast<uint16_t>(value);
+      return;
+    case 32:
+      x.lanes<uint32_t>(o)[lane] = static_cast<uint32_t>(value);
+      return;
+    default:
+      x.lanes<uint64_t>(o)[lane] = value;
   }
 }
 
@@ -38,7 +45,8 @@ Join::Join(Exec& x) : x_(x), lanes_(x.self().mask) {
   const MicroOp& mine = x.op_at(x.self().pc);
   for (uint32_t i = 0; i < x.warp->groups.size(); ++i) {
     const LaneGroup& other = x.warp->groups[i];
-    if (i == x.group || other.wait.kind != Wait::Kind::convergence || other.wait.value != x.self().wait.value) continue;
+    if (i == x.group || other.wait.kind != Wait::Kind::convergence || other.wait.value != x.self().wait.value)
+      continue;
     const MicroOp& theirs = x.op_at(other.pc);
     if (!matches(mine, theirs)) continue;
     take(i, mine, theirs);
@@ -49,13 +57,15 @@ Join::Join(Exec& x) : x_(x), lanes_(x.self().mask) {
 
 // The same words, and constants where this group's instruction has them.
 bool Join::matches(const MicroOp& mine, const MicroOp& theirs) const {
-  if (mine.instruction->form != theirs.instruction->form || mine.instruction->mods != theirs.instruction->mods ||
-      operand_count(mine) != operand_count(theirs))
+  if (mine.instruction->form != theirs.instruction->form ||
+      mine.instruction->mods != theirs.instruction->mods || operand_count(mine) != operand_count(theirs))
     return false;
   for (size_t k = 0; k < operand_count(mine); ++k) {
     const DecodedOperand &a = mine.operands[k], &b = theirs.operands[k];
     if (a.kind != b.kind || a.width != b.width || a.negated != b.negated) return false;
-    if (a.kind == DecodedOperand::Kind::lanes && a.slot.constant && !(b.slot.constant && a.offset == b.offset)) return false;
+    if (a.kind == DecodedOperand::Kind::lanes && a.slot.constant &&
+        !(b.slot.constant && a.offset == b.offset))
+      return false;
   }
   return true;
 }

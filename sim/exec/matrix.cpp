@@ -27,8 +27,8 @@ SparseShape sparse_shape(const DecodedOperand* operands, const isa::Wgmma& e) {
   return {isa::bits(e.a), e.k, static_cast<int>(operands[e.selector].offset)};
 }
 
-// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k (64 if dense beside a sparse A) for each row
-// of mn, or for Major::mn one row of mn for each k.
+// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k (64 if dense beside a sparse A) for
+// each row of mn, or for Major::mn one row of mn for each k.
 struct RawTile {
   std::vector<uint8_t> bytes;
   size_t stride = 0;
@@ -86,7 +86,7 @@ class WgmmaBody final : public AsyncOp::Body {
   RawTile a_, b_;
   uint32_t first_register_ = ~0U, last_register_ = 0;
   uint64_t selected_[64] = {};  // of a sparse A, by rows
-  bool chained_ = false;  // the accumulators are in the warpgroup's tile already
+  bool chained_ = false;        // the accumulators are in the warpgroup's tile already
 };
 
 WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
@@ -99,8 +99,10 @@ void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& 
   const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(source.descriptor);
   const int size = isa::bytes(source.type), rows = source.rows;
   const auto copy = [&](uint8_t* to, uint32_t address) {
-    if (address + 16 <= cta.shared.size()) std::memcpy(to, cta.shared.data() + address, 16);
-    else std::memset(to, 0, 16);
+    if (address + 16 <= cta.shared.size())
+      std::memcpy(to, cta.shared.data() + address, 16);
+    else
+      std::memset(to, 0, 16);
   };
   if (!source.transpose) {
     const isa::MatrixLayout layout(d, isa::Major::k, size);
@@ -109,7 +111,8 @@ void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& 
     tile.bytes.resize(static_cast<size_t>(rows) * tile.stride);
     for (int r = 0; r < rows; ++r)
       for (uint32_t c = 0; c < chunks; ++c)
-        copy(tile.bytes.data() + static_cast<size_t>(r) * tile.stride + size_t{16} * c, layout.k_chunk_address(static_cast<uint32_t>(r), c));
+        copy(tile.bytes.data() + static_cast<size_t>(r) * tile.stride + size_t{16} * c,
+             layout.k_chunk_address(static_cast<uint32_t>(r), c));
     return;
   }
   const isa::MatrixLayout layout(d, isa::Major::mn, size);
@@ -141,8 +144,10 @@ void WgmmaBody::read_a_registers(ClusterState& cluster) {
 
 void WgmmaBody::read(ClusterState& cluster) {
   const CtaState& cta = cluster.ctas[rank_];
-  if (o_.wgmma->a_regs >= 0) read_a_registers(cluster);
-  else read_shared(cta, {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a}, a_);
+  if (o_.wgmma->a_regs >= 0)
+    read_a_registers(cluster);
+  else
+    read_shared(cta, {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a}, a_);
   const size_t b_bytes = o_.wgmma->sparse ? 2 * k_bytes : k_bytes;
   read_shared(cta, {o_.b_desc, o_.wgmma->n, b_bytes, o_.transpose_b, o_.wgmma->b}, b_);
   if (o_.wgmma->sparse) expand_a(cluster);
@@ -153,7 +158,8 @@ void turn(RawTile& tile) {
   const size_t m = tile.stride / 2, k = tile.bytes.size() / tile.stride;
   std::vector<uint8_t> turned(tile.bytes.size());
   for (size_t i = 0; i < k; ++i)
-    for (size_t r = 0; r < m; ++r) std::memcpy(turned.data() + 2 * (r * k + i), tile.bytes.data() + i * tile.stride + 2 * r, 2);
+    for (size_t r = 0; r < m; ++r)
+      std::memcpy(turned.data() + 2 * (r * k + i), tile.bytes.data() + i * tile.stride + 2 * r, 2);
   tile.bytes = std::move(turned);
   tile.stride = 2 * k;
 }
@@ -170,7 +176,8 @@ void WgmmaBody::expand_a(ClusterState& cluster) {
     std::memcpy(words, (slot.constant ? o_.constants : warps[w]) + slot.offset, sizeof words);
     SparseRows rows;
     read_sparse_metadata(words, shape, rows);
-    expand_sparse_rows(a_.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows, dense.data() + 16 * w * 2 * k_bytes, 2 * k_bytes);
+    expand_sparse_rows(a_.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows,
+                       dense.data() + 16 * w * 2 * k_bytes, 2 * k_bytes);
     std::memcpy(selected_ + 16 * w, rows.selected, sizeof rows.selected);
   }
   a_.bytes = std::move(dense);
@@ -180,7 +187,8 @@ void WgmmaBody::expand_a(ClusterState& cluster) {
 bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
   const auto &mine = accumulators(), &theirs = other.accumulators();
   return o_.wgmma->n == other.o_.wgmma->n && o_.wgmma->d == other.o_.wgmma->d &&
-         mine.front().slot.offset == theirs.front().slot.offset && mine.back().slot.offset == theirs.back().slot.offset;
+         mine.front().slot.offset == theirs.front().slot.offset &&
+         mine.back().slot.offset == theirs.back().slot.offset;
 }
 
 bool WgmmaBody::overlaps(const WgmmaBody& other) const {
@@ -212,15 +220,20 @@ void WgmmaBody::multiply(void* tile) const {
   const isa::Wgmma& w = *o_.wgmma;
   const auto stride = [](const RawTile& t) { return static_cast<std::ptrdiff_t>(t.stride); };
   const auto major = [](bool transpose) { return transpose ? tc::Major::mn : tc::Major::k; };
-  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)}, major(o_.transpose_a && !w.sparse), o_.negate_a);
+  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)},
+               major(o_.transpose_a && !w.sparse), o_.negate_a);
   if (w.sparse) tc::select_sparse(*a, selected_);
-  tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = b_.bytes.data(), .stride = stride(b_)}, major(o_.transpose_b), o_.negate_b);
+  tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = b_.bytes.data(), .stride = stride(b_)},
+               major(o_.transpose_b), o_.negate_b);
   tc::MultiplyOptions options;
   options.zero_c = o_.zero_c;
   options.saturate = w.satfinite;
-  if (w.d == isa::Type::f16) tc::multiply(*a, *b, static_cast<uint16_t*>(tile), tile_stride, options);
-  else if (w.d == isa::Type::s32) tc::multiply(*a, *b, static_cast<int32_t*>(tile), tile_stride, options);
-  else tc::multiply(*a, *b, static_cast<float*>(tile), tile_stride, options);
+  if (w.d == isa::Type::f16)
+    tc::multiply(*a, *b, static_cast<uint16_t*>(tile), tile_stride, options);
+  else if (w.d == isa::Type::s32)
+    tc::multiply(*a, *b, static_cast<int32_t*>(tile), tile_stride, options);
+  else
+    tc::multiply(*a, *b, static_cast<float*>(tile), tile_stride, options);
 }
 
 uint32_t* WgmmaBody::tile(WarpgroupState& group) const {
@@ -235,9 +248,11 @@ void WgmmaBody::land(ClusterState& cluster) {
   CtaState& cta = cluster.ctas[rank_];
   uint32_t* words = tile(cta.warpgroups[warpgroup_]);
   const bool halves = o_.wgmma->d == isa::Type::f16;
-  if (!chained_ && !o_.zero_c) gather_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
+  if (!chained_ && !o_.zero_c)
+    gather_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
   multiply(words);
-  if (!next_continues(cluster)) scatter_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
+  if (!next_continues(cluster))
+    scatter_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
   for (uint32_t w = 0; w < 4; ++w) {
     Journal& journal = cta.warps[warpgroup_ * 4 + w].wgmma;
     journal_mark(journal, id_, true);
@@ -245,7 +260,9 @@ void WgmmaBody::land(ClusterState& cluster) {
   }
 }
 
-int immediate(const MicroOp& op, int index) { return index < 0 ? 0 : static_cast<int>(op.operands[index].offset); }
+int immediate(const MicroOp& op, int index) {
+  return index < 0 ? 0 : static_cast<int>(op.operands[index].offset);
+}
 
 Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   Operands o;
@@ -254,9 +271,9 @@ Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   o.constants = x.program.constants.data();
   if (e.a_desc >= 0) o.a_desc = x.uniform_value(op.operands[e.a_desc]);
   o.b_desc = x.uniform_value(op.operands[e.b_desc]);
-  o.zero_c = e.scale_d >= 0 && (op.operands[e.scale_d].width == 1
-                                    ? (x.predicate_value(op.operands[e.scale_d]) & x.active) == 0
-                                    : x.uniform_value(op.operands[e.scale_d]) == 0);
+  o.zero_c = e.scale_d >= 0 &&
+             (op.operands[e.scale_d].width == 1 ? (x.predicate_value(op.operands[e.scale_d]) & x.active) == 0
+                                                : x.uniform_value(op.operands[e.scale_d]) == 0);
   o.negate_a = immediate(op, e.scale_a) < 0;
   o.negate_b = immediate(op, e.scale_b) < 0;
   o.transpose_a = immediate(op, e.trans_a) != 0;
@@ -267,7 +284,8 @@ Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
 // Of this warp, when it issues; the operation reads them again when it runs.
 bool metadata_defined(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   uint32_t words[32];
-  for (int lane = 0; lane < 32; ++lane) words[lane] = static_cast<uint32_t>(x.lane_value(op.operands[e.metadata], lane));
+  for (int lane = 0; lane < 32; ++lane)
+    words[lane] = static_cast<uint32_t>(x.lane_value(op.operands[e.metadata], lane));
   SparseRows rows;
   return read_sparse_metadata(words, sparse_shape(op.operands, e), rows);
 }

@@ -15,7 +15,8 @@ bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_
   return x.space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
 }
 
-void notify(const Exec& x, const MicroOp& op, isa::Space space, bool write, uint32_t size, const uint64_t* addresses) {
+void notify(const Exec& x, const MicroOp& op, isa::Space space, bool write, uint32_t size,
+            const uint64_t* addresses) {
   Event e;
   e.kind = Event::Kind::access;
   e.who = {x.cluster.index, static_cast<uint16_t>(x.cta->rank), static_cast<uint16_t>(x.warp->id)};
@@ -33,13 +34,14 @@ struct Pointers {
   uint8_t* at[32];
 };
 
-bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment, Pointers& p,
-                 const char* what) {
+bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
+                 Pointers& p, const char* what) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     if (addresses[i] % alignment != 0) {
-      x.fault("PLD3024", fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what, size,
-                                     addresses[i], alignment));
+      x.fault("PLD3024",
+              fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what,
+                          size, addresses[i], alignment));
       return false;
     }
   }
@@ -54,8 +56,8 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
     for (uint32_t m = x.active; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
       if (addresses[i] + size > x.launch.params.size()) {
-        x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size, addresses[i],
-                                       x.launch.params.size()));
+        x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what,
+                                       size, addresses[i], x.launch.params.size()));
         return false;
       }
       p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
@@ -101,20 +103,28 @@ void gather(const Exec& x, const Pointers& p, size_t offset, const DecodedOperan
 template <class Memory>
 void gather_into(const Exec& x, const Pointers& p, size_t offset, const DecodedOperand& d) {
   switch (d.width) {
-    case 8: return gather<Memory, uint8_t>(x, p, offset, d);
-    case 16: return gather<Memory, uint16_t>(x, p, offset, d);
-    case 32: return gather<Memory, uint32_t>(x, p, offset, d);
-    default: return gather<Memory, uint64_t>(x, p, offset, d);
+    case 8:
+      return gather<Memory, uint8_t>(x, p, offset, d);
+    case 16:
+      return gather<Memory, uint16_t>(x, p, offset, d);
+    case 32:
+      return gather<Memory, uint32_t>(x, p, offset, d);
+    default:
+      return gather<Memory, uint64_t>(x, p, offset, d);
   }
 }
 
 void load_element(const Exec& x, isa::Type type, const Pointers& p, size_t offset, const DecodedOperand& d) {
   const bool is_signed = isa::is_signed(type);
   switch (isa::bytes(type)) {
-    case 1: return is_signed ? gather_into<int8_t>(x, p, offset, d) : gather_into<uint8_t>(x, p, offset, d);
-    case 2: return is_signed ? gather_into<int16_t>(x, p, offset, d) : gather_into<uint16_t>(x, p, offset, d);
-    case 4: return is_signed ? gather_into<int32_t>(x, p, offset, d) : gather_into<uint32_t>(x, p, offset, d);
-    case 8: return gather_into<uint64_t>(x, p, offset, d);
+    case 1:
+      return is_signed ? gather_into<int8_t>(x, p, offset, d) : gather_into<uint8_t>(x, p, offset, d);
+    case 2:
+      return is_signed ? gather_into<int16_t>(x, p, offset, d) : gather_into<uint16_t>(x, p, offset, d);
+    case 4:
+      return is_signed ? gather_into<int32_t>(x, p, offset, d) : gather_into<uint32_t>(x, p, offset, d);
+    case 8:
+      return gather_into<uint64_t>(x, p, offset, d);
     default:
       for (uint32_t m = x.active; m != 0; m &= m - 1) {
         const int i = std::countr_zero(m);
@@ -147,7 +157,8 @@ Step exec_load(Exec& x, const MicroOp& op) {
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "read")) return Step::fault;
   if (x.observer != nullptr) notify(x, op, e.space, false, static_cast<uint32_t>(size), addresses);
   for (int k = 0; k < e.elements; ++k)
-    load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)), element(d, k));
+    load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
+                 element(d, k));
   return x.at_edge ? Step::yield : Step::next;
 }
 
@@ -163,7 +174,8 @@ Step exec_store(Exec& x, const MicroOp& op) {
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "write")) return Step::fault;
   if (x.observer != nullptr) notify(x, op, e.space, true, static_cast<uint32_t>(size), addresses);
   for (int k = 0; k < e.elements; ++k)
-    store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)), element(s, k));
+    store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
+                  element(s, k));
   x.changed();
   return Step::next;
 }
@@ -179,9 +191,11 @@ Step exec_fence(Exec& x, const MicroOp& op) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const int lane = std::countr_zero(x.active);
   const uint64_t size = x.lane_value(op.operands[e.size], lane);
-  uint8_t* to = x.resolve(isa::Space::global, x.address_of_lane(op.operands[e.address], lane), size, lane, "tensormap.cp_fenceproxy");
+  uint8_t* to = x.resolve(isa::Space::global, x.address_of_lane(op.operands[e.address], lane), size, lane,
+                          "tensormap.cp_fenceproxy");
   if (to == nullptr) return Step::fault;
-  const uint8_t* from = x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
+  const uint8_t* from =
+      x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
   if (from == nullptr) return Step::fault;
   std::memcpy(to, from, size);
   x.changed();
@@ -192,16 +206,22 @@ namespace {
 uint64_t window_of(const Exec& x, isa::Space space, bool kernel_params) {
   switch (space) {
     case isa::Space::shared_cta:
-    case isa::Space::shared_cluster: return shared_window;
-    case isa::Space::local: return local_window;
-    case isa::Space::param: return kernel_params ? x.launch.param_base : local_window;
-    default: return 0;
+    case isa::Space::shared_cluster:
+      return shared_window;
+    case isa::Space::local:
+      return local_window;
+    case isa::Space::param:
+      return kernel_params ? x.launch.param_base : local_window;
+    default:
+      return 0;
   }
 }
 
 void write_integer(const Exec& x, const DecodedOperand& d, int lane, uint64_t v) {
-  if (d.width == 64) x.lanes<uint64_t>(d)[lane] = v;
-  else x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(v);
+  if (d.width == 64)
+    x.lanes<uint64_t>(d)[lane] = v;
+  else
+    x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(v);
 }
 }  // namespace
 
@@ -243,7 +263,8 @@ Step exec_map_shared(Exec& x, const MicroOp& op) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
     if (rank >= x.cluster.ctas.size())
-      return x.fault("PLD3025", fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
+      return x.fault("PLD3025",
+                     fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
     const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
     write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);
   }

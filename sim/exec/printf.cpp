@@ -7,7 +7,7 @@ namespace {
 
 // One conversion specification: %[flags][width][.precision][length]type.
 struct Spec {
-  std::string text;   // without the length modifier
+  std::string text;  // without the length modifier
   bool is_long = false;
   char type = 0;
 };
@@ -21,7 +21,8 @@ Spec parse_spec(const std::string& format, size_t& at) {
       s.is_long = true;
     } else if (c == 'h') {
       continue;
-    } else if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == ' ' || c == '#' || c == '.' || c == '*') {
+    } else if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == ' ' || c == '#' || c == '.' ||
+               c == '*') {
       s.text += c;
     } else {
       s.type = c;
@@ -70,18 +71,26 @@ std::optional<std::string> convert(Exec& x, Spec s, Arguments& arguments, int la
   if (!value) return std::nullopt;
   if (floating) return print(s.text + s.type, std::bit_cast<double>(*value));
   switch (s.type) {
-    case 'd': case 'i':
-      return s.is_long ? print(s.text + "lld", static_cast<long long>(*value)) : print(s.text + "d", static_cast<int32_t>(*value));
-    case 'u': case 'x': case 'X': case 'o':
+    case 'd':
+    case 'i':
+      return s.is_long ? print(s.text + "lld", static_cast<long long>(*value))
+                       : print(s.text + "d", static_cast<int32_t>(*value));
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
       return s.is_long ? print(s.text + "ll" + s.type, static_cast<unsigned long long>(*value))
                        : print(s.text + s.type, static_cast<uint32_t>(*value));
-    case 'c': return print(s.text + "c", static_cast<int>(*value));
-    case 'p': return print(s.text + "p", reinterpret_cast<void*>(*value));
+    case 'c':
+      return print(s.text + "c", static_cast<int>(*value));
+    case 'p':
+      return print(s.text + "p", reinterpret_cast<void*>(*value));
     case 's': {
       const auto text = guest_string(x, *value, lane);
       return text ? std::optional(print(s.text + "s", text->c_str())) : std::nullopt;
     }
-    default: return s.text + s.type;
+    default:
+      return s.text + s.type;
   }
 }
 

@@ -109,15 +109,19 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     x.self().wait = {.kind = Wait::Kind::poll};
   }
   if (step != Step::split) x.self().pc = x.pc;
-  run.useful = x.cluster.progress != progress || goes_on || step == Step::split || (step == Step::block && n > 1);
+  run.useful =
+      x.cluster.progress != progress || goes_on || step == Step::split || (step == Step::block && n > 1);
   return run;
 }
 
-bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp, const LaneGroup& g) {
+bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp,
+                 const LaneGroup& g) {
   switch (g.wait.kind) {
     case Wait::Kind::none:
-    case Wait::Kind::poll: return true;
-    case Wait::Kind::convergence: return (g.wait.object & warp.alive & ~joinable_lanes(warp, g)) == 0;
+    case Wait::Kind::poll:
+      return true;
+    case Wait::Kind::convergence:
+      return (g.wait.object & warp.alive & ~joinable_lanes(warp, g)) == 0;
     case Wait::Kind::mbarrier: {
       const auto a = static_cast<uint32_t>(g.wait.object);
       uint64_t word;
@@ -125,13 +129,20 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
       const MbarrierState s = MbarrierState::decode(word);
       return !s.valid || s.parity != (g.wait.value != 0);
     }
-    case Wait::Kind::cta_barrier: return cta.barriers[g.wait.object].generation > g.wait.value;
-    case Wait::Kind::cluster_barrier: return cluster.barrier.generation > g.wait.value;
-    case Wait::Kind::bulk_group: return journal_satisfied(warp.bulk, g.mask, g.wait.value, g.wait.read_only);
-    case Wait::Kind::cp_async_group: return journal_satisfied(warp.cp_async, g.mask, g.wait.value, g.wait.read_only);
-    case Wait::Kind::wgmma_group: return journal_satisfied(warp.wgmma, g.mask, g.wait.value, false);
-    case Wait::Kind::registers: return cta.free_registers >= g.wait.object;
-    case Wait::Kind::edge: return false;
+    case Wait::Kind::cta_barrier:
+      return cta.barriers[g.wait.object].generation > g.wait.value;
+    case Wait::Kind::cluster_barrier:
+      return cluster.barrier.generation > g.wait.value;
+    case Wait::Kind::bulk_group:
+      return journal_satisfied(warp.bulk, g.mask, g.wait.value, g.wait.read_only);
+    case Wait::Kind::cp_async_group:
+      return journal_satisfied(warp.cp_async, g.mask, g.wait.value, g.wait.read_only);
+    case Wait::Kind::wgmma_group:
+      return journal_satisfied(warp.wgmma, g.mask, g.wait.value, false);
+    case Wait::Kind::registers:
+      return cta.free_registers >= g.wait.object;
+    case Wait::Kind::edge:
+      return false;
   }
   return false;
 }

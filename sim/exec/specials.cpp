@@ -20,11 +20,16 @@ Dim3 clusters_in_grid(const LaunchState& l) {
 uint64_t lane_mask(Special s, int lane) {
   const uint32_t bit = 1U << lane;
   switch (s) {
-    case Special::lanemask_eq: return bit;
-    case Special::lanemask_lt: return bit - 1;
-    case Special::lanemask_le: return bit | (bit - 1);
-    case Special::lanemask_gt: return ~(bit | (bit - 1));
-    default: return ~(bit - 1);
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return bit | (bit - 1);
+    case Special::lanemask_gt:
+      return ~(bit | (bit - 1));
+    default:
+      return ~(bit - 1);
   }
 }
 
@@ -38,32 +43,67 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
   const Dim3 in_cluster{cta.id.x % l.cluster.x, cta.id.y % l.cluster.y, cta.id.z % l.cluster.z};
   const Dim3 cluster_id{cta.id.x / l.cluster.x, cta.id.y / l.cluster.y, cta.id.z / l.cluster.z};
   switch (v.special) {
-    case Special::tid: return component(thread_id(x, linear), v.component);
-    case Special::ntid: return component(l.block, v.component);
-    case Special::laneid: return static_cast<uint64_t>(lane);
-    case Special::warpid: return x.warp->id;
-    case Special::nwarpid: return x.cta->warps.size();
-    case Special::ctaid: return component(cta.id, v.component);
-    case Special::nctaid: return component(l.grid, v.component);
-    case Special::smid: return cta.sm;
-    case Special::nsmid: return l.sm_count;
-    case Special::gridid: return 1;
-    case Special::clusterid: return component(cluster_id, v.component);
-    case Special::nclusterid: return component(clusters_in_grid(l), v.component);
-    case Special::cluster_ctaid: return component(in_cluster, v.component);
-    case Special::cluster_nctaid: return component(l.cluster, v.component);
-    case Special::cluster_ctarank: return cta.rank;
-    case Special::cluster_nctarank: return l.cluster.count();
-    case Special::is_explicit_cluster: return l.explicit_cluster ? ~0ULL : 0;
-    case Special::lanemask_eq: case Special::lanemask_le: case Special::lanemask_lt: case Special::lanemask_ge:
-    case Special::lanemask_gt: return lane_mask(v.special, lane);
-    case Special::clock: case Special::clock64: case Special::globaltimer: case Special::globaltimer_lo: return now(x);
-    case Special::clock_hi: case Special::globaltimer_hi: return now(x) >> 32;
-    case Special::total_smem_size: case Special::aggr_smem_size: return x.program.static_shared + l.dynamic_shared;
-    case Special::dynamic_smem_size: return l.dynamic_shared;
-    case Special::reserved_smem_offset_begin: case Special::reserved_smem_offset_0: return 0;
-    case Special::reserved_smem_offset_end: case Special::reserved_smem_offset_cap: return reserved_shared_bytes;
-    default: return 0;
+    case Special::tid:
+      return component(thread_id(x, linear), v.component);
+    case Special::ntid:
+      return component(l.block, v.component);
+    case Special::laneid:
+      return static_cast<uint64_t>(lane);
+    case Special::warpid:
+      return x.warp->id;
+    case Special::nwarpid:
+      return x.cta->warps.size();
+    case Special::ctaid:
+      return component(cta.id, v.component);
+    case Special::nctaid:
+      return component(l.grid, v.component);
+    case Special::smid:
+      return cta.sm;
+    case Special::nsmid:
+      return l.sm_count;
+    case Special::gridid:
+      return 1;
+    case Special::clusterid:
+      return component(cluster_id, v.component);
+    case Special::nclusterid:
+      return component(clusters_in_grid(l), v.component);
+    case Special::cluster_ctaid:
+      return component(in_cluster, v.component);
+    case Special::cluster_nctaid:
+      return component(l.cluster, v.component);
+    case Special::cluster_ctarank:
+      return cta.rank;
+    case Special::cluster_nctarank:
+      return l.cluster.count();
+    case Special::is_explicit_cluster:
+      return l.explicit_cluster ? ~0ULL : 0;
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return lane_mask(v.special, lane);
+    case Special::clock:
+    case Special::clock64:
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+      return now(x);
+    case Special::clock_hi:
+    case Special::globaltimer_hi:
+      return now(x) >> 32;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size:
+      return x.program.static_shared + l.dynamic_shared;
+    case Special::dynamic_smem_size:
+      return l.dynamic_shared;
+    case Special::reserved_smem_offset_begin:
+    case Special::reserved_smem_offset_0:
+      return 0;
+    case Special::reserved_smem_offset_end:
+    case Special::reserved_smem_offset_cap:
+      return reserved_shared_bytes;
+    default:
+      return 0;
   }
 }
 

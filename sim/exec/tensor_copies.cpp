@@ -53,11 +53,15 @@ namespace {
 const uint8_t* map_bytes(Exec& x, uint64_t address) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
   if (x.space_of(address) != isa::Space::global) {
-    x.fault("PLD3091", fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory", address));
+    x.fault(
+        "PLD3091",
+        fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory",
+                    address));
     return nullptr;
   }
   if (address % isa::tensor_map_alignment != 0) {
-    x.fault("PLD3091", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address, isa::tensor_map_alignment));
+    x.fault("PLD3091", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address,
+                                   isa::tensor_map_alignment));
     return nullptr;
   }
   return x.global(address, isa::tensor_map_bytes, "tensor map's read");
@@ -102,8 +106,9 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
 
 bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
   if (address % isa::tensor_copy_shared_alignment != 0) {
-    x.fault("PLD3093", fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
-                                   address & shared_offset_mask, isa::tensor_copy_shared_alignment));
+    x.fault("PLD3093",
+            fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
+                        address & shared_offset_mask, isa::tensor_copy_shared_alignment));
     return false;
   }
   return x.shared(address, walk.footprint_bytes(), "tensor copy's tile") != nullptr;
@@ -113,22 +118,35 @@ bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
 isa::Type element_type(isa::TensorDataType type) {
   using D = isa::TensorDataType;
   switch (type) {
-    case D::u32: return isa::Type::u32;
-    case D::s32: return isa::Type::s32;
-    case D::u64: return isa::Type::u64;
-    case D::s64: return isa::Type::s64;
-    case D::f16: return isa::Type::f16;
-    case D::bf16: return isa::Type::bf16;
-    case D::f32: case D::f32_ftz: case D::tf32: case D::tf32_ftz: return isa::Type::f32;
-    case D::f64: return isa::Type::f64;
-    default: return isa::Type::none;
+    case D::u32:
+      return isa::Type::u32;
+    case D::s32:
+      return isa::Type::s32;
+    case D::u64:
+      return isa::Type::u64;
+    case D::s64:
+      return isa::Type::s64;
+    case D::f16:
+      return isa::Type::f16;
+    case D::bf16:
+      return isa::Type::bf16;
+    case D::f32:
+    case D::f32_ftz:
+    case D::tf32:
+    case D::tf32_ftz:
+      return isa::Type::f32;
+    case D::f64:
+      return isa::Type::f64;
+    default:
+      return isa::Type::none;
   }
 }
 
 Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, TileMove move) {
   const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
   if (!check_mbarrier(x, mbarrier, move.shared, "tensor copy")) return Step::fault;
-  const uint64_t ctas = e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(move.shared);
+  const uint64_t ctas =
+      e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(move.shared);
   if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
   move.ctas = static_cast<uint32_t>(ctas);
   move.mbarrier = Exec::shared_address(mbarrier);
@@ -169,7 +187,8 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   move.fill = map->oob_fill;
   move.shared = Exec::shared_address(shared);
   move.element_bytes = static_cast<uint32_t>(map->element_bytes());
-  return e.load ? issue_load(x, op, e, lane, std::move(move)) : issue_store(x, e, map->data_type, lane, std::move(move));
+  return e.load ? issue_load(x, op, e, lane, std::move(move))
+                : issue_store(x, e, map->data_type, lane, std::move(move));
 }
 
 }  // namespace
@@ -188,17 +207,28 @@ isa::TensorMapField field_of(isa::MapField field) {
   using M = isa::MapField;
   using F = isa::TensorMapField;
   switch (field) {
-    case M::global_address: return F::global_address;
-    case M::rank: return F::rank;
-    case M::box_dim: return F::box_dim;
-    case M::global_dim: return F::global_dim;
-    case M::global_stride: return F::global_stride;
-    case M::element_stride: return F::element_stride;
-    case M::elemtype: return F::elemtype;
-    case M::interleave_layout: return F::interleave_layout;
-    case M::swizzle_mode: return F::swizzle_mode;
-    case M::swizzle_atomicity: return F::swizzle_atomicity;
-    case M::fill_mode: return F::fill_mode;
+    case M::global_address:
+      return F::global_address;
+    case M::rank:
+      return F::rank;
+    case M::box_dim:
+      return F::box_dim;
+    case M::global_dim:
+      return F::global_dim;
+    case M::global_stride:
+      return F::global_stride;
+    case M::element_stride:
+      return F::element_stride;
+    case M::elemtype:
+      return F::elemtype;
+    case M::interleave_layout:
+      return F::interleave_layout;
+    case M::swizzle_mode:
+      return F::swizzle_mode;
+    case M::swizzle_atomicity:
+      return F::swizzle_atomicity;
+    case M::fill_mode:
+      return F::fill_mode;
   }
   return F::global_address;
 }
@@ -213,15 +243,17 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
     const int i = std::countr_zero(m);
     const uint64_t address = x.address_of_lane(op.operands[e.address], i);
     if (address % isa::tensor_map_alignment != 0)
-      return x.fault("PLD3091", fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
-                                            isa::tensor_map_alignment));
+      return x.fault("PLD3091",
+                     fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
+                                 isa::tensor_map_alignment));
     uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
     if (bytes == nullptr) return Step::fault;
     uint64_t value = x.lane_value(op.operands[e.value], i);
     // Strides were counted in units of 16 bytes before PTX 8.5.
     if (e.field == isa::MapField::global_stride && before_8_5) value *= 16;
     const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
-    const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes), isa::tensor_map_bytes);
+    const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes),
+                                                          isa::tensor_map_bytes);
     if (auto done = isa::replace_field(map, field_of(e.field), ordinal, value); !done)
       return x.fault("PLD3096", done.error());
   }

@@ -22,12 +22,14 @@ class TensorBytes {
   }
   // nullptr after a fault.
   uint8_t* at(const isa::BoxRun& run, const char* what) const {
-    if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_) return origin_ + run.global_offset;
+    if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_)
+      return origin_ + run.global_offset;
     const Address address = move_.global_address + static_cast<uint64_t>(run.global_offset);
     async_fault(cluster_, move_.origin, "PLD3022",
-                fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what, run.bytes,
-                            cluster_.memory->describe(address)),
-                "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples of 16 bytes)");
+                fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what,
+                            run.bytes, cluster_.memory->describe(address)),
+                "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "
+                "of 16 bytes)");
     return nullptr;
   }
 
@@ -64,8 +66,10 @@ void move_lines(uint8_t* shared, uint8_t* tile, uint32_t address, uint32_t bytes
     uint8_t* there = shared + address + line;
     const uint32_t flip = isa::swizzle_bits((address + line) >> 7, s);
     for (uint32_t chunk = 0; chunk < 128; chunk += 16) {
-      if constexpr (to_shared) std::memcpy(there + (chunk ^ flip), tile + line + chunk, 16);
-      else std::memcpy(tile + line + chunk, there + (chunk ^ flip), 16);
+      if constexpr (to_shared)
+        std::memcpy(there + (chunk ^ flip), tile + line + chunk, 16);
+      else
+        std::memcpy(tile + line + chunk, there + (chunk ^ flip), 16);
     }
   }
 }
@@ -75,24 +79,39 @@ bool whole_lines(uint32_t address, uint32_t bytes, isa::Swizzle s) {
 }
 
 void place(uint8_t* shared, uint8_t* tile, uint32_t address, uint32_t bytes, isa::Swizzle s) {
-  if (s == isa::Swizzle::none) std::memcpy(shared + address, tile, bytes);
-  else if (whole_lines(address, bytes, s)) move_lines<true>(shared, tile, address, bytes, s);
-  else isa::store_swizzled(reinterpret_cast<std::byte*>(shared), address, reinterpret_cast<std::byte*>(tile), bytes, s);
+  if (s == isa::Swizzle::none)
+    std::memcpy(shared + address, tile, bytes);
+  else if (whole_lines(address, bytes, s))
+    move_lines<true>(shared, tile, address, bytes, s);
+  else
+    isa::store_swizzled(reinterpret_cast<std::byte*>(shared), address, reinterpret_cast<std::byte*>(tile),
+                        bytes, s);
 }
 
 void fetch(uint8_t* shared, uint8_t* tile, uint32_t address, uint32_t bytes, isa::Swizzle s) {
-  if (s == isa::Swizzle::none) std::memcpy(tile, shared + address, bytes);
-  else if (whole_lines(address, bytes, s)) move_lines<false>(shared, tile, address, bytes, s);
-  else isa::load_swizzled(reinterpret_cast<std::byte*>(tile), reinterpret_cast<std::byte*>(shared), address, bytes, s);
+  if (s == isa::Swizzle::none)
+    std::memcpy(tile, shared + address, bytes);
+  else if (whole_lines(address, bytes, s))
+    move_lines<false>(shared, tile, address, bytes, s);
+  else
+    isa::load_swizzled(reinterpret_cast<std::byte*>(tile), reinterpret_cast<std::byte*>(shared), address,
+                       bytes, s);
 }
 
 // Rows of the usual widths without a call: a tile has a hundred of them.
 inline void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   switch (bytes) {
-    case 128: std::memcpy(to, from, 128); return;
-    case 64: std::memcpy(to, from, 64); return;
-    case 32: std::memcpy(to, from, 32); return;
-    default: std::memcpy(to, from, bytes);
+    case 128:
+      std::memcpy(to, from, 128);
+      return;
+    case 64:
+      std::memcpy(to, from, 64);
+      return;
+    case 32:
+      std::memcpy(to, from, 32);
+      return;
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 
@@ -154,8 +173,10 @@ class TensorStore final : public AsyncOp::Body {
       if (!run.in_bounds) return;
       uint8_t* to = tensor.at(run, "write");
       if (to == nullptr) return;
-      if (move_.reduce != nullptr) move_.reduce(to, tile_->at(run.tile_offset), run.bytes / move_.element_bytes);
-      else copy_row(to, tile_->at(run.tile_offset), run.bytes);
+      if (move_.reduce != nullptr)
+        move_.reduce(to, tile_->at(run.tile_offset), run.bytes / move_.element_bytes);
+      else
+        copy_row(to, tile_->at(run.tile_offset), run.bytes);
     });
   }
   bool at_edge() const override { return move_.reduce != nullptr; }
@@ -170,7 +191,11 @@ class TensorStore final : public AsyncOp::Body {
 
 }  // namespace
 
-std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move) { return std::make_unique<TensorLoad>(std::move(move)); }
-std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move) { return std::make_unique<TensorStore>(std::move(move)); }
+std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move) {
+  return std::make_unique<TensorLoad>(std::move(move));
+}
+std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move) {
+  return std::make_unique<TensorStore>(std::move(move));
+}
 
 }  // namespace palladion::sim

@@ -15,7 +15,8 @@ class Members {
  public:
   Members(const Exec& x, const DecodedOperand& o) : masks_(x.lanes<uint32_t>(o)), active_(x.active) {
     const uint32_t first = masks_[std::countr_zero(active_)];
-    for (uint32_t m = active_; m != 0 && !o.slot.constant; m &= m - 1) uniform_ &= masks_[std::countr_zero(m)] == first;
+    for (uint32_t m = active_; m != 0 && !o.slot.constant; m &= m - 1)
+      uniform_ &= masks_[std::countr_zero(m)] == first;
     if (uniform_) {
       all_ = first;
       outside_ = active_ & ~first;
@@ -38,7 +39,8 @@ class Members {
     for (uint32_t left = active_; left != 0;) {
       const uint32_t mask = masks_[std::countr_zero(left)];
       uint32_t same = 0;
-      for (uint32_t m = left; m != 0; m &= m - 1) same |= static_cast<uint32_t>(masks_[std::countr_zero(m)] == mask) << std::countr_zero(m);
+      for (uint32_t m = left; m != 0; m &= m - 1)
+        same |= static_cast<uint32_t>(masks_[std::countr_zero(m)] == mask) << std::countr_zero(m);
       team(same);
       left &= ~same;
     }
@@ -53,9 +55,11 @@ class Members {
 // Step::next when the instruction can be performed; else it waits or faults.
 Step gather_members(Exec& x, const Members& members) {
   if (members.outside() != 0)
-    return x.fault("PLD3065", fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
-                                          members.all(), members.outside()),
-                   "a lane must be in the mask it passes to a .sync instruction");
+    return x.fault(
+        "PLD3065",
+        fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
+                    members.all(), members.outside()),
+        "a lane must be in the mask it passes to a .sync instruction");
   if (x.converged(members.all())) return Step::next;
   x.wait(Wait::Kind::convergence, x.missing(members.all()));
   // Lanes may meet at another copy of the same instruction (compilers duplicate code): run_warp joins
@@ -108,22 +112,29 @@ uint32_t sources(const uint32_t* b, const uint32_t* c, int32_t* from) {
     if constexpr (mode == isa::ShuffleMode::up) in_range = (j = lane - distance) >= last;
     if constexpr (mode == isa::ShuffleMode::down) in_range = (j = lane + distance) <= last;
     if constexpr (mode == isa::ShuffleMode::bfly) in_range = (j = lane ^ distance) <= last;
-    if constexpr (mode == isa::ShuffleMode::idx) in_range = (j = (lane & segment) | (distance & ~segment)) <= last;
+    if constexpr (mode == isa::ShuffleMode::idx)
+      in_range = (j = (lane & segment) | (distance & ~segment)) <= last;
     from[lane] = in_range ? j : lane;
     ok[lane] = in_range ? -1 : 0;
   }
   uint32_t mask = 0;
   for (int i = 0; i < 4; ++i)
-    mask |= static_cast<uint32_t>(_mm256_movemask_ps(_mm256_load_ps(reinterpret_cast<const float*>(ok + 8 * i)))) << 8 * i;
+    mask |=
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_load_ps(reinterpret_cast<const float*>(ok + 8 * i))))
+        << 8 * i;
   return mask;
 }
 
 uint32_t sources(isa::ShuffleMode mode, const uint32_t* b, const uint32_t* c, int32_t* from) {
   switch (mode) {
-    case isa::ShuffleMode::up: return sources<isa::ShuffleMode::up>(b, c, from);
-    case isa::ShuffleMode::down: return sources<isa::ShuffleMode::down>(b, c, from);
-    case isa::ShuffleMode::bfly: return sources<isa::ShuffleMode::bfly>(b, c, from);
-    case isa::ShuffleMode::idx: return sources<isa::ShuffleMode::idx>(b, c, from);
+    case isa::ShuffleMode::up:
+      return sources<isa::ShuffleMode::up>(b, c, from);
+    case isa::ShuffleMode::down:
+      return sources<isa::ShuffleMode::down>(b, c, from);
+    case isa::ShuffleMode::bfly:
+      return sources<isa::ShuffleMode::bfly>(b, c, from);
+    case isa::ShuffleMode::idx:
+      return sources<isa::ShuffleMode::idx>(b, c, from);
   }
   return 0;
 }
@@ -158,10 +169,14 @@ Step exec_vote(Exec& x, const MicroOp& op) {
   members.for_each_team([&](uint32_t team) {
     const uint32_t yes = votes & team;
     switch (e.mode) {
-      case isa::VoteMode::all: return write_predicate(x, d, yes == team ? team : 0, team);
-      case isa::VoteMode::any: return write_predicate(x, d, yes != 0 ? team : 0, team);
-      case isa::VoteMode::uni: return write_predicate(x, d, yes == team || yes == 0 ? team : 0, team);
-      case isa::VoteMode::ballot: return write_all(x, d, yes, team);
+      case isa::VoteMode::all:
+        return write_predicate(x, d, yes == team ? team : 0, team);
+      case isa::VoteMode::any:
+        return write_predicate(x, d, yes != 0 ? team : 0, team);
+      case isa::VoteMode::uni:
+        return write_predicate(x, d, yes == team || yes == 0 ? team : 0, team);
+      case isa::VoteMode::ballot:
+        return write_all(x, d, yes, team);
     }
   });
   return Step::next;
@@ -216,12 +231,18 @@ uint32_t reduce(isa::ReduxOp op, bool is_signed, const uint32_t* v, uint32_t tea
   // Flipping the sign bit turns the order of signed numbers into that of unsigned ones.
   const uint32_t bias = is_signed ? 0x8000'0000U : 0;
   switch (op) {
-    case isa::ReduxOp::add: return fold(v, team, [](uint32_t a, uint32_t b) { return a + b; });
-    case isa::ReduxOp::and_: return fold(v, team, [](uint32_t a, uint32_t b) { return a & b; });
-    case isa::ReduxOp::or_: return fold(v, team, [](uint32_t a, uint32_t b) { return a | b; });
-    case isa::ReduxOp::xor_: return fold(v, team, [](uint32_t a, uint32_t b) { return a ^ b; });
-    case isa::ReduxOp::min: return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) < (b ^ bias) ? a : b; });
-    case isa::ReduxOp::max: return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) > (b ^ bias) ? a : b; });
+    case isa::ReduxOp::add:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a + b; });
+    case isa::ReduxOp::and_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a & b; });
+    case isa::ReduxOp::or_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a | b; });
+    case isa::ReduxOp::xor_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a ^ b; });
+    case isa::ReduxOp::min:
+      return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) < (b ^ bias) ? a : b; });
+    case isa::ReduxOp::max:
+      return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) > (b ^ bias) ? a : b; });
   }
   return 0;
 }
@@ -291,8 +312,8 @@ void transpose(Matrix& matrix) {
 uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int lane, const char* what) {
   const uint64_t a = x.address_of_lane(address, lane);
   if (a % 16 != 0) {
-    x.fault("PLD3062", fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes", what,
-                                   a & shared_offset_mask));
+    x.fault("PLD3062", fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes",
+                                   what, a & shared_offset_mask));
     return nullptr;
   }
   if (space == isa::Space::generic && x.space_of(a) != isa::Space::shared_cluster) {

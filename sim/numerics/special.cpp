@@ -7,7 +7,8 @@ namespace {
 
 constexpr int width = 32;
 
-// Results go through a local array: it cannot alias the operands, so the loop vectorises without a check and in place.
+// Results go through a local array: it cannot alias the operands, so the loop vectorises without a check and
+// in place.
 template <auto fn, class T>
 void apply(const T* in, T* out) {
   T result[width];
@@ -39,7 +40,9 @@ void cos_approx_f32(const U32* in, U32* out) { apply<numerics::cos_approx_f32>(i
 void tanh_approx_f32(const U32* in, U32* out) { apply<numerics::tanh_approx_f32>(in, out); }
 
 void div_approx_f32(const U32* a, const U32* b, U32* out) { apply<numerics::div_approx_f32>(a, b, out); }
-void div_approx_ftz_f32(const U32* a, const U32* b, U32* out) { apply<numerics::div_approx_ftz_f32>(a, b, out); }
+void div_approx_ftz_f32(const U32* a, const U32* b, U32* out) {
+  apply<numerics::div_approx_ftz_f32>(a, b, out);
+}
 void div_full_f32(const U32* a, const U32* b, U32* out) { apply<numerics::div_full_f32>(a, b, out); }
 void div_full_ftz_f32(const U32* a, const U32* b, U32* out) { apply<numerics::div_full_ftz_f32>(a, b, out); }
 

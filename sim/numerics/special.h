@@ -1,12 +1,14 @@
 // PTX' approximate functions as the chip computes them, bit by bit (sm_90; measured on an H200).
 //
-// What this answers: the exact bit pattern of rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh `.approx`, of `div.approx` and
-// `div.full`, of `rcp/rsqrt.approx[.ftz].f64` and of the f16, f16x2, bf16 and bf16x2 forms of ex2 and tanh.
-// Names follow the PTX instruction. Scalar forms take and give bit patterns; `warp_wide` holds the same over 32 lanes,
-// where `out` may be `in`. The one-operand f32 and f64 functions equal the device on all 2^32 inputs (f64: all 2^32
-// high words), the 16-bit ones on all 2^16 (tests/sim/numerics/special_test.cpp). NaN results are 0x7fffffff and 0x7fff.
+// What this answers: the exact bit pattern of rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh `.approx`, of
+// `div.approx` and `div.full`, of `rcp/rsqrt.approx[.ftz].f64` and of the f16, f16x2, bf16 and bf16x2 forms
+// of ex2 and tanh. Names follow the PTX instruction. Scalar forms take and give bit patterns; `warp_wide`
+// holds the same over 32 lanes, where `out` may be `in`. The one-operand f32 and f64 functions equal the
+// device on all 2^32 inputs (f64: all 2^32 high words), the 16-bit ones on all 2^16
+// (tests/sim/numerics/special_test.cpp). NaN results are 0x7fffffff and 0x7fff.
 //
-// Without `.ftz` ptxas wraps the unit in a scaling of the operand; what it emits for sm_90 is what is computed here.
+// Without `.ftz` ptxas wraps the unit in a scaling of the operand; what it emits for sm_90 is what is
+// computed here.
 #pragma once
 
 #include <cmath>
@@ -22,9 +24,12 @@ PLD_SFU_INLINE std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t product = bits(as_float(a) * as_float(b));
   return select(is_nan(product), nan_bits, product);
 }
-PLD_SFU_INLINE std::uint32_t flush(std::uint32_t x) { return select(magnitude(x) < min_normal, x & sign_bit, x); }
+PLD_SFU_INLINE std::uint32_t flush(std::uint32_t x) {
+  return select(magnitude(x) < min_normal, x & sign_bit, x);
+}
 
-/// `.ftz` flushes what would round below the smallest normal number if exponents had no end (measured: fma and mul).
+/// `.ftz` flushes what would round below the smallest normal number if exponents had no end (measured: fma
+/// and mul).
 PLD_SFU_INLINE std::uint32_t multiply_ftz(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t x = flush(a), y = flush(b);
   const double exact = static_cast<double>(as_float(x)) * static_cast<double>(as_float(y));
@@ -42,13 +47,12 @@ inline constexpr std::uint32_t two_126 = 0x7e800000;
 PLD_SFU_INLINE bool is_subnormal_or_zero(std::uint32_t x) { return magnitude(x) < min_normal; }
 
 /// 2^126 < |x|, NaN excepted.
-PLD_SFU_INLINE bool is_huge(std::uint32_t x) {
-  return (magnitude(x) > two_126) & (magnitude(x) <= inf_bits);
-}
+PLD_SFU_INLINE bool is_huge(std::uint32_t x) { return (magnitude(x) > two_126) & (magnitude(x) <= inf_bits); }
 
 }  // namespace sfu
 
-// --- f32 ---------------------------------------------------------------------------------------------------------
+// --- f32
+// ---------------------------------------------------------------------------------------------------------
 
 PLD_SFU_INLINE std::uint32_t rcp_approx_ftz_f32(std::uint32_t x) { return sfu::rcp(x); }
 PLD_SFU_INLINE std::uint32_t rsqrt_approx_ftz_f32(std::uint32_t x) { return sfu::rsqrt(x); }
@@ -123,7 +127,8 @@ PLD_SFU_INLINE std::uint32_t div_full_f32(std::uint32_t a, std::uint32_t b) {
   return multiply(rcp(multiply(b, scale)), multiply(a, scale));
 }
 
-// --- f64: the unit sees the high word only and answers with one ----------------------------------------------------
+// --- f64: the unit sees the high word only and answers with one
+// ----------------------------------------------------
 
 PLD_SFU_INLINE std::uint64_t rcp_approx_ftz_f64(std::uint64_t x) {
   using namespace sfu;
@@ -168,7 +173,8 @@ inline std::uint64_t rsqrt_approx_f64(std::uint64_t x) {
   return std::bit_cast<std::uint64_t>(subnormal ? result * 0x1p27 : result);
 }
 
-// --- f16 and bf16: the f32 unit, its result truncated --------------------------------------------------------------
+// --- f16 and bf16: the f32 unit, its result truncated
+// --------------------------------------------------------------
 
 namespace sfu {
 
@@ -189,7 +195,9 @@ PLD_SFU_INLINE std::uint32_t f16_by_truncation(std::uint32_t x) {
   return select(is_nan(x), 0x7fffu, out | (x >> 16 & 0x8000u));
 }
 
-PLD_SFU_INLINE std::uint32_t bf16_by_truncation(std::uint32_t x) { return select(is_nan(x), 0x7fffu, x >> 16); }
+PLD_SFU_INLINE std::uint32_t bf16_by_truncation(std::uint32_t x) {
+  return select(is_nan(x), 0x7fffu, x >> 16);
+}
 
 template <auto fn>
 PLD_SFU_INLINE std::uint32_t both_halves(std::uint32_t x) {
@@ -203,8 +211,12 @@ PLD_SFU_INLINE std::uint32_t tanh_bf16(std::uint32_t h) { return bf16_by_truncat
 
 }  // namespace sfu
 
-PLD_SFU_INLINE std::uint16_t ex2_approx_f16(std::uint16_t h) { return static_cast<std::uint16_t>(sfu::ex2_f16(h)); }
-PLD_SFU_INLINE std::uint16_t tanh_approx_f16(std::uint16_t h) { return static_cast<std::uint16_t>(sfu::tanh_f16(h)); }
+PLD_SFU_INLINE std::uint16_t ex2_approx_f16(std::uint16_t h) {
+  return static_cast<std::uint16_t>(sfu::ex2_f16(h));
+}
+PLD_SFU_INLINE std::uint16_t tanh_approx_f16(std::uint16_t h) {
+  return static_cast<std::uint16_t>(sfu::tanh_f16(h));
+}
 PLD_SFU_INLINE std::uint16_t ex2_approx_ftz_bf16(std::uint16_t h) {
   return static_cast<std::uint16_t>(sfu::ex2_bf16(h));
 }
@@ -213,10 +225,15 @@ PLD_SFU_INLINE std::uint16_t tanh_approx_bf16(std::uint16_t h) {
 }
 PLD_SFU_INLINE std::uint32_t ex2_approx_f16x2(std::uint32_t h) { return sfu::both_halves<sfu::ex2_f16>(h); }
 PLD_SFU_INLINE std::uint32_t tanh_approx_f16x2(std::uint32_t h) { return sfu::both_halves<sfu::tanh_f16>(h); }
-PLD_SFU_INLINE std::uint32_t ex2_approx_ftz_bf16x2(std::uint32_t h) { return sfu::both_halves<sfu::ex2_bf16>(h); }
-PLD_SFU_INLINE std::uint32_t tanh_approx_bf16x2(std::uint32_t h) { return sfu::both_halves<sfu::tanh_bf16>(h); }
+PLD_SFU_INLINE std::uint32_t ex2_approx_ftz_bf16x2(std::uint32_t h) {
+  return sfu::both_halves<sfu::ex2_bf16>(h);
+}
+PLD_SFU_INLINE std::uint32_t tanh_approx_bf16x2(std::uint32_t h) {
+  return sfu::both_halves<sfu::tanh_bf16>(h);
+}
 
-// --- 32 lanes --------------------------------------------------------------------------------------------------------
+// --- 32 lanes
+// --------------------------------------------------------------------------------------------------------
 
 namespace warp_wide {
 

@@ -1,9 +1,11 @@
 // The special function unit, one element at a time: a table, a truncated squarer and one quadratic.
 //
-// All functions share the datapath a + b*x + c*sq(x) over a segment of the reduced argument (Oberman & Siu 2005);
-// they differ in how the argument is reduced and how the result is rounded off. The sums need up to 44 bits and are
-// formed in doubles, which hold them exactly. Nothing here branches on values: a loop over lanes becomes vector code.
-// `.ftz` is the unit's nature: it reads subnormals as zero and never returns one (tanh and the 16-bit forms differ).
+// All functions share the datapath a + b*x + c*sq(x) over a segment of the reduced argument (Oberman & Siu
+// 2005); they differ in how the argument is reduced and how the result is rounded off. The sums need up to 44
+// bits and are formed in doubles, which hold them exactly. Nothing here branches on values: a loop over lanes
+// becomes vector code.
+// `.ftz` is the unit's nature: it reads subnormals as zero and never returns one (tanh and the 16-bit forms
+// differ).
 #pragma once
 
 #include <bit>
@@ -39,14 +41,16 @@ PLD_SFU_INLINE float as_float(std::uint32_t x) { return std::bit_cast<float>(x);
 PLD_SFU_INLINE std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 PLD_SFU_INLINE std::uint32_t magnitude(std::uint32_t x) { return x & ~sign_bit; }
 PLD_SFU_INLINE bool is_nan(std::uint32_t x) { return magnitude(x) > inf_bits; }
-/// Bitwise, because a conditional expression may come out as a branch and keep a loop over lanes from vectorising.
+/// Bitwise, because a conditional expression may come out as a branch and keep a loop over lanes from
+/// vectorising.
 PLD_SFU_INLINE std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0u - static_cast<std::uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
 }
 PLD_SFU_INLINE std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
-/// The unit's squarer, about t*t / 2^19 for t < 2^17: each partial product loses its low bits before the addition.
+/// The unit's squarer, about t*t / 2^19 for t < 2^17: each partial product loses its low bits before the
+/// addition.
 PLD_SFU_INLINE std::int32_t truncated_square(std::uint32_t t) {
   std::uint32_t sum = 0;
 #pragma GCC unroll 16
@@ -68,7 +72,8 @@ PLD_SFU_INLINE double quadratic(const SegmentTable<segments>& table, std::uint32
 /// A non-negative integer, at most 2^44, times 2^scale, truncated to 24 bits; 0 stays 0.
 PLD_SFU_INLINE std::uint32_t truncate_to_f32(double value, int scale) {
   const std::uint64_t wide = std::bit_cast<std::uint64_t>(value) >> 29;
-  const std::uint32_t packed = static_cast<std::uint32_t>(wide) - (static_cast<std::uint32_t>(1023 - 127 - scale) << 23);
+  const std::uint32_t packed =
+      static_cast<std::uint32_t>(wide) - (static_cast<std::uint32_t>(1023 - 127 - scale) << 23);
   return select(value == 0.0, 0u, packed);
 }
 
@@ -146,7 +151,7 @@ PLD_SFU_INLINE std::uint32_t ex2(std::uint32_t x) {
   const std::uint32_t inexact = negative & (0u - static_cast<std::uint32_t>(f != 0));
   const std::uint32_t fraction = (f ^ inexact) & fraction_mask;
   const std::uint32_t whole = ((v >> 23) ^ negative) - negative;  // the sign applied
-  const std::int32_t exponent = as_int(whole + inexact);           // and one less where a fraction is left
+  const std::int32_t exponent = as_int(whole + inexact);          // and one less where a fraction is left
   const std::int32_t r = (127 + exponent) * (1 << 23) + (ex2_mantissa(fraction) - (1 << 23));
   std::uint32_t out = select(r < as_int(min_normal), 0u, as_uint(r));
   out = select(mag >= (134u << 23), inf_bits & ~negative, out);
@@ -168,9 +173,11 @@ PLD_SFU_INLINE std::uint32_t lg2(std::uint32_t x) {
   return select(mag < min_normal, inf_bits | sign_bit, out);
 }
 
-/// The range reduction that PTX' sin and cos begin with: x/2pi rounded to zero, as turns * 2^25 modulo one turn, of |x|.
+/// The range reduction that PTX' sin and cos begin with: x/2pi rounded to zero, as turns * 2^25 modulo one
+/// turn, of |x|.
 PLD_SFU_INLINE std::uint32_t phase_of(std::uint32_t x) {
-  const double turns = static_cast<double>(as_float(magnitude(x))) * static_cast<double>(as_float(0x3e22f983));
+  const double turns =
+      static_cast<double>(as_float(magnitude(x))) * static_cast<double>(as_float(0x3e22f983));
   const std::uint64_t wide = std::bit_cast<std::uint64_t>(turns) >> 29;
   // The exponent, of bias 256 now, and the 23 bits that rounding to zero keeps.
   const std::uint32_t head = static_cast<std::uint32_t>(wide) - ((1023u - 256u) << 23);

@@ -85,7 +85,8 @@ Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& 
   if (e_max < lowest_safe_exponent) return Verdict::wrong;
   if (!s.sum) return e_max <= highest_safe_exponent_of_fp8 ? Verdict::sound : Verdict::wrong;
   const std::int64_t sum = s.sum[lane];
-  return e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum ? Verdict::sound : Verdict::wrong;
+  return e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum ? Verdict::sound
+                                                                             : Verdict::wrong;
 }
 
 Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
@@ -93,7 +94,8 @@ Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
   if (half) return Mode::f16;
   const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
   const int largest = a.range.largest + b.range.largest - 127;
-  return span < -largest_hidden_exponent && largest + hidden_exponent < lowest_safe_exponent ? Mode::f32 : Mode::f32_wide;
+  return span < -largest_hidden_exponent && largest + hidden_exponent < lowest_safe_exponent ? Mode::f32
+                                                                                             : Mode::f32_wide;
 }
 
 void run(const Job& job, SimdLevel level) {
@@ -131,15 +133,18 @@ SimdLevel best_simd_level() {
   return wide ? SimdLevel::avx512 : SimdLevel::avx2;
 }
 
-void multiply(const AOperand& a, const BOperand& b, float* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+void multiply(const AOperand& a, const BOperand& b, float* d, std::ptrdiff_t stride,
+              const MultiplyOptions& o) {
   run({&a, &b, d, stride, mode_of(a, b, false), o.zero_c, false}, o.level);
 }
 
-void multiply(const AOperand& a, const BOperand& b, std::uint16_t* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+void multiply(const AOperand& a, const BOperand& b, std::uint16_t* d, std::ptrdiff_t stride,
+              const MultiplyOptions& o) {
   run({&a, &b, d, stride, mode_of(a, b, true), o.zero_c, false}, o.level);
 }
 
-void multiply(const AOperand& a, const BOperand& b, std::int32_t* d, std::ptrdiff_t stride, const MultiplyOptions& o) {
+void multiply(const AOperand& a, const BOperand& b, std::int32_t* d, std::ptrdiff_t stride,
+              const MultiplyOptions& o) {
   run({&a, &b, d, stride, a.type == Element::b1 ? Mode::b1 : Mode::s32, o.zero_c, o.saturate}, o.level);
 }
 

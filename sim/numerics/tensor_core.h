@@ -1,9 +1,9 @@
 // The tensor core of Hopper over whole tiles, bit-exact and fast:
 //     D[m x n] = rho(trunc-sum over k of A[m][k] * B[k][n], C[m x n])
-// for one wgmma instruction: m <= 64, n a multiple of 8 up to 256, k of one instruction (32 bytes a row; 64 for the dense
-// form of sparse operands). Decode A and B once, multiply as often as wanted on a dense row-major accumulator tile; nothing
-// allocates. The arithmetic is that of tensor_core_reference.h, which also serves the few outputs that the vector code
-// cannot (infinities, NaNs, exponents near the ends of f32).
+// for one wgmma instruction: m <= 64, n a multiple of 8 up to 256, k of one instruction (32 bytes a row; 64
+// for the dense form of sparse operands). Decode A and B once, multiply as often as wanted on a dense
+// row-major accumulator tile; nothing allocates. The arithmetic is that of tensor_core_reference.h, which
+// also serves the few outputs that the vector code cannot (infinities, NaNs, exponents near the ends of f32).
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,24 @@ struct ExponentRange {
   int largest = 127;
 };
 
-// Decoded A, row-major [m][k]. Words are f32 values; for s8/u8 pairs of int16 [m][k/2]; for b1 32 bits of k [m][k/32].
-// `exponent` holds the field exponent relative to range.largest, -64 at least (as zeros have), as four equal bytes.
+// Decoded A, row-major [m][k]. Words are f32 values; for s8/u8 pairs of int16 [m][k/2]; for b1 32 bits of k
+// [m][k/32]. `exponent` holds the field exponent relative to range.largest, -64 at least (as zeros have), as
+// four equal bytes.
 struct AOperand {
   Element type = Element::f16;
   int m = 0;
   int k = 0;
   ExponentRange range;
   std::uint64_t special_rows = 0;  // rows with an infinity or NaN
-  bool sparse = false;             // only elements in `selected` exist: the others make no product, not even 0 * inf
-  std::uint64_t selected[max_m];   // bit k, used if sparse
+  bool sparse = false;  // only elements in `selected` exist: the others make no product, not even 0 * inf
+  std::uint64_t selected[max_m];  // bit k, used if sparse
   alignas(64) std::uint32_t word[max_m * max_k];
   alignas(64) std::uint32_t exponent[max_m * max_k];
 };
 
-// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each). fp8 words are [n / 64][k][2][64]: first
-// the values that are not negative, then those that are, each with +0 in the place of the others.
+// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each). fp8 words are [n /
+// 64][k][2][64]: first the values that are not negative, then those that are, each with +0 in the place of
+// the others.
 struct BOperand {
   Element type = Element::f16;
   int n = 0;
@@ -53,25 +55,29 @@ struct BOperand {
 // Where the element rows of an operand lie: equally spaced, or anywhere (swizzled shared memory, registers).
 struct Rows {
   const void* base = nullptr;
-  std::ptrdiff_t stride = 0;           // bytes
-  const void* const* rows = nullptr;   // if set: one pointer a row
+  std::ptrdiff_t stride = 0;          // bytes
+  const void* const* rows = nullptr;  // if set: one pointer a row
 
   const std::uint8_t* operator[](int row) const {
-    return static_cast<const std::uint8_t*>(rows ? rows[row] : static_cast<const std::uint8_t*>(base) + row * stride);
+    return static_cast<const std::uint8_t*>(rows ? rows[row]
+                                                 : static_cast<const std::uint8_t*>(base) + row * stride);
   }
 };
 
 // How the rows run. k: each row holds all k of one m (or n). mn: each row holds all m (or n) of one k.
 enum class Major : std::uint8_t { k, mn };
 
-// Rows hold raw little-endian elements. k * element_bits must be a multiple of 256 (pad shorter ones with zeros: they
-// change no result), so must m * element_bits for Major::mn; n is a multiple of 8. Integers and b1 are Major::k only, as in wgmma.
-// negate flips the sign of every element (scale-a, scale-b = -1; floats only).
-void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major = Major::k, bool negate = false);
-void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major = Major::k, bool negate = false);
+// Rows hold raw little-endian elements. k * element_bits must be a multiple of 256 (pad shorter ones with
+// zeros: they change no result), so must m * element_bits for Major::mn; n is a multiple of 8. Integers and
+// b1 are Major::k only, as in wgmma. negate flips the sign of every element (scale-a, scale-b = -1; floats
+// only).
+void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major = Major::k,
+              bool negate = false);
+void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major = Major::k,
+              bool negate = false);
 
-// Marks the elements of a sparse A that the metadata selected: bit k of selected[row]. A itself is decoded in dense form
-// (k of the sparse instruction, zeros elsewhere).
+// Marks the elements of a sparse A that the metadata selected: bit k of selected[row]. A itself is decoded in
+// dense form (k of the sparse instruction, zeros elsewhere).
 void select_sparse(AOperand& a, const std::uint64_t* selected);
 
 enum class SimdLevel : std::uint8_t { avx2, avx512 };
@@ -84,8 +90,11 @@ struct MultiplyOptions {
 };
 
 // D = A * B + C in place; d is row-major with `stride` elements between rows.
-void multiply(const AOperand& a, const BOperand& b, float* d, std::ptrdiff_t stride, const MultiplyOptions& = {});
-void multiply(const AOperand& a, const BOperand& b, std::uint16_t* d, std::ptrdiff_t stride, const MultiplyOptions& = {});
-void multiply(const AOperand& a, const BOperand& b, std::int32_t* d, std::ptrdiff_t stride, const MultiplyOptions& = {});
+void multiply(const AOperand& a, const BOperand& b, float* d, std::ptrdiff_t stride,
+              const MultiplyOptions& = {});
+void multiply(const AOperand& a, const BOperand& b, std::uint16_t* d, std::ptrdiff_t stride,
+              const MultiplyOptions& = {});
+void multiply(const AOperand& a, const BOperand& b, std::int32_t* d, std::ptrdiff_t stride,
+              const MultiplyOptions& = {});
 
 }  // namespace palladion::sim::numerics::tc

@@ -23,9 +23,13 @@ struct Avx2 {
   static void store_bytes(std::int8_t* p, I x) { _mm256_store_si256(reinterpret_cast<I*>(p), x); }
 
   template <bool partial>
-  static I load(const std::uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const I*>(p)); }
+  static I load(const std::uint32_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const I*>(p));
+  }
   template <bool partial>
-  static void store(std::uint32_t* p, I x) { _mm256_storeu_si256(reinterpret_cast<I*>(p), x); }
+  static void store(std::uint32_t* p, I x) {
+    _mm256_storeu_si256(reinterpret_cast<I*>(p), x);
+  }
   template <bool partial>
   static I load_half(const std::uint16_t* p) {
     return as_int(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
@@ -45,9 +49,13 @@ struct Avx2 {
   static I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
   static I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
   template <int n>
-  static I shift_left(I a) { return _mm256_slli_epi32(a, n); }
+  static I shift_left(I a) {
+    return _mm256_slli_epi32(a, n);
+  }
   template <int n>
-  static I shift_right(I a) { return _mm256_srli_epi32(a, n); }
+  static I shift_right(I a) {
+    return _mm256_srli_epi32(a, n);
+  }
   static bool any_negative(I a) { return _mm256_movemask_ps(as_float(a)) != 0; }
 
   static I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }

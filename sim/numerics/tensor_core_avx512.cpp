@@ -64,9 +64,13 @@ struct Avx512 {
   static I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
   static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
   template <int n>
-  static I shift_left(I a) { return _mm512_slli_epi32(a, n); }
+  static I shift_left(I a) {
+    return _mm512_slli_epi32(a, n);
+  }
   template <int n>
-  static I shift_right(I a) { return _mm512_srli_epi32(a, n); }
+  static I shift_right(I a) {
+    return _mm512_srli_epi32(a, n);
+  }
   static bool any_negative(I a) { return _mm512_movepi32_mask(a) != 0; }
 
   static I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
@@ -81,7 +85,9 @@ struct Avx512 {
   }
   static I both_negative(I a, I b) { return _mm512_srai_epi32(bit_and(a, b), 31); }
   static I select(I mask, I yes, I no) { return _mm512_ternarylogic_epi32(mask, yes, no, 0xCA); }
-  static I select_zero(I x, I yes, I no) { return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes); }
+  static I select_zero(I x, I yes, I no) {
+    return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes);
+  }
 
   static F mul(F a, F b) { return _mm512_mul_ps(a, b); }
   static F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }

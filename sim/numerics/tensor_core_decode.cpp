@@ -140,12 +140,14 @@ __m256i exponent_bytes(const RelativeExponents<type>& relative, const PaddedChun
   if constexpr (FloatFormat<type>::bits == 8) {
     return relative(load_raw(c.vector(0)));
   } else if constexpr (FloatFormat<type>::bits == 16) {
-    const __m256i packed = _mm256_packs_epi16(relative(load_raw(c.vector(0))), relative(load_raw(c.vector(1))));
+    const __m256i packed =
+        _mm256_packs_epi16(relative(load_raw(c.vector(0))), relative(load_raw(c.vector(1))));
     return _mm256_permute4x64_epi64(packed, 0xD8);
   } else {
     const __m256i low = _mm256_packs_epi32(relative(load_raw(c.vector(0))), relative(load_raw(c.vector(1))));
     const __m256i high = _mm256_packs_epi32(relative(load_raw(c.vector(2))), relative(load_raw(c.vector(3))));
-    return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high),
+                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
   }
 }
 
@@ -155,8 +157,8 @@ std::ptrdiff_t place(const BOperand& b, int column, int k, int stride) {
 }
 
 template <Element type>
-void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative, const PaddedChunk<type>& c, int column,
-                           int k) {
+void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative, const PaddedChunk<type>& c,
+                           int column, int k) {
   std::int8_t* to = b.exponent + place(b, column, k, block_n);
   _mm256_store_si256(reinterpret_cast<__m256i*>(to), exponent_bytes(relative, c));
   // Beyond the last column: any exponent that makes nobody suspicious.
@@ -193,7 +195,8 @@ void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
   }
 }
 
-// Eight or sixteen columns (as in mma.sync) as one stream of elements, [k][n]: padding each k to 32 would cost more.
+// Eight or sixteen columns (as in mma.sync) as one stream of elements, [k][n]: padding each k to 32 would
+// cost more.
 template <Element type>
 void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
   constexpr int step = elements_per_vector<type>;
@@ -223,7 +226,8 @@ void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
   settle_range(b, scan);
   const RelativeExponents<type> relative(b.range);
   for (int i = 0; i < count; i += chunk) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(exponent + i), exponent_bytes(relative, PaddedChunk<type>(raw, i, count)));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(exponent + i),
+                       exponent_bytes(relative, PaddedChunk<type>(raw, i, count)));
   }
   for (int k = 0; k < b.k; ++k) {
     std::memcpy(b.exponent + k * block_n, exponent + k * b.n, 8);
@@ -270,7 +274,8 @@ void decode_b_integers(BOperand& b, const Rows& rows) {
 void decode_b_bits(BOperand& b, const Rows& rows) {
   alignas(32) std::uint8_t raw[raw_bytes];
   transpose<4>(rows, b.n, b.k / 8, raw, b.n * 4);
-  spread_over_blocks(b, b.k / 32, raw, 4, [](const std::uint8_t* from, std::uint32_t* to) { std::memcpy(to, from, 32); });
+  spread_over_blocks(b, b.k / 32, raw, 4,
+                     [](const std::uint8_t* from, std::uint32_t* to) { std::memcpy(to, from, 32); });
 }
 
 // Rows of one orientation as rows of the other, in `raw`.
@@ -301,12 +306,18 @@ template <class Operand>
 void decode_floats(Operand& out, const Rows& rows, Major major, bool negate) {
   const __m256i sign = _mm256_set1_epi32(negate ? static_cast<int>(0x80000000u) : 0);
   switch (out.type) {
-    case Element::f16: return decode_floats<Element::f16>(out, rows, major, sign);
-    case Element::bf16: return decode_floats<Element::bf16>(out, rows, major, sign);
-    case Element::tf32: return decode_floats<Element::tf32>(out, rows, major, sign);
-    case Element::e4m3: return decode_floats<Element::e4m3>(out, rows, major, sign);
-    case Element::e5m2: return decode_floats<Element::e5m2>(out, rows, major, sign);
-    default: assert(!"not a type of the tile kernels");
+    case Element::f16:
+      return decode_floats<Element::f16>(out, rows, major, sign);
+    case Element::bf16:
+      return decode_floats<Element::bf16>(out, rows, major, sign);
+    case Element::tf32:
+      return decode_floats<Element::tf32>(out, rows, major, sign);
+    case Element::e4m3:
+      return decode_floats<Element::e4m3>(out, rows, major, sign);
+    case Element::e5m2:
+      return decode_floats<Element::e5m2>(out, rows, major, sign);
+    default:
+      assert(!"not a type of the tile kernels");
   }
 }
 
@@ -322,12 +333,16 @@ void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major,
   out.special_rows = 0;
   out.sparse = false;
   switch (type) {
-    case Element::s8: return decode_a_integers<Element::s8>(out, rows);
-    case Element::u8: return decode_a_integers<Element::u8>(out, rows);
+    case Element::s8:
+      return decode_a_integers<Element::s8>(out, rows);
+    case Element::u8:
+      return decode_a_integers<Element::u8>(out, rows);
     case Element::b1:
-      for (int r = 0; r < m; ++r) std::memcpy(out.word + r * (k / 32), rows[r], static_cast<std::size_t>(k / 8));
+      for (int r = 0; r < m; ++r)
+        std::memcpy(out.word + r * (k / 32), rows[r], static_cast<std::size_t>(k / 8));
       return;
-    default: decode_floats(out, rows, major, negate);
+    default:
+      decode_floats(out, rows, major, negate);
   }
 }
 
@@ -340,10 +355,14 @@ void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major,
   out.range = {};
   std::memset(out.special_columns, 0, sizeof out.special_columns);
   switch (type) {
-    case Element::s8: return decode_b_integers<Element::s8>(out, rows);
-    case Element::u8: return decode_b_integers<Element::u8>(out, rows);
-    case Element::b1: return decode_b_bits(out, rows);
-    default: decode_floats(out, rows, major, negate);
+    case Element::s8:
+      return decode_b_integers<Element::s8>(out, rows);
+    case Element::u8:
+      return decode_b_integers<Element::u8>(out, rows);
+    case Element::b1:
+      return decode_b_bits(out, rows);
+    default:
+      decode_floats(out, rows, major, negate);
   }
 }
 

@@ -1,5 +1,5 @@
-// Raw elements, 32 bytes at a time: their values as f32, their field exponents, what is special among them. Private to the
-// decoder.
+// Raw elements, 32 bytes at a time: their values as f32, their field exponents, what is special among them.
+// Private to the decoder.
 #pragma once
 
 #include <immintrin.h>
@@ -53,7 +53,9 @@ struct Lanes<8> {
   static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu8(a, b); }
   static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu8(a, b); }
   template <int n>
-  static __m256i shift_right(__m256i a) { return _mm256_and_si256(_mm256_srli_epi16(a, n), set(0xFFu >> n)); }
+  static __m256i shift_right(__m256i a) {
+    return _mm256_and_si256(_mm256_srli_epi16(a, n), set(0xFFu >> n));
+  }
 };
 template <>
 struct Lanes<16> {
@@ -65,7 +67,9 @@ struct Lanes<16> {
   static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu16(a, b); }
   static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu16(a, b); }
   template <int n>
-  static __m256i shift_right(__m256i a) { return _mm256_srli_epi16(a, n); }
+  static __m256i shift_right(__m256i a) {
+    return _mm256_srli_epi16(a, n);
+  }
 };
 template <>
 struct Lanes<32> {
@@ -77,7 +81,9 @@ struct Lanes<32> {
   static __m256i max_unsigned(__m256i a, __m256i b) { return _mm256_max_epu32(a, b); }
   static __m256i min_unsigned(__m256i a, __m256i b) { return _mm256_min_epu32(a, b); }
   template <int n>
-  static __m256i shift_right(__m256i a) { return _mm256_srli_epi32(a, n); }
+  static __m256i shift_right(__m256i a) {
+    return _mm256_srli_epi32(a, n);
+  }
 };
 
 template <Element type>
@@ -86,7 +92,9 @@ using LanesOf = Lanes<FloatFormat<type>::bits>;
 template <Element type>
 inline constexpr int elements_per_vector = 256 / FloatFormat<type>::bits;
 
-inline __m256i load_raw(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+inline __m256i load_raw(const std::uint8_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
 
 template <Element type>
 __m256i magnitude_of(__m256i raw) {
@@ -115,7 +123,8 @@ class Scan {
     const __m256i magnitude = magnitude_of<type>(raw);
     largest_ = L::max_unsigned(largest_, magnitude);
     if constexpr (!has_fixed_range<type>) {
-      smallest_less_one_ = L::min_unsigned(smallest_less_one_, L::sub(magnitude, L::set(1)));  // zero becomes the largest
+      smallest_less_one_ =
+          L::min_unsigned(smallest_less_one_, L::sub(magnitude, L::set(1)));  // zero becomes the largest
     }
   }
 
@@ -134,8 +143,12 @@ class Scan {
   }
 
  private:
-  std::uint32_t largest() const { return fold(largest_, [](auto x, auto y) { return x > y ? x : y; }); }
-  std::uint32_t smallest() const { return fold(smallest_less_one_, [](auto x, auto y) { return x < y ? x : y; }); }
+  std::uint32_t largest() const {
+    return fold(largest_, [](auto x, auto y) { return x > y ? x : y; });
+  }
+  std::uint32_t smallest() const {
+    return fold(smallest_less_one_, [](auto x, auto y) { return x < y ? x : y; });
+  }
 
   template <class Pick>
   static std::uint32_t fold(__m256i lanes, Pick pick) {
@@ -151,8 +164,8 @@ class Scan {
   __m256i smallest_less_one_ = _mm256_set1_epi32(-1);
 };
 
-// Field exponents relative to the tile's largest, in lanes as wide as the elements; hidden_element_exponent for zeros
-// and as the lower bound.
+// Field exponents relative to the tile's largest, in lanes as wide as the elements; hidden_element_exponent
+// for zeros and as the lower bound.
 template <Element type>
 class RelativeExponents {
   using L = LanesOf<type>;
@@ -175,7 +188,9 @@ class RelativeExponents {
   __m256i largest_field_;
 };
 
-inline void store_words(std::uint32_t* to, __m256i x) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), x); }
+inline void store_words(std::uint32_t* to, __m256i x) {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), x);
+}
 
 // Where decoded values go: in one row of words, or fp8 of B in two, by sign.
 struct PlainSink {
@@ -209,7 +224,8 @@ void store_halves(__m256i halves, const Sink& sink, int at, float scale) {
   sink(at + 8, _mm256_castps_si256(high));
 }
 
-// Sixteen e4m3: in the fields of f16 they are 2^8 too small (bias 7 against 15). 7F, the only NaN, is set by the caller.
+// Sixteen e4m3: in the fields of f16 they are 2^8 too small (bias 7 against 15). 7F, the only NaN, is set by
+// the caller.
 template <class Sink>
 void store_e4m3(__m128i bytes, const Sink& sink, int at) {
   const __m256i x = _mm256_cvtepi8_epi16(bytes);  // the sign arrives at the top
@@ -231,7 +247,8 @@ void store_values(const std::uint8_t* from, const Sink& sink, int at) {
     sink(at + 8, _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(raw, 1)), 16));
   } else if constexpr (type == Element::e5m2) {
     store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(raw)), 8), sink, at, 1);
-    store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1)), 8), sink, at + 16, 1);
+    store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1)), 8), sink, at + 16,
+                 1);
   } else {
     store_e4m3(_mm256_castsi256_si128(raw), sink, at);
     store_e4m3(_mm256_extracti128_si256(raw, 1), sink, at + 16);

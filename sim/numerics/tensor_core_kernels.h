@@ -1,5 +1,5 @@
-// Between tensor_core.cpp and its two vector kernels. No inline code here: what the AVX-512 file instantiates must not
-// be shared with others.
+// Between tensor_core.cpp and its two vector kernels. No inline code here: what the AVX-512 file instantiates
+// must not be shared with others.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ enum class Mode : std::uint8_t {
   b1
 };
 
-// Bounds within which the vector code is exact, on biased e_max and on the sum in units of 2^(e_max - F). Below the first,
-// the unit of f32 modes nears the smallest normal number (f16 modes start at 2^-21); above the second, D may exceed
-// f32 (C alone cannot, which is why only Mode::f32_wide asks); beyond the third, 16 products of nearly 4 and C may have
-// wrapped around 2^31.
+// Bounds within which the vector code is exact, on biased e_max and on the sum in units of 2^(e_max - F).
+// Below the first, the unit of f32 modes nears the smallest normal number (f16 modes start at 2^-21); above
+// the second, D may exceed f32 (C alone cannot, which is why only Mode::f32_wide asks); beyond the third, 16
+// products of nearly 4 and C may have wrapped around 2^31.
 inline constexpr int lowest_safe_exponent = 30;
 inline constexpr int highest_safe_exponent = 247;
 inline constexpr int highest_safe_exponent_of_fp8 = 240;  // the running sum starts at 2^(e_max + 10)
 inline constexpr int largest_safe_sum = 0x78000000;
 
-// Relative exponents of elements lie in [-64, 0], so that sums of two fit a byte. Sums of -64 and below stand for products
-// that are zero or that far under the tile's largest; the vector code puts them all at -128.
+// Relative exponents of elements lie in [-64, 0], so that sums of two fit a byte. Sums of -64 and below stand
+// for products that are zero or that far under the tile's largest; the vector code puts them all at -128.
 inline constexpr int hidden_element_exponent = -64;
 inline constexpr int largest_hidden_exponent = -64;
 inline constexpr int hidden_exponent = -128;
@@ -50,14 +50,16 @@ struct Suspects {
   int column;
   int count;
   const std::int8_t* exponent;  // max over k of the relative exponent sums, hidden_exponent if hidden
-  const std::int32_t* sum;      // the vector code's sums, C included; null for fp8, whose sums are always in range
-  const std::uint32_t* c;       // C as f32 bits
+  const std::int32_t*
+      sum;                 // the vector code's sums, C included; null for fp8, whose sums are always in range
+  const std::uint32_t* c;  // C as f32 bits
 };
 
 // Words of one k in a decoded B.
 constexpr int words_of_k(Element type) { return is_fp8(type) ? 2 * block_n : block_n; }
 
-// Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others stay.
+// Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others
+// stay.
 void repair(const Job& job, const Suspects& suspects);
 
 void multiply_avx2(const Job& job);

@@ -1,7 +1,7 @@
 #include "sim/numerics/tensor_core_mma_sync.h"
 
-#include <cfenv>
 #include <immintrin.h>
+#include <cfenv>
 
 #include <array>
 #include <bit>
@@ -62,13 +62,15 @@ Rows staged(Buffer& buffer, Element type, const void* from, int rows, int k) {
     unpack_nibbles(buffer, from, rows, k, type);
   } else {
     const auto* row = static_cast<const std::uint8_t*>(from);
-    for (int r = 0; r < rows; ++r) std::memcpy(buffer.row[r], row + r * bytes, static_cast<std::size_t>(bytes));
+    for (int r = 0; r < rows; ++r)
+      std::memcpy(buffer.row[r], row + r * bytes, static_cast<std::size_t>(bytes));
   }
   return buffer.rows();
 }
 
 // For the transposed product: B by rows, A as columns.
-void decode_turned(Operands& out, Element a_type, const Rows& a, Element b_type, const Rows& b, const MmaSync& op, int k) {
+void decode_turned(Operands& out, Element a_type, const Rows& a, Element b_type, const Rows& b,
+                   const MmaSync& op, int k) {
   decode_a(out.a, b_type, op.n, padded_k(b_type, k), b);
   decode_b(out.b, a_type, op.m, padded_k(a_type, k), a);
 }
@@ -95,22 +97,29 @@ void run_transposed(const MmaSync& op, const Operands& operands, void* d, SimdLe
 
 void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c) {
   switch (op.d) {
-    case Result::f32: return run_transposed<float>(op, operands, d, level, zero_c);
-    case Result::f16: return run_transposed<std::uint16_t>(op, operands, d, level, zero_c);
-    default: return run_transposed<std::int32_t>(op, operands, d, level, zero_c);
+    case Result::f32:
+      return run_transposed<float>(op, operands, d, level, zero_c);
+    case Result::f16:
+      return run_transposed<std::uint16_t>(op, operands, d, level, zero_c);
+    default:
+      return run_transposed<std::int32_t>(op, operands, d, level, zero_c);
   }
 }
 
 void sparse_step(const MmaSync& op, const Operands& operands, void* d, SimdLevel level) {
   const MultiplyOptions options{.saturate = op.saturate, .level = level};
   switch (op.d) {
-    case Result::f32: return multiply(operands.a, operands.b, static_cast<float*>(d), op.n, options);
-    case Result::f16: return multiply(operands.a, operands.b, static_cast<std::uint16_t*>(d), op.n, options);
-    default: return multiply(operands.a, operands.b, static_cast<std::int32_t*>(d), op.n, options);
+    case Result::f32:
+      return multiply(operands.a, operands.b, static_cast<float*>(d), op.n, options);
+    case Result::f16:
+      return multiply(operands.a, operands.b, static_cast<std::uint16_t*>(d), op.n, options);
+    default:
+      return multiply(operands.a, operands.b, static_cast<std::int32_t*>(d), op.n, options);
   }
 }
 
-void one_step(const MmaSync& op, const void* a, const void* b, void* d, const std::uint64_t* selected, SimdLevel level) {
+void one_step(const MmaSync& op, const void* a, const void* b, void* d, const std::uint64_t* selected,
+              SimdLevel level) {
   Operands operands;
   Buffer a_buffer, b_buffer;
   const Rows a_rows = staged(a_buffer, op.a, a, op.m, op.k);
@@ -132,8 +141,9 @@ std::uint16_t fp8_as_f16(Element type, std::uint8_t x) {
   const auto sign = static_cast<std::uint16_t>((x & 0x80) << 8);
   const int magnitude = x & 0x7F;
   if (magnitude == 0x7F) return 0x7FFF;
-  const float value = magnitude < 8 ? std::ldexp(static_cast<float>(magnitude), -9)
-                                    : std::ldexp(static_cast<float>(8 | (magnitude & 7)), (magnitude >> 3) - 10);
+  const float value = magnitude < 8
+                          ? std::ldexp(static_cast<float>(magnitude), -9)
+                          : std::ldexp(static_cast<float>(8 | (magnitude & 7)), (magnitude >> 3) - 10);
   return static_cast<std::uint16_t>(sign | _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT));
 }
 
@@ -142,7 +152,8 @@ using Fp8Table = std::array<std::uint16_t, 256>;
 const Fp8Table& fp8_table(Element type) {
   const auto make = [](Element t) {
     Fp8Table table;
-    for (int i = 0; i < 256; ++i) table[static_cast<std::size_t>(i)] = fp8_as_f16(t, static_cast<std::uint8_t>(i));
+    for (int i = 0; i < 256; ++i)
+      table[static_cast<std::size_t>(i)] = fp8_as_f16(t, static_cast<std::uint8_t>(i));
     return table;
   };
   static const Fp8Table e4m3 = make(Element::e4m3);
@@ -254,16 +265,21 @@ bool float_shape(const MmaSync& op) {
   if (op.m != 16 || op.n != 8) return false;
   const int dense = op.sparse ? op.k / 2 : op.k;
   switch (op.a) {
-    case Element::f16: return op.b == op.a && one_of(dense, {8, 16}) && (op.d == Result::f16 || op.d == Result::f32);
-    case Element::bf16: return op.b == op.a && one_of(dense, {8, 16}) && op.d == Result::f32;
-    case Element::tf32: return op.b == op.a && one_of(dense, {4, 8}) && op.d == Result::f32;
+    case Element::f16:
+      return op.b == op.a && one_of(dense, {8, 16}) && (op.d == Result::f16 || op.d == Result::f32);
+    case Element::bf16:
+      return op.b == op.a && one_of(dense, {8, 16}) && op.d == Result::f32;
+    case Element::tf32:
+      return op.b == op.a && one_of(dense, {4, 8}) && op.d == Result::f32;
     default:
-      return is_fp8(op.b) && !op.sparse && one_of(op.k, {16, 32}) && (op.d == Result::f16 || op.d == Result::f32);
+      return is_fp8(op.b) && !op.sparse && one_of(op.k, {16, 32}) &&
+             (op.d == Result::f16 || op.d == Result::f32);
   }
 }
 
 bool integer_shape(const MmaSync& op) {
-  if (op.d != Result::s32 || op.n != 8 || element_bits(op.a) != element_bits(op.b) || !is_integer(op.b)) return false;
+  if (op.d != Result::s32 || op.n != 8 || element_bits(op.a) != element_bits(op.b) || !is_integer(op.b))
+    return false;
   const int bits_of_k = op.k * element_bits(op.a);  // 128 or 256; twice that in dense form of mma.sp
   if (op.sparse) return element_bits(op.a) == 8 && op.m == 16 && one_of(bits_of_k, {256, 512});
   if (op.a == Element::b1 && op.saturate) return false;
@@ -284,12 +300,13 @@ bool is_modelled(const MmaSync& op) {
   return is_integer(op.a) ? integer_shape(op) : float_shape(op);
 }
 
-void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, void* d, const std::uint64_t* selected,
-              SimdLevel level) {
+void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, void* d,
+              const std::uint64_t* selected, SimdLevel level) {
   assert(is_modelled(op) && (selected != nullptr) == op.sparse);
   std::memmove(d, c, static_cast<std::size_t>(op.m * op.n) * result_bytes(op.d));
   if (op.a == Element::f64) {
-    rounded_doubles(op, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(d));
+    rounded_doubles(op, static_cast<const double*>(a), static_cast<const double*>(b),
+                    static_cast<double*>(d));
   } else if (op.a == Element::b1) {
     bits(op, a, b, static_cast<std::int32_t*>(d));
   } else if (is_fp8(op.a)) {

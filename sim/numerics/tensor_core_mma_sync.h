@@ -23,17 +23,19 @@ struct MmaSync {
   bool sparse = false;
 };
 
-// Whether the arithmetic of this shape and these types on sm_90 is known and modelled. Not: f16 m8n8k4 (Volta's), sparse fp8
-// and sparse 4-bit.
+// Whether the arithmetic of this shape and these types on sm_90 is known and modelled. Not: f16 m8n8k4
+// (Volta's), sparse fp8 and sparse 4-bit.
 bool is_modelled(const MmaSync& op);
 
-// D = A * B + C. a: m rows of k packed elements; b: n rows (columns of B) of k packed elements; c, d: [m][n] row-major, may be
-// the same. For mma.sp, a is in dense form and selected[m] has bit k set where the metadata chose an element.
+// D = A * B + C. a: m rows of k packed elements; b: n rows (columns of B) of k packed elements; c, d: [m][n]
+// row-major, may be the same. For mma.sp, a is in dense form and selected[m] has bit k set where the metadata
+// chose an element.
 //
-// On sm_90: f16, bf16 and tf32 are one fused step, as in wgmma. fp8 is not an instruction: ptxas 13.0 unpacks to f16, runs two
-// HMMA, over the k with k % 4 in {0, 1} and then {2, 3}, and adds C last, with FADD or HADD2 (same bits as captures from
-// H100 and H200). Integers wrap, or clamp the exact sum once. f64 is a chain of fma, k ascending; the payload of its NaNs
-// is not known to be the chip's. For f16 results, zeros count as 2^-21 as in wgmma; one source has 2^-22 here.
+// On sm_90: f16, bf16 and tf32 are one fused step, as in wgmma. fp8 is not an instruction: ptxas 13.0 unpacks
+// to f16, runs two HMMA, over the k with k % 4 in {0, 1} and then {2, 3}, and adds C last, with FADD or HADD2
+// (same bits as captures from H100 and H200). Integers wrap, or clamp the exact sum once. f64 is a chain of
+// fma, k ascending; the payload of its NaNs is not known to be the chip's. For f16 results, zeros count as
+// 2^-21 as in wgmma; one source has 2^-22 here.
 void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, void* d,
               const std::uint64_t* selected = nullptr, SimdLevel level = best_simd_level());
 

@@ -22,12 +22,19 @@ constexpr Format f16_format{5, 10, 15, true};
 
 Format format_of(Element type) {
   switch (type) {
-    case Element::f16: return f16_format;
-    case Element::bf16: return {8, 7, 127, true};
-    case Element::tf32: return {8, 10, 127, true};
-    case Element::e5m2: return {5, 2, 15, true};
-    case Element::e4m3: return {4, 3, 7, false};
-    default: assert(!"not a small float"); return f32_format;
+    case Element::f16:
+      return f16_format;
+    case Element::bf16:
+      return {8, 7, 127, true};
+    case Element::tf32:
+      return {8, 10, 127, true};
+    case Element::e5m2:
+      return {5, 2, 15, true};
+    case Element::e4m3:
+      return {4, 3, 7, false};
+    default:
+      assert(!"not a small float");
+      return f32_format;
   }
 }
 
@@ -63,9 +70,12 @@ struct Target {
 
 Target target_of(Rounding rounding) {
   switch (rounding) {
-    case Rounding::f16: return {f16_format, 10, true, 0x7FFFu};
-    case Rounding::f32_13_bits: return {f32_format, 13, false, 0x7FFFFFFFu};
-    default: return {f32_format, 23, false, 0x7FFFFFFFu};
+    case Rounding::f16:
+      return {f16_format, 10, true, 0x7FFFu};
+    case Rounding::f32_13_bits:
+      return {f32_format, 13, false, 0x7FFFFFFFu};
+    default:
+      return {f32_format, 23, false, 0x7FFFFFFFu};
   }
 }
 
@@ -147,8 +157,8 @@ std::uint32_t fused_dot_add(std::span<const Unpacked> a, std::span<const Unpacke
   return round_sum(sum, e_max, spec);
 }
 
-std::uint32_t dot_chain(std::span<const Unpacked> a, std::span<const Unpacked> b, std::uint32_t c, Result type,
-                        const FusedDotSpec& spec) {
+std::uint32_t dot_chain(std::span<const Unpacked> a, std::span<const Unpacked> b, std::uint32_t c,
+                        Result type, const FusedDotSpec& spec) {
   const auto step = static_cast<std::size_t>(spec.products);
   for (std::size_t k = 0; k < a.size(); k += step) {
     const std::size_t length = std::min(step, a.size() - k);
@@ -162,7 +172,8 @@ std::uint32_t round_sum(std::int64_t sum, int exponent, const FusedDotSpec& spec
   const Target target = target_of(spec.rounding);
   const Format& f = target.format;
   const bool negative = sum < 0;
-  const std::uint64_t magnitude = negative ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  const std::uint64_t magnitude =
+      negative ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
   const int unit = exponent - spec.fraction_bits;  // weight of the sum's lowest bit
   int leading = std::max(unit + 63 - std::countl_zero(magnitude), 1 - f.bias);
   const int drop = leading - target.kept_bits - unit;
@@ -188,11 +199,16 @@ std::uint32_t round_sum(std::int64_t sum, int exponent, const FusedDotSpec& spec
 
 std::int32_t integer_value(Element type, std::uint32_t bits) {
   switch (type) {
-    case Element::s8: return static_cast<std::int8_t>(bits);
-    case Element::u8: return static_cast<std::uint8_t>(bits);
-    case Element::s4: return static_cast<std::int8_t>(bits << 4) >> 4;
-    case Element::u4: return static_cast<std::int32_t>(bits & 0xF);
-    default: return static_cast<std::int32_t>(bits & 1);
+    case Element::s8:
+      return static_cast<std::int8_t>(bits);
+    case Element::u8:
+      return static_cast<std::uint8_t>(bits);
+    case Element::s4:
+      return static_cast<std::int8_t>(bits << 4) >> 4;
+    case Element::u4:
+      return static_cast<std::int32_t>(bits & 0xF);
+    default:
+      return static_cast<std::int32_t>(bits & 1);
   }
 }
 

@@ -1,5 +1,5 @@
-// Transposition of raw element rows: rows[r][c] -> out[c][r], for 1, 2 and 4-byte elements, eight rows of 32 bytes at a
-// time. Private to the decoder.
+// Transposition of raw element rows: rows[r][c] -> out[c][r], for 1, 2 and 4-byte elements, eight rows of 32
+// bytes at a time. Private to the decoder.
 #pragma once
 
 #include <immintrin.h>
@@ -17,11 +17,13 @@ struct Eight {
 
 inline Eight load_eight(const Rows& rows, int first, std::ptrdiff_t offset) {
   Eight x;
-  for (int i = 0; i < 8; ++i) x.row[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[first + i] + offset));
+  for (int i = 0; i < 8; ++i)
+    x.row[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[first + i] + offset));
   return x;
 }
 
-// Each 128-bit half: 8 rows of 8 words become 8 columns of 8. Result j: column j in the low half, j + 8 in the high one.
+// Each 128-bit half: 8 rows of 8 words become 8 columns of 8. Result j: column j in the low half, j + 8 in
+// the high one.
 inline Eight transpose_words(const Eight& x) {
   __m256i pair[8];
   __m256i quad[8];
@@ -67,7 +69,8 @@ inline void transpose_eight<1>(const Eight& x, std::uint8_t* out, std::ptrdiff_t
   const Eight t = transpose_words(x);  // of pairs of bytes
   const __m256i low_byte = _mm256_set1_epi16(0xFF);
   for (int j = 0; j < 8; ++j) {
-    const __m256i both = _mm256_packus_epi16(_mm256_and_si256(t.row[j], low_byte), _mm256_srli_epi16(t.row[j], 8));
+    const __m256i both =
+        _mm256_packus_epi16(_mm256_and_si256(t.row[j], low_byte), _mm256_srli_epi16(t.row[j], 8));
     const __m128i low = _mm256_castsi256_si128(both);
     const __m128i high = _mm256_extracti128_si256(both, 1);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + (2 * j) * stride), low);
@@ -84,8 +87,8 @@ inline void transpose_eight<4>(const Eight& x, std::uint8_t* out, std::ptrdiff_t
     const __m256i b = _mm256_unpackhi_epi32(x.row[i], x.row[i + 1]);
     const __m256i c = _mm256_unpacklo_epi32(x.row[i + 2], x.row[i + 3]);
     const __m256i d = _mm256_unpackhi_epi32(x.row[i + 2], x.row[i + 3]);
-    const __m256i column[4] = {_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d),
-                               _mm256_unpackhi_epi64(b, d)};
+    const __m256i column[4] = {_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c),
+                               _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)};
     for (int j = 0; j < 4; ++j) {
       store_low(out + j * stride + i * 4, column[j]);
       store_high(out + (j + 4) * stride + i * 4, column[j]);

@@ -5,19 +5,20 @@
 
 namespace palladion::sim::numerics::tc {
 
-// Element types of A and B. tf32 lives in 32-bit containers (the low 13 bits are ignored); s4, u4 and b1 are packed,
-// low bits first.
+// Element types of A and B. tf32 lives in 32-bit containers (the low 13 bits are ignored); s4, u4 and b1 are
+// packed, low bits first.
 enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, b1, f64 };
 
 // Type of C and D.
 enum class Result : std::uint8_t { f32, f16, s32, f64 };
 
 // How the exact integer sum becomes D.
-//   f32: truncate to 23 fraction bits.   f32_13_bits: truncate to 13 fraction bits, stored as f32.   f16: nearest even.
+//   f32: truncate to 23 fraction bits.   f32_13_bits: truncate to 13 fraction bits, stored as f32.   f16:
+//   nearest even.
 enum class Rounding : std::uint8_t { f32, f32_13_bits, f16 };
 
-// One fused step: L products and C are truncated to multiples of 2^(e_max - fraction_bits), summed exactly and rounded
-// once. e_max is the largest *field* exponent sum; terms that are zero count with zero_exponent.
+// One fused step: L products and C are truncated to multiples of 2^(e_max - fraction_bits), summed exactly
+// and rounded once. e_max is the largest *field* exponent sum; terms that are zero count with zero_exponent.
 struct FusedDotSpec {
   int products;       // L: longer K is a chain of steps, k ascending
   int fraction_bits;  // F
@@ -28,13 +29,19 @@ struct FusedDotSpec {
 constexpr int element_bits(Element e) {
   switch (e) {
     case Element::f16:
-    case Element::bf16: return 16;
-    case Element::tf32: return 32;
+    case Element::bf16:
+      return 16;
+    case Element::tf32:
+      return 32;
     case Element::s4:
-    case Element::u4: return 4;
-    case Element::b1: return 1;
-    case Element::f64: return 64;
-    default: return 8;
+    case Element::u4:
+      return 4;
+    case Element::b1:
+      return 1;
+    case Element::f64:
+      return 64;
+    default:
+      return 8;
   }
 }
 
@@ -46,17 +53,21 @@ constexpr bool is_integer(Element e) { return e >= Element::s8 && e <= Element::
 constexpr int min_exponent(Element e) {
   switch (e) {
     case Element::f16:
-    case Element::e5m2: return -14;
-    case Element::e4m3: return -6;
-    default: return -126;
+    case Element::e5m2:
+      return -14;
+    case Element::e4m3:
+      return -6;
+    default:
+      return -126;
   }
 }
 
-// wgmma on sm_90a: every instruction is one step, since L equals its K. Zero exponents, +0 for an exact zero sum and C cut
-// to 13 bits for fp8 were measured on an H200 (0 mismatches in 21.5 million outputs).
+// wgmma on sm_90a: every instruction is one step, since L equals its K. Zero exponents, +0 for an exact zero
+// sum and C cut to 13 bits for fp8 were measured on an H200 (0 mismatches in 21.5 million outputs).
 constexpr FusedDotSpec hopper_wgmma(Element a, Result d) {
   if (is_fp8(a)) {
-    return d == Result::f16 ? FusedDotSpec{32, 13, Rounding::f16, -21} : FusedDotSpec{32, 13, Rounding::f32_13_bits, -133};
+    return d == Result::f16 ? FusedDotSpec{32, 13, Rounding::f16, -21}
+                            : FusedDotSpec{32, 13, Rounding::f32_13_bits, -133};
   }
   const int products = a == Element::tf32 ? 8 : 16;
   return d == Result::f16 ? FusedDotSpec{products, 25, Rounding::f16, -21}

@@ -1,11 +1,12 @@
 // The hot loop of the tensor core, for any vector unit V. Include it only from tensor_core_avx2.cpp and
-// tensor_core_avx512.cpp: all templates take a V of internal linkage, so that code for one unit never leaks into another.
+// tensor_core_avx512.cpp: all templates take a V of internal linkage, so that code for one unit never leaks
+// into another.
 //
-// Per output: e_max = max over k of (field exponent of a + that of b), in bytes; then every product is formed exactly in
-// f32, scaled by 2^(25 - e_max) and converted to int32 toward zero, which is the truncation that the hardware does; the sum
-// of the integers is exact. The caller sets MXCSR to round toward zero with flush-to-zero, so the last conversion truncates
-// too. fp8 has a shorter way (tensor_core_vector_fp8.h). What the 32-bit or f32 ranges cannot hold is noticed and repaired
-// by the scalar reference.
+// Per output: e_max = max over k of (field exponent of a + that of b), in bytes; then every product is formed
+// exactly in f32, scaled by 2^(25 - e_max) and converted to int32 toward zero, which is the truncation that
+// the hardware does; the sum of the integers is exact. The caller sets MXCSR to round toward zero with
+// flush-to-zero, so the last conversion truncates too. fp8 has a shorter way (tensor_core_vector_fp8.h). What
+// the 32-bit or f32 ranges cannot hold is noticed and repaired by the scalar reference.
 #pragma once
 
 #include "sim/numerics/tensor_core_vector_float.h"
@@ -122,10 +123,18 @@ static void run_groups(const Job& job, int words_per_row) {
     width = vectors ? vectors * lanes : lanes / 2;
     asm("" : "+m"(g));  // see Group: these are not to be seen as constants
     switch (vectors) {
-      case 4: run_group<V, mode, 4, false>(g); break;
-      case 3: run_group<V, mode, 3, false>(g); break;
-      case 2: run_group<V, mode, 2, false>(g); break;
-      case 1: run_group<V, mode, 1, false>(g); break;
+      case 4:
+        run_group<V, mode, 4, false>(g);
+        break;
+      case 3:
+        run_group<V, mode, 3, false>(g);
+        break;
+      case 2:
+        run_group<V, mode, 2, false>(g);
+        break;
+      case 1:
+        run_group<V, mode, 1, false>(g);
+        break;
       default:
         if constexpr (lanes == 16) run_group<V, mode, 1, true>(g);
     }
@@ -136,13 +145,20 @@ template <class V>
 static void run_job(const Job& job) {
   const int k = job.a->k;
   switch (job.mode) {
-    case Mode::f32: return run_groups<V, Mode::f32>(job, k);
-    case Mode::f32_wide: return run_groups<V, Mode::f32_wide>(job, k);
-    case Mode::f32_13_bits: return run_groups<V, Mode::f32_13_bits>(job, k);
-    case Mode::f16: return run_groups<V, Mode::f16>(job, k);
-    case Mode::f16_fp8: return run_groups<V, Mode::f16_fp8>(job, k);
-    case Mode::s32: return run_groups<V, Mode::s32>(job, k / 2);
-    case Mode::b1: return run_groups<V, Mode::b1>(job, k / 32);
+    case Mode::f32:
+      return run_groups<V, Mode::f32>(job, k);
+    case Mode::f32_wide:
+      return run_groups<V, Mode::f32_wide>(job, k);
+    case Mode::f32_13_bits:
+      return run_groups<V, Mode::f32_13_bits>(job, k);
+    case Mode::f16:
+      return run_groups<V, Mode::f16>(job, k);
+    case Mode::f16_fp8:
+      return run_groups<V, Mode::f16_fp8>(job, k);
+    case Mode::s32:
+      return run_groups<V, Mode::s32>(job, k / 2);
+    case Mode::b1:
+      return run_groups<V, Mode::b1>(job, k / 32);
   }
 }
 

@@ -7,8 +7,8 @@ namespace palladion::sim::numerics::tc {
 
 // Scales and the truncated C of one row. Returns whether e_max leaves the safe range somewhere.
 template <class V, Mode mode, int count, bool partial>
-static inline bool start_float_row(const Group<V>& g, int row, const std::int8_t* exponent, typename V::F* scale,
-                                   typename V::I* sum) {
+static inline bool start_float_row(const Group<V>& g, int row, const std::int8_t* exponent,
+                                   typename V::F* scale, typename V::I* sum) {
   using I = typename V::I;
   const auto* d = g.template d<const BitsOf<mode>>(row);
   I lowest = V::set(0x7FFFFFFF);
@@ -24,7 +24,8 @@ static inline bool start_float_row(const Group<V>& g, int row, const std::int8_t
     if constexpr (mode == Mode::f32_wide) {
       // Non-zero products may hide 64 or more binades below the largest: harmless only under a larger C.
       const I bound = V::add(V::broadcast(&g.largest), V::set(largest_hidden_exponent));
-      hidden = V::bit_or(hidden, V::bit_and(V::sub(relative, V::set(hidden_exponent + 1)), V::sub(of_c, bound)));
+      hidden =
+          V::bit_or(hidden, V::bit_and(V::sub(relative, V::set(hidden_exponent + 1)), V::sub(of_c, bound)));
       highest = V::max(highest, e_max);
     }
     scale[v] = V::as_float(V::template shift_left<23>(V::sub(V::broadcast(&g.scale_exponent), e_max)));
@@ -71,8 +72,8 @@ static inline void finish_float_row(const Group<V>& g, int row, const std::int8_
   }
 }
 
-// `rows` rows of A at once against `count` vectors of columns; `exponents` are theirs, then those of the rows from `next`.
-// An infinite or NaN C shows as the sum INT_MIN.
+// `rows` rows of A at once against `count` vectors of columns; `exponents` are theirs, then those of the rows
+// from `next`. An infinite or NaN C shows as the sum INT_MIN.
 template <class V, Mode mode, int rows, int count, bool partial>
 static inline void multiply_float_rows(const Group<V>& g, int row, int next, Exponents<V, rows>& exponents) {
   using I = typename V::I;
@@ -116,7 +117,8 @@ static inline void multiply_float_rows(const Group<V>& g, int row, int next, Exp
       lowest = V::min(lowest, sum[r][v]);
       highest = V::max(highest, sum[r][v]);
     }
-    const I bad = V::bit_or(V::add(lowest, V::set(largest_safe_sum)), V::sub(V::set(largest_safe_sum), highest));
+    const I bad =
+        V::bit_or(V::add(lowest, V::set(largest_safe_sum)), V::sub(V::set(largest_safe_sum), highest));
     const bool suspect = V::any_negative(bad) || odd[r] || g.has_special(row + r);
     finish_float_row<V, mode, count, partial>(g, row + r, exponent[r], suspect, sum[r], scale[r]);
   }

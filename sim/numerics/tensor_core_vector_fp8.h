@@ -1,7 +1,8 @@
-// fp8: all is smaller. Terms are below 2^15 units of 2^(e_max - 13) and 32 of them below 2^20, so f32 itself can hold the
-// running sum. It starts at 2^23 units, where one unit is the last bit: a fused multiply-add toward zero then truncates each
-// product exactly as the hardware does, provided that the sum has the product's sign. Hence two sums, one from 2^23
-// units up and one from -2^23 units down; B lies split by sign, and the sign of A says which half goes where.
+// fp8: all is smaller. Terms are below 2^15 units of 2^(e_max - 13) and 32 of them below 2^20, so f32 itself
+// can hold the running sum. It starts at 2^23 units, where one unit is the last bit: a fused multiply-add
+// toward zero then truncates each product exactly as the hardware does, provided that the sum has the
+// product's sign. Hence two sums, one from 2^23 units up and one from -2^23 units down; B lies split by sign,
+// and the sign of A says which half goes where.
 #pragma once
 
 #include "sim/numerics/tensor_core_vector_group.h"
@@ -29,8 +30,8 @@ static inline bool start_fp8_row(const Group<V>& g, int row, const std::int8_t* 
     plus[v] = V::add_float(V::as_float(start), V::max_float(V::as_float(c), zero));
     minus[v] = V::add_float(V::as_float(minus_start), V::min_float(V::as_float(c), zero));
   }
-  return V::any_negative(
-      V::bit_or(V::sub(lowest, V::set(lowest_safe_exponent)), V::sub(V::set(highest_safe_exponent_of_fp8), highest)));
+  return V::any_negative(V::bit_or(V::sub(lowest, V::set(lowest_safe_exponent)),
+                                   V::sub(V::set(highest_safe_exponent_of_fp8), highest)));
 }
 
 template <class V, Mode mode, int count, bool partial>

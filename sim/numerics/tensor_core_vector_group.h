@@ -1,4 +1,5 @@
-// What the vector kernels of the tensor core share: a group of columns, its C, its exponents. See tensor_core_vector.h.
+// What the vector kernels of the tensor core share: a group of columns, its C, its exponents. See
+// tensor_core_vector.h.
 #pragma once
 
 #include <type_traits>
@@ -16,8 +17,8 @@ inline constexpr bool is_of_fp8 = mode == Mode::f32_13_bits || mode == Mode::f16
 template <Mode mode>
 using BitsOf = std::conditional_t<is_half<mode>, std::uint16_t, std::uint32_t>;
 
-// Up to four vectors of columns, over all rows. Constants lie in memory on purpose: broadcast from there, they cost a
-// load; made from immediates in each row, they cost the port that the arithmetic needs.
+// Up to four vectors of columns, over all rows. Constants lie in memory on purpose: broadcast from there,
+// they cost a load; made from immediates in each row, they cost the port that the arithmetic needs.
 template <class V>
 struct Group {
   const Job* job;
@@ -25,10 +26,10 @@ struct Group {
   const std::int8_t* exponent;
   int k;
   int column;
-  std::uint32_t largest;          // biased exponent that relative ones are relative to
-  std::uint32_t scale_exponent;   // 254 + 25: less e_max, the biased exponent of 2^(25 - e_max)
-  std::uint32_t unscale_bits;     // 254 << 23: less 2^(25 - e_max), the bits of 2^(e_max - 25)
-  std::uint32_t fraction_mask;    // what RZ-E8M13 keeps of an f32
+  std::uint32_t largest;         // biased exponent that relative ones are relative to
+  std::uint32_t scale_exponent;  // 254 + 25: less e_max, the biased exponent of 2^(25 - e_max)
+  std::uint32_t unscale_bits;    // 254 << 23: less 2^(25 - e_max), the bits of 2^(e_max - 25)
+  std::uint32_t fraction_mask;   // what RZ-E8M13 keeps of an f32
   std::uint32_t sign_bit;
   std::uint64_t special_columns;  // of the group's block
 
@@ -63,8 +64,8 @@ static inline typename V::I exponent_of_c(typename V::I c) {
   return V::max(field, V::select_zero(magnitude, V::set(127 - 21), V::set(127 - 14)));
 }
 
-// Max over k of the relative exponents of products, in bytes, for `rows` rows of A. That of the next rows is computed among
-// the products of these, whose ports it leaves free and whose latency it hides.
+// Max over k of the relative exponents of products, in bytes, for `rows` rows of A. That of the next rows is
+// computed among the products of these, whose ports it leaves free and whose latency it hides.
 template <class V, int rows>
 struct Exponents {
   typename V::I e[rows];
@@ -90,7 +91,8 @@ struct Exponents {
 template <class V, Mode mode, int count, bool partial>
 static inline void save_c(const BitsOf<mode>* d, bool zero, std::uint32_t* to) {
 #pragma GCC unroll 4
-  for (int v = 0; v < count; ++v) V::store_aligned(to + v * V::lanes, load_c<V, mode, partial>(d + v * V::lanes, zero));
+  for (int v = 0; v < count; ++v)
+    V::store_aligned(to + v * V::lanes, load_c<V, mode, partial>(d + v * V::lanes, zero));
 }
 
 }  // namespace palladion::sim::numerics::tc

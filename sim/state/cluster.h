@@ -29,16 +29,16 @@ inline constexpr uint64_t window_size = 0x0100'0000'0000;
 struct Wait {
   enum class Kind : uint8_t {
     none,
-    convergence,     // an instruction that needs lanes which are elsewhere (object = missing lanes)
-    mbarrier,        // object = shared address, value = parity that must have completed
-    cta_barrier,     // object = barrier id, value = generation to pass
-    cluster_barrier, // value = generation to pass
-    bulk_group,      // value = groups that may stay pending; read = only the reads
+    convergence,      // an instruction that needs lanes which are elsewhere (object = missing lanes)
+    mbarrier,         // object = shared address, value = parity that must have completed
+    cta_barrier,      // object = barrier id, value = generation to pass
+    cluster_barrier,  // value = generation to pass
+    bulk_group,       // value = groups that may stay pending; read = only the reads
     cp_async_group,
     wgmma_group,
-    registers,       // setmaxnreg.inc: value = registers a thread wanted
-    edge,            // a strong access of GMEM: performed in order at the quantum's edge
-    poll,            // test_wait that failed, nanosleep: runnable, but after everyone else
+    registers,  // setmaxnreg.inc: value = registers a thread wanted
+    edge,       // a strong access of GMEM: performed in order at the quantum's edge
+    poll,       // test_wait that failed, nanosleep: runnable, but after everyone else
   };
   Kind kind = Kind::none;
   bool read_only = false;
@@ -51,11 +51,11 @@ struct LaneGroup {
   uint32_t pc = 0;
   uint32_t mask = 0;
   Wait wait;
-  bool resumed = false;          // the wait at `pc` was satisfied; the instruction finishes now
+  bool resumed = false;             // the wait at `pc` was satisfied; the instruction finishes now
   uint64_t cluster_generation = 0;  // of the cluster barrier, when the group last arrived
-  uint64_t last_run = 0;         // cluster's instruction count when it last ran
-  uint64_t timed_out_at = ~0ULL; // cluster's progress when its mbarrier wait last timed out
-  std::vector<uint32_t> calls;   // return addresses
+  uint64_t last_run = 0;            // cluster's instruction count when it last ran
+  uint64_t timed_out_at = ~0ULL;    // cluster's progress when its mbarrier wait last timed out
+  std::vector<uint32_t> calls;      // return addresses
 };
 
 // Asynchronous operations in a warp's program order, for commit_group and wait_group. An entry is
@@ -69,21 +69,21 @@ struct JournalEntry {
 using Journal = std::deque<JournalEntry>;
 
 struct WarpState {
-  uint32_t id = 0;               // in the CTA
-  uint32_t alive = 0;            // lanes not exited
+  uint32_t id = 0;     // in the CTA
+  uint32_t alive = 0;  // lanes not exited
   std::vector<LaneGroup> groups;
   std::unique_ptr<uint8_t[]> storage;
-  uint8_t* registers = nullptr;  // 64-byte aligned block in `storage`
+  uint8_t* registers = nullptr;      // 64-byte aligned block in `storage`
   std::unique_ptr<uint8_t[]> local;  // local memory, lane after lane
   Journal bulk, cp_async, wgmma;
-  uint64_t instructions = 0;     // executed: the clock under schedules without one
-  uint32_t register_limit = 0;   // registers a thread, as setmaxnreg left them
+  uint64_t instructions = 0;    // executed: the clock under schedules without one
+  uint32_t register_limit = 0;  // registers a thread, as setmaxnreg left them
   bool finished() const { return alive == 0; }
 };
 
 struct NamedBarrier {
-  uint32_t arrived = 0;          // threads
-  uint32_t expected = 0;         // 0 = not in use
+  uint32_t arrived = 0;   // threads
+  uint32_t expected = 0;  // 0 = not in use
   uint64_t generation = 0;
   uint32_t popc = 0;
   bool all = true, any = false;
@@ -93,7 +93,7 @@ struct NamedBarrier {
 
 // Four warps that issue wgmma together.
 struct WarpgroupState {
-  std::array<uint64_t, 4> issued{};     // wgmma instructions issued by each warp
+  std::array<uint64_t, 4> issued{};  // wgmma instructions issued by each warp
   // Accumulators between two wgmma of a chain: dense rows, known by the first register's offset.
   struct Tile {
     uint32_t first_register = 0;
@@ -103,7 +103,7 @@ struct WarpgroupState {
 };
 
 struct CtaState {
-  uint32_t rank = 0;             // in the cluster
+  uint32_t rank = 0;  // in the cluster
   isa::Dim3 id{0, 0, 0};
   uint32_t sm = 0;
   std::vector<uint8_t> shared;
@@ -111,11 +111,11 @@ struct CtaState {
   std::array<NamedBarrier, 16> barriers;
   std::vector<WarpgroupState> warpgroups;
   uint32_t threads = 0, alive_threads = 0;
-  uint32_t free_registers = 0;   // of the CTA's allocation, given back by setmaxnreg.dec
+  uint32_t free_registers = 0;  // of the CTA's allocation, given back by setmaxnreg.dec
 };
 
 struct ClusterBarrierState {
-  uint32_t arrived = 0;          // threads
+  uint32_t arrived = 0;  // threads
   uint64_t generation = 0;
 };
 
@@ -128,7 +128,7 @@ struct AsyncOp {
   uint16_t cta_rank = 0, warp = 0;
   uint32_t lanes = 0;
   const isa::Instruction* instruction = nullptr;
-  struct Body {                  // one class a kind of operation, in exec/
+  struct Body {  // one class a kind of operation, in exec/
     virtual ~Body() = default;
     // False when it cannot go on yet (wgmma: other warps have not issued it).
     virtual bool ready(struct ClusterState&) const { return true; }
@@ -140,23 +140,23 @@ struct AsyncOp {
     virtual const char* name() const = 0;
   };
   std::unique_ptr<Body> body;
-  int order_key = -1;            // operations with the same key >= 0 run in order of issue
+  int order_key = -1;  // operations with the same key >= 0 run in order of issue
 };
 
 struct ClusterState {
-  uint32_t index = 0;            // linear id in the grid
+  uint32_t index = 0;  // linear id in the grid
   isa::Dim3 id{0, 0, 0};
   std::vector<CtaState> ctas;
   ClusterBarrierState barrier;
   std::vector<AsyncOp> pending;  // in order of issue
   uint64_t next_async = 1;
-  uint64_t progress = 0;         // counts changes that others could wait for
+  uint64_t progress = 0;  // counts changes that others could wait for
   uint64_t instructions = 0;
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
-  bool at_edge = false;          // operations that land between quanta may do so now
-  uint64_t random = 0;           // state of the schedule's generator
+  bool at_edge = false;  // operations that land between quanta may do so now
+  uint64_t random = 0;   // state of the schedule's generator
   GlobalMemory* memory = nullptr;
   bool finished() const;
 };

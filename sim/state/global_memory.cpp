@@ -42,17 +42,21 @@ std::string GlobalMemory::describe(Address address) const {
   const Allocation* nearest = nullptr;
   uint64_t best = ~0ULL;
   for (const Allocation& a : allocations_) {
-    const uint64_t distance = address < a.base ? a.base - address : address - a.base < a.size ? 0 : address - a.base - a.size;
+    const uint64_t distance = address < a.base            ? a.base - address
+                              : address - a.base < a.size ? 0
+                                                          : address - a.base - a.size;
     if (distance < best) {
       best = distance;
       nearest = &a;
     }
   }
   if (nearest == nullptr) return fmt::format("0x{:x}", address);
-  if (address < nearest->base) return fmt::format("0x{:x}, {} bytes before `{}`", address, best, nearest->name);
+  if (address < nearest->base)
+    return fmt::format("0x{:x}, {} bytes before `{}`", address, best, nearest->name);
   if (best == 0 && address < nearest->base + nearest->size)
     return fmt::format("`{}` byte {}", nearest->name, address - nearest->base);
-  return fmt::format("0x{:x}, {} bytes past the end of `{}` ({} bytes)", address, best, nearest->name, nearest->size);
+  return fmt::format("0x{:x}, {} bytes past the end of `{}` ({} bytes)", address, best, nearest->name,
+                     nearest->size);
 }
 
 }  // namespace palladion::sim

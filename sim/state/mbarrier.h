@@ -30,8 +30,9 @@ struct MbarrierState {
     return s;
   }
   uint64_t encode() const {
-    return uint64_t{pending} | uint64_t{expected} << 20 | (static_cast<uint64_t>(static_cast<uint32_t>(tx)) & 0x3FFFFF) << 40 |
-           uint64_t{parity} << 62 | uint64_t{valid} << 63;
+    return uint64_t{pending} | uint64_t{expected} << 20 |
+           (static_cast<uint64_t>(static_cast<uint32_t>(tx)) & 0x3FFFFF) << 40 | uint64_t{parity} << 62 |
+           uint64_t{valid} << 63;
   }
   // The phase completes when nothing is pending: counts reload, the parity flips.
   bool complete_if_done() {

@@ -8,8 +8,8 @@
 namespace palladion::sim {
 namespace {
 
-constexpr uint32_t slice = 512;          // warp instructions before the next warp gets its turn
-constexpr uint32_t idle_rounds = 64;     // rounds of nothing but polling before the quantum ends
+constexpr uint32_t slice = 512;       // warp instructions before the next warp gets its turn
+constexpr uint32_t idle_rounds = 64;  // rounds of nothing but polling before the quantum ends
 
 // splitmix64: the schedule's own generator, one state a cluster.
 uint64_t next_random(uint64_t& state) {
@@ -21,7 +21,8 @@ uint64_t next_random(uint64_t& state) {
 
 bool can_merge(const LaneGroup& a, const LaneGroup& b) {
   const auto free = [](const LaneGroup& g) {
-    return g.wait.kind == Wait::Kind::none || g.wait.kind == Wait::Kind::convergence || g.wait.kind == Wait::Kind::poll;
+    return g.wait.kind == Wait::Kind::none || g.wait.kind == Wait::Kind::convergence ||
+           g.wait.kind == Wait::Kind::poll;
   };
   return a.pc == b.pc && a.resumed == b.resumed && free(a) && free(b) && a.calls == b.calls;
 }
@@ -37,7 +38,8 @@ void merge_groups(WarpState& warp) {
       }
       groups[i].mask |= groups[k].mask;
       groups[i].cluster_generation = std::max(groups[i].cluster_generation, groups[k].cluster_generation);
-      if (groups[i].wait.kind != Wait::Kind::poll || groups[k].wait.kind != Wait::Kind::poll) groups[i].wait = {};
+      if (groups[i].wait.kind != Wait::Kind::poll || groups[k].wait.kind != Wait::Kind::poll)
+        groups[i].wait = {};
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
@@ -57,12 +59,24 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
   w.id = id;
   const uint32_t first = id * 32, in_warp = std::min(32U, cta.threads - first);
   w.alive = in_warp == 32 ? ~0U : (1U << in_warp) - 1;
-  w.groups.push_back({.pc = c.program.start, .mask = w.alive, .wait = {}, .resumed = false, .cluster_generation = 0, .last_run = 0, .timed_out_at = ~0ULL, .calls = {}});
+  w.groups.push_back({.pc = c.program.start,
+                      .mask = w.alive,
+                      .wait = {},
+                      .resumed = false,
+                      .cluster_generation = 0,
+                      .last_run = 0,
+                      .timed_out_at = ~0ULL,
+                      .calls = {}});
   w.storage = std::make_unique<uint8_t[]>(c.program.register_bytes + 64);
   w.registers = w.storage.get() + (64 - reinterpret_cast<uintptr_t>(w.storage.get()) % 64) % 64;
   if (c.program.local_bytes != 0) w.local = std::make_unique<uint8_t[]>(size_t{c.program.local_bytes} * 32);
   w.register_limit = c.program.launch_registers;
-  Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster, .cta = &cta, .warp = &w};
+  Exec x{.program = c.program,
+         .launch = c.launch,
+         .memory = c.memory,
+         .cluster = cluster,
+         .cta = &cta,
+         .warp = &w};
   x.registers = w.registers;
   initialise_registers(x);
 }
@@ -141,7 +155,8 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
       round.polled |= was_poll || !run.useful;
       if (cluster.faulted) return round;
     }
-    if (c.schedule.kind == Schedule::Kind::functional && !cluster.pending.empty()) round.useful |= advance_all(cluster);
+    if (c.schedule.kind == Schedule::Kind::functional && !cluster.pending.empty())
+      round.useful |= advance_all(cluster);
     if (cluster.faulted) return round;
   }
   return round;
@@ -166,7 +181,8 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   cluster.memory = &c.memory;
   cluster.random = c.schedule.seed * 0x2545F4914F6CDD1DULL + cluster.index;
   const isa::Dim3 clusters{c.launch.grid.x / shape.x, c.launch.grid.y / shape.y, c.launch.grid.z / shape.z};
-  cluster.id = {cluster.index % clusters.x, cluster.index / clusters.x % clusters.y, cluster.index / clusters.x / clusters.y};
+  cluster.id = {cluster.index % clusters.x, cluster.index / clusters.x % clusters.y,
+                cluster.index / clusters.x / clusters.y};
   const auto count = static_cast<uint32_t>(shape.count());
   const auto threads = static_cast<uint32_t>(block.count());
   cluster.ctas.resize(count);
@@ -214,8 +230,10 @@ bool land_at_edge(ClusterState& cluster) {
   cluster.at_edge = true;
   for (size_t i = 0; i < cluster.pending.size() && !cluster.faulted;) {
     const AsyncOp& op = cluster.pending[i];
-    if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && advance(cluster, i)) any = true;
-    else ++i;
+    if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && advance(cluster, i))
+      any = true;
+    else
+      ++i;
   }
   cluster.at_edge = false;
   return any;

@@ -18,10 +18,14 @@ std::optional<Schedule> schedule_named(std::string_view text) {
 
 std::string name(const Schedule& schedule) {
   switch (schedule.kind) {
-    case Schedule::Kind::functional: return "functional";
-    case Schedule::Kind::latest: return "latest";
-    case Schedule::Kind::earliest: return "earliest";
-    case Schedule::Kind::seeded: return "seeded:" + std::to_string(schedule.seed);
+    case Schedule::Kind::functional:
+      return "functional";
+    case Schedule::Kind::latest:
+      return "latest";
+    case Schedule::Kind::earliest:
+      return "earliest";
+    case Schedule::Kind::seeded:
+      return "seeded:" + std::to_string(schedule.seed);
   }
   return "functional";
 }

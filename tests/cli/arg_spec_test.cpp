@@ -82,7 +82,8 @@ TEST(ArgSpec, WrongArraysSayWhatWasExpected) {
 }
 
 TEST(ArgSpec, TensorMapsAreInnermostFirstInTheMapAndOutermostFirstInTheText) {
-  const auto arg = parsed<TensorMapArg>("tmap:f16[512,256]@0,box=64x32,swizzle=64,stride=320,oob=nan,l2=128,offset=64");
+  const auto arg =
+      parsed<TensorMapArg>("tmap:f16[512,256]@0,box=64x32,swizzle=64,stride=320,oob=nan,l2=128,offset=64");
   EXPECT_EQ(arg.over, 0);
   const auto map = tensor_map_of(arg).value();
   EXPECT_EQ(map.rank, 2);
@@ -118,7 +119,8 @@ TEST(ArgSpec, Dimensions) {
   EXPECT_EQ(parse_dims("4").value(), (isa::Dim3{4, 1, 1}));
   EXPECT_EQ(parse_dims("4,2").value(), (isa::Dim3{4, 2, 1}));
   EXPECT_EQ(parse_dims("4x2x3").value(), (isa::Dim3{4, 2, 3}));
-  for (const char* wrong : {"", "0", "1,2,3,4", "a", "4,,1", "99999999999"}) EXPECT_FALSE(parse_dims(wrong)) << wrong;
+  for (const char* wrong : {"", "0", "1,2,3,4", "a", "4,,1", "99999999999"})
+    EXPECT_FALSE(parse_dims(wrong)) << wrong;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ std::set<int> numbers_in(const std::filesystem::path& file, const std::regex& pa
   std::ifstream in(file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   std::set<int> numbers;
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) numbers.insert(std::stoi((*at)[1].str()));
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+    numbers.insert(std::stoi((*at)[1].str()));
   return numbers;
 }
 
@@ -33,7 +34,8 @@ TEST(Codes, EveryCodeOfTheSourcesIsExplained) {
       used.merge(numbers_in(entry.path(), std::regex("\"PLD([0-9]{4})\"")));
     }
   }
-  for (const int number : used) EXPECT_NE(find_code(number), nullptr) << "PLD" << number << " has no text in cli/codes*.cpp";
+  for (const int number : used)
+    EXPECT_NE(find_code(number), nullptr) << "PLD" << number << " has no text in cli/codes*.cpp";
 }
 
 TEST(Codes, NumbersAscendAndTitlesSaySomething) {
@@ -51,7 +53,8 @@ TEST(Codes, WordsThatNameACode) {
   EXPECT_EQ(code_number("PLD3001"), 3001);
   EXPECT_EQ(code_number("pld3001"), 3001);
   EXPECT_EQ(code_number("3001"), 3001);
-  for (const char* word : {"wgmma", "PLD30", "XLD3001", "", "30010", "bar."}) EXPECT_EQ(code_number(word), 0) << word;
+  for (const char* word : {"wgmma", "PLD30", "XLD3001", "", "30010", "bar."})
+    EXPECT_EQ(code_number(word), 0) << word;
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ class Program : public testing::Test {
   }
 
   static std::string program() { return std::string(PLD_BINARY_DIR) + "/palladion"; }
-  static std::string ptx(std::string_view name) { return std::string(PLD_SOURCE_DIR) + "/tests/cli/ptx/" + std::string(name) + ".ptx"; }
+  static std::string ptx(std::string_view name) {
+    return std::string(PLD_SOURCE_DIR) + "/tests/cli/ptx/" + std::string(name) + ".ptx";
+  }
   std::string file(std::string_view name) const { return (folder_.path() / name).string(); }
 
   // In the sources' folder, so that messages name files the same on every machine.
@@ -61,8 +63,10 @@ class Program : public testing::Test {
   }
 
   std::string saxpy(const std::string& more = "") const {
-    return "run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2 --arg in:f32[1000]=iota --arg "
-           "'inout:f32[1000]=const(1)' " + more;
+    return "run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2 --arg "
+           "in:f32[1000]=iota --arg "
+           "'inout:f32[1000]=const(1)' " +
+           more;
   }
 
   toolkit::TemporaryFolder folder_;
@@ -89,8 +93,10 @@ TEST_F(Program, ForeignPtxTakesItsArraysFromFiles) {
   std::vector<float> x(1000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = float(i % 7);
   ASSERT_TRUE(npy::write(file("x.npy"), "f32", npy::Shape{1000}, std::as_bytes(std::span(x))));
-  const Ran ran = run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:-1 --arg in:f32[1000]=" +
-                      file("x.npy") + " --arg inout:f32[1000]=" + file("x.npy") + " --out arg3=" + file("y.npy"));
+  const Ran ran =
+      run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:-1 --arg "
+          "in:f32[1000]=" +
+          file("x.npy") + " --arg inout:f32[1000]=" + file("x.npy") + " --out arg3=" + file("y.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
   const auto y = npy::read(file("y.npy"));
   ASSERT_TRUE(y) << y.error();
@@ -98,8 +104,10 @@ TEST_F(Program, ForeignPtxTakesItsArraysFromFiles) {
 }
 
 TEST_F(Program, ATensorMapFetchesItsTileAndZerosBeyondTheArray) {
-  const Ran ran = run("run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:in:f16[64,64]=const(3),box=16x16' --arg out:f16[16,16]=" +
-                      file("tile.npy") + " --arg u32:56 --arg u32:8");
+  const Ran ran =
+      run("run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg "
+          "'tmap:in:f16[64,64]=const(3),box=16x16' --arg out:f16[16,16]=" +
+          file("tile.npy") + " --arg u32:56 --arg u32:8");
   EXPECT_EQ(ran.status, 0) << ran.err;
   const auto tile = npy::read(file("tile.npy"), {.dtype = "f16", .shape = npy::Shape{16, 16}});
   ASSERT_TRUE(tile) << tile.error();
@@ -111,23 +119,27 @@ TEST_F(Program, ATensorMapFetchesItsTileAndZerosBeyondTheArray) {
 }
 
 TEST_F(Program, TheArrayOfATensorMapMayBeAnotherArgument) {
-  const std::string arguments = "run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:f16[16,16]@1,box=16x16' --arg "
-                                "'inout:f16[16,16]=const(3)' --arg u32:0 --arg u32:0";
+  const std::string arguments =
+      "run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg 'tmap:f16[16,16]@1,box=16x16' --arg "
+      "'inout:f16[16,16]=const(3)' --arg u32:0 --arg u32:0";
   EXPECT_EQ(run(arguments).status, 0);
 }
 
 // CUDA C++ with TMA and wgmma, as nvcc compiled it (tests/isa/cuda/hopper_tile.cu).
 TEST_F(Program, CompiledCudaComputes) {
-  const Ran ran = run("run --ptx tests/isa/ptx/hopper_tile.ptx --grid 2,3 --block 128 --smem 33792 "
-                      "--arg 'tmap:in:f16[192,256]=randint(1,-2,3),box=64x64,swizzle=128' "
-                      "--arg 'tmap:in:f16[128,256]=randint(2,-2,3),box=64x64,swizzle=128' --arg out:f32[192,128]=" +
-                      file("c.npy") + " --arg i32:128 --arg i32:256");
+  const Ran ran =
+      run("run --ptx tests/isa/ptx/hopper_tile.ptx --grid 2,3 --block 128 --smem 33792 "
+          "--arg 'tmap:in:f16[192,256]=randint(1,-2,3),box=64x64,swizzle=128' "
+          "--arg 'tmap:in:f16[128,256]=randint(2,-2,3),box=64x64,swizzle=128' --arg out:f32[192,128]=" +
+          file("c.npy") + " --arg i32:128 --arg i32:256");
   ASSERT_EQ(ran.status, 0) << ran.err;
   const auto c = npy::read(file("c.npy"), {.dtype = "f32", .shape = npy::Shape{192, 128}});
   ASSERT_TRUE(c) << c.error();
   const auto got = floats_of(*c);
-  const auto a = kernels::to_floats(kernels::filled({pl::f16, {192, 256}}, *kernels::fill_named("randint(1,-2,3)")));
-  const auto b = kernels::to_floats(kernels::filled({pl::f16, {128, 256}}, *kernels::fill_named("randint(2,-2,3)")));
+  const auto a =
+      kernels::to_floats(kernels::filled({pl::f16, {192, 256}}, *kernels::fill_named("randint(1,-2,3)")));
+  const auto b =
+      kernels::to_floats(kernels::filled({pl::f16, {128, 256}}, *kernels::fill_named("randint(2,-2,3)")));
   for (size_t m = 0; m < 192; ++m)
     for (size_t n = 0; n < 128; ++n) {
       float sum = 0;
@@ -137,8 +149,10 @@ TEST_F(Program, CompiledCudaComputes) {
 }
 
 TEST_F(Program, AFindingOfEveryCtaIsToldOnce) {
-  const Ran ran = run("run --ptx tests/isa/ptx/reduction.ptx --entry sum_integers --grid 8 --block 256 --arg in:i32[10000]=iota "
-                      "--arg inout:i32[1]=zeros --arg i32:10000");
+  const Ran ran =
+      run("run --ptx tests/isa/ptx/reduction.ptx --entry sum_integers --grid 8 --block 256 --arg "
+          "in:i32[10000]=iota "
+          "--arg inout:i32[1]=zeros --arg i32:10000");
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("PLD3020"));
   EXPECT_THAT(ran.err, HasSubstr("seen: 8 times"));
@@ -152,8 +166,10 @@ TEST_F(Program, AHangIsAFindingWithThePlace) {
 }
 
 TEST_F(Program, AnAccessOutOfBoundsIsAFinding) {
-  const Ran ran = run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1001 --arg f32:2 --arg in:f32[1000]=iota --arg "
-                      "'inout:f32[1000]=const(1)'");
+  const Ran ran =
+      run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1001 --arg f32:2 --arg "
+          "in:f32[1000]=iota --arg "
+          "'inout:f32[1000]=const(1)'");
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("PLD3022"));
   EXPECT_THAT(ran.err, HasSubstr("0 bytes past the end of `arg2`"));
@@ -170,7 +186,8 @@ TEST_F(Program, AKernelIsComparedWithItsReference) {
 TEST_F(Program, InputsComeFromFilesAndOutputsGoThere) {
   std::vector<float> a(2048, 1.5f);
   ASSERT_TRUE(npy::write(file("a.npy"), "f32", npy::Shape{2048}, std::as_bytes(std::span(a))));
-  const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy") + " --in b=" + file("a.npy") + " --out out=" + file("out.npy"));
+  const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy") + " --in b=" + file("a.npy") +
+                      " --out out=" + file("out.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
   const auto out = npy::read(file("out.npy"));
   ASSERT_TRUE(out) << out.error();
@@ -191,7 +208,10 @@ TEST_F(Program, SeedsChooseInputs) {
 TEST_F(Program, PtxIsPrintedAndReadBack) {
   const Ran printed = run("ptx vector_add --shape n=4096 -o " + file("v.ptx"));
   EXPECT_EQ(printed.status, 0) << printed.err;
-  const Ran ran = run("run --ptx " + file("v.ptx") + " --grid 4 --block 128 --arg in:f32[4096]=iota --arg in:f32[4096]=iota --arg out:f32[4096]=" + file("sum.npy"));
+  const Ran ran =
+      run("run --ptx " + file("v.ptx") +
+          " --grid 4 --block 128 --arg in:f32[4096]=iota --arg in:f32[4096]=iota --arg out:f32[4096]=" +
+          file("sum.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
   const auto sum = npy::read(file("sum.npy"));
   ASSERT_TRUE(sum) << sum.error();
@@ -205,7 +225,10 @@ TEST_F(Program, CheckRunsHostileSchedules) {
     EXPECT_THAT(good.out, HasSubstr(schedule));
   const Ran bad = run("check --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --explore 0");
   EXPECT_EQ(bad.status, 1);
-  EXPECT_THAT(bad.err, HasSubstr("replay: palladion run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --schedule functional"));
+  EXPECT_THAT(
+      bad.err,
+      HasSubstr(
+          "replay: palladion run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --schedule functional"));
 }
 
 // ---- JSON ------------------------------------------------------------------------------------------
@@ -217,7 +240,8 @@ TEST_F(Program, JsonIsTheSameForOneAndTwoThreadsApartFromWallTimes) {
     json.erase("wall");
     return json.dump();
   };
-  for (const std::string& what : {std::string("run vector_add --shape n=65536"), saxpy(), std::string("run vector_add --shape n=65536 --schedule seeded:3")}) {
+  for (const std::string& what : {std::string("run vector_add --shape n=65536"), saxpy(),
+                                  std::string("run vector_add --shape n=65536 --schedule seeded:3")}) {
     const std::string first = report(what + " --threads 1");
     EXPECT_EQ(first, report(what + " --threads 1"));
     EXPECT_EQ(first, report(what + " --threads 2"));
@@ -283,11 +307,21 @@ TEST_F(Program, MistakesAreAnsweredInWords) {
       {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1", 2},
       {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --entry axpy", 2},
       {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u32:5", 2},
-      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u64:5 --arg f32:2 --arg in:f32[5]=iota --arg inout:f32[5]=iota", 2},
-      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u32:5 --arg f32:2 --arg in:f32[9999999999999]=iota --arg inout:f32[5]=iota", 2},
-      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 2048 --arg u32:5 --arg f32:2 --arg in:f32[5]=iota --arg inout:f32[5]=iota", 2},
-      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[64,64]@1,box=64x64,swizzle=32 --arg inout:f16[64,64]=iota --arg u32:0 --arg u32:0", 2},
-      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[99,64]@1,box=8x8 --arg inout:f16[64,64]=iota --arg u32:0 --arg u32:0", 2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u64:5 --arg f32:2 --arg in:f32[5]=iota "
+       "--arg inout:f32[5]=iota",
+       2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg u32:5 --arg f32:2 --arg "
+       "in:f32[9999999999999]=iota --arg inout:f32[5]=iota",
+       2},
+      {"run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 2048 --arg u32:5 --arg f32:2 --arg in:f32[5]=iota "
+       "--arg inout:f32[5]=iota",
+       2},
+      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[64,64]@1,box=64x64,swizzle=32 "
+       "--arg inout:f16[64,64]=iota --arg u32:0 --arg u32:0",
+       2},
+      {"run --ptx tests/cli/ptx/tile.ptx --grid 1 --block 32 --arg tmap:f16[99,64]@1,box=8x8 --arg "
+       "inout:f16[64,64]=iota --arg u32:0 --arg u32:0",
+       2},
       {"explain PLD9999", 2},
       {"explain wgmm", 2},
       {"lab", 3},
@@ -316,7 +350,8 @@ TEST_F(Program, AWrongFileSaysWhatWasExpected) {
 
 TEST_F(Program, WithoutADeviceItSaysSo) {
   if (run("doctor").out.find("no device") == std::string::npos) GTEST_SKIP() << "there is a device";
-  for (const char* arguments : {"run vector_add --shape n=2048 --on device", "compare vector_add --shape n=2048"}) {
+  for (const char* arguments :
+       {"run vector_add --shape n=2048 --on device", "compare vector_add --shape n=2048"}) {
     const Ran ran = run(arguments);
     EXPECT_EQ(ran.status, 3);
     EXPECT_THAT(ran.err, HasSubstr("--on sim"));
@@ -328,8 +363,11 @@ TEST_F(Program, ControlCEndsWithWhatIsKnown) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const std::string out = file("out"), err = file("err");
-    if (std::freopen(out.c_str(), "w", stdout) == nullptr || std::freopen(err.c_str(), "w", stderr) == nullptr) ::_exit(99);
-    ::execl(program().c_str(), "palladion", "run", "--ptx", ptx("spin").c_str(), "--grid", "4", "--block", "128", "--arg", "inout:u32[1]=zeros", nullptr);
+    if (std::freopen(out.c_str(), "w", stdout) == nullptr ||
+        std::freopen(err.c_str(), "w", stderr) == nullptr)
+      ::_exit(99);
+    ::execl(program().c_str(), "palladion", "run", "--ptx", ptx("spin").c_str(), "--grid", "4", "--block",
+            "128", "--arg", "inout:u32[1]=zeros", nullptr);
     ::_exit(99);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -360,7 +398,8 @@ TEST_F(Program, TheVersionIsTheProjects) {
 TEST_F(Program, ListNamesKernelsArchitecturesSchedulesChecks) {
   const Ran ran = run("list");
   EXPECT_EQ(ran.status, 0);
-  for (const char* word : {"vector_add", "h200", "functional", "seeded:N", "deadlock"}) EXPECT_THAT(ran.out, HasSubstr(word));
+  for (const char* word : {"vector_add", "h200", "functional", "seeded:N", "deadlock"})
+    EXPECT_THAT(ran.out, HasSubstr(word));
 }
 
 TEST_F(Program, ExplainKnowsCodesAndInstructions) {

@@ -23,7 +23,8 @@ std::vector<Recorded> recorded() {
   std::string line;
   while (std::getline(file, line)) {
     const size_t split = line.find(';');
-    if (!line.starts_with('#') && split != std::string::npos) all.push_back({line.substr(0, split), line.substr(split + 1)});
+    if (!line.starts_with('#') && split != std::string::npos)
+      all.push_back({line.substr(0, split), line.substr(split + 1)});
   }
   return all;
 }
@@ -58,7 +59,9 @@ TEST(DeviceRecords, EveryCaseIsRecorded) {
   const std::vector<Recorded> have = recorded();
   ASSERT_GE(have.size(), 100U);
   for (const Case& c : read_cases(PLD_SOURCE_DIR "/tests/device/cases.txt"))
-    EXPECT_TRUE(std::ranges::any_of(have, [&](const Recorded& r) { return parse_case(r.text).text == c.text; })) << c.text;
+    EXPECT_TRUE(std::ranges::any_of(have, [&](const Recorded& r) {
+      return parse_case(r.text).text == c.text;
+    })) << c.text;
 }
 
 TEST(DeviceRecords, EveryKernelHasThreeCases) {

@@ -23,7 +23,8 @@ TEST(RecordedPrograms, GiveTheBitsOfTheDevice) {
     ASSERT_EQ(run.problem, "") << "seed " << r.seed;
     EXPECT_EQ(hash(run.output.data(), run.output.size()), r.output) << "seed " << r.seed;
   }
-  EXPECT_EQ(changed, 0) << "programs are not those that were recorded: record them again with bench_device_random";
+  EXPECT_EQ(changed, 0)
+      << "programs are not those that were recorded: record them again with bench_device_random";
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ TEST(Fill, NormalNumbersHaveMeanZeroAndVarianceOne) {
 }
 
 TEST(Fill, UniformNumbersStayInTheirRange) {
-  for (const double v : to_doubles(filled({pl::f32, {10'000}}, *fill_named("rand(1)")))) ASSERT_TRUE(v >= 0 && v <= 1);
+  for (const double v : to_doubles(filled({pl::f32, {10'000}}, *fill_named("rand(1)"))))
+    ASSERT_TRUE(v >= 0 && v <= 1);
   bool low = false, high = false;
   for (const double v : to_doubles(filled({pl::s32, {10'000}}, *fill_named("randint(1,-2,3)")))) {
     ASSERT_TRUE(v >= -2 && v < 3);
@@ -45,8 +46,10 @@ TEST(Fill, UniformNumbersStayInTheirRange) {
 }
 
 TEST(Fill, NamesAreReadBack) {
-  for (const char* word : {"zeros", "iota", "const(0.5)", "rand(7)", "randn(7)", "randint(7,-3,4)"}) EXPECT_EQ(name(fill_named(word).value()), word);
-  for (const char* word : {"", "ones", "const", "const()", "randn(-1)", "randn(1,2)", "randint(1)", "randint(1,4,4)", "randn(1"})
+  for (const char* word : {"zeros", "iota", "const(0.5)", "rand(7)", "randn(7)", "randint(7,-3,4)"})
+    EXPECT_EQ(name(fill_named(word).value()), word);
+  for (const char* word :
+       {"", "ones", "const", "const()", "randn(-1)", "randn(1,2)", "randint(1)", "randint(1,4,4)", "randn(1"})
     EXPECT_FALSE(fill_named(word)) << word;
   EXPECT_EQ(fill_named("randn")->seed, 0u);
 }
@@ -156,7 +159,8 @@ TEST(Registry, KernelsAreCompleteAndNamedOnce) {
     EXPECT_TRUE(spec.build && spec.make_inputs && spec.reference) << spec.name;
     EXPECT_FALSE(spec.outputs.empty()) << spec.name;
     for (const Setting& s : spec.settings)
-      EXPECT_TRUE(s.allowed.empty() || std::ranges::find(s.allowed, s.fallback) != s.allowed.end()) << spec.name << " " << s.name;
+      EXPECT_TRUE(s.allowed.empty() || std::ranges::find(s.allowed, s.fallback) != s.allowed.end())
+          << spec.name << " " << s.name;
   }
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());

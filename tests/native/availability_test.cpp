@@ -18,7 +18,8 @@ constexpr const char* missing = "libpalladion_no_such_driver.so.1";
 TEST(Availability, NamesAMissingDriver) {
   const Availability a = Device::available(missing);
   EXPECT_FALSE(a.usable());
-  EXPECT_THAT(a.reason, HasSubstr("the CUDA driver library libpalladion_no_such_driver.so.1 cannot be loaded"));
+  EXPECT_THAT(a.reason,
+              HasSubstr("the CUDA driver library libpalladion_no_such_driver.so.1 cannot be loaded"));
   EXPECT_THAT(a.devices, IsEmpty());
 }
 

@@ -67,16 +67,19 @@ TEST_F(OnDevice, RefusesWrongLaunches) {
   EXPECT_THAT(kernel.launch({}, one).error()[0].message, HasSubstr("has 2 parameters, 1 were given"));
   Arguments wide;
   wide.add(uint64_t{0}).add(uint64_t{0});
-  EXPECT_THAT(kernel.launch({}, wide).error()[0].message, HasSubstr("parameter 1 of `double_it` has 4 bytes, 8"));
+  EXPECT_THAT(kernel.launch({}, wide).error()[0].message,
+              HasSubstr("parameter 1 of `double_it` has 4 bytes, 8"));
   Arguments right;
   right.add(uint64_t{0}).add(uint32_t{0});
-  EXPECT_THAT(kernel.launch({.dynamic_shared_bytes = 300000}, right).error()[0].message, HasSubstr("300000 bytes"));
+  EXPECT_THAT(kernel.launch({.dynamic_shared_bytes = 300000}, right).error()[0].message,
+              HasSubstr("300000 bytes"));
   EXPECT_EQ(kernel.launch({.block = {2000}}, right).error()[0].code, "PLD8004");
   EXPECT_THAT(module.function("nothing").error()[0].message, HasSubstr("entry `nothing`"));
 }
 
 TEST_F(OnDevice, NamesTheLineOfBrokenPtx) {
-  const auto broken = device_->load(".version 8.0\n.target sm_90a\n.address_size 64\n.entry k() {\n  foo.u32 %r;\n}\n");
+  const auto broken =
+      device_->load(".version 8.0\n.target sm_90a\n.address_size 64\n.entry k() {\n  foo.u32 %r;\n}\n");
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error()[0].code, "PLD8005");
   EXPECT_EQ(broken.error()[0].loc.line, 5u);
@@ -84,7 +87,8 @@ TEST_F(OnDevice, NamesTheLineOfBrokenPtx) {
 
 // Last: a kernel that never ends takes the device from this process.
 TEST_F(OnDevice, ZGivesUpOnAKernelThatNeverEnds) {
-  if (!std::getenv("PLD_TEST_HANG")) GTEST_SKIP() << "set PLD_TEST_HANG=1: it leaves a kernel running until exit";
+  if (!std::getenv("PLD_TEST_HANG"))
+    GTEST_SKIP() << "set PLD_TEST_HANG=1: it leaves a kernel running until exit";
   const Module module = must(device_->load(double_it));
   must(must(module.function("spin")).launch({}, {}));
   const auto late = device_->wait(std::chrono::milliseconds(200));

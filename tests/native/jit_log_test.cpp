@@ -14,7 +14,8 @@ using ::testing::SizeIs;
 constexpr const char* errors =
     "ptxas application ptx input, line 6; error   : Arguments mismatch for instruction 'add'\n"
     "ptxas application ptx input, line 7; error   : Not a name of any known instruction: 'foo'\n"
-    "ptxas application ptx input, line 9; warning : Instruction 'shfl' without '.sync' may produce unpredictable results\n"
+    "ptxas application ptx input, line 9; warning : Instruction 'shfl' without '.sync' may produce "
+    "unpredictable results\n"
     "ptxas fatal   : Ptx assembly aborted due to errors\n";
 
 constexpr const char* usage =

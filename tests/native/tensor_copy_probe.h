@@ -41,7 +41,8 @@ inline std::string tensor_copy_probe(int rank, isa::TensorMapMode mode, ProbeKin
   if (kind == ProbeKind::load) {
     text += fmt::format(
         "  mbarrier.arrive.expect_tx.shared::cta.b64 %rd2, [%r3], %r0;\n"
-        "  cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes [%r2], [%rd0, {{{}}}], "
+        "  cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes [%r2], [%rd0, "
+        "{{{}}}], "
         "[%r3]{};\n",
         rank, tiled ? "tile" : "im2col", coordinates, tiled ? "" : fmt::format(", {{{}}}", taps));
     text +=

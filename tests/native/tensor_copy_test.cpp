@@ -38,26 +38,35 @@ class TensorCopy : public OnDevice {
 
   // The tile after the copy: what a load brought, or what a store took it from.
   Tile run(ProbeKind kind, const TensorMap& map, const isa::TensorWalk& walk, std::array<int32_t, 5> at,
-           std::array<uint16_t, 3> taps, const Tile& before = Tile(probe_tile_bytes, std::byte{probe_poison})) {
+           std::array<uint16_t, 3> taps,
+           const Tile& before = Tile(probe_tile_bytes, std::byte{probe_poison})) {
     const TensorMapHandle handle = must(device_->encode(map));
     const Module module = must(device_->load(tensor_copy_probe(map.rank, map.mode, kind)));
     const Function kernel = must(module.function("probe"));
     must(out_->upload(before, 16));
     Arguments arguments;
-    arguments.add(handle).add(out_->address()).add(walk.transaction_bytes()).add(probe_tile_bytes).add(at).add(taps);
+    arguments.add(handle)
+        .add(out_->address())
+        .add(walk.transaction_bytes())
+        .add(probe_tile_bytes)
+        .add(at)
+        .add(taps);
     must(kernel.launch({}, arguments));
     must(device_->wait(std::chrono::seconds(20)));
     Tile raw(probe_tile_bytes + 16);
     must(out_->download(raw));
-    EXPECT_EQ(raw[0], std::byte{1}) << "the barrier did not complete with " << walk.transaction_bytes() << " bytes";
+    EXPECT_EQ(raw[0], std::byte{1}) << "the barrier did not complete with " << walk.transaction_bytes()
+                                    << " bytes";
     return {raw.begin() + 16, raw.end()};
   }
 
-  static isa::TensorWalk walk_of(const TensorMap& map, std::array<int32_t, 5>& at, std::array<uint16_t, 3>& taps) {
+  static isa::TensorWalk walk_of(const TensorMap& map, std::array<int32_t, 5>& at,
+                                 std::array<uint16_t, 3>& taps) {
     const std::span coordinates(at.data(), static_cast<size_t>(map.rank));
     const auto walk = map.mode == TensorMapMode::tiled
                           ? isa::TensorWalk::tiled(map, coordinates)
-                          : isa::TensorWalk::im2col(map, coordinates, std::span(taps.data(), static_cast<size_t>(map.rank - 2)));
+                          : isa::TensorWalk::im2col(
+                                map, coordinates, std::span(taps.data(), static_cast<size_t>(map.rank - 2)));
     if (!walk) throw std::runtime_error(walk.error());
     EXPECT_LE(walk->footprint_bytes(), probe_tile_bytes);
     return *walk;
@@ -87,17 +96,20 @@ class TensorCopy : public OnDevice {
     Tile expected = host_;
     walk.for_each_run([&](const isa::BoxRun& run) {
       if (run.in_bounds)
-        isa::load_swizzled(expected.data() + tensor_at + run.global_offset, tile.data(), run.tile_offset, run.bytes, map.swizzle);
+        isa::load_swizzled(expected.data() + tensor_at + run.global_offset, tile.data(), run.tile_offset,
+                           run.bytes, map.swizzle);
     });
     must(global_->upload(host_));
     run(ProbeKind::store, map, walk, at, {}, tile);
     Tile got(global_bytes);
     must(global_->download(got));
-    for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected[i]) << "byte " << i << " of global memory";
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], expected[i]) << "byte " << i << " of global memory";
   }
 
   // 64 elements of a one-dimensional tensor of 1024, as 32-bit words.
-  std::vector<uint32_t> load_row(TensorDataType type, int32_t at, isa::OobFill fill, std::span<const uint32_t> from) {
+  std::vector<uint32_t> load_row(TensorDataType type, int32_t at, isa::OobFill fill,
+                                 std::span<const uint32_t> from) {
     TensorMap m;
     m.data_type = type;
     m.rank = 1;
@@ -234,10 +246,12 @@ TEST_F(TensorCopy, WhatLoadsDoToFloats) {
     const uint32_t high[] = {0, 0x00800000, 0x3F800000, 0x7F000000, 0x7F800000, rng() & 0x7F800000};
     data[i] = low[rng() % 10] | high[rng() % 6] | (rng() & 0x80000000);
   }
-  for (auto type : {TensorDataType::f32, TensorDataType::f32_ftz, TensorDataType::tf32, TensorDataType::tf32_ftz}) {
+  for (auto type :
+       {TensorDataType::f32, TensorDataType::f32_ftz, TensorDataType::tf32, TensorDataType::tf32_ftz}) {
     for (int32_t at = 0; at < 1024; at += 64) {
       std::vector<uint32_t> expected(data.begin() + at, data.begin() + at + 64);
-      if (isa::is_rounded_by_loads(type)) isa::round_loaded({reinterpret_cast<uint8_t*>(expected.data()), 256});
+      if (isa::is_rounded_by_loads(type))
+        isa::round_loaded({reinterpret_cast<uint8_t*>(expected.data()), 256});
       ASSERT_EQ(load_row(type, at, isa::OobFill::zero, data), expected) << name(type);
     }
   }

@@ -19,8 +19,9 @@ struct Seen {
 };
 
 std::string tell(const sim::RunResult& r) {
-  std::string text = isa::render(r.errors) + r.printed + std::to_string(r.instructions) + " " + std::to_string(r.ctas) + " " +
-                     std::to_string(r.resident_ctas_per_sm) + (r.completed ? " completed " : " ") + (r.interrupted ? "interrupted" : "");
+  std::string text = isa::render(r.errors) + r.printed + std::to_string(r.instructions) + " " +
+                     std::to_string(r.ctas) + " " + std::to_string(r.resident_ctas_per_sm) +
+                     (r.completed ? " completed " : " ") + (r.interrupted ? "interrupted" : "");
   for (const sim::Finding& f : r.findings) text += sim::render(f);
   return text;
 }
@@ -42,14 +43,17 @@ Seen run_case(const std::string& line, unsigned threads, const char* schedule) {
   sim::RunOptions options;
   options.threads = threads;
   options.schedule = *sim::schedule_named(schedule);
-  kernels::SimOutcome o = kernels::run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, 5), machine, options);
+  kernels::SimOutcome o =
+      kernels::run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, 5), machine, options);
   EXPECT_TRUE(o.result.clean());
   return {tell(o.result), o.outputs.at(0).bytes};
 }
 
 TEST(Determinism, MatrixProductOfManyClusters) {
   for (const char* schedule : {"functional", "seeded:4"})
-    expect_repeats([&](unsigned threads) { return run_case("matmul_ws m=512 n=512 k=128 cluster=m", threads, schedule); });
+    expect_repeats([&](unsigned threads) {
+      return run_case("matmul_ws m=512 n=512 k=128 cluster=m", threads, schedule);
+    });
 }
 
 // f32 sums of CTAs by atomics: their order shows in the bits.

@@ -1,5 +1,5 @@
-// Random programs over the instructions that isa states now: accepted by the verifier, clean and the same in every run, and
-// together they use every word of every form.
+// Random programs over the instructions that isa states now: accepted by the verifier, clean and the same in
+// every run, and together they use every word of every form.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -44,11 +44,12 @@ std::string kernel(const std::string& body) {
 }
 
 // Each lane's 16 bytes of the buffer to out.
-const char* const store_row = "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3]; st.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r7};";
+const char* const store_row =
+    "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3]; st.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r7};";
 
 std::string wait_phase(int parity) {
-  return "$w" + std::to_string(parity) + ": mbarrier.try_wait.parity.shared.b64 %p6, [%r30], " + std::to_string(parity) +
-         "; @!%p6 bra $w" + std::to_string(parity) + ";";
+  return "$w" + std::to_string(parity) + ": mbarrier.try_wait.parity.shared.b64 %p6, [%r30], " +
+         std::to_string(parity) + "; @!%p6 bra $w" + std::to_string(parity) + ";";
 }
 
 std::string fault_of(const std::string& body, isa::Dim3 grid = {1, 1, 1}, isa::Dim3 cluster = {}) {
@@ -96,7 +97,10 @@ TEST(CpAsync, WaitGroupCountsGroups) {
   ld.shared.u32 %r4, [%r3];
   ld.shared.u32 %r5, [%r3+4096];
   st.global.v2.u32 [%rd4], {%r4, %r5};
-  cp.async.wait_all;)")).array(in).array(out).run_clean(schedule(when));
+  cp.async.wait_all;)"))
+        .array(in)
+        .array(out)
+        .run_clean(schedule(when));
     return std::pair(out[4], out[5]);
   };
   EXPECT_EQ(run("cp.async.wait_group 0;", "latest"), std::pair(104U, 104U));
@@ -109,11 +113,14 @@ TEST(CpAsync, MbarrierArrivesWhenTheCopiesHaveLanded) {
   for (const RunOptions& o : every_schedule()) {
     for (const bool noinc : {false, true}) {
       // noinc: 32 arrivals of the copies are all that the phase expects; else each thread arrives too.
-      const std::string body = std::string("@%p7 mbarrier.inval.shared.b64 [%r30]; @%p7 mbarrier.init.shared.b64 [%r30], 32; bar.sync 0;") +
-                               "cp.async.cg.shared.global [%r3], [%rd3], 16;" +
-                               (noinc ? "cp.async.mbarrier.arrive.noinc.shared.b64 [%r30];"
-                                      : "cp.async.mbarrier.arrive.shared.b64 [%r30]; mbarrier.arrive.shared.b64 _, [%r30];") +
-                               wait_phase(0) + store_row;
+      const std::string body =
+          std::string(
+              "@%p7 mbarrier.inval.shared.b64 [%r30]; @%p7 mbarrier.init.shared.b64 [%r30], 32; bar.sync "
+              "0;") +
+          "cp.async.cg.shared.global [%r3], [%rd3], 16;" +
+          (noinc ? "cp.async.mbarrier.arrive.noinc.shared.b64 [%r30];"
+                 : "cp.async.mbarrier.arrive.shared.b64 [%r30]; mbarrier.arrive.shared.b64 _, [%r30];") +
+          wait_phase(0) + store_row;
       Words in = iota(128, 7), out(128);
       PtxRunner(kernel(body)).array(in).array(out).run_clean(o);
       EXPECT_EQ(out, in) << name(o.schedule) << noinc;
@@ -125,7 +132,9 @@ TEST(CpAsync, WrongOperandsAreFaults) {
   EXPECT_EQ(fault_of("add.u32 %r3, %r3, 8; cp.async.cg.shared.global [%r3], [%rd3], 16;"), "PLD3070");
   EXPECT_EQ(fault_of("mov.u32 %r9, 17; cp.async.cg.shared.global [%r3], [%rd3], 16, %r9;"), "PLD3072");
   EXPECT_EQ(fault_of("cp.async.cg.shared.global [%r3], [%rd3+4096], 16;"), "PLD3022");
-  EXPECT_EQ(fault_of("mov.u32 %r9, 0; cp.async.cg.shared.global [%r3], [%rd3+4096], 16, %r9; cp.async.wait_all;"), "none");
+  EXPECT_EQ(
+      fault_of("mov.u32 %r9, 0; cp.async.cg.shared.global [%r3], [%rd3+4096], 16, %r9; cp.async.wait_all;"),
+      "none");
 }
 
 // --- cp.async.bulk --------------------------------------------------------------------------------
@@ -157,11 +166,15 @@ TEST(BulkCopy, TheSourceIsReadLaterThanTheIssue) {
   bar.sync 0;
   @!%p7 bra $end;
   cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
-  cp.async.bulk.commit_group;)" + wait + R"(
+  cp.async.bulk.commit_group;)" +
+                     wait + R"(
   mov.u32 %r4, 2;
   st.shared.u32 [%r2], %r4;
   cp.async.bulk.wait_group 0;
-$end:)")).array(in).array(out).run_clean(schedule(when));
+$end:)"))
+        .array(in)
+        .array(out)
+        .run_clean(schedule(when));
     return out[0];
   };
   EXPECT_EQ(run("cp.async.bulk.wait_group.read 0;", "latest"), 1U);
@@ -239,10 +252,14 @@ Words reduce_global(const std::string& op, uint32_t memory, uint32_t value) {
   fence.proxy.async.shared::cta;
   bar.sync 0;
   @!%p7 bra $end;
-  cp.reduce.async.bulk.global.shared::cta.bulk_group.)" + op + R"( [%rd2], [%r2], 512;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.)" +
+                   op + R"( [%rd2], [%r2], 512;
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;
-$end:)")).array(in).array(out).run_clean();
+$end:)"))
+      .array(in)
+      .array(out)
+      .run_clean();
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], out[i % 2]) << op;
   return out;
 }
@@ -299,11 +316,14 @@ TEST(BulkCopy, WrongOperandsAreFaults) {
   EXPECT_EQ(fault_of(load + "[%r2], [%rd1], 16, [%r30+4];"), "PLD3074");
   // Never initialised: found when the copy lands.
   EXPECT_EQ(fault_of(load + "[%r2], [%rd1], 16, [%r2+1024];" + wait_phase(0)), "PLD3076");
-  const std::string other = "mov.u32 %r9, 1; mapa.shared::cluster.u32 %r10, %r30, %r9; mov.u32 %r8, %cluster_ctarank;"
-                            "setp.eq.u32 %p1, %r8, 0; and.pred %p7, %p7, %p1;";
+  const std::string other =
+      "mov.u32 %r9, 1; mapa.shared::cluster.u32 %r10, %r30, %r9; mov.u32 %r8, %cluster_ctarank;"
+      "setp.eq.u32 %p1, %r8, 0; and.pred %p7, %p7, %p1;";
   EXPECT_EQ(fault_of(other + load + "[%r2], [%rd1], 16, [%r10];", {2, 1, 1}, {2, 1, 1}), "PLD3074");
-  EXPECT_EQ(fault_of("mov.u16 %h1, 4; @%p7 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-                     "[%r2], [%rd1], 16, [%r30], %h1;"), "PLD3073");
+  EXPECT_EQ(fault_of("mov.u16 %h1, 4; @%p7 "
+                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                     "[%r2], [%rd1], 16, [%r30], %h1;"),
+            "PLD3073");
 }
 
 // --- st.async, red.async --------------------------------------------------------------------------

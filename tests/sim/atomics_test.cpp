@@ -19,7 +19,8 @@ std::string one_thread(const std::string& instruction, bool shared) {
   const std::string there = shared ? "mov.u64 %rd10, buffer; ld.global.v2.u64 {%rd8, %rd9}, [%rd1];"
                                      " st.shared.v2.u64 [%rd10], {%rd8, %rd9};"
                                    : "mov.u64 %rd10, %rd1;";
-  const std::string back = shared ? "ld.shared.v2.u64 {%rd6, %rd7}, [%rd10]; st.global.v2.u64 [%rd1], {%rd6, %rd7};" : "";
+  const std::string back =
+      shared ? "ld.shared.v2.u64 {%rd6, %rd7}, [%rd10]; st.global.v2.u64 [%rd1], {%rd6, %rd7};" : "";
   return ptx(R"(
 .visible .entry k(.param .u64 memory, .param .u64 b, .param .u64 returned) {
   .shared .align 16 .b8 buffer[16];
@@ -35,17 +36,24 @@ std::string one_thread(const std::string& instruction, bool shared) {
 )" + there + R"(
   mov.u64 %rd8, 0;
   mov.u64 %rd9, 0;
-)" + instruction + back + R"(
+)" + instruction +
+             back + R"(
   st.global.v2.u64 [%rd3], {%rd8, %rd9};
   ret;
 })");
 }
 
-Result apply(const std::string& instruction, std::vector<uint64_t> memory, std::vector<uint64_t> b, bool shared) {
+Result apply(const std::string& instruction, std::vector<uint64_t> memory, std::vector<uint64_t> b,
+             bool shared) {
   std::vector<uint64_t> returned(2);
   memory.resize(2);
   b.resize(2);
-  PtxRunner(one_thread(instruction, shared)).array(memory).array(b).array(returned).shape({1, 1, 1}, {1, 1, 1}).run_clean();
+  PtxRunner(one_thread(instruction, shared))
+      .array(memory)
+      .array(b)
+      .array(returned)
+      .shape({1, 1, 1}, {1, 1, 1})
+      .run_clean();
   return {{memory[0], memory[1]}, {returned[0], returned[1]}};
 }
 
@@ -71,11 +79,15 @@ void check_integer(const std::string& op, const std::string& type) {
   const std::string width = sizeof(T) == 8 ? "rd" : "r";
   const std::string widen = sizeof(T) == 8 ? "" : "cvt.u64.u32 %rd8, %r8;";
   const T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
-  for (const auto& [a, b] : {std::pair<T, T>{5, 3}, {3, 5}, {0, 7}, {low, 1}, {high, 1}, {high, high}, {low, high}, {7, 7}}) {
+  for (const auto& [a, b] :
+       {std::pair<T, T>{5, 3}, {3, 5}, {0, 7}, {low, 1}, {high, 1}, {high, high}, {low, high}, {7, 7}}) {
     for (const bool shared : {false, true}) {
-      const Result r = apply("atom" + space(shared) + "." + op + "." + type + " %" + width + "8, [%rd10], %" + width + "6;" + widen,
-                             {static_cast<std::make_unsigned_t<T>>(a)}, {static_cast<std::make_unsigned_t<T>>(b)}, shared);
-      EXPECT_EQ(static_cast<T>(r.memory[0]), reference<T>(op, a, b)) << op << "." << type << " " << a << " " << b;
+      const Result r =
+          apply("atom" + space(shared) + "." + op + "." + type + " %" + width + "8, [%rd10], %" + width +
+                    "6;" + widen,
+                {static_cast<std::make_unsigned_t<T>>(a)}, {static_cast<std::make_unsigned_t<T>>(b)}, shared);
+      EXPECT_EQ(static_cast<T>(r.memory[0]), reference<T>(op, a, b))
+          << op << "." << type << " " << a << " " << b;
       EXPECT_EQ(static_cast<T>(r.returned[0]), a) << op << "." << type;
     }
   }
@@ -98,18 +110,24 @@ TEST(Atomics, IntegersOfEveryTypeAndOperation) {
 TEST(Atomics, CompareAndSwapOfEveryWidth) {
   for (const bool shared : {false, true}) {
     const std::string s = space(shared);
-    const Result hit = apply("atom" + s + ".cas.b16 %h8, [%rd10], %h6, %h7; cvt.u64.u16 %rd8, %h8;", {0x11112222}, {0x2222, 0x3333}, shared);
+    const Result hit = apply("atom" + s + ".cas.b16 %h8, [%rd10], %h6, %h7; cvt.u64.u16 %rd8, %h8;",
+                             {0x11112222}, {0x2222, 0x3333}, shared);
     EXPECT_EQ(hit.memory[0], 0x11113333U);
     EXPECT_EQ(hit.returned[0], 0x2222U);
-    const Result miss = apply("atom" + s + ".cas.b32 %r8, [%rd10], %r6, %r7; cvt.u64.u32 %rd8, %r8;", {5}, {6, 7}, shared);
+    const Result miss =
+        apply("atom" + s + ".cas.b32 %r8, [%rd10], %r6, %r7; cvt.u64.u32 %rd8, %r8;", {5}, {6, 7}, shared);
     EXPECT_EQ(miss.memory[0], 5U);
     EXPECT_EQ(miss.returned[0], 5U);
-    const Result wide = apply("atom" + s + ".cas.b64 %rd8, [%rd10], %rd6, %rd7;", {1ULL << 60}, {1ULL << 60, 9}, shared);
+    const Result wide =
+        apply("atom" + s + ".cas.b64 %rd8, [%rd10], %rd6, %rd7;", {1ULL << 60}, {1ULL << 60, 9}, shared);
     EXPECT_EQ(wide.memory[0], 9U);
-    const std::string make = "mov.b128 %q1, {%rd6, %rd7}; mov.b128 %q2, {%rd7, %rd6};", take = "mov.b128 {%rd8, %rd9}, %q3;";
-    const Result pair = apply(make + "atom" + s + ".cas.b128 %q3, [%rd10], %q1, %q2;" + take, {3, 4}, {3, 4}, shared);
+    const std::string make = "mov.b128 %q1, {%rd6, %rd7}; mov.b128 %q2, {%rd7, %rd6};",
+                      take = "mov.b128 {%rd8, %rd9}, %q3;";
+    const Result pair =
+        apply(make + "atom" + s + ".cas.b128 %q3, [%rd10], %q1, %q2;" + take, {3, 4}, {3, 4}, shared);
     EXPECT_EQ(pair, (Result{{4, 3}, {3, 4}}));
-    const Result swap = apply(make + "atom" + s + ".exch.b128 %q3, [%rd10], %q1;" + take, {1, 2}, {8, 9}, shared);
+    const Result swap =
+        apply(make + "atom" + s + ".exch.b128 %q3, [%rd10], %q1;" + take, {1, 2}, {8, 9}, shared);
     EXPECT_EQ(swap, (Result{{8, 9}, {1, 2}}));
   }
 }
@@ -127,18 +145,25 @@ TEST(Atomics, AdditionsOfF32FlushSubnormalsInGlobalMemoryOnly) {
   EXPECT_EQ(flushed.returned[0], tiny);  // what was read, as it was
   EXPECT_EQ(apply("atom.global" + add, {minus_tiny}, {minus_tiny}, false).memory[0], 0x80000000U);
   // A generic address is told apart when it is used.
-  EXPECT_EQ(apply("cvta.shared.u64 %rd10, %rd10; atom" + add + "cvta.to.shared.u64 %rd10, %rd10;", {tiny}, {tiny}, true).memory[0], 2 * tiny);
+  EXPECT_EQ(apply("cvta.shared.u64 %rd10, %rd10; atom" + add + "cvta.to.shared.u64 %rd10, %rd10;", {tiny},
+                  {tiny}, true)
+                .memory[0],
+            2 * tiny);
   EXPECT_EQ(apply("atom" + add, {tiny}, {tiny}, false).memory[0], 0U);
 }
 
 TEST(Atomics, OtherFloatingPointTypes) {
   const auto bits = [](double v) { return std::bit_cast<uint64_t>(v); };
-  EXPECT_EQ(apply("atom.global.add.f64 %rd8, [%rd10], %rd6;", {bits(0.1)}, {bits(0.2)}, false).memory[0], bits(0.1 + 0.2));
+  EXPECT_EQ(apply("atom.global.add.f64 %rd8, [%rd10], %rd6;", {bits(0.1)}, {bits(0.2)}, false).memory[0],
+            bits(0.1 + 0.2));
   // f16: 1 + 2^-11 rounds to even; subnormals are kept. bf16: 1 + 1.
-  EXPECT_EQ(apply("atom.shared.add.noftz.f16 %h8, [%rd10], %h6;", {0x3C00}, {0x1000}, true).memory[0], 0x3C00U);
+  EXPECT_EQ(apply("atom.shared.add.noftz.f16 %h8, [%rd10], %h6;", {0x3C00}, {0x1000}, true).memory[0],
+            0x3C00U);
   EXPECT_EQ(apply("red.global.add.noftz.f16 [%rd10], %h6;", {0x0001}, {0x0001}, false).memory[0], 0x0002U);
-  EXPECT_EQ(apply("red.global.add.noftz.bf16x2 [%rd10], %r6;", {0x3F804000}, {0x3F803F80}, false).memory[0], 0x40004040U);
-  EXPECT_EQ(apply("atom.global.add.noftz.f16x2 %r8, [%rd10], %r6; cvt.u64.u32 %rd8, %r8;", {0x3C004000}, {0x40003C00}, false),
+  EXPECT_EQ(apply("red.global.add.noftz.bf16x2 [%rd10], %r6;", {0x3F804000}, {0x3F803F80}, false).memory[0],
+            0x40004040U);
+  EXPECT_EQ(apply("atom.global.add.noftz.f16x2 %r8, [%rd10], %r6; cvt.u64.u32 %rd8, %r8;", {0x3C004000},
+                  {0x40003C00}, false),
             (Result{{0x42004200, 0}, {0x3C004000, 0}}));
 }
 
@@ -148,7 +173,8 @@ TEST(Atomics, Vectors) {
   EXPECT_EQ(v2.memory[0], f32(11) | f32(22) << 32);
   EXPECT_EQ(v2.returned[0], f32(1) | f32(2) << 32);
   // f16 max, four elements: NaN loses to a number.
-  const Result v4 = apply("red.global.max.noftz.v4.f16 [%rd10], {%h6, %h7, %h6, %h7};", {0x7FFF'3C00'C000'4200}, {0x4000, 0x3800}, false);
+  const Result v4 = apply("red.global.max.noftz.v4.f16 [%rd10], {%h6, %h7, %h6, %h7};",
+                          {0x7FFF'3C00'C000'4200}, {0x4000, 0x3800}, false);
   EXPECT_EQ(v4.memory[0], 0x3800'4000'3800'4200U);
 }
 
@@ -220,7 +246,11 @@ $spin:
   st.global.u32 [%rd2], %r2;
   atom.release.gpu.global.exch.b32 %r3, [%rd1], 0;
   ret;
-})")).array(lock).array(sum).shape({16, 1, 1}, {1, 1, 1}).run_clean(o);
+})"))
+        .array(lock)
+        .array(sum)
+        .shape({16, 1, 1}, {1, 1, 1})
+        .run_clean(o);
     EXPECT_EQ(sum[0], 16U) << name(o.schedule);
     EXPECT_EQ(lock[0], 0U);
   }
@@ -251,7 +281,10 @@ TEST(Atomics, SharedMemoryOfAnotherCta) {
   add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r7;
   ret;
-})")).array(out).shape({4, 1, 1}, {32, 1, 1}, {4, 1, 1}).run_clean(o);
+})"))
+        .array(out)
+        .shape({4, 1, 1}, {32, 1, 1}, {4, 1, 1})
+        .run_clean(o);
     EXPECT_EQ(out, (std::vector<uint32_t>{4 * 32, 1 * 32, 2 * 32, 3 * 32})) << name(o.schedule);
   }
 }
@@ -259,7 +292,12 @@ TEST(Atomics, SharedMemoryOfAnotherCta) {
 TEST(Atomics, MisalignedOrLocalIsAFault) {
   const auto fault = [](const std::string& text) {
     std::vector<uint64_t> memory(2), b(2), returned(2);
-    const RunResult r = PtxRunner(one_thread(text, false)).array(memory).array(b).array(returned).shape({1, 1, 1}, {1, 1, 1}).run();
+    const RunResult r = PtxRunner(one_thread(text, false))
+                            .array(memory)
+                            .array(b)
+                            .array(returned)
+                            .shape({1, 1, 1}, {1, 1, 1})
+                            .run();
     return r.findings.size() == 1 ? r.findings[0].code : PtxRunner::describe(r);
   };
   EXPECT_EQ(fault("add.s64 %rd10, %rd10, 2; red.global.add.u32 [%rd10], %r6;"), "PLD3024");

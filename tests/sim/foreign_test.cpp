@@ -1,5 +1,5 @@
-// CUDA C++ kernels that nvcc compiled, run in the machine and judged by the host: the PTX that is committed, and where there is
-// an nvcc the PTX it makes today.
+// CUDA C++ kernels that nvcc compiled, run in the machine and judged by the host: the PTX that is committed,
+// and where there is an nvcc the PTX it makes today.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,8 +32,9 @@ class Foreign : public ::testing::TestWithParam<bool> {
   std::string ptx(const std::string& name) {
     if (!GetParam()) return text_of(root + "ptx/" + name + ".ptx");
     const std::string out = (folder_.path() / (name + ".ptx")).string();
-    const toolkit::Outcome o = toolkit::run_command(toolkit::find_tool("nvcc").value().string() + " -arch=sm_90a -std=c++17 -ptx -o " + out +
-                                                    " " + root + "cuda/" + name + ".cu");
+    const toolkit::Outcome o =
+        toolkit::run_command(toolkit::find_tool("nvcc").value().string() +
+                             " -arch=sm_90a -std=c++17 -ptx -o " + out + " " + root + "cuda/" + name + ".cu");
     EXPECT_TRUE(o.ok()) << o.output;
     return text_of(out);
   }
@@ -76,7 +77,8 @@ void expect_softmax(const std::vector<float>& in, const std::vector<float>& out,
     double total = 0;
     for (size_t c = 0; c < columns; ++c) total += std::exp(x[c] - highest);
     for (size_t c = 0; c < columns; ++c)
-      ASSERT_NEAR(out[row * columns + c], std::exp(x[c] - highest) / total, 2e-6) << "row " << row << " column " << c;
+      ASSERT_NEAR(out[row * columns + c], std::exp(x[c] - highest) / total, 2e-6)
+          << "row " << row << " column " << c;
   }
 }
 
@@ -135,7 +137,8 @@ TEST_P(Foreign, CooperativeGroupsReduceTilesOfSixteen) {
   k.launch.entry = "groups";
   k.array(in).array(out).shape({1, 1, 1}, {64, 1, 1});
   k.run_clean();
-  for (size_t tile = 1; tile < 4; ++tile) EXPECT_EQ(out[tile], std::accumulate(in.begin() + tile * 16, in.begin() + tile * 16 + 16, 0));
+  for (size_t tile = 1; tile < 4; ++tile)
+    EXPECT_EQ(out[tile], std::accumulate(in.begin() + tile * 16, in.begin() + tile * 16 + 16, 0));
 }
 
 TEST_P(Foreign, ClusterSumsThroughDistributedSharedMemory) {
@@ -148,7 +151,9 @@ TEST_P(Foreign, ClusterSumsThroughDistributedSharedMemory) {
   EXPECT_EQ(out, (std::vector<int>{4321, 4322, 4323, 4324, 8765, 8766, 8767, 8768}));
 }
 
-uint16_t half_of(float v) { return isa::num::cvt<isa::num::F16, isa::num::F32>(std::bit_cast<uint32_t>(v), {}); }
+uint16_t half_of(float v) {
+  return isa::num::cvt<isa::num::F16, isa::num::F32>(std::bit_cast<uint32_t>(v), {});
+}
 
 // Small integers, whose products and sums are exact in f32.
 struct Halves {
@@ -194,8 +199,12 @@ TEST_P(Foreign, MatrixTilesByTmaAndWgmma) {
   for (const RunOptions& o : every_schedule()) {
     std::vector<float> c(m * n, -1);
     PtxRunner k(ptx("hopper_tile"));
-    const auto bind = [&](Halves& h) { return k.machine().memory().bind({reinterpret_cast<uint8_t*>(h.bits.data()), h.bits.size() * 2}, "factor"); };
-    for (const isa::TensorMap& map : {map_of(bind(a), m, depth), map_of(bind(b), n, depth)}) k.scalar(isa::encode(map));
+    const auto bind = [&](Halves& h) {
+      return k.machine().memory().bind({reinterpret_cast<uint8_t*>(h.bits.data()), h.bits.size() * 2},
+                                       "factor");
+    };
+    for (const isa::TensorMap& map : {map_of(bind(a), m, depth), map_of(bind(b), n, depth)})
+      k.scalar(isa::encode(map));
     k.array(c).scalar<int>(n).scalar<int>(depth).shape({n / 64, m / 64, 1}, {128, 1, 1});
     k.launch.dynamic_shared = 4 * 64 * 64 * 2 + 1024;
     k.run_clean(o);

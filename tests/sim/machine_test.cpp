@@ -51,7 +51,9 @@ $done:
   add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r4;
   ret;
-})")).array(out).run_clean();
+})"))
+      .array(out)
+      .run_clean();
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i ^ 1) * ((i ^ 1) - 1) / 2) << i;
 }
 
@@ -126,7 +128,9 @@ TEST(Machine, CallsCopyArgumentsAndResults) {
   add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r3;
   ret;
-})")).array(out).run_clean();
+})"))
+      .array(out)
+      .run_clean();
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 2 * i + 100);
 }
 
@@ -177,7 +181,8 @@ TEST(Machine, ReadOutOfBoundsNamesTheArray) {
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3022");
   EXPECT_TRUE(r.findings[0].fatal);
-  EXPECT_NE(r.findings[0].message.find("0 bytes past the end of `out` (380 bytes)"), std::string::npos) << r.findings[0].message;
+  EXPECT_NE(r.findings[0].message.find("0 bytes past the end of `out` (380 bytes)"), std::string::npos)
+      << r.findings[0].message;
   EXPECT_EQ(r.findings[0].sites[0].warp, 2U);
   EXPECT_FALSE(r.completed);
 }
@@ -191,7 +196,9 @@ TEST(Machine, MisalignedAccessIsAFault) {
   add.s64 %rd2, %rd1, 2;
   ld.global.u32 %r1, [%rd2];
   ret;
-})")).array(out).run();
+})"))
+                    .array(out)
+                    .run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3024");
 }
@@ -208,11 +215,14 @@ $wait:
   mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
   @!%p1 bra $wait;
   ret;
-})")).shape({1, 1, 1}, {1, 1, 1}).run();
+})"))
+                    .shape({1, 1, 1}, {1, 1, 1})
+                    .run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
   ASSERT_FALSE(r.findings[0].notes.empty());
-  EXPECT_NE(r.findings[0].notes[0].find("1 of 2 arrivals have come"), std::string::npos) << r.findings[0].notes[0];
+  EXPECT_NE(r.findings[0].notes[0].find("1 of 2 arrivals have come"), std::string::npos)
+      << r.findings[0].notes[0];
 }
 
 TEST(Machine, BarrierThatSomeThreadsSkipIsADeadlock) {
@@ -227,7 +237,9 @@ TEST(Machine, BarrierThatSomeThreadsSkipIsADeadlock) {
 $other:
   bar.sync 2, 64;
   ret;
-})")).shape({1, 1, 1}, {64, 1, 1}).run();
+})"))
+                    .shape({1, 1, 1}, {64, 1, 1})
+                    .run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
   EXPECT_EQ(r.findings[0].sites.size(), 2U);
@@ -260,7 +272,12 @@ TEST(Machine, CtasCommunicateThroughGlobalMemory) {
     for (const unsigned threads : {1U, 2U}) {
       o.threads = threads;
       std::vector<uint32_t> flag(1), data(1), out(1);
-      PtxRunner(ptx(flag_across_ctas)).array(flag).array(data).array(out).shape({4, 1, 1}, {1, 1, 1}).run_clean(o);
+      PtxRunner(ptx(flag_across_ctas))
+          .array(flag)
+          .array(data)
+          .array(out)
+          .shape({4, 1, 1}, {1, 1, 1})
+          .run_clean(o);
       EXPECT_EQ(out[0], 42U);
       EXPECT_EQ(flag[0], 3U);
     }
@@ -269,7 +286,8 @@ TEST(Machine, CtasCommunicateThroughGlobalMemory) {
 
 TEST(Machine, SpinOnAFlagThatNobodySetsIsReported) {
   std::vector<uint32_t> flag(1), data(1), out(1);
-  RunResult r = PtxRunner(ptx(flag_across_ctas)).array(flag).array(data).array(out).shape({2, 1, 1}, {1, 1, 1}).run();
+  RunResult r =
+      PtxRunner(ptx(flag_across_ctas)).array(flag).array(data).array(out).shape({2, 1, 1}, {1, 1, 1}).run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
 }
@@ -313,7 +331,9 @@ TEST(Machine, PrintfWritesInThreadOrder) {
     ld.param.b32 %r2, [r0];
   }
   ret;
-})")).shape({1, 1, 1}, {2, 1, 1}).run_clean();
+})"))
+                          .shape({1, 1, 1}, {2, 1, 1})
+                          .run_clean();
   EXPECT_EQ(r.printed, "thread 0 1.500000\nthread 1 1.500000\n");
 }
 

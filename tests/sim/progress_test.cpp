@@ -30,7 +30,9 @@ $store:
   add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r3;
   ret;
-})")).array(out).run_clean(o);
+})"))
+        .array(out)
+        .run_clean(o);
     for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i + (i ^ 16) + 1100) << i << ' ' << name(o.schedule);
   }
 }
@@ -60,7 +62,9 @@ $set:
   mov.u32 %r5, 7;
   st.volatile.shared.u32 [%r2], %r5;
   ret;
-})")).array(out).run_clean(o);
+})"))
+        .array(out)
+        .run_clean(o);
     EXPECT_EQ(out[0], 7U) << name(o.schedule);
   }
 }
@@ -82,7 +86,10 @@ TEST(Progress, TryWaitGivesUpWhenOnlyItsOwnThreadCanArrive) {
   selp.u32 %r3, 1, 0, %p2;
   st.global.u32 [%rd1+4], %r3;
   ret;
-})")).array(out).shape({1, 1, 1}, {1, 1, 1}).run_clean();
+})"))
+      .array(out)
+      .shape({1, 1, 1}, {1, 1, 1})
+      .run_clean();
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 1}));
 }
 
@@ -107,7 +114,11 @@ $poll:
   ld.shared.u32 %r3, [%r2];
   st.global.u32 [%rd2], %r3;
   ret;
-})")).array(in).array(out).shape({1, 1, 1}, {1, 1, 1}).run_clean(o);
+})"))
+        .array(in)
+        .array(out)
+        .shape({1, 1, 1}, {1, 1, 1})
+        .run_clean(o);
     EXPECT_EQ(out[0], 77U) << name(o.schedule);
   }
 }
@@ -139,7 +150,9 @@ TEST(Progress, CallsThroughATableOfFunctions) {
   add.s64 %rd4, %rd1, %rd3;
   st.global.u32 [%rd4], %r2;
   ret;
-})")).array(out).run_clean();
+})"))
+      .array(out)
+      .run_clean();
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i + 5);
 }
 

@@ -30,7 +30,8 @@ class PtxRunner {
 
   template <class T>
   PtxRunner& array(std::vector<T>& values, const char* name = "array") {
-    return scalar<uint64_t>(machine_.memory().bind({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(T)}, name));
+    return scalar<uint64_t>(
+        machine_.memory().bind({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(T)}, name));
   }
 
   template <class T>
@@ -84,6 +85,8 @@ inline std::vector<RunOptions> every_schedule() {
   return all;
 }
 
-inline std::string ptx(const std::string& body) { return ".version 8.3\n.target sm_90a\n.address_size 64\n" + body; }
+inline std::string ptx(const std::string& body) {
+  return ".version 8.3\n.target sm_90a\n.address_size 64\n" + body;
+}
 
 }  // namespace palladion::sim::testing

@@ -17,7 +17,8 @@ using Bytes = std::vector<uint8_t>;
 constexpr uint32_t tile_bytes = 16384;
 
 // A packed tensor of `dims` (innermost first) with a box.
-TensorMap packed(isa::TensorDataType type, std::vector<uint64_t> dims, std::vector<uint32_t> box, Swizzle swizzle = Swizzle::none) {
+TensorMap packed(isa::TensorDataType type, std::vector<uint64_t> dims, std::vector<uint32_t> box,
+                 Swizzle swizzle = Swizzle::none) {
   TensorMap m;
   m.data_type = type;
   m.rank = static_cast<int>(dims.size());
@@ -33,7 +34,8 @@ TensorMap packed(isa::TensorDataType type, std::vector<uint64_t> dims, std::vect
 }
 
 uint64_t tensor_size(const TensorMap& m) {
-  return m.rank == 1 ? m.dims[0] * static_cast<uint64_t>(m.element_bytes()) : m.strides[m.rank - 2] * m.dims[m.rank - 1];
+  return m.rank == 1 ? m.dims[0] * static_cast<uint64_t>(m.element_bytes())
+                     : m.strides[m.rank - 2] * m.dims[m.rank - 1];
 }
 
 Bytes random_bytes(size_t n, uint32_t seed = 1) {
@@ -71,11 +73,15 @@ std::string kernel(const std::string& body) {
 
 // Fills the tile from out + offset, or the other way round, 16 bytes a lane at a time.
 std::string copy_tile(bool to_shared) {
-  const std::string move = to_shared ? "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4]; st.shared.v4.u32 [%r10], {%r4, %r5, %r6, %r7};"
-                                     : "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r10]; st.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r7};";
+  const std::string move =
+      to_shared
+          ? "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4]; st.shared.v4.u32 [%r10], {%r4, %r5, %r6, %r7};"
+          : "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r10]; st.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r7};";
   const std::string label = to_shared ? "$in" : "$out";
-  return "shl.b32 %r9, %r1, 4;" + label + ": add.u32 %r10, %r2, %r9; mad.lo.u32 %r11, %r8, 16384, %r9; cvt.u64.u32 %rd4, %r11;"
-         "add.s64 %rd4, %rd4, %rd2;" + move + "add.u32 %r9, %r9, 512; setp.lt.u32 %p1, %r9, 16384; @%p1 bra " + label + "; bar.sync 0;";
+  return "shl.b32 %r9, %r1, 4;" + label +
+         ": add.u32 %r10, %r2, %r9; mad.lo.u32 %r11, %r8, 16384, %r9; cvt.u64.u32 %rd4, %r11;"
+         "add.s64 %rd4, %rd4, %rd2;" +
+         move + "add.u32 %r9, %r9, 512; setp.lt.u32 %p1, %r9, 16384; @%p1 bra " + label + "; bar.sync 0;";
 }
 
 const char* const wait_for_tile = R"(
@@ -95,8 +101,8 @@ struct Outcome {
 };
 
 // Runs with the tensor's bytes behind the map.
-Outcome run(const std::string& body, TensorMap map, Bytes& tensor, std::array<int32_t, 5> at, Bytes out, const RunOptions& o = {},
-        uint32_t ctas = 1) {
+Outcome run(const std::string& body, TensorMap map, Bytes& tensor, std::array<int32_t, 5> at, Bytes out,
+            const RunOptions& o = {}, uint32_t ctas = 1) {
   PtxRunner k(kernel(body));
   map.global_address = k.machine().memory().bind(tensor, "tensor");
   k.launch.params.resize(152);  // up to the pointer, which is aligned to 8
@@ -107,10 +113,12 @@ Outcome run(const std::string& body, TensorMap map, Bytes& tensor, std::array<in
   return {std::move(out), std::move(r)};
 }
 
-std::string load(int rank, const std::string& bytes, const std::string& mode = "tile", const std::string& more = "") {
-  return "@%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r30], " + bytes + "; @%p7 cp.async.bulk.tensor." + std::to_string(rank) +
-         "d.shared::cluster.global." + mode + ".mbarrier::complete_tx::bytes [%r2], [%rd9, " + coordinates(rank) + "], [%r30]" + more +
-         ";" + wait_for_tile;
+std::string load(int rank, const std::string& bytes, const std::string& mode = "tile",
+                 const std::string& more = "") {
+  return "@%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r30], " + bytes + "; @%p7 cp.async.bulk.tensor." +
+         std::to_string(rank) + "d.shared::cluster.global." + mode +
+         ".mbarrier::complete_tx::bytes [%r2], [%rd9, " + coordinates(rank) + "], [%r30]" + more + ";" +
+         wait_for_tile;
 }
 
 // What a load leaves in shared memory: every element of the box at its swizzled place, zeros outside.
@@ -119,7 +127,8 @@ Bytes expected_tile(const TensorMap& m, const Bytes& tensor, const std::array<in
   uint64_t count = 1;
   for (int i = 0; i < m.rank; ++i) count *= m.box_count(i);
   const uint64_t inner = m.box_count(0) * element;
-  const uint64_t pitch = m.swizzle == Swizzle::none ? inner : std::max<uint64_t>(inner, span_bytes(m.swizzle));
+  const uint64_t pitch =
+      m.swizzle == Swizzle::none ? inner : std::max<uint64_t>(inner, span_bytes(m.swizzle));
   for (uint64_t n = 0; n < count; ++n) {
     uint64_t rest = n, from = 0;
     bool inside = true;
@@ -150,13 +159,15 @@ void check_load(const TensorMap& m, std::array<int32_t, 5> at, const RunOptions&
   const Outcome r = run(body, m, tensor, at, Bytes(tile_bytes), o);
   EXPECT_TRUE(r.result.clean()) << PtxRunner::describe(r.result);
   const Bytes expected = expected_tile(m, tensor, at, Bytes(tile_bytes));
-  EXPECT_TRUE(r.out == expected) << "rank " << m.rank << " swizzle " << name(m.swizzle) << " at " << at[0] << "," << at[1] << "," << at[2];
+  EXPECT_TRUE(r.out == expected) << "rank " << m.rank << " swizzle " << name(m.swizzle) << " at " << at[0]
+                                 << "," << at[1] << "," << at[2];
 }
 
 using D = isa::TensorDataType;
 
 TEST(TensorLoad, EverySwizzleOfATwoDimensionalTile) {
-  for (const RunOptions& o : every_schedule()) check_load(packed(D::f16, {256, 200}, {64, 128}, Swizzle::b128), {64, 32}, o);
+  for (const RunOptions& o : every_schedule())
+    check_load(packed(D::f16, {256, 200}, {64, 128}, Swizzle::b128), {64, 32}, o);
   check_load(packed(D::f16, {256, 200}, {64, 128}), {64, 32});
   check_load(packed(D::f16, {256, 200}, {32, 128}, Swizzle::b64), {8, 3});
   check_load(packed(D::f16, {256, 200}, {16, 128}, Swizzle::b32), {8, 3});
@@ -165,7 +176,9 @@ TEST(TensorLoad, EverySwizzleOfATwoDimensionalTile) {
 
 TEST(TensorLoad, CoordinatesOutsideTheTensorGiveZeros) {
   const TensorMap m = packed(D::f32, {100, 60}, {32, 64}, Swizzle::b128);
-  for (const std::array<int32_t, 5> at : {std::array<int32_t, 5>{-4, -7}, {88, 40}, {-32, 0}, {200, 0}, {0, 60}, {4, -64}}) check_load(m, at);
+  for (const std::array<int32_t, 5> at :
+       {std::array<int32_t, 5>{-4, -7}, {88, 40}, {-32, 0}, {200, 0}, {0, 60}, {4, -64}})
+    check_load(m, at);
 }
 
 TEST(TensorLoad, OneToFiveDimensions) {
@@ -190,7 +203,8 @@ TEST(TensorLoad, MulticastAndMbarrierOfEveryDestination) {
   mad.lo.u32 %r21, %r8, 64, %r21;
   mov.u16 %h1, 3;
   @%p7 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r12], [%rd9, {%r20, %r21}], [%r30], %h1;
-)" + std::string(wait_for_tile) + copy_tile(false) + "barrier.cluster.arrive; barrier.cluster.wait;";
+)" + std::string(wait_for_tile) +
+                           copy_tile(false) + "barrier.cluster.arrive; barrier.cluster.wait;";
   TensorMap whole = m;
   whole.box[1] = 128;
   const Bytes tile = expected_tile(whole, tensor, {64, 10}, Bytes(tile_bytes));
@@ -208,8 +222,10 @@ TEST(TensorLoad, LandsAtItsCompletionNotAtItsIssue) {
   Bytes tensor(tensor_size(m), 0x55);
   RunOptions o;
   o.schedule = *schedule_named("latest");
-  const std::string issue = "@%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r30], 16384; @%p7 cp.async.bulk.tensor.2d.shared::cluster.global"
-                            ".mbarrier::complete_tx::bytes [%r2], [%rd9, {%r20, %r21}], [%r30];";
+  const std::string issue =
+      "@%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r30], 16384; @%p7 "
+      "cp.async.bulk.tensor.2d.shared::cluster.global"
+      ".mbarrier::complete_tx::bytes [%r2], [%rd9, {%r20, %r21}], [%r30];";
   const Outcome early = run(issue + copy_tile(false) + wait_for_tile, m, tensor, {}, Bytes(tile_bytes), o);
   EXPECT_TRUE(early.out == Bytes(tile_bytes)) << "the copy landed before anybody waited";
   const Outcome late = run(issue + wait_for_tile + copy_tile(false), m, tensor, {}, Bytes(tile_bytes), o);
@@ -220,13 +236,15 @@ TEST(TensorLoad, LandsAtItsCompletionNotAtItsIssue) {
 std::string store(int rank, const std::string& words = "cp.async.bulk.tensor") {
   const size_t dot = words.find(".op:");
   const std::string op = dot == std::string::npos ? "" : "." + words.substr(dot + 4);
-  return copy_tile(true) + "fence.proxy.async.shared::cta; bar.sync 0; @!%p7 bra $end;" + words.substr(0, dot) + "." + std::to_string(rank) +
-         "d.global.shared::cta" + op + ".bulk_group [%rd9, " + coordinates(rank) +
+  return copy_tile(true) + "fence.proxy.async.shared::cta; bar.sync 0; @!%p7 bra $end;" +
+         words.substr(0, dot) + "." + std::to_string(rank) + "d.global.shared::cta" + op +
+         ".bulk_group [%rd9, " + coordinates(rank) +
          "], [%r2]; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; $end:";
 }
 
 TEST(TensorStore, WritesTheBoxAndDropsWhatIsOutside) {
-  for (const auto& [m, at] : {std::pair<TensorMap, std::array<int32_t, 5>>{packed(D::f16, {256, 200}, {64, 128}, Swizzle::b128), {64, 100}},
+  for (const auto& [m, at] : {std::pair<TensorMap, std::array<int32_t, 5>>{
+                                  packed(D::f16, {256, 200}, {64, 128}, Swizzle::b128), {64, 100}},
                               {packed(D::f32, {100, 60}, {32, 64}, Swizzle::b128), {88, 3}},
                               {packed(D::u8, {48, 9, 8, 7}, {32, 3, 4, 5}), {32, 1, 6, 5}}}) {
     const Bytes before = random_bytes(tensor_size(m), 5), tile = random_bytes(tile_bytes, 9);
@@ -290,15 +308,18 @@ TEST(TensorLoad, Im2colColumnOfAConvolution) {
   Bytes tensor = random_bytes(tensor_size(m));
   for (int s = 0; s < 3; ++s) {
     for (int t = 0; t < 3; ++t) {
-      const std::string taps = "mov.u16 %h1, " + std::to_string(s) + "; mov.u16 %h2, " + std::to_string(t) + ";";
-      const Outcome r = run(taps + load(4, std::to_string(50 * 32), "im2col", ", {%h1, %h2}") + copy_tile(false), m, tensor, {0, -1, -1, 0},
-                        Bytes(tile_bytes));
+      const std::string taps =
+          "mov.u16 %h1, " + std::to_string(s) + "; mov.u16 %h2, " + std::to_string(t) + ";";
+      const Outcome r =
+          run(taps + load(4, std::to_string(50 * 32), "im2col", ", {%h1, %h2}") + copy_tile(false), m, tensor,
+              {0, -1, -1, 0}, Bytes(tile_bytes));
       EXPECT_TRUE(r.result.clean()) << PtxRunner::describe(r.result);
       for (int p = 0; p < 50; ++p) {
         const int w = p % 7 - 1 + s, h = p / 7 % 6 - 1 + t, n = p / 42;
         const bool inside = w >= 0 && w < 7 && h >= 0 && h < 6;
         for (int k = 0; k < 32; ++k)
-          EXPECT_EQ(r.out[p * 32 + k], inside ? tensor[((n * 6 + h) * 7 + w) * 32 + k] : 0) << "pixel " << p << " tap " << s << "," << t;
+          EXPECT_EQ(r.out[p * 32 + k], inside ? tensor[((n * 6 + h) * 7 + w) * 32 + k] : 0)
+              << "pixel " << p << " tap " << s << "," << t;
       }
     }
   }
@@ -359,7 +380,8 @@ TEST(TensorMaps, WhatDoesNotFitIsAFault) {
   EXPECT_TRUE(starts(fault_of(good, "mov.b64 %rd9, %rd2;" + load(2, "2048")), "PLD3092"));
   EXPECT_TRUE(starts(fault_of(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3091"));
   EXPECT_TRUE(starts(fault_of(good, "add.u32 %r2, %r2, 64;" + load(2, "2048")), "PLD3093"));
-  EXPECT_TRUE(starts(fault_of(good, load(2, "2048"), 4096), "PLD3022")) << fault_of(good, load(2, "2048"), 4096);
+  EXPECT_TRUE(starts(fault_of(good, load(2, "2048"), 4096), "PLD3022"))
+      << fault_of(good, load(2, "2048"), 4096);
   EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r20, 4;" + load(2, "2048")), "PLD3095"));
   EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r21, -1;" + store(2)), "PLD3095"));
 }
@@ -401,10 +423,12 @@ TEST(TensorLoad, Tf32RoundsOnItsWayToSharedMemoryOnly) {
 
 // 2^-149 + 2^-149.
 TEST(TensorStore, OnlyFtzTypesFlushInReductions) {
-  for (const auto& [type, expected] : {std::pair{D::f32, 2U}, {D::tf32, 2U}, {D::f32_ftz, 0U}, {D::tf32_ftz, 0U}}) {
+  for (const auto& [type, expected] :
+       {std::pair{D::f32, 2U}, {D::tf32, 2U}, {D::f32_ftz, 0U}, {D::tf32_ftz, 0U}}) {
     const TensorMap m = packed(type, {32, 4}, {32, 4});
     Bytes tensor = bytes_of(std::vector<uint32_t>(128, 1));
-    const Outcome r = run(store(2, "cp.reduce.async.bulk.tensor.op:add"), m, tensor, {}, bytes_of(std::vector<uint32_t>(4096, 1)));
+    const Outcome r = run(store(2, "cp.reduce.async.bulk.tensor.op:add"), m, tensor, {},
+                          bytes_of(std::vector<uint32_t>(4096, 1)));
     EXPECT_TRUE(r.result.clean()) << PtxRunner::describe(r.result);
     EXPECT_EQ(words_of<uint32_t>(tensor)[0], expected) << name(type);
   }

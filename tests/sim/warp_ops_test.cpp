@@ -56,7 +56,7 @@ std::string fault_of(const std::string& body) {
 // --- shfl -----------------------------------------------------------------------------------------
 struct ShuffleCase {
   const char* mode;
-  uint32_t distance, width;  // lanes of a segment
+  uint32_t distance, width;      // lanes of a segment
   std::function<int(int)> from;  // within the segment; outside [0, width) = out of range
 };
 
@@ -72,13 +72,14 @@ TEST(Shuffle, EveryModeWithinSegments) {
         const bool up = std::string(c.mode) == "up";
         if (std::string(c.mode) == "bfly" && d >= width) continue;  // below
         const uint32_t clamp = (32 - width) << 8 | (up ? 0 : 31);
-        const Warp out = run("shfl.sync." + std::string(c.mode) + ".b32 %r10|%p1, %r2, " + std::to_string(d) + ", " +
-                                 std::to_string(clamp) + ", 0xffffffff; selp.u32 %r11, 1, 0, %p1;",
+        const Warp out = run("shfl.sync." + std::string(c.mode) + ".b32 %r10|%p1, %r2, " + std::to_string(d) +
+                                 ", " + std::to_string(clamp) + ", 0xffffffff; selp.u32 %r11, 1, 0, %p1;",
                              iota(100));
         for (int lane = 0; lane < 32; ++lane) {
           const int w = static_cast<int>(width), base = lane / w * w, from = c.from(lane - base);
           const bool in_range = from >= 0 && from < w;
-          EXPECT_EQ(out[lane], 100U + static_cast<uint32_t>(in_range ? base + from : lane)) << c.mode << d << "/" << width << " lane " << lane;
+          EXPECT_EQ(out[lane], 100U + static_cast<uint32_t>(in_range ? base + from : lane))
+              << c.mode << d << "/" << width << " lane " << lane;
           EXPECT_EQ(out[32 + lane], in_range ? 1U : 0U) << c.mode << d << "/" << width << " lane " << lane;
         }
       }
@@ -160,7 +161,8 @@ TEST(Match, AnyFindsTheLanesWithTheSameValue) {
 
 TEST(Match, AllSaysWhetherEveryLaneAgrees) {
   const char* const body =
-      "cvt.u64.u32 %rd6, %r2; shl.b64 %rd6, %rd6, 33; match.all.sync.b64 %r10|%p1, %rd6, -1; selp.u32 %r11, 1, 0, %p1;";
+      "cvt.u64.u32 %rd6, %r2; shl.b64 %rd6, %rd6, 33; match.all.sync.b64 %r10|%p1, %rd6, -1; selp.u32 %r11, "
+      "1, 0, %p1;";
   const Warp agree = run(body, Warp(64, 9));
   Warp odd(64, 9);
   odd[17] = 8;
@@ -175,7 +177,9 @@ TEST(Redux, EveryOperation) {
   Warp in(64);
   for (uint32_t i = 0; i < 32; ++i) in[i] = (i * 2654435761U) ^ 0x80000000U;
   const auto fold = [&](auto f) { return std::accumulate(in.begin() + 1, in.begin() + 32, in[0], f); };
-  const auto signed_less = [](uint32_t a, uint32_t b) { return static_cast<int32_t>(a) < static_cast<int32_t>(b); };
+  const auto signed_less = [](uint32_t a, uint32_t b) {
+    return static_cast<int32_t>(a) < static_cast<int32_t>(b);
+  };
   const std::pair<const char*, uint32_t> cases[] = {
       {"add.u32", fold(std::plus<uint32_t>())},
       {"add.s32", fold(std::plus<uint32_t>())},
@@ -228,12 +232,15 @@ $end:)");
 }
 
 // --- matrices -------------------------------------------------------------------------------------
-// Shared memory holds element (matrix m, row r, column c) as the number 1000 m + 10 r + c, rows 48 bytes apart.
+// Shared memory holds element (matrix m, row r, column c) as the number 1000 m + 10 r + c, rows 48 bytes
+// apart.
 std::string fill_matrices() {
-  std::string s = "mov.u32 %r20, buffer; mad.lo.u32 %r21, %r1, 48, %r20; shr.u32 %r22, %r1, 3; and.b32 %r23, %r1, 7;"
-                  "mul.lo.u32 %r22, %r22, 1000; mad.lo.u32 %r22, %r23, 10, %r22;";
+  std::string s =
+      "mov.u32 %r20, buffer; mad.lo.u32 %r21, %r1, 48, %r20; shr.u32 %r22, %r1, 3; and.b32 %r23, %r1, 7;"
+      "mul.lo.u32 %r22, %r22, 1000; mad.lo.u32 %r22, %r23, 10, %r22;";
   for (int c = 0; c < 8; ++c)
-    s += "add.u32 %r24, %r22, " + std::to_string(c) + "; st.shared.u16 [%r21+" + std::to_string(2 * c) + "], %r24;";
+    s += "add.u32 %r24, %r22, " + std::to_string(c) + "; st.shared.u16 [%r21+" + std::to_string(2 * c) +
+         "], %r24;";
   return s + "bar.warp.sync -1;";
 }
 
@@ -257,7 +264,8 @@ TEST(LoadMatrix, LaneHoldsTwoNeighboursOfARow) {
 TEST(StoreMatrix, UndoesLoadMatrix) {
   for (const char* trans : {"", ".trans"}) {
     const std::string t = trans;
-    const Warp out = run(fill_matrices() + "ldmatrix.sync.aligned.m8n8.x4" + t + ".shared.b16 {%r4, %r5, %r6, %r7}, [%r21];" +
+    const Warp out = run(fill_matrices() + "ldmatrix.sync.aligned.m8n8.x4" + t +
+                         ".shared.b16 {%r4, %r5, %r6, %r7}, [%r21];" +
                          "mad.lo.u32 %r25, %r1, 16, %r20; add.u32 %r25, %r25, 2048;" +
                          "stmatrix.sync.aligned.m8n8.x4" + t + ".shared.b16 [%r25], {%r4, %r5, %r6, %r7};" +
                          "bar.warp.sync -1; ld.shared.u32 %r10, [%r25]; ld.shared.u32 %r11, [%r25+12];");
@@ -270,8 +278,9 @@ TEST(StoreMatrix, UndoesLoadMatrix) {
 }
 
 TEST(MoveMatrix, Transposes) {
-  const Warp out = run(fill_matrices() + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r21];"
-                                         "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r4;");
+  const Warp out = run(fill_matrices() +
+                       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r21];"
+                       "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r4;");
   for (uint32_t i = 0; i < 32; ++i) {
     const uint32_t cr = 10 * (i % 4 * 2) + i / 4;
     EXPECT_EQ(out[i], pair(cr, cr + 10));
@@ -279,8 +288,11 @@ TEST(MoveMatrix, Transposes) {
 }
 
 TEST(LoadMatrix, RowsMustBeAlignedAndInside) {
-  EXPECT_EQ(fault_of("mov.u32 %r4, buffer; add.u32 %r4, %r4, 8; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4];"), "PLD3062");
-  EXPECT_EQ(fault_of("mov.u32 %r4, 1048576; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4];"), "PLD3020");
+  EXPECT_EQ(fault_of("mov.u32 %r4, buffer; add.u32 %r4, %r4, 8; ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
+                     "{%r10}, [%r4];"),
+            "PLD3062");
+  EXPECT_EQ(fault_of("mov.u32 %r4, 1048576; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4];"),
+            "PLD3020");
 }
 
 }  // namespace

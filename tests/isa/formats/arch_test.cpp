@@ -36,13 +36,15 @@ TEST(Occupancy, CountsResidentCtas) {
       {{.threads = 128, .registers_per_thread = 33}, 12, OccupancyLimit::registers},
       {{.threads = 128, .registers_per_thread = 32, .shared_bytes = 227 * 1024}, 1, OccupancyLimit::shared},
       {{.threads = 128, .registers_per_thread = 32, .shared_bytes = 113 * 1024}, 2, OccupancyLimit::shared},
-      {{.threads = 128, .registers_per_thread = 32, .shared_bytes = 113 * 1024 + 1}, 1, OccupancyLimit::shared},
+      {{.threads = 128, .registers_per_thread = 32, .shared_bytes = 113 * 1024 + 1},
+       1,
+       OccupancyLimit::shared},
       {{.threads = 64, .registers_per_thread = 16, .barriers = 16}, 4, OccupancyLimit::barriers},
   };
   for (const Case& c : cases) {
     const Occupancy o = occupancy(h200(), c.cta);
-    EXPECT_EQ(o.ctas_per_sm, c.ctas) << c.cta.threads << " threads, " << c.cta.registers_per_thread << " registers, "
-                                     << c.cta.shared_bytes << " bytes";
+    EXPECT_EQ(o.ctas_per_sm, c.ctas) << c.cta.threads << " threads, " << c.cta.registers_per_thread
+                                     << " registers, " << c.cta.shared_bytes << " bytes";
     EXPECT_EQ(name(o.limit), name(c.limit));
     EXPECT_TRUE(o.reason.empty());
   }
@@ -58,7 +60,8 @@ TEST(Occupancy, SaysWhyNothingFits) {
   EXPECT_THAT(reason({.threads = 1025}), HasSubstr("1025 threads in a CTA, h200 allows 1 to 1024"));
   EXPECT_THAT(reason({.threads = 32, .registers_per_thread = 256}), HasSubstr("256 registers per thread"));
   EXPECT_THAT(reason({.threads = 1024, .registers_per_thread = 65}), HasSubstr("an SM of h200 has 65536"));
-  EXPECT_THAT(reason({.threads = 32, .shared_bytes = 227 * 1024 + 1}), HasSubstr("232449 bytes of shared memory"));
+  EXPECT_THAT(reason({.threads = 32, .shared_bytes = 227 * 1024 + 1}),
+              HasSubstr("232449 bytes of shared memory"));
   EXPECT_THAT(reason({.threads = 32, .barriers = 17}), HasSubstr("17 named barriers"));
 }
 

@@ -85,9 +85,12 @@ TEST(Fragments, MmaMatchesTheManualsFormulas) {
                 (MatrixIndex{low ? group : group + 8, tig * 2 + (i & 1) + (i >= 4 ? 8 : 0)}));
     }
     for (int i = 0; i < 4; ++i) {
-      ASSERT_EQ(mma_b(16, 16).element(lane, i / 2, i % 2), (MatrixIndex{tig * 2 + (i & 1) + (i >= 2 ? 8 : 0), group}));
-      ASSERT_EQ(mma_c(16, 32).element(lane, i, 0), (MatrixIndex{i < 2 ? group : group + 8, tig * 2 + (i & 1)}));
-      ASSERT_EQ(mma_c(16, 16).element(lane, i / 2, i % 2), (MatrixIndex{i < 2 ? group : group + 8, tig * 2 + (i & 1)}));
+      ASSERT_EQ(mma_b(16, 16).element(lane, i / 2, i % 2),
+                (MatrixIndex{tig * 2 + (i & 1) + (i >= 2 ? 8 : 0), group}));
+      ASSERT_EQ(mma_c(16, 32).element(lane, i, 0),
+                (MatrixIndex{i < 2 ? group : group + 8, tig * 2 + (i & 1)}));
+      ASSERT_EQ(mma_c(16, 16).element(lane, i / 2, i % 2),
+                (MatrixIndex{i < 2 ? group : group + 8, tig * 2 + (i & 1)}));
       ASSERT_EQ(mma_a(16, 8, 32).element(lane, i, 0),
                 (MatrixIndex{i % 2 == 0 ? group : group + 8, i < 2 ? tig : tig + 4}));
     }
@@ -120,7 +123,8 @@ TEST(Fragments, LdmatrixGivesFragmentsOfMma) {
 }
 
 static_assert(wgmma_d(256, 32).registers == 128 && wgmma_d(256, 16).registers == 64);
-static_assert(mma_a(16, 16, 16).registers == 4 && mma_b(16, 16).registers == 2 && mma_c(16, 32).registers == 4);
+static_assert(mma_a(16, 16, 16).registers == 4 && mma_b(16, 16).registers == 2 &&
+              mma_c(16, 32).registers == 4);
 
 }  // namespace
 }  // namespace palladion::isa

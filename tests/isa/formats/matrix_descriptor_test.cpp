@@ -8,7 +8,8 @@ namespace palladion::isa {
 namespace {
 
 TEST(MatrixDescriptor, EncodesTheDocumentedBits) {
-  const MatrixDescriptor d{.start = 0x1400, .leading = 16, .stride = 1024, .base_offset = 5, .swizzle = Swizzle::b128};
+  const MatrixDescriptor d{
+      .start = 0x1400, .leading = 16, .stride = 1024, .base_offset = 5, .swizzle = Swizzle::b128};
   EXPECT_EQ(encode(d), 1ull << 62 | 5ull << 49 | 64ull << 32 | 1ull << 16 | 0x140);
   EXPECT_EQ(encode({.swizzle = Swizzle::b64}) >> 62, 2u);
   EXPECT_EQ(encode({.swizzle = Swizzle::b32}) >> 62, 3u);
@@ -33,12 +34,13 @@ TEST(MatrixDescriptor, RoundTrips) {
 struct CuteLayout {
   uint32_t mn_shape, mn_stride, mn_stride2, k_shape, k_stride, k_stride2;
   uint32_t offset_of(uint32_t mn, uint32_t k) const {
-    return mn % mn_shape * mn_stride + mn / mn_shape * mn_stride2 + k % k_shape * k_stride + k / k_shape * k_stride2;
+    return mn % mn_shape * mn_stride + mn / mn_shape * mn_stride2 + k % k_shape * k_stride +
+           k / k_shape * k_stride2;
   }
 };
 
-void expect_same(const MatrixDescriptor& d, Major major, int bytes, const CuteLayout& cute, uint32_t mn_extent,
-                 uint32_t k_extent) {
+void expect_same(const MatrixDescriptor& d, Major major, int bytes, const CuteLayout& cute,
+                 uint32_t mn_extent, uint32_t k_extent) {
   const MatrixLayout layout(d, major, bytes);
   for (uint32_t mn = 0; mn < mn_extent; ++mn)
     for (uint32_t k = 0; k < k_extent; ++k)
@@ -74,8 +76,8 @@ TEST(MatrixLayout, MnMajor64ByteBf16) {  // ((8,4,2),(8,2)):((1,8,256),(32,512))
 TEST(MatrixLayout, FindsElementsOfATmaTileWhileKAdvances) {
   const uint32_t tile = 4096;
   for (uint32_t step = 0; step < 4; ++step) {
-    const MatrixLayout layout({.start = tile + step * 32, .leading = 16, .stride = 1024, .swizzle = Swizzle::b128},
-                              Major::k, 2);
+    const MatrixLayout layout(
+        {.start = tile + step * 32, .leading = 16, .stride = 1024, .swizzle = Swizzle::b128}, Major::k, 2);
     for (uint32_t row = 0; row < 64; ++row)
       for (uint32_t k = 0; k < 16; ++k)
         ASSERT_EQ(layout.address(row, k), swizzle(tile + row * 128 + step * 32 + k * 2, Swizzle::b128));
@@ -84,7 +86,8 @@ TEST(MatrixLayout, FindsElementsOfATmaTileWhileKAdvances) {
 
 TEST(MatrixLayout, MnMajorFindsElementsOfATransposedTmaTile) {
   const uint32_t tile = 8192;  // K rows of 64 f16 (128 bytes), as loaded from a row-major K x N matrix
-  const MatrixLayout layout({.start = tile, .leading = 8192, .stride = 1024, .swizzle = Swizzle::b128}, Major::mn, 2);
+  const MatrixLayout layout({.start = tile, .leading = 8192, .stride = 1024, .swizzle = Swizzle::b128},
+                            Major::mn, 2);
   for (uint32_t n = 0; n < 64; ++n)
     for (uint32_t k = 0; k < 16; ++k)
       ASSERT_EQ(layout.address(n, k), swizzle(tile + k * 128 + n * 2, Swizzle::b128));
@@ -109,7 +112,8 @@ TEST(MatrixLayout, ChunksAgreeWithElements) {
 // A pattern that starts 384 bytes past a 1024-byte boundary: base offset 3 moves the phase back.
 TEST(MatrixLayout, BaseOffsetShiftsThePhase) {
   const uint32_t start = 1024 + 384;
-  const MatrixLayout layout({.start = start, .stride = 1024, .base_offset = 3, .swizzle = Swizzle::b128}, Major::k, 2);
+  const MatrixLayout layout({.start = start, .stride = 1024, .base_offset = 3, .swizzle = Swizzle::b128},
+                            Major::k, 2);
   EXPECT_EQ(layout.address(0, 0), start);
   EXPECT_EQ(layout.address(1, 0), start + 128 + 16);
 }

@@ -9,8 +9,10 @@
 namespace palladion::isa {
 namespace {
 
-constexpr Swizzle all[] = {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128, Swizzle::b128_atom_32b,
-                           Swizzle::b128_atom_32b_flip_8b, Swizzle::b128_atom_64b, Swizzle::b96};
+constexpr Swizzle all[] = {Swizzle::none,          Swizzle::b32,
+                           Swizzle::b64,           Swizzle::b128,
+                           Swizzle::b128_atom_32b, Swizzle::b128_atom_32b_flip_8b,
+                           Swizzle::b128_atom_64b, Swizzle::b96};
 
 // The 16-byte chunk numbers of the first rows as PTX draws them: row r of a 128-byte wide tile.
 std::vector<uint32_t> chunks_of_row(Swizzle s, uint32_t row) {
@@ -59,7 +61,8 @@ TEST(Swizzle, SpreadsAColumnOfEightRowsOverAllBanks) {
   for (auto [s, width] : {std::pair{Swizzle::b32, 32u}, {Swizzle::b64, 64u}, {Swizzle::b128, 128u}}) {
     for (uint32_t column = 0; column < width / 16; ++column) {
       std::set<uint32_t> bank_groups;
-      for (uint32_t row = 0; row < 8; ++row) bank_groups.insert(swizzle(row * width + column * 16, s) % 128 / 16);
+      for (uint32_t row = 0; row < 8; ++row)
+        bank_groups.insert(swizzle(row * width + column * 16, s) % 128 / 16);
       EXPECT_EQ(bank_groups.size(), 8u) << name(s) << " column " << column;
     }
   }

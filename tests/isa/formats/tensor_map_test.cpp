@@ -64,32 +64,57 @@ TEST_P(BrokenRule, IsNamedAlone) {
 const Case cases[] = {
     {"rank_zero", [](TensorMap& m) { m.rank = 0; }, "rank is 0, it must be 1 to 5"},
     {"rank_six", [](TensorMap& m) { m.rank = 6; }, "rank is 6"},
-    {"interleave_rank", [](TensorMap& m) { m.interleave = Interleave::b16; }, "interleaved layout needs at least 3"},
+    {"interleave_rank", [](TensorMap& m) { m.interleave = Interleave::b16; },
+     "interleaved layout needs at least 3"},
     {"im2col_rank", [](TensorMap& m) { m.rank = 2; }, "im2col needs 3, 4 or 5", true},
     {"address", [](TensorMap& m) { m.global_address += 8; }, "not a multiple of 16 bytes"},
     {"dim_zero", [](TensorMap& m) { m.dims[1] = 0; }, "dimension 1 has size 0"},
     {"dim_huge", [](TensorMap& m) { m.dims[0] = (1ull << 32) + 1; }, "dimension 0 has size 4294967297"},
-    {"stride_unit", [](TensorMap& m) { m.strides[0] = 520; }, "stride of dimension 1 is 520 bytes, not a multiple"},
+    {"stride_unit", [](TensorMap& m) { m.strides[0] = 520; },
+     "stride of dimension 1 is 520 bytes, not a multiple"},
     {"stride_huge", [](TensorMap& m) { m.strides[0] = 1ull << 40; }, "must be below 2^40"},
     {"box_zero", [](TensorMap& m) { m.box[1] = 0; }, "box dimension 1 is 0"},
     {"box_huge", [](TensorMap& m) { m.box[1] = 257; }, "box dimension 1 is 257, it must be 1 to 256"},
     {"box_inner", [](TensorMap& m) { m.box[0] = 60; }, "120 bytes, not a multiple of 16"},
-    {"box_span", [](TensorMap& m) { m.box[0] = 128; }, "256 bytes, more than the 128 bytes that swizzle 128B spans"},
+    {"box_span", [](TensorMap& m) { m.box[0] = 128; },
+     "256 bytes, more than the 128 bytes that swizzle 128B spans"},
     {"span_64", [](TensorMap& m) { m.swizzle = Swizzle::b64; }, "more than the 64 bytes that swizzle 64B"},
     {"element_stride", [](TensorMap& m) { m.element_strides[1] = 9; }, "element stride of dimension 1 is 9"},
-    {"element_stride_zero", [](TensorMap& m) { m.element_strides[1] = 0; }, "element stride of dimension 1 is 0"},
-    {"nan_fill", [](TensorMap& m) { m.data_type = TensorDataType::u16; m.oob_fill = OobFill::nan_request_zero_fma; },
+    {"element_stride_zero", [](TensorMap& m) { m.element_strides[1] = 0; },
+     "element stride of dimension 1 is 0"},
+    {"nan_fill",
+     [](TensorMap& m) {
+       m.data_type = TensorDataType::u16;
+       m.oob_fill = OobFill::nan_request_zero_fma;
+     },
      "NaN fill of out-of-bounds elements needs a floating-point"},
-    {"atoms_of_100", [](TensorMap& m) { m.swizzle = Swizzle::b128_atom_32b; }, "swizzle 128B_ATOM_32B needs sm_100"},
-    {"corner", [](TensorMap& m) { m.lower_corner[1] = -129; }, "lower corner 1 of a rank-4 im2col map is -129", true},
+    {"atoms_of_100", [](TensorMap& m) { m.swizzle = Swizzle::b128_atom_32b; },
+     "swizzle 128B_ATOM_32B needs sm_100"},
+    {"corner", [](TensorMap& m) { m.lower_corner[1] = -129; },
+     "lower corner 1 of a rank-4 im2col map is -129", true},
     {"upper_corner", [](TensorMap& m) { m.upper_corner[0] = 128; }, "it must be -128 to 127", true},
-    {"empty_box", [](TensorMap& m) { m.dims[2] = 4; m.upper_corner[1] = -5; }, "bounding box is empty in dimension 2",
-     true},
+    {"empty_box",
+     [](TensorMap& m) {
+       m.dims[2] = 4;
+       m.upper_corner[1] = -5;
+     },
+     "bounding box is empty in dimension 2", true},
     {"channels", [](TensorMap& m) { m.channels_per_pixel = 0; }, "channels per pixel is 0", true},
     {"pixels", [](TensorMap& m) { m.pixels_per_column = 1025; }, "pixels per column is 1025", true},
-    {"volume", [](TensorMap& m) { m.rank = 3; m.strides[1] = 1 << 20; m.dims[2] = 64; m.box = {64, 256, 8}; },
+    {"volume",
+     [](TensorMap& m) {
+       m.rank = 3;
+       m.strides[1] = 1 << 20;
+       m.dims[2] = 64;
+       m.box = {64, 256, 8};
+     },
      "the box is 262144 bytes, more than the 233472 bytes of shared memory"},
-    {"volume_im2col", [](TensorMap& m) { m.channels_per_pixel = 128; m.pixels_per_column = 913; m.swizzle = Swizzle::none; },
+    {"volume_im2col",
+     [](TensorMap& m) {
+       m.channels_per_pixel = 128;
+       m.pixels_per_column = 913;
+       m.swizzle = Swizzle::none;
+     },
      "the column of pixels is 233728 bytes", true},
     {"im2col_dim", [](TensorMap& m) { m.dims[1] = uint64_t{1} << 31; }, "im2col needs less than 2^31", true},
 };
@@ -131,9 +156,11 @@ TEST(TensorMap, Interleave32WantsItsSwizzleAndAlignment) {
   m.interleave = Interleave::b32;
   m.global_address = 0x1010;
   m.strides[0] = 144;
-  EXPECT_THAT(validate(m),
-              ElementsAre(HasSubstr("global address 0x1010 is not a multiple of 32 bytes with INTERLEAVE_32B"),
-                          HasSubstr("144 bytes, not a multiple of 32"), HasSubstr("INTERLEAVE_32B needs swizzle 32B")));
+  EXPECT_THAT(
+      validate(m),
+      ElementsAre(HasSubstr("global address 0x1010 is not a multiple of 32 bytes with INTERLEAVE_32B"),
+                  HasSubstr("144 bytes, not a multiple of 32"),
+                  HasSubstr("INTERLEAVE_32B needs swizzle 32B")));
 }
 
 TEST(TensorMap, PackedTypesHaveTheirOwnRules) {
@@ -227,7 +254,8 @@ TEST(TensorMapReplace, SwizzleModeAndAtomicityMeetWhenTheMapIsUsed) {
   ASSERT_TRUE(replace_field(e.bytes, TensorMapField::swizzle_atomicity, 0, 3));
   EXPECT_EQ(decode_tensor_map(e.bytes)->swizzle, Swizzle::b128_atom_64b);
   ASSERT_TRUE(replace_field(e.bytes, TensorMapField::swizzle_mode, 0, 1));
-  EXPECT_THAT(decode_tensor_map(e.bytes).error(), HasSubstr("swizzle mode 1 does not exist with atomicity 3"));
+  EXPECT_THAT(decode_tensor_map(e.bytes).error(),
+              HasSubstr("swizzle mode 1 does not exist with atomicity 3"));
 }
 
 TEST(TensorMapReplace, RefusesWhatDoesNotExist) {

@@ -197,14 +197,16 @@ Bytes im2col_by_hand(const TensorMap& m, std::array<int, 5> start, std::array<in
     std::vector<int> out;
     if (i >= spatial) return std::vector<int>{0};
     const int upper = static_cast<int>(m.dims[i + 1]) - 1 + m.upper_corner[i];
-    for (int x = m.lower_corner[i]; x <= upper; x += static_cast<int>(m.element_strides[i + 1])) out.push_back(x);
+    for (int x = m.lower_corner[i]; x <= upper; x += static_cast<int>(m.element_strides[i + 1]))
+      out.push_back(x);
     return out;
   };
   for (int n = 0; n < 40; ++n)
     for (int d : range(2))
       for (int h : range(1))
         for (int w : range(0)) positions.push_back({w, h, d, n});
-  std::array<int, 4> first{start[1], spatial > 1 ? start[2] : 0, spatial > 2 ? start[3] : 0, start[m.rank - 1]};
+  std::array<int, 4> first{start[1], spatial > 1 ? start[2] : 0, spatial > 2 ? start[3] : 0,
+                           start[m.rank - 1]};
   auto at = std::find(positions.begin(), positions.end(), first);
   Bytes out;
   for (uint32_t p = 0; p < m.pixels_per_column; ++p, ++at) {
@@ -235,12 +237,13 @@ TEST(TensorWalk, Im2colVisitsAConvolutionsPixels) {
       if (rank == 3) c[1] = 1;
       for (uint16_t tap : {0, 1, 2}) {
         const std::array<uint16_t, 3> taps{tap, 1, 2};
-        const auto walk =
-            TensorWalk::im2col(m, std::span(c.data(), rank), std::span(taps.data(), static_cast<size_t>(rank - 2)));
+        const auto walk = TensorWalk::im2col(m, std::span(c.data(), rank),
+                                             std::span(taps.data(), static_cast<size_t>(rank - 2)));
         ASSERT_TRUE(walk) << walk.error();
         std::array<int, 5> start{};
         std::copy(c.begin(), c.end(), start.begin());
-        ASSERT_EQ(bytes_of(*walk), im2col_by_hand(m, start, {tap, 1, 2})) << "rank " << rank << " step " << step;
+        ASSERT_EQ(bytes_of(*walk), im2col_by_hand(m, start, {tap, 1, 2}))
+            << "rank " << rank << " step " << step;
       }
     }
   }
@@ -281,7 +284,8 @@ TEST(TensorWalk, StoresKnowNothingBeforeTheTensor) {
   EXPECT_TRUE(TensorWalk::tiled(m, beyond)->for_store());
   TensorMap i = image(3);
   const int32_t at[] = {0, 1, 0};
-  EXPECT_THAT(TensorWalk::im2col(i, at, {})->for_store().error(), ::testing::HasSubstr("box of dimension 1 is -1 to 5"));
+  EXPECT_THAT(TensorWalk::im2col(i, at, {})->for_store().error(),
+              ::testing::HasSubstr("box of dimension 1 is -1 to 5"));
   i.lower_corner = {1};
   EXPECT_TRUE(TensorWalk::im2col(i, at, {})->for_store());
   i.upper_corner = {1};
@@ -295,7 +299,8 @@ TEST(TensorWalk, SaysWhatDoesNotFit) {
   m.strides = {16};
   m.box = {16, 1};
   const int32_t at[] = {0, 0, 0};
-  EXPECT_THAT(TensorWalk::tiled(m, at).error(), ::testing::HasSubstr("3 coordinates but the tensor map has rank 2"));
+  EXPECT_THAT(TensorWalk::tiled(m, at).error(),
+              ::testing::HasSubstr("3 coordinates but the tensor map has rank 2"));
   EXPECT_THAT(TensorWalk::im2col(m, at, {}).error(), ::testing::HasSubstr("made for .tile"));
   m.data_type = TensorDataType::u4x16_align16b;
   EXPECT_THAT(TensorWalk::tiled(m, std::span(at, 2)).error(), ::testing::HasSubstr("unsupported"));

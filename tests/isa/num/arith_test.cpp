@@ -197,12 +197,14 @@ template <class F>
 std::vector<Triple<F>> near_smallest_normal(int count) {
   std::mt19937_64 rng(3);
   const auto mantissa = [&]() -> bits_of<F> {
-    const std::uint64_t ends[] = {0, 1, 2, F::man_mask, F::man_mask - 1, F::man_mask / 2, rng() & F::man_mask};
+    const std::uint64_t ends[] = {
+        0, 1, 2, F::man_mask, F::man_mask - 1, F::man_mask / 2, rng() & F::man_mask};
     return static_cast<bits_of<F>>(ends[rng() % 7]);
   };
   const auto number = [&](int exponent) {
     const int field = std::clamp(exponent + F::bias, 1, static_cast<int>(F::exp_field_max) - 1);
-    return static_cast<bits_of<F>>(static_cast<bits_of<F>>(field) << F::man_bits | mantissa() | (rng() & F::sign_mask));
+    return static_cast<bits_of<F>>(static_cast<bits_of<F>>(field) << F::man_bits | mantissa() |
+                                   (rng() & F::sign_mask));
   };
   std::vector<Triple<F>> out;
   for (int i = 0; i < count; ++i) {
@@ -218,7 +220,8 @@ template <Rounding R>
 void check_flushing_against_host(const std::vector<Triple<F32>>& inputs) {
   constexpr ArithMods m{.rounding = R, .ftz = true};
   for (const auto& t : inputs) {
-    volatile float a = std::bit_cast<float>(t.a), b = std::bit_cast<float>(t.b), c = std::bit_cast<float>(t.c);
+    volatile float a = std::bit_cast<float>(t.a), b = std::bit_cast<float>(t.b),
+                   c = std::bit_cast<float>(t.c);
     float product = 0, fused = 0, quotient = 0;
     test::under_flushing(R, [&] {
       volatile float results[] = {a * b, std::fma(a, b, c), a / b};
@@ -246,8 +249,10 @@ TEST(Arith, FlushToZeroOfF16LooksAtAnUnboundedExponent) {
   constexpr ArithMods ftz{.ftz = true};
   const auto expected = [](double exact) {
     const auto larger = test::encode_by_definition<F16>(exact * 1024, Rounding::rn, false);
-    const bool tiny = (larger & F16::magnitude_mask) < test::encode_by_definition<F16>(0x1p-4, Rounding::rn, false);
-    return tiny ? (std::signbit(exact) ? 0x8000u : 0u) : test::encode_by_definition<F16>(exact, Rounding::rn, false);
+    const bool tiny =
+        (larger & F16::magnitude_mask) < test::encode_by_definition<F16>(0x1p-4, Rounding::rn, false);
+    return tiny ? (std::signbit(exact) ? 0x8000u : 0u)
+                : test::encode_by_definition<F16>(exact, Rounding::rn, false);
   };
   for (const auto& t : near_smallest_normal<F16>(100000)) {
     const double product = to_double<F16>(t.a) * to_double<F16>(t.b), sum = product + to_double<F16>(t.c);

@@ -79,8 +79,8 @@ template <class F>
 std::vector<std::uint32_t> boundaries() {
   std::vector<std::uint32_t> out;
   for (std::uint64_t magnitude = 0; magnitude <= F::max_magnitude + 1; ++magnitude) {
-    const auto here =
-        detail::widen_to_f32<F>(static_cast<bits_of<F>>(std::min<std::uint64_t>(magnitude, F::max_magnitude) << F::pad));
+    const auto here = detail::widen_to_f32<F>(
+        static_cast<bits_of<F>>(std::min<std::uint64_t>(magnitude, F::max_magnitude) << F::pad));
     const auto below =
         detail::widen_to_f32<F>(static_cast<bits_of<F>>((magnitude == 0 ? 0 : magnitude - 1) << F::pad));
     float middle = 0.5f * std::bit_cast<float>(here) + 0.5f * std::bit_cast<float>(below);
@@ -115,8 +115,8 @@ TYPED_TEST(SmallFormat, F64IsRoundedOnlyOnce) {
   using F = TypeParam;
   std::mt19937_64 rng(7);
   std::vector<double> inputs;
-  for (std::uint64_t magnitude = 0;
-       magnitude<F::max_magnitude; magnitude += F::max_magnitude> 4096 ? 17 : 1) {
+  for (std::uint64_t magnitude = 0; magnitude < F::max_magnitude;
+       magnitude += F::max_magnitude > 4096 ? 17 : 1) {
     const double low = to_double<F>(static_cast<bits_of<F>>(magnitude << F::pad));
     const double high = to_double<F>(static_cast<bits_of<F>>((magnitude + 1) << F::pad));
     const double middle = low + (high - low) / 2;

@@ -15,12 +15,15 @@ bool runs_on_sm_90a(const isa::Form& f) {
   return f.target.back() != 'a' && f.target.back() != 'f' && std::stoi(std::string(f.target.substr(3))) <= 90;
 }
 
-bool is_among(const isa::OpDef* def, isa::OpList list) { return def >= list.data() && def < list.data() + list.size(); }
+bool is_among(const isa::OpDef* def, isa::OpList list) {
+  return def >= list.data() && def < list.data() + list.size();
+}
 
 // mma.sync of dense fragments, row by column; m8n8k4 of halves is Volta's layout.
 bool is_modelled_product(const isa::Form& f) {
   if (f.op != "mma" || f.slot("sparse") >= 0) return false;
-  return !(f.text.find("m8n8k4") != std::string_view::npos && f.text.find("atype:f16") != std::string_view::npos);
+  return !(f.text.find("m8n8k4") != std::string_view::npos &&
+           f.text.find("atype:f16") != std::string_view::npos);
 }
 
 // ptxas may fuse a product without rounding into an fma.

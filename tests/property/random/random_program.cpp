@@ -92,14 +92,18 @@ char pool_of(isa::Type type, int width_factor) {
   return bits == 32 ? 'r' : 'h';
 }
 
-Writer::Writer(const Catalogue& catalogue, uint64_t seed) : catalogue_(catalogue), rng_(seed * 0x9e3779b97f4a7c15 + 1) {
+Writer::Writer(const Catalogue& catalogue, uint64_t seed)
+    : catalogue_(catalogue), rng_(seed * 0x9e3779b97f4a7c15 + 1) {
   program_.ctas = 1 + rng_.below(2);
   scalar_number_ = seed * scalars_a_program;
   product_number_ = seed * products_a_program;
   for (size_t p = 0; p < std::size(pools); ++p) {
     for (int i = 0; i < pools[p].all; ++i) {
       const int kind = i % 8;
-      Flavor f = kind < 3 ? Flavor::f32 : kind == 3 ? Flavor::f16 : kind == 4 ? Flavor::bf16 : Flavor::integer;
+      Flavor f = kind < 3    ? Flavor::f32
+                 : kind == 3 ? Flavor::f16
+                 : kind == 4 ? Flavor::bf16
+                             : Flavor::integer;
       if (pools[p].name == 'h') f = kind < 3 ? Flavor::f16 : kind < 5 ? Flavor::bf16 : Flavor::integer;
       if (pools[p].name == 'f') f = Flavor::f64;
       if (pools[p].name == 'd' || pools[p].name == 'p') f = Flavor::integer;
@@ -113,11 +117,17 @@ void Writer::load_inputs() {
   const uint32_t stride = 8 * program_.all_threads();
   for (const Pool& p : pools) {
     for (int i = 0; i < p.all; ++i) {
-      const std::string from = fmt::format("[%in8+{}]", static_cast<uint32_t>(input_slot(p.name, i)) * stride);
+      const std::string from =
+          fmt::format("[%in8+{}]", static_cast<uint32_t>(input_slot(p.name, i)) * stride);
       if (p.name == 'p') {
         line("  ld.global.u32 %t0, {};\n  and.b32 %t0, %t0, 1;\n  setp.ne.u32 %p{}, %t0, 0;", from, i);
       } else {
-        line("  ld.global.{} %{}{}, {};", p.name == 'h' ? "b16" : p.name == 'r' ? "b32" : p.name == 'f' ? "f64" : "b64", p.name, i, from);
+        line("  ld.global.{} %{}{}, {};",
+             p.name == 'h'   ? "b16"
+             : p.name == 'r' ? "b32"
+             : p.name == 'f' ? "f64"
+                             : "b64",
+             p.name, i, from);
       }
     }
   }
@@ -138,7 +148,8 @@ void Writer::fill_inputs() {
         put(input_slot(pools[p].name, i), t, random_value(rng, f));
       }
     for (size_t f = 0; f < std::size(factor_flavors); ++f)
-      for (int i = 0; i < factors_a_flavor; ++i) put(factor_slot(f, i), t, random_factor(rng, factor_flavors[f]));
+      for (int i = 0; i < factors_a_flavor; ++i)
+        put(factor_slot(f, i), t, random_factor(rng, factor_flavors[f]));
   }
 }
 
@@ -194,7 +205,8 @@ size_t Writer::reserve(size_t bytes_a_thread, size_t align) {
 }
 
 std::string Writer::factor(Flavor flavor, int bytes) {
-  const size_t f = static_cast<size_t>(std::ranges::find(factor_flavors, flavor) - std::begin(factor_flavors));
+  const size_t f =
+      static_cast<size_t>(std::ranges::find(factor_flavors, flavor) - std::begin(factor_flavors));
   const int slot = factor_slot(f, static_cast<int>(rng_.below(factors_a_flavor)));
   const uint32_t half = bytes == 4 ? 4 * rng_.below(2) : 0;
   return fmt::format("[%in8+{}]", static_cast<uint32_t>(slot) * 8 * program_.all_threads() + half);
@@ -218,17 +230,20 @@ void Writer::store(const std::string& name, char pool_name, size_t offset) {
       body_ += fmt::format("  st.global.b32 [%out4+{}], {};\n", offset, name);
       break;
     default:
-      body_ += fmt::format("  st.global.{} [%out8+{}], {};\n", pool_name == 'f' ? "f64" : "b64", offset, name);
+      body_ +=
+          fmt::format("  st.global.{} [%out8+{}], {};\n", pool_name == 'f' ? "f64" : "b64", offset, name);
   }
 }
 
 void Writer::reload(const Reg& r, size_t offset) {
   if (r.pool == 'p') {
-    body_ += fmt::format("  ld.volatile.global.b32 %t7, [%out4+{}];\n  setp.ne.u32 {}, %t7, 0;\n", offset, r.name());
+    body_ += fmt::format("  ld.volatile.global.b32 %t7, [%out4+{}];\n  setp.ne.u32 {}, %t7, 0;\n", offset,
+                         r.name());
     return;
   }
   const int bits = r.pool == 'h' ? 16 : r.pool == 'r' ? 32 : 64;
-  body_ += fmt::format("  ld.volatile.global.{}{} {}, [%out{}+{}];\n", r.pool == 'f' ? 'f' : 'b', bits, r.name(), bits / 8, offset);
+  body_ += fmt::format("  ld.volatile.global.{}{} {}, [%out{}+{}];\n", r.pool == 'f' ? 'f' : 'b', bits,
+                       r.name(), bits / 8, offset);
 }
 
 void Writer::trace(const std::string& name, Reg as, int bytes) {
@@ -243,14 +258,16 @@ void Writer::end() {
     trace(r.name(), r, r.pool == 'h' ? 2 : r.pool == 'd' || r.pool == 'f' ? 8 : 4);
     if (reloads_) reload(r, step_.writes.back().offset);
     if (r.pool == 'f')
-      body_ += fmt::format("  setp.nan.f64 %q3, {0}, {0};\n  selp.f64 {0}, 0d{1:016X}, {0}, %q3;\n", r.name(), only_nan64);
+      body_ += fmt::format("  setp.nan.f64 %q3, {0}, {0};\n  selp.f64 {0}, 0d{1:016X}, {0}, %q3;\n", r.name(),
+                           only_nan64);
   }
   if (region_) {
     step_.skippable = true;
     step_.reads.push_back(*region_);
     step_.reads.insert(step_.reads.end(), targets_.begin(), targets_.end());
   }
-  if (step_.text.find('@') != std::string::npos) step_.reads.insert(step_.reads.end(), targets_.begin(), targets_.end());
+  if (step_.text.find('@') != std::string::npos)
+    step_.reads.insert(step_.reads.end(), targets_.begin(), targets_.end());
   program_.steps.push_back(std::move(step_));
   step_ = {};
   targets_.clear();

@@ -72,7 +72,8 @@ class Catalogue {
   std::vector<Entry> scalars_, products_;
 };
 
-// The forms that compute on sm_90a, as isa states them: arithmetic, comparisons, conversions, logic, mma.sync.
+// The forms that compute on sm_90a, as isa states them: arithmetic, comparisons, conversions, logic,
+// mma.sync.
 std::vector<std::string> computing_forms();
 std::vector<std::string> read_forms(const std::string& path);  // one a line, '#' starts a comment
 

@@ -21,22 +21,26 @@ uint64_t value_at(const std::vector<uint8_t>& from, const Write& w, uint32_t thr
 // Where a register's value was stored last.
 using LastWrites = std::map<std::pair<char, int>, const Write*>;
 
-std::string describe(const Step& s, const LastWrites& last, const std::vector<uint8_t>& left, const std::vector<uint8_t>& right,
-                     uint32_t thread) {
+std::string describe(const Step& s, const LastWrites& last, const std::vector<uint8_t>& left,
+                     const std::vector<uint8_t>& right, uint32_t thread) {
   std::string text = s.text;
   for (const Reg& r : s.reads) {
     const auto at = last.find({r.pool, r.index});
-    if (at != last.end()) text += fmt::format("\n    {} = {:x}", r.name(), value_at(left, *at->second, thread));
-    else text += fmt::format("\n    {} = input", r.name());
+    if (at != last.end())
+      text += fmt::format("\n    {} = {:x}", r.name(), value_at(left, *at->second, thread));
+    else
+      text += fmt::format("\n    {} = input", r.name());
   }
   for (const Write& w : s.writes)
-    text += fmt::format("\n    {} -> {:x} and {:x}", w.reg.name(), value_at(left, w, thread), value_at(right, w, thread));
+    text += fmt::format("\n    {} -> {:x} and {:x}", w.reg.name(), value_at(left, w, thread),
+                        value_at(right, w, thread));
   return text;
 }
 
 class Tracker {
  public:
-  Tracker(const Program& p, const std::vector<uint8_t>& left, const std::vector<uint8_t>& right) : p_(p), left_(left), right_(right) {}
+  Tracker(const Program& p, const std::vector<uint8_t>& left, const std::vector<uint8_t>& right)
+      : p_(p), left_(left), right_(right) {}
 
   std::vector<Difference> run() {
     std::vector<Difference> all;
@@ -121,7 +125,8 @@ SimRun run_in_machine(const Program& program, const sim::RunOptions& options) {
   return run;
 }
 
-std::vector<Difference> differences(const Program& program, const std::vector<uint8_t>& left, const std::vector<uint8_t>& right) {
+std::vector<Difference> differences(const Program& program, const std::vector<uint8_t>& left,
+                                    const std::vector<uint8_t>& right) {
   return Tracker(program, left, right).run();
 }
 
@@ -137,14 +142,18 @@ uint64_t hash(const void* data, size_t bytes) {
   return h;
 }
 
-uint64_t program_hash(const Program& p) { return hash(p.ptx.data(), p.ptx.size()) ^ hash(p.input.data(), p.input.size()) * 3; }
+uint64_t program_hash(const Program& p) {
+  return hash(p.ptx.data(), p.ptx.size()) ^ hash(p.input.data(), p.input.size()) * 3;
+}
 
 std::vector<Recorded> read_recorded(const std::string& path) {
   std::vector<Recorded> all;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     Recorded r;
-    if (!line.empty() && line[0] != '#' && std::sscanf(line.c_str(), "%lu;%lx;%lx", &r.seed, &r.program, &r.output) == 3) all.push_back(r);
+    if (!line.empty() && line[0] != '#' &&
+        std::sscanf(line.c_str(), "%lu;%lx;%lx", &r.seed, &r.program, &r.output) == 3)
+      all.push_back(r);
   }
   return all;
 }

@@ -21,7 +21,8 @@ struct Difference {
   uint32_t thread = 0, threads = 0;  // the first, how many
   std::string text;                  // the step, what it read and what it gave
 };
-std::vector<Difference> differences(const Program& program, const std::vector<uint8_t>& left, const std::vector<uint8_t>& right);
+std::vector<Difference> differences(const Program& program, const std::vector<uint8_t>& left,
+                                    const std::vector<uint8_t>& right);
 
 uint64_t hash(const void* data, size_t bytes);
 

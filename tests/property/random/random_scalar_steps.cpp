@@ -51,8 +51,11 @@ std::string immediate(Rng& rng, Type type) {
 // cvt reads and writes registers wider than its integers, but beside bf16 ptxas wants their very width.
 char pool_for(Writer& w, const Catalogue::Entry& e, Type type, int factor) {
   const isa::Form& form = *e.form;
-  const bool narrow = isa::bits(type) < 32 && (isa::kind(type) == isa::TypeKind::unsigned_int || isa::kind(type) == isa::TypeKind::signed_int);
-  if (form.op == "cvt" && narrow && word(e, "type") != "bf16" && word(e, "dtype") != "bf16" && w.rng().one_in(3)) return 'r';
+  const bool narrow = isa::bits(type) < 32 && (isa::kind(type) == isa::TypeKind::unsigned_int ||
+                                               isa::kind(type) == isa::TypeKind::signed_int);
+  if (form.op == "cvt" && narrow && word(e, "type") != "bf16" && word(e, "dtype") != "bf16" &&
+      w.rng().one_in(3))
+    return 'r';
   return pool_of(type, factor);
 }
 
@@ -78,10 +81,12 @@ std::string text_of(const isa::Form& form, const Operands& operands) {
   return s + ";";
 }
 
-std::string source_operand(Writer& w, const Catalogue::Entry& e, const isa::OperandDef& d, size_t position, bool& had_immediate) {
+std::string source_operand(Writer& w, const Catalogue::Entry& e, const isa::OperandDef& d, size_t position,
+                           bool& had_immediate) {
   const isa::Form& form = *e.form;
   if (d.kind == isa::OperandKind::immediate) return fmt::format("{}", w.rng().below(256));
-  const Type type = d.kind == isa::OperandKind::predicate ? Type::pred : isa::operand_type(form, d, e.words.data());
+  const Type type =
+      d.kind == isa::OperandKind::predicate ? Type::pred : isa::operand_type(form, d, e.words.data());
   if (type == Type::pred) {
     const bool negated = is(form, {"setp", "set"}) && w.rng().one_in(3);
     return (negated ? "!" : "") + w.source('p', Flavor::integer).name();
@@ -98,8 +103,10 @@ std::string source_operand(Writer& w, const Catalogue::Entry& e, const isa::Oper
     w.line("  and.b32 {}, {}, 255;", temp, w.source('r', Flavor::integer).name());
     return temp;
   }
-  if (form.op == "fns" && d.name == "offset") return fmt::format("{}", static_cast<int>(w.rng().below(13)) - 6);
-  if (!had_immediate && position > 1 && !is(form, {"cvt", "div"}) && d.width_factor == 1 && w.rng().one_in(10)) {
+  if (form.op == "fns" && d.name == "offset")
+    return fmt::format("{}", static_cast<int>(w.rng().below(13)) - 6);
+  if (!had_immediate && position > 1 && !is(form, {"cvt", "div"}) && d.width_factor == 1 &&
+      w.rng().one_in(10)) {
     // ptxas refuses constants of bit fields above 255, and divides by a constant in another way.
     const bool field = is(form, {"bfe", "bfi"}) && type == Type::u32;
     const std::string text = field ? fmt::format("{}", w.rng().below(70)) : immediate(w.rng(), type);
@@ -123,13 +130,14 @@ void set_carry(Writer& w, const Catalogue::Entry& e) {
 const Catalogue::Entry& next_entry(Writer& w) {
   const Catalogue::Entry* e = &w.catalogue().scalar(w.scalar_number());
   // Branches around few instructions become guards.
-  while (w.in_region() && is(*e->form, {"set", "testp", "neg", "abs"})) e = &w.catalogue().scalar(w.scalar_number());
+  while (w.in_region() && is(*e->form, {"set", "testp", "neg", "abs"}))
+    e = &w.catalogue().scalar(w.scalar_number());
   return *e;
 }
 
-// ptxas 13.0 draws conclusions from a result's origin that do not hold for its bits: a set.bf16 that is read as f16 counts
-// as 1.0, |-32768| in 16 bits as positive, and pairs of conversions become one.
-// And a comparison with .ftz that guards something may be done again without .ftz.
+// ptxas 13.0 draws conclusions from a result's origin that do not hold for its bits: a set.bf16 that is read
+// as f16 counts as 1.0, |-32768| in 16 bits as positive, and pairs of conversions become one. And a
+// comparison with .ftz that guards something may be done again without .ftz.
 bool hides_result(const Catalogue::Entry& e) {
   return is(*e.form, {"set", "cvt", "abs", "neg"}) || (e.form->op == "setp" && word(e, "ftz") == "ftz");
 }
@@ -147,23 +155,28 @@ void scalar_step(Writer& w) {
   for (size_t i = 0; i < form.operands.size(); ++i) {
     const isa::OperandDef& d = form.operands[i];
     if (d.optional && w.rng().one_in(2)) continue;
-    if (d.writes) targets.push_back(i);
-    else o[i] = source_operand(w, e, d, i, had_immediate);
+    if (d.writes)
+      targets.push_back(i);
+    else
+      o[i] = source_operand(w, e, d, i, had_immediate);
   }
-  // Of a guarded set or testp, ptxas 13.0 guards a part only: the destination changes where the guard is false.
-  // A guarded neg or abs of f32 may become a selection of -a, which keeps a NaN.
+  // Of a guarded set or testp, ptxas 13.0 guards a part only: the destination changes where the guard is
+  // false. A guarded neg or abs of f32 may become a selection of -a, which keeps a NaN.
   const bool unguarded = carries || reads_carry(form) || is(form, {"set", "testp", "neg", "abs"});
   const std::string guard = unguarded ? "" : w.maybe_guard();
   if (reads_carry(form)) set_carry(w, e);
   // After the sources: an instruction may overwrite what it reads.
   for (const size_t i : targets) {
     const isa::OperandDef& d = form.operands[i];
-    const Type type = d.kind == isa::OperandKind::predicate ? Type::pred : isa::operand_type(form, d, e.words.data());
+    const Type type =
+        d.kind == isa::OperandKind::predicate ? Type::pred : isa::operand_type(form, d, e.words.data());
     o[i] = w.target(pool_for(w, e, type, d.width_factor), flavor_of(type)).name();
   }
   w.line("  {}{}{}", guard, instruction_words(e), text_of(form, o));
   if (hides_result(e)) w.reload_results();
-  if (carries) w.line("  {}.u32 {}, 0, 0;", form.op.starts_with("sub") ? "subc" : "addc", w.target('r', Flavor::integer).name());
+  if (carries)
+    w.line("  {}.u32 {}, 0, 0;", form.op.starts_with("sub") ? "subc" : "addc",
+           w.target('r', Flavor::integer).name());
   w.end();
 }
 
@@ -181,10 +194,13 @@ void product_step(Writer& w) {
     wide = type == Type::f64;
     if (i == 0) result_flavor = flavor_of(type);
     for (int k = 0; k < std::max(form.operands[i].count, 1); ++k) {
-      const std::string reg = i != 0 ? fmt::format("%{}{}", wide ? 'n' : 'm', next++) : fmt::format("{}{}", wide ? "%n1" : "%c", wide ? k + 2 : k);
+      const std::string reg = i != 0 ? fmt::format("%{}{}", wide ? 'n' : 'm', next++)
+                                     : fmt::format("{}{}", wide ? "%n1" : "%c", wide ? k + 2 : k);
       lists[i] += (k == 0 ? "{" : ", ") + reg;
-      if (i == 0) results.push_back(reg);
-      else w.line("  ld.global.b{} {}, {};", wide ? 64 : 32, reg, w.factor(flavor_of(type), wide ? 8 : 4));
+      if (i == 0)
+        results.push_back(reg);
+      else
+        w.line("  ld.global.b{} {}, {};", wide ? 64 : 32, reg, w.factor(flavor_of(type), wide ? 8 : 4));
     }
     lists[i] += "}";
   }
@@ -245,11 +261,14 @@ void move_step(Writer& w) {
 void loop_step(Writer& w) {
   w.begin(Reach::lane);
   const int label = w.label();
-  const std::string trips = w.source('r', Flavor::integer).name(), x = w.source('r', Flavor::f32).name(), y = w.source('r', Flavor::f32).name(),
-                    z = w.source('r', Flavor::integer).name(), sum = w.updated('r', Flavor::f32).name(), count = w.updated('r', Flavor::integer).name();
+  const std::string trips = w.source('r', Flavor::integer).name(), x = w.source('r', Flavor::f32).name(),
+                    y = w.source('r', Flavor::f32).name(), z = w.source('r', Flavor::integer).name(),
+                    sum = w.updated('r', Flavor::f32).name(), count = w.updated('r', Flavor::integer).name();
   w.line("  and.b32 %t0, {}, 3;\n  mov.u32 %t1, 0;\nLOOP{}:", trips, label);
   w.line("  fma.rn.f32 {0}, {0}, {1}, {2};\n  mad.lo.s32 {3}, {3}, {4}, %t1;", sum, x, y, count, z);
-  w.line("  add.u32 %t1, %t1, 1;\n  setp.le.u32 %q0, %t1, %t0;\n  @%q0 bra LOOP{};\n  bar.warp.sync 0xffffffff;", label);
+  w.line(
+      "  add.u32 %t1, %t1, 1;\n  setp.le.u32 %q0, %t1, %t0;\n  @%q0 bra LOOP{};\n  bar.warp.sync 0xffffffff;",
+      label);
   w.end();
 }
 

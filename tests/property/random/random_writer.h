@@ -41,9 +41,9 @@ class Writer {
   void line(fmt::format_string<Args...> format, Args&&... args) {
     add_line(fmt::format(format, std::forward<Args>(args)...));
   }
-  Reg source(char pool, Flavor flavor);       // read by this step; one that it has not read yet, if there is
-  Reg target(char pool, Flavor flavor);       // written by it: its values are stored at its end
-  Reg updated(char pool, Flavor flavor);      // read and written
+  Reg source(char pool, Flavor flavor);   // read by this step; one that it has not read yet, if there is
+  Reg target(char pool, Flavor flavor);   // written by it: its values are stored at its end
+  Reg updated(char pool, Flavor flavor);  // read and written
   // Stores a register of `bytes` that is none of the pools'.
   void trace(const std::string& name, Reg as, int bytes);
   void end();

@@ -1,4 +1,5 @@
-// isa/num against an H200: arithmetic and conversions on special operands, and hashes over millions of operands.
+// isa/num against an H200: arithmetic and conversions on special operands, and hashes over millions of
+// operands.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,11 +16,11 @@ namespace {
 
 using operands::mix64;
 
-/// Which of several NaN operands survives in f64 depends on the operand order that ptxas chooses, kernel by kernel: a
-/// recorded hash over operands that include such cases says nothing.
+/// Which of several NaN operands survives in f64 depends on the operand order that ptxas chooses, kernel by
+/// kernel: a recorded hash over operands that include such cases says nothing.
 const std::set<std::string> undetermined_hashes = {
-    "add.rn.f64", "add.rz.f64", "add.rm.f64", "add.rp.f64", "mul.rn.f64", "mul.rz.f64", "mul.rm.f64", "mul.rp.f64",
-    "fma.rn.f64", "fma.rz.f64", "fma.rm.f64", "fma.rp.f64", "min.f64",    "max.f64"};
+    "add.rn.f64", "add.rz.f64", "add.rm.f64", "add.rp.f64", "mul.rn.f64", "mul.rz.f64", "mul.rm.f64",
+    "mul.rp.f64", "fma.rn.f64", "fma.rz.f64", "fma.rm.f64", "fma.rp.f64", "min.f64",    "max.f64"};
 
 bool has_several_f64_nans(const std::vector<std::string>& row) {
   if (!row[0].ends_with(".f64")) return false;
@@ -51,7 +52,8 @@ TEST(SpecialValues, OfArithmeticAndConversionsAsOnTheDevice) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
       const auto& row = rows[i];
       if (has_several_f64_nans(row)) continue;
-      const auto found = instructions.find(row[0]);  // packed operands are compared through their scalar forms
+      const auto found =
+          instructions.find(row[0]);  // packed operands are compared through their scalar forms
       if (found == instructions.end()) continue;
       const Word got = found->second(parse(row[1]), parse(row[2]), parse(row[3]));
       EXPECT_EQ(got, parse(row[4])) << row[0] << " " << row[1] << " " << row[2] << " " << row[3];

@@ -177,19 +177,20 @@ inline Instructions all_instructions() {
   add_to_integers<F64>(t, "f64");
   add_to_integers<F16>(t, "f16");
   add_to_integers<Bf16>(t, "bf16");
-  const std::map<std::string, CvtMods> modifiers = {{"", {}},
-                                                    {"ftz.", {.ftz = true}},
-                                                    {"rn.", {}},
-                                                    {"rn.ftz.", {.ftz = true}},
-                                                    {"rn.relu.", {.relu = true}},
-                                                    {"rn.satfinite.", {.satfinite = true}},
-                                                    {"rn.satfinite.relu.", {.satfinite = true, .relu = true}},
-                                                    {"rz.", {.rounding = Rounding::rz}},
-                                                    {"rz.relu.", {.rounding = Rounding::rz, .relu = true}},
-                                                    {"rm.", {.rounding = Rounding::rm}},
-                                                    {"rp.", {.rounding = Rounding::rp}},
-                                                    {"rna.", {.rounding = Rounding::rna}},
-                                                    {"rna.satfinite.", {.rounding = Rounding::rna, .satfinite = true}}};
+  const std::map<std::string, CvtMods> modifiers = {
+      {"", {}},
+      {"ftz.", {.ftz = true}},
+      {"rn.", {}},
+      {"rn.ftz.", {.ftz = true}},
+      {"rn.relu.", {.relu = true}},
+      {"rn.satfinite.", {.satfinite = true}},
+      {"rn.satfinite.relu.", {.satfinite = true, .relu = true}},
+      {"rz.", {.rounding = Rounding::rz}},
+      {"rz.relu.", {.rounding = Rounding::rz, .relu = true}},
+      {"rm.", {.rounding = Rounding::rm}},
+      {"rp.", {.rounding = Rounding::rp}},
+      {"rna.", {.rounding = Rounding::rna}},
+      {"rna.satfinite.", {.rounding = Rounding::rna, .satfinite = true}}};
   for (const auto& [name, m] : modifiers) add_float_cvts(t, name, m);
   return t;
 }

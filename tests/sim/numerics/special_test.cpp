@@ -1,6 +1,7 @@
 // The approximate functions against hashes and special values recorded on an H200.
 //
-// Each run checks some buckets of 2^23 inputs a function; PLD_EXHAUSTIVE=1 checks all 2^32 inputs of each (minutes).
+// Each run checks some buckets of 2^23 inputs a function; PLD_EXHAUSTIVE=1 checks all 2^32 inputs of each
+// (minutes).
 #include "sim/numerics/special.h"
 
 #include <gtest/gtest.h>
@@ -150,7 +151,8 @@ TEST_P(SpecialFunction, EqualsTheDevice) {
     for (std::size_t i; (i = next++) < buckets.size();) got[i] = bucket_hash(function.block, buckets[i]);
   };
   std::vector<std::jthread> pool;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 16u); ++i) pool.emplace_back(work);
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 16u); ++i)
+    pool.emplace_back(work);
   pool.clear();
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     EXPECT_EQ(got[i], want[buckets[i]]) << function.instruction << ", bucket " << std::hex << buckets[i];
@@ -164,10 +166,11 @@ INSTANTIATE_TEST_SUITE_P(H200, SpecialFunction, testing::ValuesIn(functions()), 
 });
 
 TEST(SpecialFunction16, EqualTheDeviceForEveryInput) {
-  const std::map<std::string, U16 (*)(U16)> forms = {{"ex2.approx.f16", [](U16 h) { return ex2_approx_f16(h); }},
-                                                     {"tanh.approx.f16", [](U16 h) { return tanh_approx_f16(h); }},
-                                                     {"ex2.approx.ftz.bf16", [](U16 h) { return ex2_approx_ftz_bf16(h); }},
-                                                     {"tanh.approx.bf16", [](U16 h) { return tanh_approx_bf16(h); }}};
+  const std::map<std::string, U16 (*)(U16)> forms = {
+      {"ex2.approx.f16", [](U16 h) { return ex2_approx_f16(h); }},
+      {"tanh.approx.f16", [](U16 h) { return tanh_approx_f16(h); }},
+      {"ex2.approx.ftz.bf16", [](U16 h) { return ex2_approx_ftz_bf16(h); }},
+      {"tanh.approx.bf16", [](U16 h) { return tanh_approx_bf16(h); }}};
   for (const auto& [instruction, form] : forms) {
     const auto want = recorded("tests/sim/numerics/data/special16_h200_hashes.csv", instruction);
     ASSERT_EQ(want.size(), 16u);
@@ -201,33 +204,32 @@ TEST(SpecialFunction64, ReciprocalSquareRootEqualsTheDevice) {
 /// `instruction` applied to the operands of a recorded row; false if it is not one of ours.
 bool evaluate(const std::string& instruction, U64 a, U64 b, U64& result) {
   const U32 x = static_cast<U32>(a), y = static_cast<U32>(b);
-  const std::map<std::string, U64> forms = {
-      {"rcp.approx.f32", rcp_approx_f32(x)},
-      {"rcp.approx.ftz.f32", rcp_approx_ftz_f32(x)},
-      {"rsqrt.approx.f32", rsqrt_approx_f32(x)},
-      {"rsqrt.approx.ftz.f32", rsqrt_approx_ftz_f32(x)},
-      {"sqrt.approx.f32", sqrt_approx_f32(x)},
-      {"sqrt.approx.ftz.f32", sqrt_approx_ftz_f32(x)},
-      {"ex2.approx.f32", ex2_approx_f32(x)},
-      {"ex2.approx.ftz.f32", ex2_approx_ftz_f32(x)},
-      {"lg2.approx.f32", lg2_approx_f32(x)},
-      {"lg2.approx.ftz.f32", lg2_approx_ftz_f32(x)},
-      {"sin.approx.f32", sin_approx_f32(x)},
-      {"sin.approx.ftz.f32", sin_approx_ftz_f32(x)},
-      {"cos.approx.f32", cos_approx_f32(x)},
-      {"cos.approx.ftz.f32", cos_approx_ftz_f32(x)},
-      {"tanh.approx.f32", tanh_approx_f32(x)},
-      {"div.approx.f32", div_approx_f32(x, y)},
-      {"div.approx.ftz.f32", div_approx_ftz_f32(x, y)},
-      {"div.full.f32", div_full_f32(x, y)},
-      {"div.full.ftz.f32", div_full_ftz_f32(x, y)},
-      {"rcp.approx.ftz.f64", rcp_approx_ftz_f64(a)},
-      {"rsqrt.approx.ftz.f64", rsqrt_approx_ftz_f64(a)},
-      {"rsqrt.approx.f64", rsqrt_approx_f64(a)},
-      {"ex2.approx.f16", ex2_approx_f16(static_cast<U16>(a))},
-      {"tanh.approx.f16", tanh_approx_f16(static_cast<U16>(a))},
-      {"ex2.approx.ftz.bf16", ex2_approx_ftz_bf16(static_cast<U16>(a))},
-      {"tanh.approx.bf16", tanh_approx_bf16(static_cast<U16>(a))}};
+  const std::map<std::string, U64> forms = {{"rcp.approx.f32", rcp_approx_f32(x)},
+                                            {"rcp.approx.ftz.f32", rcp_approx_ftz_f32(x)},
+                                            {"rsqrt.approx.f32", rsqrt_approx_f32(x)},
+                                            {"rsqrt.approx.ftz.f32", rsqrt_approx_ftz_f32(x)},
+                                            {"sqrt.approx.f32", sqrt_approx_f32(x)},
+                                            {"sqrt.approx.ftz.f32", sqrt_approx_ftz_f32(x)},
+                                            {"ex2.approx.f32", ex2_approx_f32(x)},
+                                            {"ex2.approx.ftz.f32", ex2_approx_ftz_f32(x)},
+                                            {"lg2.approx.f32", lg2_approx_f32(x)},
+                                            {"lg2.approx.ftz.f32", lg2_approx_ftz_f32(x)},
+                                            {"sin.approx.f32", sin_approx_f32(x)},
+                                            {"sin.approx.ftz.f32", sin_approx_ftz_f32(x)},
+                                            {"cos.approx.f32", cos_approx_f32(x)},
+                                            {"cos.approx.ftz.f32", cos_approx_ftz_f32(x)},
+                                            {"tanh.approx.f32", tanh_approx_f32(x)},
+                                            {"div.approx.f32", div_approx_f32(x, y)},
+                                            {"div.approx.ftz.f32", div_approx_ftz_f32(x, y)},
+                                            {"div.full.f32", div_full_f32(x, y)},
+                                            {"div.full.ftz.f32", div_full_ftz_f32(x, y)},
+                                            {"rcp.approx.ftz.f64", rcp_approx_ftz_f64(a)},
+                                            {"rsqrt.approx.ftz.f64", rsqrt_approx_ftz_f64(a)},
+                                            {"rsqrt.approx.f64", rsqrt_approx_f64(a)},
+                                            {"ex2.approx.f16", ex2_approx_f16(static_cast<U16>(a))},
+                                            {"tanh.approx.f16", tanh_approx_f16(static_cast<U16>(a))},
+                                            {"ex2.approx.ftz.bf16", ex2_approx_ftz_bf16(static_cast<U16>(a))},
+                                            {"tanh.approx.bf16", tanh_approx_bf16(static_cast<U16>(a))}};
   const auto found = forms.find(instruction);
   if (found != forms.end()) result = found->second;
   return found != forms.end();
@@ -284,7 +286,8 @@ TEST(Accuracy, IsWhatTheManualPromises) {
     ASSERT_LE(relative(rsqrt_approx_f32(x), 1 / std::sqrt(v)), 0x1.13p-23);  // 2^-22.9
     ASSERT_LE(relative(sqrt_approx_f32(x), std::sqrt(v)), 0x1p-23);
     ASSERT_LE(relative(tanh_approx_f32(x), std::tanh(v)), 0x1p-11);
-    ASSERT_LE(std::abs(value(lg2_approx_f32(x)) - std::log2(v)), std::max(0x1p-22, 0x1p-22 * std::abs(std::log2(v))));
+    ASSERT_LE(std::abs(value(lg2_approx_f32(x)) - std::log2(v)),
+              std::max(0x1p-22, 0x1p-22 * std::abs(std::log2(v))));
     if (v < 6.28) {
       ASSERT_LE(std::abs(value(sin_approx_f32(x)) - std::sin(v)), 0x1.6ap-21);  // 2^-20.5
       ASSERT_LE(std::abs(value(cos_approx_f32(x)) - std::cos(v)), 0x1.6ap-21);

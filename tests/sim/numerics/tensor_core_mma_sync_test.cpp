@@ -27,7 +27,8 @@ Bytes random_bytes(std::size_t n, Rng& rng) {
 Bytes random_floats(Element type, int count, Rng& rng) {
   const int size = element_bits(type) / 8;
   Bytes out = random_bytes(static_cast<std::size_t>(count * size), rng);
-  for (int i = size - 1; i < count * size; i += size) out[static_cast<std::size_t>(i)] &= rng() & 1 ? 0xBF : 0xFB;
+  for (int i = size - 1; i < count * size; i += size)
+    out[static_cast<std::size_t>(i)] &= rng() & 1 ? 0xBF : 0xFB;
   return out;
 }
 
@@ -64,10 +65,14 @@ TEST_P(OneStep, IsOneFusedDotProduct) {
   }
 }
 
-constexpr MmaSync steps[] = {{Element::f16, Element::f16, Result::f32, 16, 8, 16}, {Element::f16, Element::f16, Result::f32, 16, 8, 8},
-                             {Element::f16, Element::f16, Result::f16, 16, 8, 16}, {Element::f16, Element::f16, Result::f16, 16, 8, 8},
-                             {Element::bf16, Element::bf16, Result::f32, 16, 8, 16}, {Element::bf16, Element::bf16, Result::f32, 16, 8, 8},
-                             {Element::tf32, Element::tf32, Result::f32, 16, 8, 8}, {Element::tf32, Element::tf32, Result::f32, 16, 8, 4}};
+constexpr MmaSync steps[] = {{Element::f16, Element::f16, Result::f32, 16, 8, 16},
+                             {Element::f16, Element::f16, Result::f32, 16, 8, 8},
+                             {Element::f16, Element::f16, Result::f16, 16, 8, 16},
+                             {Element::f16, Element::f16, Result::f16, 16, 8, 8},
+                             {Element::bf16, Element::bf16, Result::f32, 16, 8, 16},
+                             {Element::bf16, Element::bf16, Result::f32, 16, 8, 8},
+                             {Element::tf32, Element::tf32, Result::f32, 16, 8, 8},
+                             {Element::tf32, Element::tf32, Result::f32, 16, 8, 4}};
 INSTANTIATE_TEST_SUITE_P(Shapes, OneStep, testing::ValuesIn(steps));
 
 // fp8 as f16 bits, through exact values.
@@ -90,14 +95,16 @@ std::uint32_t two_halves(const MmaSync& op, const Bytes& a, const Bytes& b, int 
   // The last addition rounds to nearest: an exact sum of two, rounded once.
   const Unpacked s = unpack_c(op.d, sum), t = unpack_c(op.d, c);
   const auto value = [](const Unpacked& u) {
-    const double v = u.kind == Unpacked::Class::nan        ? NAN
-                     : u.kind == Unpacked::Class::infinity ? INFINITY
-                                                           : std::ldexp(double(u.significand), u.exponent - 23);
+    const double v = u.kind == Unpacked::Class::nan ? NAN
+                     : u.kind == Unpacked::Class::infinity
+                         ? INFINITY
+                         : std::ldexp(double(u.significand), u.exponent - 23);
     return u.negative ? -v : v;
   };
   const double exact = value(s) + value(t);
   if (std::isnan(exact)) return op.d == Result::f16 ? 0x7FFF : 0x7FFFFFFF;
-  if (op.d == Result::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value(s)) + static_cast<float>(value(t)));
+  if (op.d == Result::f32)
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value(s)) + static_cast<float>(value(t)));
   if (std::isinf(exact)) return exact > 0 ? 0x7C00 : 0xFC00;
   if (exact == 0) return std::signbit(exact) ? 0x8000 : 0;
   return round_sum(static_cast<std::int64_t>(std::ldexp(exact, 24)), 1, {1, 25, Rounding::f16, -133});
@@ -119,13 +126,16 @@ TEST_P(Fp8, RunsAsTwoHalvesInF16AndAnAddition) {
     Bytes d = c;
     mma_sync(op, a.data(), b.data(), d.data(), d.data());
     for (int i = 0; i < op.m * op.n; ++i) {
-      ASSERT_EQ(element(d, i, c_size), two_halves(op, a, b, i, element(c, i, c_size))) << std::hex << element(c, i, c_size);
+      ASSERT_EQ(element(d, i, c_size), two_halves(op, a, b, i, element(c, i, c_size)))
+          << std::hex << element(c, i, c_size);
     }
   }
 }
 
-constexpr MmaSync fp8_steps[] = {{Element::e4m3, Element::e4m3, Result::f32, 16, 8, 32}, {Element::e4m3, Element::e5m2, Result::f16, 16, 8, 32},
-                                 {Element::e5m2, Element::e4m3, Result::f32, 16, 8, 16}, {Element::e5m2, Element::e5m2, Result::f16, 16, 8, 16}};
+constexpr MmaSync fp8_steps[] = {{Element::e4m3, Element::e4m3, Result::f32, 16, 8, 32},
+                                 {Element::e4m3, Element::e5m2, Result::f16, 16, 8, 32},
+                                 {Element::e5m2, Element::e4m3, Result::f32, 16, 8, 16},
+                                 {Element::e5m2, Element::e5m2, Result::f16, 16, 8, 16}};
 INSTANTIATE_TEST_SUITE_P(Shapes, Fp8, testing::ValuesIn(fp8_steps));
 
 // What tells it from wgmma, where 1 vanishes under 2^14.
@@ -136,33 +146,39 @@ TEST(MmaSync, Fp8KeepsAllOfC) {
     return x;
   }();
   std::vector<float> d(16 * 8, 16384.0f);
-  mma_sync({Element::e4m3, Element::e4m3, Result::f32, 16, 8, 32}, one_hot.data(), one_hot.data(), d.data(), d.data());
+  mma_sync({Element::e4m3, Element::e4m3, Result::f32, 16, 8, 32}, one_hot.data(), one_hot.data(), d.data(),
+           d.data());
   EXPECT_EQ(d, std::vector<float>(16 * 8, 16385.0f));
 }
 
 int value_at(const Bytes& m, Element type, int index) {
   const int bits = element_bits(type);
-  return integer_value(type, static_cast<std::uint32_t>(m[static_cast<std::size_t>(index * bits / 8)] >> (index * bits % 8)));
+  return integer_value(
+      type, static_cast<std::uint32_t>(m[static_cast<std::size_t>(index * bits / 8)] >> (index * bits % 8)));
 }
 
 TEST(MmaSync, IntegersAreExactSumsThatWrapOrClampOnce) {
   using enum Element;
   Rng rng(13);
-  const MmaSync ops[] = {{s8, s8, Result::s32, 16, 8, 32}, {s8, u8, Result::s32, 16, 8, 16}, {u8, u8, Result::s32, 8, 8, 16},
-                         {s4, s4, Result::s32, 16, 8, 64}, {s4, u4, Result::s32, 16, 8, 32}, {u4, s4, Result::s32, 8, 8, 32}};
+  const MmaSync ops[] = {{s8, s8, Result::s32, 16, 8, 32}, {s8, u8, Result::s32, 16, 8, 16},
+                         {u8, u8, Result::s32, 8, 8, 16},  {s4, s4, Result::s32, 16, 8, 64},
+                         {s4, u4, Result::s32, 16, 8, 32}, {u4, s4, Result::s32, 8, 8, 32}};
   for (MmaSync op : ops) {
     for (int trial = 0; trial < 40; ++trial) {
       op.saturate = trial % 2;
       ASSERT_TRUE(is_modelled(op));
       const auto bytes = static_cast<std::size_t>(op.k * element_bits(op.a) / 8);
-      const Bytes a = random_bytes(bytes * static_cast<std::size_t>(op.m), rng), b = random_bytes(bytes * static_cast<std::size_t>(op.n), rng);
+      const Bytes a = random_bytes(bytes * static_cast<std::size_t>(op.m), rng),
+                  b = random_bytes(bytes * static_cast<std::size_t>(op.n), rng);
       std::vector<std::int32_t> c(static_cast<std::size_t>(op.m * op.n)), d(c.size());
       for (auto& x : c) x = static_cast<std::int32_t>(rng() & 1 ? 0x7FFFFF00u : 0x80000100u);
       mma_sync(op, a.data(), b.data(), c.data(), d.data());
       for (int i = 0; i < op.m * op.n; ++i) {
         std::int64_t sum = 0;
-        for (int k = 0; k < op.k; ++k) sum += value_at(a, op.a, i / op.n * op.k + k) * value_at(b, op.b, i % op.n * op.k + k);
-        ASSERT_EQ(d[static_cast<std::size_t>(i)], add_integer_sum(sum, c[static_cast<std::size_t>(i)], op.saturate));
+        for (int k = 0; k < op.k; ++k)
+          sum += value_at(a, op.a, i / op.n * op.k + k) * value_at(b, op.b, i % op.n * op.k + k);
+        ASSERT_EQ(d[static_cast<std::size_t>(i)],
+                  add_integer_sum(sum, c[static_cast<std::size_t>(i)], op.saturate));
       }
     }
   }
@@ -174,7 +190,8 @@ TEST(MmaSync, BinaryCountsBitsOfAndOrXor) {
     for (const int k : {128, 256}) {
       const MmaSync op{.a = Element::b1, .b = Element::b1, .d = Result::s32, .k = k, .bit_op = bit_op};
       ASSERT_TRUE(is_modelled(op));
-      const Bytes a = random_bytes(static_cast<std::size_t>(16 * k / 8), rng), b = random_bytes(static_cast<std::size_t>(8 * k / 8), rng);
+      const Bytes a = random_bytes(static_cast<std::size_t>(16 * k / 8), rng),
+                  b = random_bytes(static_cast<std::size_t>(8 * k / 8), rng);
       const std::vector<std::int32_t> c(16 * 8, -3);
       std::vector<std::int32_t> d(16 * 8);
       mma_sync(op, a.data(), b.data(), c.data(), d.data());

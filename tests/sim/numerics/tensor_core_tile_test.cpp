@@ -20,31 +20,37 @@ namespace {
 using Rng = std::mt19937_64;
 
 enum class Kind {
-  ordinary,       // exponents within a few binades of 1
-  wide,           // all finite exponents
-  any_bits,       // infinities and NaNs included
-  few_specials,   // ordinary, with a rare infinity or NaN
+  ordinary,      // exponents within a few binades of 1
+  wide,          // all finite exponents
+  any_bits,      // infinities and NaNs included
+  few_specials,  // ordinary, with a rare infinity or NaN
   mostly_zero,
   zero_rows,
   subnormal,
-  full,           // some rows of largest significands, one exponent, one sign: sums at the edges of 32 bits
-  cancelling,     // +x and -x along k
-  tiny,           // products near the lower end of f32
-  huge            // sums near the upper end of f32
+  full,        // some rows of largest significands, one exponent, one sign: sums at the edges of 32 bits
+  cancelling,  // +x and -x along k
+  tiny,        // products near the lower end of f32
+  huge         // sums near the upper end of f32
 };
-constexpr Kind kinds[] = {Kind::ordinary,  Kind::wide, Kind::any_bits,   Kind::few_specials, Kind::mostly_zero, Kind::zero_rows,
-                          Kind::subnormal, Kind::full, Kind::cancelling, Kind::tiny,         Kind::huge};
+constexpr Kind kinds[] = {Kind::ordinary,    Kind::wide,      Kind::any_bits,  Kind::few_specials,
+                          Kind::mostly_zero, Kind::zero_rows, Kind::subnormal, Kind::full,
+                          Kind::cancelling,  Kind::tiny,      Kind::huge};
 
 struct Fields {
   int exponent_bits, fraction_bits, bias;
 };
 Fields fields_of(Element t) {
   switch (t) {
-    case Element::f16: return {5, 10, 15};
-    case Element::bf16: return {8, 7, 127};
-    case Element::tf32: return {8, 23, 127};
-    case Element::e4m3: return {4, 3, 7};
-    default: return {5, 2, 15};
+    case Element::f16:
+      return {5, 10, 15};
+    case Element::bf16:
+      return {8, 7, 127};
+    case Element::tf32:
+      return {8, 23, 127};
+    case Element::e4m3:
+      return {4, 3, 7};
+    default:
+      return {5, 2, 15};
   }
 }
 
@@ -65,24 +71,34 @@ std::uint32_t random_element(const Fields& f, Kind kind, int row, int k, Rng& rn
     case Kind::few_specials:
       if (below(rng, 300) == 0) return make(f, sign, top, below(rng, 2) ? 0 : ~0u);
       [[fallthrough]];
-    case Kind::ordinary: return make(f, sign, f.bias + 2 - below(rng, 9), fraction);
-    case Kind::wide: return make(f, sign, below(rng, top), fraction);
-    case Kind::any_bits: return make(f, sign, below(rng, top + 1), fraction);
-    case Kind::mostly_zero: return below(rng, 5) ? make(f, sign, 0, 0) : make(f, sign, below(rng, top), fraction);
-    case Kind::zero_rows: return row % 3 ? make(f, sign, 0, 0) : make(f, sign, f.bias + 2 - below(rng, 9), fraction);
-    case Kind::subnormal: return make(f, sign, below(rng, 4) ? 0 : below(rng, top), fraction);
+    case Kind::ordinary:
+      return make(f, sign, f.bias + 2 - below(rng, 9), fraction);
+    case Kind::wide:
+      return make(f, sign, below(rng, top), fraction);
+    case Kind::any_bits:
+      return make(f, sign, below(rng, top + 1), fraction);
+    case Kind::mostly_zero:
+      return below(rng, 5) ? make(f, sign, 0, 0) : make(f, sign, below(rng, top), fraction);
+    case Kind::zero_rows:
+      return row % 3 ? make(f, sign, 0, 0) : make(f, sign, f.bias + 2 - below(rng, 9), fraction);
+    case Kind::subnormal:
+      return make(f, sign, below(rng, 4) ? 0 : below(rng, top), fraction);
     case Kind::full:
       if (row % 8 == 5) return make(f, row / 8 % 2, f.bias, ~0u << below(rng, 2));
       return make(f, sign, f.bias + 2 - below(rng, 9), fraction);
-    case Kind::cancelling: return make(f, (row ^ k) & 1, f.bias + (k / 2) % 3, static_cast<std::uint32_t>((k / 2) * 0x9E3779B9u));
-    case Kind::tiny: return make(f, sign, f.bias / 2 + 6 - below(rng, 14), below(rng, 4) ? fraction : 0);
-    case Kind::huge: return make(f, false, f.bias + f.bias / 2 - 5 + row % 8, fraction);
+    case Kind::cancelling:
+      return make(f, (row ^ k) & 1, f.bias + (k / 2) % 3, static_cast<std::uint32_t>((k / 2) * 0x9E3779B9u));
+    case Kind::tiny:
+      return make(f, sign, f.bias / 2 + 6 - below(rng, 14), below(rng, 4) ? fraction : 0);
+    case Kind::huge:
+      return make(f, false, f.bias + f.bias / 2 - 5 + row % 8, fraction);
   }
   return 0;
 }
 
 enum class CKind { zero, similar, any_bits, dominating, subnormal, tiny, nearly_infinite };
-constexpr CKind c_kinds[] = {CKind::zero, CKind::similar, CKind::any_bits, CKind::dominating, CKind::subnormal, CKind::tiny, CKind::nearly_infinite};
+constexpr CKind c_kinds[] = {CKind::zero,      CKind::similar, CKind::any_bits,       CKind::dominating,
+                             CKind::subnormal, CKind::tiny,    CKind::nearly_infinite};
 
 std::uint32_t random_c(Result type, CKind kind, Rng& rng) {
   const Fields f = type == Result::f16 ? Fields{5, 10, 15} : Fields{8, 23, 127};
@@ -90,13 +106,20 @@ std::uint32_t random_c(Result type, CKind kind, Rng& rng) {
   const bool sign = rng() & 1;
   const auto fraction = static_cast<std::uint32_t>(rng());
   switch (kind) {
-    case CKind::zero: return make(f, sign, 0, 0);
-    case CKind::similar: return make(f, sign, f.bias + 3 - below(rng, 9), fraction);
-    case CKind::any_bits: return make(f, sign, below(rng, top + 1), fraction);
-    case CKind::dominating: return make(f, sign, f.bias + top / 5 - below(rng, 9), fraction);
-    case CKind::subnormal: return make(f, sign, 0, fraction);
-    case CKind::tiny: return make(f, sign, below(rng, f.bias / 2), fraction);
-    case CKind::nearly_infinite: return make(f, sign, top - 1 - below(rng, 3), fraction);
+    case CKind::zero:
+      return make(f, sign, 0, 0);
+    case CKind::similar:
+      return make(f, sign, f.bias + 3 - below(rng, 9), fraction);
+    case CKind::any_bits:
+      return make(f, sign, below(rng, top + 1), fraction);
+    case CKind::dominating:
+      return make(f, sign, f.bias + top / 5 - below(rng, 9), fraction);
+    case CKind::subnormal:
+      return make(f, sign, 0, fraction);
+    case CKind::tiny:
+      return make(f, sign, below(rng, f.bias / 2), fraction);
+    case CKind::nearly_infinite:
+      return make(f, sign, top - 1 - below(rng, 3), fraction);
   }
   return 0;
 }
@@ -113,7 +136,8 @@ std::vector<std::uint32_t> random_matrix(Element type, Kind kind, int rows, int 
   std::vector<std::uint32_t> bits(static_cast<std::size_t>(rows * k));
   const Fields f = fields_of(type);
   for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < k; ++i) bits[static_cast<std::size_t>(r * k + i)] = random_element(f, kind, r, i, rng);
+    for (int i = 0; i < k; ++i)
+      bits[static_cast<std::size_t>(r * k + i)] = random_element(f, kind, r, i, rng);
   }
   return bits;
 }
@@ -132,8 +156,8 @@ Bytes lay_out(const std::vector<std::uint32_t>& bits, int rows, int k, int eleme
   for (int l = 0; l < lines; ++l) {
     for (int i = 0; i < length; ++i) {
       const int at = major == Major::k ? l * k + i : i * k + l;
-      std::memcpy(&out.bytes[static_cast<std::size_t>(l * out.stride + i * element)], &bits[static_cast<std::size_t>(at)],
-                  static_cast<std::size_t>(element));
+      std::memcpy(&out.bytes[static_cast<std::size_t>(l * out.stride + i * element)],
+                  &bits[static_cast<std::size_t>(at)], static_cast<std::size_t>(element));
     }
     out.pointers.push_back(&out.bytes[static_cast<std::size_t>(l * out.stride)]);
   }
@@ -150,14 +174,16 @@ std::vector<Unpacked> unpacked(Element type, const std::vector<std::uint32_t>& b
   return out;
 }
 
-std::vector<std::uint32_t> reference(const Types& t, const std::vector<Unpacked>& a, const std::vector<Unpacked>& b,
-                                     const std::vector<std::uint32_t>& c, int n, int k) {
+std::vector<std::uint32_t> reference(const Types& t, const std::vector<Unpacked>& a,
+                                     const std::vector<Unpacked>& b, const std::vector<std::uint32_t>& c,
+                                     int n, int k) {
   std::vector<std::uint32_t> d(c.size());
   const FusedDotSpec spec = hopper_wgmma(t.a, t.d);
   for (int i = 0; i < static_cast<int>(c.size()); ++i) {
     const std::span row(&a[static_cast<std::size_t>(i / n * k)], static_cast<std::size_t>(k));
     const std::span column(&b[static_cast<std::size_t>(i % n * k)], static_cast<std::size_t>(k));
-    d[static_cast<std::size_t>(i)] = fused_dot_add(row, column, unpack_c(t.d, c[static_cast<std::size_t>(i)]), spec);
+    d[static_cast<std::size_t>(i)] =
+        fused_dot_add(row, column, unpack_c(t.d, c[static_cast<std::size_t>(i)]), spec);
   }
   return d;
 }
@@ -168,9 +194,14 @@ std::vector<std::uint32_t> fast(const AOperand& a, const BOperand& b, const std:
                                 const MultiplyOptions& options) {
   const int margin = 3;
   const int stride = b.n + margin;
-  std::vector<T> d(static_cast<std::size_t>(a.m * stride), std::bit_cast<T>(static_cast<std::make_unsigned_t<
-      std::conditional_t<std::is_same_v<T, float>, std::int32_t, T>>>(0x1234)));
-  for (int i = 0; i < a.m * b.n; ++i) std::memcpy(&d[static_cast<std::size_t>(i / b.n * stride + i % b.n)], &c[static_cast<std::size_t>(i)], sizeof(T));
+  std::vector<T> d(
+      static_cast<std::size_t>(a.m * stride),
+      std::bit_cast<T>(
+          static_cast<std::make_unsigned_t<std::conditional_t<std::is_same_v<T, float>, std::int32_t, T>>>(
+              0x1234)));
+  for (int i = 0; i < a.m * b.n; ++i)
+    std::memcpy(&d[static_cast<std::size_t>(i / b.n * stride + i % b.n)], &c[static_cast<std::size_t>(i)],
+                sizeof(T));
   multiply(a, b, d.data(), stride, options);
   std::vector<std::uint32_t> out(c.size());
   for (int row = 0; row < a.m; ++row) {
@@ -187,12 +218,15 @@ std::vector<std::uint32_t> fast(const AOperand& a, const BOperand& b, const std:
   return out;
 }
 
-std::vector<std::uint32_t> fast(Result d, const AOperand& a, const BOperand& b, const std::vector<std::uint32_t>& c,
-                                const MultiplyOptions& options) {
+std::vector<std::uint32_t> fast(Result d, const AOperand& a, const BOperand& b,
+                                const std::vector<std::uint32_t>& c, const MultiplyOptions& options) {
   switch (d) {
-    case Result::f32: return fast<float>(a, b, c, options);
-    case Result::f16: return fast<std::uint16_t>(a, b, c, options);
-    default: return fast<std::int32_t>(a, b, c, options);
+    case Result::f32:
+      return fast<float>(a, b, c, options);
+    case Result::f16:
+      return fast<std::uint16_t>(a, b, c, options);
+    default:
+      return fast<std::int32_t>(a, b, c, options);
   }
 }
 
@@ -230,9 +264,10 @@ class Tiles : public testing::TestWithParam<Types> {
     for (const SimdLevel level : levels()) {
       const auto got = fast(t.d, *a_, *b_, c, {.zero_c = zero_c, .level = level});
       for (std::size_t i = 0; i < c.size(); ++i) {
-        ASSERT_EQ(got[i], expected[i]) << std::hex << "c " << c[i] << std::dec << " at " << i / s.n << "," << i % s.n << " of n "
-                                       << s.n << " a " << static_cast<int>(s.a) << " b " << static_cast<int>(s.b) << " c kind "
-                                       << static_cast<int>(s.c) << " level " << static_cast<int>(level);
+        ASSERT_EQ(got[i], expected[i])
+            << std::hex << "c " << c[i] << std::dec << " at " << i / s.n << "," << i % s.n << " of n " << s.n
+            << " a " << static_cast<int>(s.a) << " b " << static_cast<int>(s.b) << " c kind "
+            << static_cast<int>(s.c) << " level " << static_cast<int>(level);
       }
       outputs_ += c.size();
     }
@@ -271,7 +306,8 @@ TEST_P(Tiles, EqualTheReferenceOverAChainOfSteps) {
     for (int step = 0; step < 6; ++step) {
       const auto a_bits = random_matrix(t.a, Kind::ordinary, max_m, k, rng_);
       const auto b_bits = random_matrix(t.b, Kind::ordinary, n, k, rng_);
-      const Bytes a = lay_out(a_bits, max_m, k, size, Major::k, 0), b = lay_out(b_bits, n, k, size, Major::k, 0);
+      const Bytes a = lay_out(a_bits, max_m, k, size, Major::k, 0),
+                  b = lay_out(b_bits, n, k, size, Major::k, 0);
       decode_a(*a_, t.a, max_m, k, {a.bytes.data(), a.stride});
       decode_b(*b_, t.b, n, k, {b.bytes.data(), b.stride});
       expected = reference(t, unpacked(t.a, a_bits, false), unpacked(t.b, b_bits, false), expected, n, k);
@@ -289,9 +325,11 @@ TEST_P(Tiles, LeaveOutWhatSparsityDidNotSelect) {
   const auto b_bits = random_matrix(t.b, Kind::few_specials, n, k, rng_);
   std::vector<std::uint64_t> selected(max_m);
   for (int m = 0; m < max_m; ++m) {
-    for (int i = 0; i < k; i += 4) selected[static_cast<std::size_t>(m)] |= std::uint64_t{rng_() & 1 ? 0x5u : 0xAu} << i;
+    for (int i = 0; i < k; i += 4)
+      selected[static_cast<std::size_t>(m)] |= std::uint64_t{rng_() & 1 ? 0x5u : 0xAu} << i;
     for (int i = 0; i < k; ++i) {
-      if (!((selected[static_cast<std::size_t>(m)] >> i) & 1)) a_bits[static_cast<std::size_t>(m * k + i)] = 0;
+      if (!((selected[static_cast<std::size_t>(m)] >> i) & 1))
+        a_bits[static_cast<std::size_t>(m * k + i)] = 0;
     }
   }
   const Bytes a = lay_out(a_bits, max_m, k, size, Major::k, 0), b = lay_out(b_bits, n, k, size, Major::k, 0);
@@ -337,7 +375,8 @@ TEST_P(IntegerTiles, EqualExactSums) {
         for (auto& byte : *v) byte = static_cast<std::uint8_t>(extreme ? (rng() & 1 ? 0x80 : 0xFF) : rng());
       }
       std::vector<std::uint32_t> c(static_cast<std::size_t>(64 * n));
-      for (auto& v : c) v = static_cast<std::uint32_t>(rng() % 3 ? rng() : (rng() & 1 ? 0x7FFFFFF0u : 0x80000010u));
+      for (auto& v : c)
+        v = static_cast<std::uint32_t>(rng() % 3 ? rng() : (rng() & 1 ? 0x7FFFFFF0u : 0x80000010u));
       const int k = 256 / element_bits(t.a);
       decode_a(*a, t.a, 64, k, {x.data(), 32});
       decode_b(*b, t.b, n, k, {y.data(), 32});
@@ -346,14 +385,18 @@ TEST_P(IntegerTiles, EqualExactSums) {
         for (int i = 0; i < 64 * n; ++i) {
           std::int64_t sum = 0;
           for (int j = 0; j < 32; ++j) {
-            const std::uint8_t p = x[static_cast<std::size_t>(i / n * 32 + j)], q = y[static_cast<std::size_t>(i % n * 32 + j)];
-            sum += t.a == Element::b1 ? std::popcount(static_cast<unsigned>(p & q)) : integer_value(t.a, p) * integer_value(t.b, q);
+            const std::uint8_t p = x[static_cast<std::size_t>(i / n * 32 + j)],
+                               q = y[static_cast<std::size_t>(i % n * 32 + j)];
+            sum += t.a == Element::b1 ? std::popcount(static_cast<unsigned>(p & q))
+                                      : integer_value(t.a, p) * integer_value(t.b, q);
           }
           const auto bits = static_cast<std::int32_t>(c[static_cast<std::size_t>(i)]);
-          expected[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(add_integer_sum(sum, bits, saturate));
+          expected[static_cast<std::size_t>(i)] =
+              static_cast<std::uint32_t>(add_integer_sum(sum, bits, saturate));
         }
         for (const SimdLevel level : levels()) {
-          ASSERT_EQ(fast(Result::s32, *a, *b, c, {.saturate = saturate, .level = level}), expected) << "n " << n;
+          ASSERT_EQ(fast(Result::s32, *a, *b, c, {.saturate = saturate, .level = level}), expected)
+              << "n " << n;
         }
       }
     }

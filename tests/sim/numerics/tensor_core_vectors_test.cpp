@@ -1,5 +1,5 @@
-// The reference against data: model vectors that equal captures from the chip, probes measured on an H200, and the worked
-// examples that show what each rule of the fused dot product does.
+// The reference against data: model vectors that equal captures from the chip, probes measured on an H200,
+// and the worked examples that show what each rule of the fused dot product does.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -21,7 +21,8 @@ const std::filesystem::path data = std::filesystem::path(PLD_SOURCE_DIR) / "test
 std::vector<std::uint32_t> hex_list(const std::string& text) {
   std::vector<std::uint32_t> out;
   std::stringstream in(text);
-  for (std::string item; std::getline(in, item, ';');) out.push_back(static_cast<std::uint32_t>(std::stoul(item, nullptr, 16)));
+  for (std::string item; std::getline(in, item, ';');)
+    out.push_back(static_cast<std::uint32_t>(std::stoul(item, nullptr, 16)));
   return out;
 }
 
@@ -44,8 +45,8 @@ std::vector<Row> read_rows(const std::string& name) {
   return rows;
 }
 
-std::uint32_t wgmma(Element a_type, Element b_type, Result d, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b,
-                    std::uint32_t c) {
+std::uint32_t wgmma(Element a_type, Element b_type, Result d, std::vector<std::uint32_t> a,
+                    std::vector<std::uint32_t> b, std::uint32_t c) {
   const FusedDotSpec spec = hopper_wgmma(a_type, d);
   a.resize(static_cast<std::size_t>(spec.products));
   b.resize(static_cast<std::size_t>(spec.products));
@@ -88,16 +89,18 @@ struct File {
   }
 };
 
-constexpr File files[] = {{"f16", "f16", "f32"},   {"bf16", "bf16", "f32"}, {"tf32", "tf32", "f32"}, {"f16", "f16", "f16"},
-                          {"e4m3", "e4m3", "f32"}, {"e4m3", "e5m2", "f32"}, {"e5m2", "e4m3", "f32"}, {"e5m2", "e5m2", "f32"},
-                          {"e4m3", "e4m3", "f16"}, {"e4m3", "e5m2", "f16"}, {"e5m2", "e4m3", "f16"}, {"e5m2", "e5m2", "f16"}};
+constexpr File files[] = {{"f16", "f16", "f32"},   {"bf16", "bf16", "f32"}, {"tf32", "tf32", "f32"},
+                          {"f16", "f16", "f16"},   {"e4m3", "e4m3", "f32"}, {"e4m3", "e5m2", "f32"},
+                          {"e5m2", "e4m3", "f32"}, {"e5m2", "e5m2", "f32"}, {"e4m3", "e4m3", "f16"},
+                          {"e4m3", "e5m2", "f16"}, {"e5m2", "e4m3", "f16"}, {"e5m2", "e5m2", "f16"}};
 
 TEST(TensorCoreReference, EqualsEveryHopperVector) {
   std::size_t rows = 0;
   for (const File& f : files) {
     for (const Row& r : read_rows(f.name())) {
       const Result d = f.d == std::string("f16") ? Result::f16 : Result::f32;
-      ASSERT_EQ(wgmma(element_named(f.a), element_named(f.b), d, r.a, r.b, r.c), r.d) << f.name() << " row " << rows;
+      ASSERT_EQ(wgmma(element_named(f.a), element_named(f.b), d, r.a, r.b, r.c), r.d)
+          << f.name() << " row " << rows;
       ++rows;
     }
   }
@@ -142,7 +145,8 @@ TEST(TensorCoreTile, EqualsEveryHopperVectorOnEveryLevel) {
 }
 
 TEST(TensorCoreReference, KeepsTwentyFiveFractionBitsOfTheAlignedTerms) {
-  EXPECT_EQ(f16_f32({0xEC00, 0xB800, 0xB400, 0xB000}, {0x6800, 0x3C00, 0x3C00, 0x3C00}, 0x4B000000), 0xBF400000u);
+  EXPECT_EQ(f16_f32({0xEC00, 0xB800, 0xB400, 0xB000}, {0x6800, 0x3C00, 0x3C00, 0x3C00}, 0x4B000000),
+            0xBF400000u);
   EXPECT_EQ(f16_f32({0x0C00, 0x0C00}, {0x0C00, 0x0C00}, 0x3F800000), 0x3F800001u);
   EXPECT_EQ(f16_f32({0x0C00, 0x0C00}, {0x0C00, 0x0C00}, 0xBF800000), 0xBF7FFFFEu);
   EXPECT_EQ(f16_f32({0x0C00, 0x0C00}, {0x0800, 0x0800}, 0x3F800000), 0x3F800000u);
@@ -219,8 +223,10 @@ TEST(TensorCoreReference, ChainsStepsOfLProducts) {
   // One under 2^14 is below the unit of 2 in each of two fp8 steps; f16 keeps both.
   std::vector<Unpacked> ones(64), halves(32, unpack(Element::f16, 0x3C00));
   ones[0] = ones[32] = unpack(Element::e4m3, 0x38);
-  EXPECT_EQ(dot_chain(ones, ones, 0x46800000, Result::f32, hopper_wgmma(Element::e4m3, Result::f32)), 0x46800000u);
-  EXPECT_EQ(dot_chain(ones, ones, 0x46800000, Result::f32, hopper_wgmma(Element::f16, Result::f32)), 0x46800400u);
+  EXPECT_EQ(dot_chain(ones, ones, 0x46800000, Result::f32, hopper_wgmma(Element::e4m3, Result::f32)),
+            0x46800000u);
+  EXPECT_EQ(dot_chain(ones, ones, 0x46800000, Result::f32, hopper_wgmma(Element::f16, Result::f32)),
+            0x46800400u);
   EXPECT_EQ(dot_chain(halves, halves, 0, Result::f16, hopper_wgmma(Element::f16, Result::f16)), 0x5000u);
 }
 

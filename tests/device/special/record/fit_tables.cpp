@@ -1,10 +1,12 @@
 // Solves for the coefficients of the special function unit, from the recordings of ranges.cu.
-//   g++ -std=c++20 -O2 -march=native -I../../../.. -o fit_tables fit_tables.cpp && ./fit_tables FOLDER > tables.txt
+//   g++ -std=c++20 -O2 -march=native -I../../../.. -o fit_tables fit_tables.cpp && ./fit_tables FOLDER >
+//   tables.txt
 //
-// Over one segment the unit computes floor((A*a + B*b*x + C*c*sq(x) + K) / 2^s) with integers a, b, c. A recorded result bounds
-// that sum from both sides. For a given c the bounds are linear in x with slope b and offset a: the best offset interval is a
-// concave function of b (and of c, if b could be a fraction), so both are found by ternary search over convex hulls, and
-// the few integers around the best are tried. A unique triple means that the table is found.
+// Over one segment the unit computes floor((A*a + B*b*x + C*c*sq(x) + K) / 2^s) with integers a, b, c. A
+// recorded result bounds that sum from both sides. For a given c the bounds are linear in x with slope b and
+// offset a: the best offset interval is a concave function of b (and of c, if b could be a fraction), so both
+// are found by ternary search over convex hulls, and the few integers around the best are tried. A unique
+// triple means that the table is found.
 #include <atomic>
 #include <climits>
 #include <cstdint>
@@ -37,7 +39,8 @@ struct Point {
 void add_to_hull(std::vector<Point>& hull, Point p) {
   while (hull.size() > 1) {
     const Point a = hull[hull.size() - 2], b = hull.back();
-    if (static_cast<__int128>(b.x - a.x) * (p.y - a.y) > static_cast<__int128>(b.y - a.y) * (p.x - a.x)) break;
+    if (static_cast<__int128>(b.x - a.x) * (p.y - a.y) > static_cast<__int128>(b.y - a.y) * (p.x - a.x))
+      break;
     hull.pop_back();
   }
   hull.push_back(p);
@@ -87,12 +90,13 @@ struct Solution {
 };
 
 struct Search {
-  int offset_scale;         // a counts in 2^offset_scale
-  I64 slope_step = 1;       // b counts in this
+  int offset_scale;    // a counts in 2^offset_scale
+  I64 slope_step = 1;  // b counts in this
   I64 c_low, c_high, b_low, b_high;
 };
 
-std::vector<Solution> solve(const std::vector<Bounds>& bounds, const std::vector<I64>& square, const Search& s) {
+std::vector<Solution> solve(const std::vector<Bounds>& bounds, const std::vector<I64>& square,
+                            const Search& s) {
   const auto best_slope = [&](const Corridor& corridor) {
     return argmax(s.b_low * fraction, s.b_high * fraction, [&](I64 slope) { return corridor.slack(slope); });
   };
@@ -107,8 +111,10 @@ std::vector<Solution> solve(const std::vector<Bounds>& bounds, const std::vector
     const I64 middle = best_slope(corridor) / (fraction * s.slope_step);
     for (I64 b = middle - 3; b <= middle + 3; ++b) {
       const I64 unit = fraction << s.offset_scale;
-      const I64 low = corridor.low(b * s.slope_step * fraction), high = corridor.high(b * s.slope_step * fraction);
-      for (I64 a = low >= 0 ? (low + unit - 1) / unit : -(-low / unit); a * unit <= high; ++a) found.push_back({a, b, c});
+      const I64 low = corridor.low(b * s.slope_step * fraction),
+                high = corridor.high(b * s.slope_step * fraction);
+      for (I64 a = low >= 0 ? (low + unit - 1) / unit : -(-low / unit); a * unit <= high; ++a)
+        found.push_back({a, b, c});
     }
   }
   return found;
@@ -135,7 +141,9 @@ int exponent_of(U32 result) { return static_cast<int>(result >> 23 & 255) - 127;
 I64 mantissa_of(U32 result) { return (result & 0x7fffff) | 0x800000; }
 
 /// y = floor((sum + k) / 2^shift) for an integer y.
-Bounds rounded(I64 y, int shift, I64 k) { return {true, (y << shift) - k, (y << shift) - k + (I64{1} << shift) - 1}; }
+Bounds rounded(I64 y, int shift, I64 k) {
+  return {true, (y << shift) - k, (y << shift) - k + (I64{1} << shift) - 1};
+}
 
 /// A value that was truncated to 24 bits, in units of 2^-unit.
 Bounds truncated(U32 result, int unit) {
@@ -172,7 +180,8 @@ void fit(const char* name, int segments, const MakeSegment& make) {
   pool.clear();
   for (int i = 0; i < segments; ++i) {
     std::printf("%s %d", name, i);
-    for (const Solution& s : solutions[i]) std::printf(" %lld %lld %lld", (long long)s.a, (long long)s.b, (long long)s.c);
+    for (const Solution& s : solutions[i])
+      std::printf(" %lld %lld %lld", (long long)s.a, (long long)s.b, (long long)s.c);
     std::printf("%s\n", solutions[i].size() == 1 ? "" : "  NOT UNIQUE");
   }
   std::fflush(stdout);
@@ -221,17 +230,20 @@ void fit_roots(const std::string& folder) {
 }
 
 void fit_logarithm_and_sine(const std::string& folder) {
-  const auto lg2 = load(folder + "/lg2", 1 << 24);  // [0.5, 1), then [1, 2): each pins other bits of the same segment
+  const auto lg2 =
+      load(folder + "/lg2", 1 << 24);  // [0.5, 1), then [1, 2): each pins other bits of the same segment
   fit("lg2", 64, [&](int s) {
     return make_segment(
         1 << 17,
         [&](U32 x) {
           const U32 m = static_cast<U32>(s) << 17 | x;
-          const Bounds above = m == 0 ? Bounds{} : truncated(lg2[1u << 23 | m], 36), below = truncated(lg2[m], 36);
+          const Bounds above = m == 0 ? Bounds{} : truncated(lg2[1u << 23 | m], 36),
+                       below = truncated(lg2[m], 36);
           constexpr I64 one = I64{1} << 36;
           I64 low = 0, high = one;  // below one the result is the one's complement of a negative sum
           if (above.known) low = above.low, high = above.high;
-          if (below.known) low = std::max(low, one - 1 - below.high), high = std::min(high, one - 1 - below.low);
+          if (below.known)
+            low = std::max(low, one - 1 - below.high), high = std::min(high, one - 1 - below.low);
           return Bounds{true, (low << 2) - 0x3345, (high << 2) + 3 - 0x3345};
         },
         [](U32 x) { return I64{2} * truncated_square(x); }, {12, 1, -2047, 2047, 0, 262143});

@@ -1,5 +1,5 @@
-// The operands of the recorded arithmetic: a stream of triples, the same on device and host, in which near-cancelling sums,
-// results around the smallest normal number, ties and special values are frequent.
+// The operands of the recorded arithmetic: a stream of triples, the same on device and host, in which
+// near-cancelling sums, results around the smallest normal number, ties and special values are frequent.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,19 @@ struct Triple {
   std::uint64_t a, b, c;
 };
 
-/// One of eight special patterns: zero, the smallest subnormal and normal, one, the largest, infinity, two NaNs.
+/// One of eight special patterns: zero, the smallest subnormal and normal, one, the largest, infinity, two
+/// NaNs.
 PLD_HOST_DEVICE inline std::uint64_t special(int exponent_bits, int mantissa_bits, std::uint64_t pick) {
   const std::uint64_t one_ulp = 1, normal = one_ulp << mantissa_bits;
   const std::uint64_t infinity = ((one_ulp << exponent_bits) - 1) << mantissa_bits;
   const std::uint64_t one = ((one_ulp << (exponent_bits - 1)) - 1) << mantissa_bits;
-  const std::uint64_t all[8] = {0, 1, normal, one, infinity - 1, infinity, infinity + 1, infinity + normal / 2 + 5};
+  const std::uint64_t all[8] = {
+      0, 1, normal, one, infinity - 1, infinity, infinity + 1, infinity + normal / 2 + 5};
   return all[pick & 7] | (pick >> 3 & 1) << (exponent_bits + mantissa_bits);
 }
 
-PLD_HOST_DEVICE inline std::uint64_t with_exponent(std::uint64_t x, int exponent_bits, int mantissa_bits, std::int64_t e) {
+PLD_HOST_DEVICE inline std::uint64_t with_exponent(std::uint64_t x, int exponent_bits, int mantissa_bits,
+                                                   std::int64_t e) {
   const std::int64_t top = (std::int64_t{1} << exponent_bits) - 1;
   const std::uint64_t field = static_cast<std::uint64_t>(e < 0 ? 0 : e > top ? top : e) << mantissa_bits;
   return (x & ~(static_cast<std::uint64_t>(top) << mantissa_bits)) | field;
@@ -50,13 +53,16 @@ PLD_HOST_DEVICE inline Triple triple(int exponent_bits, int mantissa_bits, std::
   const std::int64_t bias = (std::int64_t{1} << (exponent_bits - 1)) - 1;
   const std::int64_t wobble = static_cast<std::int64_t>(v >> 8 & 7) - 3;
   Triple r = {t & mask, u & mask, mix64(v) & mask};
-  const auto fit = [&](std::uint64_t x, std::int64_t e) { return with_exponent(x, exponent_bits, mantissa_bits, e); };
+  const auto fit = [&](std::uint64_t x, std::int64_t e) {
+    return with_exponent(x, exponent_bits, mantissa_bits, e);
+  };
   switch (s & 7) {
     case 0:  // random bits
       break;
     case 1:
     case 2:  // around one
-      r = {fit(r.a, bias + wobble), fit(r.b, bias), fit(r.c, bias + wobble + static_cast<std::int64_t>(v >> 16 & 31) - 16)};
+      r = {fit(r.a, bias + wobble), fit(r.b, bias),
+           fit(r.c, bias + wobble + static_cast<std::int64_t>(v >> 16 & 31) - 16)};
       break;
     case 3: {  // a product around the smallest normal number
       const std::int64_t e = 2 + static_cast<std::int64_t>((v >> 16) % static_cast<std::uint64_t>(bias));
@@ -71,7 +77,8 @@ PLD_HOST_DEVICE inline Triple triple(int exponent_bits, int mantissa_bits, std::
       r.c = r.a ^ (v >> 20 & 0x8007);
       break;
     case 6:  // few bits: exact results and ties
-      r = {trimmed(fit(r.a, bias + wobble), mantissa_bits, v >> 16), trimmed(fit(r.b, bias), mantissa_bits, v >> 24),
+      r = {trimmed(fit(r.a, bias + wobble), mantissa_bits, v >> 16),
+           trimmed(fit(r.b, bias), mantissa_bits, v >> 24),
            trimmed(fit(r.c, bias - mantissa_bits + wobble), mantissa_bits, v >> 32)};
       break;
     default:  // special values among random ones
