@@ -1,10 +1,14 @@
+// Foreign PTX in the machine: what a program links that needs nothing else.
 #include <palladion/isa/parse.h>
-#include <palladion/isa/print.h>
 #include <palladion/isa/verify.h>
+#include <palladion/sim/machine.h>
 
 #include <cstdio>
+#include <cstring>
+#include <vector>
 
 namespace isa = palladion::isa;
+namespace sim = palladion::sim;
 
 constexpr const char* ptx = R"(
 .version 8.7
@@ -31,6 +35,19 @@ int main() {
   }
   const auto complaints = isa::verify(*module);
   std::fputs(isa::render(complaints, ptx).c_str(), stderr);
-  std::fputs(isa::print(*module).c_str(), stdout);
-  return complaints.empty() && module->find_entry("store_tid") != nullptr ? 0 : 1;
+
+  std::vector<uint32_t> out(64, ~0U);
+  sim::Machine machine(*isa::find_arch("h200"));
+  const uint64_t address =
+      machine.memory().bind({reinterpret_cast<uint8_t*>(out.data()), out.size() * 4}, "out");
+  sim::Launch launch;
+  launch.module = &*module;
+  launch.block = {64, 1, 1};
+  launch.params.resize(8);
+  std::memcpy(launch.params.data(), &address, 8);
+  const sim::RunResult result = machine.run(launch);
+  for (const sim::Finding& f : result.findings) std::fputs(sim::render(f).c_str(), stderr);
+  for (uint32_t i = 0; i < out.size(); ++i)
+    if (out[i] != i) return 1;
+  return complaints.empty() && result.clean() ? 0 : 1;
 }

@@ -16,7 +16,7 @@ run("configure" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/bui
   -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix)
 run("build" ${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run("parse_and_run" ${WORK_DIR}/build/parse_and_run)
-run("links_all" ${WORK_DIR}/build/links_all)
+run("own_kernel" ${WORK_DIR}/build/own_kernel)
 
 if(BUILD_TYPE STREQUAL "Release")
   set(limit 10000000)
