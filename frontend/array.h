@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/elementwise.h"
+#include "frontend/errors.h"
 #include "frontend/layout.h"
 #include "frontend/ref.h"
 #include "frontend/scalar.h"
@@ -34,6 +35,11 @@ class Array {
   // ones in 32 bits (two in 16), when the layout's vectors are that long; others have one each.
   const std::vector<isa::Operand>& registers() const { return registers_; }
   int pack() const { return pack_of(dtype_, layout_); }
+  // An error for an array that was never assigned (default-constructed).
+  void check_assigned(std::source_location loc) const {
+    if (registers_.empty())
+      frontend::fail(frontend::Code::shape_mismatch, "an Array that was never assigned is used", loc);
+  }
   // One operand an element, in the order of Layout::index's `e`.
   std::vector<isa::Operand> elements() const;
   static int pack_of(DType dtype, const Layout& layout);

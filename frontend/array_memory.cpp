@@ -343,6 +343,7 @@ Scalar Ref::load_scalar(std::source_location loc) const {
 
 void Ref::store(const Array& value, std::source_location loc) const {
   const At at(loc);
+  value.check_assigned(loc);
   Recorder& r = Recorder::current();
   if (value.shape() != shape_ && !(value.layout().is_splat() && value.shape().empty())) {
     fail(Code::shape_mismatch,

@@ -74,6 +74,13 @@ void Ref::refresh_shape() {
   for (const Dim& d : dims_) shape_.push_back(d.size);
 }
 
+const Allocation& Ref::base() const {
+  if (base_ == nullptr)
+    fail(Code::bad_index, "a reference that was never given is used",
+         "references come from the kernel's arguments and from scratch");
+  return *base_;
+}
+
 Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) const {
   const At at(loc);
   if (indices.size() > rank()) {

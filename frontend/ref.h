@@ -75,9 +75,9 @@ class Ref {
   const Shape& shape() const { return shape_; }
   int64_t shape(size_t i) const { return shape_[i]; }
   size_t rank() const { return shape_.size(); }
-  DType dtype() const { return base_->dtype; }
-  MemorySpace space() const { return base_->space; }
-  const std::string& name() const { return base_->name; }
+  DType dtype() const { return base().dtype; }
+  MemorySpace space() const { return base().space; }
+  const std::string& name() const { return base().name; }
 
   // Integers and scalars drop their dimension, slices keep it; missing trailing ones are pl::all.
   template <class... Rest>
@@ -102,7 +102,8 @@ class Ref {
   void store(const Scalar& value, std::source_location loc = std::source_location::current()) const;
 
   // --- for other verbs
-  const Allocation& base() const { return *base_; }
+  // An error for a reference that looks at nothing (default-constructed).
+  const Allocation& base() const;
   const std::shared_ptr<const Allocation>& allocation() const { return base_; }
   const std::vector<Dim>& dims() const { return dims_; }
   const std::vector<Scalar>& starts() const { return starts_; }
