@@ -99,8 +99,10 @@ struct ArrayArg {
   bool is_scalar = false;
   Scalar value;
   std::source_location loc;
-  ArrayArg(const Array& a, std::source_location l = std::source_location::current())
-      : array(a), loc(l) {}                                                            // NOLINT
+  ArrayArg(const Array& a, std::source_location l = std::source_location::current())  // NOLINT
+      : array(a), loc(l) {
+    a.check_assigned(l);
+  }
   ArrayArg(const Scalar& s, std::source_location l = std::source_location::current())  // NOLINT
       : is_scalar(true), value(s), loc(l) {}
   template <class T>
