@@ -79,6 +79,9 @@ Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vecto
   const frontend::At at(loc);
   if (tiling.tiles.empty() || tiling.tiles.front().empty())
     fail(Code::bad_transform, "a tiled layout needs a tile");
+  for (const auto& tile : tiling.tiles)
+    for (const int64_t size : tile)
+      if (size <= 0) fail(Code::bad_transform, fmt::format("a tile of {} is not positive", size));
   Layout l;
   l.kind_ = Kind::tiled;
   l.tile_ = tiling.tiles.front();
