@@ -73,22 +73,21 @@ Effect mad(const Instruction& i, const DecodeContext& c) {
 }
 
 template <template <class> class Lo, template <class> class Hi>
-Effect by_half24(const Instruction& i, bool ternary_form) {
+Effect by_half24(const Instruction& i) {
   return Pure{for_integer(i.type(), [&]<class T>() -> LanesFn {
     if constexpr (sizeof(T) != 4) {
       return nullptr;
     } else if constexpr (requires { Lo<T>{}(T{}, T{}, T{}); }) {
       return i.mod("half") == "lo" ? lanes::apply<Lo<T>, T, T, T, T> : lanes::apply<Hi<T>, T, T, T, T>;
     } else {
-      (void)ternary_form;
       return i.mod("half") == "lo" ? lanes::apply<Lo<T>, T, T, T> : lanes::apply<Hi<T>, T, T, T>;
     }
   })};
 }
-Effect mul24(const Instruction& i, const DecodeContext&) { return by_half24<Mul24Lo, Mul24Hi>(i, false); }
+Effect mul24(const Instruction& i, const DecodeContext&) { return by_half24<Mul24Lo, Mul24Hi>(i); }
 Effect mad24(const Instruction& i, const DecodeContext&) {
   if (i.has("sat")) return Pure{lanes::apply<Mad24HiSat, int32_t, int32_t, int32_t, int32_t>};
-  return by_half24<Mad24Lo, Mad24Hi>(i, true);
+  return by_half24<Mad24Lo, Mad24Hi>(i);
 }
 
 template <template <class> class F>

@@ -408,7 +408,6 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   }
   if (!errors_.empty()) return tl::unexpected(errors_);
   p.sink_offset = reserve(512);
-  p.scratch_offset = reserve(512);
   p.carry_offset = reserve(4);
   lay_out_symbols();
   uint32_t start = 0;

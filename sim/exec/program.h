@@ -85,7 +85,7 @@ struct Program {
   std::vector<InitialValue> initial_values;
   std::vector<InitialValue> dynamic_values;  // refreshed when read
   uint32_t register_bytes = 0;               // a warp's block
-  uint32_t sink_offset = 0, carry_offset = 0, scratch_offset = 0;
+  uint32_t sink_offset = 0, carry_offset = 0;
   std::vector<uint32_t> register_offsets_base;  // by function index: index into register_offsets
   std::vector<uint32_t> register_offsets;
   std::vector<uint64_t> symbol_address;             // by SymbolId: global address, offset in shared or local
