@@ -114,6 +114,17 @@ struct Function {
   std::vector<std::string> other_directives;  // ".abi_preserve 8": no meaning here, printed back
 };
 
+// What the author calls a part of a variable's memory: an array of a frontend kernel in the one block of
+// shared memory that it takes. Several names may share bytes, at different times of the kernel.
+struct BufferName {
+  SymbolId symbol = no_id;
+  uint64_t offset = 0;  // bytes from the symbol
+  uint64_t bytes = 0;
+  std::string name;
+  std::string element;          // "f16", "mbarrier"
+  std::vector<int64_t> shape;   // of the array, as its author sees it
+};
+
 // .alias name, target: both are function symbols; calls of `name` reach `target`.
 struct Alias {
   SymbolId name = no_id, target = no_id;
@@ -132,6 +143,7 @@ struct Module {
   std::vector<Alias> aliases;
   std::vector<std::string> pragmas;         // at module level
   std::vector<std::string> debug_sections;  // .section ... { } kept as text
+  std::vector<BufferName> buffers;          // for messages; PTX text does not carry them
 
   const Function* find_function(std::string_view name) const;
   const Function* find_entry(std::string_view name) const;  // empty name: the only entry, else nullptr
