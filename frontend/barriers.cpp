@@ -168,6 +168,11 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   state->type = type;
   state->count = count;
   state->offset = r.allocate_barriers(count);
+  r.name_barriers({.offset = static_cast<uint64_t>(state->offset),
+                   .bytes = static_cast<uint64_t>(count) * 8,
+                   .name = name,
+                   .element = "mbarrier",
+                   .shape = {count}});
   r.in_prologue([&] {
     state->phases = r.reg(Type::b32);
     r.emit("mov.b32", {state->phases, Operand::imm(0)});

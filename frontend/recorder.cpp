@@ -181,6 +181,18 @@ int64_t Recorder::allocate_barriers(int64_t count) {
   return at * 8;
 }
 
+void Recorder::name_smem(isa::BufferName buffer) { module_.buffers.push_back(std::move(buffer)); }
+void Recorder::name_barriers(isa::BufferName buffer) { barrier_names_.push_back(std::move(buffer)); }
+
+// The symbol, and where barriers are, is known when the kernel is complete.
+void Recorder::place_names() {
+  for (isa::BufferName& b : barrier_names_) {
+    b.offset += static_cast<uint64_t>(pl::align_to(smem_high_, 16));
+    module_.buffers.push_back(std::move(b));
+  }
+  for (isa::BufferName& b : module_.buffers) b.symbol = smem_symbol_;
+}
+
 // The offsets behind the arrays are known when the kernel is complete; finish() writes them.
 Operand Recorder::barrier_base() {
   if (!barrier_base_.is(Operand::Kind::reg)) {
@@ -397,6 +409,7 @@ void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
     }
   }
   assemble_body();
+  place_names();
   fill_launch(kernel, loc);
   kernel.name = function_->name;
   // `function_` points into the deque, whose elements stay where they are when it is moved.

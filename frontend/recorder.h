@@ -89,6 +89,9 @@ class Recorder {
   int64_t smem_mark() const { return smem_top_; }
   void release_smem(int64_t mark) { smem_top_ = mark; }
   int64_t allocate_barriers(int64_t count);  // never released: initialised once at entry
+  // What findings call the bytes at an offset from smem_base(), or from barrier_base().
+  void name_smem(isa::BufferName buffer);
+  void name_barriers(isa::BufferName buffer);
   int64_t reduction_scratch();               // offset of the scratch of thread 0; one a thread follows
 
   // --- parameters -----------------------------------------------------------------------------
@@ -123,6 +126,7 @@ class Recorder {
   friend class UserCode;
   void begin_entry();
   void record_barrier_inits();
+  void place_names();
   void assemble_body();
   void fill_launch(plgpu::Kernel& kernel, const Loc& loc);
   const Operand* find_known(const std::string& key) const;
@@ -145,6 +149,7 @@ class Recorder {
   int64_t smem_top_ = 0, smem_high_ = 0;
   int64_t barriers_ = 0;  // 8-byte slots, placed behind everything else
   int64_t reduction_scratch_ = -1;
+  std::vector<isa::BufferName> barrier_names_;
   Operand barrier_base_;
   std::vector<plgpu::Param> params_;
   std::vector<Operand> param_values_;

@@ -24,6 +24,8 @@ void check_type(const SmemType& type, const std::string& name, const std::source
   }
 }
 
+int64_t size_of(const SmemType& type) { return pl::volume(type.shape) * pl::bytes(type.dtype); }
+
 Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const std::source_location& loc) {
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::smem;
@@ -32,10 +34,13 @@ Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, type.options.transforms, loc);
   a->smem_offset = offset;
+  Recorder::current().name_smem({.offset = static_cast<uint64_t>(offset),
+                                 .bytes = static_cast<uint64_t>(size_of(type)),
+                                 .name = name,
+                                 .element = std::string(pl::name(type.dtype)),
+                                 .shape = type.shape});
   return Ref(std::move(a));
 }
-
-int64_t size_of(const SmemType& type) { return pl::volume(type.shape) * pl::bytes(type.dtype); }
 
 }  // namespace
 

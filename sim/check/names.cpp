@@ -1,7 +1,9 @@
 // What the author calls the bytes that a finding is about.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/check/context.h"
 #include "sim/exec/exec.h"
@@ -17,8 +19,8 @@ struct Named {
 };
 
 bool is_shared(const isa::Symbol& s) {
-  return s.kind == isa::Symbol::Kind::variable && (s.variable.space == isa::Space::shared_cta ||
-                                                   s.variable.space == isa::Space::shared_cluster);
+  return s.kind == isa::Symbol::Kind::variable &&
+         (s.variable.space == isa::Space::shared_cta || s.variable.space == isa::Space::shared_cluster);
 }
 
 uint64_t slice_of(uint64_t bytes, uint64_t leading) {
@@ -79,23 +81,21 @@ std::string of_cta(const RunView& run, const ClusterState& cluster, uint32_t ran
 
 std::string shared_name(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes) {
   const uint32_t rank = address >> cta_rank_shift, offset = address & shared_offset_mask;
-  std::string out;
-  for (const Named& n : names_of(run, offset, bytes)) {
-    if (!out.empty()) out += " / ";
-    out += describe(n, offset, bytes, true);
-  }
+  std::set<std::string> names;
+  for (const Named& n : names_of(run, offset, bytes)) names.insert(describe(n, offset, bytes, true));
+  std::string out = fmt::format("{}", fmt::join(names, " / "));
   if (out.empty()) out = fmt::format("shared memory [0x{:x}, 0x{:x})", offset, offset + bytes);
   return out + of_cta(run, cluster, rank);
 }
 
 std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint32_t address) {
   const uint32_t rank = address >> cta_rank_shift, offset = address & shared_offset_mask;
-  std::string out;
+  std::set<std::string> names;
   for (const Named& n : names_of(run, offset, 8)) {
     const bool whole = n.bytes == 8 || n.slice == 8;
-    if (!out.empty()) out += " / ";
-    out += whole ? describe(n, offset, 8, false) : fmt::format("`{}`+{}", n.name, offset - n.base);
+    names.insert(whole ? describe(n, offset, 8, false) : fmt::format("`{}`+{}", n.name, offset - n.base));
   }
+  std::string out = fmt::format("{}", fmt::join(names, " / "));
   out = out.empty() ? fmt::format("mbarrier at shared address 0x{:x}", offset) : "mbarrier " + out;
   return out + of_cta(run, cluster, rank);
 }
