@@ -88,6 +88,8 @@ class Grid {
   void admit();
   bool run_all();
   void retire();
+  void tell_edge();
+  void tell_retired(ClusterState& c);
   void collect(ClusterState& c);
   uint64_t total_progress() const;
   unsigned host_threads() const;
@@ -101,7 +103,6 @@ class Grid {
 };
 
 unsigned Grid::host_threads() const {
-  if (options_.observer != nullptr) return 1;
   const unsigned all =
       options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
   return static_cast<unsigned>(std::min<uint64_t>(all, std::min(limit_, clusters_)));
@@ -115,7 +116,19 @@ void Grid::admit() {
   }
 }
 
+void Grid::tell_edge() {
+  if (options_.observer == nullptr) return;
+  std::vector<ClusterState*> view;
+  for (const auto& c : resident_) view.push_back(c.get());
+  options_.observer->edge(view);
+}
+
+void Grid::tell_retired(ClusterState& c) {
+  if (c.observer) options_.observer->retire(c);
+}
+
 void Grid::collect(ClusterState& c) {
+  tell_retired(c);
   result_.instructions += c.instructions;
   result_.printed += c.printed;
   progress_done_ += c.progress;
@@ -166,14 +179,16 @@ void Grid::run() {
       ClusterState& c = *resident_[i];
       if (c.ctas.empty()) start_cluster(context_, c);
       ran[i] = run_quantum(context_, c, quantum);
-      if (c.finished())  // its memory is not needed until the edge
-        for (CtaState& cta : c.ctas) {
-          cta.shared = {};
-          cta.warps.clear();
-        }
+      if (!c.finished()) return;
+      if (c.observer) c.observer->ended();
+      for (CtaState& cta : c.ctas) {  // its memory is not needed until the edge
+        cta.shared = {};
+        cta.warps.clear();
+      }
     });
     bool useful = std::ranges::any_of(ran, &QuantumResult::useful);
     bool at_edge = false;
+    tell_edge();
     for (auto& c : resident_)
       if (!c->faulted) at_edge |= run_edge(context_, *c);
     const size_t before = resident_.size();
@@ -192,7 +207,9 @@ void Grid::run() {
     if (!faulted_ && !resident_.empty() && (nothing_runs || stuck >= stuck_edges)) {
       std::vector<const ClusterState*> view;
       for (const auto& c : resident_) view.push_back(c.get());
-      result_.findings.push_back(describe_deadlock(context_.program, view, next_ < clusters_));
+      Finding f = describe_deadlock(context_.program, view, next_ < clusters_);
+      if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < clusters_, f);
+      result_.findings.push_back(std::move(f));
       break;
     }
     uint64_t instructions = result_.instructions;
@@ -282,12 +299,20 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   state.param_base = memory_.allocate(launch.params.size(), "kernel parameters");
   std::copy(launch.params.begin(), launch.params.end(), memory_.find(state.param_base, launch.params.size()));
 
-  const RunContext context{**program, state, memory_, options.schedule, options.observer, options.stop};
+  std::vector<uint8_t> watch;
+  if (options.observer != nullptr) {
+    options.observer->start({program->get(), &state, &memory_});
+    for (uint32_t pc = 0; pc < (*program)->code.size(); ++pc) watch.push_back(options.observer->watches(pc));
+  }
+  const RunContext context{
+      **program,   state, memory_, options.schedule, options.observer, watch.empty() ? nullptr : watch.data(),
+      options.stop};
   const uint64_t per_cluster = launch.cluster.count();
   const uint64_t clusters = launch.grid.count() / per_cluster;
   const uint64_t resident =
       std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
   Grid(context, options, clusters, resident, result).run();
+  if (options.observer != nullptr) options.observer->finish(result.findings);
   memory_.release(state.param_base);
   return result;
 }

@@ -27,11 +27,11 @@ struct Launch {
 };
 
 struct RunOptions {
-  Schedule schedule;                        // functional
-  unsigned threads = 0;                     // host threads; 0 = all cores
-  uint64_t max_instructions = 0;            // warp instructions after which the run is given up; 0 = no limit
-  Observer* observer = nullptr;             // forces one host thread
-  const std::atomic<bool>* stop = nullptr;  // set from outside: end with what is known
+  Schedule schedule;              // functional
+  unsigned threads = 0;           // host threads; 0 = all cores
+  uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
+  Observer* observer = nullptr;
+  const std::atomic<bool>* stop = nullptr;                    // set from outside: end with what is known
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
 };
 

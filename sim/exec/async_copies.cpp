@@ -40,7 +40,7 @@ void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string c
 
 void complete_tx(ClusterState& cluster, const AsyncOrigin& origin, uint32_t mbarrier, uint32_t bytes) {
   std::string why;
-  if (mbarrier_complete_tx(cluster, mbarrier, bytes, &why)) return;
+  if (mbarrier_complete_tx(cluster, origin.origin(), mbarrier, bytes, &why)) return;
   async_fault(cluster, origin, "PLD3076",
               fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
               "the mbarrier must stay initialised until every copy that completes on it has landed");
@@ -97,6 +97,9 @@ class LaneCopies final : public AsyncOp::Body {
     }
   }
   const char* name() const override { return "cp.async"; }
+  // The bytes of a lane, for observers.
+  Piece target(int lane) const { return {true, targets_[lane], bytes_}; }
+  uint32_t source_bytes(int lane) const { return source_bytes_[lane]; }
 
  private:
   uint32_t lanes_, bytes_;
@@ -138,6 +141,26 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
   return true;
 }
 
+void announce(const Exec& x, const LaneCopies& copies, uint64_t id) {
+  const MicroOp& op = x.op_at(x.pc);
+  const DecodedOperand& source = op.operands[effect<isa::CpAsync>(op).src];
+  Piece reads[32], writes[32];
+  size_t n = 0, n_reads = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    writes[n++] = copies.target(i);
+    if (copies.source_bytes(i) != 0)
+      reads[n_reads++] = {false, x.address_of_lane(source, i), copies.source_bytes(i)};
+  }
+  x.observer()->issued(x.origin(), {.id = id,
+                                    .group = GroupKind::cp_async,
+                                    .reads = std::span(reads, n_reads),
+                                    .writes = std::span(writes, n),
+                                    .mbarriers = {},
+                                    .mbarrier_bytes = {},
+                                    .name = copies.name()});
+}
+
 }  // namespace
 
 Step exec_cp_async(Exec& x, const MicroOp& op) {
@@ -145,7 +168,10 @@ Step exec_cp_async(Exec& x, const MicroOp& op) {
   auto copies = std::make_unique<LaneCopies>(x.active, static_cast<uint32_t>(e.bytes));
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (!add_lane(x, op, e, std::countr_zero(m), *copies)) return Step::fault;
-  journal_issue(x.warp->cp_async, x.issue(std::move(copies), x.active), x.active);
+  const LaneCopies& issued = *copies;
+  const uint64_t id = x.issue(std::move(copies), x.active);
+  journal_issue(x.warp->cp_async, id, x.active);
+  if (x.observer() != nullptr) announce(x, issued, id);
   return Step::next;
 }
 
@@ -161,17 +187,20 @@ void commit(Journal& journal, uint32_t lanes) {
 
 Step exec_cp_async_commit(Exec& x, const MicroOp&) {
   commit(x.warp->cp_async, x.active);
+  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::cp_async);
   return Step::next;
 }
 
 // wait_all is a commit and a wait for every group.
 Step exec_cp_async_wait(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::CpAsyncWait>(op);
-  if (x.take_resumed()) return Step::next;
-  if (e.all) commit(x.warp->cp_async, x.active);
   const uint64_t allowed = e.all ? 0 : static_cast<uint64_t>(e.n);
-  if (journal_satisfied(x.warp->cp_async, x.active, allowed, false)) return Step::next;
-  return x.wait(Wait::Kind::cp_async_group, 0, allowed);
+  const bool resumed = x.take_resumed();
+  if (e.all && !resumed) exec_cp_async_commit(x, op);
+  if (!resumed && !journal_satisfied(x.warp->cp_async, x.active, allowed, false))
+    return x.wait(Wait::Kind::cp_async_group, 0, allowed);
+  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::cp_async, allowed, false);
+  return Step::next;
 }
 
 // --- cp.async.mbarrier.arrive ---------------------------------------------------------------------
@@ -194,12 +223,14 @@ class DeferredArrival final : public AsyncOp::Body {
   }
   void land(ClusterState& cluster) override {
     std::string why;
-    if (!mbarrier_arrive(cluster, mbarrier_, static_cast<uint32_t>(std::popcount(origin_.lanes)), 0, &why))
+    const auto count = static_cast<uint32_t>(std::popcount(origin_.lanes));
+    if (!mbarrier_arrive(cluster, origin_.origin(), mbarrier_, count, 0, &why))
       async_fault(
           cluster, origin_, "PLD3044", why,
           "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
   }
   const char* name() const override { return "cp.async.mbarrier.arrive"; }
+  const std::vector<uint64_t>& awaited() const { return awaited_; }
 
  private:
   AsyncOrigin origin_;
@@ -239,7 +270,10 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
     if (!e.noinc &&
         !raise_pending(x, x.shared(at, 8, "mbarrier access"), static_cast<uint32_t>(std::popcount(same))))
       return Step::fault;
-    x.issue(std::make_unique<DeferredArrival>(x, Exec::shared_address(at), same), same);
+    auto arrival = std::make_unique<DeferredArrival>(x, Exec::shared_address(at), same);
+    const DeferredArrival& issued = *arrival;
+    const uint64_t id = x.issue(std::move(arrival), same);
+    if (x.observer() != nullptr) x.observer()->arrival_deferred(x.origin(same), id, issued.awaited());
   }
   return Step::next;
 }
@@ -247,14 +281,17 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
 // --- bulk groups ----------------------------------------------------------------------------------
 Step exec_bulk_commit(Exec& x, const MicroOp&) {
   commit(x.warp->bulk, x.active);
+  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::bulk);
   return Step::next;
 }
 
 Step exec_bulk_wait(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::BulkWait>(op);
-  if (x.take_resumed()) return Step::next;
-  if (journal_satisfied(x.warp->bulk, x.active, static_cast<uint64_t>(e.n), e.read)) return Step::next;
-  return x.wait(Wait::Kind::bulk_group, 0, static_cast<uint64_t>(e.n), e.read);
+  const auto allowed = static_cast<uint64_t>(e.n);
+  if (!x.take_resumed() && !journal_satisfied(x.warp->bulk, x.active, allowed, e.read))
+    return x.wait(Wait::Kind::bulk_group, 0, allowed, e.read);
+  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::bulk, allowed, e.read);
+  return Step::next;
 }
 
 }  // namespace palladion::sim

@@ -7,6 +7,9 @@
 
 namespace palladion::sim {
 
+// The most CTAs that a cluster can have, non-portable sizes included.
+inline constexpr size_t max_cluster_ctas = 16;
+
 // The instruction that issued an operation, cheap to keep; a Site is made of it only for a finding.
 struct AsyncOrigin {
   const Program* program = nullptr;
@@ -21,6 +24,10 @@ struct AsyncOrigin {
         cta_rank(static_cast<uint16_t>(x.cta->rank)),
         warp(static_cast<uint16_t>(x.warp->id)) {}
   Site site(const ClusterState& cluster) const;
+  Origin origin() const {
+    const MicroOp& op = program->code[pc];
+    return {cta_rank, warp, lanes, pc, op.instruction, op.effect};
+  }
 };
 
 // Stops the grid because of an operation that is under way.

@@ -39,6 +39,7 @@ class LinearCopy final : public AsyncOp::Body {
   }
   bool at_edge() const override { return reduce_ != nullptr && target_.global != nullptr; }
   const char* name() const override { return reduce_ != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
+  void announce(const Exec& x, uint64_t id, uint64_t source, uint64_t target) const;
 
  private:
   void put(uint8_t* to) const {
@@ -56,6 +57,28 @@ class LinearCopy final : public AsyncOp::Body {
   size_t count_ = 0;
   std::unique_ptr<uint8_t[]> staging_;
 };
+
+void LinearCopy::announce(const Exec& x, uint64_t id, uint64_t source, uint64_t target) const {
+  const Piece read{source_.global == nullptr, source_.global == nullptr ? source_.shared : source, bytes_};
+  Piece writes[max_cluster_ctas];
+  uint32_t mbarriers[max_cluster_ctas], bytes[max_cluster_ctas];
+  size_t n = 0;
+  if (target_.global != nullptr) writes[n++] = {false, target, bytes_};
+  for_each_rank(ctas_, [&](uint32_t rank) {
+    bytes[n] = bytes_;
+    mbarriers[n] = at_rank(mbarrier_, rank);
+    writes[n++] = {true, at_rank(target_.shared, rank), bytes_};
+  });
+  const size_t signals = ctas_ != 0 ? n : 0;
+  x.observer()->issued(origin_.origin(), {.id = id,
+                                          .group = signals == 0 ? GroupKind::bulk : GroupKind::none,
+                                          .reduces = reduce_ != nullptr,
+                                          .reads = std::span(&read, 1),
+                                          .writes = std::span(writes, n),
+                                          .mbarriers = std::span(mbarriers, signals),
+                                          .mbarrier_bytes = std::span(bytes, signals),
+                                          .name = name()});
+}
 
 bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what, Range& range) {
   if (space == isa::Space::global) return (range.global = x.global(address, bytes, what)) != nullptr;
@@ -97,8 +120,10 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
     if (!check_multicast(x, ctas, "bulk copy")) return Step::fault;
     copy->signal(static_cast<uint32_t>(ctas), Exec::shared_address(mbarrier));
   }
+  const LinearCopy& issued = *copy;
   const uint64_t id = x.issue(std::move(copy), self);
   if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, self);
+  if (x.observer() != nullptr) issued.announce(x, id, source, target);
   return Step::next;
 }
 

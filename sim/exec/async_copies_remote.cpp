@@ -18,6 +18,7 @@ class RemoteValues final : public AsyncOp::Body {
     targets_[lane] = target, mbarriers_[lane] = mbarrier;
   }
   uint8_t* value(int lane) { return values_[lane]; }
+  void announce(const Exec& x, uint64_t id) const;
 
   void land(ClusterState& cluster) override {
     for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
@@ -39,6 +40,25 @@ class RemoteValues final : public AsyncOp::Body {
   uint32_t targets_[32], mbarriers_[32];
   uint8_t values_[32][16];
 };
+
+void RemoteValues::announce(const Exec& x, uint64_t id) const {
+  Piece writes[32];
+  uint32_t mbarriers[32], bytes[32];
+  size_t n = 0;
+  for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    bytes[n] = bytes_;
+    mbarriers[n] = mbarriers_[i];
+    writes[n++] = {true, targets_[i], bytes_};
+  }
+  x.observer()->issued(origin_.origin(), {.id = id,
+                                          .reduces = reduce_ != nullptr,
+                                          .reads = {},
+                                          .writes = std::span(writes, n),
+                                          .mbarriers = std::span(mbarriers, n),
+                                          .mbarrier_bytes = std::span(bytes, n),
+                                          .name = name()});
+}
 
 struct Operands {
   int address, src, mbar;
@@ -67,7 +87,9 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
       std::memcpy(values->value(i) + size * static_cast<size_t>(k), &v, size);
     }
   }
-  x.issue(std::move(values), x.active);
+  const RemoteValues& issued = *values;
+  const uint64_t id = x.issue(std::move(values), x.active);
+  if (x.observer() != nullptr) issued.announce(x, id);
   return Step::next;
 }
 

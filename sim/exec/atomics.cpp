@@ -243,19 +243,6 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
   return true;
 }
 
-void notify(const Exec& x, const MicroOp& op, isa::Space space, uint64_t size, const uint64_t* addresses) {
-  Event event;
-  event.kind = Event::Kind::access;
-  event.who = {x.cluster.index, static_cast<uint16_t>(x.cta->rank), static_cast<uint16_t>(x.warp->id)};
-  event.lanes = x.active;
-  event.instruction = op.instruction;
-  event.space = space;
-  event.write = true;
-  event.size = static_cast<uint32_t>(size);
-  event.addresses = addresses;
-  x.observer->on(event);
-}
-
 }  // namespace
 
 // Lanes go one after the other, lowest first: PTX leaves the order open, the machine repeats it.
@@ -272,7 +259,10 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
   if (!resolve(x, e, addresses, size * static_cast<uint64_t>(e.elements), targets)) return Step::fault;
   // GMEM is shared with other clusters: atomics on it are performed in a fixed order, between quanta.
   if (targets.global != 0 && !x.at_edge) return x.wait(Wait::Kind::edge);
-  if (x.observer != nullptr) notify(x, op, e.space, size * static_cast<uint64_t>(e.elements), addresses);
+  if (x.observer() != nullptr)
+    x.observer()->accessed(x.origin(), {Access::Kind::atomic, e.space,
+                                        static_cast<uint32_t>(size * static_cast<uint64_t>(e.elements)),
+                                        addresses, x.active, e.order, e.scope});
   const bool packed = e.type == Type::f16x2 || e.type == Type::bf16x2;
   Performer performer{x, op, e, size, packed ? size_t{2} : size_t{1}};
   for (uint32_t m = x.active; m != 0; m &= m - 1) {

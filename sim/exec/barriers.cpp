@@ -33,6 +33,13 @@ void write_result(Exec& x, const isa::CtaBarrier& e, const MicroOp& op, const Na
   x.predicate(d) = (x.predicate(d) & ~x.active) | (value ? x.active : 0);
 }
 
+void notify(const Exec& x, CtaBarrierEvent::Step step, uint64_t id, uint32_t threads,
+            bool completed = false) {
+  if (x.observer() == nullptr) return;
+  x.observer()->cta_barrier(
+      x.origin(), {step, static_cast<uint32_t>(id), threads, x.self().barrier_generation, completed});
+}
+
 // Arrival counts go by warps for aligned barriers, by threads for the others.
 Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
   NamedBarrier& b = x.cta->barriers[id];
@@ -47,6 +54,7 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
     b.all &= p == x.active;
     b.any |= p != 0;
   }
+  x.self().barrier_generation = b.generation;
   b.arrived += e.aligned ? 32 : static_cast<uint32_t>(std::popcount(x.active));
   x.changed();
   const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
@@ -56,9 +64,12 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
                    fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
   const uint64_t generation = b.generation;
   if (b.arrived >= exact) reset(b);
+  const bool completed = b.generation != generation;
+  notify(x, CtaBarrierEvent::Step::arrive, id, threads, completed);
   if (e.action == isa::BarrierAction::arrive) return Step::next;
-  if (b.generation != generation) {
+  if (completed) {
     write_result(x, e, op, b);
+    notify(x, CtaBarrierEvent::Step::pass, id, threads);
     return Step::next;
   }
   return x.wait(Wait::Kind::cta_barrier, id, generation);
@@ -73,16 +84,24 @@ Step exec_cta_barrier(Exec& x, const MicroOp& op) {
   const uint64_t id = e.id < 0 ? 0 : x.uniform_value(op.operands[e.id]);
   if (id >= x.cta->barriers.size())
     return x.fault("PLD3030", fmt::format("barrier {} does not exist: a CTA has 16, 0 to 15", id));
+  const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
   if (x.take_resumed()) {
     write_result(x, e, op, x.cta->barriers[id]);
+    notify(x, CtaBarrierEvent::Step::pass, id, threads);
     return Step::next;
   }
-  const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
   if (threads % 32 != 0)
     return x.fault("PLD3033",
                    fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));
   return arrive(x, op, e, id, threads);
 }
+
+namespace {
+void notify(const Exec& x, ClusterBarrierEvent::Step step, bool completed = false) {
+  if (x.observer() != nullptr)
+    x.observer()->cluster_barrier(x.origin(), {step, x.self().cluster_generation, completed});
+}
+}  // namespace
 
 Step exec_cluster_barrier(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::ClusterBarrier>(op);
@@ -95,15 +114,18 @@ Step exec_cluster_barrier(Exec& x, const MicroOp& op) {
     b.arrived += static_cast<uint32_t>(std::popcount(x.active));
     x.self().cluster_generation = b.generation;
     x.changed();
-    if (b.arrived >= alive) {
+    const bool completed = b.arrived >= alive;
+    if (completed) {
       b.arrived = 0;
       ++b.generation;
     }
+    notify(x, ClusterBarrierEvent::Step::arrive, completed);
     return Step::next;
   }
-  if (x.take_resumed()) return Step::next;
-  if (b.generation > x.self().cluster_generation) return Step::next;
-  return x.wait(Wait::Kind::cluster_barrier, 0, x.self().cluster_generation);
+  if (!x.take_resumed() && b.generation <= x.self().cluster_generation)
+    return x.wait(Wait::Kind::cluster_barrier, 0, x.self().cluster_generation);
+  notify(x, ClusterBarrierEvent::Step::pass);
+  return Step::next;
 }
 
 namespace {
@@ -120,10 +142,25 @@ uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
   return x.shared(address, 8, "mbarrier access");
 }
 
-MbarrierState state_at(const uint8_t* bytes) {
+uint64_t word_at(const uint8_t* bytes) {
   uint64_t word;
   std::memcpy(&word, bytes, 8);
-  return MbarrierState::decode(word);
+  return word;
+}
+MbarrierState state_at(const uint8_t* bytes) { return MbarrierState::decode(word_at(bytes)); }
+
+// The object begins or ends.
+void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint32_t count,
+                 uint64_t before, uint64_t after) {
+  if (x.observer() == nullptr) return;
+  MbarrierEvent event;
+  event.action = e.action;
+  event.address = Exec::shared_address(x.address_of_lane(op.operands[e.address], lane));
+  event.lanes = 1U << lane;
+  event.count = count;
+  event.before = before;
+  event.after = after;
+  x.observer()->mbarrier(x.origin(event.lanes), event);
 }
 
 void put_state(uint8_t* bytes, const MbarrierState& s) {
@@ -140,10 +177,12 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     if (count == 0 || count > MbarrierState::max_count)
       return x.fault("PLD3042", fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count,
                                             MbarrierState::max_count));
+    const uint64_t before = word_at(bytes);
     MbarrierState s;
     s.pending = s.expected = static_cast<uint32_t>(count);
     s.valid = true;
     put_state(bytes, s);
+    notify_life(x, e, op, i, static_cast<uint32_t>(count), before, s.encode());
   }
   x.changed();
   return Step::next;
@@ -151,9 +190,12 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
 
 Step invalidate(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], std::countr_zero(m)));
+    const int i = std::countr_zero(m);
+    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], i));
     if (bytes == nullptr) return Step::fault;
+    const uint64_t before = word_at(bytes);
     std::memset(bytes, 0, 8);
+    notify_life(x, e, op, i, 0, before, 0);
   }
   return Step::next;
 }
@@ -178,7 +220,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     std::string why;
     bool ok = true;
     if (e.action == A::complete_tx) {
-      ok = mbarrier_complete_tx(x.cluster, address, static_cast<uint32_t>(n), &why);
+      ok = mbarrier_complete_tx(x.cluster, x.origin(1U << i), address, static_cast<uint32_t>(n), &why);
     } else {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
@@ -188,7 +230,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
         put_state(bytes, s);
       }
       const bool tx = is_tx || e.expect_tx;
-      ok = mbarrier_arrive(x.cluster, address,
+      ok = mbarrier_arrive(x.cluster, x.origin(1U << i), address,
                            e.action == A::expect_tx ? 0
                            : tx                     ? 1
                                                     : static_cast<uint32_t>(n),
@@ -206,6 +248,29 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
 uint64_t awaited_parity(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane) {
   const uint64_t v = x.lane_value(op.operands[e.state], lane);
   return e.parity ? v & 1 : MbarrierState::decode(v).parity;
+}
+
+// One event for all lanes that name the same object and parity.
+void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint32_t done) {
+  const auto key = [&](int i) {
+    return uint64_t{Exec::shared_address(x.address_of_lane(op.operands[e.address], i))} << 1 |
+           awaited_parity(x, e, op, i);
+  };
+  for (uint32_t left = x.active; left != 0;) {
+    const int first = std::countr_zero(left);
+    MbarrierEvent event;
+    event.action = e.action;
+    event.address = static_cast<uint32_t>(key(first) >> 1);
+    for (uint32_t m = left; m != 0; m &= m - 1)
+      event.lanes |= static_cast<uint32_t>(key(std::countr_zero(m)) == key(first)) << std::countr_zero(m);
+    left &= ~event.lanes;
+    event.before = event.after = word_at(x.cluster.ctas[event.address >> cta_rank_shift].shared.data() +
+                                         (event.address & shared_offset_mask));
+    event.parity_known = e.parity;
+    event.parity = (key(first) & 1) != 0;
+    event.succeeded = (done >> first & 1) != 0;
+    x.observer()->mbarrier(x.origin(event.lanes), event);
+  }
 }
 
 Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
@@ -230,6 +295,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
                   awaited_parity(x, e, op, i));
   }
   x.self().resumed = false;
+  if (x.observer() != nullptr) notify_wait(x, op, e, done);
   uint32_t& d = x.predicate(op.operands[e.dst]);
   d = (d & ~x.active) | done;
   return done == x.active ? Step::next : Step::yield;
@@ -282,6 +348,7 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
     x.cta->free_registers += (now - count) * 32;
     x.warp->register_limit = count;
     x.changed();
+    if (x.observer() != nullptr) x.observer()->registers_set(x.origin(), now, count);
     return Step::next;
   }
   if (count < now)
@@ -291,6 +358,7 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
   x.self().resumed = false;
   x.cta->free_registers -= needed;
   x.warp->register_limit = count;
+  if (x.observer() != nullptr) x.observer()->registers_set(x.origin(), now, count);
   return Step::next;
 }
 

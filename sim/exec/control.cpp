@@ -106,6 +106,7 @@ void exit_lanes(Exec& x, uint32_t lanes) {
   x.cta->alive_threads -= static_cast<uint32_t>(std::popcount(lanes));
   x.self().mask &= ~lanes;
   x.changed();
+  if (x.observer() != nullptr) x.observer()->exited(x.origin(lanes));
 }
 
 Step exec_exit(Exec& x, const MicroOp&) {

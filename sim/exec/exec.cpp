@@ -92,6 +92,16 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
   }
 }
 
+Origin Exec::origin(uint32_t lanes_named) const {
+  const MicroOp& op = program.code[pc];
+  return {.cta_rank = static_cast<uint16_t>(cta->rank),
+          .warp = static_cast<uint16_t>(warp->id),
+          .lanes = lanes_named,
+          .pc = pc,
+          .instruction = op.instruction,
+          .effect = op.effect};
+}
+
 Site Exec::site() const {
   Site s;
   s.cta = cta->id;
@@ -201,15 +211,19 @@ bool advance(ClusterState& cluster, size_t index) {
     op.body->read(cluster);
     op.stage = AsyncOp::Stage::read;
     for (Journal* j : {&warp.bulk, &warp.cp_async}) journal_mark(*j, op.id, false);
+    if (cluster.observer) cluster.observer->async_read(op.id);
     return true;
   }
   AsyncOp finished = std::move(op);
   cluster.pending.erase(cluster.pending.begin() + static_cast<std::ptrdiff_t>(index));
+  cluster.acting = finished.id;
   finished.body->land(cluster);
+  cluster.acting = 0;
   for (Journal* j : {&warp.bulk, &warp.cp_async}) {
     journal_mark(*j, finished.id, true);
     journal_prune(*j);
   }
+  if (cluster.observer) cluster.observer->async_landed(finished.id);
   return true;
 }
 
@@ -229,7 +243,8 @@ uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why
   return cluster.ctas[rank].shared.data() + offset;
 }
 
-bool update(ClusterState& cluster, uint64_t address, std::string* why, auto change) {
+bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
+  const uint32_t address = event.address;
   uint8_t* bytes = barrier_bytes(cluster, address, why);
   if (bytes == nullptr) return false;
   uint64_t word;
@@ -240,10 +255,17 @@ bool update(ClusterState& cluster, uint64_t address, std::string* why, auto chan
     return false;
   }
   if (!change(s)) return false;
-  s.complete_if_done();
+  event.before = word;
+  event.completed = s.complete_if_done();
   word = s.encode();
   std::memcpy(bytes, &word, 8);
   ++cluster.progress;
+  if (cluster.observer) {
+    event.after = word;
+    event.lanes = origin.lanes;
+    event.async_id = cluster.acting;
+    cluster.observer->mbarrier(origin, event);
+  }
   return true;
 }
 
@@ -259,9 +281,14 @@ bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
 }
 }  // namespace
 
-bool mbarrier_arrive(ClusterState& cluster, uint64_t address, uint32_t count, int32_t expect_tx,
-                     std::string* why) {
-  return update(cluster, address, why, [&](MbarrierState& s) {
+bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t count,
+                     int32_t expect_tx, std::string* why) {
+  MbarrierEvent event;
+  event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
+  event.address = static_cast<uint32_t>(address);
+  event.count = count;
+  event.tx = expect_tx;
+  return update(cluster, origin, event, why, [&](MbarrierState& s) {
     if (!add_tx(s, expect_tx, why)) return false;
     if (count > s.pending) {
       *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
@@ -273,8 +300,14 @@ bool mbarrier_arrive(ClusterState& cluster, uint64_t address, uint32_t count, in
   });
 }
 
-bool mbarrier_complete_tx(ClusterState& cluster, uint64_t address, uint32_t bytes, std::string* why) {
-  return update(cluster, address, why, [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
+bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t bytes,
+                          std::string* why) {
+  MbarrierEvent event;
+  event.action = isa::MbarrierAction::complete_tx;
+  event.address = static_cast<uint32_t>(address);
+  event.tx = -int64_t{bytes};
+  return update(cluster, origin, event, why,
+                [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
 }
 
 }  // namespace palladion::sim

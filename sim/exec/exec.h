@@ -31,9 +31,9 @@ struct Exec {
   uint32_t active = 0;  // lanes executing this instruction, the guard applied
   uint32_t pc = 0;
   uint8_t* registers = nullptr;
-  bool at_edge = false;        // strong GMEM accesses may be performed now
-  bool land_at_issue = false;  // schedule `earliest`
-  Observer* observer = nullptr;
+  bool at_edge = false;            // strong GMEM accesses may be performed now
+  bool land_at_issue = false;      // schedule `earliest`
+  const uint8_t* watch = nullptr;  // by pc: the observer wants to see these executed; null: none
 
   LaneGroup& self() const { return warp->groups[group]; }
   const MicroOp& op_at(uint32_t at) const { return program.code[at]; }
@@ -85,6 +85,10 @@ struct Exec {
   bool converged(uint32_t members) const { return missing(members) == 0; }
 
   // --- findings ---
+  // Who executes this instruction, for observers.
+  Origin origin() const { return origin(active); }
+  Origin origin(uint32_t lanes) const;
+  ClusterObserver* observer() const { return cluster.observer.get(); }
   Site site() const;
   Step fault(std::string code, std::string message, std::string help = {});
   Step unsupported(const std::string& what);
@@ -127,8 +131,9 @@ Handler handler_for(const isa::Effect& effect);
 
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
-bool mbarrier_arrive(ClusterState& cluster, uint64_t shared_address, uint32_t count, int32_t expect_tx,
-                     std::string* why);
-bool mbarrier_complete_tx(ClusterState& cluster, uint64_t shared_address, uint32_t bytes, std::string* why);
+bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t shared_address, uint32_t count,
+                     int32_t expect_tx, std::string* why);
+bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t shared_address,
+                          uint32_t bytes, std::string* why);
 
 }  // namespace palladion::sim

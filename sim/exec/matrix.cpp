@@ -58,6 +58,8 @@ class WgmmaBody final : public AsyncOp::Body {
 
   void read(ClusterState& cluster) override;
   void land(ClusterState& cluster) override;
+  // Tells the observer that this warp has issued it; when all four have, what it will read.
+  void announce(const Exec& x) const;
 
  private:
   WarpgroupRegisters registers(ClusterState& cluster) const;
@@ -68,6 +70,10 @@ class WgmmaBody final : public AsyncOp::Body {
     bool transpose;
     isa::Type type;
   };
+  Source source_a() const;
+  Source source_b() const;
+  template <class Visit>
+  static void for_each_chunk(const Source& source, Visit&& visit);
   void read_shared(const CtaState& cta, const Source& source, RawTile& tile) const;
   void read_a_registers(ClusterState& cluster);
   void expand_a(ClusterState& cluster);
@@ -95,34 +101,72 @@ WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
   return r;
 }
 
-void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& tile) const {
+// Calls visit(shared address) for each 16-byte chunk of a source, in the order of the raw tile's bytes.
+template <class Visit>
+void WgmmaBody::for_each_chunk(const Source& source, Visit&& visit) {
   const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(source.descriptor);
   const int size = isa::bytes(source.type), rows = source.rows;
-  const auto copy = [&](uint8_t* to, uint32_t address) {
-    if (address + 16 <= cta.shared.size())
-      std::memcpy(to, cta.shared.data() + address, 16);
-    else
-      std::memset(to, 0, 16);
-  };
   if (!source.transpose) {
     const isa::MatrixLayout layout(d, isa::Major::k, size);
     const auto chunks = static_cast<uint32_t>(source.row_bytes / 16);
-    tile.stride = source.row_bytes;
-    tile.bytes.resize(static_cast<size_t>(rows) * tile.stride);
     for (int r = 0; r < rows; ++r)
-      for (uint32_t c = 0; c < chunks; ++c)
-        copy(tile.bytes.data() + static_cast<size_t>(r) * tile.stride + size_t{16} * c,
-             layout.k_chunk_address(static_cast<uint32_t>(r), c));
+      for (uint32_t c = 0; c < chunks; ++c) visit(layout.k_chunk_address(static_cast<uint32_t>(r), c));
     return;
   }
   const isa::MatrixLayout layout(d, isa::Major::mn, size);
   const int k = static_cast<int>(source.row_bytes) / size, chunks = rows * size / 16;
-  tile.stride = static_cast<size_t>(rows) * static_cast<size_t>(size);
-  tile.bytes.resize(tile.stride * static_cast<size_t>(k));
   for (int i = 0; i < k; ++i)
     for (int c = 0; c < chunks; ++c)
-      copy(tile.bytes.data() + tile.stride * static_cast<size_t>(i) + size_t{16} * static_cast<size_t>(c),
-           layout.mn_chunk_address(static_cast<uint32_t>(c), static_cast<uint32_t>(i)));
+      visit(layout.mn_chunk_address(static_cast<uint32_t>(c), static_cast<uint32_t>(i)));
+}
+
+void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& tile) const {
+  const auto size = static_cast<size_t>(isa::bytes(source.type)), rows = static_cast<size_t>(source.rows);
+  tile.stride = source.transpose ? rows * size : source.row_bytes;
+  tile.bytes.resize(rows * source.row_bytes);
+  uint8_t* to = tile.bytes.data();
+  for_each_chunk(source, [&](uint32_t address) {
+    if (address + 16 <= cta.shared.size())
+      std::memcpy(to, cta.shared.data() + address, 16);
+    else
+      std::memset(to, 0, 16);
+    to += 16;
+  });
+}
+
+WgmmaBody::Source WgmmaBody::source_a() const {
+  return {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a};
+}
+WgmmaBody::Source WgmmaBody::source_b() const {
+  return {o_.b_desc, o_.wgmma->n, o_.wgmma->sparse ? 2 * k_bytes : k_bytes, o_.transpose_b, o_.wgmma->b};
+}
+
+void WgmmaBody::announce(const Exec& x) const {
+  x.observer()->joined(x.origin(), id_);
+  if (issued_ != 0xF) return;
+  static thread_local std::vector<Piece> pieces;
+  pieces.clear();
+  const uint32_t rank = rank_ << cta_rank_shift;
+  const auto add = [&](uint32_t address) {
+    if (!pieces.empty() && pieces.back().address + pieces.back().bytes == (address | rank))
+      pieces.back().bytes += 16;
+    else
+      pieces.push_back({true, address | rank, 16});
+  };
+  if (o_.wgmma->a_desc >= 0) for_each_chunk(source_a(), add);
+  for_each_chunk(source_b(), add);
+  const auto tag = [](uint64_t d) {
+    constexpr LayoutTag tags[4] = {layout_plain, layout_128b, layout_64b, layout_32b};
+    return tags[d >> 62];
+  };
+  x.observer()->issued(x.origin(), {.id = id_,
+                                    .group = GroupKind::wgmma,
+                                    .reads = pieces,
+                                    .writes = {},
+                                    .mbarriers = {},
+                                    .mbarrier_bytes = {},
+                                    .layout = tag(o_.b_desc),
+                                    .name = "wgmma"});
 }
 
 // Register v of lane l: row l/4 (+8 for odd v), four bytes at 4 (l%4) (+16 for v >= 2) of the 32.
@@ -147,9 +191,8 @@ void WgmmaBody::read(ClusterState& cluster) {
   if (o_.wgmma->a_regs >= 0)
     read_a_registers(cluster);
   else
-    read_shared(cta, {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a}, a_);
-  const size_t b_bytes = o_.wgmma->sparse ? 2 * k_bytes : k_bytes;
-  read_shared(cta, {o_.b_desc, o_.wgmma->n, b_bytes, o_.transpose_b, o_.wgmma->b}, b_);
+    read_shared(cta, source_a(), a_);
+  read_shared(cta, source_b(), b_);
   if (o_.wgmma->sparse) expand_a(cluster);
 }
 
@@ -312,6 +355,7 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
     if (body == nullptr || !body->is(rank, warpgroup, sequence)) continue;
     body->issued_by(in_group, pending.id);
     journal_issue(x.warp->wgmma, pending.id, x.active);
+    if (x.observer() != nullptr) body->announce(x);
     return Step::next;
   }
   auto body = std::make_unique<WgmmaBody>(operands_of(x, op, e), rank, warpgroup, sequence);
@@ -319,18 +363,22 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   const uint64_t id = x.issue(std::move(body), x.active, static_cast<int>(rank * 64 + warpgroup));
   raw->issued_by(in_group, id);
   journal_issue(x.warp->wgmma, id, x.active);
+  if (x.observer() != nullptr) raw->announce(x);
   return Step::next;
 }
 
 // Orders register accesses before the wgmma that follow: nothing to do, operations see the registers
 // as they are when they run.
 Step exec_wgmma_fence(Exec& x, const MicroOp&) {
-  return x.converged(x.warp->alive) ? Step::next : x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+  return Step::next;
 }
 
 Step exec_wgmma_commit(Exec& x, const MicroOp&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   journal_commit(x.warp->wgmma, x.active);
+  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::wgmma);
   return Step::next;
 }
 
@@ -339,8 +387,9 @@ Step exec_wgmma_wait(Exec& x, const MicroOp& op) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   x.take_resumed();
   const auto n = static_cast<uint64_t>(e.n);
-  if (journal_satisfied(x.warp->wgmma, x.active, n, false)) return Step::next;
-  return x.wait(Wait::Kind::wgmma_group, 0, n);
+  if (!journal_satisfied(x.warp->wgmma, x.active, n, false)) return x.wait(Wait::Kind::wgmma_group, 0, n);
+  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::wgmma, n, false);
+  return Step::next;
 }
 
 }  // namespace palladion::sim

@@ -15,18 +15,11 @@ bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_
   return x.space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
 }
 
-void notify(const Exec& x, const MicroOp& op, isa::Space space, bool write, uint32_t size,
-            const uint64_t* addresses) {
-  Event e;
-  e.kind = Event::Kind::access;
-  e.who = {x.cluster.index, static_cast<uint16_t>(x.cta->rank), static_cast<uint16_t>(x.warp->id)};
-  e.lanes = x.active;
-  e.instruction = op.instruction;
-  e.space = space;
-  e.write = write;
-  e.size = size;
-  e.addresses = addresses;
-  x.observer->on(e);
+void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, const uint64_t* addresses,
+            isa::Order order, isa::Scope scope) {
+  if (x.observer() == nullptr) return;
+  x.observer()->accessed(x.origin(),
+                         {kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
 }
 
 // Where each lane's bytes are; false after a fault.
@@ -155,7 +148,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   if (needs_edge(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::edge);
   const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "read")) return Step::fault;
-  if (x.observer != nullptr) notify(x, op, e.space, false, static_cast<uint32_t>(size), addresses);
+  notify(x, Access::Kind::read, e.space, size, addresses, e.order, e.scope);
   for (int k = 0; k < e.elements; ++k)
     load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
                  element(d, k));
@@ -172,7 +165,7 @@ Step exec_store(Exec& x, const MicroOp& op) {
   Pointers p;
   const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "write")) return Step::fault;
-  if (x.observer != nullptr) notify(x, op, e.space, true, static_cast<uint32_t>(size), addresses);
+  notify(x, Access::Kind::write, e.space, size, addresses, e.order, e.scope);
   for (int k = 0; k < e.elements; ++k)
     store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
                   element(s, k));
@@ -187,7 +180,10 @@ Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
 // tensormap.cp_fenceproxy copies a tensor map first.
 Step exec_fence(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Fence>(op);
-  if (e.copy_from < 0) return Step::next;
+  if (e.copy_from < 0) {
+    if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+    return Step::next;
+  }
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const int lane = std::countr_zero(x.active);
   const uint64_t size = x.lane_value(op.operands[e.size], lane);
@@ -199,6 +195,7 @@ Step exec_fence(Exec& x, const MicroOp& op) {
   if (from == nullptr) return Step::fault;
   std::memcpy(to, from, size);
   x.changed();
+  if (x.observer() != nullptr) x.observer()->fenced(x.origin());
   return Step::next;
 }
 

@@ -88,6 +88,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
       }
     }
     x.active = active;
+    if (x.watch != nullptr && x.watch[x.pc] != 0) x.observer()->executes(x.origin());
     step = op.handler(x, op);
     if (x.land_at_issue && !x.cluster.pending.empty()) land_everything(x.cluster);
     if (step == Step::next) {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "sim/exec/handlers.h"
+#include "sim/exec/tensor_pieces.h"
 
 namespace palladion::sim {
 
@@ -150,7 +151,14 @@ Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, 
   if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
   move.ctas = static_cast<uint32_t>(ctas);
   move.mbarrier = Exec::shared_address(mbarrier);
-  x.issue(make_tensor_load(std::move(move)), 1U << lane);
+  if (x.observer() == nullptr) {
+    x.issue(make_tensor_load(std::move(move)), 1U << lane);
+    return Step::next;
+  }
+  const TilePieces pieces(move);
+  const AsyncOrigin origin = move.origin;
+  const uint64_t id = x.issue(make_tensor_load(std::move(move)), 1U << lane);
+  pieces.announce(x, origin, {.id = id, .name = "cp.async.bulk.tensor"});
   return Step::next;
 }
 
@@ -161,8 +169,18 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, in
     if (move.reduce == nullptr)
       return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
   }
+  std::optional<TilePieces> pieces;
+  if (x.observer() != nullptr) pieces.emplace(move);
+  const AsyncOrigin origin = move.origin;
+  const bool reduces = move.reduce != nullptr;
   const uint64_t id = x.issue(make_tensor_store(std::move(move)), 1U << lane);
   if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, 1U << lane);
+  if (pieces)
+    pieces->announce(x, origin,
+                     {.id = id,
+                      .group = GroupKind::bulk,
+                      .reduces = reduces,
+                      .name = reduces ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor"});
   return Step::next;
 }
 
@@ -181,6 +199,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
   if (!check_tile(x, shared, *walk)) return Step::fault;
   TileMove move{.origin = AsyncOrigin(x, 1U << lane), .walk = std::move(*walk)};
+  move.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
   move.global_address = map->global_address;
   move.swizzle = map->swizzle;
   move.type = map->data_type;
@@ -258,6 +277,12 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
       return x.fault("PLD3096", done.error());
   }
   x.changed();
+  if (x.observer() != nullptr) {
+    uint64_t addresses[32];
+    x.addresses(op.operands[e.address], addresses);
+    x.observer()->accessed(x.origin(), {Access::Kind::write, e.space, isa::tensor_map_bytes, addresses,
+                                        x.active, isa::Order::weak, isa::Scope::cta});
+  }
   return Step::next;
 }
 

@@ -25,7 +25,8 @@ struct TileMove {
   isa::Swizzle swizzle = isa::Swizzle::none;
   isa::TensorDataType type = isa::TensorDataType::u8;
   isa::OobFill fill = isa::OobFill::zero;
-  uint32_t shared = 0;  // address of the tile
+  uint32_t shared = 0;      // address of the tile
+  uint64_t tensor_map = 0;  // its generic address
   // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
   uint32_t ctas = 0, mbarrier = 0;
   // Stores: nullptr for a plain copy.

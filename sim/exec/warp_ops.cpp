@@ -281,7 +281,11 @@ Step exec_active_mask(Exec& x, const MicroOp& op) {
 }
 
 Step exec_warp_sync(Exec& x, const MicroOp& op) {
-  return gather_members(x, Members(x, op.operands[effect<isa::WarpSync>(op).members]));
+  const Members members(x, op.operands[effect<isa::WarpSync>(op).members]);
+  const Step step = gather_members(x, members);
+  if (step == Step::next && x.observer() != nullptr)
+    members.for_each_team([&](uint32_t team) { x.observer()->warp_synced(x.origin(team)); });
+  return step;
 }
 
 // --- 8x8 matrices of 16-bit elements --------------------------------------------------------------
@@ -327,19 +331,13 @@ const DecodedOperand& element(const DecodedOperand& o, int k) {
   return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
 }
 
-void notify(const Exec& x, const MicroOp& op, bool write, int rows, const DecodedOperand& address) {
+void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address) {
+  if (x.observer() == nullptr) return;
   uint64_t addresses[warp_size];
   x.addresses(address, addresses);
-  Event e;
-  e.kind = Event::Kind::access;
-  e.who = {x.cluster.index, static_cast<uint16_t>(x.cta->rank), static_cast<uint16_t>(x.warp->id)};
-  e.lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
-  e.instruction = op.instruction;
-  e.space = isa::Space::shared_cta;
-  e.write = write;
-  e.size = 16;
-  e.addresses = addresses;
-  x.observer->on(e);
+  const auto lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
+  x.observer()->accessed(
+      x.origin(), {kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak, isa::Scope::cta});
 }
 
 }  // namespace
@@ -355,7 +353,7 @@ Step exec_load_matrix(Exec& x, const MicroOp& op) {
     if (bytes == nullptr) return Step::fault;
     std::memcpy(matrices[row / 8].lanes + 4 * (row % 8), bytes, 16);
   }
-  if (x.observer != nullptr) notify(x, op, false, 8 * e.count, address);
+  notify(x, Access::Kind::read, 8 * e.count, address);
   for (int k = 0; k < e.count; ++k) {
     if (e.transposed) transpose(matrices[k]);
     write_lanes(x, element(op.operands[e.dst], k), matrices[k].lanes, x.active);
@@ -371,7 +369,7 @@ Step exec_store_matrix(Exec& x, const MicroOp& op) {
   uint8_t* rows[warp_size];
   for (int row = 0; row < 8 * e.count; ++row)
     if ((rows[row] = row_at(x, e.space, address, row, "stmatrix")) == nullptr) return Step::fault;
-  if (x.observer != nullptr) notify(x, op, true, 8 * e.count, address);
+  notify(x, Access::Kind::write, 8 * e.count, address);
   for (int k = 0; k < e.count; ++k) {
     Matrix matrix;
     std::memcpy(matrix.lanes, x.lanes<uint32_t>(element(op.operands[e.src], k)), sizeof matrix.lanes);

@@ -55,6 +55,7 @@ struct LaneGroup {
   uint64_t cluster_generation = 0;  // of the cluster barrier, when the group last arrived
   uint64_t last_run = 0;            // cluster's instruction count when it last ran
   uint64_t timed_out_at = ~0ULL;    // cluster's progress when its mbarrier wait last timed out
+  uint64_t barrier_generation = 0;  // of the named barrier that the group last arrived at
   std::vector<uint32_t> calls;      // return addresses
 };
 
@@ -157,7 +158,9 @@ struct ClusterState {
   bool faulted = false;
   bool at_edge = false;  // operations that land between quanta may do so now
   uint64_t random = 0;   // state of the schedule's generator
+  uint64_t acting = 0;   // the asynchronous operation that lands now; 0: none
   GlobalMemory* memory = nullptr;
+  std::unique_ptr<ClusterObserver> observer;  // null: nobody watches
   bool finished() const;
 };
 

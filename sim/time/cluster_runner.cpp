@@ -66,6 +66,7 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
                       .cluster_generation = 0,
                       .last_run = 0,
                       .timed_out_at = ~0ULL,
+                      .barrier_generation = 0,
                       .calls = {}});
   w.storage = std::make_unique<uint8_t[]>(c.program.register_bytes + 64);
   w.registers = w.storage.get() + (64 - reinterpret_cast<uintptr_t>(w.storage.get()) % 64) % 64;
@@ -135,7 +136,7 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
   const bool random = c.schedule.kind == Schedule::Kind::seeded;
   Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
   x.land_at_issue = c.schedule.kind == Schedule::Kind::earliest;
-  x.observer = c.observer;
+  x.watch = c.watch;
   for (CtaState& cta : cluster.ctas) {
     if (cta.alive_threads == 0) continue;
     x.cta = &cta;
@@ -197,6 +198,9 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
     cta.warps.resize((threads + 31) / 32);
     for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);
   }
+  if (c.observer == nullptr) return;
+  cluster.observer = c.observer->observe(cluster);
+  if (cluster.observer) cluster.observer->began();
 }
 
 QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {
@@ -244,7 +248,7 @@ bool land_at_edge(ClusterState& cluster) {
 bool run_edge(const RunContext& c, ClusterState& cluster) {
   bool any = land_at_edge(cluster);
   Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
-  x.observer = c.observer;
+  x.watch = c.watch;
   x.at_edge = true;
   for (CtaState& cta : cluster.ctas) {
     x.cta = &cta;

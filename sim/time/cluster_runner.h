@@ -14,6 +14,7 @@ struct RunContext {
   GlobalMemory& memory;
   Schedule schedule;
   Observer* observer = nullptr;
+  const uint8_t* watch = nullptr;  // by pc, see Observer::watches
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -19,10 +19,21 @@ class BankCounter : public sim::Observer {
   };
   Count loads, stores;
 
-  void on(const sim::Event& e) override {
-    if (e.kind != sim::Event::Kind::access || e.space != isa::Space::shared_cta || e.size < 4) return;
+  std::unique_ptr<sim::ClusterObserver> observe(sim::ClusterState&) override {
+    return std::make_unique<OfCluster>(*this);
+  }
+
+ private:
+  struct OfCluster final : sim::ClusterObserver {
+    explicit OfCluster(BankCounter& owner) : counter(owner) {}
+    void accessed(const sim::Origin&, const sim::Access& a) override { counter.add(a); }
+    BankCounter& counter;
+  };
+
+  void add(const sim::Access& e) {
+    if (e.space != isa::Space::shared_cta || e.size < 4) return;
     const unsigned group = 128 / e.size;
-    Count& count = e.write ? stores : loads;
+    Count& count = e.kind == sim::Access::Kind::write ? stores : loads;
     for (unsigned first = 0; first < 32; first += group) {
       std::array<std::set<uint64_t>, 32> words;
       for (unsigned lane = first; lane < first + group; ++lane) {
@@ -44,6 +55,7 @@ BankCounter count(Transpose::Variant variant) {
   BankCounter counter;
   sim::RunOptions options;
   options.observer = &counter;
+  options.threads = 1;  // one counter for all clusters
   const SimOutcome outcome =
       run(kernel, {filled({pl::f32, {64, 128}}, {.kind = Fill::Kind::iota})}, machine, options);
   EXPECT_TRUE(outcome.result.clean()) << text_of(outcome.result);
