@@ -127,5 +127,9 @@ void Reporter::joined(const Origin& who, uint64_t) {
 
 void Reporter::committed(const Origin& who, GroupKind) { count(who, who.lanes); }
 void Reporter::waited(const Origin& who, GroupKind, uint64_t, bool) { count(who, who.lanes); }
+void Reporter::arrival_deferred(const Origin& who, uint64_t, std::span<const uint64_t>) {
+  count(who, who.lanes);
+}
+void Reporter::registers_set(const Origin& who, uint32_t, uint32_t) { count(who, who.lanes); }
 
 }  // namespace palladion::sim::check

@@ -59,6 +59,8 @@ class Reporter {
   void joined(const Origin& who, uint64_t id);
   void committed(const Origin& who, GroupKind kind);
   void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited);
+  void registers_set(const Origin& who, uint32_t before, uint32_t after);
 
  private:
   struct Executions {

@@ -1,0 +1,72 @@
+#pragma once
+// Which warp has come how far, as far as another can tell from barriers alone, whatever their memory
+// order: what took place before what. Lifetimes and forced phases are judged by it; races are not.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/check/context.h"
+#include "sim/state/cluster.h"
+
+namespace palladion::sim::check {
+
+class Causality {
+ public:
+  using Clock = std::vector<uint32_t>;  // by warp of the cluster: rank * warps of a CTA + warp
+
+  Causality(uint32_t warps_of_cta, uint32_t ctas)
+      : warps_of_cta_(warps_of_cta),
+        clocks_(size_t{warps_of_cta} * ctas, Clock(size_t{warps_of_cta} * ctas)) {
+    for (size_t w = 0; w < clocks_.size(); ++w) clocks_[w][w] = 1;
+  }
+
+  uint32_t warps() const { return static_cast<uint32_t>(clocks_.size()); }
+  uint32_t warps_of_cta() const { return warps_of_cta_; }
+  uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_of_cta_ + warp; }
+  uint32_t index(const Origin& who) const { return index(who.cta_rank, who.warp); }
+  uint16_t rank_of(uint32_t warp) const { return static_cast<uint16_t>(warp / warps_of_cta_); }
+
+  uint32_t time(uint32_t warp) const { return clocks_[warp][warp]; }
+  bool knows(uint32_t warp, uint32_t other, uint32_t time) const { return clocks_[warp][other] >= time; }
+  // Does any warp of the CTA know? Exited warps keep what they knew.
+  bool cta_knows(uint32_t rank, uint32_t other, uint32_t time) const {
+    for (uint32_t w = rank * warps_of_cta_; w < (rank + 1) * warps_of_cta_; ++w)
+      if (knows(w, other, time)) return true;
+    return false;
+  }
+  const Clock& clock(uint32_t warp) const { return clocks_[warp]; }
+
+  // What the warp did up to now travels with `into`; what it does next does not.
+  void release(uint32_t warp, Clock& into) {
+    join(into, clocks_[warp]);
+    ++clocks_[warp][warp];
+  }
+  void acquire(uint32_t warp, const Clock& from) { join(clocks_[warp], from); }
+
+  static void join(Clock& into, const Clock& from) {
+    if (into.size() < from.size()) into.resize(from.size());
+    for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+  }
+
+ private:
+  uint32_t warps_of_cta_;
+  std::vector<Clock> clocks_;
+};
+
+// What the protocol parts of one cluster share.
+struct Protocol {
+  const ClusterContext& context;
+  Causality& causality;
+
+  Reporter& reporter() const { return context.reporter; }
+  ClusterState& cluster() const { return context.cluster; }
+  std::string mbarrier(uint32_t address) const {
+    return mbarrier_name(context.run, context.cluster, address);
+  }
+  std::string shared(uint32_t address, uint64_t bytes) const {
+    return shared_name(context.run, context.cluster, address, bytes);
+  }
+  bool exited(uint32_t rank) const { return context.cluster.ctas[rank].alive_threads == 0; }
+};
+
+}  // namespace palladion::sim::check
