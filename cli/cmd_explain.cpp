@@ -7,6 +7,7 @@
 #include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/term.h"
+#include "cli/twin_text.h"
 #include "isa/op.h"
 
 namespace palladion::cli {
@@ -38,10 +39,32 @@ void print_example(std::string_view label, std::string_view text) {
   }
 }
 
+void print_part(std::string_view label, std::string_view text) {
+  if (!text.empty()) fmt::print("  {}\n{}", label, wrapped(text, "    "));
+}
+
+// The pairs of the zoo that show this code: tests run them.
+void print_pairs(const CodeText& code) {
+  const std::string name = fmt::format("PLD{}", code.number);
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+    if (pair.code != name) continue;
+    fmt::print("  palladion check zoo/{}, and zoo/{}:good\n", pair.name, pair.name);
+    const TwinText twins = twin_text(pair);
+    print_example("wrong", twins.wrong);
+    print_example("right", twins.right);
+  }
+}
+
 void explain_code(const CodeText& code) {
-  fmt::print("PLD{}: {}\n{}", code.number, code.title, wrapped(code.meaning, "  "));
+  const std::string entry = entry_of(code.number);
+  fmt::print("PLD{}{}: {}\n{}", code.number, entry.empty() ? "" : " (" + entry + ")", code.title,
+             wrapped(code.meaning, "  "));
+  print_part("rule", code.rule);
+  print_part("on hardware", code.effect);
+  print_part("fix", code.fix);
   print_example("wrong", code.wrong);
   print_example("right", code.right);
+  print_pairs(code);
 }
 
 std::string_view unit_name(isa::Unit unit) {
@@ -160,7 +183,7 @@ Outcome<void> explain_word(const std::string& word) {
 void list_topics() {
   const bool color = wants_color(stdout);
   fmt::print("{}\n", paint("codes", Style::bold, color));
-  for (const auto codes : {text_codes(), record_codes(), run_codes(), kernel_codes(), device_codes()})
+  for (const auto codes : all_codes())
     for (const CodeText& code : codes) fmt::print("  PLD{}  {}\n", code.number, code.title);
   fmt::print("{}\n", paint("instructions", Style::bold, color));
   std::vector<std::string_view> names;

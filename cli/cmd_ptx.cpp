@@ -10,9 +10,8 @@ namespace palladion::cli {
 Outcome<ExitCode> cmd_ptx(const Options& options) {
   const auto subject = load_program(options);
   if (!subject) return tl::make_unexpected(subject.error());
-  const isa::Module& module = subject->is_foreign() ? *subject->module : subject->kernel->module;
   const std::string text =
-      isa::print(module, {.source_lines = true, .collect_files = !subject->is_foreign()});
+      isa::print(subject->program(), {.source_lines = true, .collect_files = !subject->is_foreign()});
   if (options.output.empty()) {
     fmt::print("{}", text);
     return exit_clean;

@@ -1,5 +1,7 @@
 #include "cli/codes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -50,13 +52,36 @@ constexpr CodeText device_table[] = {
      "A rule of cuTensorMapEncodeTiled is broken; the message names the field and the limit.", "", ""},
 };
 
+// The taxonomy's groups: MB-13 is PLD4113.
+struct Group {
+  std::string_view letters;
+  int hundreds;
+};
+constexpr Group groups[] = {{"MB", 41}, {"TX", 42}, {"TM", 43}, {"WG", 44}, {"NB", 46}, {"DV", 47},
+                            {"CL", 48}, {"DL", 49}, {"GM", 60}, {"UN", 61}, {"RS", 62}, {"NU", 63}};
+
+std::string in_capitals(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) c = char(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
 }  // namespace
 
 std::span<const CodeText> kernel_codes() { return kernel_table; }
 std::span<const CodeText> device_codes() { return device_table; }
 
+std::span<const std::span<const CodeText>> all_codes() {
+  static const std::span<const CodeText> tables[] = {
+      text_codes(),        record_codes(),   run_codes(),    race_codes(),          mbarrier_codes(),
+      transaction_codes(), tma_codes(),      wgmma_codes(),  named_barrier_codes(), divergence_codes(),
+      cluster_codes(),     deadlock_codes(), kernel_codes(), global_codes(),        undefined_codes(),
+      resource_codes(),    numerics_codes(), device_codes()};
+  return tables;
+}
+
 const CodeText* find_code(int number) {
-  for (const auto codes : {text_codes(), record_codes(), run_codes(), kernel_codes(), device_codes()}) {
+  for (const auto codes : all_codes()) {
     const auto at = std::ranges::find(codes, number, &CodeText::number);
     if (at != codes.end()) return &*at;
   }
@@ -64,13 +89,20 @@ const CodeText* find_code(int number) {
 }
 
 int code_number(std::string_view word) {
-  if (word.size() == 7) {
-    const bool prefixed = std::ranges::equal(word.substr(0, 3), std::string_view("PLD"), [](char a, char b) {
-      return std::toupper(static_cast<unsigned char>(a)) == b;
-    });
-    if (prefixed) word.remove_prefix(3);
+  const std::string upper = in_capitals(word);
+  word = upper;
+  if (word.size() == 5 && word[2] == '-') {
+    const auto group = std::ranges::find(groups, word.substr(0, 2), &Group::letters);
+    const auto number = number_in<int>(word.substr(3));
+    return group != std::end(groups) && number ? group->hundreds * 100 + *number : 0;
   }
+  if (word.size() == 7 && word.starts_with("PLD")) word.remove_prefix(3);
   return word.size() == 4 ? number_in<int>(word).value_or(0) : 0;
+}
+
+std::string entry_of(int number) {
+  const auto group = std::ranges::find(groups, number / 100, &Group::hundreds);
+  return group == std::end(groups) ? "" : fmt::format("{}-{:02}", group->letters, number % 100);
 }
 
 }  // namespace palladion::cli

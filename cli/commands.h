@@ -1,8 +1,10 @@
 // One function a command; each prints what it has to say and answers with the exit code.
 #pragma once
 
+#include "cli/checks.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/suppress.h"
 
 namespace palladion::cli {
 
@@ -19,18 +21,17 @@ Outcome<ExitCode> cmd_lab(const Options& options);
 int program(int argc, const char* const* argv);
 
 // ---- shared by run, check and compare (execute.cpp) ------------------------------------------------
-// Names of the checks that this version has, as --check takes them, with what they find.
-struct CheckWord {
-  std::string_view name, doc;
-};
-std::span<const CheckWord> check_words();
-
 // Refuses by name what this version cannot do, and words that do not exist.
 Outcome<void> check_run_options(const Options& options);
 Outcome<sim::Schedule> schedule_of(const Options& options);
 unsigned host_threads(const Options& options);
 
-kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule);
+// One run, with the checkers that were asked for.
+struct MachineRun {
+  kernels::SimOutcome outcome;
+  std::optional<Watched> watched;
+};
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule);
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
 // Against the kernel's reference; empty when it has none.
@@ -39,7 +40,12 @@ std::vector<NamedComparison> compare_with_reference(const Subject& subject,
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
                                              const std::vector<kernels::Array>& wanted,
                                              kernels::Tolerance tolerance);
-// Output files, then text, then --json; gives the exit code.
+// --suppress, read and understood; nothing when it was not given.
+Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
+// --sarif, when it was given.
+Outcome<void> write_sarif(const Subject& subject, const Options& options,
+                          std::span<const SeenFinding> findings, ExitCode code);
+// Output files, then text, then --sarif and --json; gives the exit code.
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
 
 }  // namespace palladion::cli

@@ -3,33 +3,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
-#include "cli/arg_words.h"
 #include "cli/commands.h"
 #include "cli/files.h"
+#include "cli/findings_json.h"
 #include "cli/term.h"
 
 namespace palladion::cli {
 namespace {
-
-// Always on: without them a run would have no meaning.
-constexpr CheckWord checks[] = {
-    {"fault", "bad addresses, misaligned accesses, illegal instructions and operands"},
-    {"deadlock", "a run in which nothing can move any more: who waits on what"},
-};
-constexpr std::string_view later_checks[] = {"race", "barrier", "init", "resource"};
-
-Outcome<void> check_check_words(const std::string& text) {
-  for (const std::string_view word : split(text, ",")) {
-    if (word == "all" || word == "none") continue;
-    if (std::ranges::find(checks, word, &CheckWord::name) != std::end(checks)) continue;
-    if (std::ranges::find(later_checks, word) != std::end(later_checks))
-      return not_in_this_version(fmt::format("--check {}", word));
-    return user_error(fmt::format("there is no check `{}`", word), "there are all, none, fault, deadlock");
-  }
-  return {};
-}
 
 // Outputs are compared bit by bit where the kernel computes exactly what its reference does.
 kernels::Tolerance tolerance_of(const Subject& subject) {
@@ -53,9 +36,8 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
 
 }  // namespace
 
-std::span<const CheckWord> check_words() { return checks; }
-
 Outcome<sim::Schedule> schedule_of(const Options& options) {
+  if (options.schedule.empty()) return sim::Schedule{};
   if (const auto schedule = sim::schedule_named(options.schedule)) return *schedule;
   if (options.schedule == "hardware")
     return not_in_this_version("--schedule hardware", "there are functional, seeded:N, latest, earliest");
@@ -72,54 +54,33 @@ Outcome<void> check_run_options(const Options& o) {
     return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
   if (o.repeats < 0) return user_error("--repeats cannot be negative");
   if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
-  return check_check_words(o.check);
+  if (o.explore) return not_in_this_version("--explore");
+  if (o.limit == 0) return user_error("--limit is at least 1");
+  if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
+  return {};
 }
 
 unsigned host_threads(const Options& options) {
   return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-namespace {
-
-bool same_place(const sim::Finding& a, const sim::Finding& b) {
-  if (a.sites.empty() || b.sites.empty()) return a.sites.empty() == b.sites.empty();
-  const sim::Site &x = a.sites.front(), &y = b.sites.front();
-  return x.ptx_line == y.ptx_line && x.instruction == y.instruction && x.source.file == y.source.file &&
-         x.source.line == y.source.line;
-}
-
-// Every CTA makes the same mistake: it is told once, with the number of times.
-void merge_repeated(std::vector<sim::Finding>& findings) {
-  std::vector<sim::Finding> kept;
-  for (sim::Finding& f : findings) {
-    const auto same = [&](const sim::Finding& k) {
-      return k.code == f.code && k.message == f.message && same_place(k, f);
-    };
-    const auto at = std::ranges::find_if(kept, same);
-    if (at == kept.end()) {
-      kept.push_back(std::move(f));
-    } else {
-      at->count += f.count;
-    }
-  }
-  findings = std::move(kept);
-}
-
-}  // namespace
-
-kernels::SimOutcome run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule) {
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
+  std::optional<sim::check::Checker> checker;
+  const sim::check::Options checks = checks_of(options).value();
+  if (any(checks)) checker.emplace(checks);
   sim::RunOptions run;
   run.schedule = schedule;
   run.threads = host_threads(options);
   run.max_instructions = options.max_instructions;
+  run.observer = checker ? &*checker : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  kernels::SimOutcome outcome = kernels::run(subject.job, machine, run);
-  merge_repeated(outcome.result.findings);
-  return outcome;
+  MachineRun out{kernels::run(subject.job, machine, run), {}};
+  if (checker) out.watched = Watched{checker->coverage(), checker->forced()};
+  return out;
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
@@ -147,11 +108,18 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   Report report;
   report.schedule = sim::name(*schedule);
   report.seed = options.seed;
+  report.strict = options.strict;
   report.threads = host_threads(options);
   if (on_device)  // first: it leaves the inputs as they are, whatever the kernel does
     if (const auto ran = run_on_device(report, subject, options); !ran)
       return tl::make_unexpected(ran.error());
-  if (on_sim) report.sim = run_on_machine(subject, options, *schedule);
+  if (on_sim) {
+    MachineRun run = run_on_machine(subject, options, *schedule);
+    merge_findings(report.findings, run.outcome.result.findings, report.schedule);
+    sort_findings(report.findings);
+    report.sim = std::move(run.outcome);
+    report.watched = std::move(run.watched);
+  }
   const bool whole =
       report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
   if (whole && options.reference) {
@@ -162,11 +130,32 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   }
   if (whole && report.sim && report.device)
     report.device_against_sim = compare_outputs(subject, report.device->outputs, report.sim->outputs, {});
-  report.exit_code = exit_code_of(report);
   return report;
 }
 
+Outcome<std::optional<Suppressions>> suppressions_of(const Options& options) {
+  if (options.suppress.empty()) return std::nullopt;
+  auto read = read_suppressions(options.suppress);
+  if (!read) return tl::make_unexpected(read.error());
+  return std::optional(std::move(*read));
+}
+
+Outcome<void> write_sarif(const Subject& subject, const Options& options,
+                          std::span<const SeenFinding> findings, ExitCode code) {
+  if (options.sarif.empty()) return {};
+  SarifRun run;
+  run.command_line = command_line(options, options.command == Command::check ? "check" : "run", {}, "");
+  run.ptx_name = subject.ptx_name;
+  run.folder = std::filesystem::current_path().string();
+  run.suppressions = !options.suppress.empty();
+  run.exit_code = code;
+  if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)
+    return user_error(written.error());
+  return {};
+}
+
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
+  report.exit_code = exit_code_of(report);
   const auto& outputs = outputs_of(report);
   size_t next = 0;
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
@@ -178,7 +167,9 @@ Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options&
       return tl::make_unexpected(written.error());
     report.written.push_back(*file);
   }
-  print_report(subject, report);
+  print_report(subject, report, options);
+  if (const auto written = write_sarif(subject, options, report.findings, report.exit_code); !written)
+    return tl::make_unexpected(written.error());
   if (!options.json.empty())
     if (const auto written = write_text(options.json, json_report(subject, report)); !written)
       return user_error(written.error());

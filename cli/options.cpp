@@ -23,7 +23,8 @@ constexpr CommandWord command_words[] = {
     {Command::list, "list", "kernels, architectures, schedules, checks"},
     {Command::run, "run", "run a kernel, or a file of PTX, and compare with its reference"},
     {Command::ptx, "ptx", "print the PTX of a kernel"},
-    {Command::check, "check", "run under hostile schedules with every check"},
+    {Command::check, "check",
+     "run under hostile schedules with every check: races, barriers, memory, numerics"},
     {Command::compare, "compare", "simulator against device: bits, ulps, first mismatch"},
     {Command::explain, "explain", "what a code (PLD3001) or an instruction (wgmma) means"},
     {Command::doctor, "doctor", "what this machine offers: processor, device, toolkit"},
@@ -37,7 +38,8 @@ struct Raw {
 
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option("KERNEL", o.kernel, "a name from `palladion list`");
+  app.add_option("KERNEL", o.kernel,
+                 "a name from `palladion list`; zoo/NAME is a broken twin, zoo/NAME:good its right one");
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   app.add_option("--seed", o.seed, "of random inputs");
@@ -56,7 +58,12 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
   app.add_option("--schedule", o.schedule, "functional, seeded:N, latest, earliest");
-  app.add_option("--check", o.check, "all, none, or names from `palladion list`");
+  app.add_option("--check", o.check,
+                 "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
+  app.add_flag("--strict", o.strict, "what only breaks the letter of PTX counts as an error");
+  app.add_option("--suppress", o.suppress, "findings that are let be: lines `CODE FILE:LINE # reason`");
+  app.add_option("--limit", o.limit, "findings told in full (20); the rest is counted by code");
+  app.add_option("--sarif", o.sarif, "the findings as SARIF 2.1.0, to a file");
   app.add_option("--values", o.values, "full");
   app.add_option("--out", raw.out, "an output to a file: NAME=file.npy")->allow_extra_args(false);
   app.add_option("--threads", o.threads, "of the host; 0: all");
@@ -82,7 +89,9 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       break;
     case Command::check:
       add_run(app, o, raw);
-      app.add_option("--explore", o.explore, "random schedules to try");
+      app.add_option("--seeds", o.seeds,
+                     "random schedules to run (20); without it none when one run speaks for all");
+      app.add_option("--explore", o.explore, "not in this version");
       break;
     case Command::ptx:
       add_subject(app, o, raw);

@@ -25,16 +25,21 @@ struct Options {
   std::map<std::string, std::string> in, out;  // array name -> file
 
   // How.
-  std::string arch = "h200", schedule = "functional", check = "all", values = "full", on = "sim";
+  std::string arch = "h200", schedule, values = "full", on = "sim";
+  std::string check;  // words of --check; empty: what the command usually does
   uint64_t seed = 0;
   unsigned threads = 0;  // 0: all cores
   uint64_t max_instructions = 0;
-  unsigned explore = 4;  // check: random schedules
-  int repeats = 20;      // timed runs on a device
+  std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
+  std::optional<unsigned> explore;  // check: schedules to search
+  bool strict = false;              // what only breaks the letter counts as an error
+  int repeats = 20;                 // timed runs on a device
   bool reference = true;
 
   // Where results go.
-  std::string json, trace, report, output;
+  std::string json, sarif, trace, report, output;
+  std::string suppress;  // a file of findings that are let be
+  size_t limit = 20;     // findings told in full
 
   std::vector<std::string> topics;  // explain, lab
   std::vector<std::string> words;   // what stood behind the command

@@ -24,18 +24,20 @@ ExitCode code_of_device(const isa::Diagnostics& errors) {
   return exit_unsupported;  // no driver, no device, a driver that fails
 }
 
-ExitCode code_of_sim(const sim::RunResult& result) {
+ExitCode code_of_sim(const Report& report) {
+  const sim::RunResult& result = report.sim->result;
   if (!result.errors.empty()) return code_of_diagnostics(result.errors);
-  using Severity = sim::FindingSeverity;
-  const auto any = [&](auto test) { return std::ranges::any_of(result.findings, test); };
-  if (any([](const sim::Finding& f) { return f.severity != Severity::unsupported; })) return exit_findings;
-  if (!result.findings.empty()) return exit_unsupported;
+  if (const ExitCode code = code_of_findings(report.findings, report.strict); code != exit_clean) return code;
   if (result.interrupted) return exit_interrupted;
-  return result.completed ? exit_clean : exit_findings;
+  if (!result.completed) return exit_findings;
+  return report.watched && !report.watched->coverage.incomplete.empty() ? exit_unsupported : exit_clean;
 }
 
 std::string title(const Subject& subject) {
   std::vector<std::string> parts;
+  if (subject.pair != nullptr)
+    return fmt::format("{}{}: {}\n", subject.name,
+                       subject.name.ends_with(":good") ? ", the right twin of" : "", subject.pair->title);
   if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
   for (const kernels::SizeParam& p : subject.spec->sizes)
     parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
@@ -104,10 +106,18 @@ void print_comparisons(std::string_view label, const std::vector<NamedComparison
   }
 }
 
-std::string findings_text(const Report& report) {
-  const sim::RunResult& r = report.sim->result;
-  if (r.findings.empty()) return "none";
-  return fmt::format("{}, see above", r.findings.size());
+std::string findings_row(const Report& report) {
+  const FindingCounts n = count_findings(report.findings);
+  std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
+  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+}
+
+void print_checks(const Report& report, bool color) {
+  fmt::print("{}", row("findings", findings_row(report)));
+  if (!report.watched) return;
+  fmt::print("{}", row("coverage", coverage_text(report.watched->coverage)));
+  const auto reasons = incomplete_reasons(report.sim->result, &*report.watched);
+  fmt::print("{}", row("verdict", verdict_text(verdict_of(report.findings, reasons), color)));
 }
 
 }  // namespace
@@ -158,6 +168,25 @@ std::string describe_comparison(const NamedComparison& named) {
   return text;
 }
 
+FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
+  FindingView view;
+  view.ptx_name = subject.ptx_name;
+  view.ptx = subject.job.ptx;
+  view.color = wants_color(stream);
+  view.limit = options.limit;
+  return view;
+}
+
+std::string verdict_text(const Verdict& verdict, bool color) {
+  using Word = Verdict::Word;
+  const Style style = verdict.word == Word::clean    ? Style::green
+                      : verdict.word == Word::errors ? Style::red
+                                                     : Style::yellow;
+  std::string text(name(verdict.word));
+  if (!verdict.reason.empty()) text += fmt::format(" ({})", verdict.reason);
+  return paint(text, style, color);
+}
+
 const std::vector<kernels::Array>& outputs_of(const Report& report) {
   static const std::vector<kernels::Array> none;
   if (report.sim) return report.sim->outputs;
@@ -166,7 +195,7 @@ const std::vector<kernels::Array>& outputs_of(const Report& report) {
 
 ExitCode exit_code_of(const Report& report) {
   if (report.sim)
-    if (const ExitCode code = code_of_sim(report.sim->result); code != exit_clean) return code;
+    if (const ExitCode code = code_of_sim(report); code != exit_clean) return code;
   if (report.device && !report.device->errors.empty()) return code_of_device(report.device->errors);
   const auto bad = [](const NamedComparison& c) { return !c.comparison.ok(); };
   const bool differs =
@@ -174,14 +203,15 @@ ExitCode exit_code_of(const Report& report) {
   return differs ? exit_findings : exit_clean;
 }
 
-void print_report(const Subject& subject, const Report& report) {
+void print_report(const Subject& subject, const Report& report, const Options& options) {
   const bool color = wants_color(stdout);
   fmt::print("{}", describe_subject(subject));
   if (report.sim) {
     fmt::print("{}", report.sim->result.printed);
     std::fflush(stdout);
     fmt::print(stderr, "{}", isa::render(report.sim->result.errors, subject.job.ptx));
-    for (const sim::Finding& f : report.sim->result.findings) fmt::print(stderr, "{}", sim::render(f));
+    fmt::print(stderr, "{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
+               report.unused_suppressions);
     if (!report.sim->result.errors.empty()) return;
     fmt::print("{}", row("sim", ran_text(report)));
   }
@@ -193,7 +223,7 @@ void print_report(const Subject& subject, const Report& report) {
   print_outputs(subject, report);
   print_comparisons("reference", report.reference, color);
   print_comparisons("device", report.device_against_sim, color);
-  if (report.sim) fmt::print("{}", row("findings", findings_text(report)));
+  if (report.sim) print_checks(report, color);
 }
 
 }  // namespace palladion::cli

@@ -1,10 +1,13 @@
 // What a run showed: one value, told as text and as JSON.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/checks.h"
+#include "cli/findings.h"
 #include "cli/subject.h"
 #include "kernels/runner.h"
 
@@ -22,8 +25,12 @@ struct Report {
   std::string schedule;
   uint64_t seed = 0;
   unsigned threads = 1;
+  bool strict = false;  // what only breaks the letter is an error
 
   std::optional<kernels::SimOutcome> sim;
+  std::vector<SeenFinding> findings;  // of the machine and its checkers
+  std::optional<Watched> watched;     // none without checkers
+  std::string unused_suppressions;    // a warning a line
   std::optional<kernels::DeviceOutcome> device;
   std::optional<native::DeviceFacts> device_facts;
   // Of the machine's outputs, of the device's when only that ran. Empty: there is no reference, or nothing
@@ -42,7 +49,7 @@ ExitCode exit_code_of(const Report& report);
 const std::vector<kernels::Array>& outputs_of(const Report& report);
 
 // Findings and errors go to stderr, the rest to stdout.
-void print_report(const Subject& subject, const Report& report);
+void print_report(const Subject& subject, const Report& report, const Options& options);
 // Two runs of the same thing differ in the member "wall" alone.
 std::string json_report(const Subject& subject, const Report& report);
 
@@ -55,10 +62,15 @@ std::string describe_subject(const Subject& subject);
 std::string describe_comparison(const NamedComparison& c);
 std::string hash_text(const kernels::Array& array);  // 16 hexadecimal digits
 std::string dims_text(const isa::Dim3& d);           // "132", "8x16", "2x2x2"
+// How findings of this subject are shown on a stream.
+FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
+std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 
 class JsonWriter;
 void write_subject(JsonWriter& json, const Subject& subject);
-void write_findings(JsonWriter& json, const std::vector<sim::Finding>& findings);
+void write_comparison(JsonWriter& json, const NamedComparison& named, std::string_view schedule = {});
+void write_coverage(JsonWriter& json, const Watched& watched);
+void write_verdict(JsonWriter& json, const Verdict& verdict);
 void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics);
 void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<kernels::Array>& outputs);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/findings_json.h"
 #include "cli/json.h"
 #include "cli/report.h"
 
@@ -22,58 +23,6 @@ void write_place(JsonWriter& json, const isa::SourceLoc& loc) {
   json.member("file", loc.file).member("line", loc.line).member("column", loc.column);
 }
 
-std::string_view word(sim::FindingSeverity severity) {
-  switch (severity) {
-    case sim::FindingSeverity::error:
-      return "error";
-    case sim::FindingSeverity::strict:
-      return "strict";
-    case sim::FindingSeverity::unknown:
-      return "unknown";
-    case sim::FindingSeverity::unsupported:
-      return "unsupported";
-  }
-  return "error";
-}
-
-void write_site(JsonWriter& json, const sim::Site& site) {
-  json.begin_object();
-  write_dims(json, "cta", site.cta);
-  json.member("warp", site.warp).member("lanes", fmt::format("{:08x}", site.lanes));
-  json.member("ptx_line", site.ptx_line).member("instruction", site.instruction);
-  if (site.source.known()) {
-    json.key("source").begin_object();
-    write_place(json, site.source);
-    json.end_object();
-  }
-  json.end_object();
-}
-
-void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-  json.key(key).begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
-}
-
-void write_comparison(JsonWriter& json, const NamedComparison& named) {
-  const kernels::Comparison& c = named.comparison;
-  json.begin_object().member("output", named.output).member("ok", c.ok()).member("bits_equal", c.bits_equal);
-  json.member("elements", c.elements).member("differing", c.differing).member("outside_tolerance", c.outside);
-  json.member("max_ulps", c.max_ulps).member("max_abs", c.max_abs).member("max_rel", c.max_rel);
-  json.member("nan_against_number", c.nan_against_number);
-  json.member("relative_tolerance", named.tolerance.relative)
-      .member("absolute_tolerance", named.tolerance.absolute);
-  if (c.first) {
-    json.key("first").begin_object().key("index").begin_array();
-    for (const int64_t i : c.first->index) json.value(i);
-    json.end_array().member("got", c.first->got).member("wanted", c.first->wanted);
-    json.member("got_bits", hex(c.first->got_bits))
-        .member("wanted_bits", hex(c.first->wanted_bits))
-        .end_object();
-  }
-  json.end_object();
-}
-
 void write_comparisons(JsonWriter& json, std::string_view key,
                        const std::vector<NamedComparison>& comparisons) {
   json.key(key).begin_array();
@@ -91,7 +40,11 @@ void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
   json.key("errors");
   write_diagnostics(json, r.errors);
   json.key("findings");
-  write_findings(json, r.findings);
+  write_findings(json, report.findings);
+  if (report.watched) {
+    write_coverage(json, *report.watched);
+    write_verdict(json, verdict_of(report.findings, incomplete_reasons(r, &*report.watched)));
+  }
   write_outputs(json, subject, report.sim->outputs);
   json.member("printed", r.printed).end_object();
 }
@@ -131,6 +84,27 @@ void write_wall(JsonWriter& json, const Subject& subject, const Report& report) 
 
 }  // namespace
 
+void write_comparison(JsonWriter& json, const NamedComparison& named, std::string_view schedule) {
+  const kernels::Comparison& c = named.comparison;
+  json.begin_object().member("output", named.output);
+  if (!schedule.empty()) json.member("schedule", schedule);
+  json.member("ok", c.ok()).member("bits_equal", c.bits_equal);
+  json.member("elements", c.elements).member("differing", c.differing).member("outside_tolerance", c.outside);
+  json.member("max_ulps", c.max_ulps).member("max_abs", c.max_abs).member("max_rel", c.max_rel);
+  json.member("nan_against_number", c.nan_against_number);
+  json.member("relative_tolerance", named.tolerance.relative)
+      .member("absolute_tolerance", named.tolerance.absolute);
+  if (c.first) {
+    json.key("first").begin_object().key("index").begin_array();
+    for (const int64_t i : c.first->index) json.value(i);
+    json.end_array().member("got", c.first->got).member("wanted", c.first->wanted);
+    json.member("got_bits", hex(c.first->got_bits))
+        .member("wanted_bits", hex(c.first->wanted_bits))
+        .end_object();
+  }
+  json.end_object();
+}
+
 void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics) {
   json.begin_array();
   for (const isa::Diagnostic& d : diagnostics) {
@@ -145,17 +119,20 @@ void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics) {
   json.end_array();
 }
 
-void write_findings(JsonWriter& json, const std::vector<sim::Finding>& findings) {
-  json.begin_array();
-  for (const sim::Finding& f : findings) {
-    json.begin_object().member("code", f.code).member("severity", word(f.severity)).member("fatal", f.fatal);
-    json.member("message", f.message).key("sites").begin_array();
-    for (const sim::Site& site : f.sites) write_site(json, site);
-    json.end_array();
-    write_texts(json, "notes", f.notes);
-    json.member("help", f.help).member("count", f.count).end_object();
-  }
-  json.end_array();
+void write_coverage(JsonWriter& json, const Watched& watched) {
+  const sim::check::Coverage& c = watched.coverage;
+  json.key("coverage").begin_object().member("accesses", c.accesses);
+  json.member("async_operations", c.async_operations).member("mbarrier_phases", c.mbarrier_phases);
+  json.member("forced_phases", c.forced_phases).member("unforced_phases", c.unforced_phases);
+  json.member("barrier_generations", c.barrier_generations);
+  json.member("timing_dependent_control", c.timing_dependent_control).member("forced", watched.forced);
+  json.key("incomplete").begin_array();
+  for (const std::string& reason : c.incomplete) json.value(reason);
+  json.end_array().end_object();
+}
+
+void write_verdict(JsonWriter& json, const Verdict& verdict) {
+  json.member("verdict", name(verdict.word)).member("verdict_reason", verdict.reason);
 }
 
 void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<kernels::Array>& outputs) {

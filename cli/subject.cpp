@@ -91,6 +91,7 @@ Outcome<void> parse_file(Subject& subject, const Options& o) {
   subject.record_seconds = seconds_since(start);
   if (!problems.empty()) return failure_of(problems, *text);
   subject.job.module = subject.module.get();
+  subject.ptx_name = o.ptx;
   subject.job.ptx = std::move(*text);
   return {};
 }
@@ -144,6 +145,10 @@ Outcome<void> take_output_files(Subject& subject, const Options& o) {
 
 }  // namespace
 
+const isa::Module& Subject::program() const {
+  return module ? *module : kernel ? kernel->module : *job.module;
+}
+
 double bytes_of(const pl::ShapeDtype& type) {
   double bytes = pl::bytes(type.dtype);
   for (const int64_t d : type.shape) bytes *= static_cast<double>(d);
@@ -191,7 +196,9 @@ Outcome<Subject> load_program(const Options& options) {
   if (!arch) return tl::make_unexpected(arch.error());
   subject.arch = *arch;
   if (const auto ok = check_which(options); !ok) return tl::make_unexpected(ok.error());
-  const auto made = options.ptx.empty() ? record(subject, options) : parse_file(subject, options);
+  const auto made = !options.ptx.empty()         ? parse_file(subject, options)
+                    : names_twin(options.kernel) ? take_twin(subject, options)
+                                                 : record(subject, options);
   if (!made) return tl::make_unexpected(made.error());
   return subject;
 }
@@ -199,9 +206,11 @@ Outcome<Subject> load_program(const Options& options) {
 Outcome<Subject> load_subject(const Options& options) {
   auto subject = load_program(options);
   if (!subject) return subject;
-  const auto bound =
-      subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
-  if (!bound) return tl::make_unexpected(bound.error());
+  if (subject->pair == nullptr) {
+    const auto bound =
+        subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
+    if (!bound) return tl::make_unexpected(bound.error());
+  }
   if (const auto taken = take_output_files(*subject, options); !taken)
     return tl::make_unexpected(taken.error());
   return subject;

@@ -11,22 +11,27 @@
 #include "isa/arch/arch.h"
 #include "kernels/job.h"
 #include "kernels/registry.h"
+#include "kernels/zoo/zoo.h"
 
 namespace palladion::cli {
 
 struct Subject {
   std::string name;  // "matmul_ws", "saxpy.ptx"
   const isa::ArchSpec* arch = nullptr;
-  const kernels::KernelSpec* spec = nullptr;  // null for foreign PTX
+  const kernels::KernelSpec* spec = nullptr;  // a kernel by name
+  const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
   kernels::Choice choice;
   std::unique_ptr<plgpu::Kernel> kernel;  // ours
   std::unique_ptr<isa::Module> module;    // foreign
+  std::shared_ptr<const void> specimen;   // what a twin's job points to
+  std::string ptx_name;                   // of the text that PTX lines refer to; empty: there is none
   kernels::Job job;
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
   std::map<std::string, std::string> out_files;  // buffer's name -> .npy
   double record_seconds = 0, input_seconds = 0;
 
-  bool is_foreign() const { return spec == nullptr; }
+  bool is_foreign() const { return module != nullptr; }
+  const isa::Module& program() const;
 };
 
 // Records or parses, makes or reads the inputs.
@@ -35,6 +40,10 @@ Outcome<Subject> load_subject(const Options& options);
 Outcome<Subject> load_program(const Options& options);
 
 Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
+
+// "zoo/NAME", the broken twin, or "zoo/NAME:good" (subject_zoo.cpp).
+bool names_twin(std::string_view kernel);
+Outcome<void> take_twin(Subject& subject, const Options& options);
 
 // The job's part of it, for a file of PTX (subject_ptx.cpp).
 Outcome<void> bind_arguments(Subject& subject, const Options& options);

@@ -1,0 +1,70 @@
+// The findings of one or several runs of the same thing: merged, suppressed, counted, told as text.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/outcome.h"
+#include "sim/finding.h"
+
+namespace palladion::cli {
+
+// A finding as it was first seen, with all schedules that showed it.
+struct SeenFinding {
+  sim::Finding finding;
+  std::vector<std::string> schedules;
+  std::string replay;      // the command that shows it again; empty: the one that ran
+  std::string suppressed;  // the reason that the user gave; empty: it counts
+  bool is_suppressed() const { return !suppressed.empty(); }
+};
+
+std::string_view word(sim::FindingSeverity severity);  // "error"
+
+// True when notes[i] says what sites[i] waits for.
+bool is_wait_graph(const sim::Finding& finding);
+
+// "gemm.cpp:41"; without a source, the line of the PTX, in `ptx_name` when that is known.
+std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
+
+// Two findings tell of the same mistake: code, object and places are the same. What differs between CTAs,
+// lanes, iterations and schedules does not count.
+bool same_mistake(const sim::Finding& a, const sim::Finding& b);
+
+// Adds one run's findings. Those seen before gain the schedule; within one run they gain counts.
+void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
+                    const std::string& schedule, const std::string& replay = {});
+// Errors first, then unknown, strict, unsupported; otherwise in the order in which they were seen.
+void sort_findings(std::vector<SeenFinding>& findings);
+
+struct FindingCounts {
+  size_t errors = 0, strict = 0, unknown = 0, unsupported = 0, suppressed = 0;
+  size_t told() const { return errors + strict + unknown + unsupported; }
+};
+FindingCounts count_findings(std::span<const SeenFinding> findings);
+// Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
+// be decided or run is unsupported.
+ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
+
+// ---- text ------------------------------------------------------------------------------------------
+// What a text of findings shows besides them.
+struct FindingView {
+  std::string ptx_name;  // of the file that PTX lines refer to
+  std::string ptx;       // its text; may be empty
+  bool color = false;
+  size_t limit = 20;     // findings shown in full
+  size_t schedules = 1;  // that ran
+  // The line of a file, empty when it is not there; read_source_line when not set.
+  std::function<std::string(const std::string& file, uint32_t line)> source_line;
+};
+
+std::string read_source_line(const std::string& file, uint32_t line);
+
+std::string finding_text(const SeenFinding& seen, const FindingView& view);
+// Findings that count, as many as the limit, then what was left out and a table by code.
+std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view);
+
+}  // namespace palladion::cli
