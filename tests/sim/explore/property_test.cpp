@@ -1,0 +1,137 @@
+// The proof of README.md and the reduction against an oracle that executes every interleaving.
+// PLD_EXPLORE_PROGRAMS: programs of each kind (default below); PLD_EXPLORE_SEED: the first one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "programs.h"
+#include "sim/check/explore/forced.h"
+
+namespace palladion::tests {
+namespace {
+
+using namespace sim::check;
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// What must not depend on how the schedules were explored.
+struct Truth {
+  std::set<OpRef> executed, ambiguous, overrun;
+  std::set<std::pair<OpRef, SyncError>> errors;
+  bool deadlocks = false;
+  friend bool operator==(const Truth&, const Truth&) = default;
+};
+
+Truth truth(const Exploration& e) {
+  Truth t{.deadlocks = e.deadlocks()};
+  for (const Problem& p : e.problems) {
+    if (p.kind == Problem::Kind::ambiguous) t.ambiguous.insert(p.op);
+    if (p.kind == Problem::Kind::overrun) t.overrun.insert(p.op);
+    if (p.kind == Problem::Kind::error) t.errors.insert({p.op, p.error});
+  }
+  for (uint32_t i = 0; i < e.labels.size(); ++i)
+    for (uint32_t k = 0; k < e.labels[i].size(); ++k)
+      if (e.labels[i][k].first != Labels::unseen) t.executed.insert({i, k});
+  return t;
+}
+
+struct Tally {
+  uint64_t programs = 0, too_large = 0;
+  uint64_t forced = 0, forced_deadlocks = 0;
+  uint64_t deadlocks = 0, partial_deadlocks = 0, ambiguous = 0, overruns = 0, errors = 0, calm = 0;
+  uint64_t states = 0, reduced_states = 0;
+};
+
+class Schedules : public testing::TestWithParam<Program::Kind> {
+ protected:
+  void examine(const Program& program) {
+    const Skeleton skeleton = program.skeleton();
+    const Exploration all = explore(skeleton, {.budget = 60'000, .reduce = false});
+    ++tally_.programs;
+    if (!all.complete) {
+      ++tally_.too_large;
+      return;
+    }
+    const Exploration few = explore(skeleton, {.budget = 60'000, .reduce = true});
+    const Truth expected = truth(all), got = truth(few);
+    ASSERT_TRUE(few.complete);
+    ASSERT_EQ(expected.deadlocks, got.deadlocks);
+    ASSERT_TRUE(expected.executed == got.executed);
+    ASSERT_TRUE(expected.ambiguous == got.ambiguous);
+    ASSERT_TRUE(expected.errors == got.errors);
+    ASSERT_TRUE(expected.overrun == got.overrun);
+    ASSERT_LE(few.states, all.states);
+    count(all, few, expected);
+    judge(decide_forced(skeleton), all, expected, program);
+  }
+
+  void count(const Exploration& all, const Exploration& few, const Truth& t) {
+    tally_.states += all.states;
+    tally_.reduced_states += few.states;
+    tally_.deadlocks += t.deadlocks;
+    tally_.partial_deadlocks += t.deadlocks && all.deadlocked_ends != all.ends;
+    tally_.ambiguous += !t.ambiguous.empty();
+    tally_.overruns += !t.overrun.empty();
+    tally_.errors += !t.errors.empty();
+    tally_.calm += t.ambiguous.empty() && t.overrun.empty() && t.errors.empty();
+  }
+
+  void judge(const ForcedVerdict& v, const Exploration& all, const Truth& t, const Program& program) {
+    if (program.kind == Program::Kind::ring || program.kind == Program::Kind::chain) {
+      ASSERT_TRUE(v.forced) << describe(v.reason);
+      ASSERT_FALSE(v.deadlocks);
+    }
+    if (!v.forced) return;
+    ++tally_.forced;
+    tally_.forced_deadlocks += v.deadlocks;
+    ASSERT_TRUE(t.ambiguous.empty());
+    ASSERT_TRUE(t.overrun.empty());
+    ASSERT_TRUE(t.errors.empty());
+    ASSERT_EQ(all.ends, 1U);
+    ASSERT_EQ(all.deadlocked_ends, v.deadlocks ? 1U : 0U);
+  }
+
+  Tally tally_;
+};
+
+constexpr const char* kind_names[] = {"ring", "mutated_ring", "chain", "mutated_chain", "soup"};
+
+TEST_P(Schedules, proof_and_reduction_agree_with_the_oracle) {
+  const uint64_t programs = from_environment("PLD_EXPLORE_PROGRAMS", 1500);
+  const uint64_t seed = from_environment("PLD_EXPLORE_SEED", 1);
+  for (uint64_t i = 0; i < programs; ++i) {
+    Random random((seed + i) * 8 + static_cast<uint64_t>(GetParam()));
+    const Program program = random_program(GetParam(), random);
+    SCOPED_TRACE(fmt::format("program {}\n{}", seed + i, program.text()));
+    examine(program);
+    if (HasFatalFailure()) return;
+  }
+  const Tally& t = tally_;
+  fmt::print(
+      "{}: {} programs ({} too large); forced {} (of these deadlocked {}) of {} without any problem; "
+      "deadlock {} "
+      "(in some schedules only {}), ambiguous {}, overrun {}, error {}; states {} -> {}\n",
+      kind_names[static_cast<int>(GetParam())], t.programs, t.too_large, t.forced, t.forced_deadlocks, t.calm,
+      t.deadlocks, t.partial_deadlocks, t.ambiguous, t.overruns, t.errors, t.states, t.reduced_states);
+  EXPECT_LT(t.too_large * 10, t.programs);
+  EXPECT_GT(t.forced * 20, t.programs);
+  if (GetParam() == Program::Kind::ring || GetParam() == Program::Kind::chain) return;
+  EXPECT_GT(t.deadlocks * 20, t.programs);
+  EXPECT_GT(t.partial_deadlocks * 100, t.programs);
+  EXPECT_GT(t.ambiguous * 20, t.programs);
+  EXPECT_GT(t.errors * 20, t.programs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Schedules,
+                         testing::Values(Program::Kind::ring, Program::Kind::mutated_ring,
+                                         Program::Kind::chain, Program::Kind::mutated_chain,
+                                         Program::Kind::soup),
+                         [](const auto& i) { return kind_names[static_cast<int>(i.param)]; });
+
+}  // namespace
+}  // namespace palladion::tests
