@@ -223,7 +223,6 @@ class Decision {
       const SyncOp& op = model_.next(state_, t);
       now_ = {t, state_.position[t]};
       if (!model_.met(state_, op)) continue;
-      if (op.kind == SyncKind::registers_inc) fail(Unforced::registers);
       if (op.kind != SyncKind::wait) continue;
       Clock clock = clocks_[t];
       for (const Prerequisite& p : op.after) join(clock, snapshots_.at({p.thread, p.position}));

@@ -117,7 +117,6 @@ uint64_t Reach::completions(uint32_t object) const {
     if (o.expected != 0) needed = needed == 0 ? o.expected : std::min(needed, o.expected);
     return needed == 0 ? 0 : (o.pending + u.arrivals) / needed;
   }
-  if (u.reset) return 2;  // parities of both kinds
   if (!o.valid || u.arrivals < o.pending || u.uses.empty()) return 0;
   const auto tx = static_cast<uint64_t>(o.tx < 0 ? -o.tx : o.tx);
   if (o.tx > 0 && u.delivered < tx) return 0;

@@ -157,6 +157,21 @@ Program random_chain(Random& random) {
   return p;
 }
 
+// Threads that give registers back and take them, some before and some after they have met.
+Program random_pool(Random& random) {
+  Program p{.barriers = 1, .pool = random.below(3)};
+  p.threads.resize(random.between(2, 4));
+  const auto all = static_cast<uint32_t>(p.threads.size()) * 32;
+  const bool meet = random.one_in(2);
+  for (auto& ops : p.threads) {
+    for (uint32_t n = random.between(1, 2); n != 0; --n)
+      ops.push_back({.kind = random.one_in(3) ? Kind::dec : Kind::inc, .count = random.between(1, 2)});
+    const Op sync{.kind = Kind::sync, .count = 32, .needed = all};
+    if (meet) ops.insert(ops.begin() + random.below(static_cast<uint32_t>(ops.size()) + 1), sync);
+  }
+  return p;
+}
+
 Op random_op(const Program& p, Random& random) {
   const auto mbarrier = random.below(static_cast<uint32_t>(p.mbarriers.size()));
   const uint32_t all = 32 * random.between(1, static_cast<uint32_t>(p.threads.size()));
@@ -257,8 +272,12 @@ std::string Program::text() const {
 
 Program random_program(Program::Kind kind, Random& random) {
   using K = Program::Kind;
-  const bool ring_like = kind == K::ring || kind == K::mutated_ring;
-  Program p = kind == K::soup ? random_soup(random) : ring_like ? random_ring(random) : random_chain(random);
+  const auto make = [&] {
+    if (kind == K::soup) return random_soup(random);
+    if (kind == K::pool) return random_pool(random);
+    return kind == K::ring || kind == K::mutated_ring ? random_ring(random) : random_chain(random);
+  };
+  Program p = make();
   p.kind = kind;
   if (kind == K::mutated_ring || kind == K::mutated_chain)
     for (uint32_t n = random.between(1, 2); n != 0; --n) mutate(p, random);

@@ -32,8 +32,7 @@ struct Op {
 };
 
 struct Program {
-  enum class Kind : uint8_t { ring, mutated_ring, chain, mutated_chain, soup };
-  static constexpr int kinds = 5;
+  enum class Kind : uint8_t { ring, mutated_ring, chain, mutated_chain, pool, soup };
   Kind kind = Kind::ring;
   std::vector<uint32_t> mbarriers;  // counts; 0: an init must make it
   uint32_t barriers = 0;
