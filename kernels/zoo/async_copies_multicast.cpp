@@ -31,10 +31,10 @@ READY:
   @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%a0], [%in], 512, [full], %h0;
   mad.lo.u32 %a1, %t, 4, %a0;
 FIRST:
-  mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [full], 0;
   @!%p1 bra FIRST;
   ld.shared.f32 %f0, [%a1];  // @2
-  fence.proxy.async.shared::cta;
+  fence.proxy.async;
   bar.sync 0;
   mov.u32 %a2, empty;
   mapa.shared::cluster.u32 %a2, %a2, 0;
@@ -48,7 +48,7 @@ EMPTY:
   add.u64 %rd1, %in, 512;
   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%a0], [%rd1], 512, [full+8], %h0;  // @1
 SECOND:
-  mbarrier.try_wait.parity.shared::cta.b64 %p1, [full+8], 0;
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [full+8], 0;
   @!%p1 bra SECOND;
   ld.shared.f32 %f1, [%a1];
   fma.rn.f32 %f0, %f0, 0f42C80000, %f1;
@@ -87,7 +87,7 @@ READY:
   barrier.cluster.wait.acquire;
   @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%a0], [%in], 512, [full], %h0;  // @1
 WAIT:
-  mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [full], 0;
   @!%p1 bra WAIT;
   mad.lo.u32 %a1, %t, 4, %a0;
   ld.shared.f32 %f0, [%a1];

@@ -137,16 +137,18 @@ Pair accumulates_on_garbage() {
 }
 
 // --- who executes it, on what -----------------------------------------------------------------------
-Pair elected_thread() {
-  return wgmma_pair("wgmma-by-one-thread", "WG-10",
-                    "one thread issues the wgmma: only Blackwell's tcgen05.mma is issued so", "PLD3060", R"(
+Pair two_warps() {
+  return wgmma_pair("wgmma-by-two-warps", "WG-10",
+                    "two of the warpgroup's four warps execute the wgmma: it is a matter of all 128 threads",
+                    "PLD4410", R"(
   mov.f32 %f0, 0f00000000;
   mov.f32 %f1, 0f00000000;
   mov.f32 %f2, 0f00000000;
   mov.f32 %f3, 0f00000000;
+  setp.lt.u32 %p3, %warp, 4;  //! good
+  setp.lt.u32 %p3, %warp, 2;  //! broken
   wgmma.fence.sync.aligned;
-  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p4, 1, 1, 0, 0;            //! good
-  @%leader wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p4, 1, 1, 0, 0;  // @1   //! broken
+  @%p3 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p4, 1, 1, 0, 0;  // @1
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;
 )",
@@ -191,7 +193,7 @@ Pair descriptor_of_warp() {
 std::vector<Pair> wgmma_pairs() {
   std::vector<Pair> all = {
       no_fence(),      other_shape(),        accumulator_too_early(),  fragment_overwritten(),
-      not_committed(), one_group_too_many(), accumulates_on_garbage(), elected_thread(),
+      not_committed(), one_group_too_many(), accumulates_on_garbage(), two_warps(),
       wrong_stride(),  descriptor_of_warp()};
   std::ranges::move(wgmma_operand_pairs(), std::back_inserter(all));
   return all;

@@ -117,6 +117,7 @@ FIRST:
 SECOND:
   mbarrier.try_wait.parity.shared::cta.b64 %p1, [full+8], 0;
   @!%p1 bra SECOND;
+  wgmma.fence.sync.aligned;
   wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd3, %p4, 1, 1, 0, 0;
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;)" + std::string(store) + "\nDONE:",
