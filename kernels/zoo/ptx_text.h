@@ -1,8 +1,6 @@
 #pragma once
-// What the kernels in PTX have in common: one entry that reads floats and writes floats, and the launch
-// that suits it.
-#include <fmt/format.h>
-
+// What the kernels in PTX have in common: one entry that reads floats and writes floats, and texts that
+// several pairs vary by a line.
 #include <string>
 #include <string_view>
 
@@ -12,37 +10,35 @@ namespace palladion::kernels::zoo {
 
 // An entry with the parameters `src` and `dst`, arrays of f32, whose global addresses are in %src and %dst
 // when `body` starts; %t is the thread in its CTA, %lane the lane, %warp the warp. For the body's own use:
-// %p<8>, %r<24>, %rd<16>, %f<16>. `before` stands in front of the entry, `directives` behind its parameters.
-inline std::string entry_text(std::string_view body, std::string_view directives = "",
-                              std::string_view before = "") {
-  return fmt::format(R"(.version 8.7
-.target sm_90a
-.address_size 64
-{}.visible .entry zoo(.param .u64 src, .param .u64 dst) {}
-{{
-  .reg .pred %p<8>;
-  .reg .b32 %r<24>, %t, %lane, %warp;
-  .reg .b64 %rd<16>, %src, %dst;
-  .reg .f32 %f<16>;
-  ld.param.u64 %src, [src];
-  ld.param.u64 %dst, [dst];
-  cvta.to.global.u64 %src, %src;
-  cvta.to.global.u64 %dst, %dst;
-  mov.u32 %t, %tid.x;
-  and.b32 %lane, %t, 31;
-  shr.u32 %warp, %t, 5;
-{}
-  ret;
-}}
-)",
-                     before, directives, body);
-}
+// %p<8>, %r<24>, %rd<16>, %f<16>. `shared` declares variables, `directives` stand behind the parameters.
+std::string entry_text(std::string_view shared, std::string_view body, std::string_view directives = "");
 
-// The arrays behind `src` and `dst`: 0, 1, 2, ... in, poison out.
-inline std::vector<Buffer> floats_in_out(int64_t in, int64_t out) {
-  const pl::ShapeDtype from{pl::f32, {in}}, to{pl::f32, {out}};
-  return {{"src", Role::in, from, filled(from, {.kind = Fill::Kind::iota})}, {"dst", Role::out, to, {}}};
-}
-inline std::vector<ParamValue> src_and_dst() { return {PointerValue{0}, PointerValue{1}}; }
+// Launches a pair over `src`, which holds 0, 1, 2, ..., and `dst`, which holds poison.
+Pair floats_pair(PtxPair pair, int64_t in, int64_t out);
+
+// A text some of whose lines are changed; a line is named by its words and must be there once.
+class Varied {
+ public:
+  explicit Varied(std::string text) : text_(std::move(text)) {}
+  // `line` is `broken` in the broken twin (several lines, or none when it is empty).
+  Varied& breaks(std::string_view line, std::string_view broken);
+  // The broken twin has `broken` in front of `line`.
+  Varied& adds_before(std::string_view line, std::string_view broken);
+  // `line`, of one or both twins, carries `// @number`.
+  Varied& mark(std::string_view line, int number);
+  operator std::string() const { return text_; }  // NOLINT: implicit on purpose
+
+ private:
+  size_t find(std::string_view line) const;
+  std::string text_;
+};
+
+// --- kernels that are varied ------------------------------------------------------------------------
+// Warp 0 loads six tiles of 64 floats through two slots, warps 1 and 2 copy them to dst. 96 threads.
+std::string ring_text();
+// A thread loads one tile of 64 floats, 64 threads double it.
+std::string load_text();
+// A thread loads two tiles of 64 floats, 64 threads add them.
+std::string two_loads_text();
 
 }  // namespace palladion::kernels::zoo
