@@ -27,7 +27,8 @@ void Lifetime::check_started(const Origin& who, uint32_t address, const char* wh
     knows = p_.causality.knows(warp, w, 1);
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
-  const FindingKey key{gone ? 4802U : 4801U, who.pc, ~0U, address & shared_offset_mask};
+  const bool arrival = who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*who.effect);
+  const FindingKey key{!gone ? 4801U : arrival ? 4122U : 4802U, who.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.object = p_.shared(address, 1);

@@ -2,24 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+
+#include "sim/check/ledger_flow.h"
+#include "sim/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
 
 constexpr size_t signals_kept = 256;  // of a phase; more are added to the last one
+constexpr size_t issued_kept = 4096;  // operations that a race can still be explained by
 
 bool same_execution(const Signal& s, const Origin& who, uint32_t nth) {
   return s.who.pc == who.pc && s.who.warp == who.warp && s.who.cta_rank == who.cta_rank && s.nth == nth;
 }
 
-void note(std::vector<Observation>& list, uint32_t warp, uint32_t time) {
+void note(std::vector<Observation>& list, uint32_t warp, uint32_t time, const Point& point) {
   for (Observation& o : list) {
     if (o.warp != warp) continue;
     o.latest = time;
     return;
   }
-  list.push_back({warp, time, time});
+  list.push_back({warp, time, time, point});
 }
 
 bool covers(const Causality::Clock& clock, const Observation& o) {
@@ -96,9 +101,14 @@ void MbarrierLedger::invalidate(const Origin& who, const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return;
   check_waiters(*b, who);
-  check_flights(*b, who);
+  check_leftover(*b, who);
   check_uses_known(*b, who);
   b->alive = false;
+  b->end = who;
+  if (observed_) {  // they have been reported
+    observed_(b->last.operations, b->address >> cta_rank_shift, p_.causality.index(who));
+    observed_(b->current.operations, b->address >> cta_rank_shift, p_.causality.index(who));
+  }
   std::erase_if(flights_, [&](const Flight& f) { return f.serial == b->serial; });
 }
 
@@ -115,17 +125,17 @@ void MbarrierLedger::use(MbarrierObject& b, const Origin& who) {
 // --- arrivals and bytes ---------------------------------------------------------------------------
 void MbarrierLedger::signal(const Origin& who, const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return;
+  if (b == nullptr) return check_dead(who, e);
   const bool async = e.async_id != 0;
   const uint32_t nth = async ? land(*b, who, e) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
   if (!async) use(*b, who);
-  if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, who, nth);
+  if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, who, nth, async);
   check_special_forms(*b, who, e);
   if (!async) judge_forced(*b, who);
   note_signal(*b, who, e, nth);
   const uint32_t warp = p_.causality.index(who);
   if (!async && e.action == isa::MbarrierAction::expect_tx)
-    note(b->current.announcements, warp, p_.causality.time(warp));
+    note(b->current.announcements, warp, p_.causality.time(warp), {});
   if (!async && e.action != isa::MbarrierAction::expect_tx) p_.causality.release(warp, b->current.arrived);
   if (e.completed) complete(*b);
 }
@@ -197,13 +207,15 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
              .who = who,
              .clock = p_.causality.clock(p_.causality.index(who))};
     flights_.push_back(std::move(f));
+    if (issued_.size() >= issued_kept) issued_.pop_front();
+    issued_.push_back({e.id, b->address, b->number});
   }
 }
 
 // --- waits ----------------------------------------------------------------------------------------
 void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return;
+  if (b == nullptr) return check_dead(who, e);
   use(*b, who);
   check_placement(*b, who);
   MbarrierUser& u = b->users[p_.causality.index(who)];
@@ -211,6 +223,8 @@ void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
             .succeeded = e.succeeded,
             .parity = e.parity,
             .phase = e.succeeded ? b->number - 1 : b->number,
+            .ignored = !result_used(who.pc),
+            .repeated = e.succeeded && u.observed == b->number - 1,
             .pc = who.pc,
             .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
   if (!e.succeeded) return;
@@ -218,24 +232,31 @@ void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
   u.observed = b->number - 1;
 }
 
+bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& who) const {
+  const uint32_t warp = p_.causality.index(who);
+  for (const Observation& o : list)
+    if (p_.causality.knows(warp, o.warp, o.first)) return true;
+  for (const Observation& o : list)
+    if (p_.context.order.before(o.point, who)) return true;
+  return false;
+}
+
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& who) {
   const uint32_t warp = p_.causality.index(who);
-  const auto knew = [&](const Observation& o) { return p_.causality.knows(warp, o.warp, o.first); };
-  if (b.last.number > 0 && std::ranges::none_of(b.observers_before_last, knew))
+  if (b.last.number > 0 && b.users[warp].observed != b.last.number && !known(b.observers_before_last, who)) {
     unforced(b.last, b, who, "a wait for it may return for the phase two before it");
+    check_skipped(b, who);
+  }
   p_.causality.acquire(warp, b.last.arrived);
-  note(b.last.observers, warp, p_.causality.time(warp));
+  note(b.last.observers, warp, p_.causality.time(warp), p_.context.order.now(who));
   if (observed_ && !b.last.operations.empty())
     observed_(b.last.operations, b.address >> cta_rank_shift, warp);
 }
 
 // A signal is bound to its phase when who gives it knows that somebody has seen the last one complete.
 void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& who) {
-  if (b.number == 0) return;
-  const uint32_t warp = p_.causality.index(who);
-  for (const Observation& o : b.last.observers)
-    if (p_.causality.knows(warp, o.warp, o.first)) return;
-  unforced(b.current, b, who, "a signal may come a phase earlier");
+  if (b.number != 0 && !known(b.last.observers, who))
+    unforced(b.current, b, who, "a signal may come a phase earlier");
 }
 
 void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who,
@@ -266,17 +287,62 @@ void MbarrierLedger::ended() {
     if (b.alive) check_balance(b);
 }
 
-std::string MbarrierLedger::wait_history(uint32_t address, const Origin& who) const {
-  const MbarrierObject* b = find(address);
-  if (b == nullptr) return {};
-  const LastWait& w = b->users[p_.causality.index(who)].wait;
-  if (!w.any) return {};
-  std::string out = fmt::format("warp {} waited for parity {} of {} (execution {})", who.warp,
-                                static_cast<int>(w.parity), p_.mbarrier(address), w.nth);
-  if (!w.succeeded)
-    return out + ": the wait returned false, phase " + std::to_string(w.phase) + " was not complete";
-  if (w.phase < 0) return out + ": it passed at once, no phase had ever completed";
-  return out + fmt::format(": it passed for phase {}", w.phase);
+bool MbarrierLedger::result_used(uint32_t pc) const {
+  const auto at = result_used_.find(pc);
+  if (at != result_used_.end()) return at->second;
+  return result_used_[pc] = wait_result_used(*p_.context.run.program, pc);
+}
+
+// Do other warps wait, or have waited last, with the other parity?
+bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const {
+  for (uint32_t w = 0; w < b.users.size(); ++w)
+    if (w != warp && b.users[w].wait.any && b.users[w].wait.parity != parity) return true;
+  for (const CtaState& cta : p_.cluster().ctas)
+    for (const WarpState& other : cta.warps)
+      for (const LaneGroup& g : other.groups)
+        if (g.wait.kind == Wait::Kind::mbarrier && static_cast<uint32_t>(g.wait.object) == b.address &&
+            (g.wait.value != 0) != parity)
+          return true;
+  return false;
+}
+
+std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& who) const {
+  const uint32_t warp = p_.causality.index(who);
+  for (auto i = issued_.rbegin(); i != issued_.rend() && i->id >= id; ++i) {
+    const MbarrierObject* b = find(i->address);
+    if (i->id != id || b == nullptr || i->address >> cta_rank_shift != who.cta_rank) continue;
+    const LastWait& w = b->users[warp].wait;
+    if (!w.any || (w.succeeded && !w.ignored && w.phase >= i->phase)) continue;
+    WaitVerdict v;
+    v.wait = who;
+    v.wait.pc = w.pc;
+    const MicroOp& op = p_.context.run.program->code[w.pc];
+    v.wait.instruction = op.instruction;
+    v.wait.effect = op.effect;
+    const std::string name = p_.mbarrier(b->address);
+    const int parity = static_cast<int>(w.parity);
+    if (w.ignored || !w.succeeded) {
+      v.code = 4116;
+      v.text = fmt::format(
+          "the wait for {} may return false, and does not make the thread wait: nobody looks at its result",
+          name);
+      if (!w.ignored) v.text = fmt::format("the wait for {} returned false, the thread went on", name);
+    } else if (w.phase < 0) {
+      v.code = 4113;
+      v.text = fmt::format(
+          "the wait for parity {} of {} passed at once: no phase had ever completed (parity {} awaits the "
+          "first)",
+          parity, name, 1 - parity);
+    } else {
+      const bool skips = others_wait_otherwise(*b, warp, w.parity);
+      v.code = skips ? 4115 : 4114;
+      v.text =
+          fmt::format("the wait for parity {} of {} passed for phase {}{}; the copy belongs to phase {}",
+                      parity, name, w.phase, w.repeated ? ", which the warp had seen before" : "", i->phase);
+    }
+    return v;
+  }
+  return std::nullopt;
 }
 
 }  // namespace palladion::sim::check

@@ -2,8 +2,10 @@
 // What is known of every mbarrier object: who signalled in this phase and the last, who has observed
 // it; and the rules of its use (PTX, "mbarrier").
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct Signal {
 struct Observation {
   uint32_t warp = 0;
   uint32_t first = 0, latest = 0;
+  Point point;  // the first
 };
 
 struct MbarrierPhase {
@@ -43,8 +46,17 @@ struct MbarrierPhase {
 
 struct LastWait {
   bool any = false, succeeded = false, parity = false;
-  int64_t phase = 0;  // that it observed, or waits for
+  int64_t phase = 0;      // that it observed, or waits for
+  bool ignored = false;   // no instruction looks at its result
+  bool repeated = false;  // it had observed that phase before
   uint32_t pc = 0, nth = 0;
+};
+
+// Why a wait did not order a reader behind an operation that signals at an mbarrier.
+struct WaitVerdict {
+  uint32_t code = 0;  // 4113 to 4116
+  Origin wait;
+  std::string text;
 };
 
 // What a warp has to do with an object.
@@ -69,6 +81,7 @@ struct MbarrierObject {
   std::vector<Observation> observers_before_last;
   std::vector<MbarrierUser> users;      // by warp of the cluster
   std::map<uint64_t, Origin> arrivers;  // all that ever signalled, by warp and pc
+  Origin end;                           // mbarrier.inval
   bool alive = true, overrun = false;
 };
 
@@ -91,9 +104,11 @@ class MbarrierLedger {
   const MbarrierObject* find(uint32_t address) const;
   const std::map<uint32_t, MbarrierObject>& objects() const { return objects_; }
   const ForcedPhases& forced() const { return forced_; }
-  // How the warp last waited for this object, for the explanation of a race: "waited for parity 1 of
-  // `full`[0] (execution 1): it passed at once, nothing had ever arrived". Empty: it never waited.
-  std::string wait_history(uint32_t address, const Origin& who) const;
+  // Why the waits of `who` at the mbarriers of operation `id` (issued lately) have not ordered it behind
+  // that operation. Nothing: it has not waited there, or rightly.
+  std::optional<WaitVerdict> explain_wait(uint64_t id, const Origin& who) const;
+  // False for a test_wait or try_wait whose result no instruction looks at: it orders nothing.
+  bool result_used(uint32_t pc) const;
   // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that
   // need not be told of again.
   using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp)>;
@@ -118,19 +133,23 @@ class MbarrierLedger {
   MbarrierObject* live(uint32_t address);
   uint32_t land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
   void use(MbarrierObject& b, const Origin& who);
+  bool known(const std::vector<Observation>& list, const Origin& who) const;
+  bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
+  void check_dead(const Origin& who, const MbarrierEvent& e);
 
   // --- rules ---
   void check_reinit(const MbarrierObject& b, const Origin& who);
   void check_init_known(MbarrierObject& b, const Origin& who);
-  void check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth);
+  void check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async);
   void check_landing(const MbarrierObject& b, const Flight& f);
   void check_placement(const MbarrierObject& b, const Origin& who);
   void check_uses_known(const MbarrierObject& b, const Origin& who);
   void check_waiters(const MbarrierObject& b, const Origin& who);
-  void check_flights(const MbarrierObject& b, const Origin& who);
+  void check_leftover(const MbarrierObject& b, const Origin& who);
   void check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
   void check_overwritten(const Origin& who, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);
+  void check_skipped(const MbarrierObject& b, const Origin& who);
   void judge_forced(MbarrierObject& b, const Origin& who);
   void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who, const char* why);
   Finding finding(const MbarrierObject& b, std::string message, FindingSeverity severity) const;
@@ -140,7 +159,14 @@ class MbarrierLedger {
   const Protocol& p_;
   std::map<uint32_t, MbarrierObject> objects_;
   std::vector<Flight> flights_;
+  struct Issued {  // where an operation was to signal
+    uint64_t id = 0;
+    uint32_t address = 0;
+    int64_t phase = 0;
+  };
+  std::deque<Issued> issued_;  // the newest, by ascending id
   ForcedPhases forced_;
+  mutable std::map<uint32_t, bool> result_used_;  // by pc
   Observed observed_;
   uint32_t serials_ = 0;
   uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: what lies outside cannot hit one

@@ -70,7 +70,7 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& who) {
   Finding f = finding(b,
                       fmt::format("{} is used by a thread that its initialisation is not ordered before",
                                   p_.mbarrier(b.address)),
-                      after ? FindingSeverity::strict : FindingSeverity::error);
+                      FindingSeverity::error);
   f.sites = {p_.reporter().site(who, "uses it"), init_site(b)};
   f.missing = after ? "barriers put the use after the init, but none of them orders memory between the two"
                     : "nothing orders the use after the init";
@@ -127,22 +127,48 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
   }
 }
 
-void MbarrierLedger::check_flights(const MbarrierObject& b, const Origin& who) {
-  for (const Flight& flight : flights_) {
-    if (flight.serial != b.serial) continue;
-    const FindingKey key{4111, who.pc, flight.who.pc, b.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) continue;
+// Copies that complete on it are under way, or have completed and nobody waited for them.
+void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) {
+  const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
+    const FindingKey key{4117, who.pc, copy.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) return;
     Finding f = finding(b,
-                        fmt::format("mbarrier.inval of {} while a copy that completes on it is under way",
+                        fmt::format("mbarrier.inval of {} before any wait has observed that a copy which "
+                                    "completes on it is done",
                                     p_.mbarrier(b.address)),
                         FindingSeverity::error);
     f.sites = {p_.reporter().site(who, "invalidates it"),
-               p_.reporter().site(flight.who, fmt::format("will deliver {} bytes", flight.bytes))};
-    f.missing = "no wait has observed that the copy completed";
+               p_.reporter().site(copy, fmt::format("delivers {} bytes", bytes))};
+    f.sites[1].occurrence = nth;
+    f.missing = "a wait for the phase of the copy";
+    f.notes.emplace_back(landed ? "in this run the copy had landed by then"
+                                : "in this run the copy was still under way");
     f.rule = lifetime_rule;
     f.help = "wait for the phase of every copy before mbarrier.inval";
     p_.reporter().report(key, std::move(f));
-  }
+  };
+  for (const Flight& f : flights_)
+    if (f.serial == b.serial) report(f.who, f.nth, f.bytes, false);
+  for (const MbarrierPhase* phase : {&b.current, &b.last})
+    for (const Signal& s : phase->signals)
+      if (s.delivered != 0 && s.async && !phase->operations.empty()) report(s.who, s.nth, s.delivered, true);
+}
+
+// The object was invalidated: the machine stops at this use, here is why.
+void MbarrierLedger::check_dead(const Origin& who, const MbarrierEvent& e) {
+  const auto at = objects_.find(e.address);
+  if (at == objects_.end()) return;
+  const MbarrierObject& b = at->second;
+  const FindingKey key{4108, who.pc, b.end.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b, fmt::format("{} is used after mbarrier.inval", p_.mbarrier(b.address)),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, e.async_id != 0 ? "completes on it" : "uses it"),
+             p_.reporter().site(b.end, "invalidates it"), init_site(b)};
+  f.missing = "a new mbarrier.init, or an end of all uses before the inval";
+  f.rule = lifetime_rule;
+  f.help = "invalidate an mbarrier when nobody uses it any more";
+  p_.reporter().report(key, std::move(f));
 }
 
 void MbarrierLedger::check_overwritten(const Origin& who, uint32_t address, uint32_t bytes,
@@ -172,19 +198,32 @@ struct Overrun {
   std::string message, help;
 };
 
-// Why a phase was overrun, as far as who arrived tells.
+bool deferred(const Signal& s) {
+  return s.async && s.who.effect != nullptr &&
+         std::holds_alternative<isa::CpAsyncMbarrierArrive>(*s.who.effect);
+}
+
+// Who arrived in the overrun phase tells why.
 Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const std::string& name) {
-  bool same_instruction = false, arrived_before = false, twice = false;
+  bool same_instruction = false, arrived_before = false, twice = false, others = false, copies = false;
   const auto& signals = b.last.signals;
   for (const Signal& s : signals) {
     if (s.arrivals == 0) continue;
     const bool same_warp = s.who.warp == who.warp && s.who.cta_rank == who.cta_rank;
-    arrived_before |= same_warp;
+    (same_warp ? arrived_before : others) = true;
     same_instruction |= same_warp && s.who.pc == who.pc && s.nth == nth;
+    copies |= deferred(s);
     for (const Signal& t : signals)
       twice |= &s < &t && t.arrivals != 0 && t.who.pc == s.who.pc && t.who.warp == s.who.warp &&
                t.who.cta_rank == s.who.cta_rank && t.nth != s.nth;
   }
+  if (copies || (who.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*who.effect)))
+    return {4125,
+            fmt::format(
+                "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
+                name, b.count),
+            "with .noinc the deferred arrivals take places of the count, without it each adds a place of its "
+            "own"};
   if (same_instruction)
     return {
         4104,
@@ -192,48 +231,81 @@ Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const 
                     "phases",
                     name, b.count),
         "mbarrier.arrive counts threads: let one lane arrive (elect.sync), or count all of them in the init"};
-  if (twice)
+  if (twice || (arrived_before && others))
     return {
         4126,
         fmt::format(
-            "phase {} of {} mixes arrivals of several rounds of one warp, and the next arrives before "
-            "any wait has observed it",
+            "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
+            "rounds mix",
             b.last.number, name),
         "one mbarrier serves one round at a time: use as many as rounds can be open, or wait every round"};
   if (!arrived_before)
     return {
         4102,
         fmt::format("{} expects {} arrivals, phase {} is complete with them, and another warp arrives before "
-                    "any wait has observed it",
+                    "a wait has observed it",
                     name, b.count, b.last.number),
         "the count of mbarrier.init must be the number of arrivals of all participants in a phase"};
   return {4112,
-          fmt::format("arrival in phase {} of {} before any wait has observed phase {}", b.number, name,
+          fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
                       b.last.number),
           "wait for the phase before arriving in the next one: is the pipeline deeper than its barriers?"};
 }
 
 }  // namespace
 
-void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth) {
-  if (b.number == 0 || !b.last.observers.empty() || b.overrun) return;
+// "For each phase at least one wait must return true before an arrive-on in the next one": in the order
+// that barriers make, or else another schedule arrives a phase too early.
+void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async) {
+  if (b.number == 0 || b.overrun) return;
+  const bool observed = !b.last.observers.empty();
+  if (observed && (async || known(b.last.observers, who))) return;
   b.overrun = true;
   const Overrun o = overrun(b, who, nth, p_.mbarrier(b.address));
   const FindingKey key{o.code, who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, o.message, FindingSeverity::error);
   f.sites.push_back(p_.reporter().site(who, fmt::format("arrives in phase {}", b.number)));
-  for (const Signal& s : b.last.signals) {
-    if (f.sites.size() > partners_shown) break;
-    Site site = signal_site(s);
-    site.what += fmt::format(" in phase {}", b.last.number);
-    f.sites.push_back(std::move(site));
+  std::vector<uint32_t> shown{who.pc};
+  for (const bool repeat : {false, true}) {  // other instructions first
+    for (const Signal& s : b.last.signals) {
+      const bool known_pc = std::ranges::find(shown, s.who.pc) != shown.end();
+      if (f.sites.size() > partners_shown || known_pc != repeat) continue;
+      shown.push_back(s.who.pc);
+      Site site = signal_site(s);
+      site.what += fmt::format(" in phase {}", b.last.number);
+      f.sites.push_back(std::move(site));
+    }
   }
   f.sites.push_back(init_site(b));
-  f.missing = fmt::format("a test_wait or try_wait that returns true for phase {} before this arrival",
-                          b.last.number);
+  f.missing = observed
+                  ? fmt::format("a wait has observed phase {}, but nothing orders this arrival after it",
+                                b.last.number)
+                  : fmt::format("no test_wait or try_wait has returned true for phase {}", b.last.number);
   f.rule = phase_rule;
   f.help = o.help;
+  p_.reporter().report(key, std::move(f));
+}
+
+// A wait returned for a phase; nothing says that the one before had completed when it began, so it may
+// as well return for the phase two before, which has the same parity.
+void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& who) {
+  const FindingKey key{4115, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  const int64_t seen = b.users[p_.causality.index(who)].observed;
+  Finding f = finding(b,
+                      fmt::format("a wait of phase {} of {} cannot tell it from phase {}: {}", b.last.number,
+                                  p_.mbarrier(b.address), b.last.number - 2,
+                                  seen < -1 ? std::string("the warp has observed none before")
+                                            : fmt::format("the warp has last observed phase {}", seen)),
+                      FindingSeverity::error);
+  f.sites.push_back(p_.reporter().site(who, fmt::format("waits for phase {}", b.last.number)));
+  for (const bool bytes : {true, false})
+    for (const Signal& s : b.last.signals)
+      if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
+  f.missing = fmt::format("nothing orders the completion of phase {} before this wait", b.last.number - 1);
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help = "who waits at an mbarrier waits for every phase of it, or has a barrier of its own";
   p_.reporter().report(key, std::move(f));
 }
 

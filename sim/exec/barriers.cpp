@@ -281,6 +281,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const uint8_t* bytes = mbarrier_word(x, e, address);
     if (bytes == nullptr) return Step::fault;
     const MbarrierState s = state_at(bytes);
+    if (!s.valid && x.observer() != nullptr) notify_wait(x, op, e, 0);
     if (!s.valid)
       return x.fault("PLD3045",
                      fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",

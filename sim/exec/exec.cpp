@@ -250,20 +250,22 @@ bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, st
   uint64_t word;
   std::memcpy(&word, bytes, 8);
   MbarrierState s = MbarrierState::decode(word);
+  event.before = word;
+  event.lanes = origin.lanes;
+  event.async_id = cluster.acting;
   if (!s.valid) {
     *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
+    event.after = word;
+    if (cluster.observer) cluster.observer->mbarrier(origin, event);
     return false;
   }
   if (!change(s)) return false;
-  event.before = word;
   event.completed = s.complete_if_done();
   word = s.encode();
   std::memcpy(bytes, &word, 8);
   ++cluster.progress;
   if (cluster.observer) {
     event.after = word;
-    event.lanes = origin.lanes;
-    event.async_id = cluster.acting;
     cluster.observer->mbarrier(origin, event);
   }
   return true;
