@@ -35,9 +35,10 @@ struct Origin {
 struct Access {
   enum class Kind : uint8_t { read, write, atomic };  // atomic: reads and writes at once
   Kind kind = Kind::read;
-  isa::Space space = isa::Space::generic;  // as the instruction says; generic addresses tell theirs themselves
-  uint32_t size = 0;                       // bytes a lane, contiguous
-  const uint64_t* addresses = nullptr;     // 32, valid where `lanes` says so
+  isa::Space space =
+      isa::Space::generic;              // as the instruction says; generic addresses tell theirs themselves
+  uint32_t size = 0;                    // bytes a lane, contiguous
+  const uint64_t* addresses = nullptr;  // 32, valid where `lanes` says so
   uint32_t lanes = 0;
   isa::Order order = isa::Order::weak;
   isa::Scope scope = isa::Scope::cta;
@@ -59,14 +60,14 @@ enum class GroupKind : uint8_t { none, bulk, cp_async, wgmma };
 struct AsyncIssue {
   uint64_t id = 0;  // ascending in the cluster
   GroupKind group = GroupKind::none;
-  bool reduces = false;                 // its writes are individually relaxed atomics at gpu scope
+  bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
   std::span<const Piece> reads, writes;  // empty for registers
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const uint32_t> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;
-  uint8_t layout = 0;         // of the shared bytes: LayoutTag
-  uint64_t tensor_map = 0;    // generic address of the tensor map that it uses; 0: none
-  const char* name = "";      // "cp.async.bulk.tensor"
+  uint8_t layout = 0;       // of the shared bytes: LayoutTag
+  uint64_t tensor_map = 0;  // generic address of the tensor map that it uses; 0: none
+  const char* name = "";    // "cp.async.bulk.tensor"
 };
 
 // How bytes are arranged in shared memory: what a tensor map or a matrix descriptor says.
@@ -74,10 +75,10 @@ enum LayoutTag : uint8_t { layout_unknown, layout_plain, layout_32b, layout_64b,
 
 struct MbarrierEvent {
   isa::MbarrierAction action = isa::MbarrierAction::init;
-  uint32_t address = 0;  // shared, with rank
-  uint32_t lanes = 0;    // one lane for arrivals, all lanes that name this object for waits
-  uint32_t count = 0;    // init: expected count; arrive: arrivals
-  int64_t tx = 0;        // bytes announced (positive) or completed (negative)
+  uint32_t address = 0;            // shared, with rank
+  uint32_t lanes = 0;              // one lane for arrivals, all lanes that name this object for waits
+  uint32_t count = 0;              // init: expected count; arrive: arrivals
+  int64_t tx = 0;                  // bytes announced (positive) or completed (negative)
   uint64_t before = 0, after = 0;  // MbarrierState words; `after` includes the completion of a phase
   bool completed = false;          // this operation completed the phase
   // test_wait, try_wait
@@ -109,8 +110,12 @@ class ClusterObserver {
   virtual ~ClusterObserver() = default;
   // The CTAs exist, no instruction has run.
   virtual void began() {}
-  // Before an instruction that Observer::watches named; `origin.lanes` has the guard applied.
+  // Of an instruction that Observer::watches named: that these lanes have come to it, before its guard is
+  // looked at (only if it has one); before it is executed, `origin.lanes` with the guard applied, and again
+  // when it was tried after a wait; after it, unless it branched.
+  virtual void reached(const Origin&) {}
   virtual void executes(const Origin&) {}
+  virtual void executed(const Origin&) {}
   virtual void accessed(const Origin&, const Access&) {}
   virtual void fenced(const Origin&) {}  // Fence effects, tensormap.cp_fenceproxy with its copy done
   // Warp-collective instructions that order memory among `lanes`: bar.warp.sync and its kin.

@@ -67,6 +67,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
   const uint32_t mask = x.self().mask;
   const uint32_t stop = x.warp->groups.size() > 1 ? meeting_point(*x.warp, x.group) : isa::no_id;
   const MicroOp* code = x.program.code.data();
+  const uint8_t* const watch = x.watch;
   uint32_t n = 0;
   Step step = Step::next;
   if (joined) {
@@ -79,7 +80,9 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     const MicroOp& op = code[x.pc];
     ++n;
     uint32_t active = mask;
+    const bool watched = watch != nullptr && watch[x.pc] != 0;
     if (op.guard >= 0) {
+      if (watched) x.observer()->reached(x.origin(mask));
       const uint32_t p = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
       active &= op.guard_negated ? ~p : p;
       if (active == 0) {
@@ -88,8 +91,9 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
       }
     }
     x.active = active;
-    if (x.watch != nullptr && x.watch[x.pc] != 0) x.observer()->executes(x.origin());
+    if (watched) x.observer()->executes(x.origin());
     step = op.handler(x, op);
+    if (watched && step == Step::next) x.observer()->executed(x.origin(active));
     if (x.land_at_issue && !x.cluster.pending.empty()) land_everything(x.cluster);
     if (step == Step::next) {
       ++x.pc;

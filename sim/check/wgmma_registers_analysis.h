@@ -1,0 +1,58 @@
+#pragma once
+// Which instructions can break the rules for registers of wgmma, found once a program. Only these are
+// watched: a kernel that keeps the rules on every way through its code pays nothing.
+//
+// Forward, the number of commit_groups since the latest wgmma on a register says whether a wait_group has
+// covered it; backward, whether a wgmma on the register can follow without a wgmma.fence in between.
+#include <cstdint>
+#include <vector>
+
+#include "sim/check/watch.h"
+
+namespace palladion::sim::check {
+
+class WgmmaAnalysis {
+ public:
+  explicit WgmmaAnalysis(const Program& program);
+
+  bool watches(uint32_t pc) const { return access_[pc] != 0; }
+
+  // Registers that some wgmma uses, numbered densely.
+  uint32_t tracked() const { return static_cast<uint32_t>(registers_.size()); }
+  uint32_t register_at(uint32_t tracked) const { return registers_[tracked]; }
+
+  // What an ordinary instruction does to tracked registers.
+  struct Access {
+    struct Part {
+      uint32_t tracked = 0;
+      bool writes = false;
+    };
+    std::vector<Part> parts;
+  };
+  const Access& access(uint32_t pc) const { return accesses_[access_[pc] - 1]; }
+
+  struct Operands {
+    const isa::Wgmma* wgmma = nullptr;
+    std::vector<uint32_t> accumulators, a;  // tracked
+  };
+  // nullptr when the instruction is no wgmma.
+  const Operands* wgmma(uint32_t pc) const { return wgmma_[pc] == 0 ? nullptr : &operands_[wgmma_[pc] - 1]; }
+  // Tells the instructions of the wgmma family apart by their text; 0: none of them.
+  uint32_t text_id(uint32_t pc) const { return text_[pc]; }
+
+ private:
+  void find_operands(const Program& program);
+  void number_texts(const Program& program);
+  void find_accesses(const Program& program, uint32_t function);
+  void add_access(const Program& program, uint32_t pc, const std::vector<uint8_t>& ages,
+                  const std::vector<uint8_t>& exposed);
+  void flow_over(const MicroOp& op, std::vector<uint8_t>& ages) const;
+  void flow_back(const MicroOp& op, std::vector<uint8_t>& exposed) const;
+
+  std::vector<uint32_t> access_, wgmma_, text_;  // by pc; index + 1
+  std::vector<Access> accesses_;
+  std::vector<Operands> operands_;
+  std::vector<uint32_t> registers_, tracked_of_;  // tracked_of_: by register, index + 1
+};
+
+}  // namespace palladion::sim::check
