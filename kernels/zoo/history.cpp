@@ -1,0 +1,16 @@
+// Bugs that shipped in public projects, as small as they get.
+#include "kernels/zoo/history.h"
+
+#include <iterator>
+
+#include "kernels/zoo/groups.h"
+
+namespace palladion::kernels::zoo {
+
+std::vector<Pair> history_pairs() {
+  std::vector<Pair> all;
+  for (const auto part : {history_of_copies}) std::ranges::move(part(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace palladion::kernels::zoo
