@@ -73,10 +73,9 @@ Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std:
   if (n.unsupported != 0) return {Verdict::Word::incomplete, "the machine does not run all of it"};
   if (n.unknown != 0) return {Verdict::Word::incomplete, told(n.unknown) + " undecided"};
   if (!reasons.empty())
-    return {Verdict::Word::incomplete,
-            reasons.size() == 1
-                ? reasons.front()
-                : fmt::format("{}, and {} more reasons", reasons.front(), reasons.size() - 1)};
+    return {Verdict::Word::incomplete, reasons.size() == 1
+                                           ? reasons.front()
+                                           : fmt::format("{}; {} more", reasons.front(), reasons.size() - 1)};
   if (n.strict != 0) return {Verdict::Word::strict, told(n.strict)};
   return {};
 }

@@ -28,9 +28,6 @@ bool same_place(const sim::Site& a, const sim::Site& b) {
          a.source.line == b.source.line;
 }
 
-// "`a`[1] bytes [0, 128)": which bytes depends on the CTA and the iteration.
-std::string_view name_in(std::string_view object) { return object.substr(0, object.find(" bytes ")); }
-
 }  // namespace
 
 std::string_view word(Severity severity) {
@@ -58,8 +55,13 @@ std::string place_of(const sim::Site& site, std::string_view ptx_name) {
                           : fmt::format("{}:{}", ptx_name, site.ptx_line);
 }
 
+std::string_view object_name(std::string_view object) {
+  return object.substr(0, std::min(object.find(" bytes "), object.find(" of CTA ")));
+}
+
 bool same_mistake(const sim::Finding& a, const sim::Finding& b) {
-  if (a.code != b.code || a.severity != b.severity || name_in(a.object) != name_in(b.object)) return false;
+  if (a.code != b.code || a.severity != b.severity || object_name(a.object) != object_name(b.object))
+    return false;
   // Without checkers there is no object, and the message says what was wrong.
   if (a.object.empty() && a.missing.empty() && !is_wait_graph(a) && a.message != b.message) return false;
   return std::ranges::equal(a.sites, b.sites, same_place);

@@ -63,7 +63,7 @@ void write_findings(JsonWriter& json, std::span<const SeenFinding> findings) {
 std::string fingerprint(const sim::Finding& f) {
   Hash hash;
   hash.add(f.code);
-  hash.add(std::string_view(f.object).substr(0, f.object.find(" bytes ")));
+  hash.add(object_name(f.object));
   for (const sim::Site& site : f.sites) {
     hash.add(std::string_view(site.source.file).substr(site.source.file.rfind('/') + 1));
     hash.add(site.instruction);

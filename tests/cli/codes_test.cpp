@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "kernels/zoo/zoo.h"
+
 namespace palladion::cli {
 namespace {
 
@@ -40,13 +42,36 @@ TEST(Codes, EveryCodeOfTheSourcesIsExplained) {
 
 TEST(Codes, NumbersAscendAndTitlesSaySomething) {
   int last = 0;
-  for (const auto codes : {text_codes(), record_codes(), run_codes(), kernel_codes(), device_codes()})
+  for (const auto codes : all_codes())
     for (const CodeText& code : codes) {
       EXPECT_GT(code.number, last);
       EXPECT_FALSE(code.title.empty()) << code.number;
       EXPECT_EQ(code.wrong.empty(), code.right.empty()) << code.number;
       last = code.number;
     }
+}
+
+TEST(Codes, TextsOfCheckersSayRuleEffectAndFix) {
+  for (const auto codes : all_codes())
+    for (const CodeText& code : codes) {
+      const bool of_checkers = code.number / 1000 == 4 || code.number / 1000 == 6;
+      EXPECT_EQ(of_checkers, !code.rule.empty() && !code.effect.empty() && !code.fix.empty()) << code.number;
+    }
+}
+
+TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
+  EXPECT_EQ(code_number("MB-13"), 4113);
+  EXPECT_EQ(code_number("tm-08"), 4308);
+  EXPECT_EQ(code_number("XX-08"), 0);
+  EXPECT_EQ(entry_of(4113), "MB-13");
+  EXPECT_EQ(entry_of(6304), "NU-04");
+  EXPECT_EQ(entry_of(4001), "");
+  EXPECT_EQ(entry_of(3080), "");
+}
+
+TEST(Codes, EveryPairOfTheZooHasItsText) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
+    EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;
 }
 
 TEST(Codes, WordsThatNameACode) {

@@ -1,0 +1,157 @@
+#include "cli/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/checks.h"
+#include "tests/cli/some_findings.h"
+#include "tests/support/golden.h"
+
+namespace palladion::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Severity = sim::FindingSeverity;
+
+std::vector<SeenFinding> seen_in(const std::vector<sim::Finding>& findings) {
+  std::vector<SeenFinding> out;
+  merge_findings(out, findings, "functional");
+  return out;
+}
+
+TEST(Findings, SchedulesAreMergedAndTheFirstOneReplays) {
+  std::vector<SeenFinding> all;
+  merge_findings(all, {overwritten_tile()}, "functional", "replay functional");
+  sim::Finding again = overwritten_tile();
+  again.object = "`a_smem`[1] bytes [1024, 2048) of CTA (0,0,0)";
+  again.sites[0].cta = {0, 0, 0};
+  again.sites[1].occurrence = 9;
+  merge_findings(all, {again, two_roles_wait()}, "latest", "replay latest");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_THAT(all[0].schedules, ElementsAre("functional", "latest"));
+  EXPECT_EQ(all[0].replay, "replay functional");
+  EXPECT_EQ(all[0].finding.count, 64u) << "of the run that the replay shows";
+  EXPECT_THAT(all[1].schedules, ElementsAre("latest"));
+}
+
+TEST(Findings, OtherPlacesObjectsAndCodesAreOtherMistakes) {
+  const sim::Finding f = overwritten_tile();
+  sim::Finding line = f, object = f, code = f;
+  line.sites[1].source.line = 78;
+  object.object = "`b_smem`[1] bytes [0, 16384) of CTA (3,0,0)";
+  code.code = "PLD4308";
+  for (const sim::Finding& other : {line, object, code}) EXPECT_FALSE(same_mistake(f, other));
+  EXPECT_TRUE(same_mistake(f, f));
+}
+
+TEST(Findings, FaultsOfEveryCtaAreOne) {
+  sim::Finding f;
+  f.code = "PLD3020";
+  f.message = "store of 4 bytes beyond shared memory";
+  f.sites = {site_of("a.cu", 3, "st.shared.u32 [%r1], 0;")};
+  EXPECT_EQ(seen_in({f, f, f})[0].finding.count, 3u);
+  sim::Finding other = f;
+  other.message = "store of 8 bytes beyond shared memory";
+  EXPECT_EQ(seen_in({f, other}).size(), 2u);
+}
+
+TEST(Findings, ErrorsComeFirst) {
+  auto all = seen_in({unaligned_branch(), overwritten_tile(), two_roles_wait()});
+  sort_findings(all);
+  EXPECT_EQ(all[0].finding.code, "PLD4307");
+  EXPECT_EQ(all[2].finding.severity, Severity::strict);
+}
+
+TEST(Findings, ExitCodes) {
+  const auto code = [](Severity severity, bool strict, bool suppressed = false) {
+    SeenFinding seen{overwritten_tile(), {"functional"}, "", suppressed ? "known" : ""};
+    seen.finding.severity = severity;
+    return code_of_findings({&seen, 1}, strict);
+  };
+  EXPECT_EQ(code_of_findings({}, true), exit_clean);
+  EXPECT_EQ(code(Severity::error, false), exit_findings);
+  EXPECT_EQ(code(Severity::error, true, true), exit_clean);
+  EXPECT_EQ(code(Severity::strict, false), exit_clean);
+  EXPECT_EQ(code(Severity::strict, true), exit_findings);
+  EXPECT_EQ(code(Severity::unknown, true), exit_unsupported);
+  EXPECT_EQ(code(Severity::unsupported, false), exit_unsupported);
+}
+
+TEST(Findings, VerdictsNameTheWorst) {
+  const auto verdict = [](std::vector<sim::Finding> findings, const std::vector<std::string>& reasons) {
+    return verdict_of(seen_in(findings), reasons);
+  };
+  EXPECT_EQ(verdict({}, {}).word, Verdict::Word::clean);
+  EXPECT_EQ(verdict({unaligned_branch()}, {}).word, Verdict::Word::strict);
+  const Verdict stopped = verdict({unaligned_branch()}, {"the run was interrupted", "x"});
+  EXPECT_EQ(stopped.word, Verdict::Word::incomplete);
+  EXPECT_EQ(stopped.reason, "the run was interrupted; 1 more");
+  EXPECT_EQ(verdict({overwritten_tile()}, {"the run was interrupted"}).word, Verdict::Word::errors);
+  sim::Finding unknown = overwritten_tile();
+  unknown.severity = Severity::unknown;
+  EXPECT_EQ(verdict({unknown}, {}).word, Verdict::Word::incomplete);
+}
+
+TEST(Findings, CoverageIsOneLine) {
+  sim::check::Coverage c;
+  c.accesses = 1;
+  c.async_operations = 64;
+  c.mbarrier_phases = 4;
+  c.forced_phases = 3;
+  c.unforced_phases = 1;
+  EXPECT_EQ(coverage_text(c),
+            "1 access, 64 asynchronous operations, 4 mbarrier phases (75 % forced), 0 barrier generations");
+}
+
+// ---- text ------------------------------------------------------------------------------------------
+TEST(FindingText, Golden) {
+  auto all = seen_in({overwritten_tile(), two_roles_wait(), unaligned_branch()});
+  for (const char* more : {"latest", "earliest", "seeded:0", "seeded:1"}) all[0].schedules.emplace_back(more);
+  for (SeenFinding& s : all) s.replay = "palladion run gemm --check all --schedule functional";
+  FindingView view = plain_view();
+  view.schedules = 23;
+  EXPECT_TRUE(golden::compare("cli/findings.txt", findings_text(all, view)));
+}
+
+TEST(FindingText, OfThousandsTheRestIsCounted) {
+  std::vector<sim::Finding> many;
+  for (uint32_t line = 1; line <= 3000; ++line) {
+    many.push_back(overwritten_tile());
+    many.back().sites[0].source.line = line;
+    many.back().count = 2;
+  }
+  many.push_back(unaligned_branch());
+  auto all = seen_in(many);
+  all[1].suppressed = "known";
+  FindingView view = plain_view();
+  view.limit = 2;
+  const std::string text = findings_text(all, view);
+  EXPECT_THAT(text, HasSubstr("2998 findings not shown: --limit 3000 shows all\n"));
+  EXPECT_THAT(text, HasSubstr("PLD4307 error    2999 findings, 1 suppressed, 6000 times: "));
+  EXPECT_THAT(text, HasSubstr("PLD4607 strict   1 finding, 1 time: "));
+  EXPECT_THAT(text, HasSubstr("gemm.cpp:3\n"));
+  EXPECT_THAT(text, Not(HasSubstr("gemm.cpp:2\n"))) << "suppressed";
+}
+
+TEST(FindingText, ColourOnlyWhereItIsTaken) {
+  const auto all = seen_in({overwritten_tile(), two_roles_wait()});
+  FindingView view = plain_view();
+  EXPECT_THAT(findings_text(all, view), Not(HasSubstr("\x1b[")));
+  view.color = true;
+  EXPECT_THAT(findings_text(all, view), HasSubstr("\x1b[31merror[PLD4307]\x1b[0m"));
+}
+
+TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
+  sim::Finding f = overwritten_tile();
+  f.sites[0].source.file = "/nowhere/at/all.cpp";
+  const std::string text = finding_text(seen_in({f})[0], {});
+  EXPECT_THAT(text, HasSubstr("--> /nowhere/at/all.cpp:41\n      | cp.async.bulk.tensor"));
+  EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1),
+            "#include \"cli/findings.h\"");
+  EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
+}
+
+}  // namespace
+}  // namespace palladion::cli
