@@ -1,0 +1,107 @@
+#include "sim/check/checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/check/cluster_checker.h"
+
+namespace palladion::sim::check {
+
+std::optional<Options> options_named(std::string_view words, std::string* unknown) {
+  if (words == "all") return Options{};
+  Options o{.race = false, .barrier = false, .memory = false, .numerics = false};
+  if (words == "none") return o;
+  while (true) {
+    const size_t end = std::min(words.find(','), words.size());
+    const std::string_view word = words.substr(0, end);
+    if (word == "race") {
+      o.race = true;
+    } else if (word == "barrier") {
+      o.barrier = true;
+    } else if (word == "memory") {
+      o.memory = true;
+    } else if (word == "numerics") {
+      o.numerics = true;
+    } else {
+      if (unknown != nullptr) *unknown = word;
+      return std::nullopt;
+    }
+    if (end == words.size()) return o;
+    words.remove_prefix(end + 1);
+  }
+}
+
+Checker::Checker(const Options& options) : options_(options) {}
+Checker::~Checker() = default;
+
+void Checker::start(const RunView& run) {
+  run_ = run;
+  analysis_ = std::make_unique<ProgramAnalysis>(*run.program);
+  global_ = std::make_unique<GlobalMemoryChecks>(*run.memory);
+  locations_.clear();
+  findings_.clear();
+  keys_.clear();
+  dropped_ = 0;
+  coverage_ = {};
+}
+
+std::unique_ptr<ClusterObserver> Checker::observe(ClusterState& cluster) {
+  if (!options_.any()) return nullptr;
+  return std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, locations_);
+}
+
+bool Checker::watches(uint32_t pc) const { return options_.race && analysis_->watches(pc); }
+
+void Checker::edge(std::span<ClusterState* const> resident) {
+  for (ClusterState* c : resident)
+    if (c->observer) static_cast<ClusterChecker&>(*c->observer).judge_global(*global_);
+}
+
+void Checker::keep(const Reported& r) {
+  const auto [at, fresh] = findings_.try_emplace(r.key, r.finding);
+  if (fresh)
+    keys_.push_back(r.key);
+  else
+    at->second.count += r.finding.count;
+}
+
+void Checker::retire(ClusterState& cluster) {
+  if (!cluster.observer) return;
+  auto& checker = static_cast<ClusterChecker&>(*cluster.observer);
+  checker.judge_global(*global_);
+  for (const Reported& r : checker.reporter().found()) keep(r);
+  checker.reporter().found().clear();
+  dropped_ += checker.reporter().dropped();
+  checker.add_to(coverage_);
+}
+
+bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) {
+  for (const ClusterState* c : resident)
+    if (c->observer) static_cast<ClusterChecker&>(*c->observer).deadlocked();
+  return false;
+}
+
+// The most important first: what stopped the run, errors before the rest, then in the order of their making.
+void Checker::finish(std::vector<Finding>& findings) {
+  for (const FindingKey& key : keys_) findings.push_back(std::move(findings_[key]));
+  std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });
+  if (findings.size() > options_.max_findings) {
+    dropped_ += findings.size() - options_.max_findings;
+    findings.resize(options_.max_findings);
+  }
+  if (dropped_ != 0)
+    coverage_.incomplete.push_back(fmt::format("{} findings of further kinds were not kept", dropped_));
+  if (global_ != nullptr && global_->overflowed())
+    coverage_.incomplete.emplace_back("the history of global memory outgrew its budget");
+  findings_.clear();
+  keys_.clear();
+}
+
+bool Checker::forced() const {
+  return coverage_.unforced_phases == 0 && !coverage_.timing_dependent_control &&
+         coverage_.incomplete.empty();
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,61 @@
+#pragma once
+// The checker of a run: give it to RunOptions::observer, read RunResult::findings.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/check/memory.h"
+#include "sim/check/options.h"
+#include "sim/event.h"
+#include "sim/finding.h"
+
+namespace palladion::sim::check {
+
+// What a run's verdict rests on.
+struct Coverage {
+  uint64_t accesses = 0;
+  uint64_t async_operations = 0;
+  // Phases of mbarriers that had to be what they were, in every schedule; and the others.
+  uint64_t forced_phases = 0, unforced_phases = 0;
+  std::string unforced_reason;  // of the first
+  uint64_t barrier_generations = 0;
+  bool timing_dependent_control = false;  // a value that depends on timing was read: polling, tickets, clocks
+  std::vector<std::string> incomplete;    // why something could not be judged
+};
+
+struct ProgramAnalysis;
+
+class Checker final : public Observer {
+ public:
+  explicit Checker(const Options& options = {});
+  ~Checker() override;
+
+  void start(const RunView& run) override;
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  bool watches(uint32_t pc) const override;
+  void edge(std::span<ClusterState* const> resident) override;
+  void retire(ClusterState& cluster) override;
+  bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
+                  Finding& finding) override;
+  void finish(std::vector<Finding>& findings) override;
+
+  const Coverage& coverage() const { return coverage_; }
+  // One run decides: every phase was forced and nothing depended on timing.
+  bool forced() const;
+
+ private:
+  void keep(const Reported& r);
+
+  Options options_;
+  RunView run_;
+  std::unique_ptr<ProgramAnalysis> analysis_;
+  Locations locations_;
+  std::unique_ptr<GlobalMemoryChecks> global_;
+  std::map<FindingKey, Finding> findings_;
+  std::vector<FindingKey> keys_;  // in the order of first sight
+  uint64_t dropped_ = 0;
+  Coverage coverage_;
+};
+
+}  // namespace palladion::sim::check
