@@ -9,14 +9,6 @@
 namespace palladion::cli {
 namespace {
 
-std::string schedules_text(const CheckReport& report) {
-  const size_t n = report.trials.size();
-  std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
-  if (report.decided) text += "; decided for all schedules by one run";
-  if (report.seeds_skipped) text += " (random ones with --seeds)";
-  return text;
-}
-
 std::string findings_row(const CheckReport& report) {
   const FindingCounts n = count_findings(report.findings);
   const std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
@@ -30,6 +22,23 @@ const Watched* widest(const CheckReport& report) {
     if (t.watched && (best == nullptr || t.watched->coverage.accesses > best->coverage.accesses))
       best = &*t.watched;
   return best;
+}
+
+// Why one run does not speak for all schedules.
+std::string undecided_text(const sim::check::Coverage& c) {
+  if (!c.unforced_reason.empty()) return "others may differ: " + c.unforced_reason;
+  return c.timing_dependent_control ? "others may differ: values that depend on timing are read"
+                                    : "others may differ";
+}
+
+std::string schedules_text(const CheckReport& report) {
+  const size_t n = report.trials.size();
+  std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
+  if (const Watched* w = widest(report); !report.decided && w != nullptr)
+    text += "; " + undecided_text(w->coverage);
+  if (report.decided) text += "; decided for all schedules by one run";
+  if (report.seeds_skipped) text += " (random ones with --seeds)";
+  return text;
 }
 
 void print_reference(const CheckReport& report, bool color) {

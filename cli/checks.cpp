@@ -54,15 +54,13 @@ Outcome<sim::check::Options> checks_of(const Options& options) {
                     "there are all, none, race, barrier, memory, numerics, fault, deadlock");
 }
 
-bool any(const sim::check::Options& o) { return o.race || o.barrier || o.memory || o.numerics; }
-
 std::string coverage_text(const sim::check::Coverage& c) {
   std::string text = counted(c.accesses, "access");
   if (c.accesses != 1) text.insert(text.size() - 1, "e");
   text += ", " + counted(c.async_operations, "asynchronous operation");
-  text += ", " + counted(c.mbarrier_phases, "mbarrier phase");
-  const uint64_t judged = c.forced_phases + c.unforced_phases;
-  if (judged != 0) text += fmt::format(" ({} % forced)", c.forced_phases * 100 / judged);
+  const uint64_t phases = c.forced_phases + c.unforced_phases;
+  text += ", " + counted(phases, "mbarrier phase");
+  if (phases != 0) text += fmt::format(" ({} % forced)", c.forced_phases * 100 / phases);
   return text + ", " + counted(c.barrier_generations, "barrier generation");
 }
 

@@ -24,7 +24,6 @@ std::span<const CheckWord> check_words();
 // What --check asks for; without it `check` means all and every other command none. Faults and deadlocks
 // are always told: the machine itself finds them.
 Outcome<sim::check::Options> checks_of(const Options& options);
-bool any(const sim::check::Options& checks);
 
 // What the checkers saw of one run.
 struct Watched {

@@ -70,7 +70,7 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::S
   Progress progress(subject.name, clusters);
   std::optional<sim::check::Checker> checker;
   const sim::check::Options checks = checks_of(options).value();
-  if (any(checks)) checker.emplace(checks);
+  if (checks.any()) checker.emplace(checks);
   sim::RunOptions run;
   run.schedule = schedule;
   run.threads = host_threads(options);

@@ -122,8 +122,10 @@ void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics) {
 void write_coverage(JsonWriter& json, const Watched& watched) {
   const sim::check::Coverage& c = watched.coverage;
   json.key("coverage").begin_object().member("accesses", c.accesses);
-  json.member("async_operations", c.async_operations).member("mbarrier_phases", c.mbarrier_phases);
+  json.member("async_operations", c.async_operations)
+      .member("mbarrier_phases", c.forced_phases + c.unforced_phases);
   json.member("forced_phases", c.forced_phases).member("unforced_phases", c.unforced_phases);
+  json.member("unforced_reason", c.unforced_reason);
   json.member("barrier_generations", c.barrier_generations);
   json.member("timing_dependent_control", c.timing_dependent_control).member("forced", watched.forced);
   json.key("incomplete").begin_array();

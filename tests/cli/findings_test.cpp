@@ -98,7 +98,6 @@ TEST(Findings, CoverageIsOneLine) {
   sim::check::Coverage c;
   c.accesses = 1;
   c.async_operations = 64;
-  c.mbarrier_phases = 4;
   c.forced_phases = 3;
   c.unforced_phases = 1;
   EXPECT_EQ(coverage_text(c),
