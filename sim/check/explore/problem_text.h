@@ -1,0 +1,11 @@
+#pragma once
+// Problems of a skeleton as findings.
+#include "sim/check/explore/explore.h"
+
+namespace palladion::sim::check {
+
+// The code's severity is `unknown` when the skeleton has frozen what another schedule may decide otherwise.
+Finding to_finding(const Skeleton& skeleton, const Problem& problem);
+Site site_of(const Skeleton& skeleton, const OpRef& op, std::string what);
+
+}  // namespace palladion::sim::check

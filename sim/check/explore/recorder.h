@@ -1,0 +1,101 @@
+#pragma once
+// Records the synchronisation skeleton of each cluster of a run.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/check/explore/raw_events.h"
+#include "sim/event.h"
+
+namespace palladion::sim::check {
+
+class SkeletonRecorder final : public ClusterObserver {
+ public:
+  explicit SkeletonRecorder(const ClusterState& cluster) : cluster_(cluster) {}
+
+  void began() override;
+  void executes(const Origin& who) override;
+  void accessed(const Origin& who, const Access& access) override;
+  void warp_synced(const Origin& who) override;
+  void mbarrier(const Origin& who, const MbarrierEvent& e) override;
+  void cta_barrier(const Origin& who, const CtaBarrierEvent& e) override;
+  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) override;
+  void issued(const Origin& who, const AsyncIssue& issue) override;
+  void joined(const Origin& who, uint64_t id) override;
+  void committed(const Origin& who, GroupKind kind) override;
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) override;
+  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) override;
+  void registers_set(const Origin& who, uint32_t before, uint32_t after) override;
+  void exited(const Origin& who) override;
+  void ended() override { ended_ = true; }
+
+  // `executes` needs these instructions: all lanes of a warp meet at them.
+  static bool watches(const isa::Instruction& instruction, const isa::Effect& effect);
+
+  // The skeleton, without the texts of `places` and the names of objects; to be called once.
+  Skeleton finish();
+  // Adds what findings need.
+  void name(const RunView& run, Skeleton& skeleton) const;
+
+ private:
+  struct Warp {
+    uint32_t alive = 0;
+    bool together = true;                    // no lane did anything alone since the lanes were together
+    std::map<uint32_t, uint32_t> gathering;  // by pc: lanes that have come to an instruction for all
+    uint32_t failed = 0;                     // lanes whose last wait returned false
+    uint32_t failed_address = 0, failed_line = 0;
+    bool failed_parity = false;
+    std::vector<uint64_t> groups;  // wgmma groups: the last operation of each
+    uint64_t last_wgmma = 0;
+  };
+
+  uint32_t index(const Origin& who) const { return who.cta_rank * run_.warps_per_cta + who.warp; }
+  uint32_t object(SyncObject::Kind kind, uint32_t rank, uint32_t address);
+  uint32_t mbarrier_object(uint32_t address);
+  uint32_t place(const Origin& who);
+  RawEvent& push(const Origin& who, RawEvent event);
+  void together(const Origin& who);
+  void arrival(const Origin& who, const MbarrierEvent& e);
+  void wait(const Origin& who, const MbarrierEvent& e);
+  void barrier(const Origin& who, uint32_t object, uint64_t generation, uint32_t threads, bool whole_warp,
+               uint32_t expected, bool completed);
+  void froze(uint32_t line, const char* what);
+
+  const ClusterState& cluster_;
+  RawRun run_;
+  std::vector<Warp> warps_;
+  std::vector<SyncObject> objects_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> object_index_;
+  std::vector<Origin> places_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> place_index_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> uses_;    // object, generation
+  std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
+  std::set<std::pair<uint32_t, std::string>> frozen_;
+  bool ended_ = false;
+};
+
+// Records all clusters of a run; clusters that synchronise alike are kept once.
+class SkeletonObserver final : public Observer {
+ public:
+  struct Recorded {
+    Skeleton skeleton;
+    uint64_t clusters = 0;  // that have this structure
+  };
+
+  void start(const RunView& run) override { run_ = run; }
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  bool watches(uint32_t pc) const override;
+  void retire(ClusterState& cluster) override;
+  // In the order in which the first of their clusters ended.
+  const std::vector<Recorded>& recorded() const { return recorded_; }
+
+ private:
+  RunView run_;
+  std::vector<Recorded> recorded_;
+  std::multimap<uint64_t, size_t> by_hash_;
+};
+
+}  // namespace palladion::sim::check
