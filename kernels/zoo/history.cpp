@@ -9,7 +9,8 @@ namespace palladion::kernels::zoo {
 
 std::vector<Pair> history_pairs() {
   std::vector<Pair> all;
-  for (const auto part : {history_of_copies}) std::ranges::move(part(), std::back_inserter(all));
+  for (const auto part : {history_of_copies, history_of_warps, history_of_barriers, history_of_clusters})
+    std::ranges::move(part(), std::back_inserter(all));
   return all;
 }
 
