@@ -16,6 +16,8 @@ constexpr std::string_view editable_map = R"(
   st.global.b32 [%rd1], %r0;
 EDITABLE:
   bar.sync 0;
+  @%leader fence.proxy.tensormap::generic.release.gpu;
+  @%leader fence.proxy.tensormap::generic.acquire.gpu [%desc], 128;
 )";
 
 // 4 rows of 32 floats.
@@ -105,8 +107,6 @@ Pair edited_in_flight() {
   bar.sync 0;
   @!%leader bra DONE;
   mov.u32 %r1, 0;
-  fence.proxy.tensormap::generic.release.gpu;
-  fence.proxy.tensormap::generic.acquire.gpu [%desc], 128;
   cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%desc, {%r1, %r1}], [tile];  // @1
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group.read 0;  //! good
@@ -121,6 +121,55 @@ DONE:)",
                        ".shared .align 128 .b8 tile[512];\n"),
        .buffers = {counting("in", pl::f32, 128), result("out", pl::f32, 256), scratch("desc", pl::u8, 128)},
        .params = {PointerValue{0}, PointerValue{1}, PointerValue{2}, rows_of(1)}});
+}
+
+// 8 rows of 24 floats in a box of 32 columns; the map asks for NaN where there is nothing.
+Pair fill_consumed() {
+  return ptx_pair(
+      {.name = "tensor-copy-fill-consumed",
+       .entry = "TM-21",
+       .title =
+           "rows are summed over the box, not over the tensor: the fill beyond its edge is taken for data",
+       .code = "PLD4321",
+       .severity = sim::FindingSeverity::strict,
+       .text = program({{"in"}, {"out"}, {"map", true}}, R"(
+  @%leader mbarrier.init.shared::cta.b64 [full], 1;
+  fence.mbarrier_init.release.cluster;
+  bar.sync 0;
+  mov.u32 %a0, tile;
+  mov.u32 %r1, 0;
+  @%leader mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1024;
+  @%leader cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%a0], [%map, {%r1, %r1}], [full];  // @2
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;
+  @!%p1 bra WAIT;
+  setp.ge.u32 %p0, %t, 8;
+  @%p0 bra DONE;
+  mad.lo.u32 %a1, %t, 128, %a0;
+  mov.f32 %f0, 0f00000000;
+  mov.u32 %r2, 0;
+NEXT:
+  ld.shared.f32 %f1, [%a1];  // @1
+  add.f32 %f0, %f0, %f1;
+  add.u32 %a1, %a1, 4;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 24;  //! good
+  setp.lt.u32 %p2, %r2, 32;  //! broken
+  @%p2 bra NEXT;
+  mul.wide.u32 %rd0, %t, 4;
+  add.u64 %rd0, %out, %rd0;
+  st.global.f32 [%rd0], %f0;
+DONE:)",
+                       ".shared .align 128 .b8 tile[1024];\n.shared .align 8 .b64 full;\n"),
+       .buffers = {counting("in", pl::f32, 192), result("out", pl::f32, 8)},
+       .params = {PointerValue{0}, PointerValue{1},
+                  map_of({.buffer = 0,
+                          .type = isa::TensorDataType::f32,
+                          .rows = 8,
+                          .columns = 24,
+                          .box_rows = 8,
+                          .box_columns = 32,
+                          .fill = isa::OobFill::nan_request_zero_fma})}});
 }
 
 // 8 rows of 32 floats, 128 bytes each: chunk c of row r lies where chunk c ^ r would.
@@ -213,7 +262,8 @@ WAIT:
 }  // namespace
 
 std::vector<Pair> tensor_map_pairs() {
-  return {illegal_box(), swizzle_differs(), tile_off_pattern(), edited_in_flight(), not_acquired()};
+  return {illegal_box(),      fill_consumed(),    swizzle_differs(),
+          tile_off_pattern(), edited_in_flight(), not_acquired()};
 }
 
 }  // namespace palladion::kernels::zoo

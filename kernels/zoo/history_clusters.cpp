@@ -87,7 +87,9 @@ STORE:
   mad.lo.u32 %r0, %cta, 128, %t;
   mul.wide.u32 %rd0, %r0, 4;
   add.u64 %rd1, %out, %rd0;
-  st.global.f32 [%rd1], %f0;)"));
+  st.global.f32 [%rd1], %f0;
+  barrier.cluster.arrive.release;  //! good
+  barrier.cluster.wait.acquire;    //! good)"));
 }
 
 // apache/tvm #20074: the consumer in CTA 1 frees a buffer that CTA 0 fills.
