@@ -1,6 +1,7 @@
 // TM: asynchronous copies into shared memory.
 #include "kernels/zoo/async_copies.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "kernels/zoo/groups.h"

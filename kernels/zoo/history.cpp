@@ -1,6 +1,7 @@
 // Bugs that shipped in public projects, as small as they get.
 #include "kernels/zoo/history.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "kernels/zoo/groups.h"

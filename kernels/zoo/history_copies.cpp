@@ -162,7 +162,7 @@ plgpu::Kernel loop_back(bool broken) {
               for (int64_t i = 0; i < steps; ++i) {
                 const auto here = ds(i * k, k);
                 plgpu::copy_gmem_to_smem(a.at(pl::all, here), s["a"], s.barrier("full").at(i));  // @2
-                plgpu::copy_gmem_to_smem(b.at(here), s["b"], s.barrier("full").at(i));
+                plgpu::copy_gmem_to_smem(b.at(here), s["b"], s.barrier("full").at(i));           // @2
                 plgpu::barrier_wait(s.barrier("full").at(i));
                 plgpu::wgmma(acc, s["a"], s["b"]);  // @1
                 if (!broken) plgpu::wgmma_wait(0);

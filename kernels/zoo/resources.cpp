@@ -1,4 +1,6 @@
 // RS: more than an SM has, or a launch that no GPU takes.
+#include <functional>
+
 #include "kernels/zoo/groups.h"
 #include "kernels/zoo/program.h"
 

@@ -1,4 +1,5 @@
 // WG: wgmma, its registers, its groups, its descriptors.
+#include <algorithm>
 #include <iterator>
 
 #include "kernels/zoo/groups.h"
