@@ -112,10 +112,12 @@ void judge(CheckReport& report, const Options& options) {
 
 }  // namespace
 
+// A run that stopped at a fault says nothing about what would have come.
 bool Trial::decides() const {
-  return watched && watched->forced && !watched->coverage.timing_dependent_control &&
-         watched->coverage.incomplete.empty() &&
-         (outcome.result.completed || !outcome.result.findings.empty());
+  const sim::RunResult& r = outcome.result;
+  const bool deadlock =
+      std::ranges::any_of(r.findings, [](const sim::Finding& f) { return is_wait_graph(f); });
+  return watched && watched->forced && watched->coverage.incomplete.empty() && (r.completed || deadlock);
 }
 
 Outcome<CheckReport> run_check(Subject& subject, const Options& options) {

@@ -144,7 +144,10 @@ Outcome<void> write_sarif(const Subject& subject, const Options& options,
                           std::span<const SeenFinding> findings, ExitCode code) {
   if (options.sarif.empty()) return {};
   SarifRun run;
-  run.command_line = command_line(options, options.command == Command::check ? "check" : "run", {}, "");
+  const std::string_view command = options.command == Command::check     ? "check"
+                                   : options.command == Command::compare ? "compare"
+                                                                         : "run";
+  run.command_line = command_line(options, command, {}, "");
   run.ptx_name = subject.ptx_name;
   run.folder = std::filesystem::current_path().string();
   run.suppressions = !options.suppress.empty();

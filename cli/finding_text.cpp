@@ -39,9 +39,9 @@ std::string lanes_text(uint32_t lanes) {
   return dense ? fmt::format(" lanes {}-{}", low, high) : fmt::format(" lanes 0x{:08x}", lanes);
 }
 
-// "asynchronous write by cta (0,0,0) warp 0 lane 0 (producer), its 5th execution"
+// "asynchronous write: cta (0,0,0) warp 0 lane 0 (producer), its 5th execution"
 std::string actor_text(const sim::Site& s) {
-  std::string text = s.what.empty() ? std::string() : s.what + " by ";
+  std::string text = s.what.empty() ? std::string() : s.what + ": ";
   text += fmt::format("cta ({},{},{}) warp {}{}", s.cta.x, s.cta.y, s.cta.z, s.warp, lanes_text(s.lanes));
   if (!s.role.empty()) text += fmt::format(" ({})", s.role);
   if (s.occurrence != 0) text += fmt::format(", its {} execution", nth(s.occurrence));

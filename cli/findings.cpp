@@ -56,7 +56,9 @@ std::string place_of(const sim::Site& site, std::string_view ptx_name) {
 }
 
 std::string_view object_name(std::string_view object) {
-  return object.substr(0, std::min(object.find(" bytes "), object.find(" of CTA ")));
+  const size_t open = object.find('`');
+  const size_t close = open == std::string_view::npos ? open : object.find('`', open + 1);
+  return close == std::string_view::npos ? std::string_view() : object.substr(open + 1, close - open - 1);
 }
 
 bool same_mistake(const sim::Finding& a, const sim::Finding& b) {

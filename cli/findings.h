@@ -30,7 +30,8 @@ bool is_wait_graph(const sim::Finding& finding);
 // "gemm.cpp:41"; without a source, the line of the PTX, in `ptx_name` when that is known.
 std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
 
-// "`a`[1]" of "`a`[1] bytes [0, 128) of CTA (3,0,0)": which bytes of which CTA is a matter of luck.
+// "a" of "`a`[1] bytes [0, 128) of CTA (3,0,0)", empty without a name: which slot of which CTA was met first
+// is a matter of luck.
 std::string_view object_name(std::string_view object);
 
 // Two findings tell of the same mistake: code, object and places are the same. What differs between CTAs,
