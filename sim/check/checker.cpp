@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/check/cluster_checker.h"
+#include "sim/check/deadlock.h"
 
 namespace palladion::sim::check {
 
@@ -77,10 +78,18 @@ void Checker::retire(ClusterState& cluster) {
   checker.add_to(coverage_);
 }
 
-bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) {
-  for (const ClusterState* c : resident)
-    if (c->observer) static_cast<ClusterChecker&>(*c->observer).deadlocked();
-  return false;
+bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
+                         Finding& finding) {
+  std::vector<const Ledger*> ledgers;
+  for (const ClusterState* c : resident) {
+    if (!c->observer) continue;
+    auto& checker = static_cast<ClusterChecker&>(*c->observer);
+    checker.deadlocked();
+    ledgers.push_back(&checker.ledger());
+  }
+  if (!options_.barrier || ledgers.empty()) return false;
+  finding = explain_deadlock(run_, ledgers, more_clusters);
+  return true;
 }
 
 // The most important first: what stopped the run, errors before the rest, then in the order of their making.

@@ -104,10 +104,12 @@ void ClusterChecker::waited(const Origin& who, GroupKind kind, uint64_t allowed,
 }
 
 void ClusterChecker::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) {
+  reporter_.arrival_deferred(who, id, awaited);
   order_.arrival_deferred(who, id, awaited);
 }
 
 void ClusterChecker::registers_set(const Origin& who, uint32_t before, uint32_t after) {
+  reporter_.registers_set(who, before, after);
   if (options_.barrier) ledger_.registers_set(who, before, after);
 }
 

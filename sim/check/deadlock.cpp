@@ -40,8 +40,6 @@ void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
   }
   for (size_t i = 0; i < f.notes.size(); ++i)
     if (alike[i] > 1) f.notes[i] += fmt::format(" ({} groups of lanes like this one)", alike[i]);
-  if (alike.size() > sites_shown)
-    f.notes.push_back(fmt::format("and {} other places", alike.size() - sites_shown));
 }
 
 // --- the object -----------------------------------------------------------------------------------
@@ -121,6 +119,7 @@ void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {
   for (const Origin& who : r.culprits) {
     if (pcs.size() >= signals_shown || !pcs.insert(who.pc).second) continue;
     f.sites.push_back(g.ledger().context().reporter.site(who, "has signalled"));
+    f.notes.emplace_back("nothing: it has signalled");
   }
 }
 
@@ -140,12 +139,12 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
       fmt::format("deadlock: {}", r.message.empty() ? fmt::format("nothing can move any more; {} warp{}",
                                                                   warps, warps == 1 ? " waits" : "s wait")
                                                     : r.message);
+  add_culprits(f, g, r);
   if (r.root < g.waiters().size()) add_object(f, g, g.waiters()[r.root]);
   add_cycle(f, g, r);
   if (resident > 1)
     f.notes.push_back(fmt::format("{} clusters stand still; this is the first that tells why", resident));
   if (more_clusters) f.notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");
-  add_culprits(f, g, r);
   return f;
 }
 
