@@ -159,13 +159,14 @@ void WgmmaBody::announce(const Exec& x) const {
     constexpr LayoutTag tags[4] = {layout_plain, layout_128b, layout_64b, layout_32b};
     return tags[d >> 62];
   };
+  const bool one_layout = o_.wgmma->a_desc < 0 || tag(o_.a_desc) == tag(o_.b_desc);
   x.observer()->issued(x.origin(), {.id = id_,
                                     .group = GroupKind::wgmma,
                                     .reads = pieces,
                                     .writes = {},
                                     .mbarriers = {},
                                     .mbarrier_bytes = {},
-                                    .layout = tag(o_.b_desc),
+                                    .layout = one_layout ? tag(o_.b_desc) : layout_unknown,
                                     .name = "wgmma"});
 }
 

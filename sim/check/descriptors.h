@@ -1,0 +1,40 @@
+#pragma once
+// What matrix descriptors and tensor copies say of shared memory: WG-08 (bytes that are not the CTA's), WG-09
+// (encoding; one descriptor a warpgroup), TM-05 (tiles that do not start where their swizzle does). That
+// the writer of a tile and its reader agree on the swizzle (TM-04) is seen in the shadow memory.
+#include <array>
+#include <map>
+
+#include "sim/check/context.h"
+
+namespace palladion::sim::check {
+
+class Descriptors {
+ public:
+  explicit Descriptors(const ClusterContext& context) : context_(context) {}
+
+  void joined(const Origin& who, uint64_t id);
+  void issued(const Origin& who, const AsyncIssue& e);
+
+ private:
+  // Of A (0 when it is in registers) and B, as one lane gives them.
+  using Values = std::array<uint64_t, 2>;
+  // A wgmma that not all four warps have issued: what the first one said.
+  struct Open {
+    Values values{};
+    Origin first;
+    uint32_t warps = 0;
+  };
+
+  Values values(const Origin& who, int lane) const;
+  void judge_lanes(const Origin& who, const Values& first);
+  void judge_encoding(const Origin& who, const Values& values);
+  void judge_range(const Origin& who, const AsyncIssue& e);
+  void judge_tile(const Origin& who, const AsyncIssue& e, std::span<const Piece> tile);
+  void report_difference(const Origin& who, const Origin& other, int operand, uint64_t mine, uint64_t theirs);
+
+  const ClusterContext& context_;
+  std::map<uint64_t, Open> open_;
+};
+
+}  // namespace palladion::sim::check
