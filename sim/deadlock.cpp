@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "isa/print.h"
@@ -17,14 +18,14 @@ std::string describe_mbarrier(const ClusterState& cluster, const Wait& w) {
   const CtaState& cta = cluster.ctas[a >> cta_rank_shift];
   std::memcpy(&word, cta.shared.data() + (a & shared_offset_mask), 8);
   const MbarrierState s = MbarrierState::decode(word);
-  return fmt::format(
+  std::string out = fmt::format(
       "the mbarrier at shared address 0x{:x} of CTA rank {}: it waits for a phase of parity {} to complete; "
-      "the current phase has "
-      "parity {}, {} of {} arrivals have come{}",
+      "the current phase has parity {}, {} of {} arrivals have come",
       a & shared_offset_mask, a >> cta_rank_shift, w.value, static_cast<int>(s.parity),
-      s.expected - s.pending, s.expected,
-      s.tx == 0 ? std::string(", all announced bytes are there")
-                : fmt::format(", {} bytes are outstanding", s.tx));
+      s.expected - std::min(s.expected, s.pending), std::max(s.expected, s.pending));
+  if (s.tx > 0) out += fmt::format(", {} announced bytes are outstanding", s.tx);
+  if (s.tx < 0) out += fmt::format(", {} bytes have come that nobody announced", -s.tx);
+  return out;
 }
 
 std::string describe(const ClusterState& cluster, const CtaState& cta, const LaneGroup& g) {

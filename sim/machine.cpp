@@ -7,14 +7,18 @@
 
 #include "isa/verify.h"
 #include "sim/deadlock.h"
+#include "sim/deadlock_spin.h"
 #include "sim/time/cluster_runner.h"
 #include "sim/time/worker_pool.h"
 
 namespace palladion::sim {
 namespace {
 
-constexpr uint64_t quantum = 1 << 22;    // warp instructions of one cluster between two edges
-constexpr uint32_t stuck_edges = 20000;  // edges with nothing but polling before a run is called stuck
+constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two edges
+constexpr uint64_t spin_quantum = 1 << 16;  // the same once nothing has changed for a whole quantum
+// Spins that count or look at clocks never repeat a state: after so many edges of polling a run is called
+// stuck all the same.
+constexpr uint32_t stuck_edges = 20000;
 
 void refuse(RunResult& r, std::string code, std::string message, std::string help = {}) {
   isa::Diagnostic d;
@@ -169,7 +173,8 @@ uint64_t Grid::total_progress() const {
 
 void Grid::run() {
   WorkerPool pool(host_threads());
-  uint64_t last_progress = ~0ULL;
+  SpinDetector spins(context_.program);
+  uint64_t last_progress = ~0ULL, budget = quantum;
   uint32_t stuck = 0;
   while (!faulted_) {
     admit();
@@ -178,7 +183,7 @@ void Grid::run() {
     pool.for_each(resident_.size(), [&](size_t i) {
       ClusterState& c = *resident_[i];
       if (c.ctas.empty()) start_cluster(context_, c);
-      ran[i] = run_quantum(context_, c, quantum);
+      ran[i] = run_quantum(context_, c, budget);
       if (!c.finished()) return;
       if (c.observer) c.observer->ended();
       for (CtaState& cta : c.ctas) {  // its memory is not needed until the edge
@@ -200,11 +205,16 @@ void Grid::run() {
     const uint64_t progress = total_progress();
     const bool polls_only = progress == last_progress && resident_.size() == before;
     last_progress = progress;
-    stuck = polls_only ? stuck + 1 : 0;
+    const bool cut_short =
+        std::ranges::any_of(ran, [&](const QuantumResult& q) { return q.executed >= budget; });
+    budget = polls_only ? spin_quantum : quantum;
+    if (!polls_only) spins.reset();
+    stuck = !polls_only ? 0 : cut_short ? stuck : stuck + 1;
     const bool nothing_runs =
         !useful && !at_edge && polls_only &&
         std::ranges::all_of(ran, [](const QuantumResult& q) { return q.executed == 0; });
-    if (!faulted_ && !resident_.empty() && (nothing_runs || stuck >= stuck_edges)) {
+    const bool spinning = polls_only && !nothing_runs && spins.all_spin(resident_);
+    if (!faulted_ && !resident_.empty() && (nothing_runs || spinning || stuck >= stuck_edges)) {
       std::vector<const ClusterState*> view;
       for (const auto& c : resident_) view.push_back(c.get());
       Finding f = describe_deadlock(context_.program, view, next_ < clusters_);
