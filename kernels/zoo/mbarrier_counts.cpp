@@ -201,6 +201,7 @@ Pair deferred_arrival_counted_twice() {
                       .entry = "MB-25",
                       .title = "cp.async.mbarrier.arrive.noinc takes the place of the threads' own arrivals",
                       .code = "PLD4125",
+                      .on_device = OnDevice::hangs,
                       .text = Varied(entry_text(deferred_shared, deferred_body))
                                   .breaks("cp.async.mbarrier.arrive.shared::cta.b64 [full];",
                                           "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [full];")

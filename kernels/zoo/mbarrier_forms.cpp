@@ -52,6 +52,7 @@ Pair drops_to_zero() {
                       .entry = "MB-23",
                       .title = "the last participants leave an mbarrier: it then expects no arrivals",
                       .code = "PLD4123",
+                      .on_device = OnDevice::hangs,
                       .text = entry_text(met_and_tile, leaving_body),
                       .block = {64, 1, 1}},
                      64, 32);
@@ -183,6 +184,7 @@ Pair foreign_token() {
                       .entry = "MB-23",
                       .title = "a wait at one mbarrier uses the state that another one gave",
                       .code = "PLD4123",
+                      .on_device = OnDevice::hangs,
                       .text = entry_text(R"(.shared .align 8 .b64 first;
 .shared .align 8 .b64 second;
 .shared .align 128 .f32 tile[64];)",

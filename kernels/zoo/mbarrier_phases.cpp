@@ -211,6 +211,7 @@ Pair try_wait_once() {
                       .entry = "MB-16",
                       .title = "try_wait may come back early with `false`; nobody looks at its answer",
                       .code = "PLD4116",
+                      .on_device = OnDevice::faults,
                       .text = Varied(load_text())
                                   .breaks("@!%p1 bra until_full;", "")
                                   .mark("mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;", 1),
@@ -223,6 +224,7 @@ Pair test_wait_once() {
                       .entry = "MB-16",
                       .title = "test_wait does not wait; nobody looks at its answer",
                       .code = "PLD4116",
+                      .on_device = OnDevice::faults,
                       .text = Varied(load_text())
                                   .breaks("mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;",
                                           "mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 0;  // @1")

@@ -239,7 +239,8 @@ Pair red_mixed_with_sync() {
   return exchange_pair({.name = "named-barrier-red-mixed-with-sync",
                         .entry = "NB-08",
                         .title = "one warp reduces at a barrier, the other synchronises at it",
-                        .code = "PLD4608"},
+                        .code = "PLD4608",
+                        .on_device = OnDevice::hangs},
                        64, R"(  setp.eq.u32 %p0, %warp, 0;
   setp.gt.f32 %p1, %f0, 0f41200000;
   @%p0 bra counts;

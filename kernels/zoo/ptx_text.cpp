@@ -116,8 +116,8 @@ until_empty:
   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%from], 256, [%full_at];
   add.u64 %from, %from, 256;
   add.u32 %k, %k, 1;
-  setp.lt.u32 %p0, %k, 6;
-  @%p0 bra produce;
+  setp.lt.u32 %p2, %k, 6;
+  @%p2 bra produce;
   bra done;
 consumer:
   sub.u32 %t, %t, 32;

@@ -23,6 +23,7 @@ Pair nothing_expected() {
        .entry = "TX-01",
        .title = "a producer arrives without announcing bytes: the phase completes before the copy",
        .code = "PLD4201",
+       .on_device = OnDevice::faults,
        .text = Varied(load_text())
                    .breaks(expect, "mbarrier.arrive.shared::cta.b64 _, [full];  // @1")
                    .mark(copy, 2)});
@@ -58,6 +59,7 @@ Pair operand_forgotten() {
        .entry = "TX-03",
        .title = "two copies signal one mbarrier, the bytes of one are announced",
        .code = "PLD4203",
+       .on_device = OnDevice::faults,
        .text = Varied(two_loads_text())
                    .breaks(expect_two, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;  // @1"),
        .block = {64, 1, 1}},
@@ -87,6 +89,7 @@ Pair valid_rows_only() {
   pair.entry = "TX-04";
   pair.title = "at the tensor's edge only the bytes inside are announced; a copy always counts its box";
   pair.code = "PLD4204";
+  pair.on_device = OnDevice::hangs;
   pair.text = R"(.version 8.7
 .target sm_90a
 .address_size 64
@@ -137,6 +140,7 @@ Pair expected_after_arrival() {
        .entry = "TX-05",
        .title = "one thread announces bytes, another arrives; nothing puts the first before the second",
        .code = "PLD4205",
+       .on_device = OnDevice::faults,
        .text = entry_text(R"(.shared .align 8 .b64 full;
 .shared .align 128 .f32 tile[64];)",
                           R"(  setp.ne.u32 %p0, %t, 0;
@@ -235,6 +239,7 @@ Pair copied_once_a_warp() {
                       .entry = "TX-08",
                       .title = "every warp's elected lane issues the copy that one thread should",
                       .code = "PLD4208",
+                      .on_device = OnDevice::hangs,
                       .text = entry_text(R"(.shared .align 8 .b64 full;
 .shared .align 128 .f32 tile[128];)",
                                          R"(  setp.ne.u32 %p0, %t, 0;
