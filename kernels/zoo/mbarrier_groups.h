@@ -8,6 +8,7 @@ namespace palladion::kernels::zoo {
 
 std::vector<Pair> mbarrier_count_pairs();
 std::vector<Pair> mbarrier_life_pairs();
+std::vector<Pair> mbarrier_end_pairs();
 std::vector<Pair> mbarrier_phase_pairs();
 std::vector<Pair> mbarrier_order_pairs();
 std::vector<Pair> mbarrier_form_pairs();
