@@ -69,15 +69,18 @@ void add_signals(Finding& f, const WaitGraph& g, const MbarrierPhase& p, const c
 
 // Warps that can still arrive; those that did once and have left.
 void add_candidates(Finding& f, const WaitGraph& g, const Waiter& w) {
-  std::set<std::string> who;
+  std::map<std::string, std::string> who;  // by what they wait for
   for (const uint32_t i : w.arrivers) {
     const Waiter& v = g.waiters()[i];
-    if (who.size() < signals_shown) who.insert(fmt::format("{}, which waits for {}", g.name(v), g.object(v)));
+    std::string& names = who[v.spins ? "spin on memory" : "wait for " + g.object(v)];
+    names += (names.empty() ? "" : ", ") + g.name(v);
   }
-  f.notes.push_back("could still arrive: " +
-                    (who.empty()
-                         ? std::string("nobody; no arrival that has not been made is left in anyone's code")
-                         : fmt::format("{}", fmt::join(who, "; "))));
+  std::string text;
+  for (const auto& [what, names] : who)
+    text += fmt::format("{}{}, which {}", text.empty() ? "" : "; ", names, what);
+  f.notes.push_back(
+      "could still arrive: " +
+      (text.empty() ? "nobody: no arrival that has not been made is left in the code of others" : text));
   if (w.object == nullptr) return;
   std::set<std::string> gone;
   for (const auto& [key, arriver] : w.object->arrivers) {

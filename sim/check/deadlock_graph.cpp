@@ -29,6 +29,20 @@ bool signals_mbarrier(const Program& p, uint32_t pc) {
          effect_at<isa::StoreAsync>(p, pc) != nullptr || effect_at<isa::ReduceAsync>(p, pc) != nullptr;
 }
 
+bool has_arrived(const MbarrierObject* b, uint32_t warp) {
+  if (b == nullptr) return false;
+  const auto at = b->arrivers.lower_bound(uint64_t{warp} << 32);
+  return at != b->arrivers.end() && at->first >> 32 == warp;
+}
+
+// Has it arrived in the phase that is open?
+bool arrives_now(const MbarrierObject* b, const Origin& who) {
+  return b != nullptr && std::ranges::any_of(b->current.signals, [&](const Signal& s) {
+           return s.arrivals != 0 && s.who.warp == who.warp && s.who.cta_rank == who.cta_rank &&
+                  (s.who.lanes & who.lanes) != 0;
+         });
+}
+
 bool same_warp(const Waiter& a, const Waiter& b) {
   return a.who.warp == b.who.warp && a.who.cta_rank == b.who.cta_rank;
 }
@@ -148,13 +162,11 @@ void WaitGraph::connect_mbarrier(Waiter& w) {
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
     const Waiter& v = waiters_[i];
     if (!remote && v.who.cta_rank != address >> cta_rank_shift) continue;
-    bool arrived = false;
-    if (w.object != nullptr)
-      for (const Signal& s : w.object->current.signals)
-        arrived |= s.arrivals != 0 && s.who.warp == v.who.warp && s.who.cta_rank == v.who.cta_rank &&
-                   (s.who.lanes & v.who.lanes) != 0;
-    if (!arrived && std::ranges::any_of(pcs, [&](uint32_t pc) { return reaches(v, pc); }))
-      w.arrivers.push_back(i);
+    // Who never arrived there and waits for the same is no arriver: the rest of its code only seems to be.
+    const uint32_t warp = ledger_.causality().index(v.who);
+    const bool waits_too = v.wait.kind == K::mbarrier && v.wait.object == w.wait.object;
+    if ((waits_too && !has_arrived(w.object, warp)) || arrives_now(w.object, v.who)) continue;
+    if (std::ranges::any_of(pcs, [&](uint32_t pc) { return reaches(v, pc); })) w.arrivers.push_back(i);
   }
 }
 
