@@ -39,8 +39,9 @@ Checker::~Checker() = default;
 
 void Checker::start(const RunView& run) {
   run_ = run;
-  analysis_ = std::make_unique<ProgramAnalysis>(*run.program);
+  analysis_ = std::make_unique<WatchAnalysis>(*run.program);
   global_ = std::make_unique<GlobalMemoryChecks>(*run.memory);
+  sums_ = std::make_unique<SumsOfRun>();
   locations_.clear();
   findings_.clear();
   keys_.clear();
@@ -53,7 +54,7 @@ std::unique_ptr<ClusterObserver> Checker::observe(ClusterState& cluster) {
   return std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, locations_);
 }
 
-bool Checker::watches(uint32_t pc) const { return options_.race && analysis_->watches(pc); }
+bool Checker::watches(uint32_t pc) const { return analysis_->watches(pc, options_); }
 
 void Checker::edge(std::span<ClusterState* const> resident) {
   for (ClusterState* c : resident)
@@ -72,6 +73,7 @@ void Checker::retire(ClusterState& cluster) {
   if (!cluster.observer) return;
   auto& checker = static_cast<ClusterChecker&>(*cluster.observer);
   checker.judge_global(*global_);
+  checker.retired(*sums_);
   for (const Reported& r : checker.reporter().found()) keep(r);
   checker.reporter().found().clear();
   dropped_ += checker.reporter().dropped();

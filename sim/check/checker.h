@@ -24,7 +24,8 @@ struct Coverage {
   std::vector<std::string> incomplete;    // why something could not be judged
 };
 
-struct ProgramAnalysis;
+class SumsOfRun;
+struct WatchAnalysis;
 
 class Checker final : public Observer {
  public:
@@ -49,7 +50,8 @@ class Checker final : public Observer {
 
   Options options_;
   RunView run_;
-  std::unique_ptr<ProgramAnalysis> analysis_;
+  std::unique_ptr<WatchAnalysis> analysis_;
+  std::unique_ptr<SumsOfRun> sums_;
   Locations locations_;
   std::unique_ptr<GlobalMemoryChecks> global_;
   std::map<FindingKey, Finding> findings_;

@@ -4,7 +4,7 @@ namespace palladion::sim::check {
 
 // The order of construction is the order of the members; each part sees those before it.
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
-                               const ProgramAnalysis& analysis, Locations& locations)
+                               const WatchAnalysis& analysis, Locations& locations)
     : options_(options),
       order_(cluster, locations),
       reporter_(run, cluster),
@@ -13,13 +13,13 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       shared_races_(context_, order_, ledger_, options_),
       global_races_(context_, order_, ledger_, options_),
       memory_(context_, order_, shared_races_),
-      wgmma_registers_(context_, analysis.wgmma) {
+      watch_(context_, analysis, options_) {
   shared_races_.use(memory_.records());
 }
 
-void ClusterChecker::executes(const Origin& who) {
-  if (options_.race) wgmma_registers_.executes(who);
-}
+void ClusterChecker::reached(const Origin& who) { watch_.reached(who); }
+void ClusterChecker::executes(const Origin& who) { watch_.executes(who); }
+void ClusterChecker::executed(const Origin& who) { watch_.executed(who); }
 
 void ClusterChecker::accessed(const Origin& who, const Access& a) {
   // A strong access of memory that others write can see different values in other schedules.
@@ -28,11 +28,12 @@ void ClusterChecker::accessed(const Origin& who, const Access& a) {
     timing_dependent_ = true;
   if (options_.barrier) ledger_.accessed(who, a);
   memory_.accessed(who, a);
+  watch_.accessed(who, a);
 }
 
 void ClusterChecker::fenced(const Origin& who) {
   order_.fenced(who);
-  if (options_.race) wgmma_registers_.fenced(who);
+  watch_.fenced(who);
 }
 
 void ClusterChecker::warp_synced(const Origin& who) { order_.warp_synced(who); }
@@ -62,7 +63,7 @@ void ClusterChecker::cluster_barrier(const Origin& who, const ClusterBarrierEven
 void ClusterChecker::joined(const Origin& who, uint64_t id) {
   reporter_.joined(who, id);
   order_.joined(who, id);
-  if (options_.race) wgmma_registers_.joined(who, id);
+  watch_.joined(who, id);
 }
 
 void ClusterChecker::issued(const Origin& who, const AsyncIssue& e) {
@@ -82,25 +83,27 @@ void ClusterChecker::issued(const Origin& who, const AsyncIssue& e) {
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
   order_.issued(who, op);
   memory_.issued(who, e, op, order_.issuers_view(who, *op));
+  watch_.issued(who, e);
 }
 
 void ClusterChecker::async_landed(uint64_t id) {
   if (options_.barrier) ledger_.async_landed(id);
   order_.landed(id);
+  watch_.async_landed(id);
 }
 
 void ClusterChecker::committed(const Origin& who, GroupKind kind) {
   reporter_.committed(who, kind);
   if (options_.barrier) ledger_.committed(who, kind);
   order_.committed(who, kind);
-  if (options_.race) wgmma_registers_.committed(who, kind);
+  watch_.committed(who, kind);
 }
 
 void ClusterChecker::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) {
   reporter_.waited(who, kind, allowed, read_only);
   if (options_.barrier) ledger_.waited(who, kind, allowed, read_only);
   order_.waited(who, kind, allowed, read_only);
-  if (options_.race) wgmma_registers_.waited(who, kind, allowed, read_only);
+  watch_.waited(who, kind, allowed, read_only);
 }
 
 void ClusterChecker::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) {
@@ -111,6 +114,7 @@ void ClusterChecker::arrival_deferred(const Origin& who, uint64_t id, std::span<
 void ClusterChecker::registers_set(const Origin& who, uint32_t before, uint32_t after) {
   reporter_.registers_set(who, before, after);
   if (options_.barrier) ledger_.registers_set(who, before, after);
+  watch_.registers_set(who, before, after);
 }
 
 void ClusterChecker::exited(const Origin& who) {
@@ -119,7 +123,7 @@ void ClusterChecker::exited(const Origin& who) {
 
 void ClusterChecker::ended() {
   if (options_.barrier) ledger_.ended();
-  if (options_.race) wgmma_registers_.ended();
+  watch_.ended();
 }
 
 void ClusterChecker::judge_global(GlobalMemoryChecks& global) {
@@ -128,7 +132,7 @@ void ClusterChecker::judge_global(GlobalMemoryChecks& global) {
 }
 
 void ClusterChecker::deadlocked() {
-  if (options_.race) wgmma_registers_.deadlocked();
+  watch_.deadlocked();
 }
 
 void ClusterChecker::add_to(Coverage& c) const {

@@ -4,17 +4,19 @@
 #include "sim/check/happens_before.h"
 #include "sim/check/ledger.h"
 #include "sim/check/memory.h"
-#include "sim/check/program_analysis.h"
 #include "sim/check/race_report.h"
+#include "sim/check/watch_parts.h"
 
 namespace palladion::sim::check {
 
 class ClusterChecker final : public ClusterObserver {
  public:
   ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
-                 const ProgramAnalysis& analysis, Locations& locations);
+                 const WatchAnalysis& analysis, Locations& locations);
 
+  void reached(const Origin& who) override;
   void executes(const Origin& who) override;
+  void executed(const Origin& who) override;
   void accessed(const Origin& who, const Access& a) override;
   void fenced(const Origin& who) override;
   void warp_synced(const Origin& who) override;
@@ -37,6 +39,7 @@ class ClusterChecker final : public ClusterObserver {
   void deadlocked();
   Reporter& reporter() { return reporter_; }
   const Ledger& ledger() const { return ledger_; }
+  void retired(SumsOfRun& sums) { watch_.retired(sums); }
   void add_to(Coverage& coverage) const;
 
  private:
@@ -47,7 +50,7 @@ class ClusterChecker final : public ClusterObserver {
   Ledger ledger_;
   RaceReporter shared_races_, global_races_;
   MemoryChecks memory_;
-  WgmmaRegisters wgmma_registers_;
+  WatchParts watch_;
   uint64_t async_operations_ = 0, generations_ = 0;
   bool timing_dependent_ = false;
 };

@@ -1,0 +1,90 @@
+// The zoo's promise, pair by pair, under every schedule.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/kernels/zoo_findings.h"
+
+namespace palladion::kernels::test {
+namespace {
+
+std::vector<sim::Schedule> schedules() {
+  using K = sim::Schedule::Kind;
+  return {{K::functional, 0}, {K::latest, 0}, {K::earliest, 0},
+          {K::seeded, 1},     {K::seeded, 2}, {K::seeded, 3}};
+}
+
+std::string all_of(const sim::RunResult& r) {
+  std::string out;
+  for (const isa::Diagnostic& d : r.errors) out += d.code + ": " + d.message + "\n";
+  for (const sim::Finding& f : r.findings) out += sim::render(f);
+  return out;
+}
+
+class Zoo : public testing::TestWithParam<const zoo::Pair*> {};
+
+// The marks that some line of the twin carries.
+std::set<int> all_marks(const Job& job, const sim::Finding& f) {
+  std::set<int> out;
+  std::istringstream in(job.ptx);
+  if (!job.ptx.empty()) {
+    for (const std::string& line : lines_of(in)) out.merge(marks_of(line));
+    return out;
+  }
+  return named_marks(f, job);  // a C++ file has the marks of many pairs: which are this one's is not known
+}
+
+TEST_P(Zoo, BrokenTwinIsFound) {
+  const zoo::Pair& pair = *GetParam();
+  for (const sim::Schedule& schedule : schedules()) {
+    SCOPED_TRACE(sim::name(schedule));
+    zoo::Specimen specimen = pair.make(true);
+    const SimOutcome outcome = run_checked(specimen, schedule);
+    if (!outcome.result.errors.empty()) {
+      EXPECT_TRUE(std::ranges::any_of(outcome.result.errors, [&](const isa::Diagnostic& d) {
+        return d.code == pair.code;
+      })) << all_of(outcome.result);
+      continue;
+    }
+    const auto found = std::ranges::find(outcome.result.findings, pair.code, &sim::Finding::code);
+    ASSERT_NE(found, outcome.result.findings.end())
+        << "wanted " << pair.code << " (" << pair.title << "), got:\n"
+        << all_of(outcome.result);
+    EXPECT_EQ(found->severity, pair.severity) << sim::render(*found);
+    std::set<int> named;
+    for (const sim::Finding& f : outcome.result.findings)
+      if (f.code == pair.code) named.merge(named_marks(f, specimen.job));
+    std::set<int> wanted = all_marks(specimen.job, *found);
+    if (wanted.empty()) wanted = {1};
+    std::set<int> missing;
+    std::ranges::set_difference(wanted, named, std::inserter(missing, missing.end()));
+    EXPECT_TRUE(missing.empty()) << "mark @" << *missing.begin() << " is not named by\n"
+                                 << sim::render(*found);
+  }
+}
+
+TEST_P(Zoo, GoodTwinIsSilent) {
+  const zoo::Pair& pair = *GetParam();
+  for (const sim::Schedule& schedule : schedules()) {
+    SCOPED_TRACE(sim::name(schedule));
+    zoo::Specimen specimen = pair.make(false);
+    const SimOutcome outcome = run_checked(specimen, schedule);
+    EXPECT_TRUE(outcome.result.clean()) << all_of(outcome.result);
+  }
+}
+
+std::vector<const zoo::Pair*> pairs() {
+  std::vector<const zoo::Pair*> out;
+  for (const zoo::Pair& p : zoo::all_pairs()) out.push_back(&p);
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Zoo, testing::ValuesIn(pairs()), [](const auto& info) {
+  std::string name = info.param->name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace palladion::kernels::test
