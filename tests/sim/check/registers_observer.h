@@ -1,0 +1,113 @@
+#pragma once
+// Runs PTX under the checks of registers, descriptors and numbers alone: no happens-before.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sim/check/watch_parts.h"
+#include "sim/state/cluster.h"
+#include "tests/sim/ptx_runner.h"
+
+namespace palladion::sim::testing {
+
+class NoOrder final : public check::OrderQueries {
+ public:
+  check::Point now(const Origin&) const override { return {}; }
+  bool before(const check::Point&, const Origin&) const override { return true; }
+  bool before(const check::Point&, const check::View&) const override { return true; }
+  check::ViewRef knowledge(const Origin&) const override { return nullptr; }
+};
+
+class PartsOfCluster final : public ClusterObserver {
+ public:
+  PartsOfCluster(const RunView& run, ClusterState& cluster, const check::WatchAnalysis& analysis)
+      : reporter(run, cluster), context_{run, cluster, order_, reporter}, parts(context_, analysis, {}) {}
+
+  void reached(const Origin& w) override { parts.reached(w); }
+  void executes(const Origin& w) override { parts.executes(w); }
+  void executed(const Origin& w) override { parts.executed(w); }
+  void accessed(const Origin& w, const Access& a) override { parts.accessed(w, a); }
+  void fenced(const Origin& w) override { parts.fenced(w); }
+  void issued(const Origin& w, const AsyncIssue& e) override { parts.issued(w, e); }
+  void joined(const Origin& w, uint64_t id) override { parts.joined(w, id); }
+  void async_landed(uint64_t id) override { parts.async_landed(id); }
+  void committed(const Origin& w, GroupKind k) override { parts.committed(w, k); }
+  void waited(const Origin& w, GroupKind k, uint64_t n, bool r) override { parts.waited(w, k, n, r); }
+  void registers_set(const Origin& w, uint32_t b, uint32_t a) override { parts.registers_set(w, b, a); }
+  void ended() override { parts.ended(); }
+
+  check::Reporter reporter;
+
+ private:
+  NoOrder order_;
+  check::ClusterContext context_;
+
+ public:
+  check::WatchParts parts;
+};
+
+class PartsObserver final : public Observer {
+ public:
+  void start(const RunView& run) override {
+    run_ = run;
+    analysis = std::make_unique<check::WatchAnalysis>(*run.program);
+    instructions = run.program->code.size();
+  }
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override {
+    return std::make_unique<PartsOfCluster>(run_, cluster, *analysis);
+  }
+  bool watches(uint32_t pc) const override { return analysis->watches(pc, {}); }
+  bool deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) override {
+    for (const ClusterState* c : resident) static_cast<PartsOfCluster&>(*c->observer).parts.deadlocked();
+    return false;
+  }
+  void retire(ClusterState& cluster) override {
+    auto& parts = static_cast<PartsOfCluster&>(*cluster.observer);
+    parts.parts.retired(sums_);
+    for (auto& r : parts.reporter.found()) found.push_back(r.finding);
+  }
+
+  std::unique_ptr<check::WatchAnalysis> analysis;
+  std::vector<Finding> found;
+  size_t instructions = 0;
+
+ private:
+  RunView run_;
+  check::SumsOfRun sums_;
+};
+
+// "PLD4401 16 12": code, and the PTX lines of the sites; `?` behind the code of a strict finding.
+inline std::string brief(const Finding& f) {
+  std::string out = f.code + (f.severity == FindingSeverity::strict ? "?" : "");
+  for (const Site& s : f.sites) out += " " + std::to_string(s.ptx_line);
+  return out;
+}
+
+inline std::vector<std::string> briefs(const std::vector<Finding>& findings) {
+  std::vector<std::string> out;
+  for (const Finding& f : findings) out.push_back(brief(f));
+  return out;
+}
+
+// Runs under every schedule; the findings must be the same under each.
+inline std::vector<Finding> findings_of(PtxRunner& runner) {
+  std::vector<Finding> first;
+  bool any = false;
+  for (RunOptions o : every_schedule()) {
+    PartsObserver observer;
+    o.observer = &observer;
+    runner.run(o);
+    if (any) {
+      EXPECT_EQ(briefs(observer.found), briefs(first));
+    } else {
+      first = observer.found;
+    }
+    any = true;
+  }
+  return first;
+}
+
+}  // namespace palladion::sim::testing
