@@ -174,11 +174,14 @@ DONE:)",
 
 // 8 rows of 32 floats, 128 bytes each: chunk c of row r lies where chunk c ^ r would.
 Pair tile_off_pattern() {
-  return ptx_pair({.name = "swizzled-tile-off-its-pattern",
-                   .entry = "TM-05",
-                   .title = "a tile with a swizzle of 128 bytes begins 512 bytes into the pattern of 1024",
-                   .code = "PLD4305",
-                   .text = program({{"in"}, {"out"}, {"map", true}}, R"(
+  return ptx_pair(
+      {.name = "swizzled-tile-off-its-pattern",
+       .entry = "TM-05",
+       .title = "a tile with a swizzle of 128 bytes begins 512 bytes into the pattern of 1024",
+       .code = "PLD4305",
+       .severity =
+           sim::FindingSeverity::strict,  // the chip swizzles by address: readers that know it are right
+       .text = program({{"in"}, {"out"}, {"map", true}}, R"(
   @%leader mbarrier.init.shared::cta.b64 [full], 1;
   fence.mbarrier_init.release.cluster;
   bar.sync 0;
@@ -201,16 +204,16 @@ WAIT:
   mul.wide.u32 %rd0, %t, 4;
   add.u64 %rd0, %out, %rd0;
   st.global.f32 [%rd0], %f0;)",
-                                   ".shared .align 1024 .b8 pool[2048];\n.shared .align 8 .b64 full;\n"),
-                   .buffers = {counting("in", pl::f32, 256), result("out", pl::f32, 128)},
-                   .params = {PointerValue{0}, PointerValue{1},
-                              map_of({.buffer = 0,
-                                      .type = isa::TensorDataType::f32,
-                                      .rows = 8,
-                                      .columns = 32,
-                                      .box_rows = 8,
-                                      .box_columns = 32,
-                                      .swizzle = isa::Swizzle::b128})}});
+                       ".shared .align 1024 .b8 pool[2048];\n.shared .align 8 .b64 full;\n"),
+       .buffers = {counting("in", pl::f32, 256), result("out", pl::f32, 128)},
+       .params = {PointerValue{0}, PointerValue{1},
+                  map_of({.buffer = 0,
+                          .type = isa::TensorDataType::f32,
+                          .rows = 8,
+                          .columns = 32,
+                          .box_rows = 8,
+                          .box_columns = 32,
+                          .swizzle = isa::Swizzle::b128})}});
 }
 
 // A (64 x 64) and the transpose of B (8 x 64) below it, f16; the first 16 columns are multiplied.

@@ -123,25 +123,22 @@ plgpu::Kernel one_output_tile(bool broken) {
       o);
 }
 
-// UN-05: a union's other view.
-plgpu::Kernel scope_reused(bool broken) {
+// Two buffers in the same bytes.
+plgpu::Kernel union_reused(bool broken) {
+  const plgpu::SmemType buffer = SMEM({tile}, pl::f32);
   return plgpu::kernel(
-      [=](const Ref& in, const Ref& out) {
-        const auto half = [&](int64_t start, bool wait) {
-          const auto here = ds(start, tile);
-          pl::run_scoped(
-              [&](const Ref& staging) {
-                staging.store(in.at(here).load() + 1);  // @2
-                plgpu::commit_smem();
-                plgpu::copy_smem_to_gmem(staging, out.at(here));  // @1
-                if (wait) plgpu::wait_smem_to_gmem(0, true);
-              },
-              SMEM({tile}, pl::f32));
-        };
-        half(0, !broken);
-        half(tile, true);
+      [=](const Ref& in, const Ref& out, Scratch& s) {
+        const Ref first = s.ref_union("shared")[0][0], second = s.ref_union("shared")[1][0];
+        first.store(in.at(ds(0, tile)).load() + 1);
+        plgpu::commit_smem();
+        plgpu::copy_smem_to_gmem(first, out.at(ds(0, tile)));  // @1
+        if (!broken) plgpu::wait_smem_to_gmem(0, true);
+        second.store(in.at(ds(tile, tile)).load() * 2);  // @2
+        plgpu::commit_smem();
+        plgpu::copy_smem_to_gmem(second, out.at(ds(tile, tile)));
+        plgpu::wait_smem_to_gmem(0);
       },
-      options("scope_reused", 2 * tile, {}));
+      options("union_reused", 2 * tile, {{"shared", plgpu::RefUnion({{buffer}, {buffer}})}}));
 }
 
 // tilelang #2613: the loop comes back to the buffer that the last wgmma still reads.
@@ -153,7 +150,8 @@ plgpu::Kernel loop_back(bool broken) {
   o.out_type = {pl::f32, {m, n}};
   o.scratch_types = {{"a", SMEM({m, k}, pl::f16, {.transforms = swizzled})},
                      {"b", SMEM({k, n}, pl::f16, {.transforms = swizzled})},
-                     {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {steps}})}};
+                     {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {steps}})},
+                     {"issued", plgpu::Barrier({.num_barriers = {steps}})}};
   o.name = "loop_back";
   return plgpu::kernel(
       [=](const Ref& a, const Ref& b, const Ref& out, Scratch& s) {
@@ -166,6 +164,8 @@ plgpu::Kernel loop_back(bool broken) {
                 plgpu::barrier_wait(s.barrier("full").at(i));
                 plgpu::wgmma(acc, s["a"], s["b"]);  // @1
                 if (!broken) plgpu::wgmma_wait(0);
+                plgpu::barrier_arrive(s.barrier("issued").at(i));
+                plgpu::barrier_wait(s.barrier("issued").at(i));
               }
               return acc.load();
             },
@@ -220,13 +220,12 @@ std::vector<Pair> history_of_copies() {
                      .code = "PLD4001",
                      .record = one_output_tile,
                      .inputs = counted(2 * tile)}),
-      recorded_pair(
-          {.name = "smem-scope-reused-while-copied",
-           .entry = "UN-05",
-           .title = "a scope's shared memory is given to the next scope while it is still copied out",
-           .code = "PLD6105",
-           .record = scope_reused,
-           .inputs = counted(2 * tile)}),
+      recorded_pair({.name = "smem-union-reused-while-copied",
+                     .entry = "UN-05",
+                     .title = "a union's second buffer is written while its first is still copied out",
+                     .code = "PLD6105",
+                     .record = union_reused,
+                     .inputs = counted(2 * tile)}),
       recorded_pair({.name = "tilelang-loop-back-without-wgmma-wait",
                      .entry = "WG-06",
                      .title = "the next tiles are fetched into the buffers that the wgmma still reads",

@@ -157,9 +157,10 @@ Pair two_warps() {
 }
 
 Pair wrong_stride() {
-  return wgmma_pair("wgmma-descriptor-beyond-tile", "WG-08",
-                    "the descriptor's stride is twice the tile's: it reads what lies behind the tile",
-                    "PLD4408", R"(
+  return wgmma_pair(
+      "wgmma-descriptor-beyond-tile", "WG-08",
+      "the descriptor's stride is twice the tile's: it reads what lies behind the tile, where nobody wrote",
+      "PLD6101", R"(
   mov.f32 %f0, 0f00000000;
   mov.f32 %f1, 0f00000000;
   mov.f32 %f2, 0f00000000;
@@ -170,6 +171,24 @@ Pair wrong_stride() {
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;
 )");
+}
+
+Pair stride_in_bytes() {
+  return wgmma_pair(
+      "wgmma-descriptor-beyond-shared-memory", "WG-08",
+      "the descriptor's stride is given in bytes, not in units of 16: it leaves the CTA's shared memory",
+      "PLD4408", R"(
+  mov.f32 %f0, 0f00000000;
+  mov.f32 %f1, 0f00000000;
+  mov.f32 %f2, 0f00000000;
+  mov.f32 %f3, 0f00000000;
+  add.u64 %rd1, %rd1, 0xF000000000;  //! broken
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p4, 1, 1, 0, 0;  // @1
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+)",
+      OnDevice::faults);
 }
 
 Pair descriptor_of_warp() {
@@ -195,7 +214,7 @@ std::vector<Pair> wgmma_pairs() {
   std::vector<Pair> all = {
       no_fence(),      other_shape(),        accumulator_too_early(),  fragment_overwritten(),
       not_committed(), one_group_too_many(), accumulates_on_garbage(), two_warps(),
-      wrong_stride(),  descriptor_of_warp()};
+      wrong_stride(),  stride_in_bytes(),    descriptor_of_warp()};
   std::ranges::move(wgmma_operand_pairs(), std::back_inserter(all));
   return all;
 }
