@@ -45,6 +45,7 @@ class Search {
   }
 
   Exploration run() {
+    run_fairly();
     SyncState s = model_.initial();
     result_.complete = true;
     descend(s);
@@ -54,10 +55,7 @@ class Search {
         frames_.pop_back();
         continue;
       }
-      if (result_.states >= options_.budget) {
-        result_.complete = false;
-        break;
-      }
+      if (exhausted()) break;
       const uint32_t thread = f.choices[f.next++];
       path_.resize(f.depth);
       s = f.state;
@@ -84,14 +82,37 @@ class Search {
     return list;
   }
 
+  // What operations meet when everybody moves in turn: the phases that they are meant for.
+  void run_fairly() {
+    for (const SyncThread& t : model_.skeleton().threads)
+      meant_.emplace_back(t.ops.size(), uint32_t{Labels::unseen});
+    SyncState s = model_.initial();
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const uint32_t t : enabled(s)) {
+        if (!model_.enabled(s, t)) continue;
+        uint32_t& label = meant_[t][s.position[t]];
+        label = model_.step(s, t).label;
+        moved = true;
+      }
+    }
+  }
+
+  bool exhausted() {
+    const bool all = result_.states >= options_.budget;
+    const bool after =
+        !result_.problems.empty() && result_.states - states_at_problem_ >= options_.budget_after_problem;
+    result_.complete &= !all && !after;
+    result_.stopped |= after && !all;
+    return all || after;
+  }
+
   // Goes on while there is one choice; ends at a branch, at an end, or in a known state.
   void descend(SyncState& s) {
     while (true) {
       if (!seen_.insert(fingerprint(s)).second) break;
-      if (++result_.states > options_.budget) {
-        result_.complete = false;
-        break;
-      }
+      if (exhausted()) break;
+      ++result_.states;
       std::vector<uint32_t> choices = enabled(s);
       if (choices.empty()) {
         end(s);
@@ -127,13 +148,31 @@ class Search {
     for (uint32_t t = 0; t < model_.lanes(); ++t)
       if (!model_.finished(s, t)) p.blocked.push_back({t, s.position[t]});
     if (p.blocked.empty()) return;
+    for (const OpRef& r : p.blocked)
+      p.blocked_phase.push_back(s.objects.empty() ? 0 : s.objects[model_.next(s, r.thread).object].phase);
     ++result_.deadlocked_ends;
     p.op = p.blocked.front();
+    find_missed(p);
     add(std::move(p));
+  }
+
+  void find_missed(Problem& p) {
+    for (size_t i = 0; i < p.blocked.size(); ++i) {
+      const OpRef& r = p.blocked[i];
+      const SyncOp& op = model_.skeleton().threads[r.thread].ops[r.position];
+      const uint32_t meant = meant_[r.thread][r.position];
+      if (op.kind != SyncKind::wait || meant == Labels::unseen || meant >= p.blocked_phase[i]) continue;
+      p.missed = true;
+      p.op = r;
+      p.phase = meant;
+      p.other_phase = p.blocked_phase[i];
+      return;
+    }
   }
 
   void add(Problem p) {
     if (!known_.insert({p.kind, p.error, p.op}).second) return;
+    if (result_.problems.empty()) states_at_problem_ = result_.states;
     p.witness = path_;
     result_.problems.push_back(std::move(p));
   }
@@ -142,6 +181,8 @@ class Search {
   Model model_;
   Reduction reduction_;
   Exploration result_;
+  uint64_t states_at_problem_ = 0;
+  std::vector<std::vector<uint32_t>> meant_;  // by thread and position
   std::vector<Frame> frames_;
   std::vector<uint32_t> path_;
   std::unordered_set<Fingerprint, FingerprintHash> seen_;

@@ -10,7 +10,9 @@ namespace palladion::sim::check {
 
 struct ExploreOptions {
   uint64_t budget = 1'000'000;  // states
-  bool reduce = true;           // false: every interleaving, for tests
+  // States after the first problem: one wrong order soon has very many schedules. `budget` when larger.
+  uint64_t budget_after_problem = ~0ULL;
+  bool reduce = true;  // false: every interleaving, for tests
 };
 
 // An operation of a skeleton.
@@ -32,6 +34,9 @@ struct Problem {
   OpRef op;
   uint32_t phase = 0, other_phase = 0;
   std::vector<OpRef> blocked;
+  std::vector<uint32_t> blocked_phase;  // of the object of each
+  // deadlock: `op` is a wait that returns in other schedules, for a phase that here went by before it.
+  bool missed = false;
   std::vector<uint32_t> witness;  // threads in the order in which they move; ends with `op`'s move
 };
 
@@ -43,6 +48,7 @@ struct Labels {
 
 struct Exploration {
   bool complete = false;  // false: the budget ran out
+  bool stopped = false;   // ... the budget after a problem
   uint64_t states = 0;    // distinct
   uint64_t classes = 0;   // runs that the search followed to an end or to a state that it knew
   uint64_t ends = 0;      // distinct states in which nothing can move

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <set>
 
 namespace palladion::sim::check {
 namespace {
@@ -76,7 +76,7 @@ std::string witness_text(const Skeleton& s, const std::vector<uint32_t>& witness
     const uint32_t t = witness[i];
     const SyncOp& op = s.threads[t].ops[position[t]++];
     if (i + 1 < witness.size() && witness[i + 1] == t) continue;
-    const uint32_t line = op.place < s.places.size() ? s.places[op.place].ptx_line : 0;
+    const std::string line = op.place < s.places.size() ? line_of(s.places[op.place]) : std::string("?");
     moves.push_back(s.threads[t].agent
                         ? fmt::format("the signal that {} issued at line {} lands", who(s, t), line)
                         : fmt::format("{} goes past line {}", who(s, t), line));
@@ -98,19 +98,35 @@ void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
   f.code = "PLD4909";
   f.message = fmt::format("in another schedule nothing can move any more: {} thread{} would wait for ever",
                           p.blocked.size(), p.blocked.size() == 1 ? "" : "s");
-  std::map<std::pair<std::string, std::string>, uint64_t> seen;
+  std::set<std::pair<std::string, std::string>> seen;
   constexpr size_t shown = 8;
   for (const OpRef& r : p.blocked) {
     const std::string text = awaits(s, r);
     const Site site = site_of(s, r, "waits");
-    if (seen[{site.instruction, text}]++ != 0 || f.sites.size() == shown) continue;
+    if (f.sites.size() == shown || !seen.insert({site.instruction, text}).second) continue;
     f.sites.push_back(site);
     f.notes.push_back(text);
   }
   f.rule = "mbarrier.test_wait, mbarrier.try_wait";
   f.help =
-      "order the arrivals so that no wait can miss its phase: every use of a barrier must come after its "
-      "previous use has been observed";
+      "order the arrivals: every use of a barrier must come after its previous use has been observed, and "
+      "no two waits may each be for what the other's thread does later";
+}
+
+// The thread would have to stand still for a whole phase: shipped kernels rely on it not to.
+void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
+  f.code = "PLD4115";
+  f.severity = FindingSeverity::strict;
+  const uint32_t late = p.other_phase - p.phase;
+  f.message = fmt::format(
+      "the wait can miss its phase: when {} phase{} complete{} before it is executed, it waits for ever",
+      late, late == 1 ? "" : "s", late == 1 ? "s" : "");
+  f.sites.push_back(site_of(s, p.op, "waits"));
+  f.missing = "nothing makes the completion of the next phase wait for this thread";
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      "let only threads wait that take part in the next phase, or have them meet (bar.sync, bar.warp.sync) "
+      "before one of them goes on";
 }
 
 void tell_ambiguous(const Skeleton& s, const Problem& p, Finding& f) {
@@ -159,6 +175,11 @@ void tell_error(const Skeleton& s, const Problem& p, Finding& f) {
 
 }  // namespace
 
+std::string line_of(const Site& s) {
+  if (!s.source.known()) return fmt::format("{}", s.ptx_line);
+  return fmt::format("{}:{}", s.source.file.substr(s.source.file.find_last_of('/') + 1), s.source.line);
+}
+
 Site site_of(const Skeleton& skeleton, const OpRef& op, std::string what) {
   const SyncThread& t = skeleton.threads[op.thread];
   const uint32_t place = op_at(skeleton, op).place;
@@ -176,7 +197,7 @@ Finding to_finding(const Skeleton& skeleton, const Problem& p) {
   f.object = object_name(skeleton, p.op);
   switch (p.kind) {
     case Problem::Kind::deadlock:
-      tell_deadlock(skeleton, p, f);
+      p.missed ? tell_missed(skeleton, p, f) : tell_deadlock(skeleton, p, f);
       break;
     case Problem::Kind::ambiguous:
       tell_ambiguous(skeleton, p, f);

@@ -8,4 +8,7 @@ namespace palladion::sim::check {
 Finding to_finding(const Skeleton& skeleton, const Problem& problem);
 Site site_of(const Skeleton& skeleton, const OpRef& op, std::string what);
 
+// "31" of the PTX text, "matmul.cpp:113" when the author's line is known.
+std::string line_of(const Site& site);
+
 }  // namespace palladion::sim::check

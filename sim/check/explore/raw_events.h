@@ -30,7 +30,7 @@ struct RawEvent {
 struct BarrierUse {
   uint32_t threads = 0;  // that arrived
   bool completed = false;
-  uint32_t expected = 0;  // when it was not completed
+  uint32_t expected = 0;  // threads, as the instruction says
 };
 
 struct RawRun {

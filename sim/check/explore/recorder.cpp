@@ -79,7 +79,14 @@ uint32_t SkeletonRecorder::place(const Origin& who) {
 
 void SkeletonRecorder::froze(uint32_t line, const char* what) { frozen_.insert({line, what}); }
 
-RawEvent& SkeletonRecorder::push(const Origin& who, RawEvent event) {
+// An instruction that all lanes of the warp execute at once.
+void SkeletonRecorder::push_together(const Origin& who, RawEvent event) {
+  together(who);
+  push(who, std::move(event));
+  together(who);
+}
+
+void SkeletonRecorder::push(const Origin& who, RawEvent event) {
   Warp& w = warps_[index(who)];
   auto& events = run_.warps[index(who)];
   event.lanes = who.lanes;
@@ -94,18 +101,16 @@ RawEvent& SkeletonRecorder::push(const Origin& who, RawEvent event) {
   if (!events.empty() && mergeable(events.back(), event)) {
     events.back().lanes |= event.lanes;
     events.back().completed = event.completed;
-    return events.back();
+    return;
   }
-  w.together &= who.lanes == w.alive;
   events.push_back(std::move(event));
-  return events.back();
 }
 
 void SkeletonRecorder::together(const Origin& who) {
-  Warp& w = warps_[index(who)];
-  if (w.together || who.lanes != w.alive) return;
-  w.together = true;
-  run_.warps[index(who)].push_back({.kind = RawEvent::Kind::converged, .op = {}});
+  auto& events = run_.warps[index(who)];
+  if (who.lanes != warps_[index(who)].alive) return;
+  if (events.empty() || events.back().kind == RawEvent::Kind::converged) return;
+  events.push_back({.kind = RawEvent::Kind::converged, .op = {}});
 }
 
 void SkeletonRecorder::executes(const Origin& who) {
@@ -121,9 +126,7 @@ void SkeletonRecorder::executes(const Origin& who) {
 }
 
 void SkeletonRecorder::warp_synced(const Origin& who) {
-  Warp& w = warps_[index(who)];
-  if (w.together) return;
-  if (who.lanes == w.alive) return together(who);
+  if (who.lanes == warps_[index(who)].alive) return together(who);
   run_.warps[index(who)].push_back({.kind = RawEvent::Kind::met, .lanes = who.lanes, .op = {}});
 }
 
@@ -192,48 +195,53 @@ void SkeletonRecorder::wait(const Origin& who, const MbarrierEvent& e) {
   w.failed_line = line_of(who);
 }
 
-void SkeletonRecorder::barrier(const Origin& who, uint32_t object, uint64_t generation, uint32_t threads,
-                               bool whole_warp, uint32_t expected, bool completed) {
+// Every lane arrives for itself.
+RawEvent SkeletonRecorder::barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use) {
   const auto [at, is_new] =
       uses_.try_emplace({object, generation}, static_cast<uint32_t>(run_.generations.size()));
   if (is_new) run_.generations.emplace_back();
-  BarrierUse& use = run_.generations[at->second];
-  use.threads += threads;
-  use.completed |= completed;
-  use.expected = expected;
-  RawEvent event{.per_lane = !whole_warp, .id = at->second, .op = {}};
+  BarrierUse& all = run_.generations[at->second];
+  all.threads += use.threads;
+  all.completed |= use.completed;
+  all.expected = use.expected;
+  RawEvent event{.per_lane = true, .id = at->second, .op = {}};
   event.op.kind = SyncKind::bar_arrive;
   event.op.object = object;
-  event.op.count = whole_warp ? threads : 1;
-  push(who, std::move(event));
+  event.op.count = 1;
+  return event;
 }
 
 void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
   const bool aligned = effect != nullptr && effect->aligned;
-  const uint32_t o = object(SyncObject::Kind::cta_barrier, who.cta_rank, e.id);
-  if (aligned) together(who);
-  if (e.step == CtaBarrierEvent::Step::pass) {
-    push(who, {.op = {.kind = SyncKind::bar_pass, .object = o, .after = {}}});
-    return;
+  RawEvent event{.op = {}};
+  event.op.kind = SyncKind::bar_pass;
+  event.op.object = object(SyncObject::Kind::cta_barrier, who.cta_rank, e.id);
+  if (e.step == CtaBarrierEvent::Step::arrive) {
+    const auto lanes = static_cast<uint32_t>(std::popcount(who.lanes));
+    const uint32_t expected = e.threads != 0 ? e.threads : run_.warps_per_cta * warp_threads;
+    event = barrier_arrival(event.op.object, e.generation,
+                            {aligned ? warp_threads : lanes, e.completed, expected});
+    if (aligned) {  // it counts as a whole warp, whoever has left
+      event.per_lane = false;
+      event.op.count = warp_threads;
+    }
   }
-  const uint32_t all = run_.warps_per_cta * warp_threads;
-  const auto lanes = static_cast<uint32_t>(std::popcount(who.lanes));
-  barrier(who, o, e.generation, aligned ? warp_threads : lanes, aligned, e.threads != 0 ? e.threads : all,
-          e.completed);
+  aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
 }
 
 void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
-  const uint32_t o = object(SyncObject::Kind::cluster_barrier, 0, 0);
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(who.effect);
-  if (effect != nullptr && effect->aligned) together(who);
-  if (e.step == ClusterBarrierEvent::Step::pass) {
-    push(who, {.op = {.kind = SyncKind::bar_pass, .object = o, .after = {}}});
-    return;
+  RawEvent event{.op = {}};
+  event.op.kind = SyncKind::bar_pass;
+  event.op.object = object(SyncObject::Kind::cluster_barrier, 0, 0);
+  if (e.step == ClusterBarrierEvent::Step::arrive) {
+    uint32_t all = 0;
+    for (const CtaState& cta : cluster_.ctas) all += cta.threads;
+    event = barrier_arrival(event.op.object, e.generation,
+                            {static_cast<uint32_t>(std::popcount(who.lanes)), e.completed, all});
   }
-  uint32_t all = 0;
-  for (const CtaState& cta : cluster_.ctas) all += cta.threads;
-  barrier(who, o, e.generation, static_cast<uint32_t>(std::popcount(who.lanes)), false, all, e.completed);
+  effect != nullptr && effect->aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
 }
 
 void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
@@ -249,9 +257,8 @@ void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
 }
 
 void SkeletonRecorder::joined(const Origin& who, uint64_t id) {
-  together(who);
   warps_[index(who)].last_wgmma = id;
-  push(who, {.kind = RawEvent::Kind::wgmma_issue, .id = id, .op = {}});
+  push_together(who, {.kind = RawEvent::Kind::wgmma_issue, .id = id, .op = {}});
 }
 
 void SkeletonRecorder::committed(const Origin& who, GroupKind kind) {
@@ -263,11 +270,10 @@ void SkeletonRecorder::committed(const Origin& who, GroupKind kind) {
 // Groups of copies always complete by themselves: only wgmma needs others to go on.
 void SkeletonRecorder::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool /*read_only*/) {
   if (kind != GroupKind::wgmma) return;
-  together(who);
   const auto& groups = warps_[index(who)].groups;
   if (groups.size() <= allowed) return;
   const uint64_t id = groups[groups.size() - allowed - 1];
-  if (id != 0) push(who, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
+  if (id != 0) push_together(who, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
 }
 
 void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t>) {
@@ -284,13 +290,12 @@ void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::spa
 }
 
 void SkeletonRecorder::registers_set(const Origin& who, uint32_t before, uint32_t after) {
-  together(who);
   if (before == after) return;
   const uint32_t changed = (before > after ? before - after : after - before) * warp_threads;
-  push(who, {.op = {.kind = before > after ? SyncKind::registers_dec : SyncKind::registers_inc,
-                    .object = object(SyncObject::Kind::registers, who.cta_rank, 0),
-                    .count = changed,
-                    .after = {}}});
+  push_together(who, {.op = {.kind = before > after ? SyncKind::registers_dec : SyncKind::registers_inc,
+                             .object = object(SyncObject::Kind::registers, who.cta_rank, 0),
+                             .count = changed,
+                             .after = {}}});
 }
 
 void SkeletonRecorder::exited(const Origin& who) { warps_[index(who)].alive &= ~who.lanes; }

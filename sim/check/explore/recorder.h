@@ -43,7 +43,6 @@ class SkeletonRecorder final : public ClusterObserver {
  private:
   struct Warp {
     uint32_t alive = 0;
-    bool together = true;                    // no lane did anything alone since the lanes were together
     std::map<uint32_t, uint32_t> gathering;  // by pc: lanes that have come to an instruction for all
     uint32_t failed = 0;                     // lanes whose last wait returned false
     uint32_t failed_address = 0, failed_line = 0;
@@ -56,12 +55,12 @@ class SkeletonRecorder final : public ClusterObserver {
   uint32_t object(SyncObject::Kind kind, uint32_t rank, uint32_t address);
   uint32_t mbarrier_object(uint32_t address);
   uint32_t place(const Origin& who);
-  RawEvent& push(const Origin& who, RawEvent event);
+  void push(const Origin& who, RawEvent event);
+  void push_together(const Origin& who, RawEvent event);
   void together(const Origin& who);
   void arrival(const Origin& who, const MbarrierEvent& e);
   void wait(const Origin& who, const MbarrierEvent& e);
-  void barrier(const Origin& who, uint32_t object, uint64_t generation, uint32_t threads, bool whole_warp,
-               uint32_t expected, bool completed);
+  RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void froze(uint32_t line, const char* what);
 
   const ClusterState& cluster_;

@@ -43,10 +43,11 @@ class Judgement {
   void search(const SkeletonObserver::Recorded& r) {
     const uint64_t spent = std::min(report_.states, options_.budget);
     if (spent == options_.budget) return undecided(budget());
-    const Exploration e = explore(r.skeleton, {options_.budget - spent, options_.reduce});
+    const Exploration e =
+        explore(r.skeleton, {options_.budget - spent, options_.budget_after_problem, options_.reduce});
     report_.states += e.states;
     report_.classes += e.classes;
-    if (!e.complete) undecided(budget());
+    if (!e.complete) undecided(e.stopped ? "the search ended after its findings" : budget());
     for (const Problem& p : e.problems) add(to_finding(r.skeleton, p), r.clusters);
   }
 
@@ -54,7 +55,8 @@ class Judgement {
   void add(Finding f, uint64_t clusters) {
     const Site& s = f.sites.front();
     const bool deadlock = f.code == "PLD4909";
-    const auto key = std::tuple(f.code, deadlock ? 0 : s.ptx_line, deadlock ? std::string() : s.instruction);
+    const uint32_t line = s.source.known() ? s.source.line : s.ptx_line;
+    const auto key = std::tuple(f.code, deadlock ? 0 : line, deadlock ? std::string() : s.source.file);
     const auto [at, is_new] = known_.try_emplace(key, report_.findings.size());
     if (!is_new) {
       report_.findings[at->second].count += clusters;
@@ -67,7 +69,7 @@ class Judgement {
   static std::string why(const Skeleton& s, const ForcedVerdict& v) {
     const Site site = site_of(s, v.op, {});
     return fmt::format("not forced: `{}` of warp {} (line {}): {}", site.instruction, site.warp,
-                       site.ptx_line, describe(v.reason));
+                       line_of(site), describe(v.reason));
   }
 
   std::string budget() const { return fmt::format("budget of {} states", options_.budget); }

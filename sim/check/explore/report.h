@@ -21,6 +21,6 @@ struct ExploreReport {
 
 // `budget` of the options is for all skeletons together.
 ExploreReport explore_run(const std::vector<SkeletonObserver::Recorded>& recorded,
-                          const ExploreOptions& options = {});
+                          const ExploreOptions& options = {.budget_after_problem = 20'000});
 
 }  // namespace palladion::sim::check

@@ -102,7 +102,7 @@ class Schedules : public testing::TestWithParam<Program::Kind> {
 constexpr const char* kind_names[] = {"ring", "mutated_ring", "chain", "mutated_chain", "pool", "soup"};
 
 TEST_P(Schedules, proof_and_reduction_agree_with_the_oracle) {
-  const uint64_t programs = from_environment("PLD_EXPLORE_PROGRAMS", 1500);
+  const uint64_t programs = from_environment("PLD_EXPLORE_PROGRAMS", 5000);
   const uint64_t seed = from_environment("PLD_EXPLORE_SEED", 1);
   for (uint64_t i = 0; i < programs; ++i) {
     Random random((seed + i) * 8 + static_cast<uint64_t>(GetParam()));

@@ -1,0 +1,169 @@
+// Skeletons that the machine's events give, and what is said about the runs they were taken from.
+#include <gtest/gtest.h>
+
+#include "sim/check/explore/forced.h"
+#include "sim/check/explore/report.h"
+#include "tests/sim/ptx_runner.h"
+
+namespace palladion::tests {
+namespace {
+
+using namespace sim::check;
+
+std::string kernel(const std::string& declarations, const std::string& body) {
+  return ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n" + declarations +
+         ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "ret;\n}\n";
+}
+
+// Warp 0 fills, warp 1 empties, `steps` times through one mbarrier each way; all lanes wait, the elected
+// lane arrives. `empty` begins with a wait for phase -1.
+std::string ring(const std::string& after_wait) {
+  return kernel(".shared .align 8 .b64 full;\n.shared .align 8 .b64 empty;\n", R"(
+mov.u32 %r0, %tid.x;
+shr.u32 %r1, %r0, 5;
+setp.ne.u32 %p0, %r0, 0;
+@%p0 bra INIT;
+mbarrier.init.shared::cta.b64 [full], 1;
+mbarrier.init.shared::cta.b64 [empty], 1;
+INIT:
+bar.sync 0;
+mov.u32 %r2, 0;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra CONSUME;
+PRODUCE:
+and.b32 %r3, %r2, 1;
+xor.b32 %r4, %r3, 1;
+W0:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [empty], %r4;
+@!%p2 bra W0;
+)" + after_wait + R"(
+setp.eq.u32 %p3, %r0, 0;
+@%p3 mbarrier.arrive.shared::cta.b64 _, [full];
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %p4, %r2, 3;
+@%p4 bra PRODUCE;
+bra END;
+CONSUME:
+and.b32 %r3, %r2, 1;
+W1:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], %r3;
+@!%p2 bra W1;
+)" + after_wait + R"(
+setp.eq.u32 %p3, %r0, 32;
+@%p3 mbarrier.arrive.shared::cta.b64 _, [empty];
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %p4, %r2, 3;
+@%p4 bra CONSUME;
+END:
+)");
+}
+
+struct Recorded {
+  explicit Recorded(const std::string& ptx, isa::Dim3 grid = {1, 1, 1}, isa::Dim3 block = {64, 1, 1})
+      : runner(ptx) {
+    runner.shape(grid, block);
+    result = runner.run({.observer = &observer});
+    report = explore_run(observer.recorded());
+  }
+  const Skeleton& skeleton() const { return observer.recorded().front().skeleton; }
+
+  sim::testing::PtxRunner runner;
+  SkeletonObserver observer;
+  sim::RunResult result;
+  ExploreReport report;
+};
+
+uint32_t count(const Skeleton& s, SyncKind kind) {
+  uint32_t n = 0;
+  for (const SyncThread& t : s.threads)
+    for (const SyncOp& op : t.ops) n += op.kind == kind;
+  return n;
+}
+
+TEST(Recorder, lanes_that_meet_after_a_wait_give_a_forced_ring) {
+  const Recorded r(ring("bar.warp.sync 0xffffffff;"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.verdict, "all schedules");
+  EXPECT_EQ(r.report.forced, 1U);
+  EXPECT_TRUE(r.report.findings.empty());
+  const Skeleton& s = r.skeleton();
+  EXPECT_EQ(count(s, SyncKind::init), 2U);
+  EXPECT_EQ(count(s, SyncKind::arrive), 6U);
+  EXPECT_EQ(count(s, SyncKind::bar_arrive), 2U);  // whole warps
+}
+
+TEST(Recorder, elected_lanes_meet_too) {
+  const Recorded r(ring("elect.sync _|%p5, 0xffffffff;"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.forced, 1U);
+}
+
+TEST(Recorder, lanes_that_do_not_meet_may_miss_a_phase) {
+  const Recorded r(ring(""));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_TRUE(r.report.all_schedules);
+  EXPECT_EQ(r.report.forced, 0U);
+  ASSERT_FALSE(r.report.findings.empty());
+  for (const sim::Finding& f : r.report.findings) {
+    EXPECT_EQ(f.code, "PLD4115");
+    EXPECT_EQ(f.severity, sim::FindingSeverity::strict);
+    EXPECT_NE(f.sites.front().instruction.find("try_wait"), std::string::npos);
+    EXPECT_NE(f.object.find("mbarrier"), std::string::npos);
+  }
+}
+
+TEST(Recorder, clusters_alike_are_kept_once) {
+  const Recorded r(ring("bar.warp.sync 0xffffffff;"), {5, 1, 1});
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.clusters, 5U);
+  EXPECT_EQ(r.report.skeletons, 1U);
+}
+
+TEST(Recorder, barrier_number_of_two_roles_is_found_from_a_clean_run) {
+  // Warps 0, 1 and warps 2, 3 meet at barrier 1, each pair for itself.
+  const Recorded r(kernel("", "barrier.sync 1, 64;\n"), {1, 1, 1}, {128, 1, 1});
+  ASSERT_TRUE(r.result.completed);
+  EXPECT_TRUE(r.report.all_schedules);
+  ASSERT_FALSE(r.report.findings.empty());
+  EXPECT_EQ(r.report.findings.front().code, "PLD4604");
+}
+
+TEST(Recorder, branch_on_a_test_is_frozen) {
+  const Recorded r(kernel(".shared .align 8 .b64 full;\n", R"(
+mov.u32 %r0, %tid.x;
+setp.ne.u32 %p0, %r0, 0;
+@%p0 bra INIT;
+mbarrier.init.shared::cta.b64 [full], 1;
+INIT:
+bar.sync 0;
+@%p0 bra END;
+mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 0;
+@%p1 bra END;
+mbarrier.arrive.shared::cta.b64 _, [full];
+END:
+)"));
+  ASSERT_TRUE(r.result.completed);
+  EXPECT_TRUE(r.report.frozen);
+  EXPECT_EQ(r.report.verdict, "all schedules of the recorded control flow");
+  EXPECT_NE(r.report.coverage.find("test_wait"), std::string::npos);
+}
+
+TEST(Recorder, run_without_an_end_is_not_decided) {
+  const Recorded r(kernel(".shared .align 8 .b64 full;\n", R"(
+mov.u32 %r0, %tid.x;
+setp.ne.u32 %p0, %r0, 0;
+@%p0 bra INIT;
+mbarrier.init.shared::cta.b64 [full], 1;
+INIT:
+bar.sync 0;
+W:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+@!%p2 bra W;
+)"));
+  EXPECT_FALSE(r.result.completed);
+  EXPECT_FALSE(r.report.all_schedules);
+  EXPECT_EQ(r.report.verdict.rfind("incomplete", 0), 0U);
+}
+
+}  // namespace
+}  // namespace palladion::tests
