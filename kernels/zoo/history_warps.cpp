@@ -72,34 +72,57 @@ Pair stmatrix_readback() {
                            ".shared .align 128 .b8 rows[512];\n", 32));
 }
 
-// flashinfer-ai/flashinfer #4533.
+// flashinfer-ai/flashinfer #4533. Warp 0 hands a row to warp 1, warp 2 to warp 3. The relaxed words fix
+// what comes first: both that hand over, then both that take.
 Pair shared_barrier_id() {
   return ptx_pair(integers("flashinfer-barrier-id-of-two-roles", "NB-04",
                            "two roles of two warps use the same named barrier at the same time", "PLD4604",
                            R"(
   mov.u32 %a0, tile;
-  mad.lo.u32 %a1, %t, 4, %a0;
-  xor.b32 %r0, %t, 32;
-  mad.lo.u32 %a2, %r0, 4, %a0;
   mul.wide.u32 %rd0, %t, 4;
   add.u64 %rd1, %in, %rd0;
   ld.global.u32 %r1, [%rd1];
+  @%leader st.shared.u32 [first], 0;
+  @%leader st.shared.u32 [second], 0;
+  bar.sync 0;
+  and.b32 %r0, %t, 95;
+  mad.lo.u32 %a1, %r0, 4, %a0;
+  and.b32 %r2, %warp, 1;
+  setp.eq.u32 %p0, %r2, 1;
+  setp.ge.u32 %p1, %warp, 2;
+  @%p0 bra TAKE;
   st.shared.u32 [%a1], %r1;
-  setp.ge.u32 %p0, %warp, 2;
-  @%p0 bra EPILOGUE;
-  barrier.sync 2, 64;  // @1
-  ld.shared.u32 %r2, [%a2];
-  add.u32 %r1, %r1, %r2;
+  @%p1 bra HAND_OVER;
+  barrier.arrive 2, 64;  // @1
+  st.relaxed.cta.shared.u32 [first], 1;
   bra STORE;
-EPILOGUE:
-  barrier.sync 3, 64;          //! good
-  barrier.sync 2, 64;  // @2   //! broken
-  ld.shared.u32 %r2, [%a2];
-  mad.lo.u32 %r1, %r2, 2, %r1;
+HAND_OVER:
+  ld.relaxed.cta.shared.u32 %r3, [first];
+  setp.eq.u32 %p2, %r3, 0;
+  @%p2 bra HAND_OVER;
+  barrier.arrive 3, 64;          //! good
+  barrier.arrive 2, 64;  // @2   //! broken
+  st.relaxed.cta.shared.u32 [second], 1;
+  bra STORE;
+TAKE:
+  ld.relaxed.cta.shared.u32 %r3, [second];
+  setp.eq.u32 %p2, %r3, 0;
+  @%p2 bra TAKE;
+  @%p1 bra TAKE_SECOND;
+  barrier.sync 2, 64;
+  bra LOAD;
+TAKE_SECOND:
+  barrier.sync 3, 64;  //! good
+  barrier.sync 2, 64;  //! broken
+LOAD:
+  ld.shared.u32 %r4, [%a1];
+  add.u32 %r1, %r1, %r4;
 STORE:
   add.u64 %rd1, %out, %rd0;
   st.global.u32 [%rd1], %r1;)",
-                           ".shared .align 128 .b8 tile[512];\n", 128));
+                           ".shared .align 128 .b8 tile[512];\n.shared .align 4 .b32 first;\n"
+                           ".shared .align 4 .b32 second;\n",
+                           128));
 }
 
 // deepseek-ai/DeepEP #549 and #399.

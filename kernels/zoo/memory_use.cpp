@@ -104,19 +104,20 @@ Pair padding_not_written() {
 }
 
 Pair workspace_not_cleared() {
-  return ptx_pair(use("gmem-workspace-not-cleared", "UN-03",
-                      "numbers are added to a result that nobody has set to zero", "PLD6103", R"(
+  PtxPair pair = use("gmem-workspace-not-cleared", "UN-03",
+                     "numbers are added to a result that nobody has set to zero", "PLD6103", R"(
   mul.wide.u32 %rd0, %t, 4;
   add.u64 %rd1, %in, %rd0;
-  ld.global.f32 %f0, [%rd1];
+  ld.global.u32 %r1, [%rd1];
   and.b32 %r0, %t, 31;
   mul.wide.u32 %rd2, %r0, 4;
   add.u64 %rd2, %out, %rd2;
-  mov.f32 %f1, 0f00000000;
-  setp.eq.u32 %p0, %warp, 0;      //! good
-  @%p0 st.global.f32 [%rd2], %f1;  //! good
+  setp.eq.u32 %p0, %warp, 0;     //! good
+  @%p0 st.global.u32 [%rd2], 0;  //! good
   bar.sync 0;
-  red.relaxed.gpu.global.add.f32 [%rd2], %f0;  // @1)"));
+  red.relaxed.gpu.global.add.u32 [%rd2], %r1;  // @1)");
+  pair.buffers = {counting("in", pl::u32, 128), result("out", pl::u32, 32)};
+  return ptx_pair(std::move(pair));
 }
 
 // --- not there, or another's ------------------------------------------------------------------------
