@@ -124,7 +124,7 @@ Pair other_lane_commits() {
       {.name = "divergent-commit",
        .entry = "DV-02",
        .title = "one lane issues bulk stores, another commits and waits for its own, empty groups",
-       .code = "PLD4702",
+       .code = "PLD4311",
        .text = entry_text(".shared .align 128 .f32 tile[32];", two_stores_body),
        .block = {32, 1, 1}},
       96, 96);

@@ -260,7 +260,7 @@ lead:
   ld.global.f32 %f0, [%rd1];
   add.f32 %f0, %f0, %f0;
   st.shared.f32 [%mine], %f0;
-  mbarrier.arrive.shared::cta.b64 _, [%at];  // @2
+  mbarrier.arrive.shared::cta.b64 _, [%at];
   and.b32 %r2, %k, 1;  //! broken
   mov.u32 %r2, 0;  //! good
 until_met:

@@ -52,13 +52,14 @@ Pair drops_to_zero() {
                       .entry = "MB-23",
                       .title = "the last participants leave an mbarrier: it then expects no arrivals",
                       .code = "PLD4123",
+                      .severity = sim::FindingSeverity::strict,
                       .on_device = OnDevice::hangs,
                       .text = entry_text(met_and_tile, leaving_body),
                       .block = {64, 1, 1}},
                      64, 32);
 }
 
-// Warp 1 writes and arrives 32 times without completing; a lane of warp 0 arrives last.
+// Warp 1 writes and arrives 32 times without completing; one of its lanes arrives last.
 constexpr const char* no_complete_body = R"(  setp.ne.u32 %p0, %t, 0;
   @%p0 bra ready;
   mbarrier.init.shared::cta.b64 [met], 33;  //! good
@@ -75,9 +76,11 @@ ready:
   ld.global.f32 %f0, [%rd1];
   st.shared.f32 [%r2], %f0;
   mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %rd2, [met], 1;  // @1
+  bar.warp.sync 0xffffffff;
+  setp.eq.u32 %p3, %lane, 0;  //! good
+  @%p3 mbarrier.arrive.shared::cta.b64 _, [met];  //! good
   bra done;
 reader:
-  @!%p0 mbarrier.arrive.shared::cta.b64 _, [met];  //! good
 until_met:
   mbarrier.try_wait.parity.shared::cta.b64 %p1, [met], 0;
   @!%p1 bra until_met;

@@ -96,38 +96,30 @@ Pair producer_first_parity() {
       ring_floats, ring_floats);
 }
 
-// The three lines of a wait that passed too early: the wait, the read, the copy.
-Varied vacuous_wait(Varied text) {
-  return text.mark("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%full_at], %r2;", 1)
-      .mark("ld.shared.f32 %f0, [%tile];", 2)
-      .mark(
-          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%from], 256, "
-          "[%full_at];",
-          3);
+// Whether the wait passes too early or stands for ever depends on when the copy lands: the wait is wrong in
+// both.
+Pair wrong_parity(PtxPair pair, Varied text) {
+  pair.on_device = OnDevice::hangs;
+  pair.text = text.mark("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%full_at], %parity;", 1);
+  pair.block = {64, 1, 1};
+  return floats_pair(std::move(pair), ring_floats, ring_floats);
 }
 
 Pair consumer_first_parity() {
-  return floats_pair(
+  return wrong_parity(
       {.name = "mbarrier-consumer-first-parity",
        .entry = "MB-13",
        .title = "the consumer waits with parity 1 first: a fresh mbarrier lets it pass at once",
-       .code = "PLD4113",
-       .on_device = OnDevice::hangs,
-       .text = vacuous_wait(Varied(ring_text()).adds_before("and.b32 %r2, %r2, 1;", "add.u32 %r2, %r2, 1;")),
-       .block = ring_block},
-      ring_floats, ring_floats);
+       .code = "PLD4113"},
+      Varied(prefetch_text()).adds_before("and.b32 %parity, %parity, 1;", "add.u32 %parity, %parity, 1;"));
 }
 
-Pair parity_of_step() {
-  return floats_pair(
-      {.name = "mbarrier-parity-of-step",
-       .entry = "MB-14",
-       .title = "the parity follows the step instead of the round through the slots",
-       .code = "PLD4114",
-       .on_device = OnDevice::hangs,
-       .text = vacuous_wait(Varied(ring_text()).breaks("shr.u32 %r2, %k, 1;", "mov.u32 %r2, %k;")),
-       .block = ring_block},
-      ring_floats, ring_floats);
+Pair parity_never_flips() {
+  return wrong_parity({.name = "mbarrier-parity-never-flips",
+                       .entry = "MB-14",
+                       .title = "every round through the slots waits with parity 0",
+                       .code = "PLD4114"},
+                      Varied(prefetch_text()).breaks("and.b32 %parity, %parity, 1;", "mov.u32 %parity, 0;"));
 }
 
 // Warp 1 wants every tile, warp 2 every second one. A parity tells two phases apart, not three.
@@ -236,7 +228,7 @@ Pair test_wait_once() {
 }  // namespace
 
 std::vector<Pair> mbarrier_phase_pairs() {
-  return {arrives_ahead(), producer_first_parity(), consumer_first_parity(), parity_of_step(),
+  return {arrives_ahead(), producer_first_parity(), consumer_first_parity(), parity_never_flips(),
           skips_a_phase(), try_wait_once(),         test_wait_once()};
 }
 

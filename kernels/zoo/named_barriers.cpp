@@ -146,25 +146,32 @@ Pair shared_id() {
                      512, 512);
 }
 
+// Warp 1 comes when warp 0 has done what it does at the barrier.
 Pair double_arrival() {
   return exchange_pair(
       {.name = "named-barrier-double-arrival",
        .entry = "NB-05",
-       .title = "a warp arrives at a barrier and waits at the same one before it was released",
+       .title = "a warp arrives at a barrier twice before the other has come: it completes alone",
        .code = "PLD4605",
        .on_device = OnDevice::hangs},
-      64, R"(  setp.eq.u32 %p0, %warp, 0;
-  @%p0 bra first;
+      64, R"(  setp.eq.u32 %p0, %t, 0;
+  @%p0 mbarrier.init.shared::cta.b64 [ready], 32;
+  bar.sync 0;
+  setp.eq.u32 %p0, %warp, 0;
+  @!%p0 bra second;
+  barrier.arrive 1, 64;  // @1
+  barrier.arrive 1, 64;  // @2  //! broken
+  mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [ready];
+  barrier.sync 2, 64;
+  bra met;
+second:
+  mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p1, [ready], 0;
+  @!%p1 bra second;
   barrier.sync 1, 64;
   ld.shared.f32 %f2, [%r3];
-  add.f32 %f2, %f2, %f0;
-  st.shared.f32 [%r2], %f2;
-  barrier.arrive 2, 64;
-  bra met;
-first:
-  barrier.arrive 1, 64;  // @1
-  barrier.sync 2, 64;  //! good
-  barrier.sync 1, 64;  // @2  //! broken
+  add.f32 %f0, %f0, %f2;
+  st.shared.f32 [%r2], %f0;
+  barrier.sync 2, 64;
 met:)");
 }
 

@@ -148,6 +148,66 @@ until_full:
 done:)");
 }
 
+std::string prefetch_text() {
+  return entry_text(R"(.shared .align 8 .b64 full[2];
+.shared .align 128 .f32 tiles[128];)",
+                    R"(  .reg .b32 %k, %slot, %parity, %full_at, %tile;
+  .reg .b64 %from, %to;
+  setp.ne.u32 %p0, %t, 0;
+  mul.wide.u32 %to, %t, 4;
+  add.u64 %to, %to, %dst;
+  mov.u64 %from, %src;
+  @%p0 bra ready;
+  mbarrier.init.shared::cta.b64 [full], 1;
+  mbarrier.init.shared::cta.b64 [full+8], 1;
+  fence.mbarrier_init.release.cluster;
+ready:
+  bar.sync 0;
+  mov.u32 %k, 0;
+fetch:
+  and.b32 %slot, %k, 1;
+  mov.u32 %r0, full;
+  mad.lo.u32 %full_at, %slot, 8, %r0;
+  mov.u32 %r0, tiles;
+  mad.lo.u32 %tile, %slot, 256, %r0;
+  @%p0 bra fetched;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full_at], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%from], 256, [%full_at];
+fetched:
+  add.u64 %from, %from, 256;
+  add.u32 %k, %k, 1;
+  setp.lt.u32 %p2, %k, 2;
+  @%p2 bra fetch;
+next:
+  sub.u32 %r1, %k, 2;
+  and.b32 %slot, %r1, 1;
+  mov.u32 %r0, full;
+  mad.lo.u32 %full_at, %slot, 8, %r0;
+  mov.u32 %r0, tiles;
+  mad.lo.u32 %tile, %slot, 256, %r0;
+  mad.lo.u32 %r2, %t, 4, %tile;
+  shr.u32 %parity, %r1, 1;
+  and.b32 %parity, %parity, 1;
+until_full:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%full_at], %parity;
+  @!%p1 bra until_full;
+  ld.shared.f32 %f0, [%r2];
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  st.global.f32 [%to], %f0;
+  add.u64 %to, %to, 256;
+  setp.lt.u32 %p2, %k, 6;
+  @!%p2 bra refilled;
+  @%p0 bra refilled;
+  mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%full_at], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%from], 256, [%full_at];
+refilled:
+  add.u64 %from, %from, 256;
+  add.u32 %k, %k, 1;
+  setp.lt.u32 %p2, %k, 8;
+  @%p2 bra next;)");
+}
+
 std::string load_text() {
   return entry_text(R"(.shared .align 8 .b64 full;
 .shared .align 128 .f32 tile[64];)",

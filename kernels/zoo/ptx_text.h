@@ -36,6 +36,8 @@ class Varied {
 // --- kernels that are varied ------------------------------------------------------------------------
 // Warp 0 loads six tiles of 64 floats through two slots, warps 1 and 2 copy them to dst. 96 threads.
 std::string ring_text();
+// The same tiles and slots; 64 threads copy each, one of them loads the next into its slot when all have.
+std::string prefetch_text();
 // A thread loads one tile of 64 floats, 64 threads double it.
 std::string load_text();
 // A thread loads two tiles of 64 floats, 64 threads add them.
