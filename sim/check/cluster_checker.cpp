@@ -42,7 +42,10 @@ void ClusterChecker::warp_synced(const Origin& who) { order_.warp_synced(who); }
 void ClusterChecker::mbarrier(const Origin& who, const MbarrierEvent& e) {
   reporter_.mbarrier(who, e);
   if (options_.barrier) ledger_.mbarrier(who, e);
-  order_.mbarrier(who, e);
+  // A wait whose result nobody looks at orders nothing, whatever it returned here.
+  using A = isa::MbarrierAction;
+  const bool waits = e.action == A::test_wait || e.action == A::try_wait;
+  if (!waits || !options_.barrier || ledger_.mbarriers().result_used(who.pc)) order_.mbarrier(who, e);
   memory_.mbarrier(who, e);
 }
 
@@ -131,9 +134,7 @@ void ClusterChecker::judge_global(GlobalMemoryChecks& global) {
   global.judge(memory_.log(), global_races_);
 }
 
-void ClusterChecker::deadlocked() {
-  watch_.deadlocked();
-}
+void ClusterChecker::deadlocked() { watch_.deadlocked(); }
 
 void ClusterChecker::add_to(Coverage& c) const {
   const ForcedPhases& f = ledger_.mbarriers().forced();

@@ -62,9 +62,7 @@ ViewRef HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
       out->learn(warp, lane, times_of(lane));
     }
   }
-  w.release_sites.resize(w.time + 1, isa::no_id);
-  w.release_sites[w.time] = pc;
-  ++w.time;
+  advance(warp, pc);
   return out;
 }
 
@@ -146,16 +144,15 @@ ViewRef HappensBefore::knowledge(const Origin& who) const {
   return const_cast<HappensBefore*>(this)->release(index(who), who.lanes, who.pc);
 }
 
-bool HappensBefore::done(const AsyncRecord& op, bool reads_only, uint32_t rank, uint32_t lane,
-                         const View& view, uint32_t self_warp, uint32_t self_lanes) const {
+bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& who) const {
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
-    if (p.rank != Publication::any_rank && p.rank != rank) continue;
-    const uint32_t lanes = op.lane_exact ? p.lanes & 1U << lane : p.lanes;
-    if (lanes == 0) continue;
-    if (op.cluster == cluster_ && p.warp == self_warp && (lanes & self_lanes) != 0) return true;
+    if (p.rank != Publication::any_rank && p.rank != who.rank) continue;
+    const uint32_t lanes = p.own_lanes ? p.lanes & 1U << who.lane : p.lanes;
+    const bool by_itself = op.cluster == cluster_ && p.warp == who.warp && (lanes & who.lanes) != 0;
+    if (by_itself && p.time <= who.time && who.reach == Reach::generic) return true;
     for (uint32_t m = lanes; m != 0; m &= m - 1)
-      if (view.knows(Reach::generic, op.cluster, p.warp, static_cast<uint32_t>(std::countr_zero(m)), p.time))
+      if (who.view->knows(who.reach, op.cluster, p.warp, static_cast<uint32_t>(std::countr_zero(m)), p.time))
         return true;
   }
   return false;
@@ -199,9 +196,7 @@ void HappensBefore::fenced(const Origin& who) {
   for (const Reach r : to)
     for (uint32_t m = who.lanes; m != 0; m &= m - 1)
       w.own[static_cast<size_t>(r)][static_cast<size_t>(std::countr_zero(m))] = w.time;
-  w.release_sites.resize(w.time + 1, isa::no_id);
-  w.release_sites[w.time] = who.pc;
-  ++w.time;  // what comes after the fence is not covered by it
+  advance(warp, who.pc);  // what comes after the fence is not covered by it
 }
 
 // The fence's half of a release pattern and of an acquire pattern.
@@ -304,19 +299,32 @@ void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
     drop(DroppedEdge::Why::relaxed, who, who);
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
-  for (const auto& op : b.completed.operations) publish(*op, who, who.lanes, rank, false);
+  if (b.completed.operations.empty()) return;
+  advance(index(who), who.pc);
+  for (const auto& op : b.completed.operations) publish(*op, who, {.lanes = who.lanes, .rank = rank});
 }
 
 bool HappensBefore::has_unacquired() const {
   return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
 }
 
-void HappensBefore::publish(AsyncRecord& op, const Origin& who, uint32_t lanes, uint8_t rank,
-                            bool reads_only) {
+void HappensBefore::publish(AsyncRecord& op, const Origin& who, const Publication& what) {
   const auto warp = static_cast<uint16_t>(index(who));
   for (const Publication& p : op.published)
-    if (p.warp == warp && (lanes & ~p.lanes) == 0 && p.rank == rank && (!p.reads_only || reads_only)) return;
-  op.published.push_back({warp, lanes, warps_[warp].time, rank, reads_only});
+    if (p.warp == warp && (what.lanes & ~p.lanes) == 0 && p.rank == what.rank &&
+        (!p.reads_only || what.reads_only))
+      return;
+  op.published.push_back(what);
+  op.published.back().warp = warp;
+  op.published.back().time = warps_[warp].time;
+}
+
+// What comes after this moment has a later time than what came before it.
+void HappensBefore::advance(uint32_t warp, uint32_t pc) {
+  WarpViews& w = warps_[warp];
+  w.release_sites.resize(w.time + 1, isa::no_id);
+  w.release_sites[w.time] = pc;
+  ++w.time;
 }
 
 // --- strong accesses ------------------------------------------------------------------------------
@@ -334,6 +342,7 @@ void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address,
   };
   const auto at = all.find(address);
   if (reads && at != all.end()) {
+    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, who);
     for (const Released& r : at->second.released) {
       if (!included(at->second, r))
         drop(DroppedEdge::Why::scope, who, who);
@@ -347,8 +356,10 @@ void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address,
   const bool fence_covers = w.fenced != nullptr && (w.fenced_lanes & lanes) == lanes;
   Location& l = at != all.end() ? at->second : all[address];
   if (a.kind == Access::Kind::write) l.released.clear();  // a read-modify-write goes on with the sequence
-  if (!releases(a.order) && !fence_covers) {
+  l.relaxed = !releases(a.order) && !fence_covers;
+  if (l.relaxed) {
     if (l.released.empty()) l.cluster = cluster_;
+    l.relaxed_by = who;
     return;
   }
   const ViewRef view = releases(a.order) ? release(warp, lanes, who.pc) : w.fenced;
@@ -383,7 +394,9 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
 // Each of the four warps has the wgmma in its journal from its own issue on.
 void HappensBefore::joined(const Origin& who, uint64_t id) {
   join(joining_.try_emplace(id, empty()).first->second, *release(index(who), who.lanes, who.pc));
-  warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({record(id), who.lanes});
+  const std::shared_ptr<AsyncRecord> op = record(id);
+  op->joined.emplace_back(index(who), warps_[index(who)].time);
+  warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({op, who.lanes});
 }
 
 ViewRef HappensBefore::issuers_view(const Origin& who, const AsyncRecord& op) {
@@ -425,6 +438,7 @@ void HappensBefore::committed(const Origin& who, GroupKind kind) {
 void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) {
   auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
   std::array<uint64_t, 32> commits{};
+  advance(index(who), who.pc);
   for (auto i = journal.rbegin(); i != journal.rend(); ++i) {
     uint32_t done = 0;
     for (uint32_t m = i->lanes & who.lanes; m != 0; m &= m - 1) {
@@ -435,7 +449,7 @@ void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, 
         done |= 1U << lane;
     }
     if (i->op == nullptr || done == 0) continue;
-    publish(*i->op, who, done, Publication::any_rank, read_only);
+    publish(*i->op, who, {.lanes = done, .reads_only = read_only, .own_lanes = kind == GroupKind::cp_async});
     if (!read_only) i->lanes &= ~done;
   }
   std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });

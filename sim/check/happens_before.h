@@ -24,6 +24,8 @@ struct Released {
 struct Location {
   uint32_t cluster = 0;
   std::vector<Released> released;
+  bool relaxed = false;  // written last by a strong access that released nothing
+  Origin relaxed_by;
 };
 using Locations = std::unordered_map<uint64_t, Location>;
 
@@ -44,14 +46,22 @@ class HappensBefore final : public OrderQueries {
   uint32_t time(uint32_t warp) const { return warps_[warp].time; }
   const View& view(uint32_t warp, uint32_t lane) const { return *warps_[warp].view(lane); }
   ViewRef view_ref(uint32_t warp, uint32_t lane) const { return warps_[warp].view(lane); }
+  ViewRef nothing() const { return empty(); }
   bool uniform(uint32_t warp) const { return warps_[warp].split == nullptr; }
   // Up to when the lane's own accesses are ordered before its asynchronous ones.
   uint32_t own(Reach reach, uint32_t warp, uint32_t lane) const {
     return warps_[warp].own[static_cast<size_t>(reach)][lane];
   }
-  // True when the reads (or all) of `op` in CTA `rank` are done for who knows `view`, or is this lane.
-  bool done(const AsyncRecord& op, bool reads_only, uint32_t rank, uint32_t lane, const View& view,
-            uint32_t self_warp, uint32_t self_lanes) const;
+  // Who asks whether an operation is done, and since when it has been so.
+  struct Asker {
+    const View* view = nullptr;
+    Reach reach = Reach::generic;
+    uint32_t rank = 0;  // of the CTA whose shared memory is meant
+    uint32_t lane = 0;  // that touched the byte, for operations whose lanes wait each for their own
+    uint32_t warp = 0, lanes = 0, time = 0;
+  };
+  // True when the reads (or all) of `op` are done for the asker.
+  bool done(const AsyncRecord& op, bool reads_only, const Asker& who) const;
 
   Point now(const Origin& who) const override;
   bool before(const Point& p, const Origin& who) const override;
@@ -126,7 +136,8 @@ class HappensBefore final : public OrderQueries {
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
   void set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to);
-  void publish(AsyncRecord& op, const Origin& who, uint32_t lanes, uint8_t rank, bool reads_only);
+  void publish(AsyncRecord& op, const Origin& who, const Publication& p);
+  void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view);
   void wait_on(const Origin& who, const MbarrierEvent& e);
   void fence_memory(const Origin& who, const isa::Fence& f);

@@ -16,6 +16,7 @@ struct Publication {
   uint32_t time = 0;
   uint8_t rank = any_rank;  // only what it did in this CTA's shared memory
   bool reads_only = false;
+  bool own_lanes = false;  // each lane knows of its own part only (cp.async.wait_group)
   static constexpr uint8_t any_rank = 0xFF;
 };
 
@@ -30,12 +31,13 @@ struct AsyncRecord {
   GroupKind group = GroupKind::none;
   bool async_proxy = true;  // cp.async, st.async and red.async belong to the generic proxy
   bool reduces = false;
-  bool lane_exact = false;  // cp.async: a lane's wait covers this lane's copies
+  bool lane_exact = false;  // cp.async: each lane issued its own bytes
   uint8_t layout = 0;
   bool committed = false;  // to a bulk, cp.async or wgmma group
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
   std::vector<Publication> published;
+  std::vector<std::pair<uint32_t, uint32_t>> joined;  // of a wgmma: warps and times of their issue
 };
 
 // One execution of an instruction that touched memory, or several in one interval of the warp's time.

@@ -211,6 +211,11 @@ void MemoryChecks::access_global(const Origin& who, const Access& a, uint32_t la
   GlobalAccess g;
   g.actor = actor_of(who, a, lanes, false);
   g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
+  const auto* load = std::get_if<isa::Load>(who.effect);
+  if (load != nullptr && load->non_coherent) {  // nothing orders the read-only path behind a write
+    g.view = order_.nothing();
+    g.actor.warp = Actor::no_warp;
+  }
   g.record.cluster = context_.cluster.index;
   g.record.pc = who.pc;
   g.record.time = order_.time(warp);

@@ -44,6 +44,14 @@ uint32_t unawaited_copy(const Case& c) {
   return c.same_cta() ? 4610 : 4806;
 }
 
+// The copy was issued by a thread that had already issued its part of the wgmma: it is the copy that
+// comes too early.
+bool issued_behind(const Case& c) {
+  return c.now_is_wgmma() && std::ranges::any_of(c.now.async->joined, [&](const auto& j) {
+           return c.then.cluster == c.now.cluster && j.first == c.then.warp && j.second <= c.then.time;
+         });
+}
+
 // The source of a bulk store, or the operand of a wgmma, is overwritten.
 uint32_t overwritten_source(const Case& c) {
   const AsyncRecord& op = *c.then.async;
@@ -58,6 +66,7 @@ uint32_t shared_async_code(const Case& c) {
     const bool duplicate = c.now.async && c.now.pc == c.then.pc && c.later.writes && !c.same_warp();
     if (duplicate) return 4208;
     if (c.later.writes && c.now.async) return 4307;
+    if (issued_behind(c)) return 4406;
     return unawaited_copy(c);
   }
   if (c.conflict.relation == Relation::other_proxy)
@@ -84,6 +93,7 @@ uint32_t global_code(const Case& c) {
   if (c.later.reach == Reach::tensormap) return 4320;
   if (map_written && (c.then.flags & Record::tensormap) != 0) return 4319;
   if (c.then.async != nullptr) {
+    if (c.conflict.relation == Relation::other_proxy) return 6005;
     const bool read_waited = std::ranges::any_of(c.then.async->published, &Publication::reads_only);
     if (c.now.async != nullptr && c.later.writes) return 4315;
     return read_waited ? 4313 : 6005;

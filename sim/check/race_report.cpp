@@ -86,6 +86,9 @@ std::string missing_edge(const ClusterContext& x, const Case& c) {
     return fmt::format("the {} may still be under way: {}, and no wait for that lies before the later access",
                        c.then.async->name, how);
   }
+  const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
+  if (load != nullptr && load->non_coherent)
+    return "nothing orders a read through the read-only path behind a write of the same kernel";
   if (c.same_warp()) return "nothing orders the lanes: no bar.warp.sync lies between the two";
   if (c.now.cluster != c.then.cluster)
     return "nothing orders the two CTAs: no release of the one was acquired by the other";

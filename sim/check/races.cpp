@@ -62,9 +62,15 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
     const uint32_t lane = op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0;
     const bool mine_all = a.async || size_of(mine) == every_lane;
-    const uint32_t self_lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
-    return a.order->done(op, !wrote, a.rank, lane, *a.view, a.warp, self_lanes) ? Relation::ordered
-                                                                                : Relation::unordered;
+    HappensBefore::Asker asker{.view = a.view, .rank = a.rank, .lane = lane, .warp = a.warp};
+    asker.lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
+    asker.time = records_[a.record].time;
+    if (!a.order->done(op, !wrote, asker)) return Relation::unordered;
+    // What an asynchronous operation of another CTA did in GMEM is known to the generic proxy.
+    const bool far = op.cluster != a.cluster || op.issuer.cta_rank != a.rank;
+    if (a.reach != Reach::global_async || !far || a.writes) return Relation::ordered;
+    asker.reach = a.reach;
+    return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
   }
   if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
     const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
@@ -135,7 +141,12 @@ bool Detector::replaces(Ref old, Ref mine) const {
   if (r.async != nullptr) {
     return actor_.async && records_[actor_.record].async->group == r.async->group &&
            !r.async->published.empty() &&
-           actor_.order->done(*r.async, true, actor_.rank, 0, *actor_.view, actor_.warp, actor_.lanes);
+           actor_.order->done(*r.async, true,
+                              {.view = actor_.view,
+                               .rank = actor_.rank,
+                               .warp = actor_.warp,
+                               .lanes = actor_.lanes,
+                               .time = records_[actor_.record].time});
   }
   return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&
          (size_of(old) != every_lane || r.lanes == actor_.lanes);
@@ -160,11 +171,13 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
   const Actor& a = actor_;
   if (cell.write == 0) {
     if (a.reads && !defined_) {
-      if (uninitialised_bytes_ == 0) {
-        uninitialised_at_ = address + first;
+      const uint64_t at = address + first;
+      if (uninitialised_bytes_ == 0 || at < uninitialised_at_)
         uninitialised_lane_ = size_of(mine) == every_lane ? 0 : lane_of(mine, first);
-      }
-      uninitialised_bytes_ = address + first + count - uninitialised_at_;
+      const uint64_t begin = uninitialised_bytes_ == 0 ? at : std::min(at, uninitialised_at_);
+      const uint64_t end = uninitialised_bytes_ == 0 ? 0 : uninitialised_at_ + uninitialised_bytes_;
+      uninitialised_at_ = begin;
+      uninitialised_bytes_ = std::max(end, at + count) - begin;
     }
   } else {
     const Record& w = records_[record_of(cell.write)];
