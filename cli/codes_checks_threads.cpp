@@ -202,6 +202,16 @@ constexpr CodeText deadlocks[] = {
      .rule = "bar.warp.sync; CUDA guide: Independent Thread Scheduling",
      .effect = "A hang, depending on the compiler.",
      .fix = "Let the other lane signal before the loop, or use another warp."},
+    {.number = 4909,
+     .title = "another schedule of this run hangs",
+     .meaning =
+         "The run ended, but its threads and copies could have come in an order in which nothing can move "
+         "any more. The finding tells the end of such an order.",
+     .rule = "mbarrier.test_wait, mbarrier.try_wait; bar, barrier; setmaxnreg",
+     .effect = "A hang, now and then.",
+     .fix = "Order the arrivals: every use of a barrier comes after its previous use has been observed, and "
+            "each "
+            "role has its own barriers and registers."},
 };
 
 }  // namespace

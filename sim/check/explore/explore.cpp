@@ -51,15 +51,13 @@ class Search {
     descend(s);
     while (!frames_.empty()) {
       Frame& f = frames_.back();
+      go_back(s, f.depth);
       if (f.next == f.choices.size()) {
         frames_.pop_back();
         continue;
       }
       if (exhausted()) break;
-      const uint32_t thread = f.choices[f.next++];
-      path_.resize(f.depth);
-      s = f.state;
-      move(s, thread);
+      move(s, f.choices[f.next++]);
       descend(s);
     }
     return std::move(result_);
@@ -67,7 +65,6 @@ class Search {
 
  private:
   struct Frame {
-    SyncState state;
     std::vector<uint32_t> choices;
     size_t next = 0;
     size_t depth = 0;  // of the path
@@ -118,9 +115,9 @@ class Search {
         end(s);
         break;
       }
-      if (options_.reduce) choices = reduction_.choose(s, choices, path_.empty() ? 0 : path_.back());
+      if (options_.reduce) choices = reduction_.choose(s, choices, path_.empty() ? 0 : path_.back().thread);
       if (choices.size() > 1) {
-        frames_.push_back({s, std::move(choices), 0, path_.size()});
+        frames_.push_back({std::move(choices), 0, path_.size()});
         return;
       }
       move(s, choices.front());
@@ -128,10 +125,14 @@ class Search {
     ++result_.classes;
   }
 
+  void go_back(SyncState& s, size_t depth) {
+    for (; path_.size() > depth; path_.pop_back()) model_.undo(s, path_.back());
+  }
+
   void move(SyncState& s, uint32_t thread) {
     const OpRef op{thread, s.position[thread]};
+    path_.push_back(model_.before_step(s, thread));
     const StepResult r = model_.step(s, thread);
-    path_.push_back(thread);
     if (r.error != SyncError::none) return add({.kind = Problem::Kind::error, .error = r.error, .op = op});
     if (r.overrun) add({.kind = Problem::Kind::overrun, .op = op, .phase = r.label});
     Labels& l = result_.labels[op.thread][op.position];
@@ -173,7 +174,7 @@ class Search {
   void add(Problem p) {
     if (!known_.insert({p.kind, p.error, p.op}).second) return;
     if (result_.problems.empty()) states_at_problem_ = result_.states;
-    p.witness = path_;
+    for (const Undo& u : path_) p.witness.push_back(u.thread);
     result_.problems.push_back(std::move(p));
   }
 
@@ -184,7 +185,7 @@ class Search {
   uint64_t states_at_problem_ = 0;
   std::vector<std::vector<uint32_t>> meant_;  // by thread and position
   std::vector<Frame> frames_;
-  std::vector<uint32_t> path_;
+  std::vector<Undo> path_;
   std::unordered_set<Fingerprint, FingerprintHash> seen_;
   std::set<std::tuple<Problem::Kind, SyncError, OpRef>> known_;
 };

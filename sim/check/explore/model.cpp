@@ -172,4 +172,31 @@ StepResult Model::step(SyncState& s, uint32_t thread) const {
   return r;
 }
 
+Undo Model::before_step(const SyncState& s, uint32_t thread) const {
+  Undo u{.thread = thread};
+  if (s.objects.empty()) return u;
+  const SyncOp& op = next(s, thread);
+  u.object = s.objects[op.object];
+  if (thread < lanes_) u.generation = s.generation[slot(thread, op.object)];
+  return u;
+}
+
+void Model::undo(SyncState& s, const Undo& u) const {
+  const bool agent = u.thread >= lanes_;
+  if (s.halted[u.thread] != 0) {
+    s.halted[u.thread] = 0;
+  } else {
+    if (agent)
+      s.flying.insert(std::ranges::upper_bound(s.flying, u.thread), u.thread);
+    else
+      for (const uint32_t a : begun(u.thread, s.position[u.thread]))
+        s.flying.erase(std::ranges::lower_bound(s.flying, a));
+    --s.position[u.thread];
+  }
+  if (s.objects.empty()) return;
+  const SyncOp& op = next(s, u.thread);
+  s.objects[op.object] = u.object;
+  if (!agent) s.generation[slot(u.thread, op.object)] = u.generation;
+}
+
 }  // namespace palladion::sim::check

@@ -47,6 +47,13 @@ struct StepResult {
   bool overrun = false;    // an arrival in a phase whose predecessor no wait has observed
 };
 
+// What a step of `thread` changes, as it was before.
+struct Undo {
+  uint32_t thread = 0;
+  uint32_t generation = 0;
+  ObjectState object;
+};
+
 class Model {
  public:
   explicit Model(const Skeleton& skeleton);
@@ -66,6 +73,8 @@ class Model {
   // The thread has an operation that can be executed now, perhaps with an error.
   bool enabled(const SyncState& s, uint32_t thread) const;
   StepResult step(SyncState& s, uint32_t thread) const;
+  Undo before_step(const SyncState& s, uint32_t thread) const;
+  void undo(SyncState& s, const Undo& u) const;
   // Every agent that begins once `thread` has executed `position` operations.
   const std::vector<uint32_t>& begun(uint32_t thread, uint32_t position) const;
   // Where a thread remembers the generation that it last arrived in: one slot for CTA barriers, one for

@@ -61,6 +61,7 @@ class SkeletonRecorder final : public ClusterObserver {
   void arrival(const Origin& who, const MbarrierEvent& e);
   void wait(const Origin& who, const MbarrierEvent& e);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
+  void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
 
   const ClusterState& cluster_;
