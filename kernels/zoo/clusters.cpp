@@ -291,7 +291,7 @@ Pair wrong_rank() {
   return peers({.name = "cluster-wrong-rank",
                 .entry = "CL-07",
                 .title = "a CTA arrives at its own mbarrier when it means its peer's",
-                .code = "PLD4121",
+                .code = "PLD4807",
                 .on_device = OnDevice::hangs},
                R"(  setp.ne.u32 %p0, %t, 0;
   @%p0 bra meet;

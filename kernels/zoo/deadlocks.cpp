@@ -71,7 +71,7 @@ Pair conditional_arrival() {
       {.name = "deadlock-conditional-arrival",
        .entry = "DL-02",
        .title = "only threads with a valid row free the slot; its mbarrier counts all",
-       .code = "PLD4101",
+       .code = "PLD4902",
        .on_device = OnDevice::hangs,
        .text = Varied(ring_text())
                    .breaks("mbarrier.arrive.shared::cta.b64 _, [%empty_at];",
@@ -160,7 +160,7 @@ Pair too_shallow() {
       {.name = "deadlock-ring-too-shallow",
        .entry = "DL-03",
        .title = "the consumer needs the next tile before it frees this one; the ring has one slot",
-       .code = "PLD4901",
+       .code = "PLD4903",
        .on_device = OnDevice::hangs,
        .text = entry_text(R"(.shared .align 8 .b64 full[2];
 .shared .align 8 .b64 empty[2];

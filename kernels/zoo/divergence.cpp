@@ -110,8 +110,8 @@ next:
   fence.proxy.async.shared::cta;
   bar.warp.sync 0xffffffff;
   @%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 128;  // @1
-  @%p1 cp.async.bulk.commit_group;  // @2
-  @%p1 cp.async.bulk.wait_group 0;
+  @%p1 cp.async.bulk.commit_group;
+  @%p1 cp.async.bulk.wait_group 0;  // @2
   bar.warp.sync 0xffffffff;
   add.u64 %rd1, %rd1, 128;
   add.u64 %rd2, %rd2, 128;

@@ -178,6 +178,7 @@ fetched:
   add.u32 %k, %k, 1;
   setp.lt.u32 %p2, %k, 2;
   @%p2 bra fetch;
+  bar.sync 0;
 next:
   sub.u32 %r1, %k, 2;
   and.b32 %slot, %r1, 1;
