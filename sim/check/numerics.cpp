@@ -21,7 +21,11 @@ size_t saved_bytes(const NumericsAnalysis::Watched& w) {
 }  // namespace
 
 Numerics::Numerics(const ClusterContext& context, const NumericsAnalysis& analysis)
-    : context_(context), analysis_(analysis), done_(context.run.program->code.size()) {}
+    : context_(context),
+      analysis_(analysis),
+      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)),
+      done_(context.run.program->code.size()),
+      nan_found_(warps_ * context.run.launch->cluster.count()) {}
 
 const uint8_t* Numerics::bytes_of(const Origin& who, const Value& v) const {
   const uint8_t* block = v.slot.constant ? context_.run.program->constants.data()
@@ -65,7 +69,7 @@ void Numerics::judge(const Origin& who, const Watched& w, const Value& d) {
       if (!made.any()) continue;
       const Special had = special_sources(who, w, lane, part);
       const bool half = number_bytes(d.type) == 2 && (d.type == isa::Type::f16 || d.type == isa::Type::f16x2);
-      if (made.nan && !had.nan) report(who, w, first_nan_code, lane, part);
+      if (made.nan && !had.nan && nan_found(who) == 0) report(who, w, first_nan_code, lane, part);
       if (made.infinite && half && !had.any()) report(who, w, overflow_code, lane, part);
       if (done_[who.pc] != 0) return;
     }
@@ -104,6 +108,7 @@ std::string Numerics::operands(const Origin& who, const Watched& w, uint32_t lan
 
 void Numerics::report(const Origin& who, const Watched& w, uint32_t code, uint32_t lane, uint32_t part) {
   done_[who.pc] = 1;
+  if (code == first_nan_code) nan_found(who) = 1;
   const FindingKey key{code, who.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const bool overflow = code == overflow_code;

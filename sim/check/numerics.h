@@ -29,12 +29,15 @@ class Numerics {
   const uint8_t* source(const Origin& who, const Watched& w, size_t index) const;
   Special special_sources(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
   void judge(const Origin& who, const Watched& w, const Value& destination);
+  uint8_t& nan_found(const Origin& who) { return nan_found_[who.cta_rank * warps_ + who.warp]; }
   void report(const Origin& who, const Watched& w, uint32_t code, uint32_t lane, uint32_t part);
   std::string operands(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
 
   const ClusterContext& context_;
   const NumericsAnalysis& analysis_;
-  std::vector<uint8_t> done_;  // by pc: was reported
+  uint32_t warps_ = 0;              // of a CTA
+  std::vector<uint8_t> done_;       // by pc: was reported
+  std::vector<uint8_t> nan_found_;  // by warp: what comes after its first NaN is told of no more
   // The sources of an instruction that overwrites one of them, one after the other.
   std::array<uint8_t, 32 * max_saved> saved_{};
 };

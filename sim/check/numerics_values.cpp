@@ -1,6 +1,7 @@
 #include "sim/check/numerics_values.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "isa/num/formats.h"
 
@@ -45,11 +46,14 @@ isa::num::bits_of<F> load(const uint8_t* at) {
 template <class F, bool infinities>
 bool any_suspicious(const uint8_t* bytes, size_t count) {
   using Bits = isa::num::bits_of<F>;
+  using Signed = std::make_signed_t<Bits>;  // AVX2 compares signed integers only
   constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  constexpr Bits limit = static_cast<Bits>(F::inf_magnitude - (infinities ? 1 : 0));
-  uint32_t found = 0;
-  for (size_t at = 0; at + sizeof(Bits) <= count; at += sizeof(Bits))
-    found |= static_cast<uint32_t>(static_cast<Bits>(load<F>(bytes + at) & static_cast<Bits>(~sign)) > limit);
+  constexpr auto limit = static_cast<Signed>(F::inf_magnitude - (infinities ? 1 : 0));
+  Bits found = 0;
+  for (size_t i = 0; i < count / sizeof(Bits); ++i) {
+    const auto magnitude = static_cast<Signed>(load<F>(bytes + i * sizeof(Bits)) & static_cast<Bits>(~sign));
+    found |= static_cast<Bits>(magnitude > limit ? ~Bits{0} : Bits{0});
+  }
   return found != 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/check/numerics.h"
 #include "sim/exec/accumulators.h"
 #include "sim/exec/exec.h"
@@ -29,9 +31,19 @@ bool WgmmaNumerics::special_accumulators(const Origin& who) const {
 void WgmmaNumerics::joined(const Origin& who, uint64_t id) {
   const isa::Wgmma& w = wgmma_of(who);
   if (!floats(w)) return;
+  const Tile tile = tile_of(who);
+  // Accumulators of a chain are on their way: how the wgmma before leaves them will be seen.
+  const bool chained =
+      std::ranges::any_of(pending_, [&](const auto& p) { return p.first != id && p.second.tile == tile; });
   Pending& p = pending_[id];
+  p.tile = tile;
   const MicroOp& op = context_.run.program->code[who.pc];
-  if (!p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(who);
+  if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(who);
+}
+
+WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& who) const {
+  const auto& registers = context_.run.program->code[who.pc].operands[wgmma_of(who).acc].elements;
+  return {who.cta_rank, who.warp / 4U, registers.front().slot.offset};
 }
 
 void WgmmaNumerics::issued(const Origin& who, const AsyncIssue& e) {
@@ -45,12 +57,10 @@ void WgmmaNumerics::async_landed(uint64_t id) {
   const auto at = pending_.find(id);
   if (at == pending_.end()) return;
   const Pending& p = at->second;
-  const isa::Wgmma& w = wgmma_of(p.who);
-  const auto& registers = context_.run.program->code[p.who.pc].operands[w.acc].elements;
-  const uint32_t first = registers.front().slot.offset;
   const WarpgroupState& group = context_.cluster.ctas[p.who.cta_rank].warpgroups[p.who.warp / 4];
   for (const auto& tile : group.tiles)
-    if (tile.first_register == first) judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
+    if (tile.first_register == p.tile.first_register)
+      judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
   pending_.erase(at);
 }
 
@@ -58,14 +68,12 @@ void WgmmaNumerics::async_landed(uint64_t id) {
 void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
   const isa::Wgmma& w = wgmma_of(p.who);
   const size_t size = number_bytes(w.d), row_bytes = size * static_cast<size_t>(w.n);
-  const uint32_t first = context_.run.program->code[p.who.pc].operands[w.acc].elements.front().slot.offset;
-  const Tile tile{p.who.cta_rank, p.who.warp / 4U, first};
   bool found = false;
   for (int row = 0; row < 64 && !found; ++row) {
     const uint8_t* at = words + size * tile_stride * static_cast<size_t>(row);
     if (!suspicious(w.d, at, row_bytes)) continue;
     found = true;
-    if (p.special_before || special_.contains(tile)) break;
+    if (p.special_before || special_.contains(p.tile)) break;
     int column = 0;
     while (!suspicious(w.d, at + size * static_cast<size_t>(column), size)) ++column;
     const Special made = special(w.d, at + size * static_cast<size_t>(column));
@@ -73,9 +81,9 @@ void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
     if (!special_operands(p, !made.nan)) report(p, code, row, column);
   }
   if (found)
-    special_.insert(tile);
+    special_.insert(p.tile);
   else
-    special_.erase(tile);
+    special_.erase(p.tile);
 }
 
 // A wgmma's sources may not change before it has landed, so they are still there.

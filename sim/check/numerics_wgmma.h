@@ -19,17 +19,19 @@ class WgmmaNumerics {
   void async_landed(uint64_t id);
 
  private:
-  struct Pending {
-    Origin who;  // the last warp that issued it
-    std::vector<Piece> reads;
-    bool special_before = false;  // an accumulator, when it was issued
-  };
   // The accumulators of a warpgroup that begin at a register.
   struct Tile {
     uint32_t cta_rank = 0, warpgroup = 0, first_register = 0;
     friend auto operator<=>(const Tile&, const Tile&) = default;
   };
+  struct Pending {
+    Origin who;  // the last warp that issued it
+    std::vector<Piece> reads;
+    Tile tile;
+    bool special_before = false;  // an accumulator, when it was issued
+  };
 
+  Tile tile_of(const Origin& who) const;
   bool special_accumulators(const Origin& who) const;
   bool special_operands(const Pending& p, bool infinities) const;
   void judge(const Pending& p, const uint8_t* words);

@@ -19,30 +19,31 @@ WgmmaRegisters::WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysi
 WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& who) {
   if (state_.empty()) state_.resize(context_.cluster.ctas.size() * warps_);
   Warp& w = state_[who.cta_rank * warps_ + who.warp];
-  if (w.registers.empty()) w.registers.resize(analysis_.tracked());
+  if (w.fragments.empty()) w.fragments.resize(analysis_.fragments());
   return w;
 }
 
-// An instruction that is no wgmma reads or writes tracked registers.
+// An instruction that is no wgmma reads or writes registers of fragments.
 void WgmmaRegisters::executes(const Origin& who) {
   if (!analysis_.watches(who.pc)) return;
   Warp& w = warp(who);
-  for (const auto& part : analysis_.access(who.pc).parts) {
-    judge_access(who, w, part.tracked, part.writes);
-    Register& r = w.registers[part.tracked];
-    r.touched_pc = who.pc;
-    r.touched_lanes = who.lanes;
-    r.touched_fence = w.fences;
-    r.touched_by_write = part.writes;
+  for (const auto& part : analysis_.access(who.pc)) {
+    judge_access(who, w, part);
+    Fragment& f = w.fragments[part.fragment];
+    f.touched_pc = who.pc;
+    f.touched_lanes = who.lanes;
+    f.touched_register = part.reg;
+    f.touched_fence = w.fences;
+    f.touched_by_write = part.writes;
   }
 }
 
-void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, uint32_t tracked, bool writes) {
-  const Register& r = w.registers[tracked];
-  if (in_flight(w, r.accumulator))
-    report_in_flight(who, w, tracked, r.accumulator, true, writes);
-  else if (in_flight(w, r.a))
-    report_in_flight(who, w, tracked, r.a, false, writes);
+void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part) {
+  const Fragment& f = w.fragments[part.fragment];
+  if (in_flight(w, f.accumulator))
+    report_in_flight(who, w, part.reg, f.accumulator, true, part.writes);
+  else if (in_flight(w, f.a))
+    report_in_flight(who, w, part.reg, f.a, false, part.writes);
 }
 
 void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
@@ -52,31 +53,35 @@ void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
   const auto& o = *analysis_.wgmma(who.pc);
   if (!w.issued && w.fences == 0) judge_fence(who, w, nowhere);
   w.issued = true;
-  for (const uint32_t r : o.accumulators) judge_accumulator(who, w, r);
-  for (const uint32_t r : o.a) judge_a(who, w, r);
+  for (const uint32_t f : o.accumulators) judge_accumulator(who, w, f);
+  for (const uint32_t f : o.a) judge_a(who, w, f);
   const Use use{who.pc, w.commits, ++w.order, w.fences};
-  const auto used = [&](uint32_t tracked, Use Register::* as) {
-    w.registers[tracked].*as = use;
-    w.registers[tracked].touched_fence = never;  // one finding an access
+  const auto used = [&](uint32_t fragment, Use Fragment::* as) {
+    w.fragments[fragment].*as = use;
+    w.fragments[fragment].touched_fence = never;  // one finding an access
   };
-  for (const uint32_t r : o.accumulators) used(r, &Register::accumulator);
-  for (const uint32_t r : o.a) used(r, &Register::a);
+  for (const uint32_t f : o.accumulators) used(f, &Fragment::accumulator);
+  for (const uint32_t f : o.a) used(f, &Fragment::a);
 }
 
-void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_t tracked) {
-  const Register& r = w.registers[tracked];
-  if (touched(w, r)) judge_fence(who, w, tracked);
-  const Use& earlier = r.accumulator;
+void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment) {
+  const Fragment& f = w.fragments[fragment];
+  const auto& o = *analysis_.wgmma(who.pc);
+  if (touched(w, f)) judge_fence(who, w, fragment);
+  const Use& earlier = f.accumulator;
   if (earlier.pc != nowhere && earlier.fence == w.fences &&
-      !same_shape(*analysis_.wgmma(earlier.pc)->wgmma, *analysis_.wgmma(who.pc)->wgmma))
-    report_shape(who, earlier, tracked);
-  if (in_flight(w, r.a)) report_in_flight(who, w, tracked, r.a, false, true);
+      !same_shape(*analysis_.wgmma(earlier.pc)->wgmma, *o.wgmma))
+    report_shape(who, earlier, analysis_.one_of(fragment, o.accumulator_registers));
+  if (in_flight(w, f.a))
+    report_in_flight(who, w, analysis_.one_of(fragment, o.accumulator_registers), f.a, false, true);
 }
 
-void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t tracked) {
-  const Register& r = w.registers[tracked];
-  if (touched(w, r)) judge_fence(who, w, tracked);
-  if (in_flight(w, r.accumulator)) report_in_flight(who, w, tracked, r.accumulator, true, false);
+void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t fragment) {
+  const Fragment& f = w.fragments[fragment];
+  if (touched(w, f)) judge_fence(who, w, fragment);
+  if (in_flight(w, f.accumulator))
+    report_in_flight(who, w, analysis_.one_of(fragment, analysis_.wgmma(who.pc)->a_registers), f.accumulator,
+                     true, false);
 }
 
 void WgmmaRegisters::fenced(const Origin& who) {

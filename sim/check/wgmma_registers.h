@@ -32,14 +32,14 @@ class WgmmaRegisters {
     uint64_t group = 0;  // which commit_group, counted from 0, it belongs to
     uint64_t order = 0, fence = 0;
   };
-  struct Register {
+  struct Fragment {
     Use accumulator, a;
-    uint32_t touched_pc = nowhere, touched_lanes = 0;
+    uint32_t touched_pc = nowhere, touched_lanes = 0, touched_register = 0;
     uint64_t touched_fence = never;  // the fences before the last ordinary access
     bool touched_by_write = false;
   };
   struct Warp {
-    std::vector<Register> registers;
+    std::vector<Fragment> fragments;
     uint64_t commits = 0, completed = 0;  // groups
     uint64_t fences = 0, order = 0;
     uint32_t wait_pc = nowhere;
@@ -61,23 +61,23 @@ class WgmmaRegisters {
     return use.pc != nowhere && use.group >= w.completed;
   }
   // A warp without any fence is told so at its first wgmma, once.
-  static bool touched(const Warp& w, const Register& r) {
-    return w.fences != 0 && r.touched_fence == w.fences;
+  static bool touched(const Warp& w, const Fragment& f) {
+    return w.fences != 0 && f.touched_fence == w.fences;
   }
   void step(const Origin& who);
   void compare(const Origin& who, uint64_t id);
   void compare_ends(uint16_t cta_rank, uint16_t first_warp);
-  void judge_access(const Origin& who, const Warp& w, uint32_t tracked, bool writes);
-  void judge_accumulator(const Origin& who, const Warp& w, uint32_t tracked);
-  void judge_a(const Origin& who, const Warp& w, uint32_t tracked);
-  void judge_fence(const Origin& who, const Warp& w, uint32_t tracked);
-  void report_in_flight(const Origin& who, const Warp& w, uint32_t tracked, const Use& use, bool accumulator,
+  void judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part);
+  void judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment);
+  void judge_a(const Origin& who, const Warp& w, uint32_t fragment);
+  void judge_fence(const Origin& who, const Warp& w, uint32_t fragment);  // nowhere: all
+  void report_in_flight(const Origin& who, const Warp& w, uint32_t reg, const Use& use, bool accumulator,
                         bool writes);
-  void report_shape(const Origin& who, const Use& earlier, uint32_t tracked);
+  void report_shape(const Origin& who, const Use& earlier, uint32_t reg);
   void report_difference(const Origin& who, const Origin& other, bool at_end);
   Site past(const Origin& who, uint32_t pc, std::string what) const;
-  std::string name(uint32_t tracked) const;
-  std::string object(const Origin& who, uint32_t tracked, const std::vector<uint32_t>& among) const;
+  std::string name(uint32_t reg) const;
+  std::string object(const Origin& who, uint32_t reg, const std::vector<uint32_t>& among) const;
 
   const ClusterContext& context_;
   const WgmmaAnalysis& analysis_;

@@ -45,7 +45,7 @@ WgmmaAnalysis::WgmmaAnalysis(const Program& program)
     : access_(program.code.size()),
       wgmma_(program.code.size()),
       text_(program.code.size()),
-      tracked_of_(program.register_offsets.size()) {
+      fragment_of_(program.register_offsets.size()) {
   find_operands(program);
   if (operands_.empty()) return;
   number_texts(program);
@@ -54,13 +54,6 @@ WgmmaAnalysis::WgmmaAnalysis(const Program& program)
 }
 
 void WgmmaAnalysis::find_operands(const Program& program) {
-  const auto track = [&](uint32_t reg) {
-    if (tracked_of_[reg] == 0) {
-      registers_.push_back(reg);
-      tracked_of_[reg] = tracked();
-    }
-    return tracked_of_[reg] - 1;
-  };
   for (uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* wgmma = effect_of<isa::Wgmma>(program.code[pc]);
     if (wgmma == nullptr) continue;
@@ -68,10 +61,47 @@ void WgmmaAnalysis::find_operands(const Program& program) {
     o.wgmma = wgmma;
     wgmma_[pc] = static_cast<uint32_t>(operands_.size());
     for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
-      if (use.operand == wgmma->acc) o.accumulators.push_back(track(use.reg));
-      if (use.operand >= 0 && use.operand == wgmma->a_regs) o.a.push_back(track(use.reg));
+      if (use.operand == wgmma->acc) o.accumulator_registers.push_back(use.reg);
+      if (use.operand >= 0 && use.operand == wgmma->a_regs) o.a_registers.push_back(use.reg);
     });
   }
+  find_fragments();
+}
+
+// Refines from "no operand" by one operand after the other.
+void WgmmaAnalysis::find_fragments() {
+  const auto refine = [&](const std::vector<uint32_t>& registers) {
+    std::map<uint32_t, uint32_t> split;  // a fragment: what becomes of its registers that are named here
+    for (const uint32_t r : registers) {
+      const auto [at, fresh] = split.try_emplace(fragment_of_[r], fragments_ + 1);
+      if (fresh) ++fragments_;
+      fragment_of_[r] = at->second;
+      split.try_emplace(at->second, at->second);  // named twice
+    }
+  };
+  for (const Operands& o : operands_) {
+    refine(o.accumulator_registers);
+    refine(o.a_registers);
+  }
+  std::map<uint32_t, uint32_t> dense;
+  for (uint32_t& f : fragment_of_)
+    if (f != 0) f = dense.try_emplace(f, dense.size() + 1).first->second;
+  fragments_ = static_cast<uint32_t>(dense.size());
+  const auto fragments_of = [&](const std::vector<uint32_t>& registers) {
+    std::vector<uint32_t> out;
+    for (const uint32_t r : registers) out.push_back(fragment_of_[r] - 1);
+    std::ranges::sort(out);
+    out.erase(std::ranges::unique(out).begin(), out.end());
+    return out;
+  };
+  for (Operands& o : operands_) {
+    o.accumulators = fragments_of(o.accumulator_registers);
+    o.a = fragments_of(o.a_registers);
+  }
+}
+
+uint32_t WgmmaAnalysis::one_of(uint32_t fragment, const std::vector<uint32_t>& registers) const {
+  return *std::ranges::find(registers, fragment + 1, [&](uint32_t r) { return fragment_of_[r]; });
 }
 
 void WgmmaAnalysis::number_texts(const Program& program) {
@@ -115,15 +145,15 @@ void WgmmaAnalysis::find_accesses(const Program& program, uint32_t function) {
   const uint32_t start = program.function_start[function];
   const isa::Cfg cfg = isa::build_cfg(f);
   // Whoever calls a device function again finds its registers as the last call left them.
-  const FlowState entry(tracked(), f.entry ? idle : uint8_t{0});
-  const FlowState exit(tracked(), f.entry ? uint8_t{0} : uint8_t{1});
-  const auto ages = flow_forward(cfg, entry, FlowState(tracked(), idle), join_youngest,
+  const FlowState entry(fragments_, f.entry ? idle : uint8_t{0});
+  const FlowState exit(fragments_, f.entry ? uint8_t{0} : uint8_t{1});
+  const auto ages = flow_forward(cfg, entry, FlowState(fragments_, idle), join_youngest,
                                  [&](const isa::Block& b, FlowState& s) {
                                    for (uint32_t at = b.first; at < b.last; ++at)
                                      flow_over(program.code[start + at], s);
                                  });
   const auto exposed =
-      flow_backward(cfg, exit, FlowState(tracked()), join_any, [&](const isa::Block& b, FlowState& s) {
+      flow_backward(cfg, exit, FlowState(fragments_), join_any, [&](const isa::Block& b, FlowState& s) {
         for (uint32_t at = b.last; at-- > b.first;) flow_back(program.code[start + at], s);
       });
   for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
@@ -147,11 +177,13 @@ void WgmmaAnalysis::add_access(const Program& program, uint32_t pc, const FlowSt
   if (wgmma_[pc] != 0) return;
   Access access;
   for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
-    if (tracked_of_[use.reg] == 0) return;
-    const uint32_t r = tracked_of_[use.reg] - 1;
-    if (ages[r] != idle || exposed[r] != 0) access.parts.push_back({r, use.writes});
+    if (fragment_of_[use.reg] == 0) return;
+    const uint32_t f = fragment_of_[use.reg] - 1;
+    if (ages[f] == idle && exposed[f] == 0) return;
+    const auto same = [&](const Part& p) { return p.fragment == f && p.writes == use.writes; };
+    if (std::ranges::none_of(access, same)) access.push_back({f, use.reg, use.writes});
   });
-  if (access.parts.empty()) return;
+  if (access.empty()) return;
   accesses_.push_back(std::move(access));
   access_[pc] = static_cast<uint32_t>(accesses_.size());
 }

@@ -17,24 +17,26 @@ class WgmmaAnalysis {
 
   bool watches(uint32_t pc) const { return access_[pc] != 0; }
 
-  // Registers that some wgmma uses, numbered densely.
-  uint32_t tracked() const { return static_cast<uint32_t>(registers_.size()); }
-  uint32_t register_at(uint32_t tracked) const { return registers_[tracked]; }
+  // Registers that the same operands of wgmma name are one fragment: what happens to one by wgmma happens to
+  // all. A tile of accumulators is one, usually.
+  uint32_t fragments() const { return fragments_; }
 
-  // What an ordinary instruction does to tracked registers.
-  struct Access {
-    struct Part {
-      uint32_t tracked = 0;
-      bool writes = false;
-    };
-    std::vector<Part> parts;
+  // What an ordinary instruction does to fragments; one part is enough for several registers of one.
+  struct Part {
+    uint32_t fragment = 0;
+    uint32_t reg = 0;  // a register of it
+    bool writes = false;
   };
+  using Access = std::vector<Part>;
   const Access& access(uint32_t pc) const { return accesses_[access_[pc] - 1]; }
 
   struct Operands {
     const isa::Wgmma* wgmma = nullptr;
-    std::vector<uint32_t> accumulators, a;  // tracked
+    std::vector<uint32_t> accumulators, a;  // fragments
+    std::vector<uint32_t> accumulator_registers, a_registers;
   };
+  // The first of an operand's registers that belongs to the fragment.
+  uint32_t one_of(uint32_t fragment, const std::vector<uint32_t>& registers) const;
   // nullptr when the instruction is no wgmma.
   const Operands* wgmma(uint32_t pc) const { return wgmma_[pc] == 0 ? nullptr : &operands_[wgmma_[pc] - 1]; }
   // Tells the instructions of the wgmma family apart by their text; 0: none of them.
@@ -42,6 +44,7 @@ class WgmmaAnalysis {
 
  private:
   void find_operands(const Program& program);
+  void find_fragments();
   void number_texts(const Program& program);
   void find_accesses(const Program& program, uint32_t function);
   void add_access(const Program& program, uint32_t pc, const std::vector<uint8_t>& ages,
@@ -52,7 +55,8 @@ class WgmmaAnalysis {
   std::vector<uint32_t> access_, wgmma_, text_;  // by pc; index + 1
   std::vector<Access> accesses_;
   std::vector<Operands> operands_;
-  std::vector<uint32_t> registers_, tracked_of_;  // tracked_of_: by register, index + 1
+  std::vector<uint32_t> fragment_of_;  // by register; index + 1
+  uint32_t fragments_ = 0;
 };
 
 }  // namespace palladion::sim::check

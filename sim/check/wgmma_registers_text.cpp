@@ -16,9 +16,7 @@ std::string shape_text(const isa::Wgmma& w) { return fmt::format("m{}n{}k{}", w.
 
 }  // namespace
 
-std::string WgmmaRegisters::name(uint32_t tracked) const {
-  return register_name(*context_.run.program, analysis_.register_at(tracked));
-}
+std::string WgmmaRegisters::name(uint32_t reg) const { return register_name(*context_.run.program, reg); }
 
 Site WgmmaRegisters::past(const Origin& who, uint32_t pc, std::string what) const {
   return context_.reporter.site(origin_at(*context_.run.program, who.cta_rank, who.warp, who.lanes, pc),
@@ -26,31 +24,31 @@ Site WgmmaRegisters::past(const Origin& who, uint32_t pc, std::string what) cons
 }
 
 // "accumulator register 3 of 64, `%f4`"
-std::string WgmmaRegisters::object(const Origin& who, uint32_t tracked,
+std::string WgmmaRegisters::object(const Origin& who, uint32_t reg,
                                    const std::vector<uint32_t>& among) const {
   size_t at = 0;
-  while (at < among.size() && among[at] != tracked) ++at;
+  while (at < among.size() && among[at] != reg) ++at;
   const std::string which = at < among.size() ? fmt::format("{} of {}, ", at, among.size()) : "";
-  return fmt::format("register {}`{}` of warp {}", which, name(tracked), who.warp);
+  return fmt::format("register {}`{}` of warp {}", which, name(reg), who.warp);
 }
 
-void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, uint32_t tracked, const Use& use,
+void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, uint32_t reg, const Use& use,
                                       bool accumulator, bool writes) {
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
   const uint32_t code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
   const FindingKey key{code, use.pc, who.pc, 0};
   if (context_.reporter.seen(key)) return;
   const auto& o = *analysis_.wgmma(use.pc);
-  const auto& among = accumulator ? o.accumulators : o.a;
+  const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
   Finding f;
   // Both read A's registers, so the values are right; the text allows no access at all.
   f.severity = accumulator || writes ? FindingSeverity::error : FindingSeverity::strict;
   f.message = fmt::format("{} register `{}` is {} while the wgmma that {} it may still run",
-                          accumulator ? "accumulator" : "A-fragment", name(tracked),
-                          writes ? "written" : "read", accumulator ? "accumulates in" : "reads");
+                          accumulator ? "accumulator" : "A-fragment", name(reg), writes ? "written" : "read",
+                          accumulator ? "accumulates in" : "reads");
   f.sites.push_back(context_.reporter.site(who, writes ? "writes the register" : "reads the register"));
   f.sites.push_back(past(who, use.pc, "asynchronous, still in flight"));
-  f.object = object(who, tracked, among);
+  f.object = object(who, reg, among);
   const bool committed = use.group < w.commits;
   if (waited) {
     f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
@@ -74,9 +72,9 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, uint32_t
   context_.reporter.report(key, std::move(f));
 }
 
-void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t tracked) {
-  const bool first = tracked == nowhere;
-  const FindingKey key{no_fence, first ? nowhere : w.registers[tracked].touched_pc, who.pc, 0};
+void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t fragment) {
+  const bool first = fragment == nowhere;
+  const FindingKey key{no_fence, first ? nowhere : w.fragments[fragment].touched_pc, who.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.sites.push_back(context_.reporter.site(who, "uses the register as an operand"));
@@ -85,16 +83,16 @@ void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t trac
     f.object = fmt::format("all accumulator and A registers of warp {}", who.warp);
     f.missing = "a wgmma.fence between the last accesses of its registers and the wgmma";
   } else {
-    const Register& r = w.registers[tracked];
+    const Fragment& t = w.fragments[fragment];
     const auto& o = *analysis_.wgmma(who.pc);
-    const bool accumulator = std::ranges::find(o.accumulators, tracked) != o.accumulators.end();
+    const bool accumulator = std::ranges::find(o.accumulators, fragment) != o.accumulators.end();
     f.message =
         fmt::format("{} register `{}` was {} since the last wgmma.fence", accumulator ? "accumulator" : "A",
-                    name(tracked), r.touched_by_write ? "written" : "read");
-    Origin before = origin_at(*context_.run.program, who.cta_rank, who.warp, r.touched_lanes, r.touched_pc);
+                    name(t.touched_register), t.touched_by_write ? "written" : "read");
+    Origin before = origin_at(*context_.run.program, who.cta_rank, who.warp, t.touched_lanes, t.touched_pc);
     f.sites.push_back(
-        context_.reporter.site(before, r.touched_by_write ? "writes the register" : "reads the register"));
-    f.object = object(who, tracked, accumulator ? o.accumulators : o.a);
+        context_.reporter.site(before, t.touched_by_write ? "writes the register" : "reads the register"));
+    f.object = object(who, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = "a wgmma.fence between the access and the wgmma: the wgmma touches registers asynchronously";
   }
   f.rule = "wgmma.fence";
@@ -104,17 +102,17 @@ void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t trac
   context_.reporter.report(key, std::move(f));
 }
 
-void WgmmaRegisters::report_shape(const Origin& who, const Use& earlier, uint32_t tracked) {
+void WgmmaRegisters::report_shape(const Origin& who, const Use& earlier, uint32_t reg) {
   const FindingKey key{other_shape, earlier.pc, who.pc, 0};
   if (context_.reporter.seen(key)) return;
   const auto &mine = *analysis_.wgmma(who.pc), &theirs = *analysis_.wgmma(earlier.pc);
   Finding f;
   f.message = fmt::format(
-      "accumulator register `{}` goes from a wgmma of shape {} to one of {} without a wgmma.fence",
-      name(tracked), shape_text(*theirs.wgmma), shape_text(*mine.wgmma));
+      "accumulator register `{}` goes from a wgmma of shape {} to one of {} without a wgmma.fence", name(reg),
+      shape_text(*theirs.wgmma), shape_text(*mine.wgmma));
   f.sites.push_back(context_.reporter.site(who, "accumulates with the second shape"));
   f.sites.push_back(past(who, earlier.pc, "accumulated with the first shape"));
-  f.object = object(who, tracked, mine.accumulators);
+  f.object = object(who, reg, mine.accumulator_registers);
   f.missing = "accumulators are ordered without a fence only among wgmma of one shape";
   f.rule = "wgmma.fence";
   f.help = "put a wgmma.fence between the two, or give them the same shape";

@@ -23,8 +23,11 @@ class NoOrder final : public check::OrderQueries {
 
 class PartsOfCluster final : public ClusterObserver {
  public:
-  PartsOfCluster(const RunView& run, ClusterState& cluster, const check::WatchAnalysis& analysis)
-      : reporter(run, cluster), context_{run, cluster, order_, reporter}, parts(context_, analysis, {}) {}
+  PartsOfCluster(const RunView& run, ClusterState& cluster, const check::WatchAnalysis& analysis,
+                 const check::Options& options)
+      : reporter(run, cluster),
+        context_{run, cluster, order_, reporter},
+        parts(context_, analysis, options) {}
 
   void reached(const Origin& w) override { parts.reached(w); }
   void executes(const Origin& w) override { parts.executes(w); }
@@ -57,9 +60,9 @@ class PartsObserver final : public Observer {
     instructions = run.program->code.size();
   }
   std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override {
-    return std::make_unique<PartsOfCluster>(run_, cluster, *analysis);
+    return std::make_unique<PartsOfCluster>(run_, cluster, *analysis, options);
   }
-  bool watches(uint32_t pc) const override { return analysis->watches(pc, {}); }
+  bool watches(uint32_t pc) const override { return analysis->watches(pc, options); }
   bool deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) override {
     for (const ClusterState* c : resident) static_cast<PartsOfCluster&>(*c->observer).parts.deadlocked();
     return false;
@@ -73,6 +76,7 @@ class PartsObserver final : public Observer {
   std::unique_ptr<check::WatchAnalysis> analysis;
   std::vector<Finding> found;
   size_t instructions = 0;
+  check::Options options;
 
  private:
   RunView run_;
