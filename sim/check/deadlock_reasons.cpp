@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace palladion::sim::check {
@@ -29,24 +30,11 @@ Reason reason(uint32_t code, Weight weight, uint32_t root, std::string message) 
 }
 
 // --- bytes ----------------------------------------------------------------------------------------
-// One call site whose copies come from several warps: each delivers what was expected once.
-bool issued_by_many(const MbarrierPhase& p) {
-  std::set<uint32_t> warps, pcs;
-  for (const Signal& s : p.signals) {
-    if (s.delivered == 0) continue;
-    warps.insert(s.who.cta_rank << 16 | s.who.warp);
-    pcs.insert(s.who.pc);
-  }
-  return warps.size() > 1 && pcs.size() == 1 && p.expected() > 0 && p.delivered() % p.expected() == 0;
-}
-
 Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const MbarrierPhase& p = w.object->current;
   const int64_t expected = p.expected(), delivered = p.delivered();
-  uint32_t code = 4203;
-  if (expected == 0) code = 4201;
-  if (expected != 0 && issued_by_many(p)) code = 4208;
+  const uint32_t code = bytes_code(p);
   Reason r = reason(
       code, Weight::certain, i,
       fmt::format("all arrivals of phase {} of {} have come, but {} bytes were expected and {} delivered",
@@ -103,13 +91,17 @@ const MbarrierObject* surplus_elsewhere(const WaitGraph& g, const Waiter& w) {
 Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& other) {
   const Waiter& w = g.waiters()[i];
   const std::string there = mbarrier_name(g.run(), g.cluster(), other.address);
-  Reason r = reason(4121, Weight::certain, i,
+  const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
+  const bool mapped = std::ranges::all_of(signals, [](const Signal& s) {
+    const auto* e = effect_of<isa::Mbarrier>(s.who);
+    return e != nullptr && e->space == isa::Space::shared_cluster;
+  });
+  Reason r = reason(mapped && w.object->arrivers.empty() ? 4807 : 4121, Weight::certain, i,
                     fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that nobody waits for",
                                 g.object(w), w.state.pending, w.state.expected, there));
   r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
   r.rule = "mapa, mbarrier.arrive";
   r.help = "arrive at the mbarrier of the CTA whose thread waits (mapa with its rank)";
-  const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
   for (const Signal& s : signals) r.culprits.push_back(s.who);
   return r;
 }
@@ -130,6 +122,48 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   return r;
 }
 
+uint32_t lanes_alive(const WaitGraph& g, const Origin& who) {
+  return g.cluster().ctas[who.cta_rank].warps[who.warp].alive;
+}
+
+// Did those lanes of the warp ever signal there?
+bool ever_arrived(const MbarrierObject& b, uint32_t warp, uint32_t lanes) {
+  return std::ranges::any_of(
+      b.arrivers, [&](const auto& a) { return a.first >> 32 == warp && (a.second.lanes & lanes) != 0; });
+}
+
+// Warps that left by an exit which the waiter cannot come to: they returned early.
+std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
+  std::vector<Origin> out;
+  const Causality& c = g.ledger().causality();
+  for (uint32_t warp = 0; warp < c.warps(); ++warp) {
+    const Origin* exit = g.ledger().lifetime().exit_of(warp);
+    if (exit == nullptr || exit->cta_rank != w.who.cta_rank || g.reaches(w, exit->pc)) continue;
+    if (w.object == nullptr || !ever_arrived(*w.object, warp, exit->lanes)) out.push_back(*exit);
+  }
+  return out;
+}
+
+// Some lanes of a warp arrived and the rest, as many as are missing, did not: a condition at the arrival.
+bool partial_arrival(const WaitGraph& g, const Waiter& w) {
+  uint32_t missing = 0;
+  for (const Signal& s : w.object->current.signals) {
+    const auto arrived = static_cast<uint32_t>(std::popcount(s.who.lanes));
+    const auto of = static_cast<uint32_t>(std::popcount(lanes_alive(g, s.who)));
+    if (s.arrivals == arrived && arrived > 1 && arrived < of) missing += of - arrived;
+  }
+  return missing != 0 && missing == w.state.pending;
+}
+
+Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
+  Reason r = reason(4703, Weight::orphan, i, std::move(message));
+  r.missing = "the arrivals of threads that have returned";
+  r.rule = "mbarrier.arrive_drop; bar, barrier";
+  r.help = "arrive before the early return, or do not count those threads";
+  r.culprits = leavers;
+  return r;
+}
+
 Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   uint32_t code = 4101;
@@ -147,6 +181,17 @@ Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
     help =
         "a multicast signals the mbarrier of every CTA that receives: each must arrive.expect_tx its bytes "
         "itself";
+  } else if (w.object != nullptr && partial_arrival(g, w)) {
+    code = 4902;
+    help = "not all lanes arrive: count those that do, or let all arrive";
+  } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
+    code = 4902;
+    help = "producers and consumers must run through their loops equally often";
+  } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
+    return left_early(
+        i, leavers,
+        fmt::format("{} of {} arrivals at {} are missing; threads that could have arrived have returned",
+                    w.state.pending, w.state.expected, g.object(w)));
   }
   Reason r =
       reason(code, Weight::orphan, i,
@@ -199,14 +244,28 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const NamedBarrierRecord& record = g.ledger().named().find(w.who.cta_rank, id);
   const bool mixed = mixes_roles(record, w.wait.value);
   if (!w.arrivers.empty() && !mixed) return {};
-  Reason r = reason(mixed ? 4604 : 4602, Weight::orphan, i,
-                    mixed ? fmt::format("barrier {} mixes arrivals of roles that used it apart before", id)
-                          : fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
-  r.missing = mixed ? "an id of its own for each group of warps"
-                    : "the remaining threads: they do not execute this barrier";
+  const NamedBarrier& b = g.cluster().ctas[w.who.cta_rank].barriers[id];
+  Reason r =
+      reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
+  r.missing = "the remaining threads: they do not execute this barrier";
   r.rule = "bar, barrier";
-  r.help = mixed ? "give each role its own barrier id"
-                 : "the thread count must be the number of threads that execute the barrier";
+  r.help = "the thread count must be the number of threads that execute the barrier";
+  if (mixed) {
+    r.code = 4604;
+    r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
+    r.missing = "an id of its own for each group of warps";
+    r.help = "give each role its own barrier id";
+  } else if (w.who.lanes != lanes_alive(g, w.who)) {
+    r.code = 4606;
+    r.help = "all lanes of a warp execute the barrier: not inside `if (elected)`";
+  } else if (b.expected == 0) {
+    r.code = 4607;
+    r.help =
+        "a barrier without a thread count is for all warps of the CTA: give the role's barrier an id and a "
+        "count";
+  } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
+    return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
+  }
   if (const BarrierGeneration* now = record.current(w.wait.value))
     for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.who);
   return r;
@@ -214,6 +273,19 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
 
 Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
+  const BarrierGeneration* now = g.ledger().cluster_barriers().find(w.wait.value);
+  const bool arrived = now != nullptr && std::ranges::any_of(now->arrivals, [&](const BarrierArrival& a) {
+                         return a.who.warp == w.who.warp && a.who.cta_rank == w.who.cta_rank &&
+                                (a.who.lanes & w.who.lanes) != 0;
+                       });
+  if (!arrived) {
+    Reason r = reason(4804, Weight::certain, i,
+                      fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
+    r.missing = "barrier.cluster.arrive of the same threads before the wait";
+    r.rule = "barrier.cluster";
+    r.help = "every wait needs its arrive";
+    return r;
+  }
   if (!w.arrivers.empty()) return {};
   Reason r = reason(4803, Weight::orphan, i,
                     fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
@@ -287,14 +359,29 @@ const Waiter* should_pass(const WaitGraph& g, const std::vector<uint32_t>& cycle
   return found;
 }
 
+// The filler waits for a slot; who holds it has seen it filled and waits for the next.
+bool too_shallow(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  bool filler = false, holder = false;
+  for (const uint32_t i : cycle) {
+    const Waiter& w = g.waiters()[i];
+    if (w.object == nullptr) return false;
+    filler |= g.reaches_copy(w);
+    holder |= !g.reaches_copy(w) && w.object->number > 0 &&
+              w.object->users[g.ledger().causality().index(w.who)].observed == w.object->number - 1;
+  }
+  return filler && holder;
+}
+
 Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
   const auto& waiters = g.waiters();
-  bool one_warp = true, named = true, aligned = false;
+  bool one_warp = true, named = true, aligned = false, collective = false;
   for (const uint32_t i : cycle) {
     const Waiter& w = waiters[i];
     one_warp &= w.who.warp == waiters[cycle[0]].who.warp && w.who.cta_rank == waiters[cycle[0]].who.cta_rank;
     named &= w.wait.kind == K::cta_barrier;
-    aligned |= w.wait.kind == K::convergence && effect_of<isa::CtaBarrier>(w.who) != nullptr;
+    const bool meets = w.wait.kind == K::convergence;
+    aligned |= meets && effect_of<isa::CtaBarrier>(w.who) != nullptr;
+    collective |= meets && effect_of<isa::WarpSync>(w.who) == nullptr;
   }
   Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
   r.rule = phase_rule;
@@ -306,10 +393,13 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
         "the first round needs an arrival that nobody gives: let one role arrive at the other's barrier "
         "before its loop";
   } else if (one_warp) {
-    r.code = aligned ? 4606 : 4908;
-    r.rule = aligned ? "bar, barrier" : "Independent thread scheduling";
-    r.help = aligned
-                 ? "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`"
+    r.code = aligned ? 4606 : collective ? 4701 : 4908;
+    r.rule = aligned      ? "bar, barrier"
+             : collective ? "the instruction's .sync and .aligned"
+                          : "Independent thread scheduling";
+    r.help = aligned ? "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`"
+             : collective
+                 ? "all lanes of the warp execute this instruction together: move it out of the branch"
                  : "lanes of one warp wait for each other: signal before the branch in which the others wait";
   } else if (const Waiter* first = should_pass(g, cycle)) {
     r.code = 4113;
@@ -320,6 +410,10 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
         g.name(*first), g.object(*first), path(g, cycle));
     r.rule = "mbarrier.test_wait, mbarrier.try_wait";
     r.help = "the first wait of a producer has parity 1: a fresh mbarrier lets it pass at once";
+  } else if (too_shallow(g, cycle)) {
+    r.code = 4903;
+    r.rule = "Phase of the mbarrier object";
+    r.help = "the ring needs another slot: somebody keeps one while it waits for the next to be filled";
   }
   r.missing = fmt::format("{} is the first to be signalled", g.object(waiters[r.root]));
   r.cycle = std::move(cycle);

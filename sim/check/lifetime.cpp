@@ -109,7 +109,11 @@ void Lifetime::committed(const Origin& who, GroupKind kind) {
   if (journal.empty()) return;  // a group of nothing
   for (const Entry& e : journal) {
     const auto at = operations_.find(e.id);
-    if (e.id != 0 && (e.lanes & who.lanes) != 0 && at != operations_.end()) at->second.committed = true;
+    if (e.id == 0 || at == operations_.end()) continue;
+    if ((e.lanes & who.lanes) != 0)
+      at->second.committed = true;
+    else if (!at->second.committed)
+      at->second.foreign_commit = who;
   }
   journal.push_back({0, who.lanes});
 }

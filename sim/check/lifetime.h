@@ -45,6 +45,7 @@ class Lifetime {
     GroupKind group = GroupKind::none;
     uint32_t nth = 0;
     bool landed = false, committed = false;
+    Origin foreign_commit;  // by other lanes, while it was not committed
     std::vector<Interest> interests;
     std::vector<std::pair<uint32_t, uint32_t>> knowers;  // warps that know its end, and since when
   };

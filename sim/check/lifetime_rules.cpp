@@ -85,7 +85,9 @@ void Lifetime::check_operations(const Origin& who) {
 void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& who) {
   const bool bulk = o.group == GroupKind::bulk && !i.writes;
   const bool remote = o.who.cta_rank != i.cta_rank;
-  const uint32_t code = bulk ? (o.committed ? 4314U : 4311U) : remote ? 4802U : 4118U;
+  const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
+  const uint32_t of_group = o.committed ? 4314 : foreign ? 4702 : 4311;
+  const uint32_t code = bulk ? of_group : remote ? 4802 : 4118;
   const FindingKey key{code, o.who.pc, who.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
@@ -95,6 +97,9 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   Site site = p_.reporter().site(o.who, i.writes ? "asynchronous write" : "asynchronous read");
   site.occurrence = o.nth;
   f.sites = {std::move(site), p_.reporter().site(who, "the last thread exits")};
+  if (foreign)
+    f.sites.insert(f.sites.begin() + 1,
+                   p_.reporter().site(o.foreign_commit, "commits nothing: other lanes issued"));
   if (bulk)
     f.missing =
         o.committed

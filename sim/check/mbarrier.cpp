@@ -127,12 +127,15 @@ void MbarrierLedger::signal(const Origin& who, const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return check_dead(who, e);
   const bool async = e.async_id != 0;
-  const uint32_t nth = async ? land(*b, who, e) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
+  uint32_t inside = 0;
+  const uint32_t nth =
+      async ? land(*b, who, e, inside) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
   if (!async) use(*b, who);
   if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, who, nth, async);
   check_special_forms(*b, who, e);
   if (!async) judge_forced(*b, who);
-  note_signal(*b, who, e, nth);
+  note_signal(*b, who, e, nth, inside);
+  if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, who, e);
   const uint32_t warp = p_.causality.index(who);
   if (!async && e.action == isa::MbarrierAction::expect_tx)
     note(b->current.announcements, warp, p_.causality.time(warp), {});
@@ -140,7 +143,8 @@ void MbarrierLedger::signal(const Origin& who, const MbarrierEvent& e) {
   if (e.completed) complete(*b);
 }
 
-void MbarrierLedger::note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth) {
+void MbarrierLedger::note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth,
+                                 uint32_t inside) {
   auto& signals = b.current.signals;
   const bool async = e.async_id != 0;
   const bool merged =
@@ -150,12 +154,14 @@ void MbarrierLedger::note_signal(MbarrierObject& b, const Origin& who, const Mba
   Signal& s = signals.back();
   s.who.lanes |= e.lanes;
   s.arrivals += e.count;
+  s.inside += inside;
   (e.tx > 0 ? s.expected : s.delivered) += e.tx > 0 ? e.tx : -e.tx;
   if (!merged) b.arrivers.try_emplace(uint64_t{p_.causality.index(who)} << 32 | who.pc, who);
 }
 
 // An asynchronous operation signals; returns the n of its issue.
-uint32_t MbarrierLedger::land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e) {
+uint32_t MbarrierLedger::land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e,
+                              uint32_t& inside) {
   const auto at = std::ranges::find_if(
       flights_, [&](const Flight& f) { return f.id == e.async_id && f.address == e.address; });
   if (at == flights_.end()) {  // cp.async.mbarrier.arrive
@@ -164,6 +170,7 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const Origin& who, const Mbarri
   }
   if (at->phase < b.number) check_landing(b, *at);
   const uint32_t nth = at->nth;
+  inside = at->inside;
   Causality::join(b.current.arrived, at->clock);
   b.current.operations.push_back(e.async_id);
   *at = std::move(flights_.back());
@@ -176,7 +183,10 @@ void MbarrierLedger::complete(MbarrierObject& b) {
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o)) unforced(done, b, b.init, "a wait for the phase before it may miss it");
   for (const Observation& a : done.announcements)
-    if (!covers(done.arrived, a)) unforced(done, b, b.init, "it may complete before bytes are announced");
+    if (!covers(done.arrived, a)) {
+      unforced(done, b, b.init, "it may complete before bytes are announced");
+      check_late_announcement(b, a.warp);
+    }
   ++(done.forced ? forced_.forced : forced_.unforced);
   std::swap(b.observers_before_last, b.last.observers);
   std::swap(b.last, b.current);
@@ -191,6 +201,8 @@ void MbarrierLedger::complete(MbarrierObject& b) {
 }
 
 void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
+  uint32_t inside = 0;
+  for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
     if (piece.shared) check_overwritten(who, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
   for (size_t i = 0; i < e.mbarriers.size(); ++i) {
@@ -203,6 +215,7 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
              .serial = b->serial,
              .bytes = e.mbarrier_bytes[i],
              .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
+             .inside = inside,
              .phase = b->number,
              .who = who,
              .clock = p_.causality.clock(p_.causality.index(who))};
@@ -212,12 +225,27 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
   }
 }
 
+// --- state tokens ---------------------------------------------------------------------------------
+void MbarrierLedger::note_token(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  if (form == nullptr || form->dst < 0) return;
+  const DecodedOperand& dst = p_.context.run.program->code[who.pc].operands[form->dst];
+  if (dst.kind != DecodedOperand::Kind::lanes || dst.width != 64) return;
+  Token& token = tokens_[{p_.causality.index(who), dst.slot.offset}];
+  token.address = b.address;
+  token.serial = b.serial;
+  token.phase = b.number;
+  token.values[static_cast<size_t>(std::countr_zero(e.lanes))] = e.before;
+}
+
 // --- waits ----------------------------------------------------------------------------------------
 void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return check_dead(who, e);
   use(*b, who);
   check_placement(*b, who);
+  if (!e.parity_known && e.succeeded) check_token(*b, who);
+  last_waits_[p_.causality.index(who)] = b->address;
   MbarrierUser& u = b->users[p_.causality.index(who)];
   u.wait = {.any = true,
             .succeeded = e.succeeded,
@@ -283,8 +311,12 @@ void MbarrierLedger::accessed(const Origin& who, const Access& a) {
 }
 
 void MbarrierLedger::ended() {
-  for (const auto& [address, b] : objects_)
-    if (b.alive) check_balance(b);
+  for (const auto& [address, b] : objects_) {
+    if (!b.alive) continue;
+    check_balance(b);
+    if (b.current.arrivals() != 0) continue;
+    for (const Observation& a : b.current.announcements) check_late_announcement(b, a.warp);
+  }
 }
 
 bool MbarrierLedger::result_used(uint32_t pc) const {

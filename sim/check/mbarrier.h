@@ -1,6 +1,7 @@
 #pragma once
 // What is known of every mbarrier object: who signalled in this phase and the last, who has observed
 // it; and the rules of its use (PTX, "mbarrier").
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,8 +21,14 @@ struct Signal {
   uint32_t nth = 0;  // the warp's n-th execution of the instruction
   uint32_t arrivals = 0;
   int64_t expected = 0, delivered = 0;  // bytes
+  int64_t inside = 0;                   // of those delivered: read from inside the tensor
   bool async = false;                   // by an operation that `who` issued
 };
+
+// What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
+// (4204), what one of several copies delivers (4208), another number (4203).
+struct MbarrierPhase;
+uint32_t bytes_code(const MbarrierPhase& phase);
 
 // A warp saw that a phase had completed, between these times of it.
 struct Observation {
@@ -93,7 +100,7 @@ struct ForcedPhases {
 
 class MbarrierLedger {
  public:
-  explicit MbarrierLedger(const Protocol& protocol) : p_(protocol) {}
+  explicit MbarrierLedger(const Protocol& protocol) : p_(protocol), last_waits_(protocol.causality.warps()) {}
 
   void mbarrier(const Origin& who, const MbarrierEvent& e);
   void issued(const Origin& who, const AsyncIssue& e);
@@ -117,7 +124,7 @@ class MbarrierLedger {
  private:
   struct Flight {  // an operation's signal that has not come
     uint64_t id = 0;
-    uint32_t address = 0, serial = 0, bytes = 0, nth = 0;
+    uint32_t address = 0, serial = 0, bytes = 0, nth = 0, inside = 0;
     int64_t phase = 0;
     Origin who;
     Causality::Clock clock;
@@ -129,9 +136,11 @@ class MbarrierLedger {
   void wait(const Origin& who, const MbarrierEvent& e);
   void observe(MbarrierObject& b, const Origin& who);
   void complete(MbarrierObject& b);
-  void note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth);
+  void note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth,
+                   uint32_t inside);
+  void note_token(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
   MbarrierObject* live(uint32_t address);
-  uint32_t land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
+  uint32_t land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t& inside);
   void use(MbarrierObject& b, const Origin& who);
   bool known(const std::vector<Observation>& list, const Origin& who) const;
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
@@ -149,6 +158,10 @@ class MbarrierLedger {
   void check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
   void check_overwritten(const Origin& who, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);
+  void check_late_announcement(const MbarrierObject& b, uint32_t warp);
+  void check_token(const MbarrierObject& b, const Origin& who);
+  const MbarrierObject* stale_wait(const Origin& who) const;
+  void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& who);
   void check_skipped(const MbarrierObject& b, const Origin& who);
   void judge_forced(MbarrierObject& b, const Origin& who);
   void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who, const char* why);
@@ -164,7 +177,14 @@ class MbarrierLedger {
     uint32_t address = 0;
     int64_t phase = 0;
   };
-  std::deque<Issued> issued_;  // the newest, by ascending id
+  struct Token {  // the state that an arrival gave
+    uint32_t address = 0, serial = 0;
+    int64_t phase = 0;
+    std::array<uint64_t, 32> values{};
+  };
+  std::map<std::pair<uint32_t, uint32_t>, Token> tokens_;  // by warp and offset of the register
+  std::vector<uint32_t> last_waits_;                       // by warp: address of the mbarrier; 0: none
+  std::deque<Issued> issued_;                              // the newest, by ascending id
   ForcedPhases forced_;
   mutable std::map<uint32_t, bool> result_used_;  // by pc
   Observed observed_;

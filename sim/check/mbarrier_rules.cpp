@@ -1,9 +1,13 @@
 // The rules of mbarrier objects: each breaks a sentence of PTX in an execution that took place.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
+#include <set>
 
 #include "sim/check/mbarrier.h"
+#include "sim/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -13,7 +17,27 @@ constexpr size_t partners_shown = 4;
 const char* phase_rule = "Phase of the mbarrier object";
 const char* lifetime_rule = "Lifetime of the mbarrier object";
 
+// One call site whose copies come from several warps: each delivers what was expected once.
+bool issued_by_many(const MbarrierPhase& p) {
+  std::set<uint32_t> warps, pcs;
+  for (const Signal& s : p.signals) {
+    if (s.delivered == 0) continue;
+    warps.insert(uint32_t{s.who.cta_rank} << 16 | s.who.warp);
+    pcs.insert(s.who.pc);
+  }
+  return warps.size() > 1 && pcs.size() == 1 && p.delivered() % p.expected() == 0;
+}
+
 }  // namespace
+
+uint32_t bytes_code(const MbarrierPhase& phase) {
+  const int64_t expected = phase.expected(), delivered = phase.delivered();
+  if (expected == 0) return 4201;
+  if (issued_by_many(phase)) return 4208;
+  int64_t inside = 0;
+  for (const Signal& s : phase.signals) inside += s.inside;
+  return inside == expected && inside < delivered ? 4204 : 4203;
+}
 
 Finding MbarrierLedger::finding(const MbarrierObject& b, std::string message,
                                 FindingSeverity severity) const {
@@ -261,6 +285,7 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_
   const bool observed = !b.last.observers.empty();
   if (observed && (async || known(b.last.observers, who))) return;
   b.overrun = true;
+  if (const MbarrierObject* waited = stale_wait(who)) return report_stale_wait(b, *waited, who);
   const Overrun o = overrun(b, who, nth, p_.mbarrier(b.address));
   const FindingKey key{o.code, who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
@@ -284,6 +309,101 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_
                   : fmt::format("no test_wait or try_wait has returned true for phase {}", b.last.number);
   f.rule = phase_rule;
   f.help = o.help;
+  p_.reporter().report(key, std::move(f));
+}
+
+// The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
+const MbarrierObject* MbarrierLedger::stale_wait(const Origin& who) const {
+  const uint32_t warp = p_.causality.index(who);
+  const MbarrierObject* b = find(last_waits_[warp]);
+  if (b == nullptr || !b->alive) return nullptr;
+  const LastWait& w = b->users[warp].wait;
+  return w.any && w.succeeded && w.repeated ? b : nullptr;
+}
+
+// A warp came round too early, because its wait passed for a phase of the round before.
+void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
+                                       const Origin& who) {
+  const uint32_t warp = p_.causality.index(who);
+  const LastWait& w = waited.users[warp].wait;
+  const uint32_t code = others_wait_otherwise(waited, warp, w.parity) ? 4115 : 4114;
+  const FindingKey key{code, w.pc, who.pc, waited.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f =
+      finding(waited,
+              fmt::format("the wait for parity {} of {} passed for phase {}, which the warp had seen before; "
+                          "so it arrives at {} before its phase {} was observed",
+                          static_cast<int>(w.parity), p_.mbarrier(waited.address), w.phase,
+                          p_.mbarrier(b.address), b.last.number),
+              FindingSeverity::error);
+  Origin wait = who;
+  wait.pc = w.pc;
+  f.sites = {p_.reporter().site(wait, "passes for an old phase"),
+             p_.reporter().site(who, "arrives a round too early")};
+  for (const MbarrierPhase* phase : {&waited.current, &waited.last})
+    for (const Signal& s : phase->signals)
+      if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
+  f.missing = fmt::format("a wait for phase {} (parity {})", w.phase + 1, 1 - static_cast<int>(w.parity));
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      code == 4115
+          ? "who waits at an mbarrier waits for every phase of it, or has a barrier of its own"
+          : "the parity of a slot's k-th use is k & 1: count the rounds through the slots, not the steps";
+  p_.reporter().report(key, std::move(f));
+}
+
+// expect_tx apart from the arrival, and no arrival of the phase is ordered after it.
+void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t warp) {
+  for (const Signal& s : b.current.signals) {
+    if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.who) != warp) continue;
+    const FindingKey key{4205, s.who.pc, b.init.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) return;
+    Finding f = finding(b,
+                        fmt::format("phase {} of {} can complete before {} bytes are announced to it",
+                                    b.current.number, p_.mbarrier(b.address), s.expected),
+                        FindingSeverity::error);
+    f.sites.push_back(signal_site(s));
+    for (const MbarrierPhase* phase : {&b.current, &b.last})
+      for (const Signal& other : phase->signals)
+        if (other.arrivals != 0 && f.sites.size() < partners_shown) f.sites.push_back(signal_site(other));
+    f.missing = "no arrival of the phase is ordered after the expect_tx";
+    f.rule = "mbarrier.expect_tx";
+    f.help =
+        "announce and arrive at once (mbarrier.arrive.expect_tx), or announce before the thread that arrives "
+        "goes on";
+    p_.reporter().report(key, std::move(f));
+    return;
+  }
+}
+
+// A state is good for the object that gave it, in its phase and while that is the last complete one.
+void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  if (form == nullptr || form->state < 0) return;
+  const DecodedOperand& state = p_.context.run.program->code[who.pc].operands[form->state];
+  if (state.kind != DecodedOperand::Kind::lanes || state.width != 64 || state.slot.constant) return;
+  const auto at = tokens_.find({p_.causality.index(who), state.slot.offset});
+  if (at == tokens_.end()) return;
+  const Token& token = at->second;
+  const uint8_t* registers = p_.cluster().ctas[who.cta_rank].warps[who.warp].registers;
+  const auto lane = static_cast<size_t>(std::countr_zero(who.lanes));
+  uint64_t value;
+  std::memcpy(&value, registers + state.slot.offset + 8 * lane, 8);
+  if (value != token.values[lane]) return;  // the register holds something else by now
+  const bool foreign = token.address != b.address || token.serial != b.serial;
+  if (!foreign && token.phase >= b.number - 1) return;
+  const FindingKey key{4123, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b,
+                      foreign ? fmt::format("a wait at {} with the state of {}", p_.mbarrier(b.address),
+                                            p_.mbarrier(token.address))
+                              : fmt::format("a wait at {} with the state of phase {}, phase {} is current",
+                                            p_.mbarrier(b.address), token.phase, b.number),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, "waits"), init_site(b)};
+  f.missing = "the state that the last arrival at this mbarrier gave";
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help = "a state names the phase of the arrival that gave it, of that mbarrier alone";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -374,7 +494,7 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Origin& 
 void MbarrierLedger::check_balance(const MbarrierObject& b) {
   const int64_t expected = b.current.expected(), delivered = b.current.delivered();
   if (expected == delivered) return;
-  const uint32_t code = expected == 0 ? 4201 : 4203;
+  const uint32_t code = bytes_code(b.current);
   const FindingKey key{code, b.current.signals.front().who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,

@@ -51,7 +51,11 @@ void NamedBarriers::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
   }
   check_twice(g, who, e.id);
   check_mixed(g, who, e.id);
-  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)});
+  check_count(who, e);
+  if (e.generation > 0)
+    if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, who, e.id);
+  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
+                        p_.causality.time(warp), p_.context.order.now(who)});
   r.arrivers.try_emplace(uint64_t{warp} << 32 | who.pc, who);
   p_.causality.release(warp, g.clock);
 }
@@ -62,7 +66,6 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, u
     const FindingKey key{4605, who.pc, a.who.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
-    f.severity = FindingSeverity::strict;
     f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", who.warp, id);
     f.object = fmt::format("barrier {}", id);
     f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(a.who, "arrived")};
@@ -72,6 +75,51 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, u
     p_.reporter().report(key, std::move(f));
     return;
   }
+}
+
+// Whoever arrives must know that the last round is complete, or it may become part of it.
+void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id) {
+  const uint32_t warp = p_.causality.index(who);
+  const BarrierArrival* unknown = nullptr;
+  bool took_part = false;
+  for (const BarrierArrival& a : last.arrivals) {
+    const uint32_t other = p_.causality.index(a.who);
+    took_part |= other == warp;
+    if (unknown == nullptr && !p_.causality.knows(warp, other, a.time) &&
+        !p_.context.order.before(a.point, who))
+      unknown = &a;
+  }
+  if (unknown == nullptr) return;
+  const FindingKey key{took_part ? 4605U : 4604U, who.pc, unknown->who.pc, id};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message =
+      took_part
+          ? fmt::format("warp {} arrives at barrier {} again before it knows that the last round is complete",
+                        who.warp, id)
+          : fmt::format("barrier {} serves two groups of warps at once: their rounds can mix", id);
+  f.object = fmt::format("barrier {}", id);
+  f.sites = {p_.reporter().site(who, "arrives"),
+             p_.reporter().site(unknown->who, "arrived in the round before")};
+  f.missing = "nothing orders this arrival after the completion of the round before";
+  f.rule = "bar, barrier";
+  f.help = took_part ? "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again"
+                     : "give each group of warps a barrier id of its own";
+  p_.reporter().report(key, std::move(f));
+}
+
+void NamedBarriers::check_count(const Origin& who, const CtaBarrierEvent& e) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
+  const FindingKey key{4603, who.pc, ~0U, e.id};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
+  f.object = fmt::format("barrier {}", e.id);
+  f.sites = {p_.reporter().site(who, "arrives")};
+  f.rule = "bar, barrier";
+  f.help = "an arrival needs the number of threads of the round: a multiple of 32, not 0";
+  p_.reporter().report(key, std::move(f));
 }
 
 void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id) {

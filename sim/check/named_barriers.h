@@ -13,6 +13,8 @@ namespace palladion::sim::check {
 struct BarrierArrival {
   Origin who;
   uint32_t nth = 0;
+  uint32_t time = 0;
+  Point point;
 };
 
 struct BarrierGeneration {
@@ -39,6 +41,8 @@ class NamedBarriers {
  private:
   BarrierGeneration& generation(NamedBarrierRecord& r, uint64_t number);
   void check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id);
+  void check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id);
+  void check_count(const Origin& who, const CtaBarrierEvent& e);
   void check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id);
 
   const Protocol& p_;
