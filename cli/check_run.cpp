@@ -50,9 +50,10 @@ void compare(CheckReport& report, const Subject& subject, const Options& options
   if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
 }
 
-std::string trial_text(const Trial& trial) {
+std::string trial_text(const CheckReport& report, const Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
-  const size_t n = r.findings.size();
+  const auto n = std::ranges::count_if(
+      report.findings, [&](const SeenFinding& s) { return s.schedules.back() == trial.schedule; });
   std::string text = n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s");
   if (r.interrupted) return text + ", interrupted";
   if (!r.completed) return text + ", not completed";
@@ -67,7 +68,7 @@ Outcome<void> try_schedule(CheckReport& report, Subject& subject, const Options&
   if (!result.errors.empty()) return failure_of(result.errors, subject.job.ptx);
   compare(report, subject, options, trial);
   merge_findings(report.findings, result.findings, trial.schedule, replay_command(options, trial.schedule));
-  fmt::print("{}", row(trial.schedule, trial_text(trial)));
+  fmt::print("{}", row(trial.schedule, trial_text(report, trial)));
   std::fflush(stdout);
   report.trials.push_back(std::move(trial));
   return {};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
 #include "cli/commands.h"
@@ -149,7 +148,7 @@ Outcome<void> write_sarif(const Subject& subject, const Options& options,
                                                                          : "run";
   run.command_line = command_line(options, command, {}, "");
   run.ptx_name = subject.ptx_name;
-  run.folder = std::filesystem::current_path().string();
+  run.folder = current_folder();
   run.suppressions = !options.suppress.empty();
   run.exit_code = code;
   if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)

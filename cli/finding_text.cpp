@@ -71,9 +71,15 @@ std::string frame_line(const sim::Site& s, const FindingView& view) {
                                   : read_source_line(s.source.file, s.source.line));
 }
 
+// Paths below the current folder are told from there.
+std::string within(const std::string& folder, const std::string& path) {
+  const bool below = !folder.empty() && path.starts_with(folder + "/");
+  return below ? path.substr(folder.size() + 1) : path;
+}
+
 std::string site_text(const sim::Site& s, const FindingView& view) {
   const auto dim = [&](const std::string& text) { return paint(text, Style::blue, view.color); };
-  const std::string place = place_of(s, view.ptx_name), line = frame_line(s, view);
+  const std::string place = within(view.folder, place_of(s, view.ptx_name)), line = frame_line(s, view);
   std::string out = dim("  --> ") + (place.empty() ? "an unknown place" : place);
   if (s.source.known() && s.ptx_line != 0) out += fmt::format(" (PTX line {})", s.ptx_line);
   out += '\n';
@@ -157,7 +163,8 @@ std::string finding_text(const SeenFinding& seen, const FindingView& view) {
   const bool graph = is_wait_graph(f);
   for (size_t i = 0; i < f.sites.size(); ++i) {
     out += site_text(f.sites[i], view);
-    if (graph) out += fmt::format("        waits for {}\n", f.notes[i]);
+    // Places of the graph that explain a wait, and wait for nothing themselves, say so.
+    if (graph && !f.notes[i].starts_with("nothing")) out += fmt::format("        waits for {}\n", f.notes[i]);
   }
   for (size_t i = graph ? f.sites.size() : 0; i < f.notes.size(); ++i) out += labelled("note", f.notes[i]);
   out += labelled("missing", f.missing);

@@ -66,6 +66,8 @@ bool same_mistake(const sim::Finding& a, const sim::Finding& b) {
     return false;
   // Without checkers there is no object, and the message says what was wrong.
   if (a.object.empty() && a.missing.empty() && !is_wait_graph(a) && a.message != b.message) return false;
+  // Who else waits is a matter of the schedule.
+  if (is_wait_graph(a) && is_wait_graph(b)) return same_place(a.sites.front(), b.sites.front());
   return std::ranges::equal(a.sites, b.sites, same_place);
 }
 

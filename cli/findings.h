@@ -41,7 +41,8 @@ bool same_mistake(const sim::Finding& a, const sim::Finding& b);
 // Adds one run's findings. Those seen before gain the schedule; within one run they gain counts.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
                     const std::string& schedule, const std::string& replay = {});
-// Errors first, then unknown, strict, unsupported; otherwise in the order in which they were seen.
+// Errors first, then unknown, strict, unsupported; what every schedule shows before what few do, which often
+// is its consequence; otherwise in the order in which they were seen.
 void sort_findings(std::vector<SeenFinding>& findings);
 
 struct FindingCounts {
@@ -58,6 +59,7 @@ ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
 struct FindingView {
   std::string ptx_name;  // of the file that PTX lines refer to
   std::string ptx;       // its text; may be empty
+  std::string folder;    // paths below it are told relative to it
   bool color = false;
   size_t limit = 20;     // findings shown in full
   size_t schedules = 1;  // that ran

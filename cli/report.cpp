@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/arg_words.h"
 #include "cli/term.h"
@@ -168,10 +169,16 @@ std::string describe_comparison(const NamedComparison& named) {
   return text;
 }
 
+std::string current_folder() {
+  std::error_code none;
+  return std::filesystem::current_path(none).string();
+}
+
 FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
   FindingView view;
   view.ptx_name = subject.ptx_name;
   view.ptx = subject.job.ptx;
+  view.folder = current_folder();
   view.color = wants_color(stream);
   view.limit = options.limit;
   return view;

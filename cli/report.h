@@ -62,6 +62,7 @@ std::string describe_subject(const Subject& subject);
 std::string describe_comparison(const NamedComparison& c);
 std::string hash_text(const kernels::Array& array);  // 16 hexadecimal digits
 std::string dims_text(const isa::Dim3& d);           // "132", "8x16", "2x2x2"
+std::string current_folder();                        // empty when it cannot be told
 // How findings of this subject are shown on a stream.
 FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"

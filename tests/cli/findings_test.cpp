@@ -104,6 +104,23 @@ TEST(Findings, CoverageIsOneLine) {
             "1 access, 64 asynchronous operations, 4 mbarrier phases (75 % forced), 0 barrier generations");
 }
 
+TEST(Findings, WhatEveryScheduleShowsComesBeforeWhatFewDo) {
+  std::vector<SeenFinding> all;
+  merge_findings(all, {two_roles_wait(), overwritten_tile()}, "functional");
+  merge_findings(all, {overwritten_tile()}, "latest");
+  sort_findings(all);
+  EXPECT_EQ(all[0].finding.code, "PLD4307");
+}
+
+TEST(Findings, DeadlocksAreOneWhoeverElseWaits) {
+  sim::Finding more = two_roles_wait();
+  more.sites.push_back(site_of("ring.cu", 50, "bar.sync 0;"));
+  more.notes.insert(more.notes.begin() + 2, "barrier 0");
+  EXPECT_TRUE(same_mistake(two_roles_wait(), more));
+  more.sites.front().source.line = 11;
+  EXPECT_FALSE(same_mistake(two_roles_wait(), more));
+}
+
 // ---- text ------------------------------------------------------------------------------------------
 TEST(FindingText, Golden) {
   auto all = seen_in({overwritten_tile(), two_roles_wait(), unaligned_branch()});
