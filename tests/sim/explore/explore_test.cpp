@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "programs.h"
 #include "sim/check/explore/forced.h"
+#include "tests/sim/explore/programs.h"
 
 namespace palladion::tests {
 namespace {

@@ -1,4 +1,4 @@
-#include "programs.h"
+#include "tests/sim/explore/programs.h"
 
 #include <fmt/format.h>
 

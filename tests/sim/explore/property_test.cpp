@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "programs.h"
 #include "sim/check/explore/forced.h"
+#include "tests/sim/explore/programs.h"
 
 namespace palladion::tests {
 namespace {
