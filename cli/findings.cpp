@@ -87,7 +87,9 @@ void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Findi
 }
 
 void sort_findings(std::vector<SeenFinding>& findings) {
-  std::ranges::stable_sort(findings, {}, [](const SeenFinding& s) { return rank_of(s.finding.severity); });
+  std::ranges::stable_sort(findings, {}, [](const SeenFinding& s) {
+    return std::pair(rank_of(s.finding.severity), -ptrdiff_t(s.schedules.size()));
+  });
 }
 
 FindingCounts count_findings(std::span<const SeenFinding> findings) {
