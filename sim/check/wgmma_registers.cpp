@@ -29,21 +29,27 @@ void WgmmaRegisters::executes(const Origin& who) {
   Warp& w = warp(who);
   for (const auto& part : analysis_.access(who.pc)) {
     judge_access(who, w, part);
-    Fragment& f = w.fragments[part.fragment];
-    f.touched_pc = who.pc;
-    f.touched_lanes = who.lanes;
-    f.touched_register = part.reg;
-    f.touched_fence = w.fences;
-    f.touched_by_write = part.writes;
+    touch(who, w, part, w.fragments[part.fragment]);
   }
+}
+
+// A copy does not hide what was done before it.
+void WgmmaRegisters::touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f) {
+  if (part.copies && f.touched_fence == w.fences && !f.touched_by_copy) return;
+  f.touched_pc = who.pc;
+  f.touched_lanes = who.lanes;
+  f.touched_register = part.reg;
+  f.touched_fence = w.fences;
+  f.touched_by_write = part.writes;
+  f.touched_by_copy = part.copies;
 }
 
 void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part) {
   const Fragment& f = w.fragments[part.fragment];
   if (in_flight(w, f.accumulator))
-    report_in_flight(who, w, part.reg, f.accumulator, true, part.writes);
+    report_in_flight(who, w, part, f.accumulator, true);
   else if (in_flight(w, f.a))
-    report_in_flight(who, w, part.reg, f.a, false, part.writes);
+    report_in_flight(who, w, part, f.a, false);
 }
 
 void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
@@ -73,15 +79,16 @@ void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_
       !same_shape(*analysis_.wgmma(earlier.pc)->wgmma, *o.wgmma))
     report_shape(who, earlier, analysis_.one_of(fragment, o.accumulator_registers));
   if (in_flight(w, f.a))
-    report_in_flight(who, w, analysis_.one_of(fragment, o.accumulator_registers), f.a, false, true);
+    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, o.accumulator_registers), true}, f.a,
+                     false);
 }
 
 void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t fragment) {
   const Fragment& f = w.fragments[fragment];
   if (touched(w, f)) judge_fence(who, w, fragment);
   if (in_flight(w, f.accumulator))
-    report_in_flight(who, w, analysis_.one_of(fragment, analysis_.wgmma(who.pc)->a_registers), f.accumulator,
-                     true, false);
+    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, analysis_.wgmma(who.pc)->a_registers)},
+                     f.accumulator, true);
 }
 
 void WgmmaRegisters::fenced(const Origin& who) {

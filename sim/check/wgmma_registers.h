@@ -36,7 +36,7 @@ class WgmmaRegisters {
     Use accumulator, a;
     uint32_t touched_pc = nowhere, touched_lanes = 0, touched_register = 0;
     uint64_t touched_fence = never;  // the fences before the last ordinary access
-    bool touched_by_write = false;
+    bool touched_by_write = false, touched_by_copy = false;
   };
   struct Warp {
     std::vector<Fragment> fragments;
@@ -71,8 +71,9 @@ class WgmmaRegisters {
   void judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment);
   void judge_a(const Origin& who, const Warp& w, uint32_t fragment);
   void judge_fence(const Origin& who, const Warp& w, uint32_t fragment);  // nowhere: all
-  void report_in_flight(const Origin& who, const Warp& w, uint32_t reg, const Use& use, bool accumulator,
-                        bool writes);
+  void touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
+  void report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access, const Use& use,
+                        bool accumulator);
   void report_shape(const Origin& who, const Use& earlier, uint32_t reg);
   void report_difference(const Origin& who, const Origin& other, bool at_end);
   Site past(const Origin& who, uint32_t pc, std::string what) const;

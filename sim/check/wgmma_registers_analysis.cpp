@@ -19,6 +19,11 @@ const T* effect_of(const MicroOp& op) {
 
 bool guarded(const MicroOp& op) { return op.guard >= 0; }
 
+bool is_copy(const MicroOp& op) {
+  return op.instruction != nullptr && op.instruction->op->name == "mov" &&
+         op.instruction->operands.back().is(isa::Operand::Kind::reg);
+}
+
 bool join_youngest(FlowState& into, const FlowState& from) {
   bool changed = false;
   for (size_t i = 0; i < into.size(); ++i) {
@@ -176,12 +181,13 @@ void WgmmaAnalysis::add_access(const Program& program, uint32_t pc, const FlowSt
                                const FlowState& exposed) {
   if (wgmma_[pc] != 0) return;
   Access access;
+  const bool copies = is_copy(program.code[pc]);
   for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
     if (fragment_of_[use.reg] == 0) return;
     const uint32_t f = fragment_of_[use.reg] - 1;
     if (ages[f] == idle && exposed[f] == 0) return;
     const auto same = [&](const Part& p) { return p.fragment == f && p.writes == use.writes; };
-    if (std::ranges::none_of(access, same)) access.push_back({f, use.reg, use.writes});
+    if (std::ranges::none_of(access, same)) access.push_back({f, use.reg, use.writes, copies});
   });
   if (access.empty()) return;
   accesses_.push_back(std::move(access));

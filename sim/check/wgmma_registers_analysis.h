@@ -26,6 +26,7 @@ class WgmmaAnalysis {
     uint32_t fragment = 0;
     uint32_t reg = 0;  // a register of it
     bool writes = false;
+    bool copies = false;  // a mov between registers: compilers leave many, and ptxas makes them vanish
   };
   using Access = std::vector<Part>;
   const Access& access(uint32_t pc) const { return accesses_[access_[pc] - 1]; }

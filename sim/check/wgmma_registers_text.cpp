@@ -32,8 +32,9 @@ std::string WgmmaRegisters::object(const Origin& who, uint32_t reg,
   return fmt::format("register {}`{}` of warp {}", which, name(reg), who.warp);
 }
 
-void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, uint32_t reg, const Use& use,
-                                      bool accumulator, bool writes) {
+void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access,
+                                      const Use& use, bool accumulator) {
+  const bool writes = access.writes;
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
   const uint32_t code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
   const FindingKey key{code, use.pc, who.pc, 0};
@@ -41,14 +42,15 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, uint32_t
   const auto& o = *analysis_.wgmma(use.pc);
   const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
   Finding f;
-  // Both read A's registers, so the values are right; the text allows no access at all.
-  f.severity = accumulator || writes ? FindingSeverity::error : FindingSeverity::strict;
+  // When both read A's registers the values are right, though the text allows no access at all.
+  const bool harmless = access.copies || !(accumulator || writes);
+  f.severity = !harmless ? FindingSeverity::error : FindingSeverity::strict;
   f.message = fmt::format("{} register `{}` is {} while the wgmma that {} it may still run",
-                          accumulator ? "accumulator" : "A-fragment", name(reg), writes ? "written" : "read",
-                          accumulator ? "accumulates in" : "reads");
+                          accumulator ? "accumulator" : "A-fragment", name(access.reg),
+                          writes ? "written" : "read", accumulator ? "accumulates in" : "reads");
   f.sites.push_back(context_.reporter.site(who, writes ? "writes the register" : "reads the register"));
   f.sites.push_back(past(who, use.pc, "asynchronous, still in flight"));
-  f.object = object(who, reg, among);
+  f.object = object(who, access.reg, among);
   const bool committed = use.group < w.commits;
   if (waited) {
     f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
@@ -92,6 +94,7 @@ void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t frag
     Origin before = origin_at(*context_.run.program, who.cta_rank, who.warp, t.touched_lanes, t.touched_pc);
     f.sites.push_back(
         context_.reporter.site(before, t.touched_by_write ? "writes the register" : "reads the register"));
+    if (t.touched_by_copy) f.severity = FindingSeverity::strict;
     f.object = object(who, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = "a wgmma.fence between the access and the wgmma: the wgmma touches registers asynchronously";
   }

@@ -140,6 +140,17 @@ TEST(WgmmaRegisters, WaitThatDoesNotCover) {
               ElementsAre("PLD4405 @2 @1 @3"));
 }
 
+// Compilers copy tied operands, and ptxas makes the copies vanish.
+TEST(WgmmaRegisters, CopiesBreakTheLetterOnly) {
+  const std::string copy = "  mov.f32 %f10, %f0; // @2\n";
+  EXPECT_THAT(run(zero + fence + mma(acc, "// @1") + commit + copy + wait(0)), ElementsAre("PLD4403? @2 @1"));
+  EXPECT_THAT(run(zero + fence + mma0 + commit + wait(0) + copy + mma(acc, "// @1") + commit + wait(0)),
+              ElementsAre("PLD4401? @1 @2"));
+  EXPECT_THAT(run(zero + fence + mma0 + commit + wait(0) + use + "// @3\n" + copy + mma(acc, "// @1") +
+                  commit + wait(0)),
+              ElementsAre("PLD4401 @1 @3"));
+}
+
 // Two chains in turn: wait_group 1 is enough for the older one.
 TEST(WgmmaRegisters, PingPongIsSilentAndUnwatched) {
   const std::string other = "%f10, %f11, %f12, %f13";
