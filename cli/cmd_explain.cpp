@@ -52,6 +52,8 @@ void print_pairs(const CodeText& code) {
     const TwinText twins = twin_text(pair);
     print_example("wrong", twins.wrong);
     print_example("right", twins.right);
+    if (twins.wrong.empty() && twins.right.empty())
+      fmt::print("  both are recorded in C++: kernels/zoo, \"{}\"\n", pair.name);
   }
 }
 

@@ -1,6 +1,9 @@
 #include "cli/twin_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "cli/arg_words.h"
 #include "isa/print.h"
@@ -58,7 +61,14 @@ std::string one_side(const std::vector<Step>& steps, const std::vector<bool>& sh
   return out;
 }
 
-std::string text_of(const kernels::Job& job) { return job.ptx.empty() ? isa::print(*job.module) : job.ptx; }
+std::string dims(const isa::Dim3& d) { return fmt::format("{},{},{}", d.x, d.y, d.z); }
+
+// The launch is part of it: some twins differ in nothing else.
+std::string text_of(const kernels::Job& job) {
+  return fmt::format("// grid {}, block {}, cluster {}, {} bytes of dynamic shared memory\n{}",
+                     dims(job.grid), dims(job.block), dims(job.cluster), job.dynamic_shared,
+                     job.ptx.empty() ? isa::print(*job.module) : job.ptx);
+}
 
 }  // namespace
 

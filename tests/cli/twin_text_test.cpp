@@ -17,6 +17,15 @@ TEST(TwinText, DistantDifferencesAreApart) {
   EXPECT_EQ(twins.right, "> y\n  2\n  3\n  ...\n  6\n  7\n> y\n");
 }
 
+// Of recorded pairs, explain tells the name where nearly all of the PTX differs.
+TEST(TwinText, EveryPairInPtxShowsWhatDiffers) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+    const TwinText twins = twin_text(pair);
+    if (pair.make(true).job.ptx.empty()) continue;
+    EXPECT_NE(twins.wrong + twins.right, "") << pair.name;
+  }
+}
+
 TEST(TwinText, LayoutSaysNothing) {
   const TwinText twins = where_apart("a\n\nb  \n", "a\nb\n");
   EXPECT_EQ(twins.wrong + twins.right, "");
