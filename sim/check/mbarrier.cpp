@@ -252,6 +252,7 @@ void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
             .parity = e.parity,
             .phase = e.succeeded ? b->number - 1 : b->number,
             .ignored = !result_used(who.pc),
+            .by_state = !e.parity_known,
             .repeated = e.succeeded && u.observed == b->number - 1,
             .pc = who.pc,
             .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
@@ -367,7 +368,7 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
           parity, name, 1 - parity);
     } else {
       const bool skips = others_wait_otherwise(*b, warp, w.parity);
-      v.code = skips ? 4115 : 4114;
+      v.code = w.by_state ? 4123 : skips ? 4115 : 4114;
       v.text =
           fmt::format("the wait for parity {} of {} passed for phase {}{}; the copy belongs to phase {}",
                       parity, name, w.phase, w.repeated ? ", which the warp had seen before" : "", i->phase);

@@ -55,6 +55,7 @@ struct LastWait {
   bool any = false, succeeded = false, parity = false;
   int64_t phase = 0;      // that it observed, or waits for
   bool ignored = false;   // no instruction looks at its result
+  bool by_state = false;  // not by parity
   bool repeated = false;  // it had observed that phase before
   uint32_t pc = 0, nth = 0;
 };

@@ -326,7 +326,8 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
                                        const Origin& who) {
   const uint32_t warp = p_.causality.index(who);
   const LastWait& w = waited.users[warp].wait;
-  const uint32_t code = others_wait_otherwise(waited, warp, w.parity) ? 4115 : 4114;
+  const bool others = others_wait_otherwise(waited, warp, w.parity);
+  const uint32_t code = w.by_state ? 4123 : others ? 4115 : 4114;
   const FindingKey key{code, w.pc, who.pc, waited.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =

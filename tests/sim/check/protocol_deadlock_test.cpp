@@ -1,0 +1,105 @@
+// What a report of a deadlock says, and how soon one is recognised.
+#include "tests/sim/check/protocol_run.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ProtocolDeadlock, AnArrivalThatNobodyGives) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  setp.eq.u32 %p3, %r2, 0;
+  @%p3 bra $arrive;
+)" + wait("$w", "full", "0") + R"(
+  ret;
+$arrive:
+  mbarrier.arrive.shared.b64 _, [full];
+  ret;)",
+                                               33, 1),
+                                {64, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4101"));
+  const Finding& f = c.result.findings[0];
+  EXPECT_TRUE(f.fatal);
+  EXPECT_THAT(f.message, HasSubstr("1 of 33 arrivals of phase 0 of mbarrier `full` are missing"));
+  EXPECT_EQ(f.sites[0].warp, 1U);
+  EXPECT_THAT(f.notes[0], HasSubstr("32 of 33 arrivals have come"));
+  EXPECT_THAT(f.notes, Contains(HasSubstr("could still arrive: nobody")));
+  EXPECT_THAT(f.notes, Contains(HasSubstr("warp 0 32 times")));
+}
+
+TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  @%p1 bra $w;
+  mbarrier.expect_tx.relaxed.cta.shared.b64 [full], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+)" + wait("$w", "full", "0") + "  ret;",
+                                               1, 1),
+                                {32, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4202"));
+  EXPECT_THAT(c.result.findings[0].notes[0], HasSubstr("256 of 256 expected bytes"));
+}
+
+TEST(ProtocolDeadlock, TurnsThatNobodyBegins) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  setp.eq.u32 %p3, %r2, 0;
+  @%p3 bra $first;
+  barrier.sync 2, 64;
+  barrier.arrive 1, 64;
+  ret;
+$first:
+  barrier.sync 1, 64;
+  barrier.arrive 2, 64;
+  ret;)",
+                                               1, 1),
+                                {64, 1, 1});
+  EXPECT_THAT(codes(c), ElementsAre("PLD4904"));
+}
+
+std::string spin(const std::string& load) {
+  return with_mbarriers("$spin:\n  " + load + R"(
+  setp.ne.u32 %p2, %r5, 1;
+  @%p2 bra $spin;
+  ret;)",
+                        1, 1);
+}
+
+TEST(ProtocolDeadlock, SpinsAreRecognisedInLittleWork) {
+  for (const char* load : {"ld.volatile.shared.u32 %r5, [tile];", "ld.acquire.gpu.global.u32 %r5, [%rd1];"}) {
+    for (const RunOptions& o : every_schedule()) {
+      const Checked c = run_checked(spin(load), {256, 1, 1}, {}, o);
+      ASSERT_THAT(codes(c), ElementsAre("PLD3080")) << name(o.schedule) << ' ' << load;
+      EXPECT_LT(c.result.instructions, 20'000'000U) << name(o.schedule) << ' ' << load;
+    }
+  }
+}
+
+// A spin that ends by itself, after far more polls than a spin that cannot end is given.
+TEST(ProtocolDeadlock, ASpinThatCountsGoesOn) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  mov.u32 %r6, 0;
+$spin:
+  ld.volatile.shared.u32 %r5, [tile];
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, 500000;
+  @%p2 bra $spin;
+  ret;)",
+                                               1, 1),
+                                {64, 1, 1});
+  EXPECT_THAT(codes(c), ::testing::IsEmpty()) << PtxRunner::describe(c.result);
+}
+
+TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfBytesThatNobodyAnnounced) {
+  std::vector<uint32_t> array(64);
+  PtxRunner runner(ptx(with_mbarriers(wait("$w", "full", "0") + "  ret;", 1, 1)));
+  const RunResult r = runner.array(array).shape({1, 1, 1}, {32, 1, 1}).run();
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].code, "PLD3080");
+  EXPECT_THAT(r.findings[0].notes[0], HasSubstr("0 of 1 arrivals have come"));
+  EXPECT_THAT(r.findings[0].notes[0], Not(HasSubstr("bytes")));
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing

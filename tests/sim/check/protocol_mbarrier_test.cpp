@@ -1,0 +1,134 @@
+// Rules of mbarriers: phases, counts, life.
+#include "tests/sim/check/protocol_run.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Warp 0 fills, warp 1 frees, four times.
+std::string ring(const std::string& producer_parity) {
+  return with_mbarriers(R"(
+  mov.u32 %r3, 0;
+  setp.ne.u32 %p3, %r2, 0;
+  @%p3 bra $consume;
+$produce:
+  and.b32 %r4, %r3, 1;
+  xor.b32 %r4, %r4, )" + producer_parity +
+                            ";\n" + wait("$w_empty", "empty", "%r4") + R"(
+  mbarrier.arrive.shared.b64 _, [full];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p4, %r3, 4;
+  @%p4 bra $produce;
+  ret;
+$consume:
+  and.b32 %r4, %r3, 1;
+)" + wait("$w_full", "full", "%r4") +
+                            R"(
+  mbarrier.arrive.shared.b64 _, [empty];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p4, %r3, 4;
+  @%p4 bra $consume;
+  ret;)",
+                        32, 32);
+}
+
+TEST(ProtocolMbarrier, ARightRingIsSilentAndForced) {
+  for (const RunOptions& o : every_schedule()) {
+    const Checked c = run_checked(ring("1"), {64, 1, 1}, {}, o);
+    EXPECT_THAT(codes(c), IsEmpty()) << name(o.schedule) << PtxRunner::describe(c.result);
+    EXPECT_EQ(c.coverage.forced_phases, 8U);
+    EXPECT_EQ(c.coverage.unforced_phases, 0U) << c.coverage.unforced_reason;
+  }
+}
+
+TEST(ProtocolMbarrier, AProducerThatStartsWithParityZeroDeadlocks) {
+  const Checked c = run_checked(ring("0"), {64, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4901"));
+  EXPECT_THAT(c.result.findings[0].notes, Contains(HasSubstr("cycle: warp")));
+}
+
+TEST(ProtocolMbarrier, ArrivalsAheadOfAnyWait) {
+  for (const RunOptions& o : every_schedule()) {
+    const Checked c = run_checked(with_mbarriers(R"(
+  mbarrier.arrive.shared.b64 _, [full];
+  mbarrier.arrive.shared.b64 _, [full];
+  ret;)",
+                                                 32, 1),
+                                  {32, 1, 1}, {}, o);
+    ASSERT_THAT(codes(c), ElementsAre("PLD4112")) << name(o.schedule);
+    EXPECT_THAT(c.result.findings[0].object, HasSubstr("`full`"));
+  }
+}
+
+TEST(ProtocolMbarrier, LanesThatRunThroughPhases) {
+  const Checked c =
+      run_checked(with_mbarriers("  mbarrier.arrive.shared.b64 _, [full];\n  ret;", 4, 1), {32, 1, 1});
+  EXPECT_THAT(codes(c), ElementsAre("PLD4104"));
+}
+
+TEST(ProtocolMbarrier, AThirdWarpThatWasNotCounted) {
+  const Checked c =
+      run_checked(with_mbarriers("  mbarrier.arrive.shared.b64 _, [full];\n  ret;", 32, 1), {64, 1, 1});
+  EXPECT_THAT(codes(c), ElementsAre("PLD4102"));
+}
+
+TEST(ProtocolMbarrier, InitialisedTwice) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  @!%p1 mbarrier.init.shared.b64 [full], 1;
+  ret;)",
+                                               1, 1),
+                                {32, 1, 1});
+  EXPECT_THAT(codes(c), ElementsAre("PLD4109"));
+}
+
+TEST(ProtocolMbarrier, UsedAfterInval) {
+  const Checked c = run_checked(with_mbarriers(R"(
+  @!%p1 mbarrier.inval.shared.b64 [full];
+  bar.sync 0;
+  mbarrier.arrive.shared.b64 _, [full];
+  ret;)",
+                                               32, 1),
+                                {32, 1, 1});
+  EXPECT_THAT(codes(c), ::testing::UnorderedElementsAre("PLD3044", "PLD4108"));
+}
+
+// One lane expects 256 bytes and loads them into `tile`.
+std::string load(int expected) {
+  return R"(
+  @%p1 bra $loaded;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], )" +
+         std::to_string(expected) + R"(;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+$loaded:
+)";
+}
+
+TEST(ProtocolMbarrier, NobodyWaitsForACopy) {
+  for (const RunOptions& o : every_schedule()) {
+    const Checked c = run_checked(with_mbarriers(load(256) + "  ret;", 1, 1), {32, 1, 1}, {}, o);
+    ASSERT_THAT(codes(c), ElementsAre("PLD4118")) << name(o.schedule);
+    EXPECT_THAT(c.result.findings[0].object, HasSubstr("`tile`"));
+  }
+}
+
+TEST(ProtocolMbarrier, AnAwaitedCopyIsSilent) {
+  for (const RunOptions& o : every_schedule()) {
+    const Checked c =
+        run_checked(with_mbarriers(load(256) + wait("$w", "full", "0") + "  ret;", 1, 1), {64, 1, 1}, {}, o);
+    EXPECT_THAT(codes(c), IsEmpty()) << name(o.schedule) << PtxRunner::describe(c.result);
+  }
+}
+
+TEST(ProtocolMbarrier, TooManyBytesExpected) {
+  const Checked c =
+      run_checked(with_mbarriers(load(512) + wait("$w", "full", "0") + "  ret;", 1, 1), {32, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4203"));
+  EXPECT_THAT(c.result.findings[0].message, HasSubstr("512 bytes were expected and 256 delivered"));
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
