@@ -37,8 +37,8 @@ class Bound {
       if (buffer.role == Role::out) poison(arrays_[i]);
     }
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
-    bases_.push_back(
-        memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name));
+    bases_.push_back(memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()},
+                                  buffer.name, buffer.role == Role::out));
   }
 
   Job& job_;

@@ -41,6 +41,7 @@ void Checker::start(const RunView& run) {
   run_ = run;
   analysis_ = std::make_unique<WatchAnalysis>(*run.program);
   global_ = std::make_unique<GlobalMemoryChecks>(*run.memory);
+  arrays_ = std::make_unique<ArrayBounds>(run_);
   sums_ = std::make_unique<SumsOfRun>();
   locations_.clear();
   findings_.clear();
@@ -51,7 +52,7 @@ void Checker::start(const RunView& run) {
 
 std::unique_ptr<ClusterObserver> Checker::observe(ClusterState& cluster) {
   if (!options_.any()) return nullptr;
-  return std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, locations_);
+  return std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_);
 }
 
 bool Checker::watches(uint32_t pc) const { return analysis_->watches(pc, options_); }

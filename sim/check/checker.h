@@ -24,6 +24,7 @@ struct Coverage {
   std::vector<std::string> incomplete;    // why something could not be judged
 };
 
+class ArrayBounds;
 class SumsOfRun;
 struct WatchAnalysis;
 
@@ -51,6 +52,7 @@ class Checker final : public Observer {
   Options options_;
   RunView run_;
   std::unique_ptr<WatchAnalysis> analysis_;
+  std::unique_ptr<ArrayBounds> arrays_;
   std::unique_ptr<SumsOfRun> sums_;
   Locations locations_;
   std::unique_ptr<GlobalMemoryChecks> global_;

@@ -4,7 +4,7 @@ namespace palladion::sim::check {
 
 // The order of construction is the order of the members; each part sees those before it.
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
-                               const WatchAnalysis& analysis, Locations& locations)
+                               const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations)
     : options_(options),
       order_(cluster, locations),
       reporter_(run, cluster),
@@ -13,7 +13,8 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       shared_races_(context_, order_, ledger_, options_),
       global_races_(context_, order_, ledger_, options_),
       memory_(context_, order_, shared_races_),
-      watch_(context_, analysis, options_) {
+      watch_(context_, analysis, options_),
+      bounds_(context_, arrays) {
   shared_races_.use(memory_.records());
 }
 
@@ -29,6 +30,7 @@ void ClusterChecker::accessed(const Origin& who, const Access& a) {
   if (options_.barrier) ledger_.accessed(who, a);
   memory_.accessed(who, a);
   watch_.accessed(who, a);
+  if (options_.memory) bounds_.accessed(who, a);
 }
 
 void ClusterChecker::fenced(const Origin& who) {
@@ -87,6 +89,7 @@ void ClusterChecker::issued(const Origin& who, const AsyncIssue& e) {
   order_.issued(who, op);
   memory_.issued(who, e, op, order_.issuers_view(who, *op));
   watch_.issued(who, e);
+  if (options_.memory) bounds_.issued(who, e);
 }
 
 void ClusterChecker::async_landed(uint64_t id) {
@@ -109,9 +112,8 @@ void ClusterChecker::waited(const Origin& who, GroupKind kind, uint64_t allowed,
   watch_.waited(who, kind, allowed, read_only);
 }
 
-void ClusterChecker::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) {
-  reporter_.arrival_deferred(who, id, awaited);
-  order_.arrival_deferred(who, id, awaited);
+void ClusterChecker::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t>) {
+  order_.arrival_deferred(who, id);
 }
 
 void ClusterChecker::registers_set(const Origin& who, uint32_t before, uint32_t after) {

@@ -1,5 +1,6 @@
 #pragma once
 // One cluster's checker: hands every event to the parts that judge it.
+#include "sim/check/bounds.h"
 #include "sim/check/checker.h"
 #include "sim/check/happens_before.h"
 #include "sim/check/ledger.h"
@@ -12,7 +13,7 @@ namespace palladion::sim::check {
 class ClusterChecker final : public ClusterObserver {
  public:
   ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
-                 const WatchAnalysis& analysis, Locations& locations);
+                 const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations);
 
   void reached(const Origin& who) override;
   void executes(const Origin& who) override;
@@ -51,6 +52,7 @@ class ClusterChecker final : public ClusterObserver {
   RaceReporter shared_races_, global_races_;
   MemoryChecks memory_;
   WatchParts watch_;
+  Bounds bounds_;
   uint64_t async_operations_ = 0, generations_ = 0;
   bool timing_dependent_ = false;
 };

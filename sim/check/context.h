@@ -94,6 +94,14 @@ std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint3
 // "`c` bytes [0, 128)" of a global address.
 std::string global_name(const RunView& run, uint64_t address, uint64_t bytes);
 
+// An array of shared memory that has a name.
+struct SharedObject {
+  std::string name;
+  uint64_t base = 0, bytes = 0;  // offset in the CTA's window
+};
+// The author's own names, where the module has them, and those of symbols.
+std::vector<SharedObject> shared_objects(const RunView& run);
+
 // A Site without role and occurrence, for those who have no Reporter.
 Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& who);
 

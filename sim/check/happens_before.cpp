@@ -106,6 +106,9 @@ void HappensBefore::acquire(const Origin& who, const std::vector<Released>& all,
   for (const Released& r : all) {
     const bool included =
         r.cta == who.cta_rank || (r.scope >= isa::Scope::cluster && scope >= isa::Scope::cluster);
+    if (!included)
+      drop(r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope, who,
+           who);
     acquire(index(who), who.lanes, *r.view, included);
   }
 }
@@ -304,6 +307,11 @@ void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
   for (const auto& op : b.completed.operations) publish(*op, who, {.lanes = who.lanes, .rank = rank});
 }
 
+bool HappensBefore::issuer_waits(const AsyncRecord& op) const {
+  if (op.group == GroupKind::none || op.cluster != cluster_) return false;
+  return (warps_[index(op.issuer)].waited[static_cast<size_t>(op.group) - 1] & op.issuer.lanes) != 0;
+}
+
 bool HappensBefore::has_unacquired() const {
   return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
 }
@@ -413,10 +421,11 @@ void HappensBefore::issued(const Origin& who, const std::shared_ptr<AsyncRecord>
   warps_[index(who)].groups[static_cast<size_t>(op->group) - 1].push_back({op, who.lanes});
 }
 
-void HappensBefore::arrival_deferred(const Origin&, uint64_t id, std::span<const uint64_t> awaited) {
+// All copies that these lanes have issued and not waited for, landed or not.
+void HappensBefore::arrival_deferred(const Origin& who, uint64_t id) {
   auto& all = deferred_[id];
-  for (const uint64_t a : awaited)
-    if (const auto op = in_flight_.find(a); op != in_flight_.end()) all.push_back(op->second);
+  for (const Issued& i : warps_[index(who)].groups[static_cast<size_t>(GroupKind::cp_async) - 1])
+    if (i.op != nullptr && (i.lanes & who.lanes) != 0) all.push_back(i.op);
 }
 
 void HappensBefore::landed(uint64_t id) {
@@ -437,6 +446,7 @@ void HappensBefore::committed(const Origin& who, GroupKind kind) {
 // The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
 void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) {
   auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
+  warps_[index(who)].waited[static_cast<size_t>(kind) - 1] |= who.lanes;
   std::array<uint64_t, 32> commits{};
   advance(index(who), who.pc);
   for (auto i = journal.rbegin(); i != journal.rend(); ++i) {

@@ -31,7 +31,8 @@ using Locations = std::unordered_map<uint64_t, Location>;
 
 // An edge that was not made, kept to explain a race.
 struct DroppedEdge {
-  enum class Why : uint8_t { relaxed, scope } why = Why::relaxed;
+  // release_scope: the release itself was of .cta scope; scope: only the acquire was.
+  enum class Why : uint8_t { relaxed, scope, release_scope } why = Why::relaxed;
   Origin releaser, acquirer;
 };
 
@@ -82,7 +83,7 @@ class HappensBefore final : public OrderQueries {
   void issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op);
   // What the issuers of an operation know: of a wgmma, all its warps.
   ViewRef issuers_view(const Origin& who, const AsyncRecord& op);
-  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited);
+  void arrival_deferred(const Origin& who, uint64_t id);
   void landed(uint64_t id);
   void committed(const Origin& who, GroupKind kind);
   void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
@@ -90,6 +91,8 @@ class HappensBefore final : public OrderQueries {
   uint32_t warps_per_cta() const { return warps_per_cta_; }
 
   // --- explanations ---
+  // Has the thread that issued the operation ever waited for groups of its kind?
+  bool issuer_waits(const AsyncRecord& op) const;
   // Somebody read a released flag by a relaxed access and has not fenced since.
   bool has_unacquired() const;
   const std::deque<DroppedEdge>& dropped() const { return dropped_; }
@@ -113,6 +116,7 @@ class HappensBefore final : public OrderQueries {
     isa::Scope fenced_scope = isa::Scope::cta;
     std::vector<std::pair<uint32_t, Released>> seen;  // by the lanes of the mask
     std::deque<Issued> groups[3];
+    uint32_t waited[3] = {};              // lanes that have ever executed a wait_group
     std::vector<uint32_t> release_sites;  // by time: pc
 
     const ViewRef& view(uint32_t lane) const { return split ? (*split)[lane] : all; }

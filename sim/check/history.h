@@ -37,12 +37,21 @@ struct AsyncRecord {
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
   std::vector<Publication> published;
+  std::shared_ptr<AsyncRecord> overwrote;             // whose bytes it raced to overwrite; null: nobody's
   std::vector<std::pair<uint32_t, uint32_t>> joined;  // of a wgmma: warps and times of their issue
 };
 
 // One execution of an instruction that touched memory, or several in one interval of the warp's time.
 struct Record {
-  enum Flags : uint8_t { reads = 1, writes = 2, strong = 4, atomic = 8, barrier = 16, tensormap = 32 };
+  enum Flags : uint8_t {
+    reads = 1,
+    writes = 2,
+    strong = 4,
+    atomic = 8,
+    barrier = 16,
+    tensormap = 32,
+    fill = 64
+  };
   uint32_t cluster = 0;
   uint32_t pc = 0;
   uint32_t time = 0;

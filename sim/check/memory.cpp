@@ -297,8 +297,18 @@ void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::sha
     for (const Piece& p : pieces) append(log_, g, {.address = p.address, .bytes = p.bytes});
     log_.accesses.push_back(std::move(g));
   };
+  const auto act_fill = [&] {
+    if (e.fills.empty()) return;
+    record.flags = Record::writes | Record::fill;
+    actor.record = records_.add(record);
+    actor.rank = static_cast<uint32_t>(e.fills.front().address >> cta_rank_shift);
+    detector_.begin(actor, false);
+    for (const Piece& p : e.fills) touch_shared(detector_, p.address, p.bytes, 0, every_lane);
+    detector_.end();
+  };
   act(e.reads, false);
   act(e.writes, true);
+  act_fill();
   const bool in_global = e.tensor_map != 0 && where(isa::Space::generic, e.tensor_map) == Where::global &&
                          context_.run.memory->lookup(e.tensor_map) != nullptr;
   if (!in_global) return;
@@ -384,12 +394,13 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
   Detector detector(pool_, records_, sink);
   for (GlobalAccess& g : log.accesses) {
     uint32_t record = 0;
+    bool defined = true;
     for (uint32_t i = 0; i < g.touches; ++i) {
       const GlobalTouch& t = log.touches[g.first_touch + i];
       const Allocation* allocation = memory_.lookup(t.address);
       if (allocation == nullptr) continue;
       Area& area = areas_[allocation->base];
-      if (!g.actor.writes && !area.written) {
+      if (!g.actor.writes && !area.written && !allocation->undefined) {
         if (area.reads.size() < most_deferred)
           area.reads.push_back({g.record, t});
         else
@@ -397,6 +408,10 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
         continue;
       }
       if (g.actor.writes && !area.written) materialise(area);
+      if (record != 0 && allocation->undefined == defined) {
+        detector.end();
+        detector.begin(g.actor, defined = !allocation->undefined);
+      }
       if (record == 0) {
         if (records_.size() >= most_records)
           records_.collect(
@@ -407,7 +422,7 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
         }
         g.actor.record = record = records_.add(g.record);
         g.actor.view = g.view.get();
-        detector.begin(g.actor, true);
+        detector.begin(g.actor, defined = !allocation->undefined);
       }
       judge_touch(detector, t);
     }

@@ -100,6 +100,20 @@ std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint3
   return out + of_cta(run, cluster, rank);
 }
 
+std::vector<SharedObject> shared_objects(const RunView& run) {
+  const Program& p = *run.program;
+  std::vector<SharedObject> out;
+  for (const isa::BufferName& b : p.module->buffers)
+    out.push_back({b.name, p.symbol_address[b.symbol] + b.offset, b.bytes});
+  for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id) {
+    if (!is_shared(p.module->symbols[id])) continue;
+    const bool named = std::ranges::any_of(p.module->buffers, [&](const auto& b) { return b.symbol == id; });
+    const Named n = of_symbol(p, id, run.launch->dynamic_shared);
+    if (!named) out.push_back({n.name, n.base, n.bytes});
+  }
+  return out;
+}
+
 std::string global_name(const RunView& run, uint64_t address, uint64_t bytes) {
   const Allocation* a = run.memory->lookup(address);
   if (a == nullptr) return run.memory->describe(address);

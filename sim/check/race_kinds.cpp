@@ -20,6 +20,13 @@ bool knows_issue(const Case& c) {
   return c.later.view->knows(Reach::generic, c.then.cluster, c.then.warp, lane, c.then.time);
 }
 
+// Knows an earlier moment of the same warp: a signal was acquired, but one from before the access.
+bool knows_warp(const Case& c) {
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    if (c.later.view->knows(Reach::generic, c.then.cluster, c.then.warp, lane, 1)) return true;
+  return false;
+}
+
 bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   const uint32_t first = c.then.warp / warps_per_cta * warps_per_cta;
   for (uint32_t w = first; w < first + warps_per_cta; ++w)
@@ -34,11 +41,24 @@ bool dropped(const Case& c, DroppedEdge::Why why, bool mbarrier) {
   });
 }
 
+// The reader had waited, for a copy whose bytes this one overwrote without waiting for the reader.
+bool overwrote_what_was_read(const Case& c) {
+  const auto& before = c.then.async->overwrote;
+  if (before == nullptr) return false;
+  return c.order.done(*before, false,
+                      {.view = c.later.view,
+                       .rank = c.later.rank,
+                       .warp = c.now.warp,
+                       .lanes = c.now.lanes,
+                       .time = c.now.time});
+}
+
 // What an asynchronous write met that was not waited for: the state of the reader's own waits tells.
 uint32_t unawaited_copy(const Case& c) {
   const AsyncRecord& op = *c.then.async;
   if (op.lane_exact) return 4322;
   if (!c.conflict.earlier_wrote) return 4312;
+  if (overwrote_what_was_read(c)) return 4307;
   if (c.wait_verdict != 0) return c.wait_verdict;
   if (c.same_warp() || !knows_issue(c) || c.now.async) return 4306;
   return c.same_cta() ? 4610 : 4806;
@@ -57,7 +77,8 @@ uint32_t overwritten_source(const Case& c) {
   const AsyncRecord& op = *c.then.async;
   if (c.then_is_wgmma()) return op.committed ? 4406 : 4405;
   if (!stores_from_shared(c.then)) return c.later.rank != c.order.cta_of(c.now.warp) ? 4317 : 4307;
-  return !op.committed || !op.published.empty() ? 4311 : 4312;
+  if (c.two_names && !c.now.async) return 6105;
+  return op.committed && c.order.issuer_waits(op) ? 4312 : 4311;
 }
 
 uint32_t shared_async_code(const Case& c) {
@@ -75,14 +96,18 @@ uint32_t shared_async_code(const Case& c) {
   return c.later.rank != c.order.cta_of(c.now.warp) && !c.now_is_wgmma() ? 4317 : 4307;
 }
 
+bool only_arrived(const isa::Effect* sync) {
+  const auto* barrier = sync == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(sync);
+  return barrier != nullptr && barrier->action == isa::BarrierAction::arrive;
+}
+
 uint32_t shared_code(const Case& c) {
   if (c.now.async != nullptr || c.then.async != nullptr) return shared_async_code(c);
   if (c.same_warp()) return 4611;
   if (knows_sibling(c)) return 4105;
   if (dropped(c, DroppedEdge::Why::relaxed, true)) return 4119;
   if (!c.same_cta()) return 4805;
-  const auto* barrier = c.last_sync == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(c.last_sync);
-  if (barrier != nullptr && barrier->action == isa::BarrierAction::arrive) return 4609;
+  if (only_arrived(c.last_sync) || only_arrived(c.then_sync)) return 4609;
   return 4001;
 }
 
@@ -105,6 +130,7 @@ uint32_t global_code(const Case& c) {
   if (one_strong) return 6002;
   if ((c.then.flags & Record::strong) != 0 && c.later.strong) return 6004;
   if (dropped(c, DroppedEdge::Why::scope, false)) return 6004;
+  if (!c.same_cta() && knows_warp(c)) return 6006;
   if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return 6003;
   if (c.order.has_unacquired() || dropped(c, DroppedEdge::Why::relaxed, false)) return 6002;
   return 6001;
@@ -187,6 +213,8 @@ constexpr CodeNote notes[] = {
      "barrier.cluster.arrive.release and wait.acquire, or an mbarrier with .cluster scope, between the two"},
     {4806, "a cluster barrier is taken for the completion of a copy", "barrier.cluster",
      "barriers do not order asynchronous operations: wait on the copy's mbarrier"},
+    {6105, "shared memory is reused while an asynchronous operation still reads it",
+     "cp.async.bulk.wait_group", "wait for the operation before the bytes serve another array"},
     {6001, "threads race on global memory", conflicts,
      "give each element one owner, use atomics, or order the two by release and acquire"},
     {6002, "a flag in global memory synchronises nothing", "Release and Acquire Patterns",
@@ -197,6 +225,8 @@ constexpr CodeNote notes[] = {
      "use .gpu scope between CTAs, .sys between devices"},
     {6005, "a store to global memory is read before it was complete", completion,
      "cp.async.bulk.wait_group 0 (not .read), then release the flag; the reader acquires it"},
+    {6006, "the signal that was waited for is an earlier one", "Causality order",
+     "count on with each use of a semaphore, or reset it before it is used again"},
     {6007, "the read-only path reads what this kernel writes", "ld.global.nc",
      "ld.global.nc is for data that nobody writes while the kernel runs: use ld.global"},
     {4002, "asynchronous operations race", conflicts, "order the two by a completion that is waited for"},

@@ -18,6 +18,8 @@ struct Case {
   const isa::Effect* now_effect = nullptr;
   const isa::Effect* then_effect = nullptr;
   const isa::Effect* last_sync = nullptr;  // of the later access's warp
+  const isa::Effect* then_sync = nullptr;  // of the earlier access's warp, before that access
+  bool two_names = false;                  // the bytes belong to several arrays
   uint32_t wait_verdict = 0;  // code of what was wrong with its wait for the earlier operation; 0: nothing
 
   bool same_warp() const { return now.cluster == then.cluster && now.warp == then.warp; }

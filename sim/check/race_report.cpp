@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "isa/print.h"
@@ -58,6 +59,13 @@ std::string at_line(const ClusterContext& x, uint32_t pc) {
              : fmt::format("{} (PTX line {})", text, op.instruction->origin.ptx_line);
 }
 
+size_t names_at(const ClusterContext& x, uint64_t address) {
+  const uint64_t offset = address & shared_offset_mask;
+  return static_cast<size_t>(std::ranges::count_if(shared_objects(x.run), [&](const SharedObject& o) {
+    return offset >= o.base && offset < o.base + o.bytes;
+  }));
+}
+
 std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
   for (const uint32_t b : op.mbarriers)
     if (b >> cta_rank_shift == rank)
@@ -107,6 +115,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Record& then = (*records_)[conflict.earlier];
   const Program& program = *context_.run.program;
   const uint32_t sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
+  const uint32_t before =
+      then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : isa::no_id;
   const Origin later_origin{.cta_rank = static_cast<uint16_t>(order_.cta_of(now.warp)),
                             .warp = static_cast<uint16_t>(now.warp % order_.warps_per_cta()),
                             .lanes = now.async ? now.lanes : 1U << conflict.lane,
@@ -122,6 +132,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .now_effect = effect_at(program, now.pc),
                .then_effect = effect_at(program, then.pc),
                .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
+               .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
+               .two_names = later.shared && names_at(context_, conflict.address) > 1,
                .wait_verdict = verdict ? verdict->code : 0};
   const uint32_t code = code_of(c);
   const uint64_t object = later.shared ? 0 : 1;
@@ -129,7 +141,10 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   if (context_.reporter.seen(key)) return;
   const CodeNote& note = note_of(code);
   Finding f;
-  if (conflict.relation == Relation::narrow_scope) f.severity = FindingSeverity::strict;
+  // Shipped kernels release at .cluster scope and acquire at .cta; both at .cta has been seen to fail.
+  const bool released_narrowly = std::ranges::any_of(
+      order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
+  if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
   f.message = note.title;
   f.rule = note.rule;
   f.help = note.help;
@@ -149,13 +164,20 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
 void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const FindingKey key{6101, now.pc, ~0U, 0};
+  const uint32_t code = reader.shared ? 6101 : 6103;
+  const FindingKey key{code, now.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = fmt::format("{} bytes of shared memory are read that this CTA never wrote", bytes);
-  f.rule = "State Spaces: Shared State Space";
-  f.help = "shared memory has no defined contents when a CTA starts: write it, or do not read it";
-  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes);
+  f.message = reader.shared
+                  ? fmt::format("{} bytes of shared memory are read that this CTA never wrote", bytes)
+                  : fmt::format("{} bytes of an output are read before anything was written there", bytes);
+  f.rule = reader.shared ? "State Spaces: Shared State Space" : "State Spaces: Global State Space";
+  f.help = reader.shared
+               ? "shared memory has no defined contents when a CTA starts: write it, or do not read it"
+               : "memory has the contents that the host, or an earlier kernel, gave it: set it first";
+  f.object = reader.shared
+                 ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
+                 : global_name(context_.run, address, bytes);
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, false))));
   context_.reporter.report(key, std::move(f));
@@ -179,12 +201,31 @@ void RaceReporter::barrier_bytes(const Actor& who, uint32_t init_record, uint64_
   context_.reporter.report(key, std::move(f));
 }
 
+void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) {
+  if (!options_.memory) return;
+  const Record& now = (*records_)[reader.record];
+  const Record& then = (*records_)[writer_record];
+  const FindingKey key{4321, now.pc, then.pc, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = "what a tensor copy filled in for elements outside the tensor is read as data";
+  f.rule = "Tensor Dimension, size and format: out-of-bound access";
+  f.help = "leave the elements out, or make sure that zero is right for them";
+  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 1);
+  f.sites.push_back(site_of(context_, order_, now, 1U << lane, "reads"));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, "fills in"));
+  context_.reporter.report(key, std::move(f));
+}
+
 // A tensor copy laid the bytes out in one way, a matrix descriptor reads them in another.
 void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint64_t address) {
   if (!options_.memory || !reader.shared) return;
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];
-  if (!now.async || now.async->group != GroupKind::wgmma || then.async->layout == layout_unknown ||
+  if (!now.async || now.async->group != GroupKind::wgmma) return;
+  // Unknown of a wgmma: its A and B lie in different ways.
+  if (then.async->layout == layout_unknown || now.async->layout == layout_unknown ||
       then.async->layout == now.async->layout)
     return;
   const FindingKey key{4304, now.pc, then.pc, 0};

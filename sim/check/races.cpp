@@ -103,6 +103,8 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
     if (count == granule) memo_[memo_next_++ % memo_.size()] = {earlier, mine, wrote, rel};
   }
   if (rel == Relation::ordered) return;
+  if (const auto& op = records_[actor_.record].async; op && wrote && actor_.writes)
+    op->overwrote = records_[record_of(earlier)].async;
   const Record& r = records_[record_of(earlier)];
   Conflict c{.earlier = record_of(earlier), .earlier_wrote = wrote, .relation = rel};
   c.address = address + first;
@@ -186,6 +188,9 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
                           size_of(mine) == every_lane ? 0 : lane_of(mine, first));
     } else {
       against(cell.write, true, address, first, count, mine);
+      if (a.reads && !a.async && (w.flags & Record::fill) != 0)
+        sink_.fill_read(a, record_of(cell.write), address + first,
+                        size_of(mine) == every_lane ? 0 : lane_of(mine, first));
       if (a.reads && a.async && cell.write != last_written_by_ && w.async != nullptr) {
         last_written_by_ = cell.write;
         sink_.read_after(a, record_of(cell.write), address + first);

@@ -52,6 +52,8 @@ class ConflictSink {
   virtual void conflict(const Actor& later, const Conflict& c) = 0;
   virtual void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) = 0;
   virtual void barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) = 0;
+  // Lanes read what a copy filled in for elements outside its tensor.
+  virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) = 0;
   // A reader and the last writer of bytes may disagree on their layout.
   virtual void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) = 0;
 };

@@ -102,6 +102,13 @@ Origin Exec::origin(uint32_t lanes_named) const {
           .effect = op.effect};
 }
 
+Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
+  // Lanes of this very group that the guard left out go on; they do not come back to be waited for.
+  if (kind == Wait::Kind::convergence && (object & self().mask) != 0) return diverge(*this, active, pc);
+  self().wait = {kind, read_only, object, value};
+  return Step::block;
+}
+
 Site Exec::site() const {
   Site s;
   s.cta = cta->id;

@@ -69,10 +69,7 @@ struct Exec {
   static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
 
   // --- waiting ---
-  Step wait(Wait::Kind kind, uint64_t object = 0, uint64_t value = 0, bool read_only = false) {
-    self().wait = {kind, read_only, object, value};
-    return Step::block;
-  }
+  Step wait(Wait::Kind kind, uint64_t object = 0, uint64_t value = 0, bool read_only = false);
   // True once when the group comes back from a wait at this instruction.
   bool take_resumed() {
     const bool was = self().resumed;

@@ -35,6 +35,7 @@ TilePieces::TilePieces(const TileMove& move)
   if (move.ctas == 0) add_tile(move, rank_of(move.shared));
   for_each_rank(move.ctas, [&](uint32_t rank) {
     add_tile(move, rank);
+    add_fills(move, rank);
     mbarriers_.push_back(at_rank(move.mbarrier, rank));
     mbarrier_bytes_.push_back(move.walk.transaction_bytes());
   });
@@ -64,10 +65,24 @@ void TilePieces::add_tile(const TileMove& move, uint32_t rank) {
     }
 }
 
+void TilePieces::add_fills(const TileMove& move, uint32_t rank) {
+  const uint32_t tile = at_rank(move.shared, rank);
+  move.walk.for_each_run([&](const isa::BoxRun& run) {
+    for (uint32_t at = 0; !run.in_bounds && at < run.bytes;) {
+      const uint32_t address = tile + run.tile_offset + at,
+                     bytes = std::min(16 - address % 16, run.bytes - at);
+      const uint32_t flip = isa::swizzle_bits((address & shared_offset_mask) >> 7, move.swizzle);
+      append(fills_, {true, address ^ flip, bytes});
+      at += bytes;
+    }
+  });
+}
+
 void TilePieces::announce(const Exec& x, const AsyncOrigin& origin, AsyncIssue issue) const {
   const bool load = !mbarriers_.empty();
   issue.reads = load ? global_ : shared_;
   issue.writes = load ? shared_ : global_;
+  issue.fills = fills_;
   issue.mbarriers = mbarriers_;
   issue.mbarrier_bytes = mbarrier_bytes_;
   issue.layout = layout_;

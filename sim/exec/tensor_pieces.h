@@ -13,10 +13,11 @@ class TilePieces {
   void announce(const Exec& x, const AsyncOrigin& origin, AsyncIssue issue) const;
 
  private:
+  void add_fills(const TileMove& move, uint32_t rank);
   void add_tile(const TileMove& move, uint32_t rank);
   void add_global(const TileMove& move);
 
-  std::vector<Piece> global_, shared_;
+  std::vector<Piece> global_, shared_, fills_;
   std::vector<uint32_t> mbarriers_, mbarrier_bytes_;
   uint64_t tensor_map_;
   uint8_t layout_;

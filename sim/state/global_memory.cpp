@@ -13,7 +13,12 @@ constexpr uint64_t guard = 1 << 16;
 Address GlobalMemory::add(uint64_t size, uint8_t* bytes, std::unique_ptr<uint8_t[]> owned, std::string name) {
   const Address base = next_;
   next_ += (size + guard + alignment - 1) / alignment * alignment;
-  allocations_.push_back({base, size, bytes, std::move(name), std::move(owned)});
+  allocations_.push_back({.base = base,
+                          .size = size,
+                          .bytes = bytes,
+                          .name = std::move(name),
+                          .undefined = false,
+                          .owned = std::move(owned)});
   return base;
 }
 
@@ -23,8 +28,10 @@ Address GlobalMemory::allocate(uint64_t size, std::string name) {
   return add(size, bytes, std::move(owned), std::move(name));
 }
 
-Address GlobalMemory::bind(std::span<uint8_t> bytes, std::string name) {
-  return add(bytes.size(), bytes.data(), nullptr, std::move(name));
+Address GlobalMemory::bind(std::span<uint8_t> bytes, std::string name, bool undefined) {
+  const Address base = add(bytes.size(), bytes.data(), nullptr, std::move(name));
+  allocations_.back().undefined = undefined;
+  return base;
 }
 
 void GlobalMemory::release(Address base) {

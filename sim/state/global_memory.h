@@ -16,6 +16,7 @@ struct Allocation {
   uint64_t size = 0;
   uint8_t* bytes = nullptr;
   std::string name;                  // what messages call it
+  bool undefined = false;            // nobody has given it contents: to be written before it is read
   std::unique_ptr<uint8_t[]> owned;  // null when bound to the caller's memory
 };
 
@@ -24,7 +25,7 @@ class GlobalMemory {
   // Reserves `size` bytes, zeroed, 512-byte aligned with a guard gap on both sides.
   Address allocate(uint64_t size, std::string name);
   // Gives the caller's bytes a device address without a copy.
-  Address bind(std::span<uint8_t> bytes, std::string name);
+  Address bind(std::span<uint8_t> bytes, std::string name, bool undefined = false);
   void release(Address base);
 
   // Host pointer of [address, address+size), or nullptr when any byte is outside all allocations.

@@ -1,0 +1,37 @@
+#pragma once
+// Accesses that leave the array they begin in: inside the CTA's memory no hardware notices (UN-04, TM-03).
+#include <vector>
+
+#include "sim/check/context.h"
+
+namespace palladion::sim::check {
+
+// Which instructions name a shared array in their address, and the arrays; once a program.
+class ArrayBounds {
+ public:
+  explicit ArrayBounds(const RunView& run);
+
+  // The array that the instruction's address names; null when it names none.
+  const SharedObject* named_by(uint32_t pc) const { return by_pc_[pc] < 0 ? nullptr : &objects_[by_pc_[pc]]; }
+  // True when some array holds all of the bytes, or none holds the first of them.
+  bool inside(uint64_t offset, uint64_t bytes) const;
+
+ private:
+  std::vector<SharedObject> objects_;
+  std::vector<int> by_pc_;
+};
+
+class Bounds {
+ public:
+  Bounds(const ClusterContext& context, const ArrayBounds& arrays) : context_(context), arrays_(arrays) {}
+  void accessed(const Origin& who, const Access& a);
+  void issued(const Origin& who, const AsyncIssue& e);
+
+ private:
+  void report(const Origin& who, uint32_t code, uint32_t address, uint64_t bytes, std::string message);
+
+  const ClusterContext& context_;
+  const ArrayBounds& arrays_;
+};
+
+}  // namespace palladion::sim::check
