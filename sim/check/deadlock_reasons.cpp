@@ -111,8 +111,13 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   bool others = false;
   for (const Waiter& v : g.waiters()) others |= v.object == w.object && v.wait.value != w.wait.value;
   for (const MbarrierUser& u : w.object->users) others |= u.wait.any && u.wait.parity != (w.wait.value != 0);
+  const auto* form = effect_of<isa::Mbarrier>(w.who);
+  const bool by_state = form != nullptr && !form->parity;
   Reason r = reason(
-      others ? 4115 : 4114, Weight::certain, i,
+      by_state ? 4123
+      : others ? 4115
+               : 4114,
+      Weight::certain, i,
       fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
                   g.name(w), w.wait.value, g.object(w), observed, observed + 1));
   r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
