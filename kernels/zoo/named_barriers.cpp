@@ -261,22 +261,34 @@ met:)");
 }
 
 Pair arrive_then_read() {
-  return exchange_pair({.name = "named-barrier-arrive-then-read",
-                        .entry = "NB-09",
-                        .title = "a warp arrives, does not wait, and reads what the others wrote",
-                        .code = "PLD4609"},
-                       64, R"(  setp.eq.u32 %p0, %warp, 0;
-  @%p0 bra first;
+  return floats_pair({.name = "named-barrier-arrive-then-read",
+                      .entry = "NB-09",
+                      .title = "a warp arrives, does not wait, and reads what the other wrote",
+                      .code = "PLD4609",
+                      .text = entry_text(".shared .align 128 .f32 tile[32];",
+                                         R"(  and.b32 %r0, %t, 31;
+  mov.u32 %r1, tile;
+  mad.lo.u32 %r1, %r0, 4, %r1;
+  shl.b32 %r2, %t, 2;
+  cvt.u64.u32 %rd0, %r2;
+  add.u64 %rd1, %src, %rd0;
+  ld.global.f32 %f0, [%rd1];
+  setp.lt.u32 %p0, %t, 32;
+  @%p0 bra reader;
   mul.f32 %f0, %f0, %f0;
-  st.shared.f32 [%r2], %f0;  // @2
+  st.shared.f32 [%r1], %f0;  // @2
   barrier.sync 1, 64;
   bra met;
-first:
+reader:
   barrier.sync 1, 64;  //! good
   barrier.arrive 1, 64;  //! broken
-  ld.shared.f32 %f1, [%r3];  // @1
+  ld.shared.f32 %f1, [%r1];  // @1
   sub.f32 %f0, %f1, %f0;
-met:)");
+met:
+  add.u64 %rd1, %dst, %rd0;
+  st.global.f32 [%rd1], %f0;)"),
+                      .block = {64, 1, 1}},
+                     64, 64);
 }
 
 Pair does_not_cover_copies() {

@@ -123,7 +123,9 @@ until_full:
   @!%p1 bra until_full;
   mov.u32 %r0, tile;
   mad.lo.u32 %r0, %t, 4, %r0;
-  ld.shared.f32 %f0, [%r0];
+  mov.f32 %f0, 0f00000000;
+  setp.lt.u32 %p2, %t, 192;
+  @%p2 ld.shared.f32 %f0, [%r0];
   mul.wide.u32 %rd1, %t, 4;
   add.u64 %rd1, %rd1, %dst;
   st.global.f32 [%rd1], %f0;
