@@ -8,6 +8,7 @@
 
 #include "sim/check/explore/forced.h"
 #include "sim/check/explore/problem_text.h"
+#include "sim/check/explore/spectators.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -41,14 +42,17 @@ class Judgement {
   }
 
   void search(const SkeletonObserver::Recorded& r) {
-    const uint64_t spent = std::min(report_.states, options_.budget);
-    if (spent == options_.budget) return undecided(budget());
-    const Exploration e =
-        explore(r.skeleton, {options_.budget - spent, options_.budget_after_problem, options_.reduce});
-    report_.states += e.states;
-    report_.classes += e.classes;
-    if (!e.complete) undecided(e.stopped ? "the search ended after its findings" : budget());
-    for (const Problem& p : e.problems) add(to_finding(r.skeleton, p), r.clusters);
+    for (const Skeleton& s : without_other_spectators(r.skeleton)) {
+      if (decide_forced(s).forced) continue;
+      const uint64_t spent = std::min(report_.states, options_.budget);
+      if (spent == options_.budget) return undecided(budget());
+      const Exploration e =
+          explore(s, {options_.budget - spent, options_.budget_after_problem, options_.reduce});
+      report_.states += e.states;
+      report_.classes += e.classes;
+      if (!e.complete) undecided(e.stopped ? "the search ended after its findings" : budget());
+      for (const Problem& p : e.problems) add(to_finding(s, p), r.clusters);
+    }
   }
 
   // One finding for each code, pair of lines and object; deadlocks are all one.

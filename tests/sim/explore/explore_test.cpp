@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "sim/check/explore/forced.h"
+#include "sim/check/explore/spectators.h"
 #include "tests/sim/explore/programs.h"
 
 namespace palladion::tests {
@@ -153,6 +154,30 @@ TEST(Explore, lanes_that_meet_are_ordered) {
     EXPECT_EQ(explore(skeleton).problems.empty(), meet);
     EXPECT_EQ(explore(skeleton, {.reduce = false}).problems.empty(), meet);
   }
+}
+
+TEST(Explore, spectators_are_explored_one_at_a_time) {
+  Program p = ring(2, 1, 6, 1);
+  for (int spectator = 0; spectator < 3;
+       ++spectator) {  // they wait for each phase of `empty`, and do nothing
+    auto& ops = p.threads.emplace_back();
+    for (uint32_t k = 0; k < 6; ++k)
+      ops.push_back({.kind = Op::Kind::wait, .object = 2 + k % 2, .flag = (k / 2 & 1) != 0});
+  }
+  const Skeleton skeleton = p.skeleton();
+  const Exploration whole = explore(skeleton);
+  const std::vector<Skeleton> parts = without_other_spectators(skeleton);
+  ASSERT_EQ(parts.size(), 3U);
+  uint64_t states = 0;
+  for (const Skeleton& part : parts) {
+    const Exploration e = explore(part);
+    EXPECT_TRUE(e.complete);
+    EXPECT_TRUE(e.deadlocks());  // a spectator that stands still for a phase has missed it
+    EXPECT_TRUE(find(e, Problem::Kind::deadlock)->missed);
+    states += e.states;
+  }
+  EXPECT_LT(states, 2 * whole.states);
+  EXPECT_TRUE(whole.deadlocks());
 }
 
 TEST(Explore, deadlock_of_every_schedule_is_forced) {
