@@ -38,12 +38,8 @@ class RegisterPool {
   explicit RegisterPool(const ClusterContext& context) : context_(context) {}
 
   void registers_set(const Origin& who, uint32_t before, uint32_t after);
-  // Nothing in the cluster can move any more.
-  void deadlocked();
 
  private:
-  void report_waiting(const CtaState& cta, const WarpState& warp, const LaneGroup& group);
-
   const ClusterContext& context_;
 };
 

@@ -3,7 +3,9 @@
 #include "sim/event.h"
 
 namespace palladion::sim::check {
+namespace {
 
+// The function (index in Module::functions) that a register belongs to.
 uint32_t function_of(const Program& program, uint32_t reg) {
   uint32_t found = 0;
   for (uint32_t f = 0; f < program.function_start.size(); ++f) {
@@ -13,6 +15,8 @@ uint32_t function_of(const Program& program, uint32_t reg) {
   }
   return found;
 }
+
+}  // namespace
 
 std::string register_name(const Program& program, uint32_t reg) {
   const uint32_t f = function_of(program, reg);

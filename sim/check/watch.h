@@ -17,8 +17,6 @@ struct RegisterUse {
 
 // "%r5", as the PTX has it.
 std::string register_name(const Program& program, uint32_t reg);
-// The function (index in Module::functions) that a register belongs to.
-uint32_t function_of(const Program& program, uint32_t reg);
 // True when a wgmma takes its accumulators as they are: its scale-d is no immediate zero.
 bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma);
 // The origin of what a warp executed earlier.

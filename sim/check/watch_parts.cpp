@@ -74,7 +74,6 @@ void WatchParts::ended() {
 
 void WatchParts::deadlocked() {
   if (options_.race) wgmma_.deadlocked();
-  if (options_.memory) pool_.deadlocked();
 }
 
 void WatchParts::retired(SumsOfRun& sums) {

@@ -57,7 +57,7 @@ void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
   step(who);
   compare(who, id);
   const auto& o = *analysis_.wgmma(who.pc);
-  if (!w.issued && w.fences == 0) judge_fence(who, w, nowhere);
+  if (!w.issued && w.fences == 0) judge_fence(who, w, last_touched(w, o));
   w.issued = true;
   for (const uint32_t f : o.accumulators) judge_accumulator(who, w, f);
   for (const uint32_t f : o.a) judge_a(who, w, f);
@@ -68,6 +68,14 @@ void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
   };
   for (const uint32_t f : o.accumulators) used(f, &Fragment::accumulator);
   for (const uint32_t f : o.a) used(f, &Fragment::a);
+}
+
+// A fragment of the operands that an ordinary instruction has read or written; nowhere: none.
+uint32_t WgmmaRegisters::last_touched(const Warp& w, const WgmmaAnalysis::Operands& o) {
+  for (const auto* fragments : {&o.accumulators, &o.a})
+    for (const uint32_t f : *fragments)
+      if (w.fragments[f].touched_pc != nowhere) return f;
+  return nowhere;
 }
 
 void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment) {

@@ -64,6 +64,7 @@ class WgmmaRegisters {
   static bool touched(const Warp& w, const Fragment& f) {
     return w.fences != 0 && f.touched_fence == w.fences;
   }
+  static uint32_t last_touched(const Warp& w, const WgmmaAnalysis::Operands& o);
   void step(const Origin& who);
   void compare(const Origin& who, uint64_t id);
   void compare_ends(uint16_t cta_rank, uint16_t first_warp);
@@ -74,6 +75,7 @@ class WgmmaRegisters {
   void touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
   void report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access, const Use& use,
                         bool accumulator);
+  static std::string missing_wait(const Warp& w, const Use& use);
   void report_shape(const Origin& who, const Use& earlier, uint32_t reg);
   void report_difference(const Origin& who, const Origin& other, bool at_end);
   Site past(const Origin& who, uint32_t pc, std::string what) const;

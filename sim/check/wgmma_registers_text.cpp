@@ -32,6 +32,24 @@ std::string WgmmaRegisters::object(const Origin& who, uint32_t reg,
   return fmt::format("register {}`{}` of warp {}", which, name(reg), who.warp);
 }
 
+// Why no wait_group has covered the wgmma.
+std::string WgmmaRegisters::missing_wait(const Warp& w, const Use& use) {
+  const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
+  if (!waited)
+    return use.group < w.commits ? "no wgmma.wait_group follows the wgmma's commit_group"
+                                 : "neither a wgmma.commit_group nor a wgmma.wait_group follows the wgmma";
+  if (use.group >= w.wait_commits)
+    return "no wgmma.commit_group stands between the wgmma and the wgmma.wait_group, which waits for "
+           "committed "
+           "groups alone";
+  const uint64_t from_newest = w.wait_commits - use.group;
+  return fmt::format(
+      "wgmma.wait_group {} lets as many of the newest groups stay pending, and the wgmma's is number {} from "
+      "the "
+      "newest: wgmma.wait_group {} would wait for it",
+      w.wait_allowed, from_newest, from_newest - 1);
+}
+
 void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access,
                                       const Use& use, bool accumulator) {
   const bool writes = access.writes;
@@ -51,24 +69,10 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
   f.sites.push_back(context_.reporter.site(who, writes ? "writes the register" : "reads the register"));
   f.sites.push_back(past(who, use.pc, "asynchronous, still in flight"));
   f.object = object(who, access.reg, among);
-  const bool committed = use.group < w.commits;
-  if (waited) {
-    f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
-    const bool was_committed = use.group < w.wait_commits;
-    f.missing =
-        was_committed
-            ? fmt::format(
-                  "wgmma.wait_group {} leaves the {} newest groups pending, and this wgmma is in "
-                  "the {}. newest: {} at most would wait for it",
-                  w.wait_allowed, w.wait_allowed, w.wait_commits - use.group, w.wait_commits - use.group - 1)
-            : "no wgmma.commit_group stands between the wgmma and the wgmma.wait_group, which waits for "
-              "committed groups alone";
-  } else {
-    f.missing = committed ? "no wgmma.wait_group follows the wgmma's commit_group"
-                          : "neither a wgmma.commit_group nor a wgmma.wait_group follows the wgmma";
-  }
+  if (waited) f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
+  f.missing = missing_wait(w, use);
   f.rule = "wgmma.wait_group";
-  f.help = committed || waited
+  f.help = use.group < w.commits
                ? "wait for the wgmma's group before the register is used"
                : "commit the wgmma to a group and wait for the group before the register is used";
   context_.reporter.report(key, std::move(f));
@@ -91,10 +95,11 @@ void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t frag
     f.message =
         fmt::format("{} register `{}` was {} since the last wgmma.fence", accumulator ? "accumulator" : "A",
                     name(t.touched_register), t.touched_by_write ? "written" : "read");
+    if (w.fences == 0) f.notes.emplace_back("the warp has executed no wgmma.fence at all");
     Origin before = origin_at(*context_.run.program, who.cta_rank, who.warp, t.touched_lanes, t.touched_pc);
     f.sites.push_back(
         context_.reporter.site(before, t.touched_by_write ? "writes the register" : "reads the register"));
-    if (t.touched_by_copy) f.severity = FindingSeverity::strict;
+    if (t.touched_by_copy && w.fences != 0) f.severity = FindingSeverity::strict;
     f.object = object(who, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = "a wgmma.fence between the access and the wgmma: the wgmma touches registers asynchronously";
   }
