@@ -1,0 +1,64 @@
+// No kernel that is right gets an error from the checkers, under any schedule: every case that was recorded
+// on a device, and every kernel under hostile schedules.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "kernels/case.h"
+#include "kernels/runner.h"
+#include "sim/check/checker.h"
+
+namespace palladion::kernels::test {
+namespace {
+
+// Errors of one run, as text; empty when there are none.
+std::string errors_of(const Case& c, const sim::Schedule& schedule) {
+  sim::Machine machine(*isa::find_arch("h200"));
+  sim::check::Checker checker;
+  sim::RunOptions options;
+  options.observer = &checker;
+  options.schedule = schedule;
+  const SimOutcome out =
+      run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, c.seed), machine, options);
+  std::string text = isa::render(out.result.errors);
+  for (const sim::Finding& f : out.result.findings)
+    if (f.severity != sim::FindingSeverity::strict) text += sim::render(f);
+  return out.result.completed ? text : text + "did not end";
+}
+
+std::vector<Case> cases() { return read_cases(PLD_SOURCE_DIR "/tests/device/cases.txt"); }
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  std::string name = std::to_string(info.index) + "_";
+  for (const char ch : info.param.text) name += std::isalnum(static_cast<unsigned char>(ch)) != 0 ? ch : '_';
+  return name;
+}
+
+class CorrectKernel : public testing::TestWithParam<Case> {};
+TEST_P(CorrectKernel, HasNoErrors) { EXPECT_EQ(errors_of(GetParam(), {}), ""); }
+INSTANTIATE_TEST_SUITE_P(Recorded, CorrectKernel, testing::ValuesIn(cases()), name_of);
+
+// The first case of each kernel; PLD_SEEDS says how many random schedules, 20 when it does not.
+std::vector<Case> first_cases() {
+  std::vector<Case> out;
+  std::set<std::string> seen;
+  for (Case& c : cases())
+    if (seen.insert(c.spec->name).second) out.push_back(std::move(c));
+  return out;
+}
+
+class HostileSchedules : public testing::TestWithParam<Case> {};
+TEST_P(HostileSchedules, FindNoErrors) {
+  using K = sim::Schedule::Kind;
+  std::vector<sim::Schedule> schedules = {{K::latest, 0}, {K::earliest, 0}};
+  const char* seeds = std::getenv("PLD_SEEDS");
+  for (uint64_t s = 1; s <= (seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : 20); ++s)
+    schedules.push_back({K::seeded, s});
+  for (const sim::Schedule& s : schedules) EXPECT_EQ(errors_of(GetParam(), s), "") << sim::name(s);
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, HostileSchedules, testing::ValuesIn(first_cases()), name_of);
+
+}  // namespace
+}  // namespace palladion::kernels::test
