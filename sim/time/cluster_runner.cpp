@@ -8,8 +8,9 @@
 namespace palladion::sim {
 namespace {
 
-constexpr uint32_t slice = 512;       // warp instructions before the next warp gets its turn
-constexpr uint32_t idle_rounds = 64;  // rounds of nothing but polling before the quantum ends
+constexpr uint32_t slice = 512;                   // warp instructions before the next warp gets its turn
+constexpr uint64_t quiet_instructions = 1 << 18;  // warp instructions without a change: perhaps a spin
+constexpr uint32_t idle_rounds = 64;              // rounds of nothing but polling before the quantum ends
 
 // splitmix64: the schedule's own generator, one state a cluster.
 uint64_t next_random(uint64_t& state) {
@@ -206,7 +207,13 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
 QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {
   QuantumResult result;
   uint32_t idle = 0;
+  uint64_t progress = cluster.progress, changed_at = 0;
   while (result.executed < budget && !cluster.faulted && !cluster.finished()) {
+    if (cluster.progress != progress) {
+      progress = cluster.progress;
+      changed_at = result.executed;
+    }
+    if (result.executed - changed_at >= quiet_instructions) break;
     if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) break;
     // Under `latest` asynchronous work moves only when nobody else can, not even by polling.
     const Round round = run_round(c, cluster, true);
