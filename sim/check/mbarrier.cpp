@@ -181,10 +181,11 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const Origin& who, const Mbarri
 void MbarrierLedger::complete(MbarrierObject& b) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
-    if (!covers(done.arrived, o)) unforced(done, b, b.init, "a wait for the phase before it may miss it");
+    if (!covers(done.arrived, o))
+      unforced(done, b, b.users[o.warp].last_who, "a wait for the phase before it may miss it");
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
-      unforced(done, b, b.init, "it may complete before bytes are announced");
+      unforced(done, b, b.users[a.warp].last_who, "it may complete before bytes are announced");
       check_late_announcement(b, a.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
