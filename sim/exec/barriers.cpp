@@ -1,6 +1,8 @@
 // Named barriers, cluster barriers, mbarriers, setmaxnreg.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/exec/handlers.h"
 #include "sim/state/mbarrier.h"
 
@@ -76,6 +78,13 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
 }
 
 }  // namespace
+
+void release_after_exit(CtaState& cta) {
+  const auto warps = static_cast<uint32_t>(
+      std::ranges::count_if(cta.warps, [](const WarpState& w) { return !w.finished(); }));
+  for (NamedBarrier& b : cta.barriers)
+    if (b.arrived != 0 && b.expected == 0 && b.arrived >= 32 * warps) reset(b);
+}
 
 Step exec_cta_barrier(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::CtaBarrier>(op);

@@ -105,6 +105,7 @@ void exit_lanes(Exec& x, uint32_t lanes) {
   x.warp->alive &= ~lanes;
   x.cta->alive_threads -= static_cast<uint32_t>(std::popcount(lanes));
   x.self().mask &= ~lanes;
+  if (x.warp->finished()) release_after_exit(*x.cta);
   x.changed();
   if (x.observer() != nullptr) x.observer()->exited(x.origin(lanes));
 }

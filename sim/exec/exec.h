@@ -123,6 +123,8 @@ WarpRun run_warp(Exec& x, uint32_t budget);
 Step diverge(Exec& x, uint32_t taken, uint32_t target);
 // Lanes leave the kernel.
 void exit_lanes(Exec& x, uint32_t lanes);
+// Barriers of all threads of the CTA wait for those alone that have not exited.
+void release_after_exit(CtaState& cta);
 
 Handler handler_for(const isa::Effect& effect);
 

@@ -64,6 +64,24 @@ $first:
   }
 }
 
+TEST(ProtocolBarriers, ABarrierOfAllThreadsDoesNotWaitForThoseThatExit) {
+  for (const RunOptions& o : every_schedule()) {
+    const Checked c = run_checked(kernel(R"(
+  setp.eq.u32 %p2, %r2, 0;
+  mov.u32 %r4, 0;
+  @!%p2 bra $late;
+  bar.sync 0;
+  ret;
+$late:
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p3, %r4, 3000;
+  @%p3 bra $late;
+  ret;)"),
+                                  {64, 1, 1}, {}, o);
+    EXPECT_THAT(codes(c), IsEmpty()) << name(o.schedule) << PtxRunner::describe(c.result);
+  }
+}
+
 TEST(ProtocolBarriers, ArrivesTwiceAtTheClusterBarrier) {
   const Checked c = run_checked(kernel(R"(
   setp.eq.u32 %p2, %r3, 0;
