@@ -1,0 +1,48 @@
+#pragma once
+// What happened in a run of the unbroken program, as far as the rules of equivalence ask.
+#include <map>
+#include <mutex>
+
+#include "sim/check/mutate/mutate.h"
+#include "sim/event.h"
+
+namespace palladion::sim::check {
+
+// Of one instruction.
+struct SiteFacts {
+  uint64_t executed = 0;    // by warps
+  bool whole_warps = true;  // always with all 32 lanes
+  // Of wait_group: the most groups that a lane had committed, and not yet awaited to this degree, when it
+  // came here.
+  uint64_t most_pending = 0;
+  // Of a barrier: some of the threads that completed it with this instruction came by another one.
+  bool shared = false;
+  // Of a CTA's barrier: between it and the next one a warp touched memory that was not its own since the
+  // CTA began.
+  bool used_before = false;
+};
+
+// Give it to RunOptions::observer; the module must stay where it is.
+class RunFacts final : public Observer {
+ public:
+  explicit RunFacts(const isa::Module& module) : module_(module) {}
+
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  bool watches(uint32_t pc) const override;
+
+  // Of an instruction of the module that was given.
+  SiteFacts of(uint32_t function, uint32_t instruction) const;
+  uint32_t ctas_of_cluster() const { return ctas_; }
+
+ private:
+  friend class ClusterFacts;
+  using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never walked through in order
+  void add(const Sites& more);
+
+  const isa::Module& module_;
+  std::mutex mutex_;
+  Sites sites_;
+  uint32_t ctas_ = 1;
+};
+
+}  // namespace palladion::sim::check
