@@ -2,12 +2,14 @@
 
 #include "cli/check_run.h"
 #include "cli/files.h"
+#include "cli/mutate.h"
 
 namespace palladion::cli {
 
 Outcome<ExitCode> cmd_check(const Options& options) {
   if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
   if (options.on != "sim") return user_error("checks run on the simulator alone");
+  if (options.mutate) return check_by_mutation(options);
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
   fmt::print("{}", describe_subject(*subject));

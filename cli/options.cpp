@@ -92,6 +92,8 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       app.add_option("--seeds", o.seeds,
                      "random schedules to run (20); without it none when one run speaks for all");
       app.add_option("--explore", o.explore, "not in this version");
+      app.add_flag("--mutate", o.mutate,
+                   "break one synchronisation instruction at a time; which broken programs are caught?");
       break;
     case Command::ptx:
       add_subject(app, o, raw);
