@@ -126,10 +126,7 @@ Point HappensBefore::now(const Origin& who) const {
 }
 
 bool HappensBefore::before(const Point& p, const View& view) const {
-  if (view.time(Reach::generic, p.warp) >= p.time) return true;
-  for (uint32_t m = p.lanes; m != 0; m &= m - 1)
-    if (view.knows(Reach::generic, p.warp, static_cast<uint32_t>(std::countr_zero(m)), p.time)) return true;
-  return false;
+  return view.knows_any(Reach::generic, cluster_, p.warp, p.lanes, p.time);
 }
 
 bool HappensBefore::before(const Point& p, const Origin& who) const {
@@ -154,9 +151,7 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& wh
     const uint32_t lanes = p.own_lanes ? p.lanes & 1U << who.lane : p.lanes;
     const bool by_itself = op.cluster == cluster_ && p.warp == who.warp && (lanes & who.lanes) != 0;
     if (by_itself && p.time <= who.time && who.reach == Reach::generic) return true;
-    for (uint32_t m = lanes; m != 0; m &= m - 1)
-      if (who.view->knows(who.reach, op.cluster, p.warp, static_cast<uint32_t>(std::countr_zero(m)), p.time))
-        return true;
+    if (who.view->knows_any(who.reach, op.cluster, p.warp, lanes, p.time)) return true;
   }
   return false;
 }

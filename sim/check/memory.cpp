@@ -99,6 +99,10 @@ void MemoryChecks::touch_shared(Detector& detector, uint64_t address, uint64_t b
   const auto a = static_cast<uint32_t>(address);
   SharedShadow& shadow = shared_[a >> cta_rank_shift];
   const uint64_t begin = a & shared_offset_mask, end = begin + bytes;
+  if (size_log2 == every_lane && (begin | bytes) % granule == 0 && end / granule <= shadow.size()) {
+    detector.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
+    return;
+  }
   for (uint64_t g = begin / granule * granule; g < end; g += granule) {
     if (!shadow.contains(g)) return;
     const uint64_t from = std::max(g, begin), to = std::min(g + granule, end);
@@ -231,97 +235,108 @@ void MemoryChecks::access_global(const Origin& who, const Access& a, uint32_t la
   log_.accesses.push_back(std::move(g));
 }
 
+// --- asynchronous operations ----------------------------------------------------------------------
+// What all the accesses of one operation have in common.
+struct MemoryChecks::Operation {
+  Origin who;
+  std::shared_ptr<AsyncRecord> op;
+  ViewRef view;
+  Actor actor;
+  Record record;
+};
+
+MemoryChecks::Operation MemoryChecks::operation(const Origin& who, const AsyncIssue& e,
+                                                const std::shared_ptr<AsyncRecord>& op,
+                                                const ViewRef& view) const {
+  const uint32_t warp = order_.index(who);
+  Operation o{.who = who, .op = op, .view = view, .actor = {}, .record = {}};
+  o.actor.order = &order_;
+  o.actor.view = view.get();
+  o.actor.cluster = context_.cluster.index;
+  o.actor.warp = e.group == GroupKind::wgmma ? Actor::no_warp : warp;
+  o.actor.rank = who.cta_rank;
+  o.actor.lanes = who.lanes;
+  o.actor.async = true;
+  o.actor.async_id = e.id;
+  o.actor.reduces = e.reduces;
+  o.record.cluster = o.actor.cluster;
+  o.record.pc = who.pc;
+  o.record.time = order_.time(warp);
+  o.record.lanes = who.lanes;
+  o.record.warp = static_cast<uint16_t>(warp);
+  o.record.async = op;
+  return o;
+}
+
+// What the actor must know of earlier accesses, and up to when its own are fenced.
+void MemoryChecks::aim(Operation& o, Reach reach, bool writes, uint8_t flags) const {
+  o.actor.reads = !writes;
+  o.actor.writes = writes;
+  o.actor.shared = reach == Reach::shared_async;
+  o.actor.reach = o.op->async_proxy ? reach : Reach::generic;
+  o.record.flags = flags | (writes ? Record::writes : Record::reads);
+  const bool own = o.actor.reach != Reach::generic && o.actor.warp != Actor::no_warp;
+  const auto lane = static_cast<uint32_t>(std::countr_zero(o.who.lanes));
+  o.actor.own_async = own ? order_.own(o.actor.reach, o.actor.warp, lane) : 0;
+}
+
+void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
+  if (records_.size() > collect_at_) collect_records();
+  o.actor.record = records_.add(o.record);
+  o.actor.rank = ~0U;
+  uint32_t lanes = o.who.lanes;  // of cp.async: each has a piece of its own
+  for (const Piece& p : pieces) {
+    const auto rank = static_cast<uint32_t>(p.address >> cta_rank_shift);
+    if (rank != o.actor.rank) {  // a multicast: each CTA is judged alone
+      if (o.actor.rank != ~0U) detector_.end();
+      o.actor.rank = rank;
+      detector_.begin(o.actor, false);
+    }
+    if (o.op->lane_exact) {
+      touch_shared(detector_, p.address, p.bytes, static_cast<uint32_t>(std::countr_zero(lanes)), 4);
+      lanes &= lanes - 1;
+    } else {
+      touch_shared(detector_, p.address, p.bytes, 0, every_lane);
+    }
+  }
+  detector_.end();
+  o.actor.rank = o.who.cta_rank;
+}
+
+void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pieces) {
+  GlobalAccess g{.record = o.record, .view = o.view, .actor = o.actor};
+  g.first_touch = static_cast<uint32_t>(log_.touches.size());
+  for (const Piece& p : pieces) append(log_, g, {.address = p.address, .bytes = p.bytes});
+  log_.accesses.push_back(std::move(g));
+}
+
+void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool writes) {
+  if (pieces.empty()) return;
+  const bool shared = pieces.front().shared;
+  aim(o, shared ? Reach::shared_async : Reach::global_async, writes, 0);
+  o.actor.shared = shared;
+  if (shared)
+    operate_shared(o, pieces);
+  else
+    operate_global(o, pieces);
+}
+
 void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
                           const ViewRef& view) {
   ++accesses_;
-  const uint32_t warp = order_.index(who);
-  const bool wgmma = e.group == GroupKind::wgmma;
-  Actor actor;
-  actor.order = &order_;
-  actor.view = view.get();
-  actor.cluster = context_.cluster.index;
-  actor.warp = wgmma ? Actor::no_warp : warp;
-  actor.rank = who.cta_rank;
-  actor.lanes = who.lanes;
-  actor.async = true;
-  actor.async_id = e.id;
-  actor.reduces = e.reduces;
-  Record record;
-  record.cluster = actor.cluster;
-  record.pc = who.pc;
-  record.time = order_.time(warp);
-  record.lanes = who.lanes;
-  record.warp = static_cast<uint16_t>(warp);
-  record.async = op;
-  const auto lane = static_cast<uint32_t>(std::countr_zero(who.lanes));
-  const auto act = [&](std::span<const Piece> pieces, bool writes) {
-    if (pieces.empty()) return;
-    actor.reads = !writes;
-    actor.writes = writes;
-    record.flags = writes ? Record::writes : Record::reads;
-    actor.shared = pieces.front().shared;
-    actor.reach = !op->async_proxy ? Reach::generic
-                  : actor.shared   ? Reach::shared_async
-                                   : Reach::global_async;
-    actor.own_async = actor.reach == Reach::generic || wgmma ? 0 : order_.own(actor.reach, warp, lane);
-    if (actor.shared) {
-      if (records_.size() > collect_at_) collect_records();
-      actor.record = records_.add(record);
-      for (uint32_t rank = 0; rank < shared_.size(); ++rank) {  // a multicast: each CTA is judged alone
-        bool begun = false;
-        size_t nth = 0;
-        for (const Piece& p : pieces) {
-          const size_t index = nth++;
-          if (p.address >> cta_rank_shift != rank) continue;
-          if (!begun) {
-            actor.rank = rank;
-            detector_.begin(actor, false);
-            begun = true;
-          }
-          // cp.async: each lane's bytes are its own.
-          if (op->lane_exact)
-            touch_shared(detector_, p.address, p.bytes, static_cast<uint32_t>(index), 4);
-          else
-            touch_shared(detector_, p.address, p.bytes, 0, every_lane);
-        }
-        if (begun) detector_.end();
-      }
-      actor.rank = who.cta_rank;
-      return;
-    }
-    GlobalAccess g;
-    g.record = record;
-    g.actor = actor;
-    g.view = view;
-    g.first_touch = static_cast<uint32_t>(log_.touches.size());
-    for (const Piece& p : pieces) append(log_, g, {.address = p.address, .bytes = p.bytes});
-    log_.accesses.push_back(std::move(g));
-  };
-  const auto act_fill = [&] {
-    if (e.fills.empty()) return;
-    record.flags = Record::writes | Record::fill;
-    actor.record = records_.add(record);
-    actor.rank = static_cast<uint32_t>(e.fills.front().address >> cta_rank_shift);
-    detector_.begin(actor, false);
-    for (const Piece& p : e.fills) touch_shared(detector_, p.address, p.bytes, 0, every_lane);
-    detector_.end();
-  };
-  act(e.reads, false);
-  act(e.writes, true);
-  act_fill();
-  const bool in_global = e.tensor_map != 0 && where(isa::Space::generic, e.tensor_map) == Where::global &&
-                         context_.run.memory->lookup(e.tensor_map) != nullptr;
-  if (!in_global) return;
-  actor.reads = true;
-  actor.writes = false;
-  actor.shared = false;
-  actor.reach = Reach::tensormap;
-  actor.own_async = order_.own(Reach::tensormap, warp, lane);
-  record.flags = Record::reads | Record::tensormap;
-  GlobalAccess g{.record = record, .view = view, .actor = actor};
-  g.first_touch = static_cast<uint32_t>(log_.touches.size());
-  append(log_, g, {.address = e.tensor_map, .bytes = 128});
-  log_.accesses.push_back(std::move(g));
+  Operation o = operation(who, e, op, view);
+  operate(o, e.reads, false);
+  operate(o, e.writes, true);
+  if (!e.fills.empty()) {
+    aim(o, Reach::shared_async, true, Record::fill);
+    operate_shared(o, e.fills);
+  }
+  const bool has_map = e.tensor_map != 0 && where(isa::Space::generic, e.tensor_map) == Where::global &&
+                       context_.run.memory->lookup(e.tensor_map) != nullptr;
+  if (!has_map) return;
+  aim(o, Reach::tensormap, false, Record::tensormap);
+  const Piece map{false, e.tensor_map, 128};
+  operate_global(o, std::span(&map, 1));
 }
 
 // The object's eight bytes belong to the barrier from init to inval.

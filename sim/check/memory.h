@@ -86,6 +86,13 @@ class MemoryChecks {
   Actor actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const;
   void access_shared(const Origin& who, const Access& a, uint32_t lanes);
   void access_global(const Origin& who, const Access& a, uint32_t lanes);
+  struct Operation;
+  Operation operation(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
+                      const ViewRef& view) const;
+  void aim(Operation& o, Reach reach, bool writes, uint8_t flags) const;
+  void operate(Operation& o, std::span<const Piece> pieces, bool writes);
+  void operate_shared(Operation& o, std::span<const Piece> pieces);
+  void operate_global(const Operation& o, std::span<const Piece> pieces);
   uint32_t generic_record(const Origin& who, const Access& a, uint32_t lanes);
   void collect_records();
 

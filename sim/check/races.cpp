@@ -18,6 +18,7 @@ void Detector::begin(const Actor& actor, bool defined_at_start) {
   actor_ = actor;
   defined_ = defined_at_start;
   memo_.fill({});
+  before_mine_ = 0;
   last_written_by_ = 0;
 }
 
@@ -116,6 +117,7 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
 }
 
 void Detector::note(const Conflict& c) {
+  quiet_ = false;
   Conflict& p = pending_;
   if (p.bytes != 0 && p.earlier == c.earlier && p.relation == c.relation &&
       p.earlier_wrote == c.earlier_wrote) {
@@ -136,19 +138,17 @@ void Detector::flush() {
   uninitialised_bytes_ = 0;
 }
 
-// A read that is known to the new one need not be kept: who is ordered after the new one is after it too.
+// A read need not be kept when whoever is ordered after the new one is ordered after it, too: the same
+// lanes' earlier reads, and operations of groups, which are retired in the order of their issue.
 bool Detector::replaces(Ref old, Ref mine) const {
   const Record& r = records_[record_of(old)];
   if (r.cluster != actor_.cluster) return false;
   if (r.async != nullptr) {
-    return actor_.async && records_[actor_.record].async->group == r.async->group &&
-           !r.async->published.empty() &&
-           actor_.order->done(*r.async, true,
-                              {.view = actor_.view,
-                               .rank = actor_.rank,
-                               .warp = actor_.warp,
-                               .lanes = actor_.lanes,
-                               .time = records_[actor_.record].time});
+    if (!actor_.async || r.async->group == GroupKind::none || r.async->lane_exact) return false;
+    const Record& now = records_[actor_.record];
+    if (now.async->group != r.async->group) return false;
+    if (r.async->group == GroupKind::wgmma) return now.warp / 4 == r.warp / 4;
+    return now.warp == r.warp && now.lanes == r.lanes;
   }
   return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&
          (size_of(old) != every_lane || r.lanes == actor_.lanes);
@@ -173,6 +173,7 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
   const Actor& a = actor_;
   if (cell.write == 0) {
     if (a.reads && !defined_) {
+      quiet_ = false;
       const uint64_t at = address + first;
       if (uninitialised_bytes_ == 0 || at < uninitialised_at_)
         uninitialised_lane_ = size_of(mine) == every_lane ? 0 : lane_of(mine, first);
@@ -183,6 +184,7 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
     }
   } else {
     const Record& w = records_[record_of(cell.write)];
+    quiet_ &= (w.flags & (Record::barrier | Record::fill)) == 0;
     if ((w.flags & Record::barrier) != 0) {
       sink_.barrier_bytes(a, record_of(cell.write), address + first,
                           size_of(mine) == every_lane ? 0 : lane_of(mine, first));
@@ -206,9 +208,22 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
   cell.write = mine;
 }
 
+// Neighbouring granules mostly have one history: what the last one became, this one becomes.
 void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern) {
   const Ref mine = actor_.record << 8 | pattern;
-  if (count == granule && !cell.split()) return touch_cell(cell, address, 0, granule, mine);
+  if (count == granule && !cell.split()) {
+    if (cell == before_ && mine == before_mine_) {
+      cell = after_;
+      return;
+    }
+    const Cell was = cell;
+    quiet_ = was.more == 0;
+    touch_cell(cell, address, 0, granule, mine);
+    before_mine_ = quiet_ && cell.more == 0 ? mine : 0;
+    before_ = was;
+    after_ = cell;
+    return;
+  }
   if (!cell.split()) pool_.split(cell);
   auto& bytes = pool_.block(cell);
   for (uint32_t b = first; b < first + count; ++b) touch_cell(bytes[b], address, b, 1, mine);

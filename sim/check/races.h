@@ -68,6 +68,16 @@ class Detector {
   // Bytes [first, first + count) of the granule at `address`, touched by the lanes that `pattern` (the
   // low 8 bits of a Ref) names.
   void touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern);
+  // Whole granules one behind the other, all touched alike.
+  void touch_run(Cell* cells, uint64_t address, size_t count, uint32_t pattern) {
+    const Ref mine = actor_.record << 8 | pattern;
+    for (size_t i = 0; i < count; ++i) {
+      if (mine == before_mine_ && cells[i] == before_)
+        cells[i] = after_;
+      else
+        touch(cells[i], address + i * granule, 0, granule, pattern);
+    }
+  }
   void end() { flush(); }
 
  private:
@@ -96,6 +106,10 @@ class Detector {
   };
   mutable std::array<Memo, 8> memo_;
   mutable uint32_t memo_next_ = 0;
+  // The last whole granule, before and after; for what it was touched, 0: not to be repeated.
+  Cell before_, after_;
+  Ref before_mine_ = 0;
+  bool quiet_ = false;  // nothing was told of this granule
   uint64_t uninitialised_at_ = 0, uninitialised_bytes_ = 0;
   uint32_t uninitialised_lane_ = 0;
   Ref last_written_by_ = 0;

@@ -2,6 +2,7 @@
 // Shadow memory: for every byte who wrote it last and who has read it since. One cell covers 16 bytes
 // while they share their history; it is split into bytes when they do not.
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -20,6 +21,9 @@ struct Cell {
 
   static constexpr uint32_t split_bit = 1U << 31;
   bool split() const { return (more & split_bit) != 0; }
+  friend bool operator==(const Cell& a, const Cell& b) {  // as two words: this is the innermost loop
+    return std::bit_cast<std::array<uint64_t, 2>>(a) == std::bit_cast<std::array<uint64_t, 2>>(b);
+  }
 };
 
 // The cells' overflow: lists of reads and blocks of bytes, with free lists. One for each shadow memory.
@@ -63,6 +67,7 @@ class SharedShadow {
  public:
   explicit SharedShadow(size_t bytes) : cells_((bytes + granule - 1) / granule) {}
   Cell& cell(uint64_t address) { return cells_[address / granule]; }
+  size_t size() const { return cells_.size(); }
   bool contains(uint64_t address) const { return address / granule < cells_.size(); }
   template <class Visit>
   void for_each_cell(Visit&& visit) {

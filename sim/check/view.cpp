@@ -30,6 +30,17 @@ bool View::row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane
   return false;
 }
 
+bool View::any_row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const {
+  const auto r = static_cast<size_t>(reach);
+  const uint64_t first = key(cluster, warp, 0);
+  for (auto row = std::ranges::lower_bound(rows_, first, {}, &Row::key);
+       row != rows_.end() && row->key >> 6 == first >> 6; ++row) {
+    const auto lane = static_cast<uint32_t>(row->key & 63);
+    if (row->times[r] >= when && (lane == all_lanes || (lanes >> lane & 1) != 0)) return true;
+  }
+  return false;
+}
+
 void View::raise(uint64_t k, const Times& times) {
   const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
   if (row != rows_.end() && row->key == k)

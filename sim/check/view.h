@@ -39,6 +39,12 @@ class View {
     return cluster == cluster_ ? knows(reach, warp, lane, when) : row_knows(reach, cluster, warp, lane, when);
   }
 
+  // True when one of the lanes is known.
+  bool knows_any(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const {
+    if (cluster == cluster_ && time(reach, warp) >= when) return true;
+    return !rows_.empty() && any_row_knows(reach, cluster, warp, lanes, when);
+  }
+
   void learn(uint32_t warp, const Times& times);  // of all lanes
   void learn(uint32_t warp, uint32_t lane, const Times& times);
   // Everything that `other` knows; without the strict part when `strict` is false.
@@ -58,6 +64,7 @@ class View {
   }
   size_t at(Reach reach) const { return static_cast<size_t>(reach) * warps_; }
   bool row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
+  bool any_row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);
   void prune();

@@ -60,6 +60,7 @@ class WgmmaBody final : public AsyncOp::Body {
   void land(ClusterState& cluster) override;
   // Tells the observer that this warp has issued it; when all four have, what it will read.
   void announce(const Exec& x) const;
+  void list_chunks(std::vector<Piece>& pieces) const;
 
  private:
   WarpgroupRegisters registers(ClusterState& cluster) const;
@@ -141,11 +142,35 @@ WgmmaBody::Source WgmmaBody::source_b() const {
   return {o_.b_desc, o_.wgmma->n, o_.wgmma->sparse ? 2 * k_bytes : k_bytes, o_.transpose_b, o_.wgmma->b};
 }
 
-void WgmmaBody::announce(const Exec& x) const {
-  x.observer()->joined(x.origin(), id_);
-  if (issued_ != 0xF) return;
-  static thread_local std::vector<Piece> pieces;
-  pieces.clear();
+// A memory of a pure function, for observers: a loop's wgmma read the same few tiles again and again.
+class ChunkLists {
+ public:
+  struct Key {
+    uint64_t a_desc, b_desc;
+    uint32_t rank;
+    int n, a_bytes, b_bytes;
+    bool a_shared, sparse, transpose_a, transpose_b;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  // An empty list when it is not known yet.
+  std::vector<Piece>& of(const Key& key) {
+    Entry& e = entries_[(key.a_desc ^ key.b_desc * 31 ^ key.rank * 7) % entries_.size()];
+    if (!(e.key == key)) {
+      e.key = key;
+      e.pieces.clear();
+    }
+    return e.pieces;
+  }
+
+ private:
+  struct Entry {
+    Key key{};
+    std::vector<Piece> pieces;
+  };
+  std::array<Entry, 61> entries_;
+};
+
+void WgmmaBody::list_chunks(std::vector<Piece>& pieces) const {
   const uint32_t rank = rank_ << cta_rank_shift;
   const auto add = [&](uint32_t address) {
     if (!pieces.empty() && pieces.back().address + pieces.back().bytes == (address | rank))
@@ -155,6 +180,24 @@ void WgmmaBody::announce(const Exec& x) const {
   };
   if (o_.wgmma->a_desc >= 0) for_each_chunk(source_a(), add);
   for_each_chunk(source_b(), add);
+}
+
+void WgmmaBody::announce(const Exec& x) const {
+  x.observer()->joined(x.origin(), id_);
+  if (issued_ != 0xF) return;
+  static thread_local ChunkLists lists;
+  const isa::Wgmma& w = *o_.wgmma;
+  std::vector<Piece>& pieces = lists.of({.a_desc = o_.a_desc,
+                                         .b_desc = o_.b_desc,
+                                         .rank = rank_,
+                                         .n = w.n,
+                                         .a_bytes = isa::bytes(w.a),
+                                         .b_bytes = isa::bytes(w.b),
+                                         .a_shared = w.a_desc >= 0,
+                                         .sparse = w.sparse,
+                                         .transpose_a = o_.transpose_a,
+                                         .transpose_b = o_.transpose_b});
+  if (pieces.empty()) list_chunks(pieces);
   const auto tag = [](uint64_t d) {
     constexpr LayoutTag tags[4] = {layout_plain, layout_128b, layout_64b, layout_32b};
     return tags[d >> 62];
