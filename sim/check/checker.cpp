@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "sim/check/cluster_checker.h"
-#include "sim/check/deadlock.h"
+#include "sim/check/deadlock/deadlock.h"
 
 namespace palladion::sim::check {
 
@@ -48,18 +48,20 @@ void Checker::start(const RunView& run) {
   keys_.clear();
   dropped_ = 0;
   coverage_ = {};
+  clusters_.clear();
 }
 
 std::unique_ptr<ClusterObserver> Checker::observe(ClusterState& cluster) {
   if (!options_.any()) return nullptr;
-  return std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_);
+  return clusters_.add(
+      cluster, std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_));
 }
 
 bool Checker::watches(uint32_t pc) const { return analysis_->watches(pc, options_); }
 
 void Checker::edge(std::span<ClusterState* const> resident) {
   for (ClusterState* c : resident)
-    if (c->observer) static_cast<ClusterChecker&>(*c->observer).judge_global(*global_);
+    if (ClusterChecker* checker = clusters_.find(*c)) checker->judge_global(*global_);
 }
 
 void Checker::keep(const Reported& r) {
@@ -71,24 +73,25 @@ void Checker::keep(const Reported& r) {
 }
 
 void Checker::retire(ClusterState& cluster) {
-  if (!cluster.observer) return;
-  auto& checker = static_cast<ClusterChecker&>(*cluster.observer);
-  checker.judge_global(*global_);
-  checker.retired(*sums_);
-  for (const Reported& r : checker.reporter().found()) keep(r);
-  checker.reporter().found().clear();
-  dropped_ += checker.reporter().dropped();
-  checker.add_to(coverage_);
+  ClusterChecker* const checker = clusters_.find(cluster);
+  if (checker == nullptr) return;
+  checker->judge_global(*global_);
+  checker->retired(*sums_);
+  for (const Reported& r : checker->reporter().found()) keep(r);
+  checker->reporter().found().clear();
+  dropped_ += checker->reporter().dropped();
+  checker->add_to(coverage_);
+  clusters_.forget(cluster);
 }
 
 bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                          Finding& finding) {
   std::vector<const Ledger*> ledgers;
   for (const ClusterState* c : resident) {
-    if (!c->observer) continue;
-    auto& checker = static_cast<ClusterChecker&>(*c->observer);
-    checker.deadlocked();
-    ledgers.push_back(&checker.ledger());
+    ClusterChecker* const checker = clusters_.find(*c);
+    if (checker == nullptr) continue;
+    checker->deadlocked();
+    ledgers.push_back(&checker->ledger());
   }
   if (!options_.barrier || ledgers.empty()) return false;
   finding = explain_deadlock(run_, ledgers, more_clusters);

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/memory.h"
+#include "sim/check/memory/memory.h"
+#include "sim/check/observers.h"
 #include "sim/check/options.h"
 #include "sim/event.h"
 #include "sim/finding.h"
@@ -25,6 +26,7 @@ struct Coverage {
 };
 
 class ArrayBounds;
+class ClusterChecker;
 class SumsOfRun;
 struct WatchAnalysis;
 
@@ -43,7 +45,8 @@ class Checker final : public Observer {
   void finish(std::vector<Finding>& findings) override;
 
   const Coverage& coverage() const { return coverage_; }
-  // One run decides: every phase was forced and nothing depended on timing.
+  // As far as one cluster at a time can tell, every phase was forced and nothing depended on timing. Whether
+  // one run decides for all schedules is for explore/decide.h to say.
   bool forced() const;
 
  private:
@@ -56,6 +59,7 @@ class Checker final : public Observer {
   std::unique_ptr<SumsOfRun> sums_;
   Locations locations_;
   std::unique_ptr<GlobalMemoryChecks> global_;
+  PerCluster<ClusterChecker> clusters_;
   std::map<FindingKey, Finding> findings_;
   std::vector<FindingKey> keys_;  // in the order of first sight
   uint64_t dropped_ = 0;

@@ -1,12 +1,12 @@
 #pragma once
 // One cluster's checker: hands every event to the parts that judge it.
-#include "sim/check/bounds.h"
+#include "sim/check/memory/bounds.h"
 #include "sim/check/checker.h"
-#include "sim/check/happens_before.h"
-#include "sim/check/ledger.h"
-#include "sim/check/memory.h"
-#include "sim/check/race_report.h"
-#include "sim/check/watch_parts.h"
+#include "sim/check/order/happens_before.h"
+#include "sim/check/protocol/ledger.h"
+#include "sim/check/memory/memory.h"
+#include "sim/check/memory/race_report.h"
+#include "sim/check/registers/watch_parts.h"
 
 namespace palladion::sim::check {
 

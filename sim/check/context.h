@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/check/order.h"
+#include "sim/check/order/order.h"
 #include "sim/event.h"
 #include "sim/finding.h"
 

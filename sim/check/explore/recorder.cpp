@@ -74,6 +74,14 @@ uint32_t SkeletonRecorder::place(const Origin& who) {
   return at->second;
 }
 
+// What was recorded of a cluster with too many events is given back.
+bool SkeletonRecorder::full() {
+  if (events_ <= limit_) return false;
+  if (!run_.warps.empty()) run_ = {};
+  deferred_.clear();
+  return true;
+}
+
 void SkeletonRecorder::froze(uint32_t line, const char* what) { frozen_.insert({line, what}); }
 
 // An instruction that all lanes of the warp execute at once.
@@ -100,6 +108,7 @@ void SkeletonRecorder::push(const Origin& who, RawEvent event) {
     events.back().completed = event.completed;
     return;
   }
+  ++events_;
   events.push_back(std::move(event));
 }
 
@@ -107,10 +116,12 @@ void SkeletonRecorder::together(const Origin& who) {
   auto& events = run_.warps[index(who)];
   if (who.lanes != warps_[index(who)].alive) return;
   if (events.empty() || events.back().kind == RawEvent::Kind::converged) return;
+  ++events_;
   events.push_back({.kind = RawEvent::Kind::converged, .op = {}});
 }
 
 void SkeletonRecorder::executes(const Origin& who) {
+  if (full()) return;
   if (who.instruction == nullptr || who.effect == nullptr || !watches(*who.instruction, *who.effect)) return;
   Warp& w = warps_[index(who)];
   uint32_t& here = w.gathering[who.pc];
@@ -123,7 +134,9 @@ void SkeletonRecorder::executes(const Origin& who) {
 }
 
 void SkeletonRecorder::warp_synced(const Origin& who) {
+  if (full()) return;
   if (who.lanes == warps_[index(who)].alive) return together(who);
+  ++events_;
   run_.warps[index(who)].push_back({.kind = RawEvent::Kind::met, .lanes = who.lanes, .op = {}});
 }
 
@@ -135,6 +148,7 @@ void SkeletonRecorder::accessed(const Origin& who, const Access& access) {
 }
 
 void SkeletonRecorder::mbarrier(const Origin& who, const MbarrierEvent& e) {
+  if (full()) return;
   using A = isa::MbarrierAction;
   if (e.async_id != 0) {
     const auto deferred = deferred_.find(e.async_id);
@@ -209,6 +223,7 @@ RawEvent SkeletonRecorder::barrier_arrival(uint32_t object, uint64_t generation,
 }
 
 void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+  if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
   const bool aligned = effect != nullptr && effect->aligned;
   RawEvent event{.op = {}};
@@ -228,6 +243,7 @@ void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) 
 }
 
 void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+  if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(who.effect);
   RawEvent event{.op = {}};
   event.op.kind = SyncKind::bar_pass;
@@ -242,7 +258,7 @@ void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEv
 }
 
 void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
-  if (issue.mbarriers.empty()) return;
+  if (full() || issue.mbarriers.empty()) return;
   auto& signals = run_.signals[issue.id];
   for (size_t i = 0; i < issue.mbarriers.size(); ++i) {
     if (issue.mbarrier_bytes[i] == 0) continue;
@@ -254,19 +270,20 @@ void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
 }
 
 void SkeletonRecorder::joined(const Origin& who, uint64_t id) {
+  if (full()) return;
   warps_[index(who)].last_wgmma = id;
   push_together(who, {.kind = RawEvent::Kind::wgmma_issue, .id = id, .op = {}});
 }
 
 void SkeletonRecorder::committed(const Origin& who, GroupKind kind) {
-  if (kind != GroupKind::wgmma) return;
+  if (full() || kind != GroupKind::wgmma) return;
   Warp& w = warps_[index(who)];
   w.groups.push_back(w.last_wgmma);
 }
 
 // Groups of copies always complete by themselves: only wgmma needs others to go on.
 void SkeletonRecorder::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool /*read_only*/) {
-  if (kind != GroupKind::wgmma) return;
+  if (full() || kind != GroupKind::wgmma) return;
   const auto& groups = warps_[index(who)].groups;
   if (groups.size() <= allowed) return;
   const uint64_t id = groups[groups.size() - allowed - 1];
@@ -274,6 +291,7 @@ void SkeletonRecorder::waited(const Origin& who, GroupKind kind, uint64_t allowe
 }
 
 void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t>) {
+  if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(who.effect);
   const bool noinc = effect != nullptr && effect->noinc;
   const auto count = static_cast<uint32_t>(std::popcount(who.lanes));
@@ -287,7 +305,7 @@ void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::spa
 }
 
 void SkeletonRecorder::registers_set(const Origin& who, uint32_t before, uint32_t after) {
-  if (before == after) return;
+  if (full() || before == after) return;
   const uint32_t changed = (before > after ? before - after : after - before) * warp_threads;
   push_together(who, {.op = {.kind = before > after ? SyncKind::registers_dec : SyncKind::registers_inc,
                              .object = object(SyncObject::Kind::registers, who.cta_rank, 0),

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "sim/check/explore/raw_events.h"
+#include "sim/check/observers.h"
 #include "sim/event.h"
 
 namespace palladion::sim::check {
 
 class SkeletonRecorder final : public ClusterObserver {
  public:
-  explicit SkeletonRecorder(const ClusterState& cluster) : cluster_(cluster) {}
+  // Of a cluster with more than `limit` events nothing is kept.
+  explicit SkeletonRecorder(const ClusterState& cluster, uint64_t limit = ~0ULL)
+      : cluster_(cluster), limit_(limit) {}
 
   void began() override;
   void executes(const Origin& who) override;
@@ -63,8 +66,10 @@ class SkeletonRecorder final : public ClusterObserver {
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
+  bool full();
 
   const ClusterState& cluster_;
+  uint64_t limit_ = 0, events_ = 0;
   RawRun run_;
   std::vector<Warp> warps_;
   std::vector<SyncObject> objects_;
@@ -77,6 +82,12 @@ class SkeletonRecorder final : public ClusterObserver {
   bool ended_ = false;
 };
 
+// How much is kept: of all clusters that run at once, and of those that are done.
+struct RecordLimits {
+  uint64_t events = 4'000'000;      // about 90 bytes each
+  uint64_t operations = 4'000'000;  // about 60 bytes each
+};
+
 // Records all clusters of a run; clusters that synchronise alike are kept once.
 class SkeletonObserver final : public Observer {
  public:
@@ -85,7 +96,9 @@ class SkeletonObserver final : public Observer {
     uint64_t clusters = 0;  // that have this structure
   };
 
-  void start(const RunView& run) override { run_ = run; }
+  explicit SkeletonObserver(const RecordLimits& limits = {}) : limits_(limits) {}
+
+  void start(const RunView& run) override;
   std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
   bool watches(uint32_t pc) const override;
   void retire(ClusterState& cluster) override;
@@ -93,7 +106,12 @@ class SkeletonObserver final : public Observer {
   const std::vector<Recorded>& recorded() const { return recorded_; }
 
  private:
+  uint64_t cluster_limit() const;
+
+  RecordLimits limits_;
   RunView run_;
+  PerCluster<SkeletonRecorder> clusters_;
+  uint64_t operations_ = 0;
   std::vector<Recorded> recorded_;
   std::multimap<uint64_t, size_t> by_hash_;
 };

@@ -1,9 +1,11 @@
 // From what was recorded to skeletons, and all clusters of a run.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/check/context.h"
 #include "sim/check/explore/recorder.h"
-#include "sim/exec/program.h"
+#include "sim/exec/exec.h"
 
 namespace palladion::sim::check {
 
@@ -29,6 +31,12 @@ void SkeletonRecorder::normalise(Skeleton& s) {
 }
 
 Skeleton SkeletonRecorder::finish() {
+  if (full()) {
+    Skeleton none;
+    none.incomplete = fmt::format("a cluster has more than {} events of synchronisation", limit_);
+    places_.clear();
+    return none;
+  }
   for (const auto& [id, where] : deferred_) {  // the run was stopped before they landed
     run_.warps[where.first][where.second].op.kind = SyncKind::nothing;
     run_.signals.erase(id);
@@ -63,8 +71,27 @@ void SkeletonRecorder::name(const RunView& run, Skeleton& skeleton) const {
 }
 
 // --- all clusters ---------------------------------------------------------------------------------
+void SkeletonObserver::start(const RunView& run) {
+  run_ = run;
+  clusters_.clear();
+  recorded_.clear();
+  by_hash_.clear();
+  operations_ = 0;
+}
+
+// An equal share for each of the clusters that can run at once: at most 32 CTAs, 2048 threads and 228 KiB of
+// shared memory an SM (CUDA programming guide, "Compute Capabilities").
+uint64_t SkeletonObserver::cluster_limit() const {
+  const LaunchState& l = *run_.launch;
+  const uint64_t of_cluster = l.cluster.count();
+  const uint64_t of_sm = std::min({uint64_t{32}, 2048 / std::max<uint64_t>(l.block.count(), 1) + 1,
+                                   uint64_t{228 * 1024} / (l.dynamic_shared + 1024)});
+  const uint64_t resident = std::min(l.grid.count() / of_cluster, of_sm * l.sm_count / of_cluster + 1);
+  return limits_.events / std::max<uint64_t>(resident, 1);
+}
+
 std::unique_ptr<ClusterObserver> SkeletonObserver::observe(ClusterState& cluster) {
-  return std::make_unique<SkeletonRecorder>(cluster);
+  return clusters_.add(cluster, std::make_unique<SkeletonRecorder>(cluster, cluster_limit()));
 }
 
 bool SkeletonObserver::watches(uint32_t pc) const {
@@ -74,15 +101,27 @@ bool SkeletonObserver::watches(uint32_t pc) const {
 }
 
 void SkeletonObserver::retire(ClusterState& cluster) {
-  auto& recorder = static_cast<SkeletonRecorder&>(*cluster.observer);
-  Skeleton s = recorder.finish();
+  SkeletonRecorder* const recorder = clusters_.find(cluster);
+  if (recorder == nullptr) return;
+  clusters_.forget(cluster);
+  Skeleton s = recorder->finish();
   const uint64_t hash = s.structural_hash();
   for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {
     if (!recorded_[at->second].skeleton.same_structure(s)) continue;
     ++recorded_[at->second].clusters;
     return;
   }
-  recorder.name(run_, s);
+  operations_ += s.operations();
+  if (operations_ > limits_.operations) {
+    s = {};
+    s.incomplete = fmt::format("the clusters differ, in more than {} operations", limits_.operations);
+    if (!recorded_.empty() && recorded_.back().skeleton.same_structure(s)) {
+      ++recorded_.back().clusters;
+      return;
+    }
+  } else {
+    recorder->name(run_, s);
+  }
   by_hash_.emplace(hash, recorded_.size());
   recorded_.push_back({std::move(s), 1});
 }

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "sim/check/explore/forced.h"
+#include "sim/check/explore/decide.h"
 #include "sim/check/explore/problem_text.h"
 #include "sim/check/explore/spectators.h"
 
@@ -37,7 +37,7 @@ class Judgement {
       ++report_.forced;
       return;
     }
-    if (unforced_.empty()) unforced_ = why(r.skeleton, v);
+    if (unforced_.empty()) unforced_ = "not forced: " + unforced_text(r.skeleton, v);
     search(r);
   }
 
@@ -68,12 +68,6 @@ class Judgement {
     }
     f.count = clusters;
     report_.findings.push_back(std::move(f));
-  }
-
-  static std::string why(const Skeleton& s, const ForcedVerdict& v) {
-    const Site site = site_of(s, v.op, {});
-    return fmt::format("not forced: `{}` of warp {} (line {}): {}", site.instruction, site.warp,
-                       line_of(site), describe(v.reason));
   }
 
   std::string budget() const { return fmt::format("budget of {} states", options_.budget); }

@@ -407,7 +407,7 @@ const EquivalenceRule* equivalent(const isa::Module& module, const RunFacts& fac
   const Flow flow(module, module.functions[mutant.function]);
   const Case c{mutant, flow, facts};
   const auto* row = std::ranges::find_if(rows, [&](const Row& r) { return r.holds(c); });
-  return row == std::end(rows) ? nullptr : &row->words;
+  return row == std::end(rows) ? nullptr : &equivalence_rules()[size_t(row - rows)];
 }
 
 }  // namespace palladion::sim::check

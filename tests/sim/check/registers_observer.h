@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/watch_parts.h"
+#include "sim/check/registers/watch_parts.h"
 #include "sim/state/cluster.h"
 #include "tests/sim/ptx_runner.h"
 

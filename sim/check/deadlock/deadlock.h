@@ -1,0 +1,13 @@
+#pragma once
+// Why nothing can move: the wait-for graph of a stopped run, with the root of it.
+#include <span>
+
+#include "sim/check/protocol/ledger.h"
+
+namespace palladion::sim::check {
+
+// `resident`: the ledgers of all clusters on the machine, in ascending order. `more_clusters`: others
+// wait for room. The finding is fatal; sites[i] waits for notes[i], further notes tell of the object.
+Finding explain_deadlock(const RunView& run, std::span<const Ledger* const> resident, bool more_clusters);
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,341 @@
+#include "sim/check/deadlock/deadlock_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <set>
+
+#include "sim/check/protocol/ledger_flow.h"
+
+namespace palladion::sim::check {
+namespace {
+
+using K = Wait::Kind;
+
+template <class E>
+const E* effect_at(const Program& p, uint32_t pc) {
+  const isa::Effect* e = p.code[pc].effect;
+  return e == nullptr ? nullptr : std::get_if<E>(e);
+}
+
+bool signals_mbarrier(const Program& p, uint32_t pc) {
+  if (const auto* m = effect_at<isa::Mbarrier>(p, pc))
+    return m->action == isa::MbarrierAction::arrive || m->action == isa::MbarrierAction::complete_tx;
+  if (const auto* c = effect_at<isa::BulkCopy>(p, pc)) return c->mbar >= 0;
+  if (const auto* c = effect_at<isa::TensorCopy>(p, pc)) return c->mbar >= 0;
+  return effect_at<isa::CpAsyncMbarrierArrive>(p, pc) != nullptr ||
+         effect_at<isa::StoreAsync>(p, pc) != nullptr || effect_at<isa::ReduceAsync>(p, pc) != nullptr;
+}
+
+bool has_arrived(const MbarrierObject* b, uint32_t warp) {
+  if (b == nullptr) return false;
+  const auto at = b->arrivers.lower_bound(uint64_t{warp} << 32);
+  return at != b->arrivers.end() && at->first >> 32 == warp;
+}
+
+// Has it arrived in the phase that is open?
+bool arrives_now(const MbarrierObject* b, const Origin& who) {
+  return b != nullptr && std::ranges::any_of(b->current.signals, [&](const Signal& s) {
+           return s.arrivals != 0 && s.who.warp == who.warp && s.who.cta_rank == who.cta_rank &&
+                  (s.who.lanes & who.lanes) != 0;
+         });
+}
+
+bool same_warp(const Waiter& a, const Waiter& b) {
+  return a.who.warp == b.who.warp && a.who.cta_rank == b.who.cta_rank;
+}
+
+}  // namespace
+
+WaitGraph::WaitGraph(const RunView& run, const Ledger& ledger) : run_(run), ledger_(ledger) {
+  for (const CtaState& cta : cluster().ctas)
+    for (const WarpState& warp : cta.warps)
+      for (const LaneGroup& g : warp.groups)
+        if (g.mask != 0) add(cta, warp, g);
+  for (Waiter& w : waiters_) connect(w);
+}
+
+void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup& g) {
+  const MicroOp& op = run_.program->code[g.pc];
+  Waiter w;
+  w.who = {.cta_rank = static_cast<uint16_t>(cta.rank),
+           .warp = static_cast<uint16_t>(warp.id),
+           .lanes = g.mask,
+           .pc = g.pc,
+           .instruction = op.instruction,
+           .effect = op.effect};
+  w.wait = g.wait;
+  if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::edge) find_spin(w, warp);
+  if (!reach_.contains(g.pc)) {
+    std::vector<uint32_t> starts = g.calls;
+    starts.push_back(g.pc);
+    reach_.emplace(g.pc, reachable(*run_.program, starts));
+  }
+  read_object(w);
+  waiters_.push_back(std::move(w));
+}
+
+// Lanes that spin test an mbarrier, or memory: the last test that failed tells.
+void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
+  w.spins = true;
+  const uint32_t index = ledger_.causality().index(w.who.cta_rank, static_cast<uint16_t>(warp.id));
+  const std::vector<bool> ahead = reachable(*run_.program, {w.who.pc});
+  for (const auto& [address, b] : ledger_.mbarriers().objects()) {
+    const LastWait& last = b.users[index].wait;
+    if (!b.alive || !last.any || last.succeeded || !ahead[last.pc]) continue;
+    w.spins = false;
+    w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
+  }
+}
+
+void WaitGraph::read_object(Waiter& w) const {
+  if (w.wait.kind != K::mbarrier) return;
+  const auto address = static_cast<uint32_t>(w.wait.object);
+  w.object = ledger_.mbarriers().find(address);
+  uint64_t word = 0;
+  std::memcpy(&word, cluster().ctas[address >> cta_rank_shift].shared.data() + (address & shared_offset_mask),
+              8);
+  w.state = MbarrierState::decode(word);
+}
+
+void WaitGraph::connect(Waiter& w) {
+  switch (w.wait.kind) {
+    case K::mbarrier:
+      return connect_mbarrier(w);
+    case K::cta_barrier:
+      return connect_barrier(w, false);
+    case K::cluster_barrier:
+      return connect_barrier(w, true);
+    case K::convergence:
+      return connect_warp(w);
+    case K::wgmma_group:
+      return connect_warpgroup(w);
+    case K::registers:
+      return connect_registers(w);
+    default:
+      return;
+  }
+}
+
+template <class Match>
+bool WaitGraph::reaches_any(const Waiter& w, Match match) const {
+  const std::vector<bool>& reach = reach_.at(w.who.pc);
+  for (uint32_t pc = 0; pc < reach.size(); ++pc)
+    if (reach[pc] && match(pc)) return true;
+  return false;
+}
+
+bool WaitGraph::reaches_copy(const Waiter& w) const {
+  return reaches_any(w, [&](uint32_t pc) {
+    const auto* m = effect_at<isa::Mbarrier>(*run_.program, pc);
+    return (m != nullptr && m->expect_tx) || effect_at<isa::BulkCopy>(*run_.program, pc) != nullptr ||
+           effect_at<isa::TensorCopy>(*run_.program, pc) != nullptr;
+  });
+}
+
+// Instructions that have signalled at this object, or its twins in other CTAs; when there are none, those
+// that have signalled nowhere.
+std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
+  std::set<uint32_t> here, anywhere;
+  for (const auto& [other, b] : ledger_.mbarriers().objects()) {
+    for (const auto& [key, who] : b.arrivers) {
+      anywhere.insert(who.pc);
+      if ((other & shared_offset_mask) == (address & shared_offset_mask)) here.insert(who.pc);
+    }
+  }
+  if (!here.empty()) return {here.begin(), here.end()};
+  std::vector<uint32_t> unknown;
+  for (uint32_t pc = 0; pc < run_.program->code.size(); ++pc)
+    if (signals_mbarrier(*run_.program, pc) && !anywhere.contains(pc)) unknown.push_back(pc);
+  return unknown;
+}
+
+void WaitGraph::connect_mbarrier(Waiter& w) {
+  if (w.state.pending == 0) return;  // bytes are missing, nobody's arrival
+  const auto address = static_cast<uint32_t>(w.wait.object);
+  const std::vector<uint32_t> pcs = signal_pcs(address);
+  bool remote = w.object == nullptr || w.object->arrivers.empty();
+  if (!remote)
+    for (const auto& [key, who] : w.object->arrivers) remote |= who.cta_rank != address >> cta_rank_shift;
+  for (uint32_t i = 0; i < waiters_.size(); ++i) {
+    const Waiter& v = waiters_[i];
+    if (!remote && v.who.cta_rank != address >> cta_rank_shift) continue;
+    // Who never arrived there and waits for the same is no arriver: the rest of its code only seems to be.
+    const uint32_t warp = ledger_.causality().index(v.who);
+    const bool waits_too = v.wait.kind == K::mbarrier && v.wait.object == w.wait.object;
+    if ((waits_too && !has_arrived(w.object, warp)) || arrives_now(w.object, v.who)) continue;
+    if (std::ranges::any_of(pcs, [&](uint32_t pc) { return reaches(v, pc); })) w.arrivers.push_back(i);
+  }
+}
+
+void WaitGraph::connect_barrier(Waiter& w, bool of_cluster) {
+  const BarrierGeneration* g =
+      of_cluster
+          ? ledger_.cluster_barriers().find(w.wait.value)
+          : ledger_.named().find(w.who.cta_rank, static_cast<uint32_t>(w.wait.object)).current(w.wait.value);
+  const auto arrives = [&](uint32_t pc) {
+    if (of_cluster) {
+      const auto* b = effect_at<isa::ClusterBarrier>(*run_.program, pc);
+      return b != nullptr && b->arrive;
+    }
+    const auto* b = effect_at<isa::CtaBarrier>(*run_.program, pc);
+    if (b == nullptr) return false;
+    if (b->id < 0) return w.wait.object == 0;
+    const DecodedOperand& id = run_.program->code[pc].operands[b->id];
+    return !id.slot.constant || static_cast<uint64_t>(id.offset) == w.wait.object;
+  };
+  for (uint32_t i = 0; i < waiters_.size(); ++i) {
+    const Waiter& v = waiters_[i];
+    if (!of_cluster && v.who.cta_rank != w.who.cta_rank) continue;
+    bool arrived = false;
+    if (g != nullptr)
+      for (const BarrierArrival& a : g->arrivals)
+        arrived |=
+            a.who.warp == v.who.warp && a.who.cta_rank == v.who.cta_rank && (a.who.lanes & v.who.lanes) != 0;
+    if (!arrived && reaches_any(v, arrives)) w.arrivers.push_back(i);
+  }
+}
+
+void WaitGraph::connect_warp(Waiter& w) {
+  for (uint32_t i = 0; i < waiters_.size(); ++i)
+    if (same_warp(w, waiters_[i]) && (waiters_[i].who.lanes & w.wait.object) != 0) w.arrivers.push_back(i);
+}
+
+void WaitGraph::connect_warpgroup(Waiter& w) {
+  const CtaState& cta = cluster().ctas[w.who.cta_rank];
+  const uint32_t group = w.who.warp / 4U;
+  if (group >= cta.warpgroups.size()) return;
+  const auto& issued = cta.warpgroups[group].issued;
+  const uint64_t most = *std::ranges::max_element(issued);
+  for (uint32_t i = 0; i < waiters_.size(); ++i) {
+    const Waiter& v = waiters_[i];
+    if (v.who.cta_rank == w.who.cta_rank && v.who.warp / 4U == group && issued[v.who.warp % 4] < most)
+      w.arrivers.push_back(i);
+  }
+}
+
+void WaitGraph::connect_registers(Waiter& w) {
+  const auto gives_back = [&](uint32_t pc) {
+    const auto* r = effect_at<isa::SetMaxRegisters>(*run_.program, pc);
+    return r != nullptr && !r->increase;
+  };
+  for (uint32_t i = 0; i < waiters_.size(); ++i)
+    if (waiters_[i].who.cta_rank == w.who.cta_rank && !same_warp(waiters_[i], w) &&
+        reaches_any(waiters_[i], gives_back))
+      w.arrivers.push_back(i);
+}
+
+std::vector<uint32_t> WaitGraph::shortest_cycle() const {
+  std::vector<uint32_t> best;
+  const auto n = static_cast<uint32_t>(waiters_.size());
+  for (uint32_t start = 0; start < n; ++start) {
+    std::vector<uint32_t> from(n, isa::no_id);
+    std::deque<uint32_t> work{start};
+    bool closed = false;
+    while (!work.empty() && !closed) {
+      const uint32_t at = work.front();
+      work.pop_front();
+      for (const uint32_t next : waiters_[at].arrivers) {
+        closed = next == start;
+        if (closed) {
+          from[start] = at;
+          break;
+        }
+        if (from[next] != isa::no_id) continue;
+        from[next] = at;
+        work.push_back(next);
+      }
+    }
+    if (!closed) continue;
+    std::vector<uint32_t> cycle{start};
+    for (uint32_t at = from[start]; at != start; at = from[at]) cycle.push_back(at);
+    std::reverse(cycle.begin() + 1, cycle.end());
+    if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
+    if (best.size() == 1) break;
+  }
+  return best;
+}
+
+// --- words ----------------------------------------------------------------------------------------
+std::string WaitGraph::name(const Waiter& w) const {
+  std::string out = fmt::format("warp {}", w.who.warp);
+  const uint32_t alive = cluster().ctas[w.who.cta_rank].warps[w.who.warp].alive;
+  if (w.who.lanes != alive) out += fmt::format(" lanes {:08x}", w.who.lanes);
+  if (cluster().ctas.size() == 1) return out;
+  const isa::Dim3& id = cluster().ctas[w.who.cta_rank].id;
+  return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
+}
+
+std::string WaitGraph::object(const Waiter& w) const {
+  switch (w.wait.kind) {
+    case K::mbarrier:
+      return mbarrier_name(run_, cluster(), static_cast<uint32_t>(w.wait.object));
+    case K::cta_barrier:
+      return fmt::format("barrier {}", w.wait.object);
+    case K::cluster_barrier:
+      return "the cluster barrier";
+    case K::registers:
+      return "the CTA's registers";
+    case K::convergence:
+      return fmt::format("lanes {:08x} of its warp", w.wait.object);
+    case K::wgmma_group:
+      return "its wgmma groups";
+    case K::bulk_group:
+      return "its bulk async-groups";
+    case K::cp_async_group:
+      return "its cp.async groups";
+    default:
+      return "a value in memory";
+  }
+}
+
+namespace {
+
+std::string mbarrier_text(const Waiter& w, const std::string& name) {
+  const MbarrierState& s = w.state;
+  const int64_t number = w.object == nullptr ? 0 : w.object->number;
+  std::string out =
+      fmt::format("phase {} (parity {}) of {}: {} of {} arrivals have come", number, w.wait.value, name,
+                  s.expected - std::min(s.expected, s.pending), std::max(s.expected, s.pending));
+  if (w.object == nullptr) return out;
+  const int64_t expected = w.object->current.expected(), delivered = w.object->current.delivered();
+  if (expected != 0 || delivered != 0) out += fmt::format(", {} of {} expected bytes", delivered, expected);
+  return out;
+}
+
+}  // namespace
+
+std::string WaitGraph::awaited(const Waiter& w) const {
+  const CtaState& cta = cluster().ctas[w.who.cta_rank];
+  switch (w.wait.kind) {
+    case K::mbarrier:
+      return mbarrier_text(w, object(w));
+    case K::cta_barrier: {
+      const NamedBarrier& b = cta.barriers[w.wait.object];
+      return fmt::format("barrier {}: {} of {} threads have arrived", w.wait.object, b.arrived,
+                         b.expected != 0 ? b.expected : cta.alive_threads);
+    }
+    case K::cluster_barrier: {
+      uint32_t alive = 0;
+      for (const CtaState& c : cluster().ctas) alive += c.alive_threads;
+      return fmt::format("the cluster barrier: {} of {} threads have arrived", cluster().barrier.arrived,
+                         alive);
+    }
+    case K::registers:
+      return fmt::format("{} registers (setmaxnreg to {}): the CTA has {} free", w.wait.object, w.wait.value,
+                         cta.free_registers);
+    case K::convergence:
+      return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.wait.object);
+    case K::wgmma_group:
+      return "its wgmma groups: not all warps of the warpgroup have issued the same wgmma";
+    case K::bulk_group:
+    case K::cp_async_group:
+      return object(w);
+    default:
+      return "a value in memory that it tests over and over";
+  }
+}
+
+}  // namespace palladion::sim::check

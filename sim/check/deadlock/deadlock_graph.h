@@ -1,0 +1,60 @@
+#pragma once
+// Who waits for what in one cluster, and who could still give it.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/check/protocol/ledger.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+
+// Lanes of a warp that stand still, or spin.
+struct Waiter {
+  Origin who;
+  Wait wait;                       // of a spin at an mbarrier: as if it waited there
+  bool spins = false;              // on memory: what would end it is unknown
+  std::vector<uint32_t> arrivers;  // waiters that could still give what it waits for
+  const MbarrierObject* object = nullptr;
+  MbarrierState state;
+};
+
+class WaitGraph {
+ public:
+  WaitGraph(const RunView& run, const Ledger& ledger);
+
+  const std::vector<Waiter>& waiters() const { return waiters_; }
+  const Ledger& ledger() const { return ledger_; }
+  const ClusterState& cluster() const { return ledger_.context().cluster; }
+  const RunView& run() const { return run_; }
+  // The shortest cycle, as indices of waiters; empty when there is none.
+  std::vector<uint32_t> shortest_cycle() const;
+  // "phase 3 (parity 1) of mbarrier `full`[1]: 1 of 2 arrivals have come".
+  std::string awaited(const Waiter& w) const;
+  // The same object alone: "mbarrier `full`[1]".
+  std::string object(const Waiter& w) const;
+  std::string name(const Waiter& w) const;  // "warp 4 of CTA (0,0,0)"
+  bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.who.pc)[pc]; }
+  bool reaches_copy(const Waiter& w) const;
+
+ private:
+  void add(const CtaState& cta, const WarpState& warp, const LaneGroup& g);
+  void find_spin(Waiter& w, const WarpState& warp) const;
+  void read_object(Waiter& w) const;
+  void connect(Waiter& w);
+  void connect_mbarrier(Waiter& w);
+  void connect_barrier(Waiter& w, bool cluster);
+  void connect_warp(Waiter& w);
+  void connect_warpgroup(Waiter& w);
+  void connect_registers(Waiter& w);
+  std::vector<uint32_t> signal_pcs(uint32_t address) const;
+  template <class Match>
+  bool reaches_any(const Waiter& w, Match match) const;
+
+  const RunView& run_;
+  const Ledger& ledger_;
+  std::vector<Waiter> waiters_;
+  std::map<uint32_t, std::vector<bool>> reach_;  // by pc
+};
+
+}  // namespace palladion::sim::check

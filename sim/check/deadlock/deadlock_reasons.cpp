@@ -1,0 +1,469 @@
+#include "sim/check/deadlock/deadlock_reasons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace palladion::sim::check {
+namespace {
+
+using K = Wait::Kind;
+using Weight = Reason::Weight;
+
+const char* phase_rule = "Phase Completion of the mbarrier object";
+const char* bytes_rule = "Tracking asynchronous operations by the mbarrier object";
+
+template <class E>
+const E* effect_of(const Origin& who) {
+  return who.effect == nullptr ? nullptr : std::get_if<E>(who.effect);
+}
+
+Reason reason(uint32_t code, Weight weight, uint32_t root, std::string message) {
+  Reason r;
+  r.code = code;
+  r.weight = weight;
+  r.root = root;
+  r.message = std::move(message);
+  return r;
+}
+
+// --- bytes ----------------------------------------------------------------------------------------
+Reason bytes_differ(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  const MbarrierPhase& p = w.object->current;
+  const int64_t expected = p.expected(), delivered = p.delivered();
+  const uint32_t code = bytes_code(p);
+  Reason r = reason(
+      code, Weight::certain, i,
+      fmt::format("all arrivals of phase {} of {} have come, but {} bytes were expected and {} delivered",
+                  w.object->number, g.object(w), expected, delivered));
+  r.missing = expected > delivered
+                  ? fmt::format("{} bytes that no copy under way will deliver", expected - delivered)
+                  : fmt::format("an expect_tx of {} bytes more", delivered - expected);
+  r.rule = bytes_rule;
+  r.help = code == 4208 ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
+           : code == 4201
+               ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
+               : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
+                 "also where it lies outside the tensor";
+  for (const Signal& s : p.signals) r.culprits.push_back(s.who);
+  return r;
+}
+
+// --- arrivals -------------------------------------------------------------------------------------
+bool foreign_bytes_only(const Waiter& w) {
+  const MbarrierPhase& p = w.object->current;
+  if (p.expected() != 0 || p.delivered() == 0 || p.arrivals() != 0) return false;
+  return std::ranges::all_of(p.signals, [&](const Signal& s) {
+    return s.delivered == 0 || s.who.cta_rank != w.object->address >> cta_rank_shift;
+  });
+}
+
+bool announced_alone(const Waiter& w) {
+  const MbarrierPhase& p = w.object->current;
+  return w.state.tx == 0 && p.expected() != 0 && !p.announcements.empty();
+}
+
+bool deferred_places(const Waiter& w) {
+  bool increments = false;
+  for (const Signal& s : w.object->current.signals) {
+    const auto* e = effect_of<isa::CpAsyncMbarrierArrive>(s.who);
+    increments |= e != nullptr && !e->noinc;
+  }
+  return increments;
+}
+
+// An instance of the same mbarrier in another CTA that completed a phase which nobody there awaits.
+const MbarrierObject* surplus_elsewhere(const WaitGraph& g, const Waiter& w) {
+  for (const auto& [address, b] : g.ledger().mbarriers().objects()) {
+    const bool twin = address != w.object->address &&
+                      (address & shared_offset_mask) == (w.object->address & shared_offset_mask);
+    if (!twin || !b.alive) continue;
+    const bool unobserved = b.last.number >= 0 && b.last.observers.empty() && b.last.arrivals() != 0;
+    const bool awaited = std::ranges::any_of(b.users, [](const MbarrierUser& u) { return u.wait.any; });
+    if ((unobserved || (!awaited && b.current.arrivals() != 0)) && b.number >= w.object->number) return &b;
+  }
+  return nullptr;
+}
+
+Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& other) {
+  const Waiter& w = g.waiters()[i];
+  const std::string there = mbarrier_name(g.run(), g.cluster(), other.address);
+  const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
+  const bool mapped = std::ranges::all_of(signals, [](const Signal& s) {
+    const auto* e = effect_of<isa::Mbarrier>(s.who);
+    return e != nullptr && e->space == isa::Space::shared_cluster;
+  });
+  Reason r = reason(mapped && w.object->arrivers.empty() ? 4807 : 4121, Weight::certain, i,
+                    fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that nobody waits for",
+                                g.object(w), w.state.pending, w.state.expected, there));
+  r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
+  r.rule = "mapa, mbarrier.arrive";
+  r.help = "arrive at the mbarrier of the CTA whose thread waits (mapa with its rank)";
+  for (const Signal& s : signals) r.culprits.push_back(s.who);
+  return r;
+}
+
+Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
+  const Waiter& w = g.waiters()[i];
+  bool others = false;
+  for (const Waiter& v : g.waiters()) others |= v.object == w.object && v.wait.value != w.wait.value;
+  for (const MbarrierUser& u : w.object->users) others |= u.wait.any && u.wait.parity != (w.wait.value != 0);
+  const auto* form = effect_of<isa::Mbarrier>(w.who);
+  const bool by_state = form != nullptr && !form->parity;
+  Reason r = reason(
+      by_state ? 4123
+      : others ? 4115
+               : 4114,
+      Weight::certain, i,
+      fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
+                  g.name(w), w.wait.value, g.object(w), observed, observed + 1));
+  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
+                          1 - w.wait.value);
+  r.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  r.help = "the parity of a slot's k-th use is k & 1: count the rounds through the slots, not the steps";
+  return r;
+}
+
+uint32_t lanes_alive(const WaitGraph& g, const Origin& who) {
+  return g.cluster().ctas[who.cta_rank].warps[who.warp].alive;
+}
+
+// Did those lanes of the warp ever signal there?
+bool ever_arrived(const MbarrierObject& b, uint32_t warp, uint32_t lanes) {
+  return std::ranges::any_of(
+      b.arrivers, [&](const auto& a) { return a.first >> 32 == warp && (a.second.lanes & lanes) != 0; });
+}
+
+// Warps that left by an exit which the waiter cannot come to: they returned early.
+std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
+  std::vector<Origin> out;
+  const Causality& c = g.ledger().causality();
+  for (uint32_t warp = 0; warp < c.warps(); ++warp) {
+    const Origin* exit = g.ledger().lifetime().exit_of(warp);
+    if (exit == nullptr || exit->cta_rank != w.who.cta_rank || g.reaches(w, exit->pc)) continue;
+    if (w.object == nullptr || !ever_arrived(*w.object, warp, exit->lanes)) out.push_back(*exit);
+  }
+  return out;
+}
+
+// Some lanes of a warp arrived and the rest, as many as are missing, did not: a condition at the arrival.
+bool partial_arrival(const WaitGraph& g, const Waiter& w) {
+  uint32_t missing = 0;
+  for (const Signal& s : w.object->current.signals) {
+    const auto arrived = static_cast<uint32_t>(std::popcount(s.who.lanes));
+    const auto of = static_cast<uint32_t>(std::popcount(lanes_alive(g, s.who)));
+    if (s.arrivals == arrived && arrived > 1 && arrived < of) missing += of - arrived;
+  }
+  return missing != 0 && missing == w.state.pending;
+}
+
+Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
+  Reason r = reason(4703, Weight::orphan, i, std::move(message));
+  r.missing = "the arrivals of threads that have returned";
+  r.rule = "mbarrier.arrive_drop; bar, barrier";
+  r.help = "arrive before the early return, or do not count those threads";
+  r.culprits = leavers;
+  return r;
+}
+
+Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  uint32_t code = 4101;
+  std::string help = "mbarrier.init must count exactly the arrivals of a phase, and every path must arrive";
+  if (announced_alone(w)) {
+    code = 4202;
+    help = "expect_tx announces bytes, it does not arrive: use mbarrier.arrive.expect_tx";
+  } else if (deferred_places(w)) {
+    code = 4125;
+    help =
+        "without .noinc cp.async.mbarrier.arrive adds a place for its own arrival: the counted ones are "
+        "still missing";
+  } else if (foreign_bytes_only(w)) {
+    code = 4207;
+    help =
+        "a multicast signals the mbarrier of every CTA that receives: each must arrive.expect_tx its bytes "
+        "itself";
+  } else if (w.object != nullptr && partial_arrival(g, w)) {
+    code = 4902;
+    help = "not all lanes arrive: count those that do, or let all arrive";
+  } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
+    code = 4902;
+    help = "producers and consumers must run through their loops equally often";
+  } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
+    return left_early(
+        i, leavers,
+        fmt::format("{} of {} arrivals at {} are missing; threads that could have arrived have returned",
+                    w.state.pending, w.state.expected, g.object(w)));
+  }
+  Reason r =
+      reason(code, Weight::orphan, i,
+             fmt::format("{} of {} arrivals of phase {} of {} are missing, and no thread can arrive any more",
+                         w.state.pending, std::max(w.state.expected, w.state.pending),
+                         w.object == nullptr ? 0 : w.object->number, g.object(w)));
+  r.missing =
+      fmt::format("{} arrival{} at {}", w.state.pending, w.state.pending == 1 ? "" : "s", g.object(w));
+  r.rule = phase_rule;
+  r.help = std::move(help);
+  if (w.object != nullptr)
+    for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.who);
+  return r;
+}
+
+Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  if (w.object == nullptr) return w.arrivers.empty() ? nobody_arrives(g, i) : Reason{};
+  if (w.state.pending == 0 && w.state.tx != 0) return bytes_differ(g, i);
+  const int64_t observed = w.object->users[g.ledger().causality().index(w.who)].observed;
+  if (observed >= 0 && (observed & 1) == static_cast<int64_t>(w.wait.value) &&
+      w.object->number >= observed + 2)
+    return same_parity_again(g, i, observed);
+  if (w.object->current.arrivals() < w.object->count)
+    if (const MbarrierObject* other = surplus_elsewhere(g, w)) return wrong_instance(g, i, *other);
+  if (foreign_bytes_only(w) || w.arrivers.empty()) return nobody_arrives(g, i);
+  return {};
+}
+
+// --- the other barriers ---------------------------------------------------------------------------
+// One id, used in this generation by call sites that never shared one before.
+bool mixes_roles(const NamedBarrierRecord& r, uint64_t generation) {
+  const auto sites = [](const BarrierGeneration& g) {
+    std::set<uint32_t> pcs;
+    for (const BarrierArrival& a : g.arrivals) pcs.insert(a.who.pc);
+    return pcs.size();
+  };
+  bool mixed = false, apart = false;
+  for (const BarrierGeneration& g : r.generations) {
+    if (g.number == generation) mixed = sites(g) > 1;
+    if (g.number < generation) apart |= sites(g) == 1;
+    if (g.number < generation && sites(g) > 1) return false;
+  }
+  return mixed && apart;
+}
+
+Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  const auto id = static_cast<uint32_t>(w.wait.object);
+  const NamedBarrierRecord& record = g.ledger().named().find(w.who.cta_rank, id);
+  const bool mixed = mixes_roles(record, w.wait.value);
+  if (!w.arrivers.empty() && !mixed) return {};
+  const NamedBarrier& b = g.cluster().ctas[w.who.cta_rank].barriers[id];
+  Reason r =
+      reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
+  r.missing = "the remaining threads: they do not execute this barrier";
+  r.rule = "bar, barrier";
+  r.help = "the thread count must be the number of threads that execute the barrier";
+  if (mixed) {
+    r.code = 4604;
+    r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
+    r.missing = "an id of its own for each group of warps";
+    r.help = "give each role its own barrier id";
+  } else if (w.who.lanes != lanes_alive(g, w.who)) {
+    r.code = 4606;
+    r.help = "all lanes of a warp execute the barrier: not inside `if (elected)`";
+  } else if (b.expected == 0) {
+    r.code = 4607;
+    r.help =
+        "a barrier without a thread count is for all warps of the CTA: give the role's barrier an id and a "
+        "count";
+  } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
+    return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
+  }
+  if (const BarrierGeneration* now = record.current(w.wait.value))
+    for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.who);
+  return r;
+}
+
+Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  const BarrierGeneration* now = g.ledger().cluster_barriers().find(w.wait.value);
+  const bool arrived = now != nullptr && std::ranges::any_of(now->arrivals, [&](const BarrierArrival& a) {
+                         return a.who.warp == w.who.warp && a.who.cta_rank == w.who.cta_rank &&
+                                (a.who.lanes & w.who.lanes) != 0;
+                       });
+  if (!arrived) {
+    Reason r = reason(4804, Weight::certain, i,
+                      fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
+    r.missing = "barrier.cluster.arrive of the same threads before the wait";
+    r.rule = "barrier.cluster";
+    r.help = "every wait needs its arrive";
+    return r;
+  }
+  if (!w.arrivers.empty()) return {};
+  Reason r = reason(4803, Weight::orphan, i,
+                    fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
+  r.missing = "barrier.cluster.arrive of all threads of the cluster that have not exited";
+  r.rule = "barrier.cluster";
+  r.help = "every thread of the cluster arrives, whatever its role, or exits";
+  return r;
+}
+
+Reason of_registers(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  if (!w.arrivers.empty()) return {};
+  const CtaState& cta = g.cluster().ctas[w.who.cta_rank];
+  std::string pool;
+  uint64_t held = 0;
+  for (size_t warp = 0; warp < cta.warps.size(); warp += 4) {
+    pool += fmt::format("{}{}", pool.empty() ? "" : " + ", cta.warps[warp].register_limit);
+    for (size_t k = warp; k < std::min(warp + 4, cta.warps.size()); ++k)
+      held += cta.warps[k].register_limit * 32ULL;
+  }
+  Reason r = reason(
+      4907, Weight::orphan, i,
+      fmt::format("setmaxnreg waits for registers that nobody will give back: it wants {} a thread, the "
+                  "warpgroups hold {} ({} registers), {} are free",
+                  w.wait.value, pool, held, cta.free_registers));
+  r.missing = fmt::format("setmaxnreg.dec that frees {} registers",
+                          w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
+  r.rule = "setmaxnreg";
+  r.help = "what the roles take together must fit what the CTA was launched with";
+  return r;
+}
+
+Reason of_waiter(const WaitGraph& g, uint32_t i) {
+  switch (g.waiters()[i].wait.kind) {
+    case K::mbarrier:
+      return of_mbarrier(g, i);
+    case K::cta_barrier:
+      return of_cta_barrier(g, i);
+    case K::cluster_barrier:
+      return of_cluster_barrier(g, i);
+    case K::registers:
+      return of_registers(g, i);
+    default:
+      return {};
+  }
+}
+
+// --- cycles ---------------------------------------------------------------------------------------
+std::string path(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  std::string out;
+  for (const uint32_t i : cycle)
+    out += fmt::format("{} waits for {}; ", g.name(g.waiters()[i]), g.object(g.waiters()[i]));
+  return out + "which only " + g.name(g.waiters()[cycle.front()]) + " can give";
+}
+
+bool fresh(const Waiter& w) {
+  return w.object != nullptr && w.object->number == 0 && w.wait.value == 0 &&
+         w.object->current.signals.empty();
+}
+
+// In a cycle of fresh mbarriers the one who fills buffers should have passed its first wait.
+const Waiter* should_pass(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  const Waiter* found = nullptr;
+  for (const uint32_t i : cycle) {
+    const Waiter& w = g.waiters()[i];
+    if (!fresh(w)) return nullptr;
+    if (!g.reaches_copy(w)) continue;
+    if (found != nullptr) return nullptr;
+    found = &w;
+  }
+  return found;
+}
+
+// The filler waits for a slot; who holds it has seen it filled and waits for the next.
+bool too_shallow(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  bool filler = false, holder = false;
+  for (const uint32_t i : cycle) {
+    const Waiter& w = g.waiters()[i];
+    if (w.object == nullptr) return false;
+    filler |= g.reaches_copy(w);
+    holder |= !g.reaches_copy(w) && w.object->number > 0 &&
+              w.object->users[g.ledger().causality().index(w.who)].observed == w.object->number - 1;
+  }
+  return filler && holder;
+}
+
+Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
+  const auto& waiters = g.waiters();
+  bool one_warp = true, named = true, aligned = false, collective = false;
+  for (const uint32_t i : cycle) {
+    const Waiter& w = waiters[i];
+    one_warp &= w.who.warp == waiters[cycle[0]].who.warp && w.who.cta_rank == waiters[cycle[0]].who.cta_rank;
+    named &= w.wait.kind == K::cta_barrier;
+    const bool meets = w.wait.kind == K::convergence;
+    aligned |= meets && effect_of<isa::CtaBarrier>(w.who) != nullptr;
+    collective |= meets && effect_of<isa::WarpSync>(w.who) == nullptr;
+  }
+  Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
+  r.rule = phase_rule;
+  r.help = "somebody in the cycle must signal before it waits";
+  if (named) {
+    r.code = 4904;
+    r.rule = "bar, barrier";
+    r.help =
+        "the first round needs an arrival that nobody gives: let one role arrive at the other's barrier "
+        "before its loop";
+  } else if (one_warp) {
+    r.code = aligned ? 4606 : collective ? 4701 : 4908;
+    r.rule = aligned      ? "bar, barrier"
+             : collective ? "the instruction's .sync and .aligned"
+                          : "Independent thread scheduling";
+    r.help = aligned ? "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`"
+             : collective
+                 ? "all lanes of the warp execute this instruction together: move it out of the branch"
+                 : "lanes of one warp wait for each other: signal before the branch in which the others wait";
+  } else if (const Waiter* first = should_pass(g, cycle)) {
+    r.code = 4113;
+    r.root = static_cast<uint32_t>(first - waiters.data());
+    r.message = fmt::format(
+        "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
+        "that the others wait for: {}",
+        g.name(*first), g.object(*first), path(g, cycle));
+    r.rule = "mbarrier.test_wait, mbarrier.try_wait";
+    r.help = "the first wait of a producer has parity 1: a fresh mbarrier lets it pass at once";
+  } else if (too_shallow(g, cycle)) {
+    r.code = 4903;
+    r.rule = "Phase of the mbarrier object";
+    r.help = "the ring needs another slot: somebody keeps one while it waits for the next to be filled";
+  }
+  r.missing = fmt::format("{} is the first to be signalled", g.object(waiters[r.root]));
+  r.cycle = std::move(cycle);
+  return r;
+}
+
+// --- spins ----------------------------------------------------------------------------------------
+Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
+  const Waiter& w = g.waiters()[i];
+  bool siblings = false;
+  for (const Waiter& v : g.waiters())
+    siblings |= &v != &w && !v.spins && v.who.warp == w.who.warp && v.who.cta_rank == w.who.cta_rank;
+  Reason r;
+  if (siblings) {
+    r = reason(4908, Weight::spin, i,
+               fmt::format("{} spins on memory while other lanes of its warp wait", g.name(w)));
+    r.rule = "Independent thread scheduling";
+    r.help = "signal before the branch in which the others wait";
+  } else if (more_clusters) {
+    r = reason(
+        4905, Weight::residency, i,
+        fmt::format("{} spins on memory; CTAs that could write there wait for room on the SMs", g.name(w)));
+    r.rule = "no guarantee of PTX that all CTAs of a grid run at once";
+    r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
+  } else {
+    r = reason(3080, Weight::spin, i, fmt::format("{} spins on memory that nobody will write", g.name(w)));
+  }
+  r.missing = "the write that would end the spin";
+  return r;
+}
+
+}  // namespace
+
+Reason find_reason(const WaitGraph& graph, bool more_clusters) {
+  Reason best;
+  const auto take = [&](Reason r) {
+    if (r.weight > best.weight) best = std::move(r);
+  };
+  for (uint32_t i = 0; i < graph.waiters().size(); ++i) take(of_waiter(graph, i));
+  if (best.weight >= Weight::orphan) return best;
+  std::vector<uint32_t> cycle = graph.shortest_cycle();
+  if (!cycle.empty()) take(of_cycle(graph, std::move(cycle)));
+  for (uint32_t i = 0; i < graph.waiters().size(); ++i)
+    if (graph.waiters()[i].spins) take(of_spin(graph, i, more_clusters));
+  return best;
+}
+
+}  // namespace palladion::sim::check

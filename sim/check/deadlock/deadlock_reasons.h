@@ -1,0 +1,24 @@
+#pragma once
+// Which of the known ways to stand still a waiter, or a cycle of waiters, is in.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/check/deadlock/deadlock_graph.h"
+
+namespace palladion::sim::check {
+
+struct Reason {
+  uint32_t code = 3080;
+  // How much it explains: the reasons of several waiters compete.
+  enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
+  uint32_t root = 0;             // a waiter
+  std::vector<uint32_t> cycle;   // when it is one
+  std::vector<Origin> culprits;  // sites to show beside those who wait
+  std::string message, missing, rule, help;
+};
+
+// The best reason why this cluster stands still.
+Reason find_reason(const WaitGraph& graph, bool more_clusters);
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,106 @@
+#include "sim/check/memory/bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+// The symbol of the instruction's address, when its base is one.
+isa::SymbolId address_symbol(const isa::Instruction& i) {
+  for (const isa::Operand& o : i.operands)
+    if (o.is(isa::Operand::Kind::address) && !o.elements.empty() &&
+        o.elements[0].is(isa::Operand::Kind::symbol))
+      return o.elements[0].id;
+  return isa::no_id;
+}
+
+bool overlaps(const SharedObject& o, uint64_t offset) {
+  return offset >= o.base && offset < o.base + o.bytes;
+}
+
+}  // namespace
+
+ArrayBounds::ArrayBounds(const RunView& run) : objects_(shared_objects(run)) {
+  const Program& p = *run.program;
+  for (const MicroOp& op : p.code) {
+    int found = -1;
+    const isa::SymbolId symbol = op.instruction == nullptr ? isa::no_id : address_symbol(*op.instruction);
+    if (symbol != isa::no_id)
+      for (size_t k = 0; k < objects_.size(); ++k)
+        if (objects_[k].name == p.module->symbols[symbol].name && objects_[k].bytes != 0)
+          found = static_cast<int>(k);
+    by_pc_.push_back(found);
+  }
+}
+
+bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
+  bool begins = false;
+  for (const SharedObject& o : objects_) {
+    if (!overlaps(o, offset)) continue;
+    if (offset + bytes <= o.base + o.bytes) return true;
+    begins = true;
+  }
+  return !begins;
+}
+
+void Bounds::report(const Origin& who, uint32_t code, uint32_t address, uint64_t bytes, std::string message) {
+  const FindingKey key{code, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = std::move(message);
+  f.object = shared_name(context_.run, context_.cluster, address, bytes);
+  f.missing = "the bytes behind the array belong to another one, or to nobody";
+  f.rule = code == 4303 ? "cp.async.bulk, cp.async.bulk.tensor" : "Variables: Array Declarations";
+  f.help = "the array must be as large as what is put into it; the index must stay inside";
+  f.sites.push_back(context_.reporter.site(who, "reaches beyond the array"));
+  context_.reporter.report(key, std::move(f));
+}
+
+void Bounds::accessed(const Origin& who, const Access& a) {
+  const SharedObject* array = arrays_.named_by(who.pc);
+  if (array == nullptr || a.lanes == 0) return;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const auto address = static_cast<uint32_t>(a.addresses[std::countr_zero(m)]);
+    const uint32_t offset = address & shared_offset_mask;
+    if (offset >= array->base && offset + a.size <= array->base + array->bytes) continue;
+    Origin lane = who;
+    lane.lanes = m & (0 - m);
+    return report(lane, 6104, address, a.size,
+                  fmt::format("an access of {} bytes at byte {} of `{}`, which has {}", a.size,
+                              static_cast<int64_t>(offset) - static_cast<int64_t>(array->base), array->name,
+                              array->bytes));
+  }
+}
+
+void Bounds::issued(const Origin& who, const AsyncIssue& e) {
+  for (const auto pieces : {e.writes, e.reads}) {
+    if (pieces.size() > 16 || e.group == GroupKind::wgmma)
+      continue;  // rows and descriptors are others' business
+    for (const Piece& p : pieces) {
+      if (!p.shared || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
+      return report(who, 4303, static_cast<uint32_t>(p.address), p.bytes,
+                    fmt::format("a copy of {} bytes runs over the end of its array", p.bytes));
+    }
+  }
+  const auto* bulk = std::get_if<isa::BulkCopy>(who.effect);
+  if (bulk == nullptr || bulk->src_space != isa::Space::shared_cta || e.writes.empty() || !e.writes[0].shared)
+    return;
+  if (e.writes[0].address >> cta_rank_shift != who.cta_rank) return;
+  const FindingKey key{4323, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = "a copy between CTAs has its own CTA as its destination";
+  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
+                         e.writes[0].bytes);
+  f.rule = "cp.async.bulk";
+  f.help = "the destination must be in another CTA of the cluster (mapa)";
+  f.sites.push_back(context_.reporter.site(who, "copies to its own CTA"));
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,449 @@
+#include "sim/check/memory/memory.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace palladion::sim::check {
+namespace {
+
+enum class Where : uint8_t { shared, global, elsewhere };
+
+Where where(isa::Space space, uint64_t address) {
+  switch (space) {
+    case isa::Space::shared_cta:
+    case isa::Space::shared_cluster:
+      return Where::shared;
+    case isa::Space::global:
+      return Where::global;
+    case isa::Space::generic:
+      if (address - shared_window < window_size) return Where::shared;
+      return address - local_window < window_size ? Where::elsewhere : Where::global;
+    default:
+      return Where::elsewhere;
+  }
+}
+
+bool is_strong(isa::Order o) { return o != isa::Order::weak; }
+
+uint8_t flags_of(const Access& a) {
+  uint8_t f = is_strong(a.order) ? Record::strong : 0;
+  if (a.kind != Access::Kind::write) f |= Record::reads;
+  if (a.kind != Access::Kind::read) f |= Record::writes;
+  if (a.kind == Access::Kind::atomic) f |= Record::atomic | Record::strong;
+  return f;
+}
+
+uint32_t log2_of(uint32_t size) { return static_cast<uint32_t>(std::countr_zero(size)); }
+
+// Equal runs at equal distances become one touch.
+void append(GlobalLog& log, GlobalAccess& access, const GlobalTouch& t) {
+  if (access.touches != 0) {
+    GlobalTouch& last = log.touches.back();
+    const uint64_t distance = t.address - last.address;
+    const bool joins = last.pattern == t.pattern && t.pattern >> 5 == every_lane && last.bytes == t.bytes &&
+                       (last.count == 1 || distance == last.stride * last.count);
+    if (joins && t.address > last.address) {
+      if (last.count == 1) last.stride = distance;
+      ++last.count;
+      return;
+    }
+  }
+  log.touches.push_back(t);
+  ++access.touches;
+}
+
+}  // namespace
+
+// --- one cluster ----------------------------------------------------------------------------------
+MemoryChecks::MemoryChecks(const ClusterContext& context, HappensBefore& order, ConflictSink& sink)
+    : context_(context), order_(order), detector_(pool_, records_, sink) {
+  for (const CtaState& cta : context.cluster.ctas) shared_.emplace_back(cta.shared.size());
+  last_.resize(context.cluster.ctas.size() * context.cluster.ctas.front().warps.size());
+}
+
+template <class Emit>
+void MemoryChecks::for_each_run(const Access& a, uint32_t lanes, Emit&& emit) {
+  const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
+  if (a.size > granule || !std::has_single_bit(a.size)) {  // each lane's bytes are its own run
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      emit(a.addresses[lane], uint64_t{a.size}, lane, every_lane);
+    }
+    return;
+  }
+  bool same = (lanes & (lanes - 1)) != 0;
+  for (uint32_t m = lanes; m != 0 && same; m &= m - 1)
+    same = a.addresses[std::countr_zero(m)] == a.addresses[first];
+  if (same) return emit(a.addresses[first], uint64_t{a.size}, first, every_lane);
+  const uint32_t size = log2_of(a.size);
+  uint64_t start = a.addresses[first], bytes = a.size;
+  uint32_t run_lane = first, previous = first;
+  for (uint32_t m = lanes & (lanes - 1); m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const uint64_t at = a.addresses[lane];
+    if (at == a.addresses[previous] && a.kind == Access::Kind::read)
+      continue;  // a broadcast: the first lane stands for it
+    if (lane == previous + 1 && at == start + bytes) {
+      bytes += a.size;
+    } else {
+      emit(start, bytes, run_lane, size);
+      start = at, bytes = a.size, run_lane = lane;
+    }
+    previous = lane;
+  }
+  emit(start, bytes, run_lane, size);
+}
+
+void MemoryChecks::touch_shared(Detector& detector, uint64_t address, uint64_t bytes, uint32_t lane,
+                                uint32_t size_log2) {
+  const auto a = static_cast<uint32_t>(address);
+  SharedShadow& shadow = shared_[a >> cta_rank_shift];
+  const uint64_t begin = a & shared_offset_mask, end = begin + bytes;
+  if (size_log2 == every_lane && (begin | bytes) % granule == 0 && end / granule <= shadow.size()) {
+    detector.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
+    return;
+  }
+  for (uint64_t g = begin / granule * granule; g < end; g += granule) {
+    if (!shadow.contains(g)) return;
+    const uint64_t from = std::max(g, begin), to = std::min(g + granule, end);
+    // The lane that would have touched the granule's byte 0.
+    const uint32_t shift = size_log2 == every_lane ? 31 : size_log2;
+    const auto zero = size_log2 == every_lane
+                          ? 0U
+                          : static_cast<uint32_t>(lane + (static_cast<int64_t>(g - begin) >> shift)) & 31;
+    detector.touch(shadow.cell(g), (a & ~shared_offset_mask) | g, static_cast<uint32_t>(from - g),
+                   static_cast<uint32_t>(to - from), size_log2 << 5 | zero);
+  }
+}
+
+Actor MemoryChecks::actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const {
+  const uint32_t warp = order_.index(who);
+  Actor actor;
+  actor.order = &order_;
+  actor.view = &order_.view(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
+  actor.cluster = context_.cluster.index;
+  actor.warp = warp;
+  actor.rank = who.cta_rank;
+  actor.lanes = lanes;
+  actor.reads = a.kind != Access::Kind::write;
+  actor.writes = a.kind != Access::Kind::read;
+  actor.strong = is_strong(a.order) || a.kind == Access::Kind::atomic;
+  actor.scope = a.scope;
+  actor.shared = shared;
+  return actor;
+}
+
+uint32_t MemoryChecks::generic_record(const Origin& who, const Access& a, uint32_t lanes) {
+  const uint32_t warp = order_.index(who);
+  Last& last = last_[warp];
+  const uint32_t time = order_.time(warp);
+  if (last.pc == who.pc && last.time == time && last.lanes == lanes) return last.record;
+  if (records_.size() > collect_at_) collect_records();
+  Record r;
+  r.cluster = context_.cluster.index;
+  r.pc = who.pc;
+  r.time = time;
+  r.lanes = lanes;
+  r.warp = static_cast<uint16_t>(warp);
+  r.flags = flags_of(a);
+  r.scope = a.scope;
+  last = {who.pc, time, lanes, records_.add(r)};
+  return last.record;
+}
+
+void MemoryChecks::collect_records() {
+  records_.collect([&](auto&& visit) {
+    for (SharedShadow& s : shared_) s.for_each_cell([&](Cell& c) { pool_.for_each_ref(c, visit); });
+  });
+  for (Last& l : last_) l = {};
+  collect_at_ = std::max<size_t>(1U << 16, 2 * records_.size());
+}
+
+void MemoryChecks::accessed(const Origin& who, const Access& a) {
+  ++accesses_;
+  uint32_t shared = 0, global = 0;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const Where w = where(a.space, a.addresses[lane]);
+    if (w == Where::shared) shared |= 1U << lane;
+    if (w == Where::global) global |= 1U << lane;
+    if (a.space != isa::Space::generic) {  // all lanes alike
+      shared = w == Where::shared ? a.lanes : 0;
+      global = w == Where::global ? a.lanes : 0;
+      break;
+    }
+  }
+  const uint32_t warp = order_.index(who);
+  // Lanes that know different things are judged apart.
+  for (uint32_t left = shared | global; left != 0;) {
+    const auto first = static_cast<uint32_t>(std::countr_zero(left));
+    uint32_t same = left;
+    if (!order_.uniform(warp)) {
+      same = 0;
+      for (uint32_t m = left; m != 0; m &= m - 1)
+        if (&order_.view(warp, static_cast<uint32_t>(std::countr_zero(m))) == &order_.view(warp, first))
+          same |= m & (0 - m);
+    }
+    left &= ~same;
+    if ((same & shared) != 0) access_shared(who, a, same & shared);
+    if ((same & global) != 0) access_global(who, a, same & global);
+  }
+}
+
+void MemoryChecks::access_shared(const Origin& who, const Access& a, uint32_t lanes) {
+  if (is_strong(a.order) || a.kind == Access::Kind::atomic)
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      order_.strong(who, a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
+    }
+  Actor actor = actor_of(who, a, lanes, true);
+  actor.record = generic_record(who, a, lanes);
+  detector_.begin(actor, false);
+  for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
+    touch_shared(detector_, address, bytes, lane, size);
+  });
+  detector_.end();
+}
+
+void MemoryChecks::access_global(const Origin& who, const Access& a, uint32_t lanes) {
+  if (is_strong(a.order) || a.kind == Access::Kind::atomic)
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      order_.strong(who, a, a.addresses[lane], 1U << lane, false);
+    }
+  const uint32_t warp = order_.index(who);
+  GlobalAccess g;
+  g.actor = actor_of(who, a, lanes, false);
+  g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
+  const auto* load = std::get_if<isa::Load>(who.effect);
+  if (load != nullptr && load->non_coherent) {  // nothing orders the read-only path behind a write
+    g.view = order_.nothing();
+    g.actor.warp = Actor::no_warp;
+  }
+  g.record.cluster = context_.cluster.index;
+  g.record.pc = who.pc;
+  g.record.time = order_.time(warp);
+  g.record.lanes = lanes;
+  g.record.warp = static_cast<uint16_t>(warp);
+  g.record.flags = flags_of(a);
+  g.record.scope = a.scope;
+  g.first_touch = static_cast<uint32_t>(log_.touches.size());
+  for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
+    const auto zero = static_cast<uint8_t>(size == every_lane ? every_lane << 5 : size << 5 | lane);
+    append(log_, g, {.address = address, .bytes = static_cast<uint32_t>(bytes), .pattern = zero});
+  });
+  log_.accesses.push_back(std::move(g));
+}
+
+// --- asynchronous operations ----------------------------------------------------------------------
+// What all the accesses of one operation have in common.
+struct MemoryChecks::Operation {
+  Origin who;
+  std::shared_ptr<AsyncRecord> op;
+  ViewRef view;
+  Actor actor;
+  Record record;
+};
+
+MemoryChecks::Operation MemoryChecks::operation(const Origin& who, const AsyncIssue& e,
+                                                const std::shared_ptr<AsyncRecord>& op,
+                                                const ViewRef& view) const {
+  const uint32_t warp = order_.index(who);
+  Operation o{.who = who, .op = op, .view = view, .actor = {}, .record = {}};
+  o.actor.order = &order_;
+  o.actor.view = view.get();
+  o.actor.cluster = context_.cluster.index;
+  o.actor.warp = e.group == GroupKind::wgmma ? Actor::no_warp : warp;
+  o.actor.rank = who.cta_rank;
+  o.actor.lanes = who.lanes;
+  o.actor.async = true;
+  o.actor.async_id = e.id;
+  o.actor.reduces = e.reduces;
+  o.record.cluster = o.actor.cluster;
+  o.record.pc = who.pc;
+  o.record.time = order_.time(warp);
+  o.record.lanes = who.lanes;
+  o.record.warp = static_cast<uint16_t>(warp);
+  o.record.async = op;
+  return o;
+}
+
+// What the actor must know of earlier accesses, and up to when its own are fenced.
+void MemoryChecks::aim(Operation& o, Reach reach, bool writes, uint8_t flags) const {
+  o.actor.reads = !writes;
+  o.actor.writes = writes;
+  o.actor.shared = reach == Reach::shared_async;
+  o.actor.reach = o.op->async_proxy ? reach : Reach::generic;
+  o.record.flags = flags | (writes ? Record::writes : Record::reads);
+  const bool own = o.actor.reach != Reach::generic && o.actor.warp != Actor::no_warp;
+  const auto lane = static_cast<uint32_t>(std::countr_zero(o.who.lanes));
+  o.actor.own_async = own ? order_.own(o.actor.reach, o.actor.warp, lane) : 0;
+}
+
+void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
+  if (records_.size() > collect_at_) collect_records();
+  o.actor.record = records_.add(o.record);
+  o.actor.rank = ~0U;
+  uint32_t lanes = o.who.lanes;  // of cp.async: each has a piece of its own
+  for (const Piece& p : pieces) {
+    const auto rank = static_cast<uint32_t>(p.address >> cta_rank_shift);
+    if (rank != o.actor.rank) {  // a multicast: each CTA is judged alone
+      if (o.actor.rank != ~0U) detector_.end();
+      o.actor.rank = rank;
+      detector_.begin(o.actor, false);
+    }
+    if (o.op->lane_exact) {
+      touch_shared(detector_, p.address, p.bytes, static_cast<uint32_t>(std::countr_zero(lanes)), 4);
+      lanes &= lanes - 1;
+    } else {
+      touch_shared(detector_, p.address, p.bytes, 0, every_lane);
+    }
+  }
+  detector_.end();
+  o.actor.rank = o.who.cta_rank;
+}
+
+void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pieces) {
+  GlobalAccess g{.record = o.record, .view = o.view, .actor = o.actor};
+  g.first_touch = static_cast<uint32_t>(log_.touches.size());
+  for (const Piece& p : pieces) append(log_, g, {.address = p.address, .bytes = p.bytes});
+  log_.accesses.push_back(std::move(g));
+}
+
+void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool writes) {
+  if (pieces.empty()) return;
+  const bool shared = pieces.front().shared;
+  aim(o, shared ? Reach::shared_async : Reach::global_async, writes, 0);
+  o.actor.shared = shared;
+  if (shared)
+    operate_shared(o, pieces);
+  else
+    operate_global(o, pieces);
+}
+
+void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
+                          const ViewRef& view) {
+  ++accesses_;
+  Operation o = operation(who, e, op, view);
+  operate(o, e.reads, false);
+  operate(o, e.writes, true);
+  if (!e.fills.empty()) {
+    aim(o, Reach::shared_async, true, Record::fill);
+    operate_shared(o, e.fills);
+  }
+  const bool has_map = e.tensor_map != 0 && where(isa::Space::generic, e.tensor_map) == Where::global &&
+                       context_.run.memory->lookup(e.tensor_map) != nullptr;
+  if (!has_map) return;
+  aim(o, Reach::tensormap, false, Record::tensormap);
+  const Piece map{false, e.tensor_map, 128};
+  operate_global(o, std::span(&map, 1));
+}
+
+// The object's eight bytes belong to the barrier from init to inval.
+void MemoryChecks::mbarrier(const Origin& who, const MbarrierEvent& e) {
+  using A = isa::MbarrierAction;
+  if (e.action != A::init && e.action != A::inval) return;
+  uint64_t addresses[32];
+  std::fill_n(addresses, 32, e.address);
+  Access a{Access::Kind::write, isa::Space::shared_cta, 8, addresses, e.lanes,
+           isa::Order::weak,    isa::Scope::cta};
+  SharedShadow& shadow = shared_[e.address >> cta_rank_shift];
+  const uint32_t offset = e.address & shared_offset_mask, g = offset / granule * granule;
+  Cell& cell = shadow.cell(g);
+  // Earlier uses of the bytes as data are checked against the init; barrier operations are not data.
+  if (cell.split())
+    for (uint32_t b = offset - g; b < offset - g + 8; ++b) {
+      Cell& byte = pool_.block(cell)[b];
+      if (byte.write != 0 && (records_[record_of(byte.write)].flags & Record::barrier) != 0) byte.write = 0;
+    }
+  Actor actor = actor_of(who, a, e.lanes, true);
+  last_[order_.index(who)] = {};
+  actor.record = generic_record(who, a, e.lanes);
+  if (e.action == A::init) records_[actor.record].flags |= Record::barrier;
+  last_[order_.index(who)] = {};
+  detector_.begin(actor, false);
+  touch_shared(detector_, e.address, 8, static_cast<uint32_t>(std::countr_zero(e.lanes)), 3);
+  detector_.end();
+}
+
+// --- all clusters ---------------------------------------------------------------------------------
+template <class Visit>
+void GlobalMemoryChecks::for_each_granule(const GlobalTouch& t, Visit&& visit) {
+  const uint32_t size = t.pattern >> 5, lane = t.pattern & 31;
+  uint64_t begin = t.address;
+  for (uint32_t i = 0; i < t.count; ++i, begin += t.stride) {
+    const uint64_t end = begin + t.bytes;
+    for (uint64_t g = begin / granule * granule; g < end; g += granule) {
+      const uint64_t from = std::max(g, begin), to = std::min(g + granule, end);
+      const uint32_t zero =
+          size == every_lane ? 0
+                             : static_cast<uint32_t>(lane + (static_cast<int64_t>(g - begin) >> size)) & 31;
+      visit(g, static_cast<uint32_t>(from - g), static_cast<uint32_t>(to - from), size << 5 | zero);
+    }
+  }
+}
+
+void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
+  for_each_granule(t, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
+    detector.touch(shadow_.cell(g), g, first, count, pattern);
+  });
+}
+
+// Reads from before the first write: nothing to check them against, but the write will be.
+void GlobalMemoryChecks::materialise(Area& area) {
+  area.written = true;
+  for (Deferred& d : area.reads) {
+    const Ref record = records_.add(d.record) << 8;
+    for_each_granule(d.touch, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
+      Cell& c = shadow_.cell(g);
+      if (count != granule && !c.split()) pool_.split(c);
+      if (!c.split()) return pool_.add_read(c, record | pattern);
+      for (uint32_t b = first; b < first + count; ++b) pool_.add_read(pool_.block(c)[b], record | pattern);
+    });
+  }
+  area.reads = {};
+}
+
+void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
+  constexpr size_t most_records = 1U << 23, most_deferred = 1U << 23;
+  Detector detector(pool_, records_, sink);
+  for (GlobalAccess& g : log.accesses) {
+    uint32_t record = 0;
+    bool defined = true;
+    for (uint32_t i = 0; i < g.touches; ++i) {
+      const GlobalTouch& t = log.touches[g.first_touch + i];
+      const Allocation* allocation = memory_.lookup(t.address);
+      if (allocation == nullptr) continue;
+      Area& area = areas_[allocation->base];
+      if (!g.actor.writes && !area.written && !allocation->undefined) {
+        if (area.reads.size() < most_deferred)
+          area.reads.push_back({g.record, t});
+        else
+          overflowed_ = true;
+        continue;
+      }
+      if (g.actor.writes && !area.written) materialise(area);
+      if (record != 0 && allocation->undefined == defined) {
+        detector.end();
+        detector.begin(g.actor, defined = !allocation->undefined);
+      }
+      if (record == 0) {
+        if (records_.size() >= most_records)
+          records_.collect(
+              [&](auto&& visit) { shadow_.for_each_cell([&](Cell& c) { pool_.for_each_ref(c, visit); }); });
+        if (records_.size() >= most_records) {
+          overflowed_ = true;
+          break;
+        }
+        g.actor.record = record = records_.add(g.record);
+        g.actor.view = g.view.get();
+        detector.begin(g.actor, defined = !allocation->undefined);
+      }
+      judge_touch(detector, t);
+    }
+    if (record != 0) detector.end();
+  }
+  log.clear();
+}
+
+}  // namespace palladion::sim::check

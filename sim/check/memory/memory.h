@@ -1,0 +1,115 @@
+#pragma once
+// The memory of one cluster under watch: every access meets the shadow memory. Shared memory is judged at
+// once, global memory between quanta, because other clusters touch it too.
+#include <map>
+
+#include "sim/check/context.h"
+#include "sim/check/memory/races.h"
+
+namespace palladion::sim::check {
+
+// Bytes of GMEM that one access touches: `count` runs of `bytes`, `stride` apart.
+struct GlobalTouch {
+  uint64_t address = 0;
+  uint32_t bytes = 0, count = 1;
+  uint64_t stride = 0;
+  uint8_t pattern = every_lane << 5;
+};
+
+// An access of GMEM that waits for the quantum's edge.
+struct GlobalAccess {
+  Record record;
+  ViewRef view;
+  Actor actor;  // without view and record
+  uint32_t first_touch = 0, touches = 0;
+};
+
+struct GlobalLog {
+  std::vector<GlobalAccess> accesses;
+  std::vector<GlobalTouch> touches;
+  void clear() {
+    accesses.clear();
+    touches.clear();
+  }
+};
+
+// The shadow of GMEM, shared by all clusters of a run; used between quanta, by one thread.
+class GlobalMemoryChecks {
+ public:
+  explicit GlobalMemoryChecks(const GlobalMemory& memory) : memory_(memory) {}
+  // Judges what a cluster did since the last edge.
+  void judge(GlobalLog& log, ConflictSink& sink);
+  const Records& records() const { return records_; }
+  bool overflowed() const { return overflowed_; }
+
+ private:
+  // Reads of an allocation that nobody writes are only remembered.
+  struct Deferred {
+    Record record;
+    GlobalTouch touch;
+  };
+  struct Area {
+    bool written = false;
+    std::vector<Deferred> reads;
+  };
+  template <class Visit>
+  static void for_each_granule(const GlobalTouch& t, Visit&& visit);
+  void materialise(Area& area);
+  void judge_touch(Detector& detector, const GlobalTouch& t);
+
+  const GlobalMemory& memory_;
+  GlobalShadow shadow_;
+  CellPool pool_;
+  Records records_;
+  std::map<uint64_t, Area> areas_;  // by the allocation's base
+  bool overflowed_ = false;
+};
+
+// One cluster's accesses. Calls come with the observer's events, after happens-before has seen them.
+class MemoryChecks {
+ public:
+  MemoryChecks(const ClusterContext& context, HappensBefore& order, ConflictSink& sink);
+
+  void accessed(const Origin& who, const Access& a);
+  void issued(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
+              const ViewRef& view);
+  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  GlobalLog& log() { return log_; }
+  const Records& records() const { return records_; }
+  uint64_t accesses() const { return accesses_; }
+
+ private:
+  // Runs of bytes that consecutive lanes touch, as granules see them.
+  template <class Emit>
+  static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
+  void touch_shared(Detector& detector, uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
+  Actor actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const;
+  void access_shared(const Origin& who, const Access& a, uint32_t lanes);
+  void access_global(const Origin& who, const Access& a, uint32_t lanes);
+  struct Operation;
+  Operation operation(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
+                      const ViewRef& view) const;
+  void aim(Operation& o, Reach reach, bool writes, uint8_t flags) const;
+  void operate(Operation& o, std::span<const Piece> pieces, bool writes);
+  void operate_shared(Operation& o, std::span<const Piece> pieces);
+  void operate_global(const Operation& o, std::span<const Piece> pieces);
+  uint32_t generic_record(const Origin& who, const Access& a, uint32_t lanes);
+  void collect_records();
+
+  const ClusterContext& context_;
+  HappensBefore& order_;
+  std::vector<SharedShadow> shared_;  // by rank
+  CellPool pool_;
+  Records records_;
+  Detector detector_;
+  GlobalLog log_;
+  uint64_t accesses_ = 0;
+  size_t collect_at_ = 1U << 16;
+  // The last record of a warp: one instruction in one interval is one record.
+  struct Last {
+    uint32_t pc = isa::no_id, time = 0, lanes = 0, record = 0;
+  };
+  std::vector<Last> last_;  // by warp
+};
+
+}  // namespace palladion::sim::check

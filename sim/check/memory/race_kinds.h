@@ -1,0 +1,45 @@
+#pragma once
+// Which mistake a conflict is: the entry of the taxonomy, from what the two accesses are and what their
+// actors knew.
+#include <string>
+#include <string_view>
+
+#include "sim/check/memory/races.h"
+
+namespace palladion::sim::check {
+
+// A conflict with everything that tells mistakes apart.
+struct Case {
+  const HappensBefore& order;  // of the later access's cluster
+  const Actor& later;
+  const Record& now;   // the later access
+  const Record& then;  // the earlier one
+  const Conflict& conflict;
+  const isa::Effect* now_effect = nullptr;
+  const isa::Effect* then_effect = nullptr;
+  const isa::Effect* last_sync = nullptr;  // of the later access's warp
+  const isa::Effect* then_sync = nullptr;  // of the earlier access's warp, before that access
+  bool two_names = false;                  // the bytes belong to several arrays
+  uint32_t wait_verdict = 0;  // code of what was wrong with its wait for the earlier operation; 0: nothing
+
+  bool same_warp() const { return now.cluster == then.cluster && now.warp == then.warp; }
+  bool same_cta() const {
+    return now.cluster == then.cluster && order.cta_of(now.warp) == order.cta_of(then.warp);
+  }
+  bool then_is_wgmma() const { return then.async && then.async->group == GroupKind::wgmma; }
+  bool now_is_wgmma() const { return now.async && now.async->group == GroupKind::wgmma; }
+};
+
+// The number of the finding's code.
+uint32_t code_of(const Case& c);
+
+// What PTX and we say about a code.
+struct CodeNote {
+  uint32_t code;
+  std::string_view title;  // of the finding: "a tensor copy overwrites ..."
+  std::string_view rule;   // the section of the PTX manual
+  std::string_view help;
+};
+const CodeNote& note_of(uint32_t code);
+
+}  // namespace palladion::sim::check

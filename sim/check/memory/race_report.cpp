@@ -1,0 +1,246 @@
+#include "sim/check/memory/race_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/print.h"
+#include "sim/check/memory/race_kinds.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+std::string_view verb(const Record& r, bool wrote) {
+  if (r.async) return wrote ? "writes, asynchronously" : "reads, asynchronously";
+  if ((r.flags & Record::atomic) != 0) return "reads and writes, atomically";
+  return wrote ? "writes" : "reads";
+}
+
+isa::Dim3 cta_id(const LaunchState& l, uint32_t cluster, uint32_t rank) {
+  const isa::Dim3 clusters{l.grid.x / l.cluster.x, l.grid.y / l.cluster.y, l.grid.z / l.cluster.z};
+  const isa::Dim3 c{cluster % clusters.x, cluster / clusters.x % clusters.y,
+                    cluster / clusters.x / clusters.y};
+  return {c.x * l.cluster.x + rank % l.cluster.x, c.y * l.cluster.y + rank / l.cluster.x % l.cluster.y,
+          c.z * l.cluster.z + rank / l.cluster.x / l.cluster.y};
+}
+
+const isa::Effect* effect_at(const Program& program, uint32_t pc) {
+  return pc < program.code.size() ? program.code[pc].effect : nullptr;
+}
+
+// The site of a record of any cluster.
+Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& r, uint32_t lanes,
+             std::string what) {
+  const Origin who{.cta_rank = static_cast<uint16_t>(order.cta_of(r.warp)),
+                   .warp = static_cast<uint16_t>(r.warp % order.warps_per_cta()),
+                   .lanes = lanes,
+                   .pc = r.pc};
+  const bool here = r.cluster == x.cluster.index;
+  Site s = here ? x.reporter.site(who, std::move(what)) : plain_site(x.run, x.cluster, who);
+  if (!here) {
+    s.what = std::move(what);
+    s.cta = cta_id(*x.run.launch, r.cluster, who.cta_rank);
+  }
+  s.occurrence = r.async ? r.async->occurrence : 0;
+  return s;
+}
+
+std::string at_line(const ClusterContext& x, uint32_t pc) {
+  const MicroOp& op = x.run.program->code[pc];
+  if (op.instruction == nullptr) return "an instruction";
+  const isa::Module& module = *x.run.program->module;
+  const std::string text = isa::print(module, module.functions[op.function], *op.instruction);
+  if (const isa::SourceLoc* loc = module.source(*op.instruction); loc != nullptr && loc->known())
+    return fmt::format("{} ({}:{})", text, loc->file, loc->line);
+  return op.instruction->origin.ptx_line == 0
+             ? text
+             : fmt::format("{} (PTX line {})", text, op.instruction->origin.ptx_line);
+}
+
+size_t names_at(const ClusterContext& x, uint64_t address) {
+  const uint64_t offset = address & shared_offset_mask;
+  return static_cast<size_t>(std::ranges::count_if(shared_objects(x.run), [&](const SharedObject& o) {
+    return offset >= o.base && offset < o.base + o.bytes;
+  }));
+}
+
+std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
+  for (const uint32_t b : op.mbarriers)
+    if (b >> cta_rank_shift == rank)
+      return fmt::format("it completes on {}", mbarrier_name(x.run, x.cluster, b));
+  switch (op.group) {
+    case GroupKind::bulk:
+      return op.committed ? "it completes with its thread's bulk async-group"
+                          : "it was not committed to any bulk async-group";
+    case GroupKind::cp_async:
+      return "it completes with its thread's cp.async-group, or on an mbarrier by cp.async.mbarrier.arrive";
+    case GroupKind::wgmma:
+      return op.committed ? "it completes with its wgmma-group" : "it was not committed to any wgmma-group";
+    default:
+      return "nobody waits for it";
+  }
+}
+
+std::string missing_edge(const ClusterContext& x, const Case& c) {
+  if (c.conflict.relation == Relation::other_proxy)
+    return "the two are ordered for the generic proxy only: no proxy fence lies on the way between them";
+  if (c.conflict.relation == Relation::narrow_scope)
+    return "the only order between the two goes through an operation of .cta scope, and they are in "
+           "different CTAs";
+  if (c.then.async != nullptr) {
+    const std::string how = completion_of(x, *c.then.async, c.later.rank);
+    return fmt::format("the {} may still be under way: {}, and no wait for that lies before the later access",
+                       c.then.async->name, how);
+  }
+  const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
+  if (load != nullptr && load->non_coherent)
+    return "nothing orders a read through the read-only path behind a write of the same kernel";
+  if (c.same_warp()) return "nothing orders the lanes: no bar.warp.sync lies between the two";
+  if (c.now.cluster != c.then.cluster)
+    return "nothing orders the two CTAs: no release of the one was acquired by the other";
+  const uint32_t known = c.later.view->time(Reach::generic, c.then.warp);
+  const uint32_t pc = known == 0 ? isa::no_id : c.order.release_site(c.then.warp, known);
+  if (pc == isa::no_id) return "the later thread has never synchronised with the earlier one's warp";
+  return fmt::format("the last thing known of the earlier one's warp is its {}, which came before the access",
+                     at_line(x, pc));
+}
+
+}  // namespace
+
+void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
+  if (!options_.race) return;
+  const Record& now = (*records_)[later.record];
+  const Record& then = (*records_)[conflict.earlier];
+  const Program& program = *context_.run.program;
+  const uint32_t sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
+  const uint32_t before =
+      then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : isa::no_id;
+  const Origin later_origin{.cta_rank = static_cast<uint16_t>(order_.cta_of(now.warp)),
+                            .warp = static_cast<uint16_t>(now.warp % order_.warps_per_cta()),
+                            .lanes = now.async ? now.lanes : 1U << conflict.lane,
+                            .pc = now.pc};
+  const bool copied_here = then.async && then.cluster == context_.cluster.index && conflict.earlier_wrote;
+  const auto verdict =
+      copied_here ? ledger_.mbarriers().explain_wait(then.async->id, later_origin) : std::nullopt;
+  const Case c{.order = order_,
+               .later = later,
+               .now = now,
+               .then = then,
+               .conflict = conflict,
+               .now_effect = effect_at(program, now.pc),
+               .then_effect = effect_at(program, then.pc),
+               .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
+               .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
+               .two_names = later.shared && names_at(context_, conflict.address) > 1,
+               .wait_verdict = verdict ? verdict->code : 0};
+  const uint32_t code = code_of(c);
+  const uint64_t object = later.shared ? 0 : 1;
+  const FindingKey key{code, now.pc, then.pc, object};
+  if (context_.reporter.seen(key)) return;
+  const CodeNote& note = note_of(code);
+  Finding f;
+  // Shipped kernels release at .cluster scope and acquire at .cta; both at .cta has been seen to fail.
+  const bool released_narrowly = std::ranges::any_of(
+      order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
+  if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
+  f.message = note.title;
+  f.rule = note.rule;
+  f.help = note.help;
+  f.object = later.shared ? shared_name(context_.run, context_.cluster,
+                                        static_cast<uint32_t>(conflict.address), conflict.bytes)
+                          : global_name(context_.run, conflict.address, conflict.bytes);
+  f.missing = missing_edge(context_, c);
+  if (verdict) f.notes.push_back(verdict->text);
+  const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;
+  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
+  f.sites.push_back(site_of(context_, order_, then, then.async ? then.lanes : conflict.earlier_lanes,
+                            fmt::format("{} (earlier)", verb(then, conflict.earlier_wrote))));
+  if (verdict) f.sites.push_back(context_.reporter.site(verdict->wait, "the wait"));
+  context_.reporter.report(key, std::move(f));
+}
+
+void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
+  if (!options_.memory) return;
+  const Record& now = (*records_)[reader.record];
+  const uint32_t code = reader.shared ? 6101 : 6103;
+  const FindingKey key{code, now.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = reader.shared
+                  ? fmt::format("{} bytes of shared memory are read that this CTA never wrote", bytes)
+                  : fmt::format("{} bytes of an output are read before anything was written there", bytes);
+  f.rule = reader.shared ? "State Spaces: Shared State Space" : "State Spaces: Global State Space";
+  f.help = reader.shared
+               ? "shared memory has no defined contents when a CTA starts: write it, or do not read it"
+               : "memory has the contents that the host, or an earlier kernel, gave it: set it first";
+  f.object = reader.shared
+                 ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
+                 : global_name(context_.run, address, bytes);
+  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
+  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, false))));
+  context_.reporter.report(key, std::move(f));
+}
+
+void RaceReporter::barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) {
+  if (!options_.barrier) return;
+  const Record& now = (*records_)[who.record];
+  const Record& then = (*records_)[init_record];
+  if ((now.flags & Record::barrier) != 0) return;  // a second init: the protocol's business
+  const FindingKey key{4110, now.pc, then.pc, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = fmt::format("the memory of a live mbarrier is {}", who.writes ? "overwritten" : "read as data");
+  f.rule = "Size and alignment of mbarrier object; mbarrier.inval";
+  f.help = "mbarrier.inval before the memory is used for anything else";
+  f.object = mbarrier_name(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
+  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
+  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, who.writes))));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, "initialises the mbarrier"));
+  context_.reporter.report(key, std::move(f));
+}
+
+void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) {
+  if (!options_.memory) return;
+  const Record& now = (*records_)[reader.record];
+  const Record& then = (*records_)[writer_record];
+  const FindingKey key{4321, now.pc, then.pc, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = "what a tensor copy filled in for elements outside the tensor is read as data";
+  f.rule = "Tensor Dimension, size and format: out-of-bound access";
+  f.help = "leave the elements out, or make sure that zero is right for them";
+  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 1);
+  f.sites.push_back(site_of(context_, order_, now, 1U << lane, "reads"));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, "fills in"));
+  context_.reporter.report(key, std::move(f));
+}
+
+// A tensor copy laid the bytes out in one way, a matrix descriptor reads them in another.
+void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint64_t address) {
+  if (!options_.memory || !reader.shared) return;
+  const Record& now = (*records_)[reader.record];
+  const Record& then = (*records_)[writer_record];
+  if (!now.async || now.async->group != GroupKind::wgmma) return;
+  // Unknown of a wgmma: its A and B lie in different ways.
+  if (then.async->layout == layout_unknown || now.async->layout == layout_unknown ||
+      then.async->layout == now.async->layout)
+    return;
+  const FindingKey key{4304, now.pc, then.pc, 0};
+  if (context_.reporter.seen(key)) return;
+  constexpr std::string_view names[] = {"unknown", "no swizzle", "32-byte swizzle", "64-byte swizzle",
+                                        "128-byte swizzle"};
+  Finding f;
+  f.message = fmt::format("a tile written with {} is read with {}", names[then.async->layout],
+                          names[now.async->layout]);
+  f.rule = "Matrix Descriptor Format; Swizzling Modes";
+  f.help = "the tensor map's swizzle and the matrix descriptor's must be the same";
+  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), granule);
+  f.sites.push_back(site_of(context_, order_, now, now.lanes, "reads by its matrix descriptor"));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, "writes by its tensor map"));
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,32 @@
+#pragma once
+// Turns conflicts into findings: which mistake it is, which edge is missing and why, what to change.
+#include "sim/check/context.h"
+#include "sim/check/protocol/ledger.h"
+#include "sim/check/options.h"
+#include "sim/check/memory/races.h"
+
+namespace palladion::sim::check {
+
+class RaceReporter final : public ConflictSink {
+ public:
+  RaceReporter(const ClusterContext& context, const HappensBefore& order, const Ledger& ledger,
+               const Options& options)
+      : context_(context), order_(order), ledger_(ledger), options_(options) {}
+  // Whose table the conflicts' records are in.
+  void use(const Records& records) { records_ = &records; }
+
+  void conflict(const Actor& later, const Conflict& c) override;
+  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) override;
+  void barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) override;
+  void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) override;
+  void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) override;
+
+ private:
+  const ClusterContext& context_;
+  const HappensBefore& order_;
+  const Ledger& ledger_;
+  const Options& options_;
+  const Records* records_ = nullptr;
+};
+
+}  // namespace palladion::sim::check

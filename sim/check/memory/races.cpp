@@ -1,0 +1,233 @@
+#include "sim/check/memory/races.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace palladion::sim::check {
+namespace {
+
+Relation worse(Relation a, Relation b) { return std::max(a, b); }
+
+uint32_t lanes_at(const Record& r, Ref ref, uint32_t byte) {
+  return size_of(ref) == every_lane ? r.lanes : 1U << lane_of(ref, byte);
+}
+
+}  // namespace
+
+void Detector::begin(const Actor& actor, bool defined_at_start) {
+  actor_ = actor;
+  defined_ = defined_at_start;
+  memo_.fill({});
+  before_mine_ = 0;
+  last_written_by_ = 0;
+}
+
+// `my_lane` is meant for accesses of lanes; the issuing lane of an asynchronous one.
+Relation Detector::lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const {
+  const Actor& a = actor_;
+  const bool same_lane = r.cluster == a.cluster && r.warp == a.warp &&
+                         (a.async ? (a.lanes >> lane & 1) != 0 : !mine_all && lane == my_lane);
+  if (same_lane && (a.reach == Reach::generic || a.own_async >= r.time)) return Relation::ordered;
+  if (a.view->knows(a.reach, r.cluster, r.warp, lane, r.time)) {
+    if (a.reach != Reach::generic || a.view->knows(Reach::strict, r.cluster, r.warp, lane, r.time))
+      return Relation::ordered;
+    return Relation::narrow_scope;
+  }
+  if (same_lane) return Relation::other_proxy;
+  const bool known =
+      a.reach != Reach::generic && a.view->knows(Reach::generic, r.cluster, r.warp, lane, r.time);
+  return known ? Relation::other_proxy : Relation::unordered;
+}
+
+Relation Detector::generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const {
+  const bool mine_all = size_of(mine) == every_lane;
+  Relation worst = Relation::ordered;
+  for (uint32_t m = lanes_at(r, earlier, byte); m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (mine_all && !actor_.async && r.warp == actor_.warp && r.cluster == actor_.cluster) {
+      for (uint32_t k = actor_.lanes; k != 0; k &= k - 1)
+        worst = worse(worst, lane_relation(r, lane, static_cast<uint32_t>(std::countr_zero(k)), false));
+    } else {
+      worst = worse(worst, lane_relation(r, lane, mine_all ? 0 : lane_of(mine, byte), mine_all));
+    }
+  }
+  return worst;
+}
+
+Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
+  const Record& r = records_[record_of(earlier)];
+  const Actor& a = actor_;
+  if (r.async != nullptr) {
+    const AsyncRecord& op = *r.async;
+    if (op.id == a.async_id && op.cluster == a.cluster) return Relation::ordered;
+    if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
+    const uint32_t lane = op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0;
+    const bool mine_all = a.async || size_of(mine) == every_lane;
+    HappensBefore::Asker asker{.view = a.view, .rank = a.rank, .lane = lane, .warp = a.warp};
+    asker.lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
+    asker.time = records_[a.record].time;
+    if (!a.order->done(op, !wrote, asker)) return Relation::unordered;
+    // What an asynchronous operation of another CTA did in GMEM is known to the generic proxy.
+    const bool far = op.cluster != a.cluster || op.issuer.cta_rank != a.rank;
+    if (a.reach != Reach::global_async || !far || a.writes) return Relation::ordered;
+    asker.reach = a.reach;
+    return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
+  }
+  if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
+    const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
+                              : a.order->cta_of(r.warp) != a.order->cta_of(a.warp) ? isa::Scope::cluster
+                                                                                   : isa::Scope::cta;
+    if (r.scope >= needed && a.scope >= needed) return Relation::ordered;
+  }
+  // The usual case: the whole warp is known, whatever the lanes.
+  if (r.cluster == a.cluster && a.view->time(a.reach, r.warp) >= r.time &&
+      (a.reach != Reach::generic || a.view->time(Reach::strict, r.warp) >= r.time))
+    return Relation::ordered;
+  const uint32_t step = size_of(earlier) == every_lane && size_of(mine) == every_lane ? count : 1;
+  Relation worst = Relation::ordered;
+  for (uint32_t b = first; b < first + count; b += step)
+    worst = worse(worst, generic_relation(r, earlier, b, mine));
+  return worst;
+}
+
+void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
+  if (record_of(earlier) == actor_.record) return;
+  Relation rel;
+  const Memo* known = nullptr;
+  if (count == granule)
+    for (const Memo& m : memo_)
+      if (m.earlier == earlier && m.mine == mine && m.wrote == wrote) known = &m;
+  if (known != nullptr) {
+    rel = known->relation;
+  } else {
+    rel = relation(earlier, wrote, first, count, mine);
+    if (count == granule) memo_[memo_next_++ % memo_.size()] = {earlier, mine, wrote, rel};
+  }
+  if (rel == Relation::ordered) return;
+  if (const auto& op = records_[actor_.record].async; op && wrote && actor_.writes)
+    op->overwrote = records_[record_of(earlier)].async;
+  const Record& r = records_[record_of(earlier)];
+  Conflict c{.earlier = record_of(earlier), .earlier_wrote = wrote, .relation = rel};
+  c.address = address + first;
+  c.bytes = count;
+  c.earlier_lanes = r.async ? 0 : lanes_at(r, earlier, first);
+  c.lane = size_of(mine) == every_lane ? static_cast<uint32_t>(std::countr_zero(actor_.lanes | 1U << 31))
+                                       : lane_of(mine, first);
+  note(c);
+}
+
+void Detector::note(const Conflict& c) {
+  quiet_ = false;
+  Conflict& p = pending_;
+  if (p.bytes != 0 && p.earlier == c.earlier && p.relation == c.relation &&
+      p.earlier_wrote == c.earlier_wrote) {
+    const uint64_t end = std::max(p.address + p.bytes, c.address + c.bytes);
+    p.address = std::min(p.address, c.address);
+    p.bytes = end - p.address;
+    return;
+  }
+  if (p.bytes != 0) sink_.conflict(actor_, p);
+  p = c;
+}
+
+void Detector::flush() {
+  if (pending_.bytes != 0) sink_.conflict(actor_, pending_);
+  pending_ = {};
+  if (uninitialised_bytes_ != 0)
+    sink_.uninitialised(actor_, uninitialised_at_, uninitialised_bytes_, uninitialised_lane_);
+  uninitialised_bytes_ = 0;
+}
+
+// A read need not be kept when whoever is ordered after the new one is ordered after it, too: the same
+// lanes' earlier reads, and operations of groups, which are retired in the order of their issue.
+bool Detector::replaces(Ref old, Ref mine) const {
+  const Record& r = records_[record_of(old)];
+  if (r.cluster != actor_.cluster) return false;
+  if (r.async != nullptr) {
+    if (!actor_.async || r.async->group == GroupKind::none || r.async->lane_exact) return false;
+    const Record& now = records_[actor_.record];
+    if (now.async->group != r.async->group) return false;
+    if (r.async->group == GroupKind::wgmma) return now.warp / 4 == r.warp / 4;
+    return now.warp == r.warp && now.lanes == r.lanes;
+  }
+  return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&
+         (size_of(old) != every_lane || r.lanes == actor_.lanes);
+}
+
+void Detector::add_read(Cell& c, Ref mine) {
+  for (Ref& old : c.read)
+    if (old == mine || (old != 0 && replaces(old, mine))) {
+      old = mine;
+      return;
+    }
+  if (c.more != 0)
+    for (Ref& old : pool_.list(c))
+      if (old == mine || replaces(old, mine)) {
+        old = mine;
+        return;
+      }
+  pool_.add_read(c, mine);
+}
+
+void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
+  const Actor& a = actor_;
+  if (cell.write == 0) {
+    if (a.reads && !defined_) {
+      quiet_ = false;
+      const uint64_t at = address + first;
+      if (uninitialised_bytes_ == 0 || at < uninitialised_at_)
+        uninitialised_lane_ = size_of(mine) == every_lane ? 0 : lane_of(mine, first);
+      const uint64_t begin = uninitialised_bytes_ == 0 ? at : std::min(at, uninitialised_at_);
+      const uint64_t end = uninitialised_bytes_ == 0 ? 0 : uninitialised_at_ + uninitialised_bytes_;
+      uninitialised_at_ = begin;
+      uninitialised_bytes_ = std::max(end, at + count) - begin;
+    }
+  } else {
+    const Record& w = records_[record_of(cell.write)];
+    quiet_ &= (w.flags & (Record::barrier | Record::fill)) == 0;
+    if ((w.flags & Record::barrier) != 0) {
+      sink_.barrier_bytes(a, record_of(cell.write), address + first,
+                          size_of(mine) == every_lane ? 0 : lane_of(mine, first));
+    } else {
+      against(cell.write, true, address, first, count, mine);
+      if (a.reads && !a.async && (w.flags & Record::fill) != 0)
+        sink_.fill_read(a, record_of(cell.write), address + first,
+                        size_of(mine) == every_lane ? 0 : lane_of(mine, first));
+      if (a.reads && a.async && cell.write != last_written_by_ && w.async != nullptr) {
+        last_written_by_ = cell.write;
+        sink_.read_after(a, record_of(cell.write), address + first);
+      }
+    }
+  }
+  if (!a.writes) return add_read(cell, mine);
+  for (const Ref r : cell.read)
+    if (r != 0) against(r, false, address, first, count, mine);
+  if (cell.more != 0)
+    for (const Ref r : pool_.list(cell)) against(r, false, address, first, count, mine);
+  if (cell.read[0] != 0) pool_.clear_reads(cell);
+  cell.write = mine;
+}
+
+// Neighbouring granules mostly have one history: what the last one became, this one becomes.
+void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern) {
+  const Ref mine = actor_.record << 8 | pattern;
+  if (count == granule && !cell.split()) {
+    if (cell == before_ && mine == before_mine_) {
+      cell = after_;
+      return;
+    }
+    const Cell was = cell;
+    quiet_ = was.more == 0;
+    touch_cell(cell, address, 0, granule, mine);
+    before_mine_ = quiet_ && cell.more == 0 ? mine : 0;
+    before_ = was;
+    after_ = cell;
+    return;
+  }
+  if (!cell.split()) pool_.split(cell);
+  auto& bytes = pool_.block(cell);
+  for (uint32_t b = first; b < first + count; ++b) touch_cell(bytes[b], address, b, 1, mine);
+  if (count == granule && actor_.writes) pool_.unite(cell, mine);
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,118 @@
+#pragma once
+// Data races: two accesses that overlap, of which one writes, that are not morally strong and not
+// ordered by causality (PTX, "Conflict and Data-races"). The verdict depends on happens-before alone,
+// never on when an asynchronous operation happened to land in this run.
+#include <functional>
+
+#include "sim/check/order/happens_before.h"
+#include "sim/check/memory/shadow.h"
+
+namespace palladion::sim::check {
+
+// How an earlier access relates to a later one.
+enum class Relation : uint8_t {
+  ordered,
+  other_proxy,   // ordered, but only for the generic proxy
+  narrow_scope,  // ordered by an edge whose scope leaves one of the two out
+  unordered,
+};
+
+// Who touches memory now.
+struct Actor {
+  const HappensBefore* order = nullptr;
+  const View* view = nullptr;  // what it knows
+  uint32_t cluster = 0;
+  uint32_t warp = no_warp;  // in the cluster; a wgmma has no warp of its own
+  uint32_t rank = 0;        // of the CTA whose shared memory is touched
+  uint32_t lanes = 0;
+  uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
+  Reach reach = Reach::generic;
+  bool async = false, reads = false, writes = false, strong = false, reduces = false;
+  bool shared = true;  // shared memory, else global
+  isa::Scope scope = isa::Scope::cta;
+  uint64_t async_id = 0;
+  uint32_t record = 0;  // its own, in the table of the shadow memory
+  static constexpr uint32_t no_warp = ~0U;
+};
+
+// Overlapping bytes of two accesses that are not ordered. `earlier` indexes the table of records.
+struct Conflict {
+  uint32_t earlier = 0;
+  bool earlier_wrote = false;
+  Relation relation = Relation::unordered;
+  uint64_t address = 0, bytes = 0;
+  uint32_t earlier_lanes = 0;  // who touched the first of the bytes; 0: an asynchronous operation
+  uint32_t lane = 0;           // of the later access, at the first byte
+};
+
+// What a detector finds, told in ascending addresses; neighbours are one.
+class ConflictSink {
+ public:
+  virtual ~ConflictSink() = default;
+  virtual void conflict(const Actor& later, const Conflict& c) = 0;
+  virtual void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) = 0;
+  virtual void barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) = 0;
+  // Lanes read what a copy filled in for elements outside its tensor.
+  virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) = 0;
+  // A reader and the last writer of bytes may disagree on their layout.
+  virtual void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) = 0;
+};
+
+// Checks one access against the cells of one memory, and leaves it there.
+class Detector {
+ public:
+  Detector(CellPool& pool, const Records& records, ConflictSink& sink)
+      : pool_(pool), records_(records), sink_(sink) {}
+
+  void begin(const Actor& actor, bool defined_at_start);
+  // Bytes [first, first + count) of the granule at `address`, touched by the lanes that `pattern` (the
+  // low 8 bits of a Ref) names.
+  void touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern);
+  // Whole granules one behind the other, all touched alike.
+  void touch_run(Cell* cells, uint64_t address, size_t count, uint32_t pattern) {
+    const Ref mine = actor_.record << 8 | pattern;
+    for (size_t i = 0; i < count; ++i) {
+      if (mine == before_mine_ && cells[i] == before_)
+        cells[i] = after_;
+      else
+        touch(cells[i], address + i * granule, 0, granule, pattern);
+    }
+  }
+  void end() { flush(); }
+
+ private:
+  void touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
+  void against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine);
+  Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
+  Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
+  Relation lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const;
+  bool replaces(Ref old, Ref mine) const;
+  void add_read(Cell& cell, Ref mine);
+  void note(const Conflict& c);
+  void flush();
+
+  CellPool& pool_;
+  const Records& records_;
+  ConflictSink& sink_;
+  Actor actor_;
+  bool defined_ = false;
+  Conflict pending_;
+  // The last answers, by reference: neighbouring granules have the same history.
+  struct Memo {
+    Ref earlier = 0;
+    Ref mine = 0;
+    bool wrote = false;
+    Relation relation = Relation::ordered;
+  };
+  mutable std::array<Memo, 8> memo_;
+  mutable uint32_t memo_next_ = 0;
+  // The last whole granule, before and after; for what it was touched, 0: not to be repeated.
+  Cell before_, after_;
+  Ref before_mine_ = 0;
+  bool quiet_ = false;  // nothing was told of this granule
+  uint64_t uninitialised_at_ = 0, uninitialised_bytes_ = 0;
+  uint32_t uninitialised_lane_ = 0;
+  Ref last_written_by_ = 0;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,75 @@
+#include "sim/check/memory/shadow.h"
+
+namespace palladion::sim::check {
+
+uint32_t CellPool::new_list() {
+  if (free_lists_.empty()) {
+    lists_.emplace_back();
+    return static_cast<uint32_t>(lists_.size() - 1);
+  }
+  const uint32_t at = free_lists_.back();
+  free_lists_.pop_back();
+  return at;
+}
+
+void CellPool::split(Cell& c) {
+  uint32_t at;
+  if (free_blocks_.empty()) {
+    at = static_cast<uint32_t>(blocks_.size());
+    blocks_.push_back(std::make_unique<Block>());
+  } else {
+    at = free_blocks_.back();
+    free_blocks_.pop_back();
+  }
+  for (Cell& byte : *blocks_[at]) {
+    byte = {c.write, {c.read[0], c.read[1]}, 0};
+    if (c.more == 0) continue;
+    const uint32_t copy = new_list();
+    lists_[copy] = list(c);
+    byte.more = copy + 1;
+  }
+  clear_reads(c);
+  c = {0, {0, 0}, at | Cell::split_bit};
+}
+
+void CellPool::unite(Cell& c, Ref write) {
+  if (c.split()) {
+    for (Cell& byte : block(c)) clear_reads(byte);
+    free_blocks_.push_back(c.more & ~Cell::split_bit);
+  } else {
+    clear_reads(c);
+  }
+  c = {write, {0, 0}, 0};
+}
+
+void CellPool::add_read(Cell& c, Ref read) {
+  if (c.read[0] == 0) {
+    c.read[0] = read;
+  } else if (c.read[1] == 0) {
+    c.read[1] = read;
+  } else {
+    if (c.more == 0) c.more = new_list() + 1;
+    list(c).push_back(read);
+  }
+}
+
+void CellPool::clear_reads(Cell& c) {
+  c.read[0] = c.read[1] = 0;
+  if (c.more == 0 || c.split()) return;
+  list(c).clear();
+  free_lists_.push_back(c.more - 1);
+  c.more = 0;
+}
+
+Cell& GlobalShadow::cell(uint64_t address) {
+  const uint64_t at = address / page_bytes;
+  if (at != last_at_) {
+    auto& page = pages_[at];
+    if (page == nullptr) page = std::make_unique<Page>();
+    last_at_ = at;
+    last_ = page.get();
+  }
+  return (*last_)[address % page_bytes / granule];
+}
+
+}  // namespace palladion::sim::check

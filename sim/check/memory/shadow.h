@@ -1,0 +1,132 @@
+#pragma once
+// Shadow memory: for every byte who wrote it last and who has read it since. One cell covers 16 bytes
+// while they share their history; it is split into bytes when they do not.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/check/order/history.h"
+
+namespace palladion::sim::check {
+
+inline constexpr uint32_t granule = 16;
+
+struct Cell {
+  Ref write = 0;
+  Ref read[2] = {0, 0};
+  uint32_t more = 0;  // split: block; else 1 + index of a list of further reads; 0: none
+
+  static constexpr uint32_t split_bit = 1U << 31;
+  bool split() const { return (more & split_bit) != 0; }
+  friend bool operator==(const Cell& a, const Cell& b) {  // as two words: this is the innermost loop
+    return std::bit_cast<std::array<uint64_t, 2>>(a) == std::bit_cast<std::array<uint64_t, 2>>(b);
+  }
+};
+
+// The cells' overflow: lists of reads and blocks of bytes, with free lists. One for each shadow memory.
+class CellPool {
+ public:
+  using Block = std::array<Cell, granule>;
+
+  Block& block(const Cell& c) { return *blocks_[c.more & ~Cell::split_bit]; }
+  std::vector<Ref>& list(const Cell& c) { return lists_[c.more - 1]; }
+  // Gives each byte of the granule a cell of its own.
+  void split(Cell& c);
+  // One history again: `write` and no reads.
+  void unite(Cell& c, Ref write);
+  void add_read(Cell& c, Ref read);
+  void clear_reads(Cell& c);
+
+  // Calls visit(Ref&) for every reference behind a cell, its own included.
+  template <class Visit>
+  void for_each_ref(Cell& c, Visit&& visit) {
+    if (c.split()) {
+      for (Cell& byte : block(c)) for_each_ref(byte, visit);
+      return;
+    }
+    visit(c.write);
+    visit(c.read[0]);
+    visit(c.read[1]);
+    if (c.more != 0)
+      for (Ref& r : list(c)) visit(r);
+  }
+
+ private:
+  uint32_t new_list();
+
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<std::vector<Ref>> lists_;
+  std::vector<uint32_t> free_blocks_, free_lists_;
+};
+
+// Cells of one CTA's shared memory.
+class SharedShadow {
+ public:
+  explicit SharedShadow(size_t bytes) : cells_((bytes + granule - 1) / granule) {}
+  Cell& cell(uint64_t address) { return cells_[address / granule]; }
+  size_t size() const { return cells_.size(); }
+  bool contains(uint64_t address) const { return address / granule < cells_.size(); }
+  template <class Visit>
+  void for_each_cell(Visit&& visit) {
+    for (Cell& c : cells_) visit(c);
+  }
+
+ private:
+  std::vector<Cell> cells_;
+};
+
+// Cells of GMEM, made where it is touched.
+class GlobalShadow {
+ public:
+  static constexpr uint64_t page_bytes = 4096;
+  Cell& cell(uint64_t address);
+  template <class Visit>
+  void for_each_cell(Visit&& visit) {
+    for (auto& [at, page] : pages_)
+      for (Cell& c : *page) visit(c);
+  }
+  size_t pages() const { return pages_.size(); }
+
+ private:
+  using Page = std::array<Cell, page_bytes / granule>;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  uint64_t last_at_ = ~0ULL;
+  Page* last_ = nullptr;
+};
+
+// Records, by index; index 0 is none.
+class Records {
+ public:
+  Record& operator[](uint32_t index) { return records_[index]; }
+  const Record& operator[](uint32_t index) const { return records_[index]; }
+  uint32_t add(Record r) {
+    records_.push_back(std::move(r));
+    return static_cast<uint32_t>(records_.size() - 1);
+  }
+  size_t size() const { return records_.size(); }
+  // Drops the records that `for_each_ref(visit)` does not visit; references are renumbered.
+  template <class ForEachRef>
+  void collect(ForEachRef&& for_each_ref) {
+    std::vector<uint32_t> moved(records_.size(), 0);
+    for_each_ref([&](Ref& r) { moved[record_of(r)] = 1; });
+    std::vector<Record> kept(1);
+    for (uint32_t i = 1; i < moved.size(); ++i) {
+      if (moved[i] == 0) continue;
+      moved[i] = static_cast<uint32_t>(kept.size());
+      kept.push_back(std::move(records_[i]));
+    }
+    moved[0] = 0;
+    for_each_ref([&](Ref& r) {
+      if (r != 0) r = moved[record_of(r)] << 8 | (r & 0xFF);
+    });
+    records_ = std::move(kept);
+  }
+
+ private:
+  std::vector<Record> records_{1};
+};
+
+}  // namespace palladion::sim::check

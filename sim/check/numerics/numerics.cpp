@@ -1,0 +1,131 @@
+#include "sim/check/numerics/numerics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+// Numbers of one lane in one register.
+uint32_t parts(isa::Type t) { return t == isa::Type::f16x2 || t == isa::Type::bf16x2 ? 2 : 1; }
+
+size_t saved_bytes(const NumericsAnalysis::Watched& w) {
+  size_t sum = 0;
+  for (const auto& s : w.sources) sum += s.lane_bytes;
+  return sum;
+}
+
+}  // namespace
+
+Numerics::Numerics(const ClusterContext& context, const NumericsAnalysis& analysis)
+    : context_(context),
+      analysis_(analysis),
+      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)),
+      done_(context.run.program->code.size()),
+      nan_found_(warps_ * context.run.launch->cluster.count()) {}
+
+const uint8_t* Numerics::bytes_of(const Origin& who, const Value& v) const {
+  const uint8_t* block = v.slot.constant ? context_.run.program->constants.data()
+                                         : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  return block + v.slot.offset;
+}
+
+void Numerics::executes(const Origin& who) {
+  if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
+  const Watched& w = analysis_.watched(who.pc);
+  if (!w.overwrites || saved_bytes(w) > max_saved) return;
+  uint8_t* to = saved_.data();
+  for (const Value& s : w.sources) {
+    std::memcpy(to, bytes_of(who, s), size_t{32} * s.lane_bytes);
+    to += size_t{32} * s.lane_bytes;
+  }
+}
+
+// The bytes that a source had before the instruction; nullptr when they are gone.
+const uint8_t* Numerics::source(const Origin& who, const Watched& w, size_t index) const {
+  if (!w.overwrites) return bytes_of(who, w.sources[index]);
+  if (saved_bytes(w) > max_saved) return nullptr;
+  size_t at = 0;
+  for (size_t i = 0; i < index; ++i) at += size_t{32} * w.sources[i].lane_bytes;
+  return saved_.data() + at;
+}
+
+void Numerics::executed(const Origin& who) {
+  if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
+  const Watched& w = analysis_.watched(who.pc);
+  for (const Value& d : w.destinations)
+    if (suspicious(d.type, bytes_of(who, d), size_t{32} * d.lane_bytes)) judge(who, w, d);
+}
+
+void Numerics::judge(const Origin& who, const Watched& w, const Value& d) {
+  const uint8_t* bytes = bytes_of(who, d);
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if ((who.lanes >> lane & 1) == 0) continue;
+    for (uint32_t part = 0; part < parts(d.type); ++part) {
+      const Special made = special(d.type, bytes + size_t{lane} * d.lane_bytes + part * number_bytes(d.type));
+      if (!made.any()) continue;
+      const Special had = special_sources(who, w, lane, part);
+      const bool half = number_bytes(d.type) == 2 && (d.type == isa::Type::f16 || d.type == isa::Type::f16x2);
+      if (made.nan && !had.nan && nan_found(who) == 0) report(who, w, first_nan_code, lane, part);
+      if (made.infinite && half && !had.any()) report(who, w, overflow_code, lane, part);
+      if (done_[who.pc] != 0) return;
+    }
+  }
+}
+
+// What of the result's operands was special already. Of a mma all lanes' operands count.
+Special Numerics::special_sources(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const {
+  Special all;
+  for (size_t i = 0; i < w.sources.size(); ++i) {
+    const Value& s = w.sources[i];
+    const uint8_t* bytes = source(who, w, i);
+    if (bytes == nullptr) return {true, true};  // cannot tell: no finding
+    if (w.across_lanes)
+      all |= special_in(s.type, bytes, size_t{32} * s.lane_bytes);
+    else
+      all |= special(s.type, bytes + size_t{lane} * s.lane_bytes +
+                                 std::min(part, parts(s.type) - 1) * number_bytes(s.type));
+  }
+  return all;
+}
+
+// "512, 512, 1024"
+std::string Numerics::operands(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const {
+  std::string out;
+  for (size_t i = 0; i < w.sources.size(); ++i) {
+    const Value& s = w.sources[i];
+    const uint8_t* bytes = source(who, w, i);
+    if (number_bytes(s.type) == 0 || bytes == nullptr) continue;
+    const double v = value(s.type, bytes + size_t{lane} * s.lane_bytes +
+                                       std::min(part, parts(s.type) - 1) * number_bytes(s.type));
+    out += fmt::format("{}{:g}", out.empty() ? "" : ", ", v);
+  }
+  return out;
+}
+
+void Numerics::report(const Origin& who, const Watched& w, uint32_t code, uint32_t lane, uint32_t part) {
+  done_[who.pc] = 1;
+  if (code == first_nan_code) nan_found(who) = 1;
+  const FindingKey key{code, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  const bool overflow = code == overflow_code;
+  Origin at = who;
+  at.lanes = 1U << lane;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = overflow ? "a result leaves the range of f16 and becomes infinite"
+                       : "a NaN is made of operands that are none";
+  f.sites.push_back(context_.reporter.site(at, overflow ? "overflows" : "makes the first NaN"));
+  if (!w.across_lanes) f.object = fmt::format("lane {}, operands {}", lane, operands(who, w, lane, part));
+  f.missing = overflow ? "f16 ends at 65504"
+                       : "inf - inf, 0 * inf and the like have no value; what is computed from a NaN is NaN";
+  f.rule = overflow ? "Half Precision Floating Point Instructions" : "Floating Point Instructions";
+  f.help = overflow ? "accumulate in f32, or scale the operands"
+                    : "keep infinities out of the operation: a maximum of a wholly masked row is -inf";
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

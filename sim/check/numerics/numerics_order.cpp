@@ -1,0 +1,120 @@
+#include "sim/check/numerics/numerics_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "isa/formats/tensor_map.h"
+#include "sim/check/registers/watch.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t order_dependent = 6304;
+
+bool adds_floats(const isa::Effect& effect) {
+  if (const auto* a = std::get_if<isa::Atomic>(&effect))
+    return a->op == isa::AtomicOp::add && is_float(a->type);
+  if (const auto* b = std::get_if<isa::BulkCopy>(&effect))
+    return b->op == isa::BulkOp::add && is_float(b->type);
+  return false;
+}
+
+// A tensor copy's type stands in its map.
+bool tensor_of_floats(const GlobalMemory& memory, uint64_t map) {
+  const uint8_t* bytes = memory.find(map, isa::tensor_map_bytes);
+  if (bytes == nullptr) return false;
+  const auto decoded = isa::decode_tensor_map(std::span<const std::byte, isa::tensor_map_bytes>(
+      reinterpret_cast<const std::byte*>(bytes), isa::tensor_map_bytes));
+  return decoded && is_float(decoded->data_type);
+}
+
+bool is_shared(isa::Space s) { return s == isa::Space::shared_cta || s == isa::Space::shared_cluster; }
+
+bool in_shared_window(uint64_t address) {
+  return address >= shared_window && address < shared_window + window_size;
+}
+
+}  // namespace
+
+void OrderedSums::accessed(const Origin& who, const Access& a) {
+  if (a.kind != Access::Kind::atomic || !adds_floats(*who.effect) || told_.contains(who.pc)) return;
+  uint64_t mine[32];
+  size_t count = 0;
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    if ((a.lanes >> lane & 1) != 0)
+      mine[count++] = is_shared(a.space) ? shared_window | a.addresses[lane] : a.addresses[lane];
+  for (size_t i = 0; i < count; ++i) add(who, mine[i]);
+}
+
+void OrderedSums::issued(const Origin& who, const AsyncIssue& e) {
+  if (!e.reduces || told_.contains(who.pc)) return;
+  const auto* tensor = std::get_if<isa::TensorCopy>(who.effect);
+  const bool floats = tensor != nullptr ? tensor->op == isa::BulkOp::add &&
+                                              tensor_of_floats(*context_.run.memory, e.tensor_map)
+                                        : adds_floats(*who.effect);
+  if (!floats) return;
+  for (const Piece& p : e.writes)
+    for (uint64_t at = p.address & ~15ULL; at < p.address + p.bytes; at += 16)
+      add(who, p.shared ? shared_window | at : at);
+}
+
+void OrderedSums::add(const Origin& who, uint64_t address) {
+  if (adders_.size() >= limit) return;
+  const auto [at, fresh] = adders_.try_emplace(address, Adder{who.pc, who.cta_rank, who.warp});
+  const Adder& first = at->second;
+  if (fresh || (first.cta_rank == who.cta_rank && first.warp == who.warp) || told_.contains(who.pc)) return;
+  report(who, context_.reporter.site(origin(first), "adds to it, too"), address);
+}
+
+Origin OrderedSums::origin(const Adder& a) const {
+  return origin_at(*context_.run.program, a.cta_rank, a.warp, ~0U, a.pc);
+}
+
+std::string OrderedSums::name(uint64_t address) const {
+  return in_shared_window(address)
+             ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 4)
+             : global_name(context_.run, address, 4);
+}
+
+void OrderedSums::report(const Origin& who, Site other, uint64_t address) {
+  told_.insert(who.pc);
+  const FindingKey key{order_dependent, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";
+  f.sites.push_back(context_.reporter.site(who, "adds to it"));
+  f.sites.push_back(std::move(other));
+  f.object = name(address);
+  f.missing = "an order between the two additions; each is atomic, so nothing is lost, but roundings differ";
+  f.rule = "red, atom, cp.reduce.async.bulk";
+  f.help = "for equal bits in every run let one warp add in a fixed order, or add integers";
+  context_.reporter.report(key, std::move(f));
+}
+
+// Clusters retire in a fixed order, so the findings are the same for every number of host threads.
+void SumsOfRun::merge(OrderedSums& sums) {
+  told_.insert(sums.told_.begin(), sums.told_.end());
+  std::vector<std::pair<uint64_t, OrderedSums::Adder>> mine(sums.adders_.begin(), sums.adders_.end());
+  std::ranges::sort(mine, {}, [](const auto& m) { return m.first; });
+  sums.adders_.clear();
+  std::map<uint32_t, size_t> site_of_pc;
+  for (const auto& [address, adder] : mine) {
+    if (in_shared_window(address) || told_.contains(adder.pc)) continue;
+    const auto known = sites_of_.find(address);
+    if (known != sites_of_.end()) {
+      sums.report(sums.origin(adder), sites_[known->second], address);
+      told_.insert(adder.pc);
+      continue;
+    }
+    if (sites_of_.size() >= OrderedSums::limit) continue;
+    const auto [at, fresh] = site_of_pc.try_emplace(adder.pc, sites_.size());
+    if (fresh) sites_.push_back(sums.context_.reporter.site(sums.origin(adder), "adds to it, too"));
+    sites_of_.emplace(address, at->second);
+  }
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,128 @@
+#include "sim/check/numerics/numerics_wgmma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/check/numerics/numerics.h"
+#include "sim/exec/accumulators.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+const isa::Wgmma& wgmma_of(const Origin& who) { return std::get<isa::Wgmma>(*who.effect); }
+
+bool floats(const isa::Wgmma& w) { return w.d == isa::Type::f16 || w.d == isa::Type::f32; }
+
+// Numbers of D as they lie in registers.
+isa::Type in_registers(const isa::Wgmma& w) { return w.d == isa::Type::f16 ? isa::Type::f16x2 : w.d; }
+
+}  // namespace
+
+bool WgmmaNumerics::special_accumulators(const Origin& who) const {
+  const isa::Wgmma& w = wgmma_of(who);
+  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  for (const DecodedOperand& r : context_.run.program->code[who.pc].operands[w.acc].elements)
+    if (suspicious(in_registers(w), registers + r.slot.offset, 128)) return true;
+  return false;
+}
+
+void WgmmaNumerics::joined(const Origin& who, uint64_t id) {
+  const isa::Wgmma& w = wgmma_of(who);
+  if (!floats(w)) return;
+  const Tile tile = tile_of(who);
+  // Accumulators of a chain are on their way: how the wgmma before leaves them will be seen.
+  const bool chained =
+      std::ranges::any_of(pending_, [&](const auto& p) { return p.first != id && p.second.tile == tile; });
+  Pending& p = pending_[id];
+  p.tile = tile;
+  const MicroOp& op = context_.run.program->code[who.pc];
+  if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(who);
+}
+
+WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& who) const {
+  const auto& registers = context_.run.program->code[who.pc].operands[wgmma_of(who).acc].elements;
+  return {who.cta_rank, who.warp / 4U, registers.front().slot.offset};
+}
+
+void WgmmaNumerics::issued(const Origin& who, const AsyncIssue& e) {
+  if (e.group != GroupKind::wgmma || !floats(wgmma_of(who))) return;
+  Pending& p = pending_[e.id];
+  p.who = who;
+  p.reads.assign(e.reads.begin(), e.reads.end());
+}
+
+void WgmmaNumerics::async_landed(uint64_t id) {
+  const auto at = pending_.find(id);
+  if (at == pending_.end()) return;
+  const Pending& p = at->second;
+  const WarpgroupState& group = context_.cluster.ctas[p.who.cta_rank].warpgroups[p.who.warp / 4];
+  for (const auto& tile : group.tiles)
+    if (tile.first_register == p.tile.first_register)
+      judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
+  pending_.erase(at);
+}
+
+// The first element that is no number, if the accumulators had none before.
+void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
+  const isa::Wgmma& w = wgmma_of(p.who);
+  const size_t size = number_bytes(w.d), row_bytes = size * static_cast<size_t>(w.n);
+  bool found = false;
+  for (int row = 0; row < 64 && !found; ++row) {
+    const uint8_t* at = words + size * tile_stride * static_cast<size_t>(row);
+    if (!suspicious(w.d, at, row_bytes)) continue;
+    found = true;
+    if (p.special_before || special_.contains(p.tile)) break;
+    int column = 0;
+    while (!suspicious(w.d, at + size * static_cast<size_t>(column), size)) ++column;
+    const Special made = special(w.d, at + size * static_cast<size_t>(column));
+    const uint32_t code = made.nan ? first_nan_code : overflow_code;
+    if (!special_operands(p, !made.nan)) report(p, code, row, column);
+  }
+  if (found)
+    special_.insert(p.tile);
+  else
+    special_.erase(p.tile);
+}
+
+// A wgmma's sources may not change before it has landed, so they are still there.
+bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
+  const isa::Wgmma& w = wgmma_of(p.who);
+  const CtaState& cta = context_.cluster.ctas[p.who.cta_rank];
+  const auto any = [&](const uint8_t* bytes, size_t count) {
+    Special s = special_in(w.a, bytes, count);
+    s |= special_in(w.b, bytes, count);
+    return s.nan || (infinities && s.infinite);
+  };
+  for (const Piece& piece : p.reads) {
+    const uint64_t at = piece.address & shared_offset_mask;
+    if (at + piece.bytes <= cta.shared.size() && any(cta.shared.data() + at, piece.bytes)) return true;
+  }
+  if (w.a_regs < 0) return false;
+  for (const DecodedOperand& r : context_.run.program->code[p.who.pc].operands[w.a_regs].elements)
+    for (uint32_t warp = 0; warp < 4; ++warp)
+      if (any(cta.warps[p.who.warp / 4 * 4 + warp].registers + r.slot.offset, 128)) return true;
+  return false;
+}
+
+void WgmmaNumerics::report(const Pending& p, uint32_t code, int row, int column) {
+  const FindingKey key{code, p.who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  const bool overflow = code == overflow_code;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = overflow ? "an f16 accumulator of wgmma leaves its range and becomes infinite"
+                       : "an accumulator of wgmma becomes NaN, though no operand is";
+  f.sites.push_back(context_.reporter.site(p.who, overflow ? "overflows" : "makes the first NaN"));
+  f.object =
+      fmt::format("element ({}, {}) of the warpgroup's 64 x {} accumulators", row, column, wgmma_of(p.who).n);
+  f.missing = overflow ? "f16 ends at 65504: the sum of products is larger"
+                       : "infinite operands: inf - inf and 0 * inf have no value";
+  f.rule = "wgmma.mma_async";
+  f.help =
+      overflow ? "accumulate in f32 (.f32.f16.f16), or scale the operands" : "keep infinities out of A and B";
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,45 @@
+#pragma once
+// NU-01 and NU-02 for wgmma: accumulators are looked at when a wgmma lands. That operands or accumulators
+// were infinite or NaN before is asked only then, so that ordinary numbers cost one pass over the tile.
+#include <map>
+#include <set>
+#include <vector>
+
+#include "sim/check/context.h"
+#include "sim/check/numerics/numerics_values.h"
+
+namespace palladion::sim::check {
+
+class WgmmaNumerics {
+ public:
+  explicit WgmmaNumerics(const ClusterContext& context) : context_(context) {}
+
+  void joined(const Origin& who, uint64_t id);
+  void issued(const Origin& who, const AsyncIssue& e);
+  void async_landed(uint64_t id);
+
+ private:
+  // The accumulators of a warpgroup that begin at a register.
+  struct Tile {
+    uint32_t cta_rank = 0, warpgroup = 0, first_register = 0;
+    friend auto operator<=>(const Tile&, const Tile&) = default;
+  };
+  struct Pending {
+    Origin who;  // the last warp that issued it
+    std::vector<Piece> reads;
+    Tile tile;
+    bool special_before = false;  // an accumulator, when it was issued
+  };
+
+  Tile tile_of(const Origin& who) const;
+  bool special_accumulators(const Origin& who) const;
+  bool special_operands(const Pending& p, bool infinities) const;
+  void judge(const Pending& p, const uint8_t* words);
+  void report(const Pending& p, uint32_t code, int row, int column);
+
+  const ClusterContext& context_;
+  std::map<uint64_t, Pending> pending_;
+  std::set<Tile> special_;  // tiles that the last wgmma left with an infinity or a NaN
+};
+
+}  // namespace palladion::sim::check

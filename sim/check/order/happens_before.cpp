@@ -1,0 +1,464 @@
+#include "sim/check/order/happens_before.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr size_t kept_generations = 4;
+constexpr size_t kept_drops = 64;
+
+bool acquires(isa::Order o) {
+  return o == isa::Order::acquire || o == isa::Order::acq_rel || o == isa::Order::sc;
+}
+bool releases(isa::Order o) {
+  return o == isa::Order::release || o == isa::Order::acq_rel || o == isa::Order::sc;
+}
+
+}  // namespace
+
+HappensBefore::HappensBefore(const ClusterState& cluster, Locations& global)
+    : cluster_(cluster.index),
+      warps_per_cta_(static_cast<uint32_t>(cluster.ctas.front().warps.size())),
+      warps_(warps_per_cta_ * cluster.ctas.size()),
+      global_locations_(global) {
+  const ViewRef nothing = empty();
+  for (size_t i = 0; i < warps_.size(); ++i) {
+    warps_[i].all = nothing;
+    warps_[i].initial = cluster.ctas[i / warps_per_cta_].warps[i % warps_per_cta_].alive;
+  }
+}
+
+// --- views ----------------------------------------------------------------------------------------
+ViewRef HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
+  WarpViews& w = warps_[warp];
+  auto out = std::make_shared<View>(*w.view(static_cast<uint32_t>(std::countr_zero(lanes))));
+  if (w.split != nullptr) {
+    const View* last = nullptr;
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const View* v = (*w.split)[static_cast<size_t>(std::countr_zero(m))].get();
+      if (v != last) out->join(*v);
+      last = v;
+    }
+  }
+  const auto times_of = [&](uint32_t lane) {
+    Times t{};
+    for (size_t r = 0; r < reach_count; ++r) t[r] = w.own[r][lane];
+    t[static_cast<size_t>(Reach::generic)] = t[static_cast<size_t>(Reach::strict)] = w.time;
+    return t;
+  };
+  const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
+  const Times times = times_of(first);
+  bool equal = lanes == w.initial;
+  for (uint32_t m = lanes; m != 0 && equal; m &= m - 1)
+    equal = times_of(static_cast<uint32_t>(std::countr_zero(m))) == times;
+  if (equal) {
+    out->learn(warp, times);
+  } else {
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      out->learn(warp, lane, times_of(lane));
+    }
+  }
+  advance(warp, pc);
+  return out;
+}
+
+void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to) {
+  WarpViews& w = warps_[warp];
+  if (lanes == w.initial) {
+    w.all = std::move(to);
+    w.split.reset();
+    return;
+  }
+  if (w.split == nullptr) {
+    w.split = std::make_unique<std::array<ViewRef, 32>>();
+    w.split->fill(w.all);
+  }
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    ViewRef& v = (*w.split)[static_cast<size_t>(std::countr_zero(m))];
+    if (from == nullptr || v == from) v = to;
+  }
+}
+
+void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict) {
+  WarpViews& w = warps_[warp];
+  for (uint32_t left = lanes; left != 0;) {
+    const ViewRef old = w.view(static_cast<uint32_t>(std::countr_zero(left)));
+    uint32_t same = left;
+    if (w.split != nullptr) {
+      same = 0;
+      for (uint32_t m = left; m != 0; m &= m - 1)
+        if ((*w.split)[static_cast<size_t>(std::countr_zero(m))] == old) same |= m & (0 - m);
+    }
+    left &= ~same;
+    if (!old->would_learn(what, strict)) continue;
+    auto joined = std::make_shared<View>(*old);
+    joined->join(what, strict);
+    set_view(warp, same, nullptr, std::move(joined));
+  }
+}
+
+// The strict part goes along when both scopes include both ends (PTX, "Scope", "Morally strong operations").
+void HappensBefore::acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope) {
+  for (const Released& r : all) {
+    const bool included =
+        r.cta == who.cta_rank || (r.scope >= isa::Scope::cluster && scope >= isa::Scope::cluster);
+    if (!included)
+      drop(r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope, who,
+           who);
+    acquire(index(who), who.lanes, *r.view, included);
+  }
+}
+
+void HappensBefore::add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view) {
+  for (Released& r : to)
+    if (r.cta == cta && r.scope == scope) return join(r.view, view);
+  to.push_back({cta, scope, std::make_shared<View>(view)});
+}
+
+// --- questions ------------------------------------------------------------------------------------
+Point HappensBefore::now(const Origin& who) const {
+  const uint32_t w = index(who);
+  return {static_cast<uint16_t>(w), who.lanes, warps_[w].time};
+}
+
+bool HappensBefore::before(const Point& p, const View& view) const {
+  return view.knows_any(Reach::generic, cluster_, p.warp, p.lanes, p.time);
+}
+
+bool HappensBefore::before(const Point& p, const Origin& who) const {
+  const uint32_t w = index(who);
+  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (p.warp == w && (p.lanes >> lane & 1) != 0) continue;
+    if (!before(p, view(w, lane))) return false;
+  }
+  return true;
+}
+
+ViewRef HappensBefore::knowledge(const Origin& who) const {
+  // The lanes' own past belongs to what they know; releasing it moves the warp's time, nothing else.
+  return const_cast<HappensBefore*>(this)->release(index(who), who.lanes, who.pc);
+}
+
+bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& who) const {
+  for (const Publication& p : op.published) {
+    if (p.reads_only && !reads_only) continue;
+    if (p.rank != Publication::any_rank && p.rank != who.rank) continue;
+    const uint32_t lanes = p.own_lanes ? p.lanes & 1U << who.lane : p.lanes;
+    const bool by_itself = op.cluster == cluster_ && p.warp == who.warp && (lanes & who.lanes) != 0;
+    if (by_itself && p.time <= who.time && who.reach == Reach::generic) return true;
+    if (who.view->knows_any(who.reach, op.cluster, p.warp, lanes, p.time)) return true;
+  }
+  return false;
+}
+
+uint32_t HappensBefore::release_site(uint32_t warp, uint32_t time) const {
+  const auto& sites = warps_[warp].release_sites;
+  return time < sites.size() ? sites[time] : isa::no_id;
+}
+
+void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer) {
+  for (const DroppedEdge& d : dropped_)
+    if (d.why == why && d.releaser.pc == releaser.pc && d.acquirer.pc == acquirer.pc) return;
+  if (dropped_.size() < kept_drops) dropped_.push_back({why, releaser, acquirer});
+}
+
+// --- fences ---------------------------------------------------------------------------------------
+void HappensBefore::fenced(const Origin& who) {
+  const auto* f = std::get_if<isa::Fence>(who.effect);
+  if (f == nullptr) return;  // wgmma.fence orders registers
+  if (!f->proxy && f->copy_from < 0) return fence_memory(who, *f);
+  const uint32_t warp = index(who);
+  WarpViews& w = warps_[warp];
+  std::vector<Reach> to;
+  if (f->to == isa::Proxy::tensormap || f->copy_from >= 0) to.push_back(Reach::tensormap);
+  if (f->to == isa::Proxy::async && f->window != isa::Space::global) to.push_back(Reach::shared_async);
+  if (f->to == isa::Proxy::async && f->window != isa::Space::shared_cta &&
+      f->window != isa::Space::shared_cluster)
+    to.push_back(Reach::global_async);
+  for (uint32_t left = who.lanes; left != 0;) {
+    const ViewRef old = w.view(static_cast<uint32_t>(std::countr_zero(left)));
+    uint32_t same = 0;
+    for (uint32_t m = left; m != 0; m &= m - 1)
+      if (w.view(static_cast<uint32_t>(std::countr_zero(m))) == old) same |= m & (0 - m);
+    left &= ~same;
+    auto fenced = std::make_shared<View>(*old);
+    bool news = false;
+    for (const Reach r : to) news |= fenced->fence(r);
+    if (news) set_view(warp, same, nullptr, std::move(fenced));
+  }
+  for (const Reach r : to)
+    for (uint32_t m = who.lanes; m != 0; m &= m - 1)
+      w.own[static_cast<size_t>(r)][static_cast<size_t>(std::countr_zero(m))] = w.time;
+  advance(warp, who.pc);  // what comes after the fence is not covered by it
+}
+
+// The fence's half of a release pattern and of an acquire pattern.
+void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
+  const uint32_t warp = index(who);
+  WarpViews& w = warps_[warp];
+  for (auto it = w.seen.begin(); it != w.seen.end();) {
+    const uint32_t lanes = it->first & who.lanes;
+    if (lanes == 0) {
+      ++it;
+      continue;
+    }
+    acquire(warp, lanes, *it->second.view);
+    it = w.seen.erase(it);
+  }
+  w.fenced = release(warp, who.lanes, who.pc);
+  w.fenced_lanes = who.lanes;
+  w.fenced_scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
+}
+
+void HappensBefore::warp_synced(const Origin& who) {
+  const uint32_t warp = index(who);
+  const ViewRef all = release(warp, who.lanes, who.pc);
+  set_view(warp, who.lanes, nullptr, all);
+}
+
+// --- barriers -------------------------------------------------------------------------------------
+HappensBefore::Generation& HappensBefore::generation(std::deque<Generation>& of, uint64_t number) {
+  for (Generation& g : of)
+    if (g.number == number) return g;
+  if (of.size() >= kept_generations) of.pop_front();
+  of.push_back({number, empty()});
+  return of.back();
+}
+
+void HappensBefore::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+  Generation& g = generation(barriers_[uint32_t{who.cta_rank} << 4 | e.id], e.generation);
+  if (e.step == CtaBarrierEvent::Step::arrive)
+    join(g.joined, *release(index(who), who.lanes, who.pc));
+  else
+    acquire(index(who), who.lanes, *g.joined);
+}
+
+void HappensBefore::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+  Generation& g = generation(cluster_barrier_, e.generation);
+  const auto* b = std::get_if<isa::ClusterBarrier>(who.effect);
+  const uint32_t warp = index(who);
+  if (e.step == ClusterBarrierEvent::Step::pass) return acquire(warp, who.lanes, *g.joined);
+  if (b != nullptr && b->order == isa::Order::relaxed) {
+    // Behind a fence a relaxed arrival releases what the fence did.
+    const WarpViews& w = warps_[warp];
+    if (w.fenced != nullptr && w.fenced_scope >= isa::Scope::cluster) join(g.joined, *w.fenced);
+    return drop(DroppedEdge::Why::relaxed, who, who);
+  }
+  join(g.joined, *release(warp, who.lanes, who.pc));
+}
+
+// --- mbarriers ------------------------------------------------------------------------------------
+void HappensBefore::mbarrier(const Origin& who, const MbarrierEvent& e) {
+  using A = isa::MbarrierAction;
+  if (e.action == A::init || e.action == A::inval) {
+    mbarriers_[e.address] = {};
+    return;
+  }
+  if (e.action == A::test_wait || e.action == A::try_wait) return wait_on(who, e);
+  Mbarrier& b = mbarriers_[e.address];
+  if (e.async_id != 0) {
+    if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
+      b.current.operations.push_back(op->second);
+    if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
+      b.current.operations.insert(b.current.operations.end(), all->second.begin(), all->second.end());
+  } else if (const auto* m = std::get_if<isa::Mbarrier>(who.effect)) {
+    if (releases(m->order)) {
+      add_release(b.current.released, who.cta_rank, m->scope, *release(index(who), who.lanes, who.pc));
+    } else {
+      const WarpViews& w = warps_[index(who)];
+      if (w.fenced != nullptr && (w.fenced_lanes & who.lanes) != 0)
+        add_release(b.current.released, who.cta_rank, std::min(m->scope, w.fenced_scope), *w.fenced);
+      b.any_relaxed = true;
+      b.last_relaxed = who;
+    }
+  }
+  if (e.completed) b.completed = std::exchange(b.current, {});
+}
+
+// A successful wait always means the phase that completed last.
+void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
+  if (!e.succeeded) return;
+  const auto at = mbarriers_.find(e.address);
+  if (at == mbarriers_.end()) return;
+  Mbarrier& b = at->second;
+  const auto* m = std::get_if<isa::Mbarrier>(who.effect);
+  const isa::Scope scope = m != nullptr ? m->scope : isa::Scope::cta;
+  const bool acquiring = m == nullptr || acquires(m->order);
+  if (b.any_relaxed) drop(DroppedEdge::Why::relaxed, b.last_relaxed, who);
+  if (acquiring) {
+    acquire(who, b.completed.released, scope);
+  } else {
+    for (const Released& r : b.completed.released) warps_[index(who)].seen.push_back({who.lanes, r});
+    drop(DroppedEdge::Why::relaxed, who, who);
+  }
+  const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
+  if (b.completed.operations.empty()) return;
+  advance(index(who), who.pc);
+  for (const auto& op : b.completed.operations) publish(*op, who, {.lanes = who.lanes, .rank = rank});
+}
+
+bool HappensBefore::issuer_waits(const AsyncRecord& op) const {
+  if (op.group == GroupKind::none || op.cluster != cluster_) return false;
+  return (warps_[index(op.issuer)].waited[static_cast<size_t>(op.group) - 1] & op.issuer.lanes) != 0;
+}
+
+bool HappensBefore::has_unacquired() const {
+  return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
+}
+
+void HappensBefore::publish(AsyncRecord& op, const Origin& who, const Publication& what) {
+  const auto warp = static_cast<uint16_t>(index(who));
+  for (const Publication& p : op.published)
+    if (p.warp == warp && (what.lanes & ~p.lanes) == 0 && p.rank == what.rank &&
+        (!p.reads_only || what.reads_only))
+      return;
+  op.published.push_back(what);
+  op.published.back().warp = warp;
+  op.published.back().time = warps_[warp].time;
+}
+
+// What comes after this moment has a later time than what came before it.
+void HappensBefore::advance(uint32_t warp, uint32_t pc) {
+  WarpViews& w = warps_[warp];
+  w.release_sites.resize(w.time + 1, isa::no_id);
+  w.release_sites[w.time] = pc;
+  ++w.time;
+}
+
+// --- strong accesses ------------------------------------------------------------------------------
+void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address, uint32_t lanes,
+                           bool shared) {
+  Locations& all = shared ? shared_locations_ : global_locations_;
+  const uint32_t warp = index(who);
+  WarpViews& w = warps_[warp];
+  const bool reads = a.kind != Access::Kind::write, writes = a.kind != Access::Kind::read;
+  const auto included = [&](const Location& l, const Released& r) {
+    const isa::Scope needed = l.cluster != cluster_   ? isa::Scope::gpu
+                              : r.cta != who.cta_rank ? isa::Scope::cluster
+                                                      : isa::Scope::cta;
+    return r.scope >= needed && a.scope >= needed;
+  };
+  const auto at = all.find(address);
+  if (reads && at != all.end()) {
+    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, who);
+    for (const Released& r : at->second.released) {
+      if (!included(at->second, r))
+        drop(DroppedEdge::Why::scope, who, who);
+      else if (acquires(a.order))
+        acquire(warp, lanes, *r.view);
+      else
+        w.seen.push_back({lanes, r});
+    }
+  }
+  if (!writes) return;
+  const bool fence_covers = w.fenced != nullptr && (w.fenced_lanes & lanes) == lanes;
+  Location& l = at != all.end() ? at->second : all[address];
+  if (a.kind == Access::Kind::write) l.released.clear();  // a read-modify-write goes on with the sequence
+  l.relaxed = !releases(a.order) && !fence_covers;
+  if (l.relaxed) {
+    if (l.released.empty()) l.cluster = cluster_;
+    l.relaxed_by = who;
+    return;
+  }
+  const ViewRef view = releases(a.order) ? release(warp, lanes, who.pc) : w.fenced;
+  const isa::Scope scope = releases(a.order) ? a.scope : std::min(a.scope, w.fenced_scope);
+  if (l.cluster != cluster_ && !l.released.empty()) {
+    // Several clusters release here: their ranks say nothing any more.
+    for (Released& r : l.released) r.cta = ~0U;
+    l.released.push_back({~0U, scope, view});
+    l.cluster = ~0U;
+    return;
+  }
+  l.cluster = l.released.empty() ? cluster_ : l.cluster;
+  l.released.push_back({who.cta_rank, scope, view});
+  if (l.released.size() > 16) {  // one for all: joined by scope
+    std::vector<Released> joined;
+    for (const Released& r : l.released) add_release(joined, r.cta, r.scope, *r.view);
+    l.released = std::move(joined);
+  }
+}
+
+// --- asynchronous operations ----------------------------------------------------------------------
+std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
+  auto& op = in_flight_[id];
+  if (op == nullptr) {
+    op = std::make_shared<AsyncRecord>();
+    op->id = id;
+    op->cluster = cluster_;
+  }
+  return op;
+}
+
+// Each of the four warps has the wgmma in its journal from its own issue on.
+void HappensBefore::joined(const Origin& who, uint64_t id) {
+  join(joining_.try_emplace(id, empty()).first->second, *release(index(who), who.lanes, who.pc));
+  const std::shared_ptr<AsyncRecord> op = record(id);
+  op->joined.emplace_back(index(who), warps_[index(who)].time);
+  warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({op, who.lanes});
+}
+
+ViewRef HappensBefore::issuers_view(const Origin& who, const AsyncRecord& op) {
+  if (op.group != GroupKind::wgmma)
+    return view_ref(index(who), static_cast<uint32_t>(std::countr_zero(who.lanes)));
+  const auto at = joining_.find(op.id);
+  ViewRef view = at != joining_.end() ? at->second : empty();
+  if (at != joining_.end()) joining_.erase(at);
+  return view;
+}
+
+void HappensBefore::issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op) {
+  if (op->group == GroupKind::none || op->group == GroupKind::wgmma) return;
+  warps_[index(who)].groups[static_cast<size_t>(op->group) - 1].push_back({op, who.lanes});
+}
+
+// All copies that these lanes have issued and not waited for, landed or not.
+void HappensBefore::arrival_deferred(const Origin& who, uint64_t id) {
+  auto& all = deferred_[id];
+  for (const Issued& i : warps_[index(who)].groups[static_cast<size_t>(GroupKind::cp_async) - 1])
+    if (i.op != nullptr && (i.lanes & who.lanes) != 0) all.push_back(i.op);
+}
+
+void HappensBefore::landed(uint64_t id) {
+  if (const auto op = in_flight_.find(id); op != in_flight_.end()) {
+    op->second->landed = true;
+    in_flight_.erase(op);
+  }
+  deferred_.erase(id);
+}
+
+void HappensBefore::committed(const Origin& who, GroupKind kind) {
+  auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
+  for (Issued& i : journal)
+    if (i.op != nullptr && (i.lanes & who.lanes) != 0) i.op->committed = true;
+  if (!journal.empty()) journal.push_back({nullptr, who.lanes});
+}
+
+// The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
+void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) {
+  auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
+  warps_[index(who)].waited[static_cast<size_t>(kind) - 1] |= who.lanes;
+  std::array<uint64_t, 32> commits{};
+  advance(index(who), who.pc);
+  for (auto i = journal.rbegin(); i != journal.rend(); ++i) {
+    uint32_t done = 0;
+    for (uint32_t m = i->lanes & who.lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<size_t>(std::countr_zero(m));
+      if (i->op == nullptr)
+        ++commits[lane];
+      else if (commits[lane] > allowed)
+        done |= 1U << lane;
+    }
+    if (i->op == nullptr || done == 0) continue;
+    publish(*i->op, who, {.lanes = done, .reads_only = read_only, .own_lanes = kind == GroupKind::cp_async});
+    if (!read_only) i->lanes &= ~done;
+  }
+  std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });
+  while (!journal.empty() && journal.front().op == nullptr) journal.pop_front();
+}
+
+}  // namespace palladion::sim::check

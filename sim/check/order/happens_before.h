@@ -1,0 +1,165 @@
+#pragma once
+// The views of a cluster's lanes and how they grow: barriers, mbarriers, fences, atomics, groups. The
+// table of edges is README.md's; there are no others.
+#include <array>
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+#include "sim/check/order/history.h"
+#include "sim/event.h"
+#include "sim/state/cluster.h"
+
+namespace palladion::sim::check {
+
+// What was released, by whom: an acquire takes it whole, or without its strict part when the scopes do
+// not include both ends.
+struct Released {
+  uint32_t cta = 0;  // rank in the cluster
+  isa::Scope scope = isa::Scope::cta;
+  ViewRef view;
+};
+
+// What a strong access of an address leaves for those who read it (PTX, "Release and Acquire Patterns").
+struct Location {
+  uint32_t cluster = 0;
+  std::vector<Released> released;
+  bool relaxed = false;  // written last by a strong access that released nothing
+  Origin relaxed_by;
+};
+using Locations = std::unordered_map<uint64_t, Location>;
+
+// An edge that was not made, kept to explain a race.
+struct DroppedEdge {
+  // release_scope: the release itself was of .cta scope; scope: only the acquire was.
+  enum class Why : uint8_t { relaxed, scope, release_scope } why = Why::relaxed;
+  Origin releaser, acquirer;
+};
+
+class HappensBefore final : public OrderQueries {
+ public:
+  // `global` is shared by all clusters and touched between quanta only.
+  HappensBefore(const ClusterState& cluster, Locations& global);
+
+  // --- what lanes know ---
+  uint32_t index(const Origin& who) const { return who.cta_rank * warps_per_cta_ + who.warp; }
+  uint32_t cta_of(uint32_t warp) const { return warp / warps_per_cta_; }
+  uint32_t time(uint32_t warp) const { return warps_[warp].time; }
+  const View& view(uint32_t warp, uint32_t lane) const { return *warps_[warp].view(lane); }
+  ViewRef view_ref(uint32_t warp, uint32_t lane) const { return warps_[warp].view(lane); }
+  ViewRef nothing() const { return empty(); }
+  bool uniform(uint32_t warp) const { return warps_[warp].split == nullptr; }
+  // Up to when the lane's own accesses are ordered before its asynchronous ones.
+  uint32_t own(Reach reach, uint32_t warp, uint32_t lane) const {
+    return warps_[warp].own[static_cast<size_t>(reach)][lane];
+  }
+  // Who asks whether an operation is done, and since when it has been so.
+  struct Asker {
+    const View* view = nullptr;
+    Reach reach = Reach::generic;
+    uint32_t rank = 0;  // of the CTA whose shared memory is meant
+    uint32_t lane = 0;  // that touched the byte, for operations whose lanes wait each for their own
+    uint32_t warp = 0, lanes = 0, time = 0;
+  };
+  // True when the reads (or all) of `op` are done for the asker.
+  bool done(const AsyncRecord& op, bool reads_only, const Asker& who) const;
+
+  Point now(const Origin& who) const override;
+  bool before(const Point& p, const Origin& who) const override;
+  bool before(const Point& p, const View& view) const override;
+  ViewRef knowledge(const Origin& who) const override;
+
+  // --- events ---
+  void fenced(const Origin& who);
+  void warp_synced(const Origin& who);
+  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
+  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
+  // A strong access of `address`: what is released there and acquired from there.
+  void strong(const Origin& who, const Access& a, uint64_t address, uint32_t lanes, bool shared);
+  void joined(const Origin& who, uint64_t id);
+  // The record of an operation in flight; new ones are to be filled in.
+  std::shared_ptr<AsyncRecord> record(uint64_t id);
+  void issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op);
+  // What the issuers of an operation know: of a wgmma, all its warps.
+  ViewRef issuers_view(const Origin& who, const AsyncRecord& op);
+  void arrival_deferred(const Origin& who, uint64_t id);
+  void landed(uint64_t id);
+  void committed(const Origin& who, GroupKind kind);
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+
+  uint32_t warps_per_cta() const { return warps_per_cta_; }
+
+  // --- explanations ---
+  // Has the thread that issued the operation ever waited for groups of its kind?
+  bool issuer_waits(const AsyncRecord& op) const;
+  // Somebody read a released flag by a relaxed access and has not fenced since.
+  bool has_unacquired() const;
+  const std::deque<DroppedEdge>& dropped() const { return dropped_; }
+  // Where the warp released or synchronised last before `time`; no_id when it never did.
+  uint32_t release_site(uint32_t warp, uint32_t time) const;
+
+ private:
+  struct Issued {
+    std::shared_ptr<AsyncRecord> op;  // null: a commit
+    uint32_t lanes = 0;
+  };
+  struct WarpViews {
+    uint32_t time = 1;
+    uint32_t initial = 0;  // lanes that began
+    ViewRef all;           // of every lane, while they agree
+    std::unique_ptr<std::array<ViewRef, 32>> split;
+    std::array<std::array<uint32_t, 32>, reach_count> own{};
+    // Fence patterns: what a fence released for the relaxed writes behind it, what relaxed reads have seen.
+    ViewRef fenced;
+    uint32_t fenced_lanes = 0;
+    isa::Scope fenced_scope = isa::Scope::cta;
+    std::vector<std::pair<uint32_t, Released>> seen;  // by the lanes of the mask
+    std::deque<Issued> groups[3];
+    uint32_t waited[3] = {};              // lanes that have ever executed a wait_group
+    std::vector<uint32_t> release_sites;  // by time: pc
+
+    const ViewRef& view(uint32_t lane) const { return split ? (*split)[lane] : all; }
+  };
+  struct Phase {
+    std::vector<Released> released;
+    std::vector<std::shared_ptr<AsyncRecord>> operations;
+  };
+  struct Mbarrier {
+    Phase current, completed;
+    Origin last_relaxed;
+    bool any_relaxed = false;
+  };
+  struct Generation {
+    uint64_t number = 0;
+    ViewRef joined;
+  };
+
+  // What the lanes release: all they know and did. Advances the warp's time.
+  ViewRef release(uint32_t warp, uint32_t lanes, uint32_t pc);
+  void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
+  void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
+  void set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to);
+  void publish(AsyncRecord& op, const Origin& who, const Publication& p);
+  void advance(uint32_t warp, uint32_t pc);
+  void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view);
+  void wait_on(const Origin& who, const MbarrierEvent& e);
+  void fence_memory(const Origin& who, const isa::Fence& f);
+  ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
+  Generation& generation(std::deque<Generation>& of, uint64_t number);
+  void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer);
+
+  uint32_t cluster_, warps_per_cta_;
+  std::vector<WarpViews> warps_;
+  std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
+  std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id
+  std::deque<Generation> cluster_barrier_;
+  Locations shared_locations_;
+  Locations& global_locations_;
+  std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;
+  std::unordered_map<uint64_t, std::vector<std::shared_ptr<AsyncRecord>>> deferred_;
+  std::unordered_map<uint64_t, ViewRef> joining_;  // wgmma that not all warps have issued
+  std::deque<DroppedEdge> dropped_;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,79 @@
+#pragma once
+// What was done: records that the shadow memory points to.
+#include <memory>
+#include <vector>
+
+#include "sim/check/order/order.h"
+#include "sim/check/order/view.h"
+
+namespace palladion::sim::check {
+
+// From here on what an asynchronous operation did is known: to the lanes of `where`, and to all who know
+// of them at that time.
+struct Publication {
+  uint16_t warp = 0;  // in the cluster
+  uint32_t lanes = 0;
+  uint32_t time = 0;
+  uint8_t rank = any_rank;  // only what it did in this CTA's shared memory
+  bool reads_only = false;
+  bool own_lanes = false;  // each lane knows of its own part only (cp.async.wait_group)
+  static constexpr uint8_t any_rank = 0xFF;
+};
+
+// An asynchronous operation. It has two milestones, "reads done" and "writes done"; who knows of them
+// is told by the publications.
+struct AsyncRecord {
+  uint64_t id = 0;
+  uint32_t cluster = 0;
+  Origin issuer;
+  uint32_t occurrence = 0;
+  const char* name = "";
+  GroupKind group = GroupKind::none;
+  bool async_proxy = true;  // cp.async, st.async and red.async belong to the generic proxy
+  bool reduces = false;
+  bool lane_exact = false;  // cp.async: each lane issued its own bytes
+  uint8_t layout = 0;
+  bool committed = false;  // to a bulk, cp.async or wgmma group
+  bool landed = false;
+  std::vector<uint32_t> mbarriers;  // that it completes on
+  std::vector<Publication> published;
+  std::shared_ptr<AsyncRecord> overwrote;             // whose bytes it raced to overwrite; null: nobody's
+  std::vector<std::pair<uint32_t, uint32_t>> joined;  // of a wgmma: warps and times of their issue
+};
+
+// One execution of an instruction that touched memory, or several in one interval of the warp's time.
+struct Record {
+  enum Flags : uint8_t {
+    reads = 1,
+    writes = 2,
+    strong = 4,
+    atomic = 8,
+    barrier = 16,
+    tensormap = 32,
+    fill = 64
+  };
+  uint32_t cluster = 0;
+  uint32_t pc = 0;
+  uint32_t time = 0;
+  uint32_t lanes = 0;
+  uint16_t warp = 0;  // in the cluster
+  uint8_t flags = 0;
+  isa::Scope scope = isa::Scope::cta;
+  std::shared_ptr<AsyncRecord> async;  // null: lanes did it themselves
+};
+
+// A reference from shadow memory: which record, and which lane touched which byte of the 16.
+//   bits 8..31  index of the record, 0 = none
+//   bits 0..4   the lane that touched byte 0 (or would have)
+//   bits 5..7   log2 of the bytes a lane touched: byte b belongs to lane + (b >> size);
+//               7: every byte by all lanes of the record
+using Ref = uint32_t;
+inline constexpr uint32_t every_lane = 7;
+constexpr Ref make_ref(uint32_t record, uint32_t size_log2, uint32_t lane) {
+  return record << 8 | size_log2 << 5 | lane;
+}
+constexpr uint32_t record_of(Ref r) { return r >> 8; }
+constexpr uint32_t size_of(Ref r) { return r >> 5 & 7; }
+constexpr uint32_t lane_of(Ref r, uint32_t byte) { return ((r & 31) + (byte >> size_of(r))) & 31; }
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,130 @@
+#include "sim/check/order/view.h"
+
+#include <algorithm>
+
+namespace palladion::sim::check {
+namespace {
+
+bool raise_to(Times& into, const Times& by) {
+  bool news = false;
+  for (size_t r = 0; r < reach_count; ++r) {
+    news |= by[r] > into[r];
+    into[r] = std::max(into[r], by[r]);
+  }
+  return news;
+}
+
+Times without_strict(Times t) {
+  t[static_cast<size_t>(Reach::strict)] = 0;
+  return t;
+}
+
+}  // namespace
+
+bool View::row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const {
+  const auto r = static_cast<size_t>(reach);
+  for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
+    const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
+    if (row != rows_.end() && row->key == k && row->times[r] >= when) return true;
+  }
+  return false;
+}
+
+bool View::any_row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const {
+  const auto r = static_cast<size_t>(reach);
+  const uint64_t first = key(cluster, warp, 0);
+  for (auto row = std::ranges::lower_bound(rows_, first, {}, &Row::key);
+       row != rows_.end() && row->key >> 6 == first >> 6; ++row) {
+    const auto lane = static_cast<uint32_t>(row->key & 63);
+    if (row->times[r] >= when && (lane == all_lanes || (lanes >> lane & 1) != 0)) return true;
+  }
+  return false;
+}
+
+void View::raise(uint64_t k, const Times& times) {
+  const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
+  if (row != rows_.end() && row->key == k)
+    raise_to(row->times, times);
+  else
+    rows_.insert(row, {k, times});
+}
+
+void View::learn(uint32_t warp, const Times& times) {
+  for (size_t r = 0; r < reach_count; ++r) {
+    uint32_t& t = times_[r * warps_ + warp];
+    t = std::max(t, times[r]);
+  }
+  if (!rows_.empty()) prune();
+}
+
+void View::learn(uint32_t warp, uint32_t lane, const Times& times) {
+  raise(key(cluster_, warp, lane), times);
+}
+
+void View::absorb(const Row& row) {
+  const auto cluster = static_cast<uint32_t>(row.key >> 32);
+  const auto low = static_cast<uint32_t>(row.key);
+  if (cluster == cluster_ && (low & 63) == all_lanes)
+    learn(low >> 6, row.times);
+  else
+    raise(row.key, row.times);
+}
+
+void View::join(const View& other, bool strict) {
+  const size_t reaches = strict ? reach_count : reach_count - 1;
+  if (other.cluster_ == cluster_) {
+    const size_t n = reaches * warps_;
+    for (size_t i = 0; i < n; ++i) times_[i] = std::max(times_[i], other.times_[i]);
+  } else {
+    for (uint32_t w = 0; w < other.warps_; ++w) {
+      Times t{};
+      for (size_t r = 0; r < reaches; ++r) t[r] = other.times_[r * other.warps_ + w];
+      if (t != Times{}) raise(key(other.cluster_, w, all_lanes), t);
+    }
+  }
+  for (const Row& row : other.rows_) absorb(strict ? row : Row{row.key, without_strict(row.times)});
+  if (!rows_.empty()) prune();
+}
+
+// Rows that say no more than what is known of the whole warp.
+void View::prune() {
+  std::erase_if(rows_, [&](const Row& row) {
+    if (row.key >> 32 != cluster_) return false;
+    const uint32_t warp = static_cast<uint32_t>(row.key) >> 6;
+    for (size_t r = 0; r < reach_count; ++r)
+      if (row.times[r] > times_[r * warps_ + warp]) return false;
+    return true;
+  });
+}
+
+bool View::fence(Reach to) {
+  bool news = false;
+  const size_t from = at(Reach::generic), into = at(to);
+  for (uint32_t w = 0; w < warps_; ++w) {
+    news |= times_[from + w] > times_[into + w];
+    times_[into + w] = std::max(times_[into + w], times_[from + w]);
+  }
+  for (Row& row : rows_) {
+    uint32_t& t = row.times[static_cast<size_t>(to)];
+    news |= row.times[0] > t;
+    t = std::max(t, row.times[0]);
+  }
+  return news;
+}
+
+bool View::would_learn(const View& other, bool strict) const {
+  if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
+  const size_t n = (strict ? reach_count : reach_count - 1) * warps_;
+  for (size_t i = 0; i < n; ++i)
+    if (other.times_[i] > times_[i]) return true;
+  return false;
+}
+
+void join(ViewRef& into, const View& what) {
+  if (!into->would_learn(what, true)) return;
+  auto joined = std::make_shared<View>(*into);
+  joined->join(what);
+  into = std::move(joined);
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,76 @@
+#include "sim/check/protocol/cluster_barriers.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace palladion::sim::check {
+
+const BarrierGeneration* ClusterBarriers::find(uint64_t number) const {
+  for (const BarrierGeneration& g : generations_)
+    if (g.number == number) return &g;
+  return nullptr;
+}
+
+BarrierGeneration& ClusterBarriers::generation(uint64_t number) {
+  for (BarrierGeneration& g : generations_)
+    if (g.number == number) return g;
+  if (generations_.size() >= 4) generations_.pop_front();
+  generations_.push_back({.number = number});
+  return generations_.back();
+}
+
+void ClusterBarriers::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+  const uint32_t warp = p_.causality.index(who);
+  Arrived& a = arrived_[warp];
+  BarrierGeneration& g = generation(e.generation);
+  if (e.step == ClusterBarrierEvent::Step::pass) {
+    check_wait(who, a);
+    p_.causality.acquire(warp, g.clock);
+    return;
+  }
+  bool again = false;
+  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+    uint64_t& next = a.next[static_cast<size_t>(std::countr_zero(m))];
+    again |= next == e.generation + 1;
+    next = e.generation + 1;
+  }
+  if (again) check_twice(who, a, e.generation);
+  a.pc = who.pc;
+  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)});
+  p_.causality.release(warp, g.clock);
+}
+
+void ClusterBarriers::check_twice(const Origin& who, const Arrived& a, uint64_t number) {
+  const FindingKey key{4804, who.pc, a.pc, 0};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message = fmt::format("threads arrive twice at the cluster barrier in generation {}", number);
+  f.object = "cluster barrier";
+  Origin first = who;
+  first.pc = a.pc;
+  f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(first, "arrived")};
+  f.missing = "barrier.cluster.wait between the two arrivals";
+  f.rule = "barrier.cluster";
+  f.help = "every arrive needs its wait before the next arrive";
+  p_.reporter().report(key, std::move(f));
+}
+
+void ClusterBarriers::check_wait(const Origin& who, const Arrived& a) {
+  bool arrived = true;
+  for (uint32_t m = who.lanes; m != 0; m &= m - 1)
+    arrived &= a.next[static_cast<size_t>(std::countr_zero(m))] != 0;
+  if (arrived) return;
+  const FindingKey key{4804, who.pc, ~0U, 0};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message = "threads wait at the cluster barrier without having arrived";
+  f.object = "cluster barrier";
+  f.sites = {p_.reporter().site(who, "waits")};
+  f.missing = "barrier.cluster.arrive of the same threads before";
+  f.rule = "barrier.cluster";
+  f.help = "every wait needs its arrive";
+  p_.reporter().report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

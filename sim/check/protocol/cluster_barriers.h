@@ -1,0 +1,34 @@
+#pragma once
+// The barrier of a cluster (PTX, "barrier.cluster").
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/check/protocol/named_barriers.h"
+
+namespace palladion::sim::check {
+
+class ClusterBarriers {
+ public:
+  explicit ClusterBarriers(const Protocol& protocol) : p_(protocol), arrived_(protocol.causality.warps()) {}
+
+  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
+
+  // Arrivals of the generation; null when there are none.
+  const BarrierGeneration* find(uint64_t generation) const;
+
+ private:
+  struct Arrived {
+    std::array<uint64_t, 32> next{};  // by lane: the generation after that of its last arrival; 0: never
+    uint32_t pc = 0;
+  };
+  BarrierGeneration& generation(uint64_t number);
+  void check_twice(const Origin& who, const Arrived& a, uint64_t number);
+  void check_wait(const Origin& who, const Arrived& a);
+
+  const Protocol& p_;
+  std::deque<BarrierGeneration> generations_;
+  std::vector<Arrived> arrived_;  // by warp of the cluster
+};
+
+}  // namespace palladion::sim::check

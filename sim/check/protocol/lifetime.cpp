@@ -1,0 +1,166 @@
+#include "sim/check/protocol/lifetime.h"
+
+#include <bit>
+
+namespace palladion::sim::check {
+
+Lifetime::Lifetime(const Protocol& protocol)
+    : p_(protocol),
+      bulk_(protocol.causality.warps()),
+      uses_(size_t{protocol.causality.warps()} * protocol.causality.warps() /
+            protocol.causality.warps_of_cta()),
+      registers_(protocol.causality.warps()),
+      exits_(protocol.causality.warps()) {}
+
+// --- accesses of other CTAs -----------------------------------------------------------------------
+void Lifetime::accessed(const Origin& who, const Access& a) {
+  if (p_.cluster().ctas.size() == 1) return;
+  const bool generic = a.space == isa::Space::generic;
+  if (!generic && a.space != isa::Space::shared_cta && a.space != isa::Space::shared_cluster) return;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const uint64_t address = a.addresses[std::countr_zero(m)];
+    if (generic && address - shared_window >= window_size) continue;
+    use(who, static_cast<uint32_t>(address), a.kind == Access::Kind::read ? "reads" : "writes");
+  }
+}
+
+void Lifetime::mbarrier(const Origin& who, const MbarrierEvent& e) {
+  if (e.async_id == 0) use(who, e.address, "uses an mbarrier in");
+}
+
+void Lifetime::use(const Origin& who, uint32_t address, const char* what) {
+  const uint32_t rank = address >> cta_rank_shift;
+  if (rank == who.cta_rank || rank >= p_.cluster().ctas.size()) return;
+  check_started(who, address, what);
+  const uint32_t warp = p_.causality.index(who);
+  Use& u = use_of(rank, warp);
+  const uint32_t now = p_.causality.time(warp);
+  if (u.time == now && u.who.pc == who.pc) return;
+  u = {now, p_.context.order.now(who), who, address};
+}
+
+// --- asynchronous operations ----------------------------------------------------------------------
+void Lifetime::issued(const Origin& who, const AsyncIssue& e) {
+  if (e.group == GroupKind::wgmma || e.group == GroupKind::cp_async) return;
+  Operation o{.who = who,
+              .name = e.name,
+              .group = e.group,
+              .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
+  const auto add = [&](const Piece& piece, bool writes) {
+    if (!piece.shared) return;
+    const auto address = static_cast<uint32_t>(piece.address);
+    const auto rank = static_cast<uint16_t>(address >> cta_rank_shift);
+    check_started(who, address, writes ? "copies into" : "copies from");
+    for (const Interest& i : o.interests)
+      if (i.cta_rank == rank && i.writes == writes) return;
+    o.interests.push_back({rank, writes, address, piece.bytes});
+  };
+  for (const Piece& piece : e.reads) add(piece, false);
+  for (const Piece& piece : e.writes) add(piece, true);
+  if (e.group == GroupKind::bulk) bulk_[p_.causality.index(who)].push_back({e.id, who.lanes});
+  if (o.interests.empty()) return;
+  operations_.emplace(e.id, std::move(o));
+  if (operations_.size() >= next_sweep_) sweep();
+}
+
+void Lifetime::async_landed(uint64_t id) {
+  const auto at = operations_.find(id);
+  if (at != operations_.end()) at->second.landed = true;
+}
+
+void Lifetime::release(uint64_t id, uint32_t cta_rank) {
+  const auto at = operations_.find(id);
+  if (at == operations_.end()) return;
+  std::erase_if(at->second.interests, [&](const Interest& i) { return i.cta_rank == cta_rank; });
+  if (at->second.interests.empty()) operations_.erase(at);
+}
+
+void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp) {
+  const uint32_t own = p_.causality.rank_of(warp);
+  for (const uint64_t id : ids) {
+    const auto at = operations_.find(id);
+    if (at == operations_.end()) continue;
+    at->second.knowers.emplace_back(warp, p_.causality.time(warp));
+    if (own == cta_rank) release(id, own);
+  }
+  if (own == cta_rank) ids.clear();
+}
+
+bool Lifetime::known(const Operation& o, uint32_t cta_rank) const {
+  for (const auto& [warp, time] : o.knowers)
+    if (p_.causality.cta_knows(cta_rank, warp, time)) return true;
+  return false;
+}
+
+// Forgets the operations whose ends all concerned CTAs know by now.
+void Lifetime::sweep() {
+  for (auto at = operations_.begin(); at != operations_.end();) {
+    Operation& o = at->second;
+    std::erase_if(o.interests, [&](const Interest& i) { return known(o, i.cta_rank); });
+    at = o.interests.empty() ? operations_.erase(at) : std::next(at);
+  }
+  next_sweep_ = std::max<size_t>(1024, 2 * operations_.size());
+}
+
+// --- groups ---------------------------------------------------------------------------------------
+void Lifetime::committed(const Origin& who, GroupKind kind) {
+  if (kind != GroupKind::bulk) return;
+  auto& journal = bulk_[p_.causality.index(who)];
+  if (journal.empty()) return;  // a group of nothing
+  for (const Entry& e : journal) {
+    const auto at = operations_.find(e.id);
+    if (e.id == 0 || at == operations_.end()) continue;
+    if ((e.lanes & who.lanes) != 0)
+      at->second.committed = true;
+    else if (!at->second.committed)
+      at->second.foreign_commit = who;
+  }
+  journal.push_back({0, who.lanes});
+}
+
+void Lifetime::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool) {
+  if (kind != GroupKind::bulk) return;
+  auto& journal = bulk_[p_.causality.index(who)];
+  uint32_t owners = 0;
+  for (const Entry& e : journal)
+    if (e.id != 0) owners |= e.lanes;
+  if (owners != 0 && (owners & who.lanes) == 0) check_group_owner(who, owners);
+  std::vector<uint64_t> done;
+  for (uint32_t m = who.lanes & owners; m != 0; m &= m - 1) {
+    const uint32_t bit = m & (0 - m);
+    uint64_t commits = 0;
+    for (auto e = journal.rbegin(); e != journal.rend(); ++e) {
+      if ((e->lanes & bit) == 0) continue;
+      if (e->id == 0)
+        ++commits;
+      else if (commits > allowed)
+        done.push_back(e->id);
+    }
+  }
+  std::erase_if(journal, [&](const Entry& e) { return std::ranges::find(done, e.id) != done.end(); });
+  while (!journal.empty() && journal.front().id == 0) journal.pop_front();
+  const uint32_t warp = p_.causality.index(who);
+  for (const uint64_t id : done) {
+    const auto at = operations_.find(id);
+    if (at != operations_.end()) at->second.knowers.emplace_back(warp, p_.causality.time(warp));
+    release(id, who.cta_rank);
+  }
+}
+
+// --- the end --------------------------------------------------------------------------------------
+void Lifetime::registers_set(const Origin& who, uint32_t before, uint32_t after) {
+  registers_[p_.causality.index(who)].emplace_back(before, after);
+}
+
+void Lifetime::exited(const Origin& who) {
+  exits_[p_.causality.index(who)] = who;
+  if (p_.exited(who.cta_rank)) cta_exited(who);
+}
+
+void Lifetime::cta_exited(const Origin& who) {
+  check_operations(who);
+  if (p_.cluster().ctas.size() > 1) check_uses(who);
+  check_registers(who);
+}
+
+}  // namespace palladion::sim::check

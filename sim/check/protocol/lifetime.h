@@ -1,0 +1,85 @@
+#pragma once
+// Shared memory lives as long as its CTA: nobody may use it before the CTA has begun or after it has
+// exited, asynchronous operations included; and the groups of operations whose ends nobody awaits.
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "sim/check/protocol/ledger_causality.h"
+
+namespace palladion::sim::check {
+
+class Lifetime {
+ public:
+  explicit Lifetime(const Protocol& protocol);
+
+  void accessed(const Origin& who, const Access& a);
+  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  void issued(const Origin& who, const AsyncIssue& e);
+  void async_landed(uint64_t id);
+  void committed(const Origin& who, GroupKind kind);
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+  void registers_set(const Origin& who, uint32_t before, uint32_t after);
+  void exited(const Origin& who);
+  // A warp has learned that these operations signalled at that CTA's mbarrier.
+  void observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp);
+
+  // The warp's setmaxnreg instructions: registers before and after.
+  const std::vector<std::pair<uint32_t, uint32_t>>& registers_of(uint32_t warp) const {
+    return registers_[warp];
+  }
+  // Where the lanes of a warp that have left did so; null when none has.
+  const Origin* exit_of(uint32_t warp) const { return exits_[warp].instruction ? &exits_[warp] : nullptr; }
+
+ private:
+  // What an operation does with the shared memory of one CTA.
+  struct Interest {
+    uint16_t cta_rank = 0;
+    bool writes = false;
+    uint32_t address = 0, bytes = 0;
+  };
+  struct Operation {
+    Origin who;
+    const char* name = "";
+    GroupKind group = GroupKind::none;
+    uint32_t nth = 0;
+    bool landed = false, committed = false;
+    Origin foreign_commit;  // by other lanes, while it was not committed
+    std::vector<Interest> interests;
+    std::vector<std::pair<uint32_t, uint32_t>> knowers;  // warps that know its end, and since when
+  };
+  struct Entry {      // of a warp's bulk operations and commits, in program order
+    uint64_t id = 0;  // 0: a commit
+    uint32_t lanes = 0;
+  };
+  struct Use {  // a warp's newest access of another CTA's shared memory
+    uint32_t time = 0;
+    Point point;
+    Origin who;
+    uint32_t address = 0;
+  };
+
+  void use(const Origin& who, uint32_t address, const char* what);
+  Use& use_of(uint32_t cta_rank, uint32_t warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
+  void release(uint64_t id, uint32_t cta_rank);
+  void sweep();
+  bool known(const Operation& o, uint32_t cta_rank) const;
+  void cta_exited(const Origin& who);
+  void check_started(const Origin& who, uint32_t address, const char* what);
+  void check_uses(const Origin& who);
+  void check_operations(const Origin& who);
+  void check_registers(const Origin& who);
+  void check_group_owner(const Origin& who, uint32_t lanes_with_groups);
+  void report_operation(const Operation& o, const Interest& i, const Origin& who);
+
+  const Protocol& p_;
+  std::map<uint64_t, Operation> operations_;
+  std::vector<std::deque<Entry>> bulk_;  // by warp of the cluster
+  std::vector<Use> uses_;                // by CTA used, then warp
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> registers_;
+  std::vector<Origin> exits_;
+  size_t next_sweep_ = 1024;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,159 @@
+// Uses of shared memory outside the life of its CTA.
+#include <fmt/format.h>
+
+#include "sim/check/protocol/lifetime.h"
+
+namespace palladion::sim::check {
+namespace {
+
+std::string cta_text(const ClusterState& cluster, uint32_t rank) {
+  const isa::Dim3& id = cluster.ctas[rank].id;
+  return fmt::format("CTA ({},{},{})", id.x, id.y, id.z);
+}
+
+const char* help_end =
+    "let all CTAs of the cluster meet (barrier.cluster.arrive, .wait) before any of them exits";
+
+}  // namespace
+
+// Whoever uses another CTA's memory must know that it runs: by a cluster barrier, or by anything that
+// its threads did.
+void Lifetime::check_started(const Origin& who, uint32_t address, const char* what) {
+  const uint32_t rank = address >> cta_rank_shift;
+  if (rank == who.cta_rank || rank >= p_.cluster().ctas.size()) return;
+  const uint32_t warp = p_.causality.index(who), per_cta = p_.causality.warps_of_cta();
+  bool knows = false;
+  for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta && !knows; ++w)
+    knows = p_.causality.knows(warp, w, 1);
+  const bool gone = p_.exited(rank);
+  if (knows && !gone) return;
+  const bool arrival = who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*who.effect);
+  const FindingKey key{!gone ? 4801U : arrival ? 4122U : 4802U, who.pc, ~0U, address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.object = p_.shared(address, 1);
+  f.message = gone ? fmt::format("a thread {} the shared memory of {}, which has exited", what,
+                                 cta_text(p_.cluster(), rank))
+                   : fmt::format("a thread {} the shared memory of {} without knowing that it has started",
+                                 what, cta_text(p_.cluster(), rank));
+  f.sites = {p_.reporter().site(who, what)};
+  if (gone)
+    for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta; ++w)
+      if (const Origin* left = exit_of(w); left != nullptr && f.sites.size() < 2)
+        f.sites.push_back(p_.reporter().site(*left, "exits"));
+  f.missing = gone ? "nothing keeps that CTA until this access is done"
+                   : "no barrier of the cluster lies between the start of that CTA and this access";
+  f.rule = "Distributed shared memory (CUDA programming guide); mapa";
+  f.help = gone ? help_end : "begin with barrier.cluster.arrive and .wait by all threads of the cluster";
+  p_.reporter().report(key, std::move(f));
+}
+
+void Lifetime::check_uses(const Origin& who) {
+  const uint32_t rank = who.cta_rank;
+  for (uint32_t w = 0; w < p_.causality.warps(); ++w) {
+    const Use& u = use_of(rank, w);
+    if (u.time == 0 || p_.causality.cta_knows(rank, w, u.time) || p_.context.order.before(u.point, who))
+      continue;
+    const bool arrival = u.who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.who.effect);
+    const FindingKey key{arrival ? 4122U : 4802U, u.who.pc, who.pc, u.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) continue;
+    Finding f;
+    f.message = fmt::format("{} may exit before another CTA has {}", cta_text(p_.cluster(), rank),
+                            arrival ? "arrived at its mbarrier" : "done with its shared memory");
+    f.object = arrival ? p_.mbarrier(u.address) : p_.shared(u.address, 1);
+    f.sites = {p_.reporter().site(u.who, arrival ? "arrives there" : "accesses it"),
+               p_.reporter().site(who, "exits")};
+    f.missing = "nothing orders that access before the exit";
+    f.rule = "Distributed shared memory (CUDA programming guide)";
+    f.help = help_end;
+    p_.reporter().report(key, std::move(f));
+  }
+}
+
+void Lifetime::check_operations(const Origin& who) {
+  const uint32_t rank = who.cta_rank;
+  for (const auto& [id, o] : operations_) {
+    for (const Interest& i : o.interests)
+      if (i.cta_rank == rank && !known(o, rank)) report_operation(o, i, who);
+  }
+  for (auto at = operations_.begin(); at != operations_.end();) {
+    std::erase_if(at->second.interests, [&](const Interest& i) { return i.cta_rank == rank; });
+    at = at->second.interests.empty() ? operations_.erase(at) : std::next(at);
+  }
+}
+
+void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& who) {
+  const bool bulk = o.group == GroupKind::bulk && !i.writes;
+  const bool remote = o.who.cta_rank != i.cta_rank;
+  const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
+  const uint32_t of_group = o.committed ? 4314 : foreign ? 4702 : 4311;
+  const uint32_t code = bulk ? of_group : remote ? 4802 : 4118;
+  const FindingKey key{code, o.who.pc, who.pc, i.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message = fmt::format("{} exits while {} may still {} its shared memory",
+                          cta_text(p_.cluster(), i.cta_rank), o.name, i.writes ? "write" : "read");
+  f.object = p_.shared(i.address, i.bytes);
+  Site site = p_.reporter().site(o.who, i.writes ? "asynchronous write" : "asynchronous read");
+  site.occurrence = o.nth;
+  f.sites = {std::move(site), p_.reporter().site(who, "the last thread exits")};
+  if (foreign)
+    f.sites.insert(f.sites.begin() + 1,
+                   p_.reporter().site(o.foreign_commit, "commits nothing: other lanes issued"));
+  if (bulk)
+    f.missing =
+        o.committed
+            ? "no cp.async.bulk.wait_group of the issuing thread covers it"
+            : "it was never committed to a group (cp.async.bulk.commit_group), so no wait_group covers it";
+  else
+    f.missing = "no thread of the CTA has waited for its completion at the mbarrier";
+  if (!o.landed) f.notes.emplace_back("in this run it was still under way at the exit");
+  f.rule = bulk ? "cp.async.bulk.wait_group" : "Asynchronous copy: completion mechanisms";
+  f.help =
+      bulk ? "cp.async.bulk.commit_group and wait_group.read 0 by the thread that issued it, before the exit"
+      : remote ? help_end
+               : "wait for the phase of every copy before the exit";
+  p_.reporter().report(key, std::move(f));
+}
+
+// Groups are those of a thread: another lane's wait_group covers nothing.
+void Lifetime::check_group_owner(const Origin& who, uint32_t owners) {
+  const FindingKey key{4311, who.pc, ~0U, 0};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message =
+      fmt::format("wait_group by lanes {:08x}, which have issued nothing; lanes {:08x} of the warp have",
+                  who.lanes, owners);
+  f.object = "bulk async-groups";
+  f.sites = {p_.reporter().site(who, "waits for its own groups")};
+  f.missing = "the wait returns at once: groups belong to the thread that issued and committed";
+  f.rule = "cp.async.bulk.wait_group";
+  f.help = "wait in the thread that issued the copies (elect.sync with the same mask)";
+  p_.reporter().report(key, std::move(f));
+}
+
+// setmaxnreg is to be executed by all warps of a warpgroup.
+void Lifetime::check_registers(const Origin& who) {
+  const uint32_t per_cta = p_.causality.warps_of_cta(), base = who.cta_rank * per_cta;
+  for (uint32_t g = 0; g + 3 < per_cta; g += 4) {
+    for (uint32_t w = g + 1; w < g + 4; ++w) {
+      if (registers_[base + w] == registers_[base + g]) continue;
+      const FindingKey key{6202, who.pc, ~0U, g};
+      if (p_.reporter().seen(key)) break;
+      Finding f;
+      f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / 4);
+      f.object = "registers of the CTA";
+      f.sites = {p_.reporter().site(exits_[base + g], "exits"),
+                 p_.reporter().site(exits_[base + w], "exits")};
+      f.missing = fmt::format("warp {} executed {} of them, warp {} {}", g, registers_[base + g].size(), w,
+                              registers_[base + w].size());
+      f.rule = "setmaxnreg";
+      f.help = "all four warps of a warpgroup execute the same setmaxnreg";
+      p_.reporter().report(key, std::move(f));
+      break;
+    }
+  }
+}
+
+}  // namespace palladion::sim::check

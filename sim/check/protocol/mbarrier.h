@@ -1,0 +1,196 @@
+#pragma once
+// What is known of every mbarrier object: who signalled in this phase and the last, who has observed
+// it; and the rules of its use (PTX, "mbarrier").
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/check/protocol/ledger_causality.h"
+#include "sim/state/mbarrier.h"
+
+namespace palladion::sim::check {
+
+// What one instruction, or the operation that it issued, did to a phase.
+struct Signal {
+  Origin who;
+  uint32_t nth = 0;  // the warp's n-th execution of the instruction
+  uint32_t arrivals = 0;
+  int64_t expected = 0, delivered = 0;  // bytes
+  int64_t inside = 0;                   // of those delivered: read from inside the tensor
+  bool async = false;                   // by an operation that `who` issued
+};
+
+// What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
+// (4204), what one of several copies delivers (4208), another number (4203).
+struct MbarrierPhase;
+uint32_t bytes_code(const MbarrierPhase& phase);
+
+// A warp saw that a phase had completed, between these times of it.
+struct Observation {
+  uint32_t warp = 0;
+  uint32_t first = 0, latest = 0;
+  Point point;  // the first
+};
+
+struct MbarrierPhase {
+  int64_t number = -1;  // -1: before the first one, complete from the start
+  std::vector<Signal> signals;
+  std::vector<Observation> observers;
+  std::vector<Observation> announcements;  // expect_tx apart from an arrival
+  std::vector<uint64_t> operations;        // asynchronous ones that signalled, not yet known by the owner
+  Causality::Clock arrived;
+  bool forced = true;
+
+  int64_t expected() const;
+  int64_t delivered() const;
+  uint32_t arrivals() const;
+};
+
+struct LastWait {
+  bool any = false, succeeded = false, parity = false;
+  int64_t phase = 0;      // that it observed, or waits for
+  bool ignored = false;   // no instruction looks at its result
+  bool by_state = false;  // not by parity
+  bool repeated = false;  // it had observed that phase before
+  uint32_t pc = 0, nth = 0;
+};
+
+// Why a wait did not order a reader behind an operation that signals at an mbarrier.
+struct WaitVerdict {
+  uint32_t code = 0;  // 4113 to 4116
+  Origin wait;
+  std::string text;
+};
+
+// What a warp has to do with an object.
+struct MbarrierUser {
+  bool knows_init = false;
+  LastWait wait;
+  int64_t observed = -2;  // the newest phase that it has observed; -2: none
+  uint32_t last_use = 0;  // its time then; 0: none
+  Point last_point;
+  Origin last_who;
+};
+
+struct MbarrierObject {
+  uint32_t address = 0;
+  uint32_t serial = 0;  // tells objects at one address apart
+  Origin init;
+  uint32_t init_time = 0;
+  Point init_point;
+  uint32_t count = 0;
+  int64_t number = 0;  // of the current phase
+  MbarrierPhase current, last;
+  std::vector<Observation> observers_before_last;
+  std::vector<MbarrierUser> users;      // by warp of the cluster
+  std::map<uint64_t, Origin> arrivers;  // all that ever signalled, by warp and pc
+  Origin end;                           // mbarrier.inval
+  bool alive = true, overrun = false;
+};
+
+// Phases of a run that no schedule could have made otherwise, and why the first other one is not so.
+struct ForcedPhases {
+  uint64_t forced = 0, unforced = 0;
+  std::string reason;
+};
+
+class MbarrierLedger {
+ public:
+  explicit MbarrierLedger(const Protocol& protocol) : p_(protocol), last_waits_(protocol.causality.warps()) {}
+
+  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  void issued(const Origin& who, const AsyncIssue& e);
+  void accessed(const Origin& who, const Access& a);
+  void ended();
+
+  // The newest object at the address; null when there was none.
+  const MbarrierObject* find(uint32_t address) const;
+  const std::map<uint32_t, MbarrierObject>& objects() const { return objects_; }
+  const ForcedPhases& forced() const { return forced_; }
+  // Why the waits of `who` at the mbarriers of operation `id` (issued lately) have not ordered it behind
+  // that operation. Nothing: it has not waited there, or rightly.
+  std::optional<WaitVerdict> explain_wait(uint64_t id, const Origin& who) const;
+  // False for a test_wait or try_wait whose result no instruction looks at: it orders nothing.
+  bool result_used(uint32_t pc) const;
+  // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that
+  // need not be told of again.
+  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp)>;
+  void on_observed(Observed f) { observed_ = std::move(f); }
+
+ private:
+  struct Flight {  // an operation's signal that has not come
+    uint64_t id = 0;
+    uint32_t address = 0, serial = 0, bytes = 0, nth = 0, inside = 0;
+    int64_t phase = 0;
+    Origin who;
+    Causality::Clock clock;
+  };
+
+  void init(const Origin& who, const MbarrierEvent& e);
+  void invalidate(const Origin& who, const MbarrierEvent& e);
+  void signal(const Origin& who, const MbarrierEvent& e);
+  void wait(const Origin& who, const MbarrierEvent& e);
+  void observe(MbarrierObject& b, const Origin& who);
+  void complete(MbarrierObject& b);
+  void note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth,
+                   uint32_t inside);
+  void note_token(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
+  MbarrierObject* live(uint32_t address);
+  uint32_t land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t& inside);
+  void use(MbarrierObject& b, const Origin& who);
+  bool known(const std::vector<Observation>& list, const Origin& who) const;
+  bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
+  void check_dead(const Origin& who, const MbarrierEvent& e);
+
+  // --- rules ---
+  void check_reinit(const MbarrierObject& b, const Origin& who);
+  void check_init_known(MbarrierObject& b, const Origin& who);
+  void check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async);
+  void check_landing(const MbarrierObject& b, const Flight& f);
+  void check_placement(const MbarrierObject& b, const Origin& who);
+  void check_uses_known(const MbarrierObject& b, const Origin& who);
+  void check_waiters(const MbarrierObject& b, const Origin& who);
+  void check_leftover(const MbarrierObject& b, const Origin& who);
+  void check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
+  void check_overwritten(const Origin& who, uint32_t address, uint32_t bytes, const char* what);
+  void check_balance(const MbarrierObject& b);
+  void check_late_announcement(const MbarrierObject& b, uint32_t warp);
+  void check_token(const MbarrierObject& b, const Origin& who);
+  const MbarrierObject* stale_wait(const Origin& who) const;
+  void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& who);
+  void check_skipped(const MbarrierObject& b, const Origin& who);
+  void judge_forced(MbarrierObject& b, const Origin& who);
+  void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who, const char* why);
+  Finding finding(const MbarrierObject& b, std::string message, FindingSeverity severity) const;
+  Site init_site(const MbarrierObject& b) const;
+  Site signal_site(const Signal& s) const;
+
+  const Protocol& p_;
+  std::map<uint32_t, MbarrierObject> objects_;
+  std::vector<Flight> flights_;
+  struct Issued {  // where an operation was to signal
+    uint64_t id = 0;
+    uint32_t address = 0;
+    int64_t phase = 0;
+  };
+  struct Token {  // the state that an arrival gave
+    uint32_t address = 0, serial = 0;
+    int64_t phase = 0;
+    std::array<uint64_t, 32> values{};
+  };
+  std::map<std::pair<uint32_t, uint32_t>, Token> tokens_;  // by warp and offset of the register
+  std::vector<uint32_t> last_waits_;                       // by warp: address of the mbarrier; 0: none
+  std::deque<Issued> issued_;                              // the newest, by ascending id
+  ForcedPhases forced_;
+  mutable std::map<uint32_t, bool> result_used_;  // by pc
+  Observed observed_;
+  uint32_t serials_ = 0;
+  uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: what lies outside cannot hit one
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,338 @@
+// The rules of an mbarrier's phases: arrivals, bytes, waits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <set>
+
+#include "sim/check/protocol/mbarrier.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr size_t partners_shown = 4;
+
+const char* phase_rule = "Phase of the mbarrier object";
+
+// One call site whose copies come from several warps: each delivers what was expected once.
+bool issued_by_many(const MbarrierPhase& p) {
+  std::set<uint32_t> warps, pcs;
+  for (const Signal& s : p.signals) {
+    if (s.delivered == 0) continue;
+    warps.insert(uint32_t{s.who.cta_rank} << 16 | s.who.warp);
+    pcs.insert(s.who.pc);
+  }
+  return warps.size() > 1 && pcs.size() == 1 && p.delivered() % p.expected() == 0;
+}
+
+}  // namespace
+
+uint32_t bytes_code(const MbarrierPhase& phase) {
+  const int64_t expected = phase.expected(), delivered = phase.delivered();
+  if (expected == 0) return 4201;
+  if (issued_by_many(phase)) return 4208;
+  int64_t inside = 0;
+  for (const Signal& s : phase.signals) inside += s.inside;
+  return inside == expected && inside < delivered ? 4204 : 4203;
+}
+
+// --- phases ---------------------------------------------------------------------------------------
+namespace {
+
+struct Overrun {
+  uint32_t code;
+  std::string message, help;
+};
+
+bool deferred(const Signal& s) {
+  return s.async && s.who.effect != nullptr &&
+         std::holds_alternative<isa::CpAsyncMbarrierArrive>(*s.who.effect);
+}
+
+// Who arrived in the overrun phase tells why.
+Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const std::string& name) {
+  bool same_instruction = false, arrived_before = false, twice = false, others = false, copies = false;
+  const auto& signals = b.last.signals;
+  for (const Signal& s : signals) {
+    if (s.arrivals == 0) continue;
+    const bool same_warp = s.who.warp == who.warp && s.who.cta_rank == who.cta_rank;
+    (same_warp ? arrived_before : others) = true;
+    same_instruction |= same_warp && s.who.pc == who.pc && s.nth == nth;
+    copies |= deferred(s);
+    for (const Signal& t : signals)
+      twice |= &s < &t && t.arrivals != 0 && t.who.pc == s.who.pc && t.who.warp == s.who.warp &&
+               t.who.cta_rank == s.who.cta_rank && t.nth != s.nth;
+  }
+  if (copies || (who.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*who.effect)))
+    return {4125,
+            fmt::format(
+                "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
+                name, b.count),
+            "with .noinc the deferred arrivals take places of the count, without it each adds a place of its "
+            "own"};
+  if (same_instruction)
+    return {
+        4104,
+        fmt::format("several lanes of one instruction arrive at {}, whose count is {}: they run through its "
+                    "phases",
+                    name, b.count),
+        "mbarrier.arrive counts threads: let one lane arrive (elect.sync), or count all of them in the init"};
+  if (twice || (arrived_before && others))
+    return {
+        4126,
+        fmt::format(
+            "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
+            "rounds mix",
+            b.last.number, name),
+        "one mbarrier serves one round at a time: use as many as rounds can be open, or wait every round"};
+  if (!arrived_before)
+    return {
+        4102,
+        fmt::format("{} expects {} arrivals, phase {} is complete with them, and another warp arrives before "
+                    "a wait has observed it",
+                    name, b.count, b.last.number),
+        "the count of mbarrier.init must be the number of arrivals of all participants in a phase"};
+  return {4112,
+          fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
+                      b.last.number),
+          "wait for the phase before arriving in the next one: is the pipeline deeper than its barriers?"};
+}
+
+}  // namespace
+
+// "For each phase at least one wait must return true before an arrive-on in the next one": in the order
+// that barriers make, or else another schedule arrives a phase too early.
+void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async) {
+  if (b.number == 0 || b.overrun) return;
+  const bool observed = !b.last.observers.empty();
+  if (observed && (async || known(b.last.observers, who))) return;
+  b.overrun = true;
+  if (const MbarrierObject* waited = stale_wait(who)) return report_stale_wait(b, *waited, who);
+  const Overrun o = overrun(b, who, nth, p_.mbarrier(b.address));
+  const FindingKey key{o.code, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b, o.message, FindingSeverity::error);
+  f.sites.push_back(p_.reporter().site(who, fmt::format("arrives in phase {}", b.number)));
+  std::vector<uint32_t> shown{who.pc};
+  for (const bool repeat : {false, true}) {  // other instructions first
+    for (const Signal& s : b.last.signals) {
+      const bool known_pc = std::ranges::find(shown, s.who.pc) != shown.end();
+      if (f.sites.size() > partners_shown || known_pc != repeat) continue;
+      shown.push_back(s.who.pc);
+      Site site = signal_site(s);
+      site.what += fmt::format(" in phase {}", b.last.number);
+      f.sites.push_back(std::move(site));
+    }
+  }
+  f.sites.push_back(init_site(b));
+  f.missing = observed
+                  ? fmt::format("a wait has observed phase {}, but nothing orders this arrival after it",
+                                b.last.number)
+                  : fmt::format("no test_wait or try_wait has returned true for phase {}", b.last.number);
+  f.rule = phase_rule;
+  f.help = o.help;
+  p_.reporter().report(key, std::move(f));
+}
+
+// The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
+const MbarrierObject* MbarrierLedger::stale_wait(const Origin& who) const {
+  const uint32_t warp = p_.causality.index(who);
+  const MbarrierObject* b = find(last_waits_[warp]);
+  if (b == nullptr || !b->alive) return nullptr;
+  const LastWait& w = b->users[warp].wait;
+  return w.any && w.succeeded && w.repeated ? b : nullptr;
+}
+
+// A warp came round too early, because its wait passed for a phase of the round before.
+void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
+                                       const Origin& who) {
+  const uint32_t warp = p_.causality.index(who);
+  const LastWait& w = waited.users[warp].wait;
+  const bool others = others_wait_otherwise(waited, warp, w.parity);
+  const uint32_t code = w.by_state ? 4123 : others ? 4115 : 4114;
+  const FindingKey key{code, w.pc, who.pc, waited.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f =
+      finding(waited,
+              fmt::format("the wait for parity {} of {} passed for phase {}, which the warp had seen before; "
+                          "so it arrives at {} before its phase {} was observed",
+                          static_cast<int>(w.parity), p_.mbarrier(waited.address), w.phase,
+                          p_.mbarrier(b.address), b.last.number),
+              FindingSeverity::error);
+  Origin wait = who;
+  wait.pc = w.pc;
+  f.sites = {p_.reporter().site(wait, "passes for an old phase"),
+             p_.reporter().site(who, "arrives a round too early")};
+  for (const MbarrierPhase* phase : {&waited.current, &waited.last})
+    for (const Signal& s : phase->signals)
+      if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
+  f.missing = fmt::format("a wait for phase {} (parity {})", w.phase + 1, 1 - static_cast<int>(w.parity));
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      code == 4115
+          ? "who waits at an mbarrier waits for every phase of it, or has a barrier of its own"
+          : "the parity of a slot's k-th use is k & 1: count the rounds through the slots, not the steps";
+  p_.reporter().report(key, std::move(f));
+}
+
+// expect_tx apart from the arrival, and no arrival of the phase is ordered after it.
+void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t warp) {
+  for (const Signal& s : b.current.signals) {
+    if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.who) != warp) continue;
+    const FindingKey key{4205, s.who.pc, b.init.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) return;
+    Finding f = finding(b,
+                        fmt::format("phase {} of {} can complete before {} bytes are announced to it",
+                                    b.current.number, p_.mbarrier(b.address), s.expected),
+                        FindingSeverity::error);
+    f.sites.push_back(signal_site(s));
+    for (const MbarrierPhase* phase : {&b.current, &b.last})
+      for (const Signal& other : phase->signals)
+        if (other.arrivals != 0 && f.sites.size() < partners_shown) f.sites.push_back(signal_site(other));
+    f.missing = "no arrival of the phase is ordered after the expect_tx";
+    f.rule = "mbarrier.expect_tx";
+    f.help =
+        "announce and arrive at once (mbarrier.arrive.expect_tx), or announce before the thread that arrives "
+        "goes on";
+    p_.reporter().report(key, std::move(f));
+    return;
+  }
+}
+
+// A state is good for the object that gave it, in its phase and while that is the last complete one.
+void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  if (form == nullptr || form->state < 0) return;
+  const DecodedOperand& state = p_.context.run.program->code[who.pc].operands[form->state];
+  if (state.kind != DecodedOperand::Kind::lanes || state.width != 64 || state.slot.constant) return;
+  const auto at = tokens_.find({p_.causality.index(who), state.slot.offset});
+  if (at == tokens_.end()) return;
+  const Token& token = at->second;
+  const uint8_t* registers = p_.cluster().ctas[who.cta_rank].warps[who.warp].registers;
+  const auto lane = static_cast<size_t>(std::countr_zero(who.lanes));
+  uint64_t value;
+  std::memcpy(&value, registers + state.slot.offset + 8 * lane, 8);
+  if (value != token.values[lane]) return;  // the register holds something else by now
+  const bool foreign = token.address != b.address || token.serial != b.serial;
+  if (!foreign && token.phase >= b.number - 1) return;
+  const FindingKey key{4123, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b,
+                      foreign ? fmt::format("a wait at {} with the state of {}", p_.mbarrier(b.address),
+                                            p_.mbarrier(token.address))
+                              : fmt::format("a wait at {} with the state of phase {}, phase {} is current",
+                                            p_.mbarrier(b.address), token.phase, b.number),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, "waits"), init_site(b)};
+  f.missing = "the state that the last arrival at this mbarrier gave";
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help = "a state names the phase of the arrival that gave it, of that mbarrier alone";
+  p_.reporter().report(key, std::move(f));
+}
+
+// A wait returned for a phase; nothing says that the one before had completed when it began, so it may
+// as well return for the phase two before, which has the same parity.
+void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& who) {
+  const FindingKey key{4115, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  const int64_t seen = b.users[p_.causality.index(who)].observed;
+  Finding f = finding(b,
+                      fmt::format("a wait of phase {} of {} cannot tell it from phase {}: {}", b.last.number,
+                                  p_.mbarrier(b.address), b.last.number - 2,
+                                  seen < -1 ? std::string("the warp has observed none before")
+                                            : fmt::format("the warp has last observed phase {}", seen)),
+                      FindingSeverity::error);
+  f.sites.push_back(p_.reporter().site(who, fmt::format("waits for phase {}", b.last.number)));
+  for (const bool bytes : {true, false})
+    for (const Signal& s : b.last.signals)
+      if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
+  f.missing = fmt::format("nothing orders the completion of phase {} before this wait", b.last.number - 1);
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help = "who waits at an mbarrier waits for every phase of it, or has a barrier of its own";
+  p_.reporter().report(key, std::move(f));
+}
+
+// An operation delivers its bytes in a later phase than the one in which it was issued.
+void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight) {
+  const bool known = b.last.number == flight.phase;
+  const int64_t expected = known ? b.last.expected() : 0;
+  const uint32_t code = expected == 0 ? 4201 : 4203;
+  const FindingKey key{code, flight.who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b,
+                      fmt::format("phase {} of {} completed while a copy issued in it was under way: {}; its "
+                                  "{} bytes land in phase {}",
+                                  flight.phase, p_.mbarrier(b.address),
+                                  expected == 0 ? std::string("no bytes were expected")
+                                                : fmt::format("only {} bytes were expected", expected),
+                                  flight.bytes, b.number),
+                      FindingSeverity::error);
+  Site site = p_.reporter().site(flight.who, fmt::format("delivers {} bytes", flight.bytes));
+  site.occurrence = flight.nth;
+  f.sites.push_back(std::move(site));
+  for (const Signal& s : b.last.signals)
+    if (known && f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
+  f.missing = "an expect_tx of these bytes before the last arrival of the phase";
+  f.rule = "Tracking asynchronous operations by the mbarrier object";
+  f.help = "arrive with mbarrier.arrive.expect_tx and the bytes of all copies of the phase";
+  p_.reporter().report(key, std::move(f));
+}
+
+void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& who) {
+  if (b.address >> cta_rank_shift == who.cta_rank) return;
+  const FindingKey key{4124, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b, fmt::format("a thread waits on {}, which is in another CTA", p_.mbarrier(b.address)),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, "waits on it"), init_site(b)};
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      "test_wait and try_wait work on mbarriers of the own CTA (.shared::cta); arrive at the waiter's CTA "
+      "instead";
+  p_.reporter().report(key, std::move(f));
+}
+
+void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  if (form == nullptr) return;
+  const bool ends = form->no_complete && e.completed;
+  const bool empty = form->drop && MbarrierState::decode(e.after).expected == 0;
+  if (!ends && !empty) return;
+  const FindingKey key{4123, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f =
+      finding(b,
+              ends ? fmt::format("an arrival with .noComplete completes phase {} of {}", b.number,
+                                 p_.mbarrier(b.address))
+                   : fmt::format("arrive_drop leaves {} with an expected count of 0", p_.mbarrier(b.address)),
+              ends ? FindingSeverity::error : FindingSeverity::strict);
+  f.sites = {p_.reporter().site(who, "arrives"), init_site(b)};
+  f.rule = ends ? "mbarrier.arrive" : "mbarrier.arrive_drop";
+  f.help = ends ? ".noComplete promises that the arrival does not complete the phase"
+                : "the count must stay 1 or more";
+  p_.reporter().report(key, std::move(f));
+}
+
+// At the end of the cluster nothing is under way: bytes that are not balanced never will be.
+void MbarrierLedger::check_balance(const MbarrierObject& b) {
+  const int64_t expected = b.current.expected(), delivered = b.current.delivered();
+  if (expected == delivered) return;
+  const uint32_t code = bytes_code(b.current);
+  const FindingKey key{code, b.current.signals.front().who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b,
+                      fmt::format("at the end, phase {} of {} has {} bytes expected and {} delivered",
+                                  b.number, p_.mbarrier(b.address), expected, delivered),
+                      delivered > expected ? FindingSeverity::error : FindingSeverity::strict);
+  for (const Signal& s : b.current.signals)
+    if (f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
+  f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"
+                                   : "copies of the bytes that were expected";
+  f.rule = "Tracking asynchronous operations by the mbarrier object";
+  f.help = "expect exactly the bytes that the copies of a phase deliver; a tensor copy counts its whole box";
+  p_.reporter().report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

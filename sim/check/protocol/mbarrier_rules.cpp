@@ -1,0 +1,188 @@
+// The rules of mbarrier objects: each breaks a sentence of PTX in an execution that took place.
+#include <fmt/format.h>
+
+#include "sim/check/protocol/mbarrier.h"
+
+namespace palladion::sim::check {
+namespace {
+
+const char* lifetime_rule = "Lifetime of the mbarrier object";
+
+}  // namespace
+
+Finding MbarrierLedger::finding(const MbarrierObject& b, std::string message,
+                                FindingSeverity severity) const {
+  Finding f;
+  f.severity = severity;
+  f.message = std::move(message);
+  f.object = p_.mbarrier(b.address);
+  return f;
+}
+
+Site MbarrierLedger::init_site(const MbarrierObject& b) const {
+  Site s = p_.reporter().site(b.init, fmt::format("mbarrier.init with count {}", b.count));
+  s.occurrence = 0;
+  return s;
+}
+
+Site MbarrierLedger::signal_site(const Signal& s) const {
+  std::string what;
+  const auto add = [&](const std::string& text) { what += what.empty() ? text : ", " + text; };
+  if (s.arrivals != 0) add(s.arrivals == 1 ? "arrives" : fmt::format("arrives {} times", s.arrivals));
+  if (s.expected != 0) add(fmt::format("expects {} bytes", s.expected));
+  if (s.delivered != 0) add(fmt::format("delivers {} bytes", s.delivered));
+  Site site = p_.reporter().site(s.who, std::move(what));
+  site.occurrence = s.nth;
+  return site;
+}
+
+// --- life -----------------------------------------------------------------------------------------
+void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& who) {
+  const FindingKey key{4109, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f =
+      finding(b,
+              fmt::format("mbarrier.init of {}, which is a valid mbarrier: phase {}, {} of {} arrivals "
+                          "pending",
+                          p_.mbarrier(b.address), b.number, b.count - b.current.arrivals(), b.count),
+              FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, "initialises it again"), init_site(b)};
+  f.missing = "mbarrier.inval between the two";
+  f.rule = lifetime_rule;
+  f.help =
+      "initialise once and follow the phases by parity, or mbarrier.inval (ordered after every use) first";
+  p_.reporter().report(key, std::move(f));
+}
+
+void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& who) {
+  const uint32_t warp = p_.causality.index(who);
+  const bool ordered = p_.context.order.before(b.init_point, who);
+  if (ordered) return;
+  const bool after = p_.causality.knows(warp, p_.causality.index(b.init), b.init_time);
+  const bool remote = who.cta_rank != b.init.cta_rank;
+  const FindingKey key{remote ? 4107U : 4106U, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b,
+                      fmt::format("{} is used by a thread that its initialisation is not ordered before",
+                                  p_.mbarrier(b.address)),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, "uses it"), init_site(b)};
+  f.missing = after ? "barriers put the use after the init, but none of them orders memory between the two"
+                    : "nothing orders the use after the init";
+  f.rule = "mbarrier.init";
+  f.help = remote
+               ? "after the inits: fence.mbarrier_init.release.cluster, barrier.cluster.arrive and .wait by "
+                 "all threads of the cluster"
+               : "put a barrier of all users (bar.sync) between the inits and the first use";
+  p_.reporter().report(key, std::move(f));
+}
+
+void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& who) {
+  const uint32_t self = p_.causality.index(who);
+  for (uint32_t w = 0; w < b.users.size(); ++w) {
+    const MbarrierUser& u = b.users[w];
+    if (u.last_use == 0 || w == self || p_.causality.knows(self, w, u.last_use) ||
+        p_.context.order.before(u.last_point, who))
+      continue;
+    const FindingKey key{4111, who.pc, u.last_who.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) continue;
+    Finding f =
+        finding(b, fmt::format("mbarrier.inval of {} while others may still use it", p_.mbarrier(b.address)),
+                FindingSeverity::error);
+    f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(u.last_who, "uses it")};
+    f.missing = "nothing orders the inval after that use";
+    f.rule = lifetime_rule;
+    f.help = "join all users (a barrier) before mbarrier.inval";
+    p_.reporter().report(key, std::move(f));
+  }
+}
+
+void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
+  for (const CtaState& cta : p_.cluster().ctas) {
+    for (const WarpState& warp : cta.warps) {
+      for (const LaneGroup& g : warp.groups) {
+        if (g.wait.kind != Wait::Kind::mbarrier || static_cast<uint32_t>(g.wait.object) != b.address)
+          continue;
+        const FindingKey key{4111, who.pc, g.pc, b.address & shared_offset_mask};
+        if (p_.reporter().seen(key)) continue;
+        const Origin waiter{.cta_rank = static_cast<uint16_t>(cta.rank),
+                            .warp = static_cast<uint16_t>(warp.id),
+                            .lanes = g.mask,
+                            .pc = g.pc};
+        Finding f =
+            finding(b, fmt::format("mbarrier.inval of {} while a thread waits on it", p_.mbarrier(b.address)),
+                    FindingSeverity::error);
+        f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(waiter, "waits on it")};
+        f.missing = "nothing orders the inval after that wait";
+        f.rule = lifetime_rule;
+        f.help = "join all users (a barrier) before mbarrier.inval";
+        p_.reporter().report(key, std::move(f));
+      }
+    }
+  }
+}
+
+// Copies that complete on it are under way, or have completed and nobody waited for them.
+void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) {
+  const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
+    const FindingKey key{4117, who.pc, copy.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) return;
+    Finding f = finding(b,
+                        fmt::format("mbarrier.inval of {} before any wait has observed that a copy which "
+                                    "completes on it is done",
+                                    p_.mbarrier(b.address)),
+                        FindingSeverity::error);
+    f.sites = {p_.reporter().site(who, "invalidates it"),
+               p_.reporter().site(copy, fmt::format("delivers {} bytes", bytes))};
+    f.sites[1].occurrence = nth;
+    f.missing = "a wait for the phase of the copy";
+    f.notes.emplace_back(landed ? "in this run the copy had landed by then"
+                                : "in this run the copy was still under way");
+    f.rule = lifetime_rule;
+    f.help = "wait for the phase of every copy before mbarrier.inval";
+    p_.reporter().report(key, std::move(f));
+  };
+  for (const Flight& f : flights_)
+    if (f.serial == b.serial) report(f.who, f.nth, f.bytes, false);
+  for (const MbarrierPhase* phase : {&b.current, &b.last})
+    for (const Signal& s : phase->signals)
+      if (s.delivered != 0 && s.async && !phase->operations.empty()) report(s.who, s.nth, s.delivered, true);
+}
+
+// The object was invalidated: the machine stops at this use, here is why.
+void MbarrierLedger::check_dead(const Origin& who, const MbarrierEvent& e) {
+  const auto at = objects_.find(e.address);
+  if (at == objects_.end()) return;
+  const MbarrierObject& b = at->second;
+  const FindingKey key{4108, who.pc, b.end.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b, fmt::format("{} is used after mbarrier.inval", p_.mbarrier(b.address)),
+                      FindingSeverity::error);
+  f.sites = {p_.reporter().site(who, e.async_id != 0 ? "completes on it" : "uses it"),
+             p_.reporter().site(b.end, "invalidates it"), init_site(b)};
+  f.missing = "a new mbarrier.init, or an end of all uses before the inval";
+  f.rule = lifetime_rule;
+  f.help = "invalidate an mbarrier when nobody uses it any more";
+  p_.reporter().report(key, std::move(f));
+}
+
+void MbarrierLedger::check_overwritten(const Origin& who, uint32_t address, uint32_t bytes,
+                                       const char* what) {
+  for (auto at = objects_.lower_bound(address < 7 ? 0 : address - 7);
+       at != objects_.end() && at->first < address + bytes; ++at) {
+    const MbarrierObject& b = at->second;
+    if (!b.alive) continue;
+    const FindingKey key{4110, who.pc, b.init.pc, b.address & shared_offset_mask};
+    if (p_.reporter().seen(key)) continue;
+    Finding f =
+        finding(b, fmt::format("{} writes over {}, which is a valid mbarrier", what, p_.mbarrier(b.address)),
+                FindingSeverity::error);
+    f.sites = {p_.reporter().site(who, "writes " + p_.shared(address, bytes)), init_site(b)};
+    f.missing = "mbarrier.inval before its memory is used for something else";
+    f.rule = lifetime_rule;
+    f.help = "check the address, or invalidate the mbarrier first";
+    p_.reporter().report(key, std::move(f));
+  }
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,142 @@
+#include "sim/check/protocol/named_barriers.h"
+
+#include <fmt/format.h>
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr size_t generations_kept = 8;  // warps may pass late, while others are generations ahead
+
+isa::BarrierAction action_of(const Origin& who) {
+  const auto* e = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  return e == nullptr ? isa::BarrierAction::sync : e->action;
+}
+
+bool reduces(isa::BarrierAction a) {
+  return a != isa::BarrierAction::sync && a != isa::BarrierAction::arrive;
+}
+
+}  // namespace
+
+const BarrierGeneration* NamedBarrierRecord::current(uint64_t number) const {
+  for (const BarrierGeneration& g : generations)
+    if (g.number == number) return &g;
+  return nullptr;
+}
+
+BarrierGeneration& NamedBarriers::generation(NamedBarrierRecord& r, uint64_t number) {
+  for (BarrierGeneration& g : r.generations)
+    if (g.number == number) return g;
+  if (r.generations.size() >= generations_kept) {
+    BarrierGeneration recycled = std::move(r.generations.front());
+    r.generations.pop_front();
+    recycled.arrivals.clear();
+    recycled.clock.assign(recycled.clock.size(), 0);
+    r.generations.push_back(std::move(recycled));
+  } else {
+    r.generations.emplace_back();
+  }
+  r.generations.back().number = number;
+  return r.generations.back();
+}
+
+void NamedBarriers::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+  if (e.id >= 16) return;
+  NamedBarrierRecord& r = records_[who.cta_rank][e.id];
+  BarrierGeneration& g = generation(r, e.generation);
+  const uint32_t warp = p_.causality.index(who);
+  if (e.step == CtaBarrierEvent::Step::pass) {
+    p_.causality.acquire(warp, g.clock);
+    return;
+  }
+  check_twice(g, who, e.id);
+  check_mixed(g, who, e.id);
+  check_count(who, e);
+  if (e.generation > 0)
+    if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, who, e.id);
+  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
+                        p_.causality.time(warp), p_.context.order.now(who)});
+  r.arrivers.try_emplace(uint64_t{warp} << 32 | who.pc, who);
+  p_.causality.release(warp, g.clock);
+}
+
+void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id) {
+  for (const BarrierArrival& a : g.arrivals) {
+    if (a.who.warp != who.warp || (a.who.lanes & who.lanes) == 0) continue;
+    const FindingKey key{4605, who.pc, a.who.pc, id};
+    if (p_.reporter().seen(key)) return;
+    Finding f;
+    f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", who.warp, id);
+    f.object = fmt::format("barrier {}", id);
+    f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(a.who, "arrived")};
+    f.missing = "nothing lets the warp wait for the first completion";
+    f.rule = "bar, barrier";
+    f.help = "each warp counts once a round: the count would be reached without the others";
+    p_.reporter().report(key, std::move(f));
+    return;
+  }
+}
+
+// Whoever arrives must know that the last round is complete, or it may become part of it.
+void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id) {
+  const uint32_t warp = p_.causality.index(who);
+  const BarrierArrival* unknown = nullptr;
+  bool took_part = false;
+  for (const BarrierArrival& a : last.arrivals) {
+    const uint32_t other = p_.causality.index(a.who);
+    took_part |= other == warp;
+    if (unknown == nullptr && !p_.causality.knows(warp, other, a.time) &&
+        !p_.context.order.before(a.point, who))
+      unknown = &a;
+  }
+  if (unknown == nullptr) return;
+  const FindingKey key{took_part ? 4605U : 4604U, who.pc, unknown->who.pc, id};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message =
+      took_part
+          ? fmt::format("warp {} arrives at barrier {} again before it knows that the last round is complete",
+                        who.warp, id)
+          : fmt::format("barrier {} serves two groups of warps at once: their rounds can mix", id);
+  f.object = fmt::format("barrier {}", id);
+  f.sites = {p_.reporter().site(who, "arrives"),
+             p_.reporter().site(unknown->who, "arrived in the round before")};
+  f.missing = "nothing orders this arrival after the completion of the round before";
+  f.rule = "bar, barrier";
+  f.help = took_part ? "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again"
+                     : "give each group of warps a barrier id of its own";
+  p_.reporter().report(key, std::move(f));
+}
+
+void NamedBarriers::check_count(const Origin& who, const CtaBarrierEvent& e) {
+  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
+  const FindingKey key{4603, who.pc, ~0U, e.id};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
+  f.object = fmt::format("barrier {}", e.id);
+  f.sites = {p_.reporter().site(who, "arrives")};
+  f.rule = "bar, barrier";
+  f.help = "an arrival needs the number of threads of the round: a multiple of 32, not 0";
+  p_.reporter().report(key, std::move(f));
+}
+
+void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id) {
+  const bool reduction = reduces(action_of(who));
+  for (const BarrierArrival& a : g.arrivals) {
+    if (reduces(action_of(a.who)) == reduction) continue;
+    const FindingKey key{4608, who.pc, a.who.pc, id};
+    if (p_.reporter().seen(key)) return;
+    Finding f;
+    f.message = fmt::format("barrier {} is used by a reduction and by sync or arrive at once", id);
+    f.object = fmt::format("barrier {}", id);
+    f.sites = {p_.reporter().site(who, "arrives"), p_.reporter().site(a.who, "arrived")};
+    f.rule = "bar, barrier";
+    f.help = "all threads of one round must execute bar.red with the same operation";
+    p_.reporter().report(key, std::move(f));
+    return;
+  }
+}
+
+}  // namespace palladion::sim::check

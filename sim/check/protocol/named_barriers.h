@@ -1,0 +1,52 @@
+#pragma once
+// The 16 barriers of a CTA: who has arrived in this generation and the last (PTX, "bar, barrier").
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "sim/check/protocol/ledger_causality.h"
+
+namespace palladion::sim::check {
+
+struct BarrierArrival {
+  Origin who;
+  uint32_t nth = 0;
+  uint32_t time = 0;
+  Point point;
+};
+
+struct BarrierGeneration {
+  uint64_t number = 0;
+  std::vector<BarrierArrival> arrivals;
+  Causality::Clock clock;
+};
+
+struct NamedBarrierRecord {
+  std::deque<BarrierGeneration> generations;  // the newest last; a few
+  std::map<uint64_t, Origin> arrivers;        // all that ever arrived, by warp of the cluster and pc
+  const BarrierGeneration* current(uint64_t number) const;
+};
+
+class NamedBarriers {
+ public:
+  explicit NamedBarriers(const Protocol& protocol)
+      : p_(protocol), records_(protocol.causality.warps() / protocol.causality.warps_of_cta()) {}
+
+  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
+
+  const NamedBarrierRecord& find(uint32_t cta_rank, uint32_t id) const { return records_[cta_rank][id]; }
+
+ private:
+  BarrierGeneration& generation(NamedBarrierRecord& r, uint64_t number);
+  void check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id);
+  void check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id);
+  void check_count(const Origin& who, const CtaBarrierEvent& e);
+  void check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id);
+
+  const Protocol& p_;
+  std::vector<std::array<NamedBarrierRecord, 16>> records_;  // by CTA
+};
+
+}  // namespace palladion::sim::check

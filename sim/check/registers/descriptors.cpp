@@ -1,0 +1,202 @@
+#include "sim/check/registers/descriptors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/formats/matrix_descriptor.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t tile_alignment = 4305, beyond_buffer = 4408, encoding = 4409;
+constexpr const char* operand_names[] = {"A", "B"};
+
+const char* swizzle_name(isa::Swizzle s) {
+  switch (isa::span_bytes(s)) {
+    case 32:
+      return "32-byte swizzle";
+    case 64:
+      return "64-byte swizzle";
+    case 128:
+      return "128-byte swizzle";
+    default:
+      return "no swizzle";
+  }
+}
+
+std::string decoded(uint64_t bits) {
+  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(bits);
+  return fmt::format("0x{:016x} (start 0x{:x}, LBO {}, SBO {}, base offset {}, {})", bits, d.start, d.leading,
+                     d.stride, d.base_offset, swizzle_name(d.swizzle));
+}
+
+// The swizzle's pattern repeats after this many bytes.
+uint32_t atom_bytes(uint8_t layout) {
+  switch (layout) {
+    case layout_32b:
+      return 256;
+    case layout_64b:
+      return 512;
+    case layout_128b:
+      return 1024;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
+  const Program& p = *context_.run.program;
+  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
+  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  const auto value = [&](int operand) {
+    if (operand < 0) return uint64_t{0};
+    const Slot& slot = p.code[who.pc].operands[operand].slot;
+    uint64_t bits;
+    std::memcpy(&bits, (slot.constant ? p.constants.data() : registers) + slot.offset + 8 * lane,
+                sizeof bits);
+    return bits;
+  };
+  return {value(wgmma.a_desc), value(wgmma.b_desc)};
+}
+
+void Descriptors::joined(const Origin& who, uint64_t id) {
+  const Values mine = values(who, 0);
+  judge_lanes(who, mine);
+  const auto [at, first] = open_.try_emplace(id, Open{mine, who, 0});
+  Open& open = at->second;
+  if (first) judge_encoding(who, mine);
+  for (int k = 0; k < 2; ++k)
+    if (open.values[k] != mine[k]) report_difference(who, open.first, k, mine[k], open.values[k]);
+  open.warps |= 1U << who.warp % 4;
+  if (open.warps == 0xF) open_.erase(at);
+}
+
+void Descriptors::judge_lanes(const Origin& who, const Values& first) {
+  for (int lane = 1; lane < 32; ++lane) {
+    const Values other = values(who, lane);
+    for (int k = 0; k < 2; ++k) {
+      if (other[k] == first[k]) continue;
+      Origin at = who;
+      at.lanes = 1U << lane;
+      report_difference(at, who, k, other[k], first[k]);
+      return;
+    }
+  }
+}
+
+void Descriptors::report_difference(const Origin& who, const Origin& other, int operand, uint64_t mine,
+                                    uint64_t theirs) {
+  const FindingKey key{encoding, who.pc, ~0U, static_cast<uint64_t>(operand)};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = fmt::format("the descriptor of {} differs within the warpgroup", operand_names[operand]);
+  f.sites.push_back(context_.reporter.site(who, fmt::format("gives 0x{:016x}", mine)));
+  f.sites.push_back(context_.reporter.site(other, fmt::format("gives 0x{:016x}", theirs)));
+  f.object = fmt::format("descriptor of {} {}", operand_names[operand], decoded(theirs));
+  f.missing = "one descriptor for all 128 threads: each describes the whole tile, not the rows of its warp";
+  f.rule = "Matrix Descriptor Format";
+  f.help = "compute the descriptor from values that are the same in all threads of the warpgroup";
+  context_.reporter.report(key, std::move(f));
+}
+
+// What the hardware ignores or has no meaning for: no undefined behaviour by the text, hence strict.
+void Descriptors::judge_encoding(const Origin& who, const Values& values) {
+  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
+  for (int k = 0; k < 2; ++k) {
+    if (k == 0 && wgmma.a_desc < 0) continue;
+    const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(values[k]);
+    const bool reserved = (values[k] & isa::matrix_descriptor_reserved) != 0;
+    const bool no_pattern = d.base_offset != 0 && d.base_offset != (d.start >> 7 & 7);
+    if (!reserved && !no_pattern) continue;
+    const FindingKey key{encoding, who.pc, who.pc, static_cast<uint64_t>(k)};
+    if (context_.reporter.seen(key)) continue;
+    Finding f;
+    f.severity = FindingSeverity::strict;
+    f.message = reserved
+                    ? fmt::format("the descriptor of {} has bits set that must be zero", operand_names[k])
+                    : fmt::format("the descriptor of {} has base offset {}, its start says {}",
+                                  operand_names[k], d.base_offset, d.start >> 7 & 7);
+    f.sites.push_back(context_.reporter.site(who, "reads by this descriptor"));
+    f.object = fmt::format("descriptor of {} {}", operand_names[k], decoded(values[k]));
+    f.missing = reserved
+                    ? fmt::format("bits 0x{:016x} are not those of any field",
+                                  values[k] & isa::matrix_descriptor_reserved)
+                    : "the base offset is bits 7 to 9 of the address at which the swizzle's pattern starts";
+    f.rule = "Matrix Descriptor Format";
+    f.help = "each of start, LBO and SBO is (bytes & 0x3FFFF) >> 4, 14 bits wide";
+    context_.reporter.report(key, std::move(f));
+  }
+}
+
+void Descriptors::issued(const Origin& who, const AsyncIssue& e) {
+  if (e.group == GroupKind::wgmma) {
+    judge_range(who, e);
+    return;
+  }
+  if (!std::holds_alternative<isa::TensorCopy>(*who.effect)) return;
+  judge_tile(who, e, e.writes);
+  judge_tile(who, e, e.reads);
+}
+
+void Descriptors::judge_range(const Origin& who, const AsyncIssue& e) {
+  const uint64_t size = context_.cluster.ctas[who.cta_rank].shared.size();
+  uint64_t outside = 0, at = 0;
+  for (const Piece& p : e.reads) {
+    const uint64_t from = p.address & shared_offset_mask, to = from + p.bytes;
+    const uint64_t below =
+        std::min<uint64_t>(to, reserved_shared_bytes) - std::min<uint64_t>(from, reserved_shared_bytes);
+    const uint64_t above = to > size ? to - std::max(from, size) : 0;
+    if (outside == 0 && below + above != 0) at = below != 0 ? from : std::max(from, size);
+    outside += below + above;
+  }
+  if (outside == 0) return;
+  const FindingKey key{beyond_buffer, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  const Values v = values(who, 0);
+  const bool a_too = std::get<isa::Wgmma>(*who.effect).a_desc >= 0;
+  Finding f;
+  f.message = fmt::format("wgmma reads {} bytes that are not the CTA's shared memory", outside);
+  f.sites.push_back(context_.reporter.site(who, "reads by its descriptors"));
+  f.object = fmt::format("shared memory from 0x{:x} on; the CTA has [0x{:x}, 0x{:x})", at,
+                         reserved_shared_bytes, size);
+  f.missing =
+      a_too ? fmt::format("A: {}; B: {}", decoded(v[0]), decoded(v[1])) : fmt::format("B: {}", decoded(v[1]));
+  f.rule = "Matrix Descriptor Format";
+  f.help = "check start, LBO and SBO against the tile's size and layout";
+  context_.reporter.report(key, std::move(f));
+}
+
+// The chip swizzles by address bits, so a tile may start anywhere as long as all its readers know; parts of
+// an atom that are copied one by one do.
+void Descriptors::judge_tile(const Origin& who, const AsyncIssue& e, std::span<const Piece> tile) {
+  const uint32_t atom = atom_bytes(e.layout);
+  if (atom == 0 || tile.empty() || !tile.front().shared) return;
+  uint64_t base = ~0ULL, bytes = 0;
+  const uint64_t rank = tile.front().address >> cta_rank_shift;
+  for (const Piece& p : tile) {
+    if (p.address >> cta_rank_shift != rank) continue;
+    base = std::min(base, p.address);
+    bytes += p.bytes;
+  }
+  if (base % atom == 0 || bytes < atom) return;
+  const FindingKey key{tile_alignment, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  const auto address = static_cast<uint32_t>(base);
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",
+                          base % atom, atom);
+  f.sites.push_back(context_.reporter.site(who, "copies the tile"));
+  f.object = shared_name(context_.run, context_.cluster, address, bytes);
+  f.missing = fmt::format("the address is 0x{:x}: modulo {} it is {}, must be 0", base & shared_offset_mask,
+                          atom, base % atom);
+  f.rule = "Swizzling Modes";
+  f.help = fmt::format("align the buffer to {} bytes, or give the matrix descriptor a base offset", atom);
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

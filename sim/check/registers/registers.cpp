@@ -1,0 +1,135 @@
+#include "sim/check/registers/registers.h"
+
+#include <fmt/format.h>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t unwritten_register = 6103, unwritten_accumulator = 4411;
+
+using Sink = UnwrittenAnalysis::Sink;
+using Rule = UnwrittenAnalysis::Rule;
+
+struct Words {
+  const char* does;     // what the instruction does with it
+  const char* message;  // why that is wrong
+};
+
+Words words(Sink sink) {
+  switch (sink) {
+    case Sink::address:
+      return {"uses it as an address", "is used as an address"};
+    case Sink::guard:
+      return {"is guarded by it", "decides whether an instruction is executed"};
+    case Sink::operand:
+      return {"uses it", "is an operand that matters"};
+    case Sink::matrix:
+      return {"multiplies it", "is an operand of a matrix operation"};
+    case Sink::accumulator:
+      return {"accumulates in it", "is accumulated in"};
+    case Sink::data:
+      return {"stores it", "is stored"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+UnwrittenRegisters::UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis)
+    : context_(context),
+      analysis_(analysis),
+      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)) {}
+
+UnwrittenRegisters::Lanes& UnwrittenRegisters::lanes_of(const Origin& who) {
+  if (unwritten_.empty()) unwritten_.resize(context_.cluster.ctas.size() * warps_);
+  Lanes& lanes = unwritten_[who.cta_rank * warps_ + who.warp];
+  if (lanes.empty()) lanes.assign(analysis_.tracked(), ~0U);
+  return lanes;
+}
+
+void UnwrittenRegisters::reached(const Origin& who) {
+  if (!analysis_.watches(who.pc)) return;
+  const Lanes& unwritten = lanes_of(who);
+  for (const auto& use : analysis_.watched(who.pc).sinks)
+    if (use.sink == Sink::guard && (unwritten[use.tracked] & who.lanes) != 0)
+      report(who, use, unwritten[use.tracked] & who.lanes);
+}
+
+void UnwrittenRegisters::executes(const Origin& who) {
+  if (!analysis_.watches(who.pc)) return;
+  Lanes& unwritten = lanes_of(who);
+  const Watched& w = analysis_.watched(who.pc);
+  judge(who, w, unwritten);
+  const uint32_t passed = passed_on(who, w, unwritten);
+  for (const uint32_t d : w.destinations) unwritten[d] = (unwritten[d] & ~who.lanes) | (passed & who.lanes);
+}
+
+void UnwrittenRegisters::judge(const Origin& who, const Watched& w, const Lanes& unwritten) {
+  for (const auto& use : w.sinks) {
+    uint32_t lanes = unwritten[use.tracked] & who.lanes;
+    if (use.sink == Sink::address) lanes &= w.address_lanes;
+    if (lanes == 0 || use.sink == Sink::guard) continue;
+    if (use.sink == Sink::accumulator && !accumulates(who)) continue;
+    report(who, use, lanes);
+  }
+}
+
+// The lanes whose result is as good as unwritten.
+uint32_t UnwrittenRegisters::passed_on(const Origin& who, const Watched& w, const Lanes& unwritten) const {
+  if (w.rule == Rule::ends || w.sources.empty()) return 0;
+  if (w.rule == Rule::select) {
+    const auto lanes = [&](uint32_t tracked) {
+      return tracked == UnwrittenAnalysis::none ? 0 : unwritten[tracked];
+    };
+    const uint32_t c = predicate(who, 3);
+    return lanes(w.selector) | (lanes(w.selected[0]) & c) | (lanes(w.selected[1]) & ~c);
+  }
+  uint32_t any = 0, all = ~0U;
+  for (const uint32_t s : w.sources) {
+    any |= unwritten[s];
+    all &= unwritten[s];
+  }
+  if (w.rule == Rule::any) return any;
+  return w.sources.size() == w.source_count ? all : 0;
+}
+
+uint32_t UnwrittenRegisters::predicate(const Origin& who, int operand) const {
+  const Program& p = *context_.run.program;
+  const DecodedOperand& o = p.code[who.pc].operands[operand];
+  const uint8_t* block =
+      o.slot.constant ? p.constants.data() : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  uint32_t value;
+  std::memcpy(&value, block + o.slot.offset, sizeof value);
+  return o.negated ? ~value : value;
+}
+
+bool UnwrittenRegisters::accumulates(const Origin& who) const {
+  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
+  if (wgmma.scale_d < 0) return true;
+  const DecodedOperand& o = context_.run.program->code[who.pc].operands[wgmma.scale_d];
+  return o.width == 1 ? (predicate(who, wgmma.scale_d) & who.lanes) != 0 : o.offset != 0;
+}
+
+void UnwrittenRegisters::report(const Origin& who, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
+  const bool accumulator = use.sink == Sink::accumulator;
+  const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  const std::string name = register_name(*context_.run.program, analysis_.register_at(use.tracked));
+  Origin at = who;
+  at.lanes = lanes;
+  Finding f;
+  f.severity = use.sink == Sink::data ? FindingSeverity::strict : FindingSeverity::error;
+  f.message = fmt::format("register `{}` {}, but nothing has written it", name, words(use.sink).message);
+  f.sites.push_back(context_.reporter.site(at, words(use.sink).does));
+  f.object = fmt::format("register `{}` of warp {}", name, who.warp);
+  f.missing = fmt::format("a value: on the way that lanes 0x{:08x} took here no instruction writes `{}`",
+                          lanes, name);
+  f.rule = accumulator ? "wgmma.mma_async" : "Register State Space";
+  f.help = accumulator ? "write zeros to the accumulators, or give the first wgmma a false scale-d"
+                       : "write the register on every way that leads here";
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

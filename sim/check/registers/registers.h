@@ -1,0 +1,46 @@
+#pragma once
+// Registers that are read before they were written (UN-03, WG-11) and the register pool of setmaxnreg
+// (RS-02).
+#include <vector>
+
+#include "sim/check/context.h"
+#include "sim/check/registers/registers_analysis.h"
+
+namespace palladion::sim::check {
+
+class UnwrittenRegisters {
+ public:
+  UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis);
+
+  // A watched instruction is next for these lanes; its guard has not been looked at.
+  void reached(const Origin& who);
+  void executes(const Origin& who);
+
+ private:
+  using Watched = UnwrittenAnalysis::Watched;
+  using Lanes = std::vector<uint32_t>;  // by tracked register: the lanes that have not written it
+
+  Lanes& lanes_of(const Origin& who);
+  uint32_t passed_on(const Origin& who, const Watched& w, const Lanes& unwritten) const;
+  uint32_t predicate(const Origin& who, int operand) const;
+  bool accumulates(const Origin& who) const;
+  void judge(const Origin& who, const Watched& w, const Lanes& unwritten);
+  void report(const Origin& who, const UnwrittenAnalysis::Use& use, uint32_t lanes);
+
+  const ClusterContext& context_;
+  const UnwrittenAnalysis& analysis_;
+  uint32_t warps_ = 0;  // of a CTA
+  std::vector<Lanes> unwritten_;
+};
+
+class RegisterPool {
+ public:
+  explicit RegisterPool(const ClusterContext& context) : context_(context) {}
+
+  void registers_set(const Origin& who, uint32_t before, uint32_t after);
+
+ private:
+  const ClusterContext& context_;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,58 @@
+#pragma once
+// Where a register may be read that was never written, found once a program: a forward dataflow of "may be
+// unwritten". Only registers with such a use are tracked, and only their uses and definitions are watched.
+//
+// The rule. A register of a lane is unwritten until an instruction writes it. Moves, selections and
+// arithmetic carry that on (a pack of several registers only when all are unwritten); instructions whose
+// result may be defined all the same (and, or, xor, shifts, bit fields, permutes, shuffles, votes) end it. It
+// is a finding when an unwritten value matters: as an address, a guard, a branch index, an operand of a
+// barrier or of a copy, in a matrix operation (error); as the data of a store or an atomic (strict: another
+// thread might never look).
+#include <cstdint>
+#include <vector>
+
+#include "sim/check/registers/watch.h"
+
+namespace palladion::sim::check {
+
+class UnwrittenAnalysis {
+ public:
+  // What an instruction does with an unwritten source.
+  enum class Rule : uint8_t { ends, any, all, select };
+  enum class Sink : uint8_t { address, guard, operand, matrix, accumulator, data };
+  struct Use {
+    uint32_t tracked = 0;
+    Sink sink = Sink::operand;
+  };
+  struct Watched {
+    Rule rule = Rule::ends;
+    std::vector<uint32_t> sources, destinations;  // tracked
+    std::vector<Use> sinks;
+    uint32_t source_count = 0;  // registers read as values, tracked or not
+    // select: the tracked registers of d = c ? a : b that may be unwritten; `none` otherwise.
+    uint32_t selected[2] = {none, none}, selector = none;
+    uint32_t address_lanes = ~0U;  // those whose addresses count
+  };
+  static constexpr uint32_t none = ~0U;
+
+  explicit UnwrittenAnalysis(const Program& program);
+
+  bool watches(uint32_t pc) const { return watched_of_[pc] != 0; }
+  const Watched& watched(uint32_t pc) const { return watched_[watched_of_[pc] - 1]; }
+  uint32_t tracked() const { return static_cast<uint32_t>(registers_.size()); }
+  uint32_t register_at(uint32_t tracked) const { return registers_[tracked]; }
+
+ private:
+  // One byte a register of the function: may be unwritten.
+  using State = std::vector<uint8_t>;
+  template <class Visit>
+  void walk(const Program& program, uint32_t function, Visit&& visit) const;
+  void find_tracked(const Program& program, uint32_t function);
+  void watch(const Program& program, const MicroOp& op, const State& unwritten, uint32_t base);
+
+  std::vector<uint32_t> watched_of_;  // by pc; index + 1
+  std::vector<Watched> watched_;
+  std::vector<uint32_t> registers_, tracked_of_;  // tracked_of_: by register, index + 1
+};
+
+}  // namespace palladion::sim::check

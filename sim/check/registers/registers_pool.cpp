@@ -1,0 +1,34 @@
+// RS-02: setmaxnreg needs a kernel that says with how many registers it starts. A pool that cannot grant what
+// its warps ask for is a deadlock, and told as one.
+#include <fmt/format.h>
+
+#include "sim/check/registers/registers.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t register_budget = 6202;
+
+bool register_count_known(const isa::Function& entry) {
+  return entry.maxnreg || entry.maxntid || entry.reqntid;
+}
+
+}  // namespace
+
+void RegisterPool::registers_set(const Origin& who, uint32_t, uint32_t) {
+  if (register_count_known(*context_.run.program->entry)) return;
+  const FindingKey key{register_budget, who.pc, ~0U, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = "setmaxnreg in a kernel that does not say with how many registers it starts: ptxas ignores it";
+  f.sites.push_back(context_.reporter.site(who, "ignored by ptxas"));
+  f.object = fmt::format("kernel `{}`", context_.run.program->entry->name);
+  f.missing = "none of .maxnreg, .maxntid and .reqntid stands on the kernel";
+  f.rule = "setmaxnreg";
+  f.help = "add .maxntid or .reqntid (CUDA: __launch_bounds__), or .maxnreg";
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,42 @@
+#include "sim/check/registers/watch.h"
+
+#include "sim/event.h"
+
+namespace palladion::sim::check {
+namespace {
+
+// The function (index in Module::functions) that a register belongs to.
+uint32_t function_of(const Program& program, uint32_t reg) {
+  uint32_t found = 0;
+  for (uint32_t f = 0; f < program.function_start.size(); ++f) {
+    if (program.function_start[f] == isa::no_id) continue;
+    const uint32_t base = program.register_offsets_base[f];
+    if (reg >= base && reg - base < program.module->functions[f].registers.size()) found = f;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string register_name(const Program& program, uint32_t reg) {
+  const uint32_t f = function_of(program, reg);
+  return program.module->functions[f].registers[reg - program.register_offsets_base[f]].name;
+}
+
+bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma) {
+  if (wgmma.scale_d < 0) return true;
+  const isa::Operand& scale = op.instruction->operands[static_cast<size_t>(wgmma.scale_d)];
+  return !scale.is(isa::Operand::Kind::imm) || scale.bits != 0;
+}
+
+Origin origin_at(const Program& program, uint16_t cta_rank, uint16_t warp, uint32_t lanes, uint32_t pc) {
+  const MicroOp& op = program.code[pc];
+  return {.cta_rank = cta_rank,
+          .warp = warp,
+          .lanes = lanes,
+          .pc = pc,
+          .instruction = op.instruction,
+          .effect = op.effect};
+}
+
+}  // namespace palladion::sim::check

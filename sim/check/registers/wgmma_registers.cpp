@@ -1,0 +1,167 @@
+#include "sim/check/registers/wgmma_registers.h"
+
+#include <algorithm>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::sim::check {
+namespace {
+
+bool same_shape(const isa::Wgmma& a, const isa::Wgmma& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
+
+}  // namespace
+
+WgmmaRegisters::WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis)
+    : context_(context),
+      analysis_(analysis),
+      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)) {}
+
+WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& who) {
+  if (state_.empty()) state_.resize(context_.cluster.ctas.size() * warps_);
+  Warp& w = state_[who.cta_rank * warps_ + who.warp];
+  if (w.fragments.empty()) w.fragments.resize(analysis_.fragments());
+  return w;
+}
+
+// An instruction that is no wgmma reads or writes registers of fragments.
+void WgmmaRegisters::executes(const Origin& who) {
+  if (!analysis_.watches(who.pc)) return;
+  Warp& w = warp(who);
+  for (const auto& part : analysis_.access(who.pc)) {
+    judge_access(who, w, part);
+    touch(who, w, part, w.fragments[part.fragment]);
+  }
+}
+
+// A copy does not hide what was done before it.
+void WgmmaRegisters::touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f) {
+  if (part.copies && f.touched_fence == w.fences && !f.touched_by_copy) return;
+  f.touched_pc = who.pc;
+  f.touched_lanes = who.lanes;
+  f.touched_register = part.reg;
+  f.touched_fence = w.fences;
+  f.touched_by_write = part.writes;
+  f.touched_by_copy = part.copies;
+}
+
+void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part) {
+  const Fragment& f = w.fragments[part.fragment];
+  if (in_flight(w, f.accumulator))
+    report_in_flight(who, w, part, f.accumulator, true);
+  else if (in_flight(w, f.a))
+    report_in_flight(who, w, part, f.a, false);
+}
+
+void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
+  Warp& w = warp(who);
+  step(who);
+  compare(who, id);
+  const auto& o = *analysis_.wgmma(who.pc);
+  if (!w.issued && w.fences == 0) judge_fence(who, w, last_touched(w, o));
+  w.issued = true;
+  for (const uint32_t f : o.accumulators) judge_accumulator(who, w, f);
+  for (const uint32_t f : o.a) judge_a(who, w, f);
+  const Use use{who.pc, w.commits, ++w.order, w.fences};
+  const auto used = [&](uint32_t fragment, Use Fragment::* as) {
+    w.fragments[fragment].*as = use;
+    w.fragments[fragment].touched_fence = never;  // one finding an access
+  };
+  for (const uint32_t f : o.accumulators) used(f, &Fragment::accumulator);
+  for (const uint32_t f : o.a) used(f, &Fragment::a);
+}
+
+// A fragment of the operands that an ordinary instruction has read or written; nowhere: none.
+uint32_t WgmmaRegisters::last_touched(const Warp& w, const WgmmaAnalysis::Operands& o) {
+  for (const auto* fragments : {&o.accumulators, &o.a})
+    for (const uint32_t f : *fragments)
+      if (w.fragments[f].touched_pc != nowhere) return f;
+  return nowhere;
+}
+
+void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment) {
+  const Fragment& f = w.fragments[fragment];
+  const auto& o = *analysis_.wgmma(who.pc);
+  if (touched(w, f)) judge_fence(who, w, fragment);
+  const Use& earlier = f.accumulator;
+  if (earlier.pc != nowhere && earlier.fence == w.fences &&
+      !same_shape(*analysis_.wgmma(earlier.pc)->wgmma, *o.wgmma))
+    report_shape(who, earlier, analysis_.one_of(fragment, o.accumulator_registers));
+  if (in_flight(w, f.a))
+    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, o.accumulator_registers), true}, f.a,
+                     false);
+}
+
+void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t fragment) {
+  const Fragment& f = w.fragments[fragment];
+  if (touched(w, f)) judge_fence(who, w, fragment);
+  if (in_flight(w, f.accumulator))
+    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, analysis_.wgmma(who.pc)->a_registers)},
+                     f.accumulator, true);
+}
+
+void WgmmaRegisters::fenced(const Origin& who) {
+  if (who.effect == nullptr || !std::holds_alternative<isa::WgmmaFence>(*who.effect)) return;
+  step(who);
+  ++warp(who).fences;
+}
+
+void WgmmaRegisters::committed(const Origin& who, GroupKind kind) {
+  if (kind != GroupKind::wgmma) return;
+  step(who);
+  ++warp(who).commits;
+}
+
+void WgmmaRegisters::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool) {
+  if (kind != GroupKind::wgmma) return;
+  step(who);
+  Warp& w = warp(who);
+  w.wait_pc = who.pc;
+  w.wait_order = ++w.order;
+  w.wait_allowed = allowed;
+  w.wait_commits = w.commits;
+  if (w.commits > allowed) w.completed = std::max(w.completed, w.commits - allowed);
+}
+
+// --- the same instructions in all four warps ------------------------------------------------------------
+
+void WgmmaRegisters::step(const Origin& who) {
+  Warp& w = warp(who);
+  w.sequence = (w.sequence ^ analysis_.text_id(who.pc)) * 0x9E37'79B9'7F4A'7C15ULL + 1;
+  w.last_pc = who.pc;
+}
+
+void WgmmaRegisters::compare(const Origin& who, uint64_t id) {
+  Warp& w = warp(who);
+  const auto [at, first] = open_.try_emplace(id, Open{w.sequence, who.pc, who.cta_rank, who.warp, 0});
+  Open& open = at->second;
+  open.warps |= 1U << who.warp % 4;
+  if (!first && open.sequence != w.sequence) {
+    report_difference(who, origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc), false);
+    w.sequence = open.sequence;
+  }
+  if (open.warps == 0xF) open_.erase(at);
+}
+
+void WgmmaRegisters::ended() {
+  if (state_.empty()) return;
+  for (uint32_t rank = 0; rank < state_.size() / warps_; ++rank)
+    for (uint32_t first = 0; first + 4 <= warps_; first += 4)
+      compare_ends(static_cast<uint16_t>(rank), static_cast<uint16_t>(first));
+}
+
+// A fence, commit or wait after the last wgmma that only some warps executed.
+void WgmmaRegisters::compare_ends(uint16_t rank, uint16_t first) {
+  const Warp& a = state_[rank * warps_ + first];
+  for (uint32_t i = 1; i < 4; ++i) {
+    const Warp& b = state_[rank * warps_ + first + i];
+    if (a.sequence == b.sequence) continue;
+    const auto at = [&](const Warp& w, uint32_t warp) {
+      const uint32_t pc = w.last_pc == nowhere ? (&w == &a ? b.last_pc : a.last_pc) : w.last_pc;
+      return origin_at(*context_.run.program, rank, static_cast<uint16_t>(warp), ~0U, pc);
+    };
+    report_difference(at(b, first + i), at(a, first), true);
+    return;
+  }
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,92 @@
+#pragma once
+// Registers of wgmma (PTX, "wgmma.fence", "wgmma.mma_async", "wgmma.wait_group"): WG-01 to WG-05, and
+// WG-10, warps of a warpgroup whose wgmma instructions differ. Exact for the run that took place.
+#include <map>
+#include <vector>
+
+#include "sim/check/context.h"
+#include "sim/check/registers/wgmma_registers_analysis.h"
+
+namespace palladion::sim::check {
+
+class WgmmaRegisters {
+ public:
+  WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis);
+
+  void executes(const Origin& who);
+  void joined(const Origin& who, uint64_t id);
+  void fenced(const Origin& who);
+  void committed(const Origin& who, GroupKind kind);
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+  void ended();
+  // Nothing in the cluster can move any more.
+  void deadlocked();
+
+ private:
+  static constexpr uint32_t nowhere = ~0U;
+  static constexpr uint64_t never = ~0ULL;
+
+  // A wgmma that used a register. `order` counts the warp's events.
+  struct Use {
+    uint32_t pc = nowhere;
+    uint64_t group = 0;  // which commit_group, counted from 0, it belongs to
+    uint64_t order = 0, fence = 0;
+  };
+  struct Fragment {
+    Use accumulator, a;
+    uint32_t touched_pc = nowhere, touched_lanes = 0, touched_register = 0;
+    uint64_t touched_fence = never;  // the fences before the last ordinary access
+    bool touched_by_write = false, touched_by_copy = false;
+  };
+  struct Warp {
+    std::vector<Fragment> fragments;
+    uint64_t commits = 0, completed = 0;  // groups
+    uint64_t fences = 0, order = 0;
+    uint32_t wait_pc = nowhere;
+    uint64_t wait_order = 0, wait_allowed = 0, wait_commits = 0;
+    uint64_t sequence = 0;  // hash of the family's instructions up to now
+    uint32_t last_pc = nowhere;
+    bool issued = false;
+  };
+  // A wgmma that not all four warps have issued.
+  struct Open {
+    uint64_t sequence = 0;
+    uint32_t pc = 0;
+    uint16_t cta_rank = 0, warp = 0;  // who issued it first
+    uint32_t warps = 0;
+  };
+
+  Warp& warp(const Origin& who);
+  bool in_flight(const Warp& w, const Use& use) const {
+    return use.pc != nowhere && use.group >= w.completed;
+  }
+  // A warp without any fence is told so at its first wgmma, once.
+  static bool touched(const Warp& w, const Fragment& f) {
+    return w.fences != 0 && f.touched_fence == w.fences;
+  }
+  static uint32_t last_touched(const Warp& w, const WgmmaAnalysis::Operands& o);
+  void step(const Origin& who);
+  void compare(const Origin& who, uint64_t id);
+  void compare_ends(uint16_t cta_rank, uint16_t first_warp);
+  void judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part);
+  void judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment);
+  void judge_a(const Origin& who, const Warp& w, uint32_t fragment);
+  void judge_fence(const Origin& who, const Warp& w, uint32_t fragment);  // nowhere: all
+  void touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
+  void report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access, const Use& use,
+                        bool accumulator);
+  static std::string missing_wait(const Warp& w, const Use& use);
+  void report_shape(const Origin& who, const Use& earlier, uint32_t reg);
+  void report_difference(const Origin& who, const Origin& other, bool at_end);
+  Site past(const Origin& who, uint32_t pc, std::string what) const;
+  std::string name(uint32_t reg) const;
+  std::string object(const Origin& who, uint32_t reg, const std::vector<uint32_t>& among) const;
+
+  const ClusterContext& context_;
+  const WgmmaAnalysis& analysis_;
+  uint32_t warps_ = 0;  // of a CTA
+  std::vector<Warp> state_;
+  std::map<uint64_t, Open> open_;
+};
+
+}  // namespace palladion::sim::check
