@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "isa/verify.h"
@@ -90,7 +91,7 @@ class Grid {
 
  private:
   void admit();
-  bool run_all();
+  uint64_t started(uint64_t n);
   void retire();
   void tell_edge();
   void tell_retired(ClusterState& c);
@@ -102,6 +103,7 @@ class Grid {
   const RunOptions& options_;
   uint64_t clusters_, limit_, next_ = 0, finished_ = 0, progress_done_ = 0;
   std::vector<std::unique_ptr<ClusterState>> resident_;
+  std::vector<uint32_t> order_;  // of a random start
   RunResult& result_;
   bool faulted_ = false;
 };
@@ -112,10 +114,23 @@ unsigned Grid::host_threads() const {
   return static_cast<unsigned>(std::min<uint64_t>(all, std::min(limit_, clusters_)));
 }
 
+// The cluster that is the n-th to start.
+uint64_t Grid::started(uint64_t n) {
+  if (options_.order.kind == StartOrder::Kind::ascending) return n;
+  if (options_.order.kind == StartOrder::Kind::descending) return clusters_ - 1 - n;
+  if (order_.empty()) {
+    order_.resize(clusters_);
+    std::iota(order_.begin(), order_.end(), 0U);
+    for (uint64_t i = clusters_ - 1; i > 0; --i)
+      std::swap(order_[i], order_[scramble(scramble(options_.order.seed) + i) % (i + 1)]);
+  }
+  return order_[n];
+}
+
 void Grid::admit() {
   while (resident_.size() < limit_ && next_ < clusters_) {
     auto c = std::make_unique<ClusterState>();
-    c->index = static_cast<uint32_t>(next_++);
+    c->index = static_cast<uint32_t>(started(next_++));
     resident_.push_back(std::move(c));
   }
 }
@@ -220,6 +235,7 @@ void Grid::run() {
       Finding f = describe_deadlock(context_.program, view, next_ < clusters_);
       if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < clusters_, f);
       result_.findings.push_back(std::move(f));
+      result_.deadlocked = true;
       break;
     }
     uint64_t instructions = result_.instructions;
@@ -305,6 +321,8 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
   state.sm_count = static_cast<uint32_t>(arch_->sm_count);
+  state.fail_waits = options.fail_waits;
+  state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
   state.param_base = memory_.allocate(launch.params.size(), "kernel parameters");
   std::copy(launch.params.begin(), launch.params.end(), memory_.find(state.param_base, launch.params.size()));
@@ -319,8 +337,10 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
       options.stop};
   const uint64_t per_cluster = launch.cluster.count();
   const uint64_t clusters = launch.grid.count() / per_cluster;
-  const uint64_t resident =
+  result.resident_clusters =
       std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
+  const uint64_t resident =
+      options.resident_clusters != 0 ? options.resident_clusters : result.resident_clusters;
   Grid(context, options, clusters, resident, result).run();
   if (options.observer != nullptr) options.observer->finish(result.findings);
   memory_.release(state.param_base);

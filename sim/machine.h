@@ -26,6 +26,13 @@ struct Launch {
   std::vector<uint8_t> params;  // the parameter block, laid out as isa::param_layout says
 };
 
+// In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.
+struct StartOrder {
+  enum class Kind : uint8_t { ascending, descending, random };
+  Kind kind = Kind::ascending;
+  uint64_t seed = 0;  // of a random one
+};
+
 struct RunOptions {
   Schedule schedule;              // functional
   unsigned threads = 0;           // host threads; 0 = all cores
@@ -33,6 +40,12 @@ struct RunOptions {
   Observer* observer = nullptr;
   const std::atomic<bool>* stop = nullptr;                    // set from outside: end with what is known
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
+
+  // Freedoms that PTX leaves to the hardware, for checks; as they stand, what an H200 does.
+  uint64_t resident_clusters = 0;  // at once; 0: as many as the SMs have room for
+  StartOrder order;
+  uint64_t fail_waits = 0;  // seed: now and then a try_wait gives up at once; 0: none does
+  uint64_t elect = 0;       // seed: elect.sync elects another lane than the first; 0: the first
 };
 
 struct RunResult {
@@ -41,7 +54,9 @@ struct RunResult {
   uint64_t instructions = 0;  // warp instructions executed
   uint64_t ctas = 0;          // finished
   uint32_t resident_ctas_per_sm = 0;
-  bool completed = false;  // every CTA ran to its end
+  uint64_t resident_clusters = 0;  // the SMs have room for
+  bool completed = false;          // every CTA ran to its end
+  bool deadlocked = false;         // nothing could move any more
   bool interrupted = false;
   std::string printed;  // vprintf, in cluster order
   bool clean() const { return errors.empty() && findings.empty() && completed; }

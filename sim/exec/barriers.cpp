@@ -282,6 +282,17 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
   }
 }
 
+// A try_wait may give up after a time that PTX leaves open: here at once, by chance. Once a group until
+// something has changed, as when nothing else can move, so that a run that stands still is known to.
+bool gives_up(const Exec& x) {
+  LaneGroup& g = x.self();
+  if (x.launch.fail_waits == 0 || g.timed_out_at == x.cluster.progress) return false;
+  const uint64_t moment = uint64_t{x.cluster.index} << 40 ^ x.cluster.instructions << 8 ^ x.warp->id;
+  if (scramble(scramble(x.launch.fail_waits) ^ moment) % 2 == 0) return false;
+  g.timed_out_at = x.cluster.progress;
+  return true;
+}
+
 Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
   uint32_t done = 0;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
@@ -299,7 +310,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
   }
   const bool blocking = e.action == isa::MbarrierAction::try_wait;
-  if (blocking && done == 0 && !x.take_resumed()) {
+  if (blocking && done == 0 && !x.take_resumed() && !gives_up(x)) {
     const int i = std::countr_zero(x.active);
     return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i),
                   awaited_parity(x, e, op, i));

@@ -18,7 +18,16 @@ struct LaunchState {
   uint32_t sm_count = 1;
   uint32_t max_shared = 0;  // bytes of a CTA's window
   bool explicit_cluster = false;
+  uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
 };
+
+// splitmix64's output function: 64 random bits for each value.
+inline uint64_t scramble(uint64_t z) {
+  z += 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
 
 struct Exec {
   const Program& program;

@@ -262,15 +262,24 @@ Step exec_redux(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-// The lowest member is elected, as on an H200 (PTX: "the election of a leader thread happens
-// deterministically").
+// The lowest member is elected, as on an H200, or one that the run's seed chooses: the same one for the same
+// members every time, as PTX says ("the election of a leader thread happens deterministically").
+uint32_t leader_of(const Exec& x, uint32_t team) {
+  const int n = std::popcount(team);
+  if (x.launch.elect == 0 || n == 1) return static_cast<uint32_t>(std::countr_zero(team));
+  uint64_t skip = 1 + scramble(scramble(x.launch.elect) ^ team) % static_cast<uint64_t>(n - 1);
+  for (; skip != 0; --skip) team &= team - 1;
+  return static_cast<uint32_t>(std::countr_zero(team));
+}
+
 Step exec_elect(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Elect>(op);
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   members.for_each_team([&](uint32_t team) {
-    if (e.dst >= 0) write_all(x, op.operands[e.dst], static_cast<uint32_t>(std::countr_zero(team)), team);
-    if (e.pred >= 0) write_predicate(x, op.operands[e.pred], team & (0 - team), team);
+    const uint32_t leader = leader_of(x, team);
+    if (e.dst >= 0) write_all(x, op.operands[e.dst], leader, team);
+    if (e.pred >= 0) write_predicate(x, op.operands[e.pred], 1U << leader, team);
   });
   return Step::next;
 }
