@@ -79,21 +79,29 @@ void decide(MutantOutcome& mutant, Fate fate, std::vector<std::string> codes, co
   mutant.schedule = sim::name(schedule);
 }
 
-// Of what tells less than an error the first word is kept; errors, from a later schedule, replace it.
+// What tells less than an error, worst first: codes that go with outputs that are others are told with them.
+std::vector<std::string> lesser_codes(const sim::RunResult& result) {
+  std::vector<std::string> codes;
+  for (const FindingSeverity severity :
+       {FindingSeverity::unknown, FindingSeverity::unsupported, FindingSeverity::strict})
+    for (std::string& code : codes_of(result, severity)) codes.push_back(std::move(code));
+  return codes;
+}
+
+// The first word that is less than an error is kept; an error, from a later schedule, replaces it.
 void judge(MutantOutcome& mutant, const kernels::SimOutcome& outcome, const Original& original) {
   const sim::RunResult& r = outcome.result;
   if (!r.errors.empty()) return decide(mutant, Fate::refused, {r.errors.front().code}, original.schedule);
   if (auto codes = codes_of(r, FindingSeverity::error); !codes.empty())
     return decide(mutant, Fate::caught, std::move(codes), original.schedule);
   if (mutant.fate != Fate::silent) return;
-  if (was_given_up(r)) return decide(mutant, Fate::given_up, {"PLD3002"}, original.schedule);
+  std::vector<std::string> codes = lesser_codes(r);
+  if (was_given_up(r)) return decide(mutant, Fate::given_up, std::move(codes), original.schedule);
   if (r.completed && hashes(outcome.outputs) != original.outputs)
-    return decide(mutant, Fate::wrong, {}, original.schedule);
-  for (const auto& [severity, fate] : {std::pair{FindingSeverity::unknown, Fate::undecided},
-                                       {FindingSeverity::unsupported, Fate::undecided},
-                                       {FindingSeverity::strict, Fate::strict}})
-    if (auto codes = codes_of(r, severity); !codes.empty() && mutant.fate == Fate::silent)
-      decide(mutant, fate, std::move(codes), original.schedule);
+    return decide(mutant, Fate::wrong, std::move(codes), original.schedule);
+  if (codes.empty()) return;
+  const bool strict = codes_of(r, FindingSeverity::strict).size() == codes.size();
+  decide(mutant, strict ? Fate::strict : Fate::undecided, std::move(codes), original.schedule);
 }
 
 void try_mutant(const Setting& s, MutantOutcome& mutant) {

@@ -100,28 +100,15 @@ bool is_arrival(const Effect& e) {
   return m != nullptr && m->action == MbarrierAction::arrive;
 }
 
-// Nothing that comes after the place, on any way, touches memory or tells others something that they act on.
-bool inert_after(const Case& c) {
-  const auto quiet = [&](const Effect& e) {
-    return is_wait(e) || only_fences(e) || std::holds_alternative<isa::BulkWait>(e) ||
-           std::holds_alternative<isa::BulkCommit>(e) || std::holds_alternative<isa::CpAsyncWait>(e) ||
-           std::holds_alternative<isa::WarpSync>(e);
-  };
-  bool all = is_root(c);
-  c.flow.forward(c.at(), [&](uint32_t i) {
-    const bool barrier =
-        c.flow.as<isa::CtaBarrier>(i) != nullptr || c.flow.as<isa::ClusterBarrier>(i) != nullptr;
-    all = all && (quiet(c.flow.effect(i)) || (barrier && !c.site(i).shared));
-    return all;
-  });
-  return all;
-}
-
 // --- the rules
 // ----------------------------------------------------------------------------------------------
 bool not_executed(const Case& c) { return c.site(c.at()).executed == 0; }
 
-bool registers_only(const Case& c) { return c.mutant.mutation == Mutation::delete_setmaxnreg; }
+// To keep fewer registers hinders nobody; to keep more may leave others waiting for them.
+bool registers_only(const Case& c) {
+  const auto* set = c.as<isa::SetMaxRegisters>();
+  return c.mutant.mutation == Mutation::delete_setmaxnreg && set->increase;
+}
 
 int64_t groups_left(const Case& c) {
   if (const auto* w = c.as<isa::WgmmaWait>()) return w->n;
@@ -197,13 +184,35 @@ bool fresh_memory(const Case& c) {
          every_way_on(c, quiet, [&](uint32_t i) { return is_same_barrier(c, i); });
 }
 
+// A CTA ends when its last thread does; whoever is early must not be that, while others reach into it.
+bool lives_on(const Case& c) {
+  return c.facts.ctas_of_cluster() == 1 ||
+         every_way_on(c, [](uint32_t) { return true; }, [&](uint32_t i) { return is_cluster_barrier(c, i); });
+}
+
 bool nothing_follows(const Case& c) {
-  const bool harmless =
-      is_deleted_sync(c) ||
-      c.is_any({Mutation::delete_fence, Mutation::delete_proxy_fence, Mutation::only_reads_awaited,
-                Mutation::relaxed_acquire, Mutation::delete_warp_sync}) ||
-      (c.mutant.mutation == Mutation::relaxed_release && c.as<isa::ClusterBarrier>() != nullptr);
-  return harmless && inert_after(c);
+  if (c.site(c.at()).acted_after) return false;
+  if (c.mutant.mutation == Mutation::delete_wait) return !c.site(c.at()).awaits_bytes && lives_on(c);
+  return is_deleted_sync(c) ||
+         c.is_any({Mutation::delete_fence, Mutation::delete_proxy_fence, Mutation::only_reads_awaited,
+                   Mutation::relaxed_acquire, Mutation::delete_warp_sync}) ||
+         (c.mutant.mutation == Mutation::relaxed_release && c.as<isa::ClusterBarrier>() != nullptr);
+}
+
+// Arrivals without a wait are legal, a wait without an arrival is not.
+bool end_is_awaited(const Case& c) {
+  return c.is_any({Mutation::delete_cluster_barrier, Mutation::delete_cluster_wait}) &&
+         !c.site(c.at()).acted_after && c.facts.reach_is_awaited();
+}
+
+bool nothing_to_pass_on(const Case& c) {
+  return c.mutant.mutation == Mutation::delete_proxy_fence && !c.site(c.at()).accessed_before;
+}
+
+bool is_passed_once(const Case& c) {
+  bool once = is_root(c);
+  c.flow.forward(c.at(), [&](uint32_t i) { return once = once && i != c.at(), true; });
+  return once;
 }
 
 // No other barrier of the program may use the new name.
@@ -211,39 +220,53 @@ bool only_renamed(const Case& c) {
   if (c.mutant.mutation != Mutation::next_barrier_id || c.site(c.at()).shared) return false;
   const isa::Operand& id = *c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->id);
   if (!id.is(isa::Operand::Kind::imm)) return false;
+  // All threads have passed before one of them comes to any that is behind it.
+  const bool once = is_whole_barrier(c, c.at()) && is_passed_once(c);
   for (uint32_t i = 0; i < c.flow.size(); ++i) {
     if (is_call(c.flow.effect(i))) return false;
     const auto* b = c.flow.as<isa::CtaBarrier>(i);
     if (b == nullptr || i == c.at()) continue;
+    if (once && c.flow.dominated(i, c.at())) continue;
     const isa::Operand& other = *c.flow.operand(i, b->id);
     if (!other.is(isa::Operand::Kind::imm) || other.bits == id.bits + 1) return false;
   }
   return is_root(c);
 }
 
-// The lanes came to this place together: an .aligned wait stands before it, with registers alone between.
-// Then no lane is a phase of an mbarrier behind the others.
-bool lanes_met_before(const Case& c) {
+// Those who come to this place came together: an .aligned wait for products stands before it, with registers
+// and fences alone between. Then none is a phase of an mbarrier behind the others.
+bool met_before(const Case& c) {
   for (uint32_t i = c.at(); i-- > 0;) {
     if (c.flow.as<isa::WgmmaWait>(i) != nullptr) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
-    if (!only_registers(c.flow.effect(i))) return false;
+    if (!only_fences(c.flow.effect(i))) return false;
   }
   return false;
 }
 
-bool lanes_alone(const Case& c) {
-  if (c.mutant.mutation != Mutation::delete_warp_sync) return false;
-  const bool met = lanes_met_before(c);
-  bool all = c.site(c.at()).whole_warps;
+// The barrier is one of lanes of a warp, or of the four warps of a warpgroup.
+bool is_of_one_team(const Case& c) {
+  if (c.mutant.mutation == Mutation::delete_warp_sync) return c.site(c.at()).whole_warps;
+  if (!is_deleted_sync(c)) return false;
+  const isa::Operand* threads = c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->threads);
+  if (threads == nullptr) return c.facts.warps_of_cta() == 4;
+  return threads->is(isa::Operand::Kind::imm) && threads->bits == 128;
+}
+
+bool members_alone(const Case& c) {
+  if (!is_of_one_team(c)) return false;
+  const bool warps = c.mutant.mutation == Mutation::delete_barrier, met = met_before(c);
+  const auto fence = registers_and_fences_in(c);
+  bool all = true;
   c.flow.backward(c.at(), [&](uint32_t i) {
     if (i == c.at()) return true;  // of the round before: it is gone there too
     const Effect& e = c.flow.effect(i);
     const bool whole = c.site(i).whole_warps;
-    const bool synchronises = std::holds_alternative<isa::WarpSync>(e) ||
-                              std::holds_alternative<isa::CtaBarrier>(e) || is_cluster_wait(c, i);
-    if (synchronises && unguarded(c.flow.at(i)) && whole) return false;
+    const bool synchronises =
+        warps ? is_same_barrier(c, i) && !is_cluster_barrier(c, i)
+              : std::holds_alternative<isa::WarpSync>(e) || std::holds_alternative<isa::CtaBarrier>(e);
+    if ((synchronises && unguarded(c.flow.at(i)) && whole) || is_cluster_wait(c, i)) return false;
     const bool waited = (is_wait(e) || std::holds_alternative<isa::WgmmaWait>(e)) && whole;
-    all = all && (only_registers(e) || only_issues(e) || waited || (met && is_arrival(e)));
+    all = all && (fence(i) || only_issues(e) || waited || (met && is_arrival(e)));
     return all;
   });
   return all;
@@ -359,15 +382,31 @@ constexpr Row rows[] = {
       "touched since the cluster began, by loads and stores alone: there is nothing to be ordered after"},
      fresh_memory},
     {{"nothing follows",
-      "from there to the end of the kernel no way touches memory: who is ordered later has nothing to do"},
+      "whoever executed it, or met a warp that had at a barrier, then only waited and ended: there is "
+      "nothing "
+      "to be ordered; and its CTA lives on for those that reach into it"},
      nothing_follows},
     {{"only renamed",
-      "all threads of this barrier come by this instruction, and no other barrier has the new id"},
+      "all threads of this barrier come by this instruction, and no other barrier has the new id, or only "
+      "such "
+      "that nobody comes to before all have passed this one"},
      only_renamed},
-    {{"lanes alone",
-      "since the lanes last met, none touched memory by itself: copies and products that run by themselves "
-      "are awaited by mechanisms of their own, and all lanes did the waiting"},
-     lanes_alone},
+    {{"members alone",
+      "since the lanes of the warp, or the warps of the warpgroup, last met, none touched memory by itself: "
+      "copies "
+      "and products run by themselves and are awaited by mechanisms of their own, and all members did the "
+      "waiting"},
+     members_alone},
+    {{"nothing to pass on",
+      "no thread had touched memory by an ordinary access when the proxy fence was executed: there is "
+      "nothing "
+      "that another proxy would have to be told"},
+     nothing_to_pass_on},
+    {{"end is awaited",
+      "nobody does anything after the cluster's last barrier, and what reached from one CTA into another was "
+      "an "
+      "arrival, or bytes, at an mbarrier there whose phase a thread there waited for before it ended"},
+     end_is_awaited},
     {{"fence beside",
       "a fence that orders as much stands before or behind it on every way, with nothing but registers "
       "between"},
@@ -389,7 +428,10 @@ constexpr Row rows[] = {
       "gets "
       "what it got, in another order"},
      order_alone},
-    {{"registers only", "setmaxnreg moves registers between warps: it orders no memory"}, registers_only},
+    {{"registers only",
+      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and nobody waits "
+      "for it"},
+     registers_only},
 };
 
 }  // namespace

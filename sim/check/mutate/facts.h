@@ -20,6 +20,13 @@ struct SiteFacts {
   // Of a CTA's barrier: between it and the next one a warp touched memory that was not its own since the
   // CTA began.
   bool used_before = false;
+  // A thread had touched memory of the cluster or the grid by an ordinary access when this was executed.
+  bool accessed_before = false;
+  // A warp that has executed it has then touched memory, arrived at an mbarrier or issued something; or one
+  // that met it at a barrier since.
+  bool acted_after = false;
+  // Of an mbarrier's wait: some of what it waited for were bytes of copies.
+  bool awaits_bytes = false;
 };
 
 // Give it to RunOptions::observer; the module must stay where it is.
@@ -33,16 +40,21 @@ class RunFacts final : public Observer {
   // Of an instruction of the module that was given.
   SiteFacts of(uint32_t function, uint32_t instruction) const;
   uint32_t ctas_of_cluster() const { return ctas_; }
+  uint32_t warps_of_cta() const { return warps_; }
+  // Whatever reached from one CTA into another was an arrival or bytes at an mbarrier there, in a phase that
+  // a thread there has waited for.
+  bool reach_is_awaited() const { return reach_is_awaited_; }
 
  private:
   friend class ClusterFacts;
   using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never walked through in order
-  void add(const Sites& more);
+  void add(const Sites& more, bool reach_is_awaited);
 
   const isa::Module& module_;
   std::mutex mutex_;
   Sites sites_;
-  uint32_t ctas_ = 1;
+  uint32_t ctas_ = 1, warps_ = 1;
+  bool reach_is_awaited_ = true;
 };
 
 }  // namespace palladion::sim::check
