@@ -9,28 +9,24 @@
 namespace palladion::cli {
 namespace {
 
+using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
 constexpr unsigned usual_seeds = 20;
 
-// The hostile ones of which a single run is often enough; or the one that the user names.
-std::vector<sim::Schedule> named_schedules(const Options& options) {
-  if (!options.schedule.empty()) return {*schedule_of(options)};
-  return {{Kind::functional, 0}, {Kind::latest, 0}, {Kind::earliest, 0}};
-}
-
-std::vector<sim::Schedule> seeded_schedules(const Options& options) {
-  std::vector<sim::Schedule> out;
-  if (!options.schedule.empty()) return out;
-  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
-    out.push_back({Kind::seeded, options.seed + i});
+// The hostile ones of which a single run is often enough; or what the user names.
+std::vector<Conditions> named_conditions(const Options& options) {
+  if (!options.schedule.empty()) return {*conditions_of(options)};
+  std::vector<Conditions> out;
+  for (const Kind kind : {Kind::functional, Kind::latest, Kind::earliest})
+    out.push_back({.schedule = {kind, 0}, .order = {}});
   return out;
 }
 
-std::string replay_command(const Options& options, const std::string& schedule) {
-  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",    "--sarif",
-                                                 "--limit",   "--check", "--schedule"};
-  const std::string checks = options.check.empty() ? "all" : options.check;
-  return command_line(options, "run", without, fmt::format("--check {} --schedule {}", checks, schedule));
+std::vector<Conditions> seeded_conditions(const Options& options) {
+  std::vector<Conditions> out;
+  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
+    out.push_back({.schedule = {Kind::seeded, options.seed + i}, .order = {}});
+  return out;
 }
 
 // The trial whose outputs the others are compared with.
@@ -60,91 +56,88 @@ std::string trial_text(const CheckReport& report, const Trial& trial) {
   return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
 }
 
-Outcome<void> try_schedule(CheckReport& report, Subject& subject, const Options& options,
-                           const sim::Schedule& schedule) {
-  MachineRun run = run_on_machine(subject, options, schedule);
-  Trial trial{sim::name(schedule), std::move(run.outcome), std::move(run.watched), {}};
-  const sim::RunResult& result = trial.outcome.result;
-  if (!result.errors.empty()) return failure_of(result.errors, subject.job.ptx);
-  compare(report, subject, options, trial);
-  merge_findings(report.findings, result.findings, trial.schedule, replay_command(options, trial.schedule));
-  fmt::print("{}", row(trial.schedule, trial_text(report, trial)));
-  std::fflush(stdout);
-  report.trials.push_back(std::move(trial));
+// The first run is recorded, for the verdict on all schedules and for the search.
+Outcome<void> try_first(CheckSession& s, const Conditions& conditions) {
+  s.recorded = name(conditions);
+  const bool record = s.options.explore || checks_of(s.options)->any();
+  return take_trial(s, try_conditions(s, conditions, record ? &s.recorder : nullptr));
+}
+
+Outcome<void> try_schedules(CheckSession& s) {
+  std::vector<Conditions> named = named_conditions(s.options);
+  if (const auto ran = try_first(s, named.front()); !ran) return ran;
+  named.erase(named.begin());
+  if (const auto ran = try_all(s, named); !ran) return ran;
+  s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
+  const bool one = !s.options.schedule.empty();
+  s.report.seeds_skipped = s.report.decided && !s.options.seeds && !one;
+  if (!s.report.seeds_skipped && !one)
+    if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) return ran;
+  if (!s.options.explore) return {};
+  if (!one)
+    if (const auto ran = try_freedoms(s); !ran) return ran;
+  search_schedules(s);
   return {};
-}
-
-std::vector<std::string> reasons_of(const CheckReport& report) {
-  std::vector<std::string> all;
-  for (const Trial& t : report.trials)
-    for (const std::string& reason : incomplete_reasons(t.outcome.result, t.watched ? &*t.watched : nullptr))
-      if (std::ranges::find(all, reason) == all.end()) all.push_back(reason);
-  return all;
-}
-
-// Without a reference, outputs that depend on the schedule tell of a race; where races are checked, of
-// atomics in another order.
-bool wrong_outputs(const CheckReport& report) {
-  if (!report.reference.empty())
-    return std::ranges::any_of(report.reference, [](const auto& c) { return !c.second.comparison.ok(); });
-  return !report.races_checked &&
-         std::ranges::any_of(report.trials, [](const Trial& t) { return !t.same_outputs; });
-}
-
-void judge(CheckReport& report, const Options& options) {
-  const std::vector<std::string> reasons = reasons_of(report);
-  report.verdict = verdict_of(report.findings, reasons);
-  report.exit_code = code_of_findings(report.findings, options.strict);
-  if (report.exit_code == exit_findings) return;
-  const auto any = [&](auto test) { return std::ranges::any_of(report.trials, test); };
-  if (wrong_outputs(report)) {
-    report.verdict = {Verdict::Word::errors, report.reference.empty() ? "outputs depend on the schedule"
-                                                                      : "outputs differ from the reference"};
-    report.exit_code = exit_findings;
-  } else if (any([](const Trial& t) { return t.outcome.result.interrupted; })) {
-    report.exit_code = exit_interrupted;
-  } else if (any([](const Trial& t) { return !t.outcome.result.completed; }) &&
-             report.exit_code == exit_clean) {
-    report.exit_code = exit_findings;
-  } else if (!reasons.empty()) {
-    report.exit_code = exit_unsupported;
-  }
 }
 
 }  // namespace
 
-// A run that stopped at a fault says nothing about what would have come.
-bool Trial::decides() const {
+bool Trial::decides() const { return watched && watched->decision && watched->decision->decided; }
+
+bool Trial::hangs_by_letter() const {
   const sim::RunResult& r = outcome.result;
-  const bool deadlock =
-      std::ranges::any_of(r.findings, [](const sim::Finding& f) { return is_wait_graph(f); });
-  return watched && watched->forced && watched->coverage.incomplete.empty() && (r.completed || deadlock);
+  return r.deadlocked && std::ranges::none_of(r.findings, [](const sim::Finding& f) {
+           return f.fatal && f.severity != sim::FindingSeverity::strict;
+         });
+}
+
+std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
+  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",    "--sarif",
+                                                 "--limit",   "--check", "--schedule"};
+  return command_line(options, command, without, more);
+}
+
+Trial try_conditions(CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
+  MachineRun run = run_on_machine(s.subject, s.options, conditions, recorder);
+  return {name(conditions), std::move(run.outcome), std::move(run.watched), {}};
+}
+
+Outcome<void> take_trial(CheckSession& s, Trial trial) {
+  const sim::RunResult& result = trial.outcome.result;
+  if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
+  compare(s.report, s.subject, s.options, trial);
+  const std::string checks = s.options.check.empty() ? "all" : s.options.check;
+  merge_findings(
+      s.report.findings, result.findings, trial.schedule,
+      replay_command(s.options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule)));
+  fmt::print("{}", row(trial.schedule, trial_text(s.report, trial)));
+  std::fflush(stdout);
+  s.report.trials.push_back(std::move(trial));
+  return {};
+}
+
+Outcome<void> try_all(CheckSession& s, const std::vector<Conditions>& conditions) {
+  for (const Conditions& c : conditions) {
+    if (interrupted()) break;
+    if (const auto ran = take_trial(s, try_conditions(s, c)); !ran) return ran;
+  }
+  return {};
 }
 
 Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
   auto suppressions = suppressions_of(options);
   if (!suppressions) return tl::make_unexpected(suppressions.error());
-  CheckReport report;
+  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}};
+  CheckReport& report = session.report;
   report.races_checked = checks_of(options)->race;
-  const auto run_all = [&](const std::vector<sim::Schedule>& schedules) -> Outcome<void> {
-    for (const sim::Schedule& schedule : schedules) {
-      if (interrupted()) break;
-      if (const auto ran = try_schedule(report, subject, options, schedule); !ran) return ran;
-    }
-    return {};
-  };
-  if (const auto ran = run_all(named_schedules(options)); !ran) return tl::make_unexpected(ran.error());
-  report.decided = std::ranges::any_of(report.trials, &Trial::decides);
-  report.seeds_skipped = report.decided && !options.seeds && options.schedule.empty();
-  if (!report.seeds_skipped)
-    if (const auto ran = run_all(seeded_schedules(options)); !ran) return tl::make_unexpected(ran.error());
+  if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
   sort_findings(report.findings);
   if (*suppressions) {
     suppress(report.findings, **suppressions, subject.ptx_name);
     report.unused_suppressions = unused_text(**suppressions);
   }
-  judge(report, options);
-  return report;
+  judge_check(report, options);
+  return std::move(report);
 }
 
 }  // namespace palladion::cli

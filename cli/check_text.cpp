@@ -24,19 +24,29 @@ const Watched* widest(const CheckReport& report) {
   return best;
 }
 
-// Why one run does not speak for all schedules.
-std::string undecided_text(const sim::check::Coverage& c) {
-  if (!c.unforced_reason.empty()) return "others may differ: " + c.unforced_reason;
-  return c.timing_dependent_control ? "others may differ: values that depend on timing are read"
-                                    : "others may differ";
+// Why one run does not speak for all schedules; empty when nobody looked.
+std::string undecided_text(const CheckReport& report) {
+  if (report.trials.empty() || !report.trials.front().watched) return {};
+  const auto& decision = report.trials.front().watched->decision;
+  return decision && !decision->decided ? "; not decided for all others: " + decision->reason : std::string();
+}
+
+std::string explored_text(const sim::check::ExploreReport& e) {
+  return fmt::format("{}; {}", e.verdict, e.coverage);
+}
+
+void write_exploration(JsonWriter& json, const Options& options, const sim::check::ExploreReport& e) {
+  json.key("exploration").begin_object().member("budget", *options.explore);
+  json.member("verdict", e.verdict).member("all_schedules", e.all_schedules).member("frozen", e.frozen);
+  json.member("clusters", e.clusters).member("skeletons", e.skeletons).member("forced", e.forced);
+  json.member("states", e.states).member("classes", e.classes).member("findings", e.findings.size());
+  json.member("coverage", e.coverage).end_object();
 }
 
 std::string schedules_text(const CheckReport& report) {
   const size_t n = report.trials.size();
   std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
-  if (const Watched* w = widest(report); !report.decided && w != nullptr)
-    text += "; " + undecided_text(w->coverage);
-  if (report.decided) text += "; decided for all schedules by one run";
+  text += report.decided ? "; decided for all schedules by one run" : undecided_text(report);
   if (report.seeds_skipped) text += " (random ones with --seeds)";
   return text;
 }
@@ -79,6 +89,7 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   print_reference(report, color);
   fmt::print("{}", row("findings", findings_row(report)));
   fmt::print("{}", row("schedules", schedules_text(report)));
+  if (report.explored) fmt::print("{}", row(exploration, explored_text(*report.explored)));
   if (const Watched* watched = widest(report))
     fmt::print("{}", row("coverage", coverage_text(watched->coverage)));
   fmt::print("{}", row("verdict", verdict_text(report.verdict, color)));
@@ -98,6 +109,7 @@ std::string check_json(const Subject& subject, const Options& options, const Che
   json.end_array().key("reference").begin_array();
   for (const auto& [schedule, c] : report.reference) write_comparison(json, c, schedule);
   json.end_array();
+  if (report.explored) write_exploration(json, options, *report.explored);
   write_wall(json, options, report);
   json.end_object();
   return json.text();

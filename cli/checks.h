@@ -11,6 +11,8 @@
 #include "cli/options.h"
 #include "cli/outcome.h"
 #include "sim/check/checker.h"
+#include "sim/check/explore/conditions.h"
+#include "sim/check/explore/decide.h"
 #include "sim/machine.h"
 
 namespace palladion::cli {
@@ -28,7 +30,8 @@ Outcome<sim::check::Options> checks_of(const Options& options);
 // What the checkers saw of one run.
 struct Watched {
   sim::check::Coverage coverage;
-  bool forced = false;  // every legal schedule gives the same order: this run speaks for all
+  // Of the recorded run: whether it speaks for all schedules, and why not.
+  std::optional<sim::check::RunDecision> decision;
 };
 
 // "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"

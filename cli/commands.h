@@ -24,6 +24,8 @@ int program(int argc, const char* const* argv);
 // Refuses by name what this version cannot do, and words that do not exist.
 Outcome<void> check_run_options(const Options& options);
 Outcome<sim::Schedule> schedule_of(const Options& options);
+// The whole of --schedule.
+Outcome<sim::check::Conditions> conditions_of(const Options& options);
 unsigned host_threads(const Options& options);
 
 // One run, with the checkers that were asked for.
@@ -31,7 +33,9 @@ struct MachineRun {
   kernels::SimOutcome outcome;
   std::optional<Watched> watched;
 };
-MachineRun run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule);
+// `recorder` gets the synchronisation of every cluster; null: none does.
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
+                          sim::check::SkeletonObserver* recorder = nullptr);
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
 // Against the kernel's reference; empty when it has none.

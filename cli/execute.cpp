@@ -35,13 +35,18 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
 
 }  // namespace
 
-Outcome<sim::Schedule> schedule_of(const Options& options) {
-  if (options.schedule.empty()) return sim::Schedule{};
-  if (const auto schedule = sim::schedule_named(options.schedule)) return *schedule;
+Outcome<sim::check::Conditions> conditions_of(const Options& options) {
+  if (options.schedule.empty()) return sim::check::Conditions{};
+  if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
   if (options.schedule == "hardware")
     return not_in_this_version("--schedule hardware", "there are functional, seeded:N, latest, earliest");
   return user_error(fmt::format("there is no schedule `{}`", options.schedule),
-                    "there are functional, seeded:N, latest, earliest");
+                    "there are functional, seeded:N, latest, earliest; with commas behind them resident=N, "
+                    "order=descending, order=random:N, fail_waits=N, elect=N");
+}
+
+Outcome<sim::Schedule> schedule_of(const Options& options) {
+  return conditions_of(options).map([](const sim::check::Conditions& c) { return c.schedule; });
 }
 
 Outcome<void> check_run_options(const Options& o) {
@@ -53,7 +58,7 @@ Outcome<void> check_run_options(const Options& o) {
     return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
   if (o.repeats < 0) return user_error("--repeats cannot be negative");
   if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
-  if (o.explore) return not_in_this_version("--explore");
+  if (o.explore && *o.explore == 0) return user_error("--explore is at least 1: states to search");
   if (o.limit == 0) return user_error("--limit is at least 1");
   if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
   return {};
@@ -63,22 +68,31 @@ unsigned host_threads(const Options& options) {
   return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-MachineRun run_on_machine(Subject& subject, const Options& options, const sim::Schedule& schedule) {
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
+                          sim::check::SkeletonObserver* recorder) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
   std::optional<sim::check::Checker> checker;
   const sim::check::Options checks = checks_of(options).value();
   if (checks.any()) checker.emplace(checks);
+  std::vector<sim::Observer*> told;
+  if (checker) told.push_back(&*checker);
+  if (recorder != nullptr) told.push_back(recorder);
+  sim::check::Observers observers(std::move(told));
   sim::RunOptions run;
-  run.schedule = schedule;
+  conditions.apply(run);
   run.threads = host_threads(options);
   run.max_instructions = options.max_instructions;
-  run.observer = checker ? &*checker : nullptr;
+  run.observer = recorder != nullptr ? &observers
+                 : checker           ? static_cast<sim::Observer*>(&*checker)
+                                     : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
   MachineRun out{kernels::run(subject.job, machine, run), {}};
-  if (checker) out.watched = Watched{checker->coverage(), checker->forced()};
+  if (checker) out.watched = Watched{checker->coverage(), {}};
+  if (checker && recorder != nullptr)
+    out.watched->decision = decide_run(recorder->recorded(), checker->coverage());
   return out;
 }
 
@@ -102,10 +116,10 @@ std::vector<NamedComparison> compare_with_reference(const Subject& subject,
 }
 
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
-  const auto schedule = schedule_of(options);
-  if (!schedule) return tl::make_unexpected(schedule.error());
+  const auto conditions = conditions_of(options);
+  if (!conditions) return tl::make_unexpected(conditions.error());
   Report report;
-  report.schedule = sim::name(*schedule);
+  report.schedule = name(*conditions);
   report.seed = options.seed;
   report.strict = options.strict;
   report.threads = host_threads(options);
@@ -113,7 +127,7 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     if (const auto ran = run_on_device(report, subject, options); !ran)
       return tl::make_unexpected(ran.error());
   if (on_sim) {
-    MachineRun run = run_on_machine(subject, options, *schedule);
+    MachineRun run = run_on_machine(subject, options, *conditions);
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);

@@ -99,15 +99,20 @@ std::string part(std::string_view label, std::string_view text, bool color) {
 
 std::string seen_text(const SeenFinding& seen, const FindingView& view) {
   std::string text = seen.finding.count > 1 ? fmt::format("{} times", seen.finding.count) : "";
-  if (view.schedules <= 1) return text;
+  const bool searched = seen.schedules.size() == 1 && seen.schedules.front() == exploration;
+  if (view.schedules <= 1 && !searched) return text;
   constexpr size_t named = 4;
   if (!text.empty()) text += ", ";
-  const size_t n = seen.schedules.size();
-  if (n == view.schedules) return text + fmt::format("under all {} schedules", n);
-  const auto first = std::span(seen.schedules).first(std::min(n, named));
+  std::vector<std::string> runs = seen.schedules;
+  const bool explored = std::erase(runs, exploration) != 0;
+  const size_t n = runs.size();
+  if (n == 0) return text + fmt::format("by exploration, under none of {} schedules", view.schedules);
+  const std::string also = explored ? ", and by exploration" : "";
+  if (n == view.schedules) return text + fmt::format("under all {} schedules", n) + also;
+  const auto first = std::span(runs).first(std::min(n, named));
   text += fmt::format("under {}", fmt::join(first, ", "));
   if (n > named) text += fmt::format(" and {} more", n - named);
-  return text + fmt::format(" ({} of {} schedules)", n, view.schedules);
+  return text + fmt::format(" ({} of {} schedules)", n, view.schedules) + also;
 }
 
 // A line of the table at the end.

@@ -22,6 +22,9 @@ struct SeenFinding {
   bool is_suppressed() const { return !suppressed.empty(); }
 };
 
+// What findings of the search over all schedules have instead of a schedule's name.
+inline constexpr std::string_view exploration = "exploration";
+
 std::string_view word(sim::FindingSeverity severity);  // "error"
 
 // True when notes[i] says what sites[i] waits for.

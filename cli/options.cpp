@@ -57,7 +57,9 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
 
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
-  app.add_option("--schedule", o.schedule, "functional, seeded:N, latest, earliest");
+  app.add_option("--schedule", o.schedule,
+                 "functional, seeded:N, latest, earliest; then, with commas, what `check --explore` varies: "
+                 "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N");
   app.add_option("--check", o.check,
                  "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
   app.add_flag("--strict", o.strict, "what only breaks the letter of PTX counts as an error");
@@ -91,7 +93,10 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       add_run(app, o, raw);
       app.add_option("--seeds", o.seeds,
                      "random schedules to run (20); without it none when one run speaks for all");
-      app.add_option("--explore", o.explore, "not in this version");
+      app.add_option(
+          "--explore", o.explore,
+          "search all orders of synchronisation, up to N states; vary elected lanes, waits that give "
+          "up, resident CTAs and the order in which they start");
       app.add_flag("--mutate", o.mutate,
                    "break one synchronisation instruction at a time; which broken programs are caught?");
       break;

@@ -31,7 +31,7 @@ struct Options {
   unsigned threads = 0;  // 0: all cores
   uint64_t max_instructions = 0;
   std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
-  std::optional<unsigned> explore;  // check: schedules to search
+  std::optional<uint64_t> explore;  // check: states to search at most
   bool mutate = false;              // check: break the program, see what is caught
   bool strict = false;              // what only breaks the letter counts as an error
   int repeats = 20;                 // timed runs on a device

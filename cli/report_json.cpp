@@ -127,7 +127,10 @@ void write_coverage(JsonWriter& json, const Watched& watched) {
   json.member("forced_phases", c.forced_phases).member("unforced_phases", c.unforced_phases);
   json.member("unforced_reason", c.unforced_reason);
   json.member("barrier_generations", c.barrier_generations);
-  json.member("timing_dependent_control", c.timing_dependent_control).member("forced", watched.forced);
+  json.member("timing_dependent_control", c.timing_dependent_control);
+  if (watched.decision)
+    json.member("decides_all_schedules", watched.decision->decided)
+        .member("undecided_reason", watched.decision->reason);
   json.key("incomplete").begin_array();
   for (const std::string& reason : c.incomplete) json.value(reason);
   json.end_array().end_object();

@@ -43,6 +43,19 @@ bool arrives_now(const MbarrierObject* b, const Origin& who) {
          });
 }
 
+// A spin tells itself from its loop by what it reads: the nearest strong read or atomic before `pc` that
+// comes again; `pc` when there is none.
+uint32_t spin_read(const Program& p, uint32_t pc, const std::vector<bool>& ahead) {
+  for (uint32_t at = pc + 1; at-- > 0;) {
+    if (!ahead[at]) continue;
+    const auto* load = effect_at<isa::Load>(p, at);
+    const auto* atomic = effect_at<isa::Atomic>(p, at);
+    if ((load != nullptr && load->order != isa::Order::weak) || (atomic != nullptr && atomic->dst >= 0))
+      return at;
+  }
+  return pc;
+}
+
 bool same_warp(const Waiter& a, const Waiter& b) {
   return a.who.warp == b.who.warp && a.who.cta_rank == b.who.cta_rank;
 }
@@ -88,6 +101,10 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
     w.spins = false;
     w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
   }
+  if (!w.spins) return;
+  w.who.pc = spin_read(*run_.program, w.who.pc, ahead);
+  w.who.instruction = run_.program->code[w.who.pc].instruction;
+  w.who.effect = run_.program->code[w.who.pc].effect;
 }
 
 void WaitGraph::read_object(Waiter& w) const {
