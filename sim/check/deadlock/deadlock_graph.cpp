@@ -81,10 +81,10 @@ void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup&
            .effect = op.effect};
   w.wait = g.wait;
   if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::edge) find_spin(w, warp);
-  if (!reach_.contains(g.pc)) {
+  if (!reach_.contains(w.who.pc)) {
     std::vector<uint32_t> starts = g.calls;
     starts.push_back(g.pc);
-    reach_.emplace(g.pc, reachable(*run_.program, starts));
+    reach_.emplace(w.who.pc, reachable(*run_.program, starts));
   }
   read_object(w);
   waiters_.push_back(std::move(w));
