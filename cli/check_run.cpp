@@ -56,6 +56,14 @@ std::string trial_text(const CheckReport& report, const Trial& trial) {
   return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
 }
 
+// What a hang means is seen in several runs together.
+std::string replay_of(const Options& options, const Trial& trial) {
+  const std::string checks = options.check.empty() ? "all" : options.check;
+  if (trial.hangs_by_letter() && options.explore)
+    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
+  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
+}
+
 // The first run is recorded, for the verdict on all schedules and for the search.
 Outcome<void> try_first(CheckSession& s, const Conditions& conditions) {
   s.recorded = name(conditions);
@@ -106,10 +114,7 @@ Outcome<void> take_trial(CheckSession& s, Trial trial) {
   const sim::RunResult& result = trial.outcome.result;
   if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
   compare(s.report, s.subject, s.options, trial);
-  const std::string checks = s.options.check.empty() ? "all" : s.options.check;
-  merge_findings(
-      s.report.findings, result.findings, trial.schedule,
-      replay_command(s.options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule)));
+  merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
   fmt::print("{}", row(trial.schedule, trial_text(s.report, trial)));
   std::fflush(stdout);
   s.report.trials.push_back(std::move(trial));

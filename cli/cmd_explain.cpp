@@ -48,7 +48,8 @@ void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
   for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     if (pair.code != name) continue;
-    fmt::print("  palladion check zoo/{}, and zoo/{}:good\n", pair.name, pair.name);
+    fmt::print("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
+               pair.needs_exploration ? " --explore 1000000" : "", pair.name);
     const TwinText twins = twin_text(pair);
     print_example("wrong", twins.wrong);
     print_example("right", twins.right);

@@ -184,10 +184,12 @@ constexpr CodeText deadlocks[] = {
      .fix = "Bound the grid by what is resident, or use a cooperative launch."},
     {.number = 4906,
      .title = "an order in which CTAs start is assumed",
-     .meaning = "A CTA waits for another with a higher index.",
+     .meaning =
+         "A CTA waits for another, which may start later. `check --explore` starts the CTAs in several "
+         "orders, few of them at once.",
      .rule = "CUDA guide: Thread Hierarchy",
      .effect = "A hang under another order.",
-     .fix = "Take indices from an atomic counter, or wait for lower ones only."},
+     .fix = "Take indices from an atomic counter as CTAs start, and wait for those that came before."},
     {.number = 4907,
      .title = "setmaxnreg waits for registers that nobody gives back",
      .meaning = ".inc blocks until the CTA's pool has enough; the warpgroups that should .dec do not, or ask "

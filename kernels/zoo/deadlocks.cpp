@@ -309,6 +309,7 @@ Pair waits_for_later() {
                              .code = "PLD4906",
                              .severity = sim::FindingSeverity::strict,
                              .on_device = OnDevice::ends,
+                             .needs_exploration = true,
                              .text = grid_text(R"(  sub.u32 %r6, %ctas, 1;
   atom.relaxed.gpu.global.add.u32 %r1, [%count], 1;  //! good
   sub.u32 %cta, %r6, %r1;  //! good
@@ -325,7 +326,7 @@ until_neighbour:
 add:
   add.u32 %r2, %r2, %cta;
   st.global.u32 [%rd2], %r2;
-  st.release.gpu.global.u32 [%rd1], %r2;  // @2)")},
+  st.release.gpu.global.u32 [%rd1], %r2;)")},
                             8, 8));
 }
 

@@ -103,13 +103,15 @@ std::string twin_text(std::string_view text, bool broken) {
 }
 
 Pair ptx_pair(PtxPair pair) {
-  Pair out{pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, {}};
+  Pair out{
+      pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, pair.needs_exploration,
+      {}};
   out.make = [pair = std::move(pair)](bool broken) { return launch_of(pair, broken); };
   return out;
 }
 
 Pair recorded_pair(RecordedPair pair) {
-  Pair out{pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, {}};
+  Pair out{pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, false, {}};
   out.make = [record = std::move(pair.record), inputs = std::move(pair.inputs)](bool broken) {
     const auto kernel = std::make_shared<const plgpu::Kernel>(record(broken));
     return Specimen{kernel, job_of(*kernel, inputs ? inputs() : std::vector<Array>{})};

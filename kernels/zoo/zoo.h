@@ -35,8 +35,11 @@ struct Pair {
   std::string entry;  // of the taxonomy: "MB-13"
   std::string title;  // one line: what the broken twin does wrong
   std::string code;   // of its finding: "PLD4113"
+  std::string also;   // another code that says the same where a schedule shows only that; mostly empty
   sim::FindingSeverity severity = sim::FindingSeverity::error;
   OnDevice on_device = OnDevice::ends;
+  // No schedule shows it: only runs with other numbers of resident CTAs or start orders do.
+  bool needs_exploration = false;
   std::function<Specimen(bool broken)> make;
 };
 
@@ -51,6 +54,8 @@ struct PtxPair {
   std::string name, entry, title, code;
   sim::FindingSeverity severity = sim::FindingSeverity::error;
   OnDevice on_device = OnDevice::ends;
+  bool needs_exploration = false;
+  std::string also;
   std::string text;
   isa::Dim3 grid{1, 1, 1}, block{128, 1, 1}, cluster{1, 1, 1};
   uint32_t dynamic_shared = 0;

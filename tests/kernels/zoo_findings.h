@@ -9,6 +9,7 @@
 #include "kernels/runner.h"
 #include "kernels/zoo/zoo.h"
 #include "sim/check/checker.h"
+#include "sim/check/explore/residency.h"
 
 namespace palladion::kernels::test {
 
@@ -49,15 +50,37 @@ inline std::string line_of(const sim::Site& s, const Job& job) {
   return s.ptx_line >= 1 && s.ptx_line <= lines.size() ? lines[s.ptx_line - 1] : "";
 }
 
-inline SimOutcome run_checked(zoo::Specimen& specimen, const sim::Schedule& schedule) {
+inline SimOutcome run_checked(zoo::Specimen& specimen, const sim::check::Conditions& conditions) {
   sim::Machine machine(*isa::find_arch("h200"));
   sim::check::Checker checker;
   sim::RunOptions options;
-  options.schedule = schedule;
+  conditions.apply(options);
   options.observer = &checker;
   options.threads = 1;
   options.max_instructions = 20'000'000;
   return run(specimen.job, machine, options);
+}
+
+// What `palladion check --explore` finds by other numbers of resident CTAs and other start orders.
+inline std::vector<sim::Finding> explored_findings(zoo::Specimen& specimen) {
+  const sim::RunResult usual = run_checked(specimen, {}).result;
+  const uint64_t in_cluster = specimen.job.cluster.count();
+  const sim::check::ResidencyLaunch launch{
+      specimen.job.grid.count() / in_cluster, usual.resident_clusters, in_cluster, usual.completed,
+      [&](uint64_t resident) {
+        return run_checked(specimen, {.schedule = {}, .resident = resident, .order = {}}).result.completed;
+      }};
+  std::vector<sim::Finding> found = usual.findings;
+  for (const auto& orders : sim::check::hostile_residencies(launch.clusters, launch.room)) {
+    std::vector<SimOutcome> outcomes;
+    for (const sim::check::Conditions& c : orders) outcomes.push_back(run_checked(specimen, c));
+    std::vector<sim::check::ResidencyRun> runs;
+    for (size_t i = 0; i < orders.size(); ++i) runs.push_back({orders[i], &outcomes[i].result});
+    judge_residency(runs, launch);
+    for (const SimOutcome& o : outcomes)
+      found.insert(found.end(), o.result.findings.begin(), o.result.findings.end());
+  }
+  return found;
 }
 
 // Marks that the findings' sites name.

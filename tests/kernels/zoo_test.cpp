@@ -40,7 +40,11 @@ TEST_P(Zoo, BrokenTwinIsFound) {
   for (const sim::Schedule& schedule : schedules()) {
     SCOPED_TRACE(sim::name(schedule));
     zoo::Specimen specimen = pair.make(true);
-    const SimOutcome outcome = run_checked(specimen, schedule);
+    SimOutcome outcome = run_checked(specimen, {.schedule = schedule, .order = {}});
+    if (pair.needs_exploration) {
+      EXPECT_TRUE(outcome.result.clean()) << all_of(outcome.result);
+      outcome.result.findings = explored_findings(specimen);
+    }
     if (!outcome.result.errors.empty()) {
       EXPECT_TRUE(std::ranges::any_of(outcome.result.errors, [&](const isa::Diagnostic& d) {
         return d.code == pair.code;
@@ -70,9 +74,12 @@ TEST_P(Zoo, GoodTwinIsSilent) {
   for (const sim::Schedule& schedule : schedules()) {
     SCOPED_TRACE(sim::name(schedule));
     zoo::Specimen specimen = pair.make(false);
-    const SimOutcome outcome = run_checked(specimen, schedule);
+    const SimOutcome outcome = run_checked(specimen, {.schedule = schedule, .order = {}});
     EXPECT_TRUE(outcome.result.clean()) << all_of(outcome.result);
   }
+  if (!pair.needs_exploration) return;
+  zoo::Specimen specimen = pair.make(false);
+  for (const sim::Finding& f : explored_findings(specimen)) ADD_FAILURE() << sim::render(f);
 }
 
 std::vector<const zoo::Pair*> pairs() {
