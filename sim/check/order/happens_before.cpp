@@ -8,6 +8,7 @@ namespace palladion::sim::check {
 namespace {
 
 constexpr size_t kept_generations = 4;
+constexpr size_t kept_unacquired = 1024;  // operations that relaxed waits of a warp saw complete
 constexpr size_t kept_drops = 64;
 
 bool acquires(isa::Order o) {
@@ -210,6 +211,7 @@ void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
     acquire(warp, lanes, *it->second.view);
     it = w.seen.erase(it);
   }
+  publish_seen(who);
   w.fenced = release(warp, who.lanes, who.pc);
   w.fenced_lanes = who.lanes;
   w.fenced_scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
@@ -298,8 +300,30 @@ void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
   if (b.completed.operations.empty()) return;
+  const Publication published{.lanes = who.lanes, .rank = rank};
+  if (!acquiring) {
+    auto& seen = warps_[index(who)].seen_operations;
+    for (const auto& op : b.completed.operations) seen.emplace_back(op, published);
+    while (seen.size() > kept_unacquired) seen.pop_front();
+    return;
+  }
   advance(index(who), who.pc);
-  for (const auto& op : b.completed.operations) publish(*op, who, {.lanes = who.lanes, .rank = rank});
+  for (const auto& op : b.completed.operations) publish(*op, who, published);
+}
+
+// What relaxed waits saw complete is known behind a fence.
+void HappensBefore::publish_seen(const Origin& who) {
+  auto& seen = warps_[index(who)].seen_operations;
+  if (seen.empty()) return;
+  advance(index(who), who.pc);
+  for (auto& [op, published] : seen) {
+    if ((published.lanes & who.lanes) == 0) continue;
+    Publication now = published;
+    now.lanes &= who.lanes;
+    published.lanes &= ~who.lanes;
+    publish(*op, who, now);
+  }
+  std::erase_if(seen, [](const auto& s) { return s.second.lanes == 0; });
 }
 
 bool HappensBefore::issuer_waits(const AsyncRecord& op) const {

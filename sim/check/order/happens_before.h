@@ -115,6 +115,8 @@ class HappensBefore final : public OrderQueries {
     uint32_t fenced_lanes = 0;
     isa::Scope fenced_scope = isa::Scope::cta;
     std::vector<std::pair<uint32_t, Released>> seen;  // by the lanes of the mask
+    // Operations that relaxed waits have seen complete, the same way.
+    std::deque<std::pair<std::shared_ptr<AsyncRecord>, Publication>> seen_operations;
     std::deque<Issued> groups[3];
     uint32_t waited[3] = {};              // lanes that have ever executed a wait_group
     std::vector<uint32_t> release_sites;  // by time: pc
@@ -140,6 +142,7 @@ class HappensBefore final : public OrderQueries {
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
   void set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to);
+  void publish_seen(const Origin& who);
   void publish(AsyncRecord& op, const Origin& who, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view);

@@ -56,10 +56,14 @@ void ClusterBarriers::check_twice(const Origin& who, const Arrived& a, uint64_t 
   p_.reporter().report(key, std::move(f));
 }
 
-void ClusterBarriers::check_wait(const Origin& who, const Arrived& a) {
+// Every wait needs an arrival of its own.
+void ClusterBarriers::check_wait(const Origin& who, Arrived& a) {
   bool arrived = true;
-  for (uint32_t m = who.lanes; m != 0; m &= m - 1)
-    arrived &= a.next[static_cast<size_t>(std::countr_zero(m))] != 0;
+  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<size_t>(std::countr_zero(m));
+    arrived &= a.next[lane] != 0 && a.next[lane] != a.waited[lane];
+    a.waited[lane] = a.next[lane];
+  }
   if (arrived) return;
   const FindingKey key{4804, who.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;

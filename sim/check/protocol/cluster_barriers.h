@@ -19,12 +19,13 @@ class ClusterBarriers {
 
  private:
   struct Arrived {
-    std::array<uint64_t, 32> next{};  // by lane: the generation after that of its last arrival; 0: never
+    std::array<uint64_t, 32> next{};    // by lane: the generation after that of its last arrival; 0: never
+    std::array<uint64_t, 32> waited{};  // the same of its last wait
     uint32_t pc = 0;
   };
   BarrierGeneration& generation(uint64_t number);
   void check_twice(const Origin& who, const Arrived& a, uint64_t number);
-  void check_wait(const Origin& who, const Arrived& a);
+  void check_wait(const Origin& who, Arrived& a);
 
   const Protocol& p_;
   std::deque<BarrierGeneration> generations_;

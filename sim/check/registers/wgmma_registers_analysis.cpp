@@ -24,6 +24,44 @@ bool is_copy(const MicroOp& op) {
          op.instruction->operands.back().is(isa::Operand::Kind::reg);
 }
 
+// What an instruction means for a copy of a register that was made before it.
+enum class Fate : uint8_t { kept, used, over };
+
+Fate fate_of_copy(const Program& program, const MicroOp& op, uint32_t copy) {
+  if (effect_of<isa::WgmmaWait>(op) != nullptr && !guarded(op)) return Fate::over;
+  Fate fate = Fate::kept;
+  for_each_register(program, op, [&](const RegisterUse& use) {
+    if (use.reg != copy || fate == Fate::used) return;
+    const bool looks = use.reads && !is_copy(op) && effect_of<isa::Wgmma>(op) == nullptr;
+    fate = looks ? Fate::used : Fate::over;
+  });
+  return fate;
+}
+
+// On some way from the copy an instruction computes with it, and no wgmma.wait_group comes first: what it
+// computes with is what the register held while the wgmma ran.
+bool copy_is_used_early(const Program& program, const isa::Cfg& cfg, uint32_t pc) {
+  const uint32_t start = program.function_start[program.code[pc].function];
+  uint32_t copy = 0;
+  for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
+    if (use.writes) copy = use.reg;
+  });
+  std::vector<bool> seen(cfg.blocks.size());
+  std::vector<std::pair<uint32_t, uint32_t>> todo{{cfg.block_of[pc - start], pc - start + 1}};
+  while (!todo.empty()) {
+    auto [block, at] = todo.back();
+    todo.pop_back();
+    Fate fate = Fate::kept;
+    for (; at < cfg.blocks[block].last && fate == Fate::kept; ++at)
+      fate = fate_of_copy(program, program.code[start + at], copy);
+    if (fate == Fate::used) return true;
+    if (fate == Fate::over) continue;
+    for (const uint32_t next : cfg.blocks[block].successors)
+      if (!seen[next]) seen[next] = true, todo.emplace_back(next, cfg.blocks[next].first);
+  }
+  return false;
+}
+
 bool join_youngest(FlowState& into, const FlowState& from) {
   bool changed = false;
   for (size_t i = 0; i < into.size(); ++i) {
@@ -171,14 +209,14 @@ void WgmmaAnalysis::find_accesses(const Program& program, uint32_t function) {
     }
     state = ages[b];
     for (uint32_t at = block.first; at < block.last; ++at) {
-      add_access(program, start + at, state, after[at - block.first]);
+      add_access(program, cfg, start + at, state, after[at - block.first]);
       flow_over(program.code[start + at], state);
     }
   }
 }
 
-void WgmmaAnalysis::add_access(const Program& program, uint32_t pc, const FlowState& ages,
-                               const FlowState& exposed) {
+void WgmmaAnalysis::add_access(const Program& program, const isa::Cfg& cfg, uint32_t pc,
+                               const FlowState& ages, const FlowState& exposed) {
   if (wgmma_[pc] != 0) return;
   Access access;
   const bool copies = is_copy(program.code[pc]);
@@ -187,7 +225,10 @@ void WgmmaAnalysis::add_access(const Program& program, uint32_t pc, const FlowSt
     const uint32_t f = fragment_of_[use.reg] - 1;
     if (ages[f] == idle && exposed[f] == 0) return;
     const auto same = [&](const Part& p) { return p.fragment == f && p.writes == use.writes; };
-    if (std::ranges::none_of(access, same)) access.push_back({f, use.reg, use.writes, copies});
+    if (std::ranges::none_of(access, same)) {
+      const bool looks = copies && ages[f] != idle && copy_is_used_early(program, cfg, pc);
+      access.push_back({f, use.reg, use.writes, copies, looks});
+    }
   });
   if (access.empty()) return;
   accesses_.push_back(std::move(access));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa/cfg.h"
 #include "sim/check/registers/watch.h"
 
 namespace palladion::sim::check {
@@ -27,6 +28,7 @@ class WgmmaAnalysis {
     uint32_t reg = 0;  // a register of it
     bool writes = false;
     bool copies = false;  // a mov between registers: compilers leave many, and ptxas makes them vanish
+    bool looks = false;   // the copy is computed with before a wgmma.wait_group
   };
   using Access = std::vector<Part>;
   const Access& access(uint32_t pc) const { return accesses_[access_[pc] - 1]; }
@@ -48,7 +50,7 @@ class WgmmaAnalysis {
   void find_fragments();
   void number_texts(const Program& program);
   void find_accesses(const Program& program, uint32_t function);
-  void add_access(const Program& program, uint32_t pc, const std::vector<uint8_t>& ages,
+  void add_access(const Program& program, const isa::Cfg& cfg, uint32_t pc, const std::vector<uint8_t>& ages,
                   const std::vector<uint8_t>& exposed);
   void flow_over(const MicroOp& op, std::vector<uint8_t>& ages) const;
   void flow_back(const MicroOp& op, std::vector<uint8_t>& exposed) const;

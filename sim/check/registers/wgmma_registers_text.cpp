@@ -61,7 +61,7 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
   const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
   Finding f;
   // When both read A's registers the values are right, though the text allows no access at all.
-  const bool harmless = access.copies || !(accumulator || writes);
+  const bool harmless = (access.copies && !access.looks) || !(accumulator || writes);
   f.severity = !harmless ? FindingSeverity::error : FindingSeverity::strict;
   f.message = fmt::format("{} register `{}` is {} while the wgmma that {} it may still run",
                           accumulator ? "accumulator" : "A-fragment", name(access.reg),
