@@ -7,7 +7,7 @@
 
 #include "cli/mutate.h"
 #include "cli/term.h"
-#include "isa/verify.h"
+#include "sim/check/explore/report.h"
 
 namespace palladion::cli {
 namespace {
@@ -19,6 +19,8 @@ using sim::FindingSeverity;
 constexpr unsigned usual_seeds = 3;
 // A mutant may do more than the original before it is given up: it polls, its loops may go round again.
 constexpr uint64_t patience = 10;
+// States of the search through all schedules, for a mutant that no run betrayed.
+constexpr uint64_t search_budget = 200'000;
 
 std::vector<sim::Schedule> schedules_of(const Options& options) {
   if (!options.schedule.empty()) return {*schedule_of(options)};
@@ -46,6 +48,7 @@ struct Setting {
   sim::check::Options checks;
   std::vector<Original> originals;
   uint64_t budget = 0;
+  bool searches = false;  // the search finds nothing wrong with the original
 };
 
 // A run on one host thread, with arrays of its own: a broken program may write where it should not.
@@ -104,6 +107,17 @@ void judge(MutantOutcome& mutant, const kernels::SimOutcome& outcome, const Orig
   decide(mutant, strict ? Fate::strict : Fate::undecided, std::move(codes), original.schedule);
 }
 
+// What goes wrong under any schedule of the synchronisation that the first one showed.
+std::vector<std::string> searched_codes(const Setting& s, const isa::Module& module) {
+  sim::check::SkeletonObserver recorder;
+  run_module(s, module, s.originals.front().schedule, &recorder);
+  sim::RunResult result;
+  result.findings =
+      explore_run(recorder.recorded(), {.budget = search_budget, .budget_after_problem = search_budget / 10})
+          .findings;
+  return codes_of(result, FindingSeverity::error);
+}
+
 void try_mutant(const Setting& s, MutantOutcome& mutant) {
   const isa::Module module = sim::check::apply(s.subject.program(), mutant.mutant);
   mutant.fate = Fate::silent;
@@ -117,6 +131,12 @@ void try_mutant(const Setting& s, MutantOutcome& mutant) {
     judge(mutant, outcome, original);
     if (mutant.fate == Fate::caught || mutant.fate == Fate::refused) return;
   }
+  if (s.searches)
+    if (auto codes = searched_codes(s, module); !codes.empty()) {
+      mutant.fate = Fate::caught;
+      mutant.codes = std::move(codes);
+      mutant.schedule = "search";
+    }
   if (mutant.fate == Fate::silent && mutant.rule != nullptr) mutant.fate = Fate::equivalent;
 }
 
@@ -151,6 +171,8 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
     s.originals.push_back({schedule, hashes(outcome.outputs)});
   }
   s.budget = patience * report.instructions + 100'000;
+  s.searches = options.schedule.empty() && searched_codes(s, s.subject.program()).empty();
+  if (s.searches) report.schedules.emplace_back("then a search through all schedules");
   return {};
 }
 

@@ -186,8 +186,14 @@ bool fresh_memory(const Case& c) {
 
 // A CTA ends when its last thread does; whoever is early must not be that, while others reach into it.
 bool lives_on(const Case& c) {
-  return c.facts.ctas_of_cluster() == 1 ||
-         every_way_on(c, [](uint32_t) { return true; }, [&](uint32_t i) { return is_cluster_barrier(c, i); });
+  if (c.facts.ctas_of_cluster() == 1) return true;
+  bool meets = true;
+  c.flow.forward(c.at(), [&](uint32_t i) {
+    const Effect& e = c.flow.effect(i);
+    meets = meets && !std::holds_alternative<isa::Exit>(e) && !std::holds_alternative<isa::Return>(e);
+    return !is_cluster_barrier(c, i);
+  });
+  return meets;
 }
 
 bool nothing_follows(const Case& c) {
