@@ -169,5 +169,29 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
 }
 
+TEST(Findings, WhatTheSearchFoundSaysSo) {
+  SeenFinding seen;
+  seen.finding.code = "PLD4909";
+  seen.schedules = {std::string(exploration)};
+  FindingView view;
+  view.schedules = 3;
+  EXPECT_THAT(finding_text(seen, view),
+              testing::HasSubstr("seen: by exploration, under none of 3 schedules\n"));
+  seen.schedules = {"functional", "latest", "earliest", std::string(exploration)};
+  EXPECT_THAT(finding_text(seen, view),
+              testing::HasSubstr("seen: under all 3 schedules, and by exploration\n"));
+  seen.schedules = {"latest", std::string(exploration)};
+  EXPECT_THAT(finding_text(seen, view),
+              testing::HasSubstr("seen: under latest (1 of 3 schedules), and by exploration\n"));
+}
+
+TEST(Findings, OneRunSaysNothingOfSchedules) {
+  SeenFinding seen;
+  seen.finding.count = 4;
+  seen.schedules = {"functional"};
+  EXPECT_EQ(FindingView{}.schedules, 1U);
+  EXPECT_THAT(finding_text(seen, {}), testing::HasSubstr("seen: 4 times\n"));
+}
+
 }  // namespace
 }  // namespace palladion::cli

@@ -84,6 +84,81 @@ TEST_F(Program, CheckJsonMergesSchedules) {
   EXPECT_THAT(json["findings"][0]["replay"].get<std::string>(), HasSubstr("--schedule functional"));
 }
 
+// ---- beyond one schedule ---------------------------------------------------------------------------
+TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
+  const Ran forced = run("check zoo/wgmma-wait-group-off-by-one:good --json " + file("r.json"));
+  EXPECT_EQ(forced.status, 0) << forced.err;
+  EXPECT_THAT(forced.out,
+              HasSubstr("3 schedules; decided for all schedules by one run (random ones with --seeds)"));
+  const auto json = nlohmann::json::parse(read(file("r.json")));
+  EXPECT_EQ(json["decided_by_one_run"], true);
+  EXPECT_EQ(json["schedules"][0]["coverage"]["decides_all_schedules"], true);
+  EXPECT_FALSE(json["schedules"][1]["coverage"].contains("decides_all_schedules"))
+      << "only the first is recorded";
+}
+
+// Each mbarrier's phases look forced, one at a time; together they are not.
+TEST_F(Program, OneRunDoesNotDecideWhatOrdersNothing) {
+  for (const char* name : {"zoo/tx-nothing-expected", "zoo/named-barrier-id-shared-by-roles"}) {
+    const Ran ran = run(std::string("check ") + name + " --seeds 0 --json " + file("r.json"));
+    EXPECT_EQ(ran.status, 1) << name;
+    EXPECT_THAT(ran.out, HasSubstr("3 schedules; not decided for all others: `"));
+    const auto json = nlohmann::json::parse(read(file("r.json")));
+    EXPECT_EQ(json["decided_by_one_run"], false);
+    EXPECT_NE(json["schedules"][0]["coverage"]["undecided_reason"], "");
+  }
+}
+
+TEST_F(Program, ExploreFindsWhatNoScheduleShows) {
+  const Ran ran =
+      run("check zoo/named-barrier-id-shared-by-roles --schedule functional --explore 100000 --json " +
+          file("r.json"));
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("exploration all schedules; "));
+  EXPECT_THAT(ran.err, HasSubstr("error[PLD4909]"));
+  EXPECT_THAT(ran.err, HasSubstr("by exploration, under none of 1 schedules\n"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("replay: palladion check zoo/named-barrier-id-shared-by-roles --explore 100000 "
+                        "--schedule functional\n"));
+  const auto json = nlohmann::json::parse(read(file("r.json")));
+  EXPECT_EQ(json["exploration"]["all_schedules"], true);
+  EXPECT_EQ(json["exploration"]["budget"], 100000);
+  EXPECT_GT(json["exploration"]["classes"], 1);
+}
+
+TEST_F(Program, ABudgetThatRunsOutIsToldAndIsNotClean) {
+  const Ran ran = run("check zoo/mbarrier-count-too-small:good --schedule functional --explore 3");
+  EXPECT_EQ(ran.status, 3) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("exploration incomplete: budget of 3 states; "));
+  EXPECT_THAT(ran.out, HasSubstr("verdict     incomplete (exploration: budget of 3 states; "));
+}
+
+TEST_F(Program, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
+  const std::string command = "check zoo/deadlock-launch-order --seeds 0";
+  EXPECT_THAT(run(command).out, HasSubstr("verdict     clean")) << "no schedule shows it";
+  const Ran ran = run(command + " --explore 1000");
+  EXPECT_EQ(ran.status, 0) << "it breaks the letter alone";
+  EXPECT_THAT(ran.out, HasSubstr("functional,resident=1,order=descending no findings, the same outputs"));
+  EXPECT_THAT(ran.out, HasSubstr("functional,elect=1"));
+  EXPECT_THAT(ran.out, HasSubstr("functional,fail_waits=1"));
+  EXPECT_THAT(ran.out, HasSubstr("verdict     strict (1 finding)"));
+  EXPECT_THAT(ran.err, HasSubstr("strict[PLD4906]"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("replay: palladion check zoo/deadlock-launch-order --check all --explore 1000\n"));
+  EXPECT_EQ(run(command + " --explore 1000 --strict").status, 1);
+  EXPECT_EQ(run("check zoo/deadlock-launch-order:good --seeds 0 --explore 1000 --strict").status, 0);
+  EXPECT_EQ(run("run zoo/deadlock-launch-order --schedule functional,resident=1").status, 1)
+      << "one of its runs";
+  EXPECT_THAT(run("explain PLD4906").out, HasSubstr("palladion check zoo/deadlock-launch-order --explore"));
+}
+
+TEST_F(Program, ExploreOfARightKernelIsClean) {
+  const Ran ran = run("check matmul_pipelined --shape m=256,n=256,k=256 --seeds 0 --explore 100000");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("exploration all schedules; "));
+  EXPECT_THAT(ran.out, HasSubstr("verdict     clean"));
+}
+
 // ---- the zoo ---------------------------------------------------------------------------------------
 TEST_F(Program, TwinsOfTheZooAreKernels) {
   const std::string& name = kernels::zoo::all_pairs().front().name;
