@@ -113,7 +113,7 @@ TAKE:
   bra LOAD;
 TAKE_SECOND:
   barrier.sync 3, 64;  //! good
-  barrier.sync 2, 64;  //! broken
+  barrier.sync 2, 64;  // @2  //! broken
 LOAD:
   ld.shared.u32 %r4, [%a1];
   add.u32 %r1, %r1, %r4;

@@ -202,11 +202,12 @@ Pair deferred_arrival_counted_twice() {
                       .title = "cp.async.mbarrier.arrive.noinc takes the place of the threads' own arrivals",
                       .code = "PLD4125",
                       .on_device = OnDevice::hangs,
+                      .also = "PLD4322",
                       .text = Varied(entry_text(deferred_shared, deferred_body))
                                   .breaks("cp.async.mbarrier.arrive.shared::cta.b64 [full];",
                                           "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [full];")
                                   .mark("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [full];", 1)
-                                  .mark("mbarrier.arrive.shared::cta.b64 _, [full];", 2),
+                                  .mark("ld.shared.f32 %f0, [%r2];", 1),
                       .block = {64, 1, 1}},
                      64, 64);
 }

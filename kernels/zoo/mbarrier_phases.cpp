@@ -130,6 +130,7 @@ Pair skips_a_phase() {
        .title = "a warp takes part in every second phase only: its wait cannot tell phase 2 from phase 0",
        .code = "PLD4115",
        .on_device = OnDevice::hangs,
+       .also = "PLD4114",
        .text = entry_text(R"(.shared .align 8 .b64 full;
 .shared .align 8 .b64 empty[2];
 .shared .align 128 .f32 tile[32];)",

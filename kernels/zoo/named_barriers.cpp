@@ -75,7 +75,7 @@ Pair arrive_without_count() {
   return exchange_pair({.name = "named-barrier-arrive-zero",
                         .entry = "NB-03",
                         .title = "an arrival with a thread count of zero",
-                        .code = "PLD4603",
+                        .code = "PLD3033",
                         .on_device = OnDevice::hangs},
                        64,
                        R"(  setp.eq.u32 %p0, %warp, 0;
@@ -200,22 +200,6 @@ Pair aligned_one_lane() {
   bar.sync 0;  // @1
 met:
   bar.warp.sync 0xffffffff;)");
-}
-
-Pair aligned_in_role() {
-  return exchange_pair({.name = "named-barrier-aligned-in-role",
-                        .entry = "NB-07",
-                        .title = "an .aligned barrier in a branch that not all warps of the CTA take",
-                        .code = "PLD4607",
-                        .severity = sim::FindingSeverity::strict},
-                       128, R"(  setp.gt.u32 %p0, %warp, 1;
-  @%p0 bra second;
-  barrier.sync 1, 64;  //! good
-  bar.sync 1, 64;  // @1  //! broken
-  bra met;
-second:
-  barrier.sync 2, 64;
-met:)");
 }
 
 // Warp 1 waits at an mbarrier for warp 0, which waits for the whole CTA.
@@ -382,7 +366,6 @@ std::vector<Pair> named_barrier_pairs() {
           double_arrival(),
           one_lane(),
           aligned_one_lane(),
-          aligned_in_role(),
           cta_barrier_in_role(),
           red_mixed_with_sync(),
           arrive_then_read(),

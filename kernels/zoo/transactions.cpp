@@ -60,6 +60,7 @@ Pair operand_forgotten() {
        .title = "two copies signal one mbarrier, the bytes of one are announced",
        .code = "PLD4203",
        .on_device = OnDevice::faults,
+       .also = "PLD4201",
        .text = Varied(two_loads_text())
                    .breaks(expect_two, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;  // @1"),
        .block = {64, 1, 1}},

@@ -103,15 +103,29 @@ std::string twin_text(std::string_view text, bool broken) {
 }
 
 Pair ptx_pair(PtxPair pair) {
-  Pair out{
-      pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, pair.needs_exploration,
-      {}};
+  Pair out{.name = pair.name,
+           .entry = pair.entry,
+           .title = pair.title,
+           .code = pair.code,
+           .also = pair.also,
+           .severity = pair.severity,
+           .on_device = pair.on_device,
+           .needs_exploration = pair.needs_exploration,
+           .make = {}};
   out.make = [pair = std::move(pair)](bool broken) { return launch_of(pair, broken); };
   return out;
 }
 
 Pair recorded_pair(RecordedPair pair) {
-  Pair out{pair.name, pair.entry, pair.title, pair.code, pair.severity, pair.on_device, false, {}};
+  Pair out{.name = pair.name,
+           .entry = pair.entry,
+           .title = pair.title,
+           .code = pair.code,
+           .also = {},
+           .severity = pair.severity,
+           .on_device = pair.on_device,
+           .needs_exploration = false,
+           .make = {}};
   out.make = [record = std::move(pair.record), inputs = std::move(pair.inputs)](bool broken) {
     const auto kernel = std::make_shared<const plgpu::Kernel>(record(broken));
     return Specimen{kernel, job_of(*kernel, inputs ? inputs() : std::vector<Array>{})};

@@ -42,13 +42,32 @@ void notify(const Exec& x, CtaBarrierEvent::Step step, uint64_t id, uint32_t thr
       x.origin(), {step, static_cast<uint32_t>(id), threads, x.self().barrier_generation, completed});
 }
 
+// Two instructions that disagree about the barrier's count: both are named.
+Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads) {
+  if (x.cluster.faulted) return Step::fault;
+  Exec first = x;
+  first.warp = &x.cta->warps[b.first_warp];
+  first.pc = b.first_pc;
+  Finding f;
+  f.code = "PLD3031";
+  f.fatal = true;
+  f.message = fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
+                          expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads);
+  f.sites = {x.site(), first.site()};
+  f.help = "all who meet at a barrier must say the same number of threads";
+  x.report(std::move(f));
+  x.cluster.faulted = true;
+  return Step::fault;
+}
+
 // Arrival counts go by warps for aligned barriers, by threads for the others.
 Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
   NamedBarrier& b = x.cta->barriers[id];
-  if (b.arrived != 0 && b.expected != threads)
-    return x.fault("PLD3031",
-                   fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
-                               expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads));
+  if (b.arrived != 0 && b.expected != threads) return refuse_count(x, id, b, threads);
+  if (b.arrived == 0) {
+    b.first_pc = x.pc;
+    b.first_warp = static_cast<uint16_t>(x.warp->id);
+  }
   b.expected = threads;
   if (e.pred >= 0) {
     const uint32_t p = x.predicate_value(op.operands[e.pred]) & x.active;
@@ -99,6 +118,9 @@ Step exec_cta_barrier(Exec& x, const MicroOp& op) {
     notify(x, CtaBarrierEvent::Step::pass, id, threads);
     return Step::next;
   }
+  if (e.action == isa::BarrierAction::arrive && threads == 0)
+    return x.fault("PLD3033", fmt::format("barrier {}: an arrival must say for how many threads", id),
+                   "bar.arrive id, count: the default count is for bar.sync alone");
   if (threads % 32 != 0)
     return x.fault("PLD3033",
                    fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));

@@ -83,6 +83,8 @@ struct WarpState {
 };
 
 struct NamedBarrier {
+  uint32_t first_pc = 0;    // who arrived first in this generation
+  uint16_t first_warp = 0;
   uint32_t arrived = 0;   // threads
   uint32_t expected = 0;  // 0 = not in use
   uint64_t generation = 0;

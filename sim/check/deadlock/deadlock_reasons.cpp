@@ -212,6 +212,31 @@ Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
   return r;
 }
 
+// The waiter has never seen a phase here; one is complete, and it asks for the next.
+Reason first_parity(const WaitGraph& g, uint32_t i) {
+  const Waiter& w = g.waiters()[i];
+  const bool deferred = std::ranges::any_of(w.object->last.signals, [](const Signal& s) {
+    return effect_of<isa::CpAsyncMbarrierArrive>(s.who) != nullptr;
+  });
+  const auto* form = effect_of<isa::Mbarrier>(w.who);
+  const bool by_state = form != nullptr && !form->parity;
+  Reason r =
+      reason(deferred   ? 4125
+             : by_state ? 4123
+                        : 4113,
+             Weight::certain, i,
+             fmt::format("{} waits for parity {} of {}, that is for phase {}; phase {} is complete, and it "
+                         "has not waited for that",
+                         g.name(w), w.wait.value, g.object(w), w.object->number, w.object->number - 1));
+  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", w.object->number - 1,
+                          1 - w.wait.value);
+  r.rule = deferred ? "cp.async.mbarrier.arrive" : "mbarrier.test_wait, mbarrier.try_wait";
+  r.help = deferred ? "count each arrival once: .noinc where mbarrier.init has counted it, else without"
+                    : "the first wait of a consumer has parity 0";
+  for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.who);
+  return r;
+}
+
 Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   if (w.object == nullptr) return w.arrivers.empty() ? nobody_arrives(g, i) : Reason{};
@@ -220,6 +245,9 @@ Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
   if (observed >= 0 && (observed & 1) == static_cast<int64_t>(w.wait.value) &&
       w.object->number >= observed + 2)
     return same_parity_again(g, i, observed);
+  if (observed == -2 && w.object->number > 0 && w.object->current.signals.empty() &&
+      static_cast<int64_t>(w.wait.value) == (w.object->number & 1))
+    return first_parity(g, i);
   if (w.object->current.arrivals() < w.object->count)
     if (const MbarrierObject* other = surplus_elsewhere(g, w)) return wrong_instance(g, i, *other);
   if (foreign_bytes_only(w) || w.arrivers.empty()) return nobody_arrives(g, i);

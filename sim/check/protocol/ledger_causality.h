@@ -41,6 +41,12 @@ class Causality {
     join(into, clocks_[warp]);
     ++clocks_[warp][warp];
   }
+  // The same, kept for an operation that the warp issues now.
+  Clock issue(uint32_t warp) {
+    Clock now;
+    release(warp, now);
+    return now;
+  }
   void acquire(uint32_t warp, const Clock& from) { join(clocks_[warp], from); }
 
   static void join(Clock& into, const Clock& from) {

@@ -206,6 +206,8 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
     if (piece.shared) check_overwritten(who, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
+  if (e.mbarriers.empty()) return;
+  const Causality::Clock clock = p_.causality.issue(p_.causality.index(who));
   for (size_t i = 0; i < e.mbarriers.size(); ++i) {
     MbarrierObject* b = live(e.mbarriers[i]);
     if (b == nullptr) continue;
@@ -219,7 +221,7 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
              .inside = inside,
              .phase = b->number,
              .who = who,
-             .clock = p_.causality.clock(p_.causality.index(who))};
+             .clock = clock};
     flights_.push_back(std::move(f));
     if (issued_.size() >= issued_kept) issued_.pop_front();
     issued_.push_back({e.id, b->address, b->number});

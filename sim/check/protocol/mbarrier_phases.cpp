@@ -328,6 +328,9 @@ void MbarrierLedger::check_balance(const MbarrierObject& b) {
                       delivered > expected ? FindingSeverity::error : FindingSeverity::strict);
   for (const Signal& s : b.current.signals)
     if (f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
+  // Bytes that came too late for their phase: who let it complete without them.
+  for (const Signal& s : b.last.signals)
+    if (s.arrivals != 0 && f.sites.size() <= 2 * partners_shown) f.sites.push_back(signal_site(s));
   f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"
                                    : "copies of the bytes that were expected";
   f.rule = "Tracking asynchronous operations by the mbarrier object";
