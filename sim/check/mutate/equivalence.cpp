@@ -335,6 +335,12 @@ bool nothing_to_release(const Case& c) {
       [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_wait(c, i); });
 }
 
+bool ordered_without(const Case& c) {
+  const auto* m = c.as<isa::Mbarrier>();
+  return c.mutant.mutation == Mutation::relaxed_release && m != nullptr && m->expect_tx &&
+         c.facts.ordered_without_announcements();
+}
+
 bool same_operand(const Case& c, int mine, int other) {
   const isa::Operand *a = c.flow.operand(c.at(), mine), *b = c.flow.operand(c.mutant.other, other);
   return a == nullptr || b == nullptr ? a == b : *a == *b;
@@ -429,6 +435,11 @@ constexpr Row rows[] = {
     {{"nothing to release",
       "since a barrier of the whole CTA the arriving thread did nothing that waiters could be ordered after"},
      nothing_to_release},
+    {{"ordered without",
+      "whatever conflicts is ordered, with its proxy fences, by the bytes themselves, by other arrivals, "
+      "groups and "
+      "barriers: what the arrivals that announce bytes release adds nothing in this run"},
+     ordered_without},
     {{"order alone",
       "the two are alike, done by the same threads one after the other, with no wait between: each mbarrier "
       "gets "

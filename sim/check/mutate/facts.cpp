@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/check/mutate/quiet.h"
+#include "sim/check/mutate/reduced_order.h"
 #include "sim/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -104,7 +105,7 @@ using SiteSet = std::set<const isa::Instruction*>;  // no order of it is seen
 class ClusterFacts final : public ClusterObserver {
  public:
   explicit ClusterFacts(RunFacts& run) : run_(run) {}
-  ~ClusterFacts() override { run_.add(sites_, reaches_.awaited()); }
+  ~ClusterFacts() override { run_.add(sites_, reaches_.awaited(), order_.complete()); }
 
   void executes(const Origin& origin) override {
     const Awaited awaited = awaited_by(*origin.effect);
@@ -123,11 +124,20 @@ class ClusterFacts final : public ClusterObserver {
     site.accessed_before = site.accessed_before || accessed_;
     if (!only_registers(*origin.effect)) idle(origin).insert(origin.instruction);
   }
+  void fenced(const Origin& origin) override {
+    if (const auto* fence = std::get_if<isa::Fence>(origin.effect)) order_.fenced(index(origin), *fence);
+  }
+  void joined(const Origin& origin, uint64_t id) override { order_.joined(index(origin), id); }
+  void arrival_deferred(const Origin&, uint64_t id, std::span<const uint64_t> awaited) override {
+    order_.deferred(id, awaited);
+  }
   void committed(const Origin& origin, GroupKind kind) override {
+    order_.committed(index(origin), kind);
     Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
     for_each_lane(origin.lanes, [&](size_t lane) { ++pending.groups[lane], ++pending.reads[lane]; });
   }
   void waited(const Origin& origin, GroupKind kind, uint64_t allowed, bool read_only) override {
+    order_.waited(index(origin), kind, allowed, read_only);
     Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
     for_each_lane(origin.lanes, [&](size_t lane) {
       pending.reads[lane] = std::min(pending.reads[lane], allowed);
@@ -138,9 +148,12 @@ class ClusterFacts final : public ClusterObserver {
     const bool pass = event.step == CtaBarrierEvent::Step::pass;
     windows_[{origin.cta_rank, origin.warp}] = pass ? origin.instruction : nullptr;
     meet(generations_[{origin.cta_rank, event.id, event.generation}], origin, pass);
+    order_.barrier(index(origin), {uint64_t{origin.cta_rank} + 1, event.id, event.generation}, pass);
   }
   void cluster_barrier(const Origin& origin, const ClusterBarrierEvent& event) override {
-    meet(cluster_generations_[event.generation], origin, event.step == ClusterBarrierEvent::Step::pass);
+    const bool pass = event.step == ClusterBarrierEvent::Step::pass;
+    meet(cluster_generations_[event.generation], origin, pass);
+    order_.barrier(index(origin), {0, 0, event.generation}, pass);
   }
   void accessed(const Origin& origin, const Access& access) override {
     const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
@@ -150,11 +163,13 @@ class ClusterFacts final : public ClusterObserver {
       accessed_ = true;
       act(origin);
       reaches_.touched(*byte, origin.cta_rank);
+      order_.accessed(index(origin), *byte, access.size, access);
       if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
     });
   }
   void mbarrier(const Origin& origin, const MbarrierEvent& event) override {
     using A = isa::MbarrierAction;
+    order_.mbarrier(index(origin), origin, event);
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
       return reaches_.signalled(event, origin.cta_rank);
@@ -167,6 +182,7 @@ class ClusterFacts final : public ClusterObserver {
       for (const Piece& piece : pieces)
         touch_by_many(piece.shared ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
     reaches_.issued(issue, origin.cta_rank);
+    order_.issued(index(origin), issue, shared_bytes);
   }
 
  private:
@@ -179,6 +195,7 @@ class ClusterFacts final : public ClusterObserver {
     SiteSet idle;
   };
 
+  static uint32_t index(const Origin& origin) { return uint32_t{origin.cta_rank} * 64 + origin.warp; }
   SiteSet& idle(const Origin& origin) { return idle_[{origin.cta_rank, origin.warp}]; }
   void act(const Origin& origin) {
     SiteSet& before = idle(origin);
@@ -197,7 +214,7 @@ class ClusterFacts final : public ClusterObserver {
   }
   // True when nobody but this warp has touched the bytes.
   bool touch(uint64_t address, uint64_t bytes, const Origin& origin) {
-    const int32_t me = origin.cta_rank * 64 + origin.warp;
+    const auto me = int32_t(index(origin));
     bool own = true;
     for (uint64_t g = address / granule; g <= (address + bytes - 1) / granule; ++g) {
       int32_t& who = touched_.try_emplace(g, me).first->second;
@@ -222,6 +239,7 @@ class ClusterFacts final : public ClusterObserver {
   std::map<uint64_t, int32_t> touched_;
   bool accessed_ = false;
   Reaches reaches_;
+  ReducedOrder order_;
 };
 
 std::unique_ptr<ClusterObserver> RunFacts::observe(ClusterState& cluster) {
@@ -233,9 +251,10 @@ std::unique_ptr<ClusterObserver> RunFacts::observe(ClusterState& cluster) {
 
 bool RunFacts::watches(uint32_t) const { return true; }
 
-void RunFacts::add(const Sites& more, bool reach_is_awaited) {
+void RunFacts::add(const Sites& more, bool reach_is_awaited, bool ordered) {
   const std::scoped_lock lock(mutex_);
   reach_is_awaited_ = reach_is_awaited_ && reach_is_awaited;
+  ordered_ = ordered_ && ordered;
   for (const auto& [instruction, facts] : more) {
     SiteFacts& site = sites_[instruction];
     site.executed += facts.executed;

@@ -45,16 +45,20 @@ class RunFacts final : public Observer {
   // a thread there has waited for.
   bool reach_is_awaited() const { return reach_is_awaited_; }
 
+  // Every two conflicting accesses are ordered by other things than arrivals that announce bytes
+  // (reduced_order.h).
+  bool ordered_without_announcements() const { return ordered_; }
+
  private:
   friend class ClusterFacts;
   using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never walked through in order
-  void add(const Sites& more, bool reach_is_awaited);
+  void add(const Sites& more, bool reach_is_awaited, bool ordered);
 
   const isa::Module& module_;
   std::mutex mutex_;
   Sites sites_;
   uint32_t ctas_ = 1, warps_ = 1;
-  bool reach_is_awaited_ = true;
+  bool reach_is_awaited_ = true, ordered_ = true;
 };
 
 }  // namespace palladion::sim::check
