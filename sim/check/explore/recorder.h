@@ -2,6 +2,7 @@
 // Records the synchronisation skeleton of each cluster of a run.
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,13 +34,17 @@ class SkeletonRecorder final : public ClusterObserver {
   void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) override;
   void registers_set(const Origin& who, uint32_t before, uint32_t after) override;
   void exited(const Origin& who) override;
-  void ended() override { ended_ = true; }
+  // The skeleton is made here, on the host thread that ran the cluster.
+  void ended() override {
+    ended_ = true;
+    skeleton_ = make();
+  }
 
   // `executes` needs these instructions: all lanes of a warp meet at them.
   static bool watches(const isa::Instruction& instruction, const isa::Effect& effect);
 
   // The skeleton, without the texts of `places` and the names of objects; to be called once.
-  Skeleton finish();
+  Skeleton finish() { return skeleton_ ? std::move(*skeleton_) : make(); }
   // Adds what findings need.
   void name(const RunView& run, Skeleton& skeleton) const;
 
@@ -66,6 +71,7 @@ class SkeletonRecorder final : public ClusterObserver {
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
+  Skeleton make();
   bool full();
 
   const ClusterState& cluster_;
@@ -80,6 +86,7 @@ class SkeletonRecorder final : public ClusterObserver {
   std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
   std::set<std::pair<uint32_t, std::string>> frozen_;
   bool ended_ = false;
+  std::optional<Skeleton> skeleton_;
 };
 
 // How much is kept: of all clusters that run at once, and of those that are done.

@@ -30,7 +30,7 @@ void SkeletonRecorder::normalise(Skeleton& s) {
   }
 }
 
-Skeleton SkeletonRecorder::finish() {
+Skeleton SkeletonRecorder::make() {
   if (full()) {
     Skeleton none;
     none.incomplete = fmt::format("a cluster has more than {} events of synchronisation", limit_);
