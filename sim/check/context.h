@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,9 @@ class Reporter {
 
   const RunView& run_;
   const ClusterState& cluster_;
-  uint32_t warps_ = 0;                       // of a CTA
-  std::vector<uint8_t> deeds_;               // by warp of the cluster: what it has issued
-  std::map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
+  uint32_t warps_ = 0;                                 // of a CTA
+  std::vector<uint8_t> deeds_;                         // by warp of the cluster: what it has issued
+  std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
   std::map<FindingKey, size_t> keys_;
   std::vector<Reported> found_;
   uint64_t dropped_ = 0;

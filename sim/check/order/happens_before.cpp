@@ -33,7 +33,7 @@ HappensBefore::HappensBefore(const ClusterState& cluster, Locations& global)
 }
 
 // --- views ----------------------------------------------------------------------------------------
-ViewRef HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
+std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
   WarpViews& w = warps_[warp];
   auto out = std::make_shared<View>(*w.view(static_cast<uint32_t>(std::countr_zero(lanes))));
   if (w.split != nullptr) {
@@ -114,10 +114,10 @@ void HappensBefore::acquire(const Origin& who, const std::vector<Released>& all,
   }
 }
 
-void HappensBefore::add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view) {
+void HappensBefore::add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view) {
   for (Released& r : to)
-    if (r.cta == cta && r.scope == scope) return join(r.view, view);
-  to.push_back({cta, scope, std::make_shared<View>(view)});
+    if (r.cta == cta && r.scope == scope) return join(r.view, *view);
+  to.push_back({cta, scope, std::move(view)});
 }
 
 // --- questions ------------------------------------------------------------------------------------
@@ -270,11 +270,11 @@ void HappensBefore::mbarrier(const Origin& who, const MbarrierEvent& e) {
       b.current.operations.insert(b.current.operations.end(), all->second.begin(), all->second.end());
   } else if (const auto* m = std::get_if<isa::Mbarrier>(who.effect)) {
     if (releases(m->order)) {
-      add_release(b.current.released, who.cta_rank, m->scope, *release(index(who), who.lanes, who.pc));
+      add_release(b.current.released, who.cta_rank, m->scope, release(index(who), who.lanes, who.pc));
     } else {
       const WarpViews& w = warps_[index(who)];
       if (w.fenced != nullptr && (w.fenced_lanes & who.lanes) != 0)
-        add_release(b.current.released, who.cta_rank, std::min(m->scope, w.fenced_scope), *w.fenced);
+        add_release(b.current.released, who.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
       b.any_relaxed = true;
       b.last_relaxed = who;
     }
@@ -402,7 +402,7 @@ void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address,
   l.released.push_back({who.cta_rank, scope, view});
   if (l.released.size() > 16) {  // one for all: joined by scope
     std::vector<Released> joined;
-    for (const Released& r : l.released) add_release(joined, r.cta, r.scope, *r.view);
+    for (const Released& r : l.released) add_release(joined, r.cta, r.scope, r.view);
     l.released = std::move(joined);
   }
 }
@@ -414,15 +414,20 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
     op = std::make_shared<AsyncRecord>();
     op->id = id;
     op->cluster = cluster_;
+    op->published.reserve(8);  // a wait by each warp of two warpgroups
   }
   return op;
 }
 
 // Each of the four warps has the wgmma in its journal from its own issue on.
 void HappensBefore::joined(const Origin& who, uint64_t id) {
-  join(joining_.try_emplace(id, empty()).first->second, *release(index(who), who.lanes, who.pc));
+  std::shared_ptr<View>& all = joining_[id];
+  if (all == nullptr)
+    all = release(index(who), who.lanes, who.pc);
+  else
+    all->join(*release(index(who), who.lanes, who.pc));
   const std::shared_ptr<AsyncRecord> op = record(id);
-  op->joined.emplace_back(index(who), warps_[index(who)].time);
+  op->joined[who.warp % 4] = {index(who), warps_[index(who)].time};
   warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({op, who.lanes});
 }
 

@@ -138,14 +138,14 @@ class HappensBefore final : public OrderQueries {
   };
 
   // What the lanes release: all they know and did. Advances the warp's time.
-  ViewRef release(uint32_t warp, uint32_t lanes, uint32_t pc);
+  std::shared_ptr<View> release(uint32_t warp, uint32_t lanes, uint32_t pc);
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
   void set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to);
   void publish_seen(const Origin& who);
   void publish(AsyncRecord& op, const Origin& who, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);
-  void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, const View& view);
+  void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
   void wait_on(const Origin& who, const MbarrierEvent& e);
   void fence_memory(const Origin& who, const isa::Fence& f);
   ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
@@ -161,7 +161,7 @@ class HappensBefore final : public OrderQueries {
   Locations& global_locations_;
   std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;
   std::unordered_map<uint64_t, std::vector<std::shared_ptr<AsyncRecord>>> deferred_;
-  std::unordered_map<uint64_t, ViewRef> joining_;  // wgmma that not all warps have issued
+  std::unordered_map<uint64_t, std::shared_ptr<View>> joining_;  // wgmma that not all warps have issued
   std::deque<DroppedEdge> dropped_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 // What was done: records that the shadow memory points to.
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -37,8 +38,11 @@ struct AsyncRecord {
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
   std::vector<Publication> published;
-  std::shared_ptr<AsyncRecord> overwrote;             // whose bytes it raced to overwrite; null: nobody's
-  std::vector<std::pair<uint32_t, uint32_t>> joined;  // of a wgmma: warps and times of their issue
+  std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it raced to overwrite; null: nobody's
+  struct Joined {
+    uint32_t warp = 0, time = 0;
+  };
+  std::array<Joined, 4> joined{};  // of a wgmma: its warps and the times of their issue; 0: not yet
 };
 
 // One execution of an instruction that touched memory, or several in one interval of the warp's time.
