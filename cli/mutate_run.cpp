@@ -20,7 +20,7 @@ constexpr unsigned usual_seeds = 3;
 // A mutant may do more than the original before it is given up: it polls, its loops may go round again.
 constexpr uint64_t patience = 10;
 // States of the search through all schedules, for a mutant that no run betrayed.
-constexpr uint64_t search_budget = 1'000'000;
+constexpr uint64_t search_budget = 200'000;
 
 std::vector<sim::Schedule> schedules_of(const Options& options) {
   if (!options.schedule.empty()) return {*schedule_of(options)};

@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "sim/check/mutate/quiet.h"
@@ -187,7 +188,7 @@ class ClusterFacts final : public ClusterObserver {
 
  private:
   static constexpr int32_t many = -1;
-  static constexpr uint64_t granule = 16;  // bytes; whoever shares a granule counts as touching the same
+  static constexpr uint64_t granule = 4;  // bytes; whoever shares a granule counts as touching the same
 
   // One generation of a barrier: by what its threads came, and what they had done and not acted on since.
   struct Meeting {
@@ -236,7 +237,7 @@ class ClusterFacts final : public ClusterObserver {
   std::map<Warp, SiteSet> idle_;
   std::map<std::tuple<uint16_t, uint32_t, uint64_t>, Meeting> generations_;
   std::map<uint64_t, Meeting> cluster_generations_;
-  std::map<uint64_t, int32_t> touched_;
+  std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never walked through
   bool accessed_ = false;
   Reaches reaches_;
   ReducedOrder order_;
