@@ -11,6 +11,7 @@
 #include "isa/print.h"
 #include "kernels/case.h"
 #include "kernels/runner.h"
+#include "sim/check/checker.h"
 
 using namespace palladion;
 
@@ -37,9 +38,11 @@ void row(const char* what, double value, const char* unit, double target, bool s
 }
 
 double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<kernels::Array>& inputs,
-              unsigned threads) {
+              unsigned threads, bool checked = false) {
   sim::Machine machine(*isa::find_arch("h200"));
+  sim::check::Checker checker;
   sim::RunOptions options;
+  if (checked) options.observer = &checker;
   options.threads = threads;
   const kernels::SimOutcome out = kernels::run(kernel, inputs, machine, options);
   if (!out.result.clean()) {
@@ -70,7 +73,11 @@ void matrix_products() {
   const double two = median(3, [&] { return run_ms(large, large_kernel, large_inputs, 2); });
   row("matmul_ws 2048^3 f16, bit-exact, 2 threads", two * 1e-3, "s", 1.5, true);
   row("  speed-up of 2 threads over 1", one / two, "x", 1.8, false);
-  row("  memory beyond what was there before", peak_megabytes() - before, "MB", 400, true);
+  const double unchecked = peak_megabytes() - before;
+  row("  memory beyond what was there before", unchecked, "MB", 400, true);
+  const double checked = median(3, [&] { return run_ms(large, large_kernel, large_inputs, 1, true); });
+  row("  all checks on: time, as a multiple of checks off", checked / one, "x", 2, true);
+  row("  all checks on: memory, as a multiple", (peak_megabytes() - before) / unchecked, "x", 3, true);
 }
 
 void alu_loop() {
