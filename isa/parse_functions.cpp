@@ -217,6 +217,11 @@ void Parser::statement() {
 }
 
 void Parser::body_directive() {
+  while (token_.is_directive("extern") || token_.is_directive("visible")) next();
+  if (!token_.is(Token::Kind::directive)) {
+    error(token_, code::syntax, "expected a directive");
+    return skip_statement();
+  }
   if (accept_directive("reg")) return register_declaration();
   if (accept_directive("loc")) return loc();
   if (accept_directive("local")) return variables(Space::local, Linkage::none);
@@ -229,10 +234,6 @@ void Parser::body_directive() {
     return;
   }
   if (accept_directive("file")) return file_directive();
-  if (token_.is_directive("extern") || token_.is_directive("visible")) {
-    next();
-    return body_directive();
-  }
   Nearest nearest(token_.text.substr(1));
   for (const auto word : {"reg", "loc", "local", "shared", "global", "const", "param", "pragma"})
     nearest.offer(word);
