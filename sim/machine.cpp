@@ -98,6 +98,11 @@ class Grid {
   void collect(ClusterState& c);
   uint64_t total_progress() const;
   unsigned host_threads() const;
+  // Warp instructions of a cluster between two edges: no more than the run may execute.
+  uint64_t at_most(uint64_t instructions) const {
+    const uint64_t limit = options_.max_instructions;
+    return limit == 0 ? instructions : std::min(instructions, limit);
+  }
 
   const RunContext& context_;
   const RunOptions& options_;
@@ -189,7 +194,7 @@ uint64_t Grid::total_progress() const {
 void Grid::run() {
   WorkerPool pool(host_threads());
   SpinDetector spins(context_.program);
-  uint64_t last_progress = ~0ULL, budget = quantum;
+  uint64_t last_progress = ~0ULL, budget = at_most(quantum);
   uint32_t stuck = 0;
   while (!faulted_) {
     admit();
@@ -222,7 +227,7 @@ void Grid::run() {
     last_progress = progress;
     const bool cut_short =
         std::ranges::any_of(ran, [&](const QuantumResult& q) { return q.executed >= budget; });
-    budget = polls_only ? spin_quantum : quantum;
+    budget = at_most(polls_only ? spin_quantum : quantum);
     if (!polls_only) spins.reset();
     stuck = !polls_only ? 0 : cut_short ? stuck : stuck + 1;
     const bool nothing_runs =
