@@ -92,7 +92,7 @@ class Recorder {
   // What findings call the bytes at an offset from smem_base(), or from barrier_base().
   void name_smem(isa::BufferName buffer);
   void name_barriers(isa::BufferName buffer);
-  int64_t reduction_scratch();               // offset of the scratch of thread 0; one a thread follows
+  int64_t reduction_scratch();  // offset of the scratch of thread 0; one a thread follows
 
   // --- parameters -----------------------------------------------------------------------------
   // Value of a pointer parameter / generic address of a tensor map parameter.

@@ -121,8 +121,8 @@ struct BufferName {
   uint64_t offset = 0;  // bytes from the symbol
   uint64_t bytes = 0;
   std::string name;
-  std::string element;          // "f16", "mbarrier"
-  std::vector<int64_t> shape;   // of the array, as its author sees it
+  std::string element;         // "f16", "mbarrier"
+  std::vector<int64_t> shape;  // of the array, as its author sees it
 };
 
 // .alias name, target: both are function symbols; calls of `name` reach `target`.

@@ -62,7 +62,7 @@ struct AsyncIssue {
   GroupKind group = GroupKind::none;
   bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
   std::span<const Piece> reads, writes;  // empty for registers
-  std::span<const Piece> fills;  // of the writes: what stands for elements outside the tensor
+  std::span<const Piece> fills;          // of the writes: what stands for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const uint32_t> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;

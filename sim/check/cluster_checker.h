@@ -1,11 +1,11 @@
 #pragma once
 // One cluster's checker: hands every event to the parts that judge it.
-#include "sim/check/memory/bounds.h"
 #include "sim/check/checker.h"
-#include "sim/check/order/happens_before.h"
-#include "sim/check/protocol/ledger.h"
+#include "sim/check/memory/bounds.h"
 #include "sim/check/memory/memory.h"
 #include "sim/check/memory/race_report.h"
+#include "sim/check/order/happens_before.h"
+#include "sim/check/protocol/ledger.h"
 #include "sim/check/registers/watch_parts.h"
 
 namespace palladion::sim::check {

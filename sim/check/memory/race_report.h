@@ -1,9 +1,9 @@
 #pragma once
 // Turns conflicts into findings: which mistake it is, which edge is missing and why, what to change.
 #include "sim/check/context.h"
-#include "sim/check/protocol/ledger.h"
-#include "sim/check/options.h"
 #include "sim/check/memory/races.h"
+#include "sim/check/options.h"
+#include "sim/check/protocol/ledger.h"
 
 namespace palladion::sim::check {
 

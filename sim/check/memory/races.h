@@ -4,8 +4,8 @@
 // never on when an asynchronous operation happened to land in this run.
 #include <functional>
 
-#include "sim/check/order/happens_before.h"
 #include "sim/check/memory/shadow.h"
+#include "sim/check/order/happens_before.h"
 
 namespace palladion::sim::check {
 

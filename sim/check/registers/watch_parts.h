@@ -1,11 +1,11 @@
 #pragma once
 // All checks of registers, descriptors and numbers as one part: what a program's instructions are watched
 // for, and which of the checks an option turns on.
-#include "sim/check/registers/descriptors.h"
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
 #include "sim/check/numerics/numerics_wgmma.h"
 #include "sim/check/options.h"
+#include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
 #include "sim/check/registers/wgmma_registers.h"
 
