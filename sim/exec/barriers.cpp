@@ -134,22 +134,28 @@ void notify(const Exec& x, ClusterBarrierEvent::Step step, bool completed = fals
 }
 }  // namespace
 
+bool complete_cluster_barrier(ClusterState& cluster) {
+  uint32_t alive = 0;
+  for (const CtaState& c : cluster.ctas) alive += c.alive_threads;
+  if (cluster.barrier.arrived == 0 || cluster.barrier.arrived < alive) return false;
+  cluster.barrier.arrived = 0;
+  ++cluster.barrier.generation;
+  return true;
+}
+
 Step exec_cluster_barrier(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::ClusterBarrier>(op);
   if (e.aligned && !x.converged(x.warp->alive))
     return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   ClusterBarrierState& b = x.cluster.barrier;
   if (e.arrive) {
-    uint32_t alive = 0;
-    for (const CtaState& c : x.cluster.ctas) alive += c.alive_threads;
+    if (x.warp->cluster_arrived_in != b.generation) x.warp->cluster_arrived = 0;
+    x.warp->cluster_arrived_in = b.generation;
+    x.warp->cluster_arrived |= x.active;
     b.arrived += static_cast<uint32_t>(std::popcount(x.active));
     x.self().cluster_generation = b.generation;
     x.changed();
-    const bool completed = b.arrived >= alive;
-    if (completed) {
-      b.arrived = 0;
-      ++b.generation;
-    }
+    const bool completed = complete_cluster_barrier(x.cluster);
     notify(x, ClusterBarrierEvent::Step::arrive, completed);
     return Step::next;
   }

@@ -1,6 +1,8 @@
 // Pure functions and control flow.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/exec/handlers.h"
 #include "sim/exec/specials.h"
 
@@ -106,6 +108,11 @@ void exit_lanes(Exec& x, uint32_t lanes) {
   x.cta->alive_threads -= static_cast<uint32_t>(std::popcount(lanes));
   x.self().mask &= ~lanes;
   if (x.warp->finished()) release_after_exit(*x.cta);
+  // Who exits is not waited for, and does not stand for another who has not come.
+  ClusterBarrierState& b = x.cluster.barrier;
+  if (x.warp->cluster_arrived_in == b.generation)
+    b.arrived -= std::min(b.arrived, static_cast<uint32_t>(std::popcount(lanes & x.warp->cluster_arrived)));
+  complete_cluster_barrier(x.cluster);
   x.changed();
   if (x.observer() != nullptr) x.observer()->exited(x.origin(lanes));
 }

@@ -130,6 +130,8 @@ WarpRun run_warp(Exec& x, uint32_t budget);
 
 // Splits the group: lanes in `taken` go to `target`, the others to the next instruction.
 Step diverge(Exec& x, uint32_t taken, uint32_t target);
+// All threads of the cluster that have not exited have arrived at its barrier: the next generation.
+bool complete_cluster_barrier(ClusterState& cluster);
 // Lanes leave the kernel.
 void exit_lanes(Exec& x, uint32_t lanes);
 // Barriers of all threads of the CTA wait for those alone that have not exited.

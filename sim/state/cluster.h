@@ -77,13 +77,15 @@ struct WarpState {
   uint8_t* registers = nullptr;      // 64-byte aligned block in `storage`
   std::unique_ptr<uint8_t[]> local;  // local memory, lane after lane
   Journal bulk, cp_async, wgmma;
-  uint64_t instructions = 0;    // executed: the clock under schedules without one
-  uint32_t register_limit = 0;  // registers a thread, as setmaxnreg left them
+  uint64_t instructions = 0;        // executed: the clock under schedules without one
+  uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them
+  uint32_t cluster_arrived = 0;     // lanes that have arrived at the cluster barrier's generation
+  uint64_t cluster_arrived_in = 0;  // that generation
   bool finished() const { return alive == 0; }
 };
 
 struct NamedBarrier {
-  uint32_t first_pc = 0;    // who arrived first in this generation
+  uint32_t first_pc = 0;  // who arrived first in this generation
   uint16_t first_warp = 0;
   uint32_t arrived = 0;   // threads
   uint32_t expected = 0;  // 0 = not in use
@@ -118,7 +120,7 @@ struct CtaState {
 };
 
 struct ClusterBarrierState {
-  uint32_t arrived = 0;  // threads
+  uint32_t arrived = 0;  // threads that have not exited
   uint64_t generation = 0;
 };
 
