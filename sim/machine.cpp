@@ -143,6 +143,7 @@ void Grid::admit() {
 void Grid::tell_edge() {
   if (options_.observer == nullptr) return;
   std::vector<ClusterState*> view;
+  view.reserve(resident_.size());
   for (const auto& c : resident_) view.push_back(c.get());
   options_.observer->edge(view);
 }
@@ -236,6 +237,7 @@ void Grid::run() {
     const bool spinning = polls_only && !nothing_runs && spins.all_spin(resident_);
     if (!faulted_ && !resident_.empty() && (nothing_runs || spinning || stuck >= stuck_edges)) {
       std::vector<const ClusterState*> view;
+      view.reserve(resident_.size());
       for (const auto& c : resident_) view.push_back(c.get());
       Finding f = describe_deadlock(context_.program, view, next_ < clusters_);
       if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < clusters_, f);
