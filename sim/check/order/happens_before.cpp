@@ -7,7 +7,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr size_t kept_generations = 4;
+constexpr size_t kept_generations = 16;   // a warp that is late to pass is not as late as this
 constexpr size_t kept_unacquired = 1024;  // operations that relaxed waits of a warp saw complete
 constexpr size_t kept_drops = 64;
 
@@ -295,7 +295,7 @@ void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
   if (acquiring) {
     acquire(who, b.completed.released, scope);
   } else {
-    for (const Released& r : b.completed.released) warps_[index(who)].seen.push_back({who.lanes, r});
+    for (const Released& r : b.completed.released) see(warps_[index(who)], who.lanes, r);
     drop(DroppedEdge::Why::relaxed, who, who);
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
@@ -309,6 +309,13 @@ void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
   }
   advance(index(who), who.pc);
   for (const auto& op : b.completed.operations) publish(*op, who, published);
+}
+
+// One entry a set of lanes: a spin reads the same flag again and again.
+void HappensBefore::see(WarpViews& w, uint32_t lanes, const Released& r) {
+  for (auto& [mask, known] : w.seen)
+    if (mask == lanes) return join(known.view, *r.view);
+  w.seen.push_back({lanes, r});
 }
 
 // What relaxed waits saw complete is known behind a fence.
@@ -376,7 +383,7 @@ void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address,
       else if (acquires(a.order))
         acquire(warp, lanes, *r.view);
       else
-        w.seen.push_back({lanes, r});
+        see(w, lanes, r);
     }
   }
   if (!writes) return;

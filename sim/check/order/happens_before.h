@@ -146,6 +146,7 @@ class HappensBefore final : public OrderQueries {
   void publish(AsyncRecord& op, const Origin& who, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
+  static void see(WarpViews& w, uint32_t lanes, const Released& r);
   void wait_on(const Origin& who, const MbarrierEvent& e);
   void fence_memory(const Origin& who, const isa::Fence& f);
   ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
