@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "isa/print.h"
 #include "sim/exec/exec.h"
+#include "sim/exec/place.h"
 #include "sim/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -76,21 +76,8 @@ Finding describe_deadlock(const Program& program, const std::vector<const Cluste
         waiting += warp.finished() ? 0 : 1;
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
-          const MicroOp& op = program.code[g.pc];
-          Site site{.cta = cta.id,
-                    .warp = warp.id,
-                    .lanes = g.mask,
-                    .ptx_line = 0,
-                    .source = {},
-                    .instruction = {}};
-          if (op.instruction != nullptr) {
-            site.ptx_line = op.instruction->origin.ptx_line;
-            if (const isa::SourceLoc* loc = program.module->source(*op.instruction)) site.source = *loc;
-            site.instruction =
-                isa::print(*program.module, program.module->functions[op.function], *op.instruction);
-          }
           auto& entry = waits[{g.pc, describe(*cluster, cta, g)}];
-          if (entry.first++ == 0) entry.second = std::move(site);
+          if (entry.first++ == 0) entry.second = site_at(program, g.pc, cta.id, warp.id, g.mask);
         }
       }
     }

@@ -51,6 +51,14 @@ struct Piece {
   uint32_t bytes = 0;
 };
 
+// Adds a piece; one that follows the last becomes part of it.
+inline void append(std::vector<Piece>& pieces, const Piece& piece) {
+  if (!pieces.empty() && pieces.back().address + pieces.back().bytes == piece.address)
+    pieces.back().bytes += piece.bytes;
+  else
+    pieces.push_back(piece);
+}
+
 // Which group mechanism an asynchronous operation belongs to.
 enum class GroupKind : uint8_t { none, bulk, cp_async, wgmma };
 

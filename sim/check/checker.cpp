@@ -114,9 +114,4 @@ void Checker::finish(std::vector<Finding>& findings) {
   keys_.clear();
 }
 
-bool Checker::forced() const {
-  return coverage_.unforced_phases == 0 && !coverage_.timing_dependent_control &&
-         coverage_.incomplete.empty();
-}
-
 }  // namespace palladion::sim::check

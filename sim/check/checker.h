@@ -45,9 +45,6 @@ class Checker final : public Observer {
   void finish(std::vector<Finding>& findings) override;
 
   const Coverage& coverage() const { return coverage_; }
-  // As far as one cluster at a time can tell, every phase was forced and nothing depended on timing. Whether
-  // one run decides for all schedules is for explore/decide.h to say.
-  bool forced() const;
 
  private:
   void keep(const Reported& r);

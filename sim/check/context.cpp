@@ -4,15 +4,13 @@
 
 #include <bit>
 
-#include "isa/print.h"
 #include "sim/exec/exec.h"
+#include "sim/exec/place.h"
 
 namespace palladion::sim::check {
 namespace {
 
 enum Deed : uint8_t { loads_bulk = 1, stores_bulk = 2, loads_cp_async = 4, issues_wgmma = 8 };
-
-uint64_t warps_of(const LaunchState& launch) { return (launch.block.count() + 31) / 32; }
 
 uint64_t execution_key(uint32_t warp, uint32_t pc) { return uint64_t{warp} << 32 | pc; }
 
@@ -21,7 +19,7 @@ uint64_t execution_key(uint32_t warp, uint32_t pc) { return uint64_t{warp} << 32
 Reporter::Reporter(const RunView& run, const ClusterState& cluster)
     : run_(run),
       cluster_(cluster),
-      warps_(static_cast<uint32_t>(warps_of(*run.launch))),
+      warps_(run.launch->warps_per_cta()),
       deeds_(warps_ * run.launch->cluster.count()) {}
 
 bool Reporter::seen(const FindingKey& key) {
@@ -46,17 +44,7 @@ void Reporter::report(const FindingKey& key, Finding finding) {
 }
 
 Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& who) {
-  Site s;
-  s.cta = cluster.ctas[who.cta_rank].id;
-  s.warp = who.warp;
-  s.lanes = who.lanes;
-  const MicroOp& op = run.program->code[who.pc];
-  if (op.instruction == nullptr) return s;
-  const isa::Module& module = *run.program->module;
-  s.ptx_line = op.instruction->origin.ptx_line;
-  if (const isa::SourceLoc* loc = module.source(*op.instruction)) s.source = *loc;
-  s.instruction = isa::print(module, module.functions[op.function], *op.instruction);
-  return s;
+  return site_at(*run.program, who.pc, cluster.ctas[who.cta_rank].id, who.warp, who.lanes);
 }
 
 Site Reporter::site(const Origin& who, std::string what) const {

@@ -18,9 +18,8 @@ struct Named {
   uint64_t slice = 0;  // bytes of name[i]; 0: it has no parts
 };
 
-bool is_shared(const isa::Symbol& s) {
-  return s.kind == isa::Symbol::Kind::variable &&
-         (s.variable.space == isa::Space::shared_cta || s.variable.space == isa::Space::shared_cluster);
+bool is_shared_array(const isa::Symbol& s) {
+  return s.kind == isa::Symbol::Kind::variable && is_shared(s.variable.space);
 }
 
 uint64_t slice_of(uint64_t bytes, uint64_t leading) {
@@ -51,7 +50,7 @@ std::vector<Named> names_of(const RunView& run, uint64_t offset, uint64_t bytes)
          .slice = b.shape.empty() ? 0 : slice_of(b.bytes, static_cast<uint64_t>(b.shape[0]))});
   if (!out.empty()) return out;
   for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id)
-    if (is_shared(p.module->symbols[id])) add(of_symbol(p, id, run.launch->dynamic_shared));
+    if (is_shared_array(p.module->symbols[id])) add(of_symbol(p, id, run.launch->dynamic_shared));
   return out;
 }
 
@@ -106,7 +105,7 @@ std::vector<SharedObject> shared_objects(const RunView& run) {
   for (const isa::BufferName& b : p.module->buffers)
     out.push_back({b.name, p.symbol_address[b.symbol] + b.offset, b.bytes});
   for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id) {
-    if (!is_shared(p.module->symbols[id])) continue;
+    if (!is_shared_array(p.module->symbols[id])) continue;
     const bool named = std::ranges::any_of(p.module->buffers, [&](const auto& b) { return b.symbol == id; });
     const Named n = of_symbol(p, id, run.launch->dynamic_shared);
     if (!named) out.push_back({n.name, n.base, n.bytes});

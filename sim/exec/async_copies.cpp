@@ -6,23 +6,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "isa/print.h"
 #include "sim/exec/handlers.h"
 #include "sim/state/mbarrier.h"
 
 namespace palladion::sim {
 
 Site AsyncOrigin::site(const ClusterState& cluster) const {
-  Site s;
-  s.cta = cluster.ctas[cta_rank].id;
-  s.warp = warp;
-  s.lanes = lanes;
-  const MicroOp& op = program->code[pc];
-  if (op.instruction == nullptr) return s;
-  s.ptx_line = op.instruction->origin.ptx_line;
-  if (const isa::SourceLoc* loc = program->module->source(*op.instruction)) s.source = *loc;
-  s.instruction = isa::print(*program->module, program->module->functions[op.function], *op.instruction);
-  return s;
+  return site_at(*program, pc, cluster.ctas[cta_rank].id, warp, lanes);
 }
 
 void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/exec/exec.h"
+#include "sim/exec/place.h"
 
 namespace palladion::sim {
 
@@ -24,10 +25,7 @@ struct AsyncOrigin {
         cta_rank(static_cast<uint16_t>(x.cta->rank)),
         warp(static_cast<uint16_t>(x.warp->id)) {}
   Site site(const ClusterState& cluster) const;
-  Origin origin() const {
-    const MicroOp& op = program->code[pc];
-    return {cta_rank, warp, lanes, pc, op.instruction, op.effect};
-  }
+  Origin origin() const { return origin_at(*program, cta_rank, warp, lanes, pc); }
 };
 
 // Stops the grid because of an operation that is under way.

@@ -210,10 +210,6 @@ struct Performer {
   }
 };
 
-isa::Space space_of_lane(const Exec& x, isa::Space space, uint64_t address) {
-  return space == isa::Space::generic ? x.space_of(address) : space;
-}
-
 // Where each active lane's bytes are, and which lanes are in GMEM; false after a fault.
 struct Targets {
   uint8_t* at[32];
@@ -223,7 +219,7 @@ struct Targets {
 bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t size, Targets& t) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    const isa::Space space = space_of_lane(x, e.space, addresses[i]);
+    const isa::Space space = space_of(e.space, addresses[i]);
     if (addresses[i] % size != 0) {
       x.fault(
           "PLD3024",

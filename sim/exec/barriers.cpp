@@ -172,7 +172,7 @@ uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
     x.fault("PLD3040", fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
     return nullptr;
   }
-  if (e.space == isa::Space::generic && x.space_of(address) != isa::Space::shared_cluster) {
+  if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cluster) {
     x.fault("PLD3041", fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
     return nullptr;
   }

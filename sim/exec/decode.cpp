@@ -117,7 +117,7 @@ void Decoder::lay_out_symbols() {
     const isa::Symbol& s = module_.symbols[id];
     if (s.kind != isa::Symbol::Kind::variable || entry_params.contains(id)) continue;
     const isa::Variable& v = s.variable;
-    if (v.space == isa::Space::shared_cta || v.space == isa::Space::shared_cluster) {
+    if (is_shared(v.space)) {
       if (v.size() == 0) {
         unsized.push_back(id);
         continue;
@@ -217,7 +217,7 @@ DecodedOperand Decoder::symbol_operand(const Operand& o, int width) {
   d.width = static_cast<uint8_t>(width);
   const uint64_t value = program_->symbol_address[o.id] + static_cast<uint64_t>(o.offset);
   d.offset = static_cast<int64_t>(value);
-  if (s.variable.space == isa::Space::shared_cta || s.variable.space == isa::Space::shared_cluster) {
+  if (is_shared(s.variable.space)) {
     d.slot = initial(
         {.kind = InitialValue::Kind::shared_address, .value = value, .width = static_cast<uint8_t>(width)},
         program_->initial_values);

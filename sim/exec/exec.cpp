@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "isa/print.h"
+#include "sim/exec/place.h"
 #include "sim/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -37,12 +37,6 @@ void Exec::addresses(const DecodedOperand& o, uint64_t out[32]) const {
   }
 }
 
-isa::Space Exec::space_of(uint64_t a) const {
-  if (a - shared_window < window_size) return isa::Space::shared_cluster;
-  if (a - local_window < window_size) return isa::Space::local;
-  return isa::Space::global;
-}
-
 uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
@@ -72,7 +66,7 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
 }
 
 uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what) {
-  if (space == isa::Space::generic) space = space_of(address);
+  space = space_of(space, address);
   switch (space) {
     case isa::Space::shared_cta:
     case isa::Space::shared_cluster:
@@ -93,13 +87,8 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
 }
 
 Origin Exec::origin(uint32_t lanes_named) const {
-  const MicroOp& op = program.code[pc];
-  return {.cta_rank = static_cast<uint16_t>(cta->rank),
-          .warp = static_cast<uint16_t>(warp->id),
-          .lanes = lanes_named,
-          .pc = pc,
-          .instruction = op.instruction,
-          .effect = op.effect};
+  return origin_at(program, static_cast<uint16_t>(cta->rank), static_cast<uint16_t>(warp->id), lanes_named,
+                   pc);
 }
 
 Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
@@ -109,19 +98,7 @@ Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only
   return Step::block;
 }
 
-Site Exec::site() const {
-  Site s;
-  s.cta = cta->id;
-  s.warp = warp->id;
-  s.lanes = active;
-  const MicroOp& op = program.code[pc];
-  if (op.instruction != nullptr) {
-    s.ptx_line = op.instruction->origin.ptx_line;
-    if (const isa::SourceLoc* loc = program.module->source(*op.instruction)) s.source = *loc;
-    s.instruction = isa::print(*program.module, program.module->functions[op.function], *op.instruction);
-  }
-  return s;
-}
+Site Exec::site() const { return site_at(program, pc, cta->id, warp->id, active); }
 
 void Exec::report(Finding finding) {
   if (finding.sites.empty()) finding.sites.push_back(site());

@@ -19,11 +19,24 @@ struct LaunchState {
   uint32_t max_shared = 0;  // bytes of a CTA's window
   bool explicit_cluster = false;
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
+
+  uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
+  // Linear ids and coordinates of the grid.
+  isa::Dim3 cluster_id(uint32_t index) const {
+    const isa::Dim3 n{grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+    return {index % n.x, index / n.x % n.y, index / n.x / n.y};
+  }
+  isa::Dim3 cta_id(uint32_t cluster_index, uint32_t rank) const {
+    const isa::Dim3 c = cluster_id(cluster_index);
+    return {c.x * cluster.x + rank % cluster.x, c.y * cluster.y + rank / cluster.x % cluster.y,
+            c.z * cluster.z + rank / cluster.x / cluster.y};
+  }
 };
 
 // splitmix64's output function: 64 random bits for each value.
+inline constexpr uint64_t scramble_step = 0x9E3779B97F4A7C15ULL;
 inline uint64_t scramble(uint64_t z) {
-  z += 0x9E3779B97F4A7C15ULL;
+  z += scramble_step;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31);
@@ -73,7 +86,6 @@ struct Exec {
   uint8_t* global(uint64_t address, uint64_t size, const char* what);
   // Any space; generic addresses are told apart by window. `lane` chooses the local memory.
   uint8_t* resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what);
-  isa::Space space_of(uint64_t generic_address) const;
   // The 32-bit shared address behind a generic or shared address.
   static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
 

@@ -172,12 +172,7 @@ class ChunkLists {
 
 void WgmmaBody::list_chunks(std::vector<Piece>& pieces) const {
   const uint32_t rank = rank_ << cta_rank_shift;
-  const auto add = [&](uint32_t address) {
-    if (!pieces.empty() && pieces.back().address + pieces.back().bytes == (address | rank))
-      pieces.back().bytes += 16;
-    else
-      pieces.push_back({true, address | rank, 16});
-  };
+  const auto add = [&](uint32_t address) { append(pieces, {true, address | rank, 16}); };
   if (o_.wgmma->a_desc >= 0) for_each_chunk(source_a(), add);
   for_each_chunk(source_b(), add);
 }

@@ -12,7 +12,7 @@ bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_
   if (order == isa::Order::weak || x.at_edge) return false;
   if (space == isa::Space::global) return true;
   if (space != isa::Space::generic) return false;
-  return x.space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
+  return space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
 }
 
 void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, const uint64_t* addresses,
@@ -40,9 +40,9 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
   }
   const int first = std::countr_zero(x.active);
   if (space == isa::Space::generic) {
-    const isa::Space all = x.space_of(addresses[first]);
+    const isa::Space all = space_of(addresses[first]);
     bool same = true;
-    for (uint32_t m = x.active; m != 0; m &= m - 1) same &= x.space_of(addresses[std::countr_zero(m)]) == all;
+    for (uint32_t m = x.active; m != 0; m &= m - 1) same &= space_of(addresses[std::countr_zero(m)]) == all;
     if (same) space = all;
   }
   if (space == isa::Space::param && addresses[first] < local_window) {  // the kernel's own parameters
@@ -240,7 +240,7 @@ Step exec_is_space(Exec& x, const MicroOp& op) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(op.operands[e.address], i);
-    const isa::Space s = x.space_of(a);
+    const isa::Space s = space_of(a);
     bool is = s == e.space;
     if (e.space == isa::Space::shared_cta)
       is = s == isa::Space::shared_cluster && static_cast<uint32_t>(a) >> cta_rank_shift == x.cta->rank;

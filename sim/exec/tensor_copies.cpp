@@ -53,7 +53,7 @@ namespace {
 // offsets into the kernel's parameters: the operand was the parameter's name.
 const uint8_t* map_bytes(Exec& x, uint64_t address) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
-  if (x.space_of(address) != isa::Space::global) {
+  if (space_of(address) != isa::Space::global) {
     x.fault(
         "PLD3091",
         fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory",

@@ -20,13 +20,6 @@ LayoutTag layout_of(isa::Swizzle s) {
   }
 }
 
-void append(std::vector<Piece>& pieces, Piece piece) {
-  if (!pieces.empty() && pieces.back().address + pieces.back().bytes == piece.address)
-    pieces.back().bytes += piece.bytes;
-  else
-    pieces.push_back(piece);
-}
-
 }  // namespace
 
 TilePieces::TilePieces(const TileMove& move)

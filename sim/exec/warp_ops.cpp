@@ -329,7 +329,7 @@ uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int la
                                    what, a & shared_offset_mask));
     return nullptr;
   }
-  if (space == isa::Space::generic && x.space_of(a) != isa::Space::shared_cluster) {
+  if (space == isa::Space::generic && space_of(a) != isa::Space::shared_cluster) {
     x.fault("PLD3063", fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
     return nullptr;
   }

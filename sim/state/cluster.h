@@ -25,6 +25,20 @@ inline constexpr uint64_t shared_window = 0x0100'0000'0000;
 inline constexpr uint64_t local_window = 0x0200'0000'0000;
 inline constexpr uint64_t window_size = 0x0100'0000'0000;
 
+constexpr bool is_shared(isa::Space s) {
+  return s == isa::Space::shared_cta || s == isa::Space::shared_cluster;
+}
+// Where a generic address points.
+constexpr isa::Space space_of(uint64_t generic_address) {
+  if (generic_address - shared_window < window_size) return isa::Space::shared_cluster;
+  if (generic_address - local_window < window_size) return isa::Space::local;
+  return isa::Space::global;
+}
+// Where an address points that an instruction of the space `stated` names.
+constexpr isa::Space space_of(isa::Space stated, uint64_t address) {
+  return stated == isa::Space::generic ? space_of(address) : stated;
+}
+
 // Why a lane group stands still.
 struct Wait {
   enum class Kind : uint8_t {

@@ -14,10 +14,9 @@ constexpr uint32_t idle_rounds = 64;              // rounds of nothing but polli
 
 // splitmix64: the schedule's own generator, one state a cluster.
 uint64_t next_random(uint64_t& state) {
-  uint64_t z = (state += 0x9E3779B97F4A7C15ULL);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
+  const uint64_t value = scramble(state);
+  state += scramble_step;
+  return value;
 }
 
 bool can_merge(const LaneGroup& a, const LaneGroup& b) {
@@ -178,25 +177,20 @@ int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool pol
 }
 
 void start_cluster(const RunContext& c, ClusterState& cluster) {
-  const isa::Dim3& block = c.launch.block;
-  const isa::Dim3& shape = c.launch.cluster;
   cluster.memory = &c.memory;
   cluster.random = c.schedule.seed * 0x2545F4914F6CDD1DULL + cluster.index;
-  const isa::Dim3 clusters{c.launch.grid.x / shape.x, c.launch.grid.y / shape.y, c.launch.grid.z / shape.z};
-  cluster.id = {cluster.index % clusters.x, cluster.index / clusters.x % clusters.y,
-                cluster.index / clusters.x / clusters.y};
-  const auto count = static_cast<uint32_t>(shape.count());
-  const auto threads = static_cast<uint32_t>(block.count());
+  cluster.id = c.launch.cluster_id(cluster.index);
+  const auto count = static_cast<uint32_t>(c.launch.cluster.count());
+  const auto threads = static_cast<uint32_t>(c.launch.block.count());
   cluster.ctas.resize(count);
   for (uint32_t rank = 0; rank < count; ++rank) {
     CtaState& cta = cluster.ctas[rank];
     cta.rank = rank;
     cta.sm = (cluster.index * count + rank) % c.launch.sm_count;
-    cta.id = {cluster.id.x * shape.x + rank % shape.x, cluster.id.y * shape.y + rank / shape.x % shape.y,
-              cluster.id.z * shape.z + rank / shape.x / shape.y};
+    cta.id = c.launch.cta_id(cluster.index, rank);
     cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
     cta.threads = cta.alive_threads = threads;
-    cta.warps.resize((threads + 31) / 32);
+    cta.warps.resize(c.launch.warps_per_cta());
     for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);
   }
   if (c.observer == nullptr) return;

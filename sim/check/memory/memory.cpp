@@ -6,23 +6,6 @@
 namespace palladion::sim::check {
 namespace {
 
-enum class Where : uint8_t { shared, global, elsewhere };
-
-Where where(isa::Space space, uint64_t address) {
-  switch (space) {
-    case isa::Space::shared_cta:
-    case isa::Space::shared_cluster:
-      return Where::shared;
-    case isa::Space::global:
-      return Where::global;
-    case isa::Space::generic:
-      if (address - shared_window < window_size) return Where::shared;
-      return address - local_window < window_size ? Where::elsewhere : Where::global;
-    default:
-      return Where::elsewhere;
-  }
-}
-
 bool is_strong(isa::Order o) { return o != isa::Order::weak; }
 
 uint8_t flags_of(const Access& a) {
@@ -94,26 +77,19 @@ void MemoryChecks::for_each_run(const Access& a, uint32_t lanes, Emit&& emit) {
   emit(start, bytes, run_lane, size);
 }
 
-void MemoryChecks::touch_shared(Detector& detector, uint64_t address, uint64_t bytes, uint32_t lane,
-                                uint32_t size_log2) {
+void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2) {
   const auto a = static_cast<uint32_t>(address);
   SharedShadow& shadow = shared_[a >> cta_rank_shift];
-  const uint64_t begin = a & shared_offset_mask, end = begin + bytes;
-  if (size_log2 == every_lane && (begin | bytes) % granule == 0 && end / granule <= shadow.size()) {
-    detector.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
+  const uint64_t begin = a & shared_offset_mask, rank = a & ~shared_offset_mask;
+  if (size_log2 == every_lane && (begin | bytes) % granule == 0 && shadow.contains(begin + bytes - 1)) {
+    detector_.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
     return;
   }
-  for (uint64_t g = begin / granule * granule; g < end; g += granule) {
-    if (!shadow.contains(g)) return;
-    const uint64_t from = std::max(g, begin), to = std::min(g + granule, end);
-    // The lane that would have touched the granule's byte 0.
-    const uint32_t shift = size_log2 == every_lane ? 31 : size_log2;
-    const auto zero = size_log2 == every_lane
-                          ? 0U
-                          : static_cast<uint32_t>(lane + (static_cast<int64_t>(g - begin) >> shift)) & 31;
-    detector.touch(shadow.cell(g), (a & ~shared_offset_mask) | g, static_cast<uint32_t>(from - g),
-                   static_cast<uint32_t>(to - from), size_log2 << 5 | zero);
-  }
+  for_each_granule(begin, bytes, size_log2, lane,
+                   [&](uint64_t at, uint32_t first, uint32_t count, uint32_t pattern) {
+                     if (shadow.contains(at))
+                       detector_.touch(shadow.cell(at), rank | at, first, count, pattern);
+                   });
 }
 
 Actor MemoryChecks::actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const {
@@ -162,32 +138,20 @@ void MemoryChecks::collect_records() {
 void MemoryChecks::accessed(const Origin& who, const Access& a) {
   ++accesses_;
   uint32_t shared = 0, global = 0;
-  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const Where w = where(a.space, a.addresses[lane]);
-    if (w == Where::shared) shared |= 1U << lane;
-    if (w == Where::global) global |= 1U << lane;
-    if (a.space != isa::Space::generic) {  // all lanes alike
-      shared = w == Where::shared ? a.lanes : 0;
-      global = w == Where::global ? a.lanes : 0;
-      break;
-    }
+  if (a.space != isa::Space::generic) {
+    shared = is_shared(a.space) ? a.lanes : 0;
+    global = a.space == isa::Space::global ? a.lanes : 0;
   }
-  const uint32_t warp = order_.index(who);
+  for (uint32_t m = a.space == isa::Space::generic ? a.lanes : 0; m != 0; m &= m - 1) {
+    const isa::Space space = space_of(a.addresses[std::countr_zero(m)]);
+    if (is_shared(space)) shared |= m & (0 - m);
+    if (space == isa::Space::global) global |= m & (0 - m);
+  }
   // Lanes that know different things are judged apart.
-  for (uint32_t left = shared | global; left != 0;) {
-    const auto first = static_cast<uint32_t>(std::countr_zero(left));
-    uint32_t same = left;
-    if (!order_.uniform(warp)) {
-      same = 0;
-      for (uint32_t m = left; m != 0; m &= m - 1)
-        if (&order_.view(warp, static_cast<uint32_t>(std::countr_zero(m))) == &order_.view(warp, first))
-          same |= m & (0 - m);
-    }
-    left &= ~same;
-    if ((same & shared) != 0) access_shared(who, a, same & shared);
-    if ((same & global) != 0) access_global(who, a, same & global);
-  }
+  order_.for_each_view(order_.index(who), shared | global, [&](const ViewRef&, uint32_t lanes) {
+    if ((lanes & shared) != 0) access_shared(who, a, lanes & shared);
+    if ((lanes & global) != 0) access_global(who, a, lanes & global);
+  });
 }
 
 void MemoryChecks::access_shared(const Origin& who, const Access& a, uint32_t lanes) {
@@ -200,7 +164,7 @@ void MemoryChecks::access_shared(const Origin& who, const Access& a, uint32_t la
   actor.record = generic_record(who, a, lanes);
   detector_.begin(actor, false);
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
-    touch_shared(detector_, address, bytes, lane, size);
+    touch_shared(address, bytes, lane, size);
   });
   detector_.end();
 }
@@ -293,10 +257,10 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
       detector_.begin(o.actor, false);
     }
     if (o.op->lane_exact) {
-      touch_shared(detector_, p.address, p.bytes, static_cast<uint32_t>(std::countr_zero(lanes)), 4);
+      touch_shared(p.address, p.bytes, static_cast<uint32_t>(std::countr_zero(lanes)), 4);
       lanes &= lanes - 1;
     } else {
-      touch_shared(detector_, p.address, p.bytes, 0, every_lane);
+      touch_shared(p.address, p.bytes, 0, every_lane);
     }
   }
   detector_.end();
@@ -331,7 +295,7 @@ void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::sha
     aim(o, Reach::shared_async, true, Record::fill);
     operate_shared(o, e.fills);
   }
-  const bool has_map = e.tensor_map != 0 && where(isa::Space::generic, e.tensor_map) == Where::global &&
+  const bool has_map = e.tensor_map != 0 && space_of(e.tensor_map) == isa::Space::global &&
                        context_.run.memory->lookup(e.tensor_map) != nullptr;
   if (!has_map) return;
   aim(o, Reach::tensormap, false, Record::tensormap);
@@ -362,88 +326,8 @@ void MemoryChecks::mbarrier(const Origin& who, const MbarrierEvent& e) {
   if (e.action == A::init) records_[actor.record].flags |= Record::barrier;
   last_[order_.index(who)] = {};
   detector_.begin(actor, false);
-  touch_shared(detector_, e.address, 8, static_cast<uint32_t>(std::countr_zero(e.lanes)), 3);
+  touch_shared(e.address, 8, static_cast<uint32_t>(std::countr_zero(e.lanes)), 3);
   detector_.end();
-}
-
-// --- all clusters ---------------------------------------------------------------------------------
-template <class Visit>
-void GlobalMemoryChecks::for_each_granule(const GlobalTouch& t, Visit&& visit) {
-  const uint32_t size = t.pattern >> 5, lane = t.pattern & 31;
-  uint64_t begin = t.address;
-  for (uint32_t i = 0; i < t.count; ++i, begin += t.stride) {
-    const uint64_t end = begin + t.bytes;
-    for (uint64_t g = begin / granule * granule; g < end; g += granule) {
-      const uint64_t from = std::max(g, begin), to = std::min(g + granule, end);
-      const uint32_t zero =
-          size == every_lane ? 0
-                             : static_cast<uint32_t>(lane + (static_cast<int64_t>(g - begin) >> size)) & 31;
-      visit(g, static_cast<uint32_t>(from - g), static_cast<uint32_t>(to - from), size << 5 | zero);
-    }
-  }
-}
-
-void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
-  for_each_granule(t, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
-    detector.touch(shadow_.cell(g), g, first, count, pattern);
-  });
-}
-
-// Reads from before the first write: nothing to check them against, but the write will be.
-void GlobalMemoryChecks::materialise(Area& area) {
-  area.written = true;
-  for (Deferred& d : area.reads) {
-    const Ref record = records_.add(d.record) << 8;
-    for_each_granule(d.touch, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
-      Cell& c = shadow_.cell(g);
-      if (count != granule && !c.split()) pool_.split(c);
-      if (!c.split()) return pool_.add_read(c, record | pattern);
-      for (uint32_t b = first; b < first + count; ++b) pool_.add_read(pool_.block(c)[b], record | pattern);
-    });
-  }
-  area.reads = {};
-}
-
-void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
-  constexpr size_t most_records = 1U << 23, most_deferred = 1U << 23;
-  Detector detector(pool_, records_, sink);
-  for (GlobalAccess& g : log.accesses) {
-    uint32_t record = 0;
-    bool defined = true;
-    for (uint32_t i = 0; i < g.touches; ++i) {
-      const GlobalTouch& t = log.touches[g.first_touch + i];
-      const Allocation* allocation = memory_.lookup(t.address);
-      if (allocation == nullptr) continue;
-      Area& area = areas_[allocation->base];
-      if (!g.actor.writes && !area.written && !allocation->undefined) {
-        if (area.reads.size() < most_deferred)
-          area.reads.push_back({g.record, t});
-        else
-          overflowed_ = true;
-        continue;
-      }
-      if (g.actor.writes && !area.written) materialise(area);
-      if (record != 0 && allocation->undefined == defined) {
-        detector.end();
-        detector.begin(g.actor, defined = !allocation->undefined);
-      }
-      if (record == 0) {
-        if (records_.size() >= most_records)
-          records_.collect(
-              [&](auto&& visit) { shadow_.for_each_cell([&](Cell& c) { pool_.for_each_ref(c, visit); }); });
-        if (records_.size() >= most_records) {
-          overflowed_ = true;
-          break;
-        }
-        g.actor.record = record = records_.add(g.record);
-        g.actor.view = g.view.get();
-        detector.begin(g.actor, defined = !allocation->undefined);
-      }
-      judge_touch(detector, t);
-    }
-    if (record != 0) detector.end();
-  }
-  log.clear();
 }
 
 }  // namespace palladion::sim::check

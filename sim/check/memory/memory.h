@@ -1,69 +1,10 @@
 #pragma once
 // The memory of one cluster under watch: every access meets the shadow memory. Shared memory is judged at
 // once, global memory between quanta, because other clusters touch it too.
-#include <map>
-
 #include "sim/check/context.h"
-#include "sim/check/memory/races.h"
+#include "sim/check/memory/global_memory.h"
 
 namespace palladion::sim::check {
-
-// Bytes of GMEM that one access touches: `count` runs of `bytes`, `stride` apart.
-struct GlobalTouch {
-  uint64_t address = 0;
-  uint32_t bytes = 0, count = 1;
-  uint64_t stride = 0;
-  uint8_t pattern = every_lane << 5;
-};
-
-// An access of GMEM that waits for the quantum's edge.
-struct GlobalAccess {
-  Record record;
-  ViewRef view;
-  Actor actor;  // without view and record
-  uint32_t first_touch = 0, touches = 0;
-};
-
-struct GlobalLog {
-  std::vector<GlobalAccess> accesses;
-  std::vector<GlobalTouch> touches;
-  void clear() {
-    accesses.clear();
-    touches.clear();
-  }
-};
-
-// The shadow of GMEM, shared by all clusters of a run; used between quanta, by one thread.
-class GlobalMemoryChecks {
- public:
-  explicit GlobalMemoryChecks(const GlobalMemory& memory) : memory_(memory) {}
-  // Judges what a cluster did since the last edge.
-  void judge(GlobalLog& log, ConflictSink& sink);
-  const Records& records() const { return records_; }
-  bool overflowed() const { return overflowed_; }
-
- private:
-  // Reads of an allocation that nobody writes are only remembered.
-  struct Deferred {
-    Record record;
-    GlobalTouch touch;
-  };
-  struct Area {
-    bool written = false;
-    std::vector<Deferred> reads;
-  };
-  template <class Visit>
-  static void for_each_granule(const GlobalTouch& t, Visit&& visit);
-  void materialise(Area& area);
-  void judge_touch(Detector& detector, const GlobalTouch& t);
-
-  const GlobalMemory& memory_;
-  GlobalShadow shadow_;
-  CellPool pool_;
-  Records records_;
-  std::map<uint64_t, Area> areas_;  // by the allocation's base
-  bool overflowed_ = false;
-};
 
 // One cluster's accesses. Calls come with the observer's events, after happens-before has seen them.
 class MemoryChecks {
@@ -82,7 +23,7 @@ class MemoryChecks {
   // Runs of bytes that consecutive lanes touch, as granules see them.
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
-  void touch_shared(Detector& detector, uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
+  void touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
   Actor actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const;
   void access_shared(const Origin& who, const Access& a, uint32_t lanes);
   void access_global(const Origin& who, const Access& a, uint32_t lanes);

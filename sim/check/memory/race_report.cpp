@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "isa/print.h"
 #include "sim/check/memory/race_kinds.h"
 #include "sim/exec/exec.h"
+#include "sim/exec/place.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -16,14 +16,6 @@ std::string_view verb(const Record& r, bool wrote) {
   if (r.async) return wrote ? "writes, asynchronously" : "reads, asynchronously";
   if ((r.flags & Record::atomic) != 0) return "reads and writes, atomically";
   return wrote ? "writes" : "reads";
-}
-
-isa::Dim3 cta_id(const LaunchState& l, uint32_t cluster, uint32_t rank) {
-  const isa::Dim3 clusters{l.grid.x / l.cluster.x, l.grid.y / l.cluster.y, l.grid.z / l.cluster.z};
-  const isa::Dim3 c{cluster % clusters.x, cluster / clusters.x % clusters.y,
-                    cluster / clusters.x / clusters.y};
-  return {c.x * l.cluster.x + rank % l.cluster.x, c.y * l.cluster.y + rank / l.cluster.x % l.cluster.y,
-          c.z * l.cluster.z + rank / l.cluster.x / l.cluster.y};
 }
 
 const isa::Effect* effect_at(const Program& program, uint32_t pc) {
@@ -41,22 +33,17 @@ Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& 
   Site s = here ? x.reporter.site(who, std::move(what)) : plain_site(x.run, x.cluster, who);
   if (!here) {
     s.what = std::move(what);
-    s.cta = cta_id(*x.run.launch, r.cluster, who.cta_rank);
+    s.cta = x.run.launch->cta_id(r.cluster, who.cta_rank);
   }
   s.occurrence = r.async ? r.async->occurrence : 0;
   return s;
 }
 
 std::string at_line(const ClusterContext& x, uint32_t pc) {
-  const MicroOp& op = x.run.program->code[pc];
-  if (op.instruction == nullptr) return "an instruction";
-  const isa::Module& module = *x.run.program->module;
-  const std::string text = isa::print(module, module.functions[op.function], *op.instruction);
-  if (const isa::SourceLoc* loc = module.source(*op.instruction); loc != nullptr && loc->known())
-    return fmt::format("{} ({}:{})", text, loc->file, loc->line);
-  return op.instruction->origin.ptx_line == 0
-             ? text
-             : fmt::format("{} (PTX line {})", text, op.instruction->origin.ptx_line);
+  const Site s = site_at(*x.run.program, pc, {}, 0, 0);
+  if (s.instruction.empty()) return "an instruction";
+  if (s.source.known()) return fmt::format("{} ({}:{})", s.instruction, s.source.file, s.source.line);
+  return s.ptx_line == 0 ? s.instruction : fmt::format("{} (PTX line {})", s.instruction, s.ptx_line);
 }
 
 size_t names_at(const ClusterContext& x, uint64_t address) {

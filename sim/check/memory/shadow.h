@@ -1,6 +1,7 @@
 #pragma once
 // Shadow memory: for every byte who wrote it last and who has read it since. One cell covers 16 bytes
 // while they share their history; it is split into bytes when they do not.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -62,12 +63,27 @@ class CellPool {
   std::vector<uint32_t> free_blocks_, free_lists_;
 };
 
+// Calls visit(granule's address, first byte, count, pattern) for each granule of a run of bytes that lanes
+// touch one behind the other, 2^size_log2 bytes each, from `lane` on; or all lanes all of it (every_lane).
+template <class Visit>
+void for_each_granule(uint64_t begin, uint64_t bytes, uint32_t size_log2, uint32_t lane, Visit&& visit) {
+  const uint64_t end = begin + bytes;
+  for (uint64_t at = begin / granule * granule; at < end; at += granule) {
+    const uint64_t from = std::max(at, begin), to = std::min(at + granule, end);
+    // The lane that touched the granule's byte 0, or would have.
+    const auto zero =
+        size_log2 == every_lane
+            ? 0U
+            : static_cast<uint32_t>(lane + (static_cast<int64_t>(at - begin) >> size_log2)) & 31;
+    visit(at, static_cast<uint32_t>(from - at), static_cast<uint32_t>(to - from), size_log2 << 5 | zero);
+  }
+}
+
 // Cells of one CTA's shared memory.
 class SharedShadow {
  public:
   explicit SharedShadow(size_t bytes) : cells_((bytes + granule - 1) / granule) {}
   Cell& cell(uint64_t address) { return cells_[address / granule]; }
-  size_t size() const { return cells_.size(); }
   bool contains(uint64_t address) const { return address / granule < cells_.size(); }
   template <class Visit>
   void for_each_cell(Visit&& visit) {

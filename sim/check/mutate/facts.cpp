@@ -30,13 +30,10 @@ struct Pending {
 
 // One name for each byte that threads may share, whatever the window through which it is seen.
 constexpr uint64_t shared_bytes = 1ULL << 63;
-std::optional<uint64_t> byte_of(isa::Space space, uint64_t address) {
-  const bool generic = space == isa::Space::generic;
-  if (space == isa::Space::shared_cta || space == isa::Space::shared_cluster ||
-      (generic && address - shared_window < window_size))
-    return shared_bytes + uint32_t(address);
-  if (space == isa::Space::global || (generic && address - local_window >= window_size)) return address;
-  return std::nullopt;
+std::optional<uint64_t> byte_of(isa::Space stated, uint64_t address) {
+  const isa::Space space = space_of(stated, address);
+  if (is_shared(space)) return shared_bytes + uint32_t(address);
+  return space == isa::Space::global ? std::optional(address) : std::nullopt;
 }
 
 struct Awaited {

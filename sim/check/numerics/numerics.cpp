@@ -23,7 +23,7 @@ size_t saved_bytes(const NumericsAnalysis::Watched& w) {
 Numerics::Numerics(const ClusterContext& context, const NumericsAnalysis& analysis)
     : context_(context),
       analysis_(analysis),
-      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)),
+      warps_(context.run.launch->warps_per_cta()),
       done_(context.run.program->code.size()),
       nan_found_(warps_ * context.run.launch->cluster.count()) {}
 

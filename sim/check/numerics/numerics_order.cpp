@@ -31,11 +31,7 @@ bool tensor_of_floats(const GlobalMemory& memory, uint64_t map) {
   return decoded && is_float(decoded->data_type);
 }
 
-bool is_shared(isa::Space s) { return s == isa::Space::shared_cta || s == isa::Space::shared_cluster; }
-
-bool in_shared_window(uint64_t address) {
-  return address >= shared_window && address < shared_window + window_size;
-}
+bool in_shared_window(uint64_t address) { return is_shared(space_of(address)); }
 
 }  // namespace
 

@@ -35,15 +35,13 @@ HappensBefore::HappensBefore(const ClusterState& cluster, Locations& global)
 // --- views ----------------------------------------------------------------------------------------
 std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
   WarpViews& w = warps_[warp];
-  auto out = std::make_shared<View>(*w.view(static_cast<uint32_t>(std::countr_zero(lanes))));
-  if (w.split != nullptr) {
-    const View* last = nullptr;
-    for (uint32_t m = lanes; m != 0; m &= m - 1) {
-      const View* v = (*w.split)[static_cast<size_t>(std::countr_zero(m))].get();
-      if (v != last) out->join(*v);
-      last = v;
-    }
-  }
+  std::shared_ptr<View> out;
+  for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) {
+    if (out == nullptr)
+      out = std::make_shared<View>(*view);
+    else
+      out->join(*view);
+  });
   const auto times_of = [&](uint32_t lane) {
     Times t{};
     for (size_t r = 0; r < reach_count; ++r) t[r] = w.own[r][lane];
@@ -67,10 +65,10 @@ std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint
   return out;
 }
 
-void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to) {
+void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& to) {
   WarpViews& w = warps_[warp];
   if (lanes == w.initial) {
-    w.all = std::move(to);
+    w.all = to;
     w.split.reset();
     return;
   }
@@ -78,28 +76,16 @@ void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& from,
     w.split = std::make_unique<std::array<ViewRef, 32>>();
     w.split->fill(w.all);
   }
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    ViewRef& v = (*w.split)[static_cast<size_t>(std::countr_zero(m))];
-    if (from == nullptr || v == from) v = to;
-  }
+  for (uint32_t m = lanes; m != 0; m &= m - 1) (*w.split)[static_cast<size_t>(std::countr_zero(m))] = to;
 }
 
 void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict) {
-  WarpViews& w = warps_[warp];
-  for (uint32_t left = lanes; left != 0;) {
-    const ViewRef old = w.view(static_cast<uint32_t>(std::countr_zero(left)));
-    uint32_t same = left;
-    if (w.split != nullptr) {
-      same = 0;
-      for (uint32_t m = left; m != 0; m &= m - 1)
-        if ((*w.split)[static_cast<size_t>(std::countr_zero(m))] == old) same |= m & (0 - m);
-    }
-    left &= ~same;
-    if (!old->would_learn(what, strict)) continue;
+  for_each_view(warp, lanes, [&](const ViewRef& old, uint32_t same) {
+    if (!old->would_learn(what, strict)) return;
     auto joined = std::make_shared<View>(*old);
     joined->join(what, strict);
-    set_view(warp, same, nullptr, std::move(joined));
-  }
+    set_view(warp, same, joined);
+  });
 }
 
 // The strict part goes along when both scopes include both ends (PTX, "Scope", "Morally strong operations").
@@ -126,23 +112,14 @@ Point HappensBefore::now(const Origin& who) const {
   return {static_cast<uint16_t>(w), who.lanes, warps_[w].time};
 }
 
-bool HappensBefore::before(const Point& p, const View& view) const {
-  return view.knows_any(Reach::generic, cluster_, p.warp, p.lanes, p.time);
-}
-
 bool HappensBefore::before(const Point& p, const Origin& who) const {
   const uint32_t w = index(who);
   for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     if (p.warp == w && (p.lanes >> lane & 1) != 0) continue;
-    if (!before(p, view(w, lane))) return false;
+    if (!view(w, lane).knows_any(Reach::generic, cluster_, p.warp, p.lanes, p.time)) return false;
   }
   return true;
-}
-
-ViewRef HappensBefore::knowledge(const Origin& who) const {
-  // The lanes' own past belongs to what they know; releasing it moves the warp's time, nothing else.
-  return const_cast<HappensBefore*>(this)->release(index(who), who.lanes, who.pc);
 }
 
 bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& who) const {
@@ -181,17 +158,12 @@ void HappensBefore::fenced(const Origin& who) {
   if (f->to == isa::Proxy::async && f->window != isa::Space::shared_cta &&
       f->window != isa::Space::shared_cluster)
     to.push_back(Reach::global_async);
-  for (uint32_t left = who.lanes; left != 0;) {
-    const ViewRef old = w.view(static_cast<uint32_t>(std::countr_zero(left)));
-    uint32_t same = 0;
-    for (uint32_t m = left; m != 0; m &= m - 1)
-      if (w.view(static_cast<uint32_t>(std::countr_zero(m))) == old) same |= m & (0 - m);
-    left &= ~same;
+  for_each_view(warp, who.lanes, [&](const ViewRef& old, uint32_t same) {
     auto fenced = std::make_shared<View>(*old);
     bool news = false;
     for (const Reach r : to) news |= fenced->fence(r);
-    if (news) set_view(warp, same, nullptr, std::move(fenced));
-  }
+    if (news) set_view(warp, same, fenced);
+  });
   for (const Reach r : to)
     for (uint32_t m = who.lanes; m != 0; m &= m - 1)
       w.own[static_cast<size_t>(r)][static_cast<size_t>(std::countr_zero(m))] = w.time;
@@ -220,7 +192,7 @@ void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
 void HappensBefore::warp_synced(const Origin& who) {
   const uint32_t warp = index(who);
   const ViewRef all = release(warp, who.lanes, who.pc);
-  set_view(warp, who.lanes, nullptr, all);
+  set_view(warp, who.lanes, all);
 }
 
 // --- barriers -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // The views of a cluster's lanes and how they grow: barriers, mbarriers, fences, atomics, groups. The
 // table of edges is README.md's; there are no others.
 #include <array>
+#include <bit>
 #include <deque>
 #include <map>
 #include <unordered_map>
@@ -48,7 +49,20 @@ class HappensBefore final : public OrderQueries {
   const View& view(uint32_t warp, uint32_t lane) const { return *warps_[warp].view(lane); }
   ViewRef view_ref(uint32_t warp, uint32_t lane) const { return warps_[warp].view(lane); }
   ViewRef nothing() const { return empty(); }
-  bool uniform(uint32_t warp) const { return warps_[warp].split == nullptr; }
+  // Calls visit(view, those of the lanes whose view it is) for each view among them.
+  template <class Visit>
+  void for_each_view(uint32_t warp, uint32_t lanes, Visit&& visit) const {
+    const WarpViews& w = warps_[warp];
+    if (w.split == nullptr) return visit(ViewRef(w.all), lanes);
+    for (uint32_t left = lanes; left != 0;) {
+      const ViewRef view = (*w.split)[static_cast<size_t>(std::countr_zero(left))];
+      uint32_t same = 0;
+      for (uint32_t m = left; m != 0; m &= m - 1)
+        if ((*w.split)[static_cast<size_t>(std::countr_zero(m))] == view) same |= m & (0 - m);
+      left &= ~same;
+      visit(view, same);
+    }
+  }
   // Up to when the lane's own accesses are ordered before its asynchronous ones.
   uint32_t own(Reach reach, uint32_t warp, uint32_t lane) const {
     return warps_[warp].own[static_cast<size_t>(reach)][lane];
@@ -66,8 +80,6 @@ class HappensBefore final : public OrderQueries {
 
   Point now(const Origin& who) const override;
   bool before(const Point& p, const Origin& who) const override;
-  bool before(const Point& p, const View& view) const override;
-  ViewRef knowledge(const Origin& who) const override;
 
   // --- events ---
   void fenced(const Origin& who);
@@ -141,7 +153,7 @@ class HappensBefore final : public OrderQueries {
   std::shared_ptr<View> release(uint32_t warp, uint32_t lanes, uint32_t pc);
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
-  void set_view(uint32_t warp, uint32_t lanes, const ViewRef& from, ViewRef to);
+  void set_view(uint32_t warp, uint32_t lanes, const ViewRef& to);
   void publish_seen(const Origin& who);
   void publish(AsyncRecord& op, const Origin& who, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);

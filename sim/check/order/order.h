@@ -32,10 +32,6 @@ class OrderQueries {
   // True when what the lanes of `p` did up to then happens before what comes next in any lane of `who`.
   // (Several lanes at a point: it is enough that one of them is known, they did it together.)
   virtual bool before(const Point& p, const Origin& who) const = 0;
-  // The same for a view that was kept.
-  virtual bool before(const Point& p, const View& view) const = 0;
-  // What the lanes of `who` know now; to be kept for later questions.
-  virtual ViewRef knowledge(const Origin& who) const = 0;
 };
 
 }  // namespace palladion::sim::check

@@ -6,7 +6,7 @@ namespace palladion::sim::check {
 
 Ledger::Ledger(const ClusterContext& context)
     : context_(context),
-      causality_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32),
+      causality_(context.run.launch->warps_per_cta(),
                  static_cast<uint32_t>(context.run.launch->cluster.count())),
       protocol_{context_, causality_},
       mbarriers_(protocol_),

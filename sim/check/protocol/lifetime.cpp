@@ -15,11 +15,10 @@ Lifetime::Lifetime(const Protocol& protocol)
 // --- accesses of other CTAs -----------------------------------------------------------------------
 void Lifetime::accessed(const Origin& who, const Access& a) {
   if (p_.cluster().ctas.size() == 1) return;
-  const bool generic = a.space == isa::Space::generic;
-  if (!generic && a.space != isa::Space::shared_cta && a.space != isa::Space::shared_cluster) return;
+  if (a.space != isa::Space::generic && !is_shared(a.space)) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t address = a.addresses[std::countr_zero(m)];
-    if (generic && address - shared_window >= window_size) continue;
+    if (!is_shared(space_of(a.space, address))) continue;
     use(who, static_cast<uint32_t>(address), a.kind == Access::Kind::read ? "reads" : "writes");
   }
 }

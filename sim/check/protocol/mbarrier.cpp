@@ -302,11 +302,10 @@ void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, con
 
 void MbarrierLedger::accessed(const Origin& who, const Access& a) {
   if (a.kind == Access::Kind::read || lowest_ > highest_) return;
-  const bool generic = a.space == isa::Space::generic;
-  if (!generic && a.space != isa::Space::shared_cta && a.space != isa::Space::shared_cluster) return;
+  if (a.space != isa::Space::generic && !is_shared(a.space)) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t whole = a.addresses[std::countr_zero(m)];
-    if (generic && whole - shared_window >= window_size) continue;
+    if (!is_shared(space_of(a.space, whole))) continue;
     const auto address = static_cast<uint32_t>(whole);
     const uint32_t offset = address & shared_offset_mask;
     if (offset + a.size > lowest_ && offset < highest_ + 8)

@@ -38,9 +38,7 @@ Words words(Sink sink) {
 }  // namespace
 
 UnwrittenRegisters::UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis)
-    : context_(context),
-      analysis_(analysis),
-      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)) {}
+    : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}
 
 UnwrittenRegisters::Lanes& UnwrittenRegisters::lanes_of(const Origin& who) {
   if (unwritten_.empty()) unwritten_.resize(context_.cluster.ctas.size() * warps_);

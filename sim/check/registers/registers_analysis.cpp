@@ -86,16 +86,6 @@ uint32_t address_lanes(const MicroOp& op) {
   return ~0U;
 }
 
-bool join_any(FlowState& into, const FlowState& from) {
-  bool changed = false;
-  for (size_t i = 0; i < into.size(); ++i) {
-    if (from[i] == 0 || into[i] != 0) continue;
-    into[i] = 1;
-    changed = true;
-  }
-  return changed;
-}
-
 // What the instruction leaves: 1 when its destinations may be unwritten because its sources may be.
 bool passes_on(const Program& program, const MicroOp& op, const FlowState& unwritten, uint32_t base) {
   if (rule_of(op) == Rule::ends) return false;

@@ -29,14 +29,4 @@ bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma) {
   return !scale.is(isa::Operand::Kind::imm) || scale.bits != 0;
 }
 
-Origin origin_at(const Program& program, uint16_t cta_rank, uint16_t warp, uint32_t lanes, uint32_t pc) {
-  const MicroOp& op = program.code[pc];
-  return {.cta_rank = cta_rank,
-          .warp = warp,
-          .lanes = lanes,
-          .pc = pc,
-          .instruction = op.instruction,
-          .effect = op.effect};
-}
-
 }  // namespace palladion::sim::check

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/exec/program.h"
+#include "sim/exec/place.h"
 
 namespace palladion::sim::check {
 
@@ -19,8 +19,6 @@ struct RegisterUse {
 std::string register_name(const Program& program, uint32_t reg);
 // True when a wgmma takes its accumulators as they are: its scale-d is no immediate zero.
 bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma);
-// The origin of what a warp executed earlier.
-Origin origin_at(const Program& program, uint16_t cta_rank, uint16_t warp, uint32_t lanes, uint32_t pc);
 
 namespace detail {
 template <class Visit>

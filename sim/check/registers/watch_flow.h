@@ -2,6 +2,7 @@
 // Dataflow over a function's control-flow graph, until nothing changes. A state is one byte a register.
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "isa/cfg.h"
@@ -10,6 +11,27 @@ namespace palladion::sim::check {
 
 using FlowState = std::vector<uint8_t>;
 
+namespace detail {
+// `at` holds what is known where each block is entered; `next(block)` are those that its end flows into.
+template <class Next, class Join, class Transfer>
+void flow(const isa::Cfg& cfg, std::vector<FlowState>& at, std::deque<uint32_t> work, Next&& next,
+          Join&& join, Transfer&& transfer) {
+  std::vector<bool> queued(at.size(), true);
+  while (!work.empty()) {
+    const uint32_t b = work.front();
+    work.pop_front();
+    queued[b] = false;
+    FlowState state = at[b];
+    transfer(cfg.blocks[b], state);
+    for (const uint32_t n : next(cfg.blocks[b])) {
+      if (!join(at[n], state) || queued[n]) continue;
+      queued[n] = true;
+      work.push_back(n);
+    }
+  }
+}
+}  // namespace detail
+
 // What is true at the beginning of each block. `reached` (the entry's, given) flows along the edges;
 // blocks start from `nothing`; join(into, from) returns whether `into` changed.
 template <class Join, class Transfer>
@@ -17,22 +39,12 @@ std::vector<FlowState> flow_forward(const isa::Cfg& cfg, const FlowState& entry,
                                     Join&& join, Transfer&& transfer) {
   std::vector<FlowState> at(cfg.blocks.size(), nothing);
   if (at.empty()) return at;
-  std::deque<uint32_t> work;
-  std::vector<bool> queued(at.size(), true);
-  for (uint32_t b = 0; b < at.size(); ++b) work.push_back(b);
   at[0] = entry;
-  while (!work.empty()) {
-    const uint32_t b = work.front();
-    work.pop_front();
-    queued[b] = false;
-    FlowState state = at[b];
-    transfer(cfg.blocks[b], state);
-    for (const uint32_t s : cfg.blocks[b].successors) {
-      if (!join(at[s], state) || queued[s]) continue;
-      queued[s] = true;
-      work.push_back(s);
-    }
-  }
+  std::deque<uint32_t> work;
+  for (uint32_t b = 0; b < at.size(); ++b) work.push_back(b);
+  detail::flow(
+      cfg, at, std::move(work), [](const auto& block) -> const auto& { return block.successors; }, join,
+      transfer);
   return at;
 }
 
@@ -42,24 +54,25 @@ std::vector<FlowState> flow_backward(const isa::Cfg& cfg, const FlowState& exit,
                                      Join&& join, Transfer&& transfer) {
   std::vector<FlowState> at(cfg.blocks.size(), nothing);
   std::deque<uint32_t> work;
-  std::vector<bool> queued(at.size(), true);
   for (auto b = static_cast<uint32_t>(at.size()); b-- > 0;) {
     work.push_back(b);
     if (cfg.blocks[b].successors.empty()) at[b] = exit;
   }
-  while (!work.empty()) {
-    const uint32_t b = work.front();
-    work.pop_front();
-    queued[b] = false;
-    FlowState state = at[b];
-    transfer(cfg.blocks[b], state);
-    for (const uint32_t p : cfg.blocks[b].predecessors) {
-      if (!join(at[p], state) || queued[p]) continue;
-      queued[p] = true;
-      work.push_back(p);
-    }
-  }
+  detail::flow(
+      cfg, at, std::move(work), [](const auto& block) -> const auto& { return block.predecessors; }, join,
+      transfer);
   return at;
+}
+
+// Joins "may be": one where either is not 0.
+inline bool join_any(FlowState& into, const FlowState& from) {
+  bool changed = false;
+  for (size_t i = 0; i < into.size(); ++i) {
+    if (from[i] == 0 || into[i] != 0) continue;
+    into[i] = 1;
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace palladion::sim::check

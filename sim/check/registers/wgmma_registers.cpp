@@ -12,9 +12,7 @@ bool same_shape(const isa::Wgmma& a, const isa::Wgmma& b) { return a.m == b.m &&
 }  // namespace
 
 WgmmaRegisters::WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis)
-    : context_(context),
-      analysis_(analysis),
-      warps_(static_cast<uint32_t>((context.run.launch->block.count() + 31) / 32)) {}
+    : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}
 
 WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& who) {
   if (state_.empty()) state_.resize(context_.cluster.ctas.size() * warps_);

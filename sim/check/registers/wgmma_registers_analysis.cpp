@@ -72,16 +72,6 @@ bool join_youngest(FlowState& into, const FlowState& from) {
   return changed;
 }
 
-bool join_any(FlowState& into, const FlowState& from) {
-  bool changed = false;
-  for (size_t i = 0; i < into.size(); ++i) {
-    if (from[i] == 0 || into[i] != 0) continue;
-    into[i] = 1;
-    changed = true;
-  }
-  return changed;
-}
-
 }  // namespace
 
 WgmmaAnalysis::WgmmaAnalysis(const Program& program)

@@ -17,8 +17,6 @@ class NoOrder final : public check::OrderQueries {
  public:
   check::Point now(const Origin&) const override { return {}; }
   bool before(const check::Point&, const Origin&) const override { return true; }
-  bool before(const check::Point&, const check::View&) const override { return true; }
-  check::ViewRef knowledge(const Origin&) const override { return nullptr; }
 };
 
 class PartsOfCluster final : public ClusterObserver {
