@@ -12,6 +12,7 @@
 
 #include "isa/effects.h"
 #include "isa/instruction.h"
+#include "sim/time/clock.h"
 
 namespace palladion::sim {
 
@@ -143,6 +144,10 @@ class ClusterObserver {
   virtual void arrival_deferred(const Origin&, uint64_t /*id*/, std::span<const uint64_t> /*awaited*/) {}
   virtual void registers_set(const Origin&, uint32_t /*before*/, uint32_t /*after*/) {}
   virtual void exited(const Origin&) {}
+  // Under the `hardware` schedule: the instruction issued at ClusterState::now, after its warp had stood
+  // still for this reason since `from`; then a unit of the SM worked on it during [from, to).
+  virtual void stalled(const Origin&, Stall /*why*/, uint64_t /*from*/) {}
+  virtual void worked(uint64_t /*async id*/, Resource, uint64_t /*from*/, uint64_t /*to*/) {}
   virtual void ended() {}  // all threads have left and nothing is pending
 };
 

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "isa/arch/arch.h"
+#include "isa/arch/clock.h"
 #include "isa/module.h"
 #include "sim/event.h"
 #include "sim/finding.h"
 #include "sim/state/global_memory.h"
+#include "sim/time/clock.h"
 #include "sim/time/schedule.h"
 
 namespace palladion::sim {
@@ -46,6 +48,11 @@ struct RunOptions {
   StartOrder order;
   uint64_t fail_waits = 0;  // seed: now and then a try_wait gives up at once; 0: none does
   uint64_t elect = 0;       // seed: elect.sync elects another lane than the first; 0: the first
+
+  // Of the `hardware` schedule.
+  L2Start l2 = L2Start::cold;
+  Values values = Values::full;
+  const isa::ClockParameters* parameters = nullptr;  // null: the architecture's own
 };
 
 struct RunResult {
@@ -59,6 +66,7 @@ struct RunResult {
   bool deadlocked = false;         // nothing could move any more
   bool interrupted = false;
   std::string printed;  // vprintf, in cluster order
+  ClockReport clock;    // of the `hardware` schedule
   bool clean() const { return errors.empty() && findings.empty() && completed; }
 };
 

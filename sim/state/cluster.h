@@ -171,6 +171,7 @@ struct ClusterState {
   uint64_t next_async = 1;
   uint64_t progress = 0;  // counts changes that others could wait for
   uint64_t instructions = 0;
+  uint64_t now = 0;  // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;

@@ -8,6 +8,7 @@ std::optional<Schedule> schedule_named(std::string_view text) {
   if (text == "functional") return Schedule{};
   if (text == "latest") return Schedule{Schedule::Kind::latest, 0};
   if (text == "earliest") return Schedule{Schedule::Kind::earliest, 0};
+  if (text == "hardware") return Schedule{Schedule::Kind::hardware, 0};
   if (!text.starts_with("seeded:")) return std::nullopt;
   text.remove_prefix(7);
   Schedule s{Schedule::Kind::seeded, 0};
@@ -24,6 +25,8 @@ std::string name(const Schedule& schedule) {
       return "latest";
     case Schedule::Kind::earliest:
       return "earliest";
+    case Schedule::Kind::hardware:
+      return "hardware";
     case Schedule::Kind::seeded:
       return "seeded:" + std::to_string(schedule.seed);
   }

@@ -14,12 +14,13 @@ struct Schedule {
     seeded,      // random choices from `seed`
     latest,      // asynchronous work waits until nothing else can move
     earliest,    // asynchronous work is done at its issue
+    hardware,    // cycle-approximate: units of the SM, L2 and HBM as queues (sim/time/hardware)
   };
   Kind kind = Kind::functional;
   uint64_t seed = 0;
 };
 
-// "functional", "seeded:7", "latest", "earliest"; nothing for other words.
+// "functional", "seeded:7", "latest", "earliest", "hardware"; nothing for other words.
 std::optional<Schedule> schedule_named(std::string_view text);
 std::string name(const Schedule& schedule);
 

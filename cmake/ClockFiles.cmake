@@ -1,0 +1,18 @@
+# isa/arch/clock/*.clock become string literals in the generated header isa/arch/clock_files.h.
+file(GLOB clock_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/isa/arch/clock/*.clock)
+set(header "#pragma once\n#include <string_view>\nnamespace palladion::isa {\nstruct ClockFile {\n  std::string_view arch, text;\n};\ninline constexpr ClockFile clock_files[] = {\n")
+foreach(source ${clock_sources})
+  get_filename_component(arch ${source} NAME_WE)
+  file(READ ${source} text)
+  string(APPEND header "    {\"${arch}\", ")
+  # A string literal has a limit in some compilers: one a line.
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE ";" "," text "${text}")
+  string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+  string(APPEND header "\"${text}\"},\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+endforeach()
+string(APPEND header "};\n}  // namespace palladion::isa\n")
+set(generated ${PROJECT_BINARY_DIR}/include/isa/arch/clock_files.h)
+file(GENERATE OUTPUT ${generated} CONTENT "${header}")

@@ -1,0 +1,296 @@
+#include "isa/arch/clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "isa/arch/clock_files.h"
+
+namespace palladion::isa {
+namespace {
+
+constexpr ClockField fields[] = {
+    {"sm.clock", "MHz", &ClockParameters::sm_clock},
+    {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
+    {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
+    {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
+    {"launch.cluster", "cycles", &ClockParameters::launch_cluster},
+    {"launch.skew", "cycles", &ClockParameters::launch_skew},
+    {"register.increase", "cycles", &ClockParameters::register_increase},
+    {"issue.first_instruction", "cycles", &ClockParameters::first_instruction},
+    {"branch.taken", "cycles", &ClockParameters::branch_taken},
+    {"smem.bytes_per_cycle", "bytes/cycle", &ClockParameters::smem_bytes_per_cycle},
+    {"smem.lsu_interval", "cycles", &ClockParameters::smem_lsu_interval},
+    {"l1.hit_latency", "cycles", &ClockParameters::l1_hit_latency},
+    {"l1.bytes_per_cycle", "bytes/cycle", &ClockParameters::l1_bytes_per_cycle},
+    {"l1.bytes", "bytes", &ClockParameters::l1_bytes},
+    {"l2.latency", "cycles", &ClockParameters::l2_latency},
+    {"l2.spread", "cycles", &ClockParameters::l2_spread},
+    {"l2.bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_bytes_per_cycle},
+    {"l2.shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_shared_bytes_per_cycle},
+    {"l2.sm_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_bytes_per_cycle},
+    {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},
+    {"l2.write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_write_bytes_per_cycle},
+    {"l2.atomic_interval", "cycles", &ClockParameters::l2_atomic_interval},
+    {"l2.atomic_latency", "cycles", &ClockParameters::l2_atomic_latency},
+    {"l2.slices", "slices", &ClockParameters::l2_slices},
+    {"l2.bytes", "bytes", &ClockParameters::l2_bytes},
+    {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
+    {"hbm.read", "GB/s", &ClockParameters::hbm_read},
+    {"hbm.write", "GB/s", &ClockParameters::hbm_write},
+    {"hbm.mixed", "GB/s", &ClockParameters::hbm_mixed},
+    {"tma.issue_interval", "cycles", &ClockParameters::tma_issue_interval},
+    {"tma.latency", "cycles", &ClockParameters::tma_latency},
+    {"tma.bytes_per_cycle", "bytes/cycle", &ClockParameters::tma_bytes_per_cycle},
+    {"tma.row_interval", "cycles", &ClockParameters::tma_row_interval},
+    {"tma.descriptor_miss", "cycles", &ClockParameters::tma_descriptor_miss},
+    {"tma.multicast", "cycles", &ClockParameters::tma_multicast},
+    {"tma.store_latency", "cycles", &ClockParameters::tma_store_latency},
+    {"tma.store_done", "cycles", &ClockParameters::tma_store_done},
+    {"bulk.latency", "cycles", &ClockParameters::bulk_latency},
+    {"wgmma.macs_per_cycle", "macs/cycle", &ClockParameters::wgmma_macs_per_cycle},
+    {"wgmma.overhead", "cycles", &ClockParameters::wgmma_overhead},
+    {"wgmma.tail_ss", "cycles", &ClockParameters::wgmma_tail_ss},
+    {"wgmma.tail_rs", "cycles", &ClockParameters::wgmma_tail_rs},
+    {"wgmma.start", "cycles", &ClockParameters::wgmma_start},
+    {"wgmma.queue", "instructions", &ClockParameters::wgmma_queue},
+    {"mbarrier.wake", "cycles", &ClockParameters::mbarrier_wake},
+    {"mbarrier.wake_tx", "cycles", &ClockParameters::mbarrier_wake_tx},
+    {"mbarrier.remote", "cycles", &ClockParameters::mbarrier_remote},
+    {"mbarrier.timeout", "cycles", &ClockParameters::mbarrier_timeout},
+    {"barrier.latency", "cycles", &ClockParameters::barrier_latency},
+    {"barrier.per_warp", "cycles", &ClockParameters::barrier_per_warp},
+    {"cluster_barrier.latency", "cycles", &ClockParameters::cluster_barrier_latency},
+    {"async_group.wake", "cycles", &ClockParameters::async_group_wake},
+    {"dsm.latency", "cycles", &ClockParameters::dsm_latency},
+    {"dsm.bytes_per_cycle", "bytes/cycle", &ClockParameters::dsm_bytes_per_cycle},
+};
+
+// Latency keys of isa/ops (Timing::latency), ascending.
+constexpr std::string_view keys[] = {"address",
+                                     "alu",
+                                     "async_group",
+                                     "atom_cluster",
+                                     "atom_global",
+                                     "atom_shared",
+                                     "barrier",
+                                     "barrier_cluster",
+                                     "branch",
+                                     "bulk_copy",
+                                     "bulk_prefetch",
+                                     "bulk_reduce",
+                                     "call",
+                                     "clusterlaunchcontrol",
+                                     "cp_async",
+                                     "createpolicy",
+                                     "cvt",
+                                     "cvt64",
+                                     "cvt_half",
+                                     "cvt_pack",
+                                     "ddiv",
+                                     "dfma",
+                                     "dsetp",
+                                     "elect",
+                                     "exit",
+                                     "fdiv",
+                                     "fence_cluster",
+                                     "fence_cta",
+                                     "fence_gpu",
+                                     "fence_proxy",
+                                     "fence_sys",
+                                     "ffma",
+                                     "griddepcontrol",
+                                     "hfma",
+                                     "hsetp",
+                                     "idiv32",
+                                     "idiv64",
+                                     "imad",
+                                     "imad64",
+                                     "ld_cluster",
+                                     "ld_const",
+                                     "ld_global",
+                                     "ld_local",
+                                     "ld_shared",
+                                     "ldmatrix",
+                                     "mapa",
+                                     "match",
+                                     "mbarrier_arrive",
+                                     "mbarrier_arrive_cluster",
+                                     "mbarrier_init",
+                                     "mbarrier_pending_count",
+                                     "mbarrier_wait",
+                                     "mma_f16",
+                                     "mma_f64",
+                                     "mma_fp8",
+                                     "mma_int",
+                                     "mma_tf32",
+                                     "mov",
+                                     "movmatrix",
+                                     "mufu",
+                                     "mufu64",
+                                     "mufu_x2",
+                                     "multimem",
+                                     "nanosleep",
+                                     "none",
+                                     "popc",
+                                     "prefetch",
+                                     "red_async",
+                                     "red_cluster",
+                                     "red_global",
+                                     "red_shared",
+                                     "redux",
+                                     "setmaxnreg",
+                                     "shfl",
+                                     "st_async",
+                                     "st_cluster",
+                                     "st_global",
+                                     "st_local",
+                                     "st_param",
+                                     "st_shared",
+                                     "stack",
+                                     "stmatrix",
+                                     "tcgen05",
+                                     "tensor_load",
+                                     "tensor_prefetch",
+                                     "tensor_reduce",
+                                     "tensor_store",
+                                     "tensormap_fence",
+                                     "tensormap_replace",
+                                     "texture",
+                                     "vote",
+                                     "warp_sync",
+                                     "wgmma",
+                                     "wgmma_group",
+                                     "wmma"};
+
+constexpr std::pair<std::string_view, std::string_view> op_parts[] = {
+    {"slots", "instructions"}, {"interval", "cycles"}, {"latency", "cycles"}};
+
+double& part(OpCost& cost, size_t i) { return i == 0 ? cost.slots : i == 1 ? cost.interval : cost.latency; }
+
+std::string_view trimmed(std::string_view s) {
+  const auto first = s.find_first_not_of(" \t\r"), last = s.find_last_not_of(" \t\r");
+  return first == std::string_view::npos ? std::string_view{} : s.substr(first, last - first + 1);
+}
+
+struct Line {
+  std::string_view key, unit;
+  double value = 0;
+};
+
+// key = value unit | ...
+bool read(std::string_view text, Line& line) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) return false;
+  line.key = trimmed(text.substr(0, equals));
+  const std::string_view rest = trimmed(text.substr(equals + 1, text.find('|') - equals - 1));
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), line.value);
+  line.unit = trimmed(rest.substr(static_cast<size_t>(end - rest.data())));
+  return error == std::errc{} && !line.key.empty() && std::ranges::count(text, '|') == 3;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view file) : file_(file) {
+    parameters_.ops.resize(std::size(keys));
+    for (const ClockField& f : fields) places_[std::string(f.key)] = {&(parameters_.*f.member), f.unit};
+    for (size_t k = 0; k < std::size(keys); ++k)
+      for (size_t i = 0; i < 3; ++i)
+        places_[fmt::format("op.{}.{}", keys[k], op_parts[i].first)] = {&part(parameters_.ops[k], i),
+                                                                        op_parts[i].second};
+  }
+
+  void take(std::string_view text, int number) {
+    text = trimmed(text.substr(0, text.find('#')));
+    if (text.empty()) return;
+    Line line;
+    if (!read(text, line))
+      return error("PLD5801", fmt::format("`{}`: expected `key = value unit | spread | date | source`", text),
+                   number);
+    const auto place = places_.find(std::string(line.key));
+    if (place == places_.end())
+      return error("PLD5802", fmt::format("unknown parameter `{}`", line.key), number);
+    Place& p = place->second;
+    if (line.unit != p.unit || !(line.value >= 0))
+      return error("PLD5804",
+                   fmt::format("`{}` is {} {}: it must be a number of {}, not negative", line.key, line.value,
+                               line.unit, p.unit),
+                   number);
+    if (p.given) return error("PLD5804", fmt::format("`{}` is given twice", line.key), number);
+    p.given = true;
+    *p.value = line.value;
+  }
+
+  tl::expected<ClockParameters, Diagnostics> result() {
+    for (const auto& [key, place] : places_)
+      if (!place.given)
+        error("PLD5803", fmt::format("the parameter `{}` ({}) is missing", key, place.unit), 0);
+    if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
+    return std::move(parameters_);
+  }
+
+ private:
+  struct Place {
+    double* value = nullptr;
+    std::string_view unit;
+    bool given = false;
+  };
+
+  void error(std::string code, std::string message, int line) {
+    Diagnostic d;
+    d.code = std::move(code);
+    d.message = std::move(message);
+    d.loc.file = file_;
+    d.loc.line = static_cast<decltype(d.loc.line)>(line);
+    errors_.push_back(std::move(d));
+  }
+
+  std::string file_;
+  ClockParameters parameters_{};
+  std::map<std::string, Place> places_;
+  Diagnostics errors_;
+};
+
+}  // namespace
+
+tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_view text,
+                                                                  std::string_view file) {
+  Reader reader(file);
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    reader.take(text.substr(0, end), number);
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  }
+  return reader.result();
+}
+
+int op_key(std::string_view key) {
+  const auto* const found = std::ranges::lower_bound(keys, key);
+  return found != std::end(keys) && *found == key ? static_cast<int>(found - std::begin(keys)) : -1;
+}
+std::span<const std::string_view> op_keys() { return keys; }
+std::span<const ClockField> clock_fields() { return fields; }
+
+std::string_view clock_file(std::string_view arch) {
+  for (const ClockFile& f : clock_files)
+    if (f.arch == arch) return f.text;
+  return {};
+}
+
+const ClockParameters* find_clock(std::string_view arch) {
+  static const std::map<std::string_view, ClockParameters> all = [] {
+    std::map<std::string_view, ClockParameters> parsed;
+    for (const ClockFile& f : clock_files) {
+      auto p = ClockParameters::parse(f.text, f.arch);
+      PLD_CHECK(p.has_value());  // tests read every file of isa/arch/clock
+      parsed.emplace(f.arch, std::move(*p));
+    }
+    return parsed;
+  }();
+  const auto found = all.find(arch);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+}  // namespace palladion::isa

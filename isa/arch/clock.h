@@ -1,0 +1,122 @@
+#pragma once
+// The clock's numbers: what an instruction, a copy, a barrier costs on a chip. They are data, one file a
+// chip in isa/arch/clock, compiled in; a file of the user's may stand in for it.
+//
+// A line of such a file:   key = value unit | spread | date | source
+//   smem.bytes_per_cycle = 128 bytes/cycle | 0.5 | 2026-11-21 | ld_shared_v4 of bench/device
+// Every key must be there, once, with its unit; `#` begins a comment.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "isa/diagnostic.h"
+
+namespace palladion::isa {
+
+// Of the ops that share a latency key (isa::Timing), for one warp instruction.
+struct OpCost {
+  double slots = 1;     // SASS instructions that ptxas makes of it: issue slots of its sub-core
+  double interval = 1;  // cycles that they occupy the unit, per sub-core (per SM: lsu, tma, tensor)
+  double latency = 4;   // cycles from issue until an instruction that needs its result may issue
+};
+
+struct ClockParameters {
+  double sm_clock;  // MHz that the kernel runs at
+
+  // --- from the launch to the first instruction, and the end ---
+  double launch_overhead;      // cycles that sm__cycles_elapsed.max counts around an empty CTA
+  double launch_cta_interval;  // between two CTAs that start on one SM
+  double launch_cta_replace;   // from a CTA's last exit to its successor's first instruction
+  double launch_cluster;       // more, for a cluster of two CTAs or larger
+  double launch_skew;          // between the first and the last SM's first CTA
+  double register_increase;    // setmaxnreg.inc, once the registers are free
+  double first_instruction;    // cold instruction cache: cycles a SASS instruction costs when it is first met
+
+  // --- issue ---
+  double branch_taken;  // cycles until the target's first instruction issues, beyond the branch's own
+
+  // --- shared memory and L1 ---
+  double smem_bytes_per_cycle;
+  double smem_lsu_interval;  // cycles between two memory instructions of an SM
+  double l1_hit_latency;     // ld.global
+  double l1_bytes_per_cycle;
+  double l1_bytes;  // of the unified memory when no shared memory is used
+
+  // --- L2 and HBM ---
+  double l2_latency;                 // ld.global that hits: the mean over slices, cycles
+  double l2_spread;                  // half of the difference between far and near slices
+  double l2_bytes_per_cycle;         // whole chip, distinct lines
+  double l2_shared_bytes_per_cycle;  // whole chip, lines that all SMs want at once
+  double l2_sm_bytes_per_cycle;      // into one SM
+  double l2_sm_write_bytes_per_cycle;
+  double l2_write_bytes_per_cycle;  // whole chip
+  double l2_atomic_interval;        // cycles between two atomic sectors of one slice
+  double l2_atomic_latency;         // atom.global, round trip
+  double l2_slices;
+  double l2_bytes;     // that data of one kernel can occupy
+  double hbm_latency;  // more than a hit's
+  double hbm_read;     // GB/s
+  double hbm_write;    // GB/s
+  double hbm_mixed;    // GB/s, half reads, half writes
+
+  // --- TMA ---
+  double tma_issue_interval;  // cycles between two copies of one thread
+  double tma_latency;  // 1 KiB from L2: from issue until a waiter on its mbarrier goes on, less l2_latency
+  double tma_bytes_per_cycle;  // one SM, from L2
+  double tma_row_interval;     // cycles a row (inner dimension) of a box takes at least
+  double tma_descriptor_miss;  // the first use of a tensor map on an SM
+  double tma_multicast;        // cycles more for a multicast copy
+  double tma_store_latency;    // from issue until its sources are read (1 KiB)
+  double tma_store_done;       // and until its writes are done
+  double bulk_latency;         // of cp.async.bulk without a tensor map, less l2_latency
+
+  // --- tensor core ---
+  double wgmma_macs_per_cycle;  // 16-bit elements: of an SM
+  double wgmma_overhead;        // cycles of each instruction beyond max(macs, operand reads)
+  double wgmma_tail_ss;         // from its end until wait_group 0 returns
+  double wgmma_tail_rs;
+  double wgmma_start;  // from issue to the first cycle of an idle tensor core
+  double wgmma_queue;  // instructions of a warp that may be under way before the next blocks
+
+  // --- barriers ---
+  double mbarrier_wake;     // from an arrival that completes a phase until a waiter issues
+  double mbarrier_wake_tx;  // from the last bytes of a copy
+  double mbarrier_remote;   // more for an arrival from another CTA of the cluster
+  double mbarrier_timeout;  // of a try_wait whose phase does not complete
+  double barrier_latency;   // bar.sync: from the last arrival until a warp goes on
+  double barrier_per_warp;  // more for each warp that takes part
+  double cluster_barrier_latency;
+  double async_group_wake;  // wait_group: from the last copy's end
+
+  // --- the cluster's network ---
+  double dsm_latency;          // ld.shared::cluster, round trip
+  double dsm_bytes_per_cycle;  // out of one SM
+
+  std::vector<OpCost> ops;  // by op_key
+
+  // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key, PLD5803 for a missing
+  // one, PLD5804 for a value that cannot be (negative, another unit than the key's).
+  static tl::expected<ClockParameters, Diagnostics> parse(std::string_view text, std::string_view file);
+};
+
+// Index of a latency key in ClockParameters::ops; -1 when there is none of that name.
+int op_key(std::string_view key);
+std::span<const std::string_view> op_keys();
+
+// The parameters that are compiled in for an architecture; null when there are none.
+const ClockParameters* find_clock(std::string_view arch);
+// The file that they were read from, as people should see it.
+std::string_view clock_file(std::string_view arch);
+
+// The members' names in files: "smem.bytes_per_cycle" and its unit.
+struct ClockField {
+  std::string_view key, unit;
+  double ClockParameters::* member;
+};
+std::span<const ClockField> clock_fields();
+
+}  // namespace palladion::isa
