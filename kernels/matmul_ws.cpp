@@ -48,6 +48,7 @@ void check(const MatmulWs& c) {
           fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
   require(c.k % c.tile_k == 0, fmt::format("k={} must be a multiple of tile_k={}", c.k, c.tile_k));
   require(c.stages >= 2, "stages must be at least 2");
+  require((c.dtype == pl::s8) == (c.out_dtype == pl::s32), "s8 products are summed and stored as s32");
 }
 
 plgpu::Transforms tiles_for(pl::DType dtype, int64_t minor) {
@@ -138,7 +139,7 @@ plgpu::Array Body::multiply(const Scalar& group, const Scalar& first_step) const
         });
         return acc.load();
       },
-      plgpu::ACC({group_rows, c.tile_n}, pl::f32));
+      plgpu::ACC({group_rows, c.tile_n}, c.acc_dtype()));
 }
 
 void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const {
@@ -153,7 +154,7 @@ void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0,
       if (addend) {
         const plgpu::Array extra =
             addend->at(ds(row, epilogue_m), ds(column, c.epilogue_n)).load(plgpu::Layout::WGMMA);
-        tile = tile + extra.astype(pl::f32);
+        tile = tile + extra.astype(c.acc_dtype());
       }
       plgpu::wait_smem_to_gmem(1, true);
       smem.store(tile.astype(c.out_dtype));
@@ -268,8 +269,8 @@ KernelSpec matmul_ws_spec() {
   spec.sizes = {{"m", 4096, "rows of A and D"},
                 {"n", 4096, "columns of B and D"},
                 {"k", 4096, "columns of A, rows of B"}};
-  spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16", "e4m3", "e5m2"}},
-                   {"out_dtype", "f16", "of C and D", {"f16", "bf16"}},
+  spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16", "e4m3", "e5m2", "s8"}},
+                   {"out_dtype", "f16", "of C and D; of s8 products s32", {"f16", "bf16", "s32"}},
                    {"tile_m", "256", "rows of a CTA's tile", {"128", "256"}},
                    {"tile_n", "128", "columns of a CTA's tile", {}},
                    {"tile_k", "auto", "depth of a stage: 64, for 8-bit types 128", {}},
@@ -286,6 +287,7 @@ KernelSpec matmul_ws_spec() {
   spec.reference = reference;
   spec.tolerance = [](const Choice& choice) {
     const MatmulWs c = config_of(choice);
+    if (c.dtype == pl::s8) return Tolerance{};
     return matmul_tolerance(c.dtype, c.out_dtype, c.k);
   };
   return spec;

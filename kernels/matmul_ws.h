@@ -10,8 +10,8 @@ namespace palladion::kernels {
 
 struct MatmulWs {
   int64_t m = 4096, n = 4096, k = 4096;
-  pl::DType dtype = pl::f16;      // of A and B: f16, bf16, e4m3, e5m2
-  pl::DType out_dtype = pl::f16;  // of C and D
+  pl::DType dtype = pl::f16;      // of A and B: f16, bf16, e4m3, e5m2, s8
+  pl::DType out_dtype = pl::f16;  // of C and D: f16, bf16; s32 for s8
   int64_t tile_m = 256;           // of a CTA: each of two warpgroups takes half the rows
   int64_t tile_n = 128;
   int64_t tile_k = 64;  // 128 for 8-bit types
@@ -23,6 +23,7 @@ struct MatmulWs {
   bool add_c = false;
 
   bool eight_bit() const { return pl::bits(dtype) == 8; }
+  pl::DType acc_dtype() const { return dtype == pl::s8 ? pl::s32 : pl::f32; }
 };
 
 // Inputs: A (m, k); B (k, n), for 8-bit types (n, k); C (m, n) when asked for. Output: D (m, n).
