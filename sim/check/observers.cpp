@@ -74,6 +74,12 @@ class ClusterObservers final : public ClusterObserver {
   void exited(const Origin& who) override {
     each([&](ClusterObserver& o) { o.exited(who); });
   }
+  void stalled(const Origin& who, Stall why, uint64_t from) override {
+    each([&](ClusterObserver& o) { o.stalled(who, why, from); });
+  }
+  void worked(uint64_t id, Resource unit, uint64_t from, uint64_t to) override {
+    each([&](ClusterObserver& o) { o.worked(id, unit, from, to); });
+  }
   void ended() override {
     each([](ClusterObserver& o) { o.ended(); });
   }
