@@ -1,0 +1,65 @@
+#include "bench/device/micro.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace palladion::bench {
+
+double longest(const Outcome& outcome) {
+  uint64_t first = std::numeric_limits<uint64_t>::max(), last = 0;
+  for (const Stamp& s : outcome.stamps) {
+    if (s.end == 0) continue;  // not timed
+    first = std::min(first, s.start);
+    last = std::max(last, s.end);
+  }
+  return double(last) - double(first);
+}
+
+double mean_of_ctas(const Outcome& outcome, int warps_per_cta) {
+  double sum = 0;
+  const size_t ctas = outcome.stamps.size() / size_t(warps_per_cta);
+  for (size_t i = 0; i < ctas; ++i)
+    sum += longest({outcome.stamps.subspan(i * size_t(warps_per_cta), size_t(warps_per_cta)), {}});
+  return sum / double(ctas);
+}
+
+Measure mean_over(int warps_per_cta) {
+  return [=](const Outcome& outcome) { return mean_of_ctas(outcome, warps_per_cta); };
+}
+
+Measure warp(int index) {
+  return [=](const Outcome& outcome) {
+    const Stamp& s = outcome.stamps[size_t(index)];
+    return double(s.end) - double(s.start);
+  };
+}
+
+double extra(const Outcome& outcome) { return double(outcome.stamps[0].extra0); }
+
+Measure quantile(double share) {
+  return [=](const Outcome& outcome) {
+    std::vector<uint32_t> sorted;
+    for (const uint32_t s : outcome.samples)
+      if (s != 0) sorted.push_back(s);
+    std::ranges::sort(sorted);
+    return sorted.empty() ? 0.0 : double(sorted[size_t(share * double(sorted.size() - 1))]);
+  };
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> out;
+  for (const auto& make :
+       {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, global_cases, bandwidth_cases}) {
+    std::vector<Case> some = make();
+    out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+  }
+  return out;
+}
+
+double value_of(const Case& c, double shorter, double longer) {
+  if (c.shorter == 0) return longer / c.operations;
+  const double count = double(c.longer - c.shorter) * c.operations;
+  return c.per_cycle ? count / (longer - shorter) : (longer - shorter) / count;
+}
+
+}  // namespace palladion::bench

@@ -1,0 +1,140 @@
+// Global memory, one SM and one access at a time: latencies of L1, L2 and HBM, atomics, fences, flags.
+#include <fmt/format.h>
+
+#include "bench/device/micro.h"
+
+namespace palladion::bench {
+namespace {
+
+constexpr int steps = 128;
+
+Case chase(const char* name, const char* step, Data data, uint32_t shorter, uint32_t longer) {
+  Part part;
+  part.before = "mov.u64 %q0, %data; mov.u64 %q1, 0; setp.eq.u32 %p0, %c0, 0x12345; @%p0 mov.u64 %q1, 1;\n";
+  part.body = repeat(step, steps);
+  part.after = "cvt.u32.u64 %x0, %q0;";
+  part.use = {"%x0"};
+  Case c;
+  c.name = name;
+  c.parameters = fmt::format("bytes={} stride={}", data.bytes, data.stride);
+  c.unit = "cycles";
+  c.text = text({.parts = {part}});
+  c.data = data;
+  c.data.kind = Data::Kind::chain;
+  c.shorter = shorter;
+  c.longer = longer;
+  c.operations = steps;
+  return c;
+}
+
+const char* const load_cached = "ld.global.ca.u64 %q0, [%q0];";
+const char* const load_l2 = "ld.global.cg.u64 %q0, [%q0];";
+
+Case cold(Case c) {
+  c.cold = true;
+  return c;
+}
+
+// The latency of each of 512 lines in L2 as `ctas` SMs see it, by clock reads around a single load.
+Case lines(int ctas, double share) {
+  Part part;
+  part.before = "mul.wide.u32 %q0, %cta, 2048; add.u64 %q0, %q0, %samples; mov.u64 %q2, 0;\n";
+  // Two rounds: the first brings the lines in.
+  part.body =
+      R"(and.b32 %x0, %i, 511; mul.wide.u32 %q1, %x0, 128; add.u64 %q1, %q1, %data; add.u64 %q1, %q1, %q2;
+bar.warp.sync -1;
+mov.u32 %x1, %clock;
+ld.global.cg.u32 %x2, [%q1];
+setp.eq.u32 %p0, %x2, 0x12345; @%p0 bra $odd;
+mov.u32 %x3, %clock;
+sub.u32 %x3, %x3, %x1; mul.wide.u32 %q3, %x0, 4; add.u64 %q3, %q3, %q0; st.global.u32 [%q3], %x3;
+$odd:
+)";
+  Case c;
+  c.name = "global.lines";
+  c.parameters = fmt::format("ctas={} quantile={}", ctas, share);
+  c.unit = "cycles";
+  c.text = text({.parts = {part}});
+  c.grid = {uint32_t(ctas), 1, 1};
+  c.shared_bytes = 200 << 10;  // one CTA an SM
+  c.data.bytes = 512 * 128;
+  c.sample_count = uint32_t(512 * ctas);
+  c.shorter = 0;
+  c.longer = 1024;
+  c.measure = quantile(share);
+  return c;
+}
+
+// Two CTAs hand a flag back and forth through global memory: half a round trip.
+Case flag(const char* store, const char* load) {
+  Part part;
+  part.before =
+      "setp.eq.u32 %p0, %cta, 0; add.u64 %q0, %out, 64; add.u64 %q1, %out, 192; mov.u32 %x9, 1;\n"
+      "@!%p0 add.u64 %q0, %out, 192; @!%p0 add.u64 %q1, %out, 64; setp.ne.u32 %p3, %lane, 0;\n@%p3 bra "
+      "$rest;\n";
+  const std::string round = fill(
+      "add.u32 %x0, %i, 1;\n@%p0 <st> [%q1], %x0;\n$spin: <ld> %x1, [%q0];\nsetp.lt.u32 %p1, %x1, %x0;\n@%p1 "
+      "bra $spin;\n@!%p0 <st> [%q1], %x0;\n",
+      {{"st", store}, {"ld", load}});
+  part.body = round;
+  part.after = "$rest:";
+  Case c;
+  c.name = "global.flag";
+  c.parameters = std::string(store) + " " + load;
+  c.unit = "cycles one way";
+  c.text = text({.parts = {part}, .chip_wide = true});
+  c.grid = {2, 1, 1};
+  c.shared_bytes = 200 << 10;
+  c.shorter = 16;
+  c.longer = 80;
+  c.operations = 2;
+  c.measure = warp(0);
+  return c;
+}
+
+Case repeated(const char* name, const char* step) {
+  Case c = chase(name, "", {.bytes = 65536}, 4, 20);
+  Part part;
+  part.before = "mul.wide.u32 %q0, %me, 4; add.u64 %q0, %q0, %data; add.u64 %q0, %q0, 4096;\n";
+  part.body = repeat(step, 16);
+  c.text = text({.parts = {part}});
+  c.parameters = "";
+  c.operations = 16;
+  c.data.kind = Data::Kind::random;
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> global_cases() {
+  const Data small{.bytes = 16 << 10}, middle{.bytes = 1 << 20}, large{.bytes = 64 << 20, .stride = 512};
+  std::vector<Case> out;
+  out.push_back(chase("global.latency.L1", load_cached, small, 4, 20));
+  out.push_back(chase("global.latency.L2", load_l2, middle, 128, 256));
+  out.push_back(chase("global.latency.L2", load_l2, {.bytes = 16 << 20}, 1024, 2048));
+  out.push_back(chase("global.latency.L2", load_l2, {.bytes = 28 << 20, .stride = 512}, 448, 896));
+  out.push_back(cold(chase("global.latency.HBM", load_l2, {.bytes = 2 << 20, .stride = 512}, 8, 32)));
+  out.push_back(cold(chase("global.latency.HBM", load_l2, large, 8, 32)));
+  out.push_back(cold(chase("global.latency.HBM", load_l2, {.bytes = 512 << 20, .stride = 4096}, 8, 32)));
+  out.push_back(chase("global.latency.acquire", "ld.acquire.gpu.global.u64 %q0, [%q0];", middle, 128, 256));
+  out.push_back(chase("global.latency.relaxed", "ld.relaxed.gpu.global.u64 %q0, [%q0];", middle, 128, 256));
+  out.push_back(chase("global.latency.atom", "atom.global.add.u64 %q0, [%q0], %q1;", middle, 128, 256));
+  out.push_back(
+      chase("global.latency.atom.cas", "atom.global.cas.b64 %q0, [%q0], %q1, %q1;", middle, 128, 256));
+  out.push_back(chase("global.latency.atom.acq_rel", "atom.acq_rel.gpu.global.add.u64 %q0, [%q0], %q1;",
+                      middle, 128, 256));
+  for (const double share : {0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98}) {
+    out.push_back(lines(1, share));
+    out.push_back(lines(132, share));
+  }
+  out.push_back(flag("st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32"));
+  out.push_back(flag("st.release.gpu.global.u32", "ld.acquire.gpu.global.u32"));
+  out.push_back(flag("red.release.gpu.global.max.u32", "ld.acquire.gpu.global.u32"));
+  out.push_back(repeated("global.fence.gpu+st", "st.global.u32 [%q0], %c0; fence.acq_rel.gpu;"));
+  out.push_back(repeated("global.fence.cta+st", "st.global.u32 [%q0], %c0; fence.acq_rel.cta;"));
+  out.push_back(repeated("global.fence.proxy.async+st", "st.global.u32 [%q0], %c0; fence.proxy.async;"));
+  out.push_back(repeated("global.st.release", "st.release.gpu.global.u32 [%q0], %c0;"));
+  return out;
+}
+
+}  // namespace palladion::bench

@@ -1,0 +1,121 @@
+// Issue and pipes: each instruction in a chain (its latency), in eight chains of a warp (its issue interval)
+// and with many warps (its throughput on an SM).
+#include <fmt/format.h>
+
+#include "bench/device/micro.h"
+
+namespace palladion::bench {
+namespace {
+
+struct Op {
+  const char* name;
+  // <i> is the chain; one step changes %x<i>, %f<i>, %q<i> or %d<i>, in a way that the compiler can
+  // neither fold into the next step nor drop.
+  const char* step;
+  const char* other = nullptr;  // every second step, where two of the same would be folded
+};
+
+const Op ops[] = {
+    {"loop", ""},
+    {"add.s32+xor", "add.s32 %x<i>, %x<i>, %c0; xor.b32 %x<i>, %x<i>, %c1;"},
+    {"lop3", "lop3.b32 %x<i>, %x<i>, %c0, %c1, 0xCA;", "lop3.b32 %x<i>, %x<i>, %c2, %c3, 0xCA;"},
+    {"shf", "shf.l.wrap.b32 %x<i>, %x<i>, %c0, %c1;"},
+    {"shl", "shl.b32 %x<i>, %x<i>, %c0;"},
+    {"prmt", "prmt.b32 %x<i>, %x<i>, %c0, %c1;"},
+    {"mad.lo.s32", "mad.lo.s32 %x<i>, %x<i>, %c0, %c1;"},
+    {"mul.lo.s32", "mul.lo.s32 %x<i>, %x<i>, %c0;"},
+    {"mad.wide.u32", "mov.b64 {%x<i>, _}, %q<i>; mad.wide.u32 %q<i>, %x<i>, %c0, %q<i>;"},
+    {"min.s32", "min.s32 %x<i>, %x<i>, %c0;", "max.s32 %x<i>, %x<i>, %c1;"},
+    {"popc+xor", "popc.b32 %x<i>, %x<i>; xor.b32 %x<i>, %x<i>, %c0;"},
+    {"setp+selp", "setp.lt.s32 %p<i>, %x<i>, %c0; selp.b32 %x<i>, %c1, %c2, %p<i>;"},
+    {"mov+xor", "mov.b32 %t1, %x<i>; mov.b32 %x<i>, %t1; lop3.b32 %x<i>, %x<i>, %c0, %c1, 0xCA;",
+     "mov.b32 %t1, %x<i>; mov.b32 %x<i>, %t1; lop3.b32 %x<i>, %x<i>, %c2, %c3, 0xCA;"},
+    {"add.s64+xor", "add.s64 %q<i>, %q<i>, %k0; xor.b64 %q<i>, %q<i>, %k1;"},
+    {"mul.lo.u64", "mul.lo.u64 %q<i>, %q<i>, %k0;"},
+    {"fma.f32", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"},
+    {"add.f32", "add.rn.f32 %f<i>, %f<i>, %g0;"},
+    {"mul.f32", "mul.rn.f32 %f<i>, %f<i>, %g0;"},
+    {"max.f32", "max.f32 %f<i>, %f<i>, %g0;", "min.f32 %f<i>, %f<i>, %g1;"},
+    {"fma.f16x2", "fma.rn.f16x2 %x<i>, %x<i>, %c0, %c1;"},
+    {"fma.bf16x2", "fma.rn.bf16x2 %x<i>, %x<i>, %c0, %c1;"},
+    {"fma.f64", "fma.rn.f64 %d<i>, %d<i>, %m0, %m1;"},
+    {"cvt.f16x2.f32", "cvt.rn.f16x2.f32 %x<i>, %f<i>, %g0; mov.b32 %f<i>, %x<i>;"},
+    {"cvt.bf16x2.f32", "cvt.rn.bf16x2.f32 %x<i>, %f<i>, %g0; mov.b32 %f<i>, %x<i>;"},
+    {"cvt.f32.f16", "mov.b32 {%h0, _}, %f<i>; cvt.f32.f16 %f<i>, %h0;"},
+    {"cvt.f32.s32", "mov.b32 %x<i>, %f<i>; cvt.rn.f32.s32 %f<i>, %x<i>;"},
+    {"cvt.s32.f32", "cvt.rzi.s32.f32 %x<i>, %f<i>; mov.b32 %f<i>, %x<i>;"},
+    {"cvt.e4m3x2.f32", "cvt.rn.satfinite.e4m3x2.f32 %h0, %f<i>, %g0; mov.b32 %f<i>, {%h0, %h1};"},
+    {"ex2.ftz", "ex2.approx.ftz.f32 %f<i>, %f<i>;"},
+    {"ex2+fma", "ex2.approx.f32 %f<i>, %f<i>; fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"},
+    {"rcp.ftz+add", "rcp.approx.ftz.f32 %f<i>, %f<i>; add.rn.f32 %f<i>, %f<i>, %g0;"},
+    {"rsqrt.ftz", "rsqrt.approx.ftz.f32 %f<i>, %f<i>;"},
+    {"lg2.ftz", "lg2.approx.ftz.f32 %f<i>, %f<i>;"},
+    {"sin", "sin.approx.ftz.f32 %f<i>, %f<i>;"},
+    {"tanh", "tanh.approx.f32 %f<i>, %f<i>;"},
+    {"ex2.f16x2", "ex2.approx.f16x2 %x<i>, %x<i>;"},
+    {"div.full", "div.full.f32 %f<i>, %g0, %f<i>;"},
+    {"div.rn", "div.rn.f32 %f<i>, %g0, %f<i>;"},
+    {"sqrt.rn", "sqrt.rn.f32 %f<i>, %f<i>;"},
+    {"rcp.rn", "rcp.rn.f32 %f<i>, %f<i>;"},
+    {"div.s32", "div.s32 %x<i>, %c0, %x<i>;"},
+    {"shfl.idx", "shfl.sync.idx.b32 %x<i>, %x<i>, %c0, 31, -1;"},
+    {"shfl.bfly", "shfl.sync.bfly.b32 %x<i>, %x<i>, 1, 31, -1;"},
+    {"vote+setp", "setp.lt.s32 %p<i>, %x<i>, %c0; vote.sync.ballot.b32 %x<i>, %p<i>, -1;"},
+    {"redux.add", "redux.sync.add.s32 %x<i>, %x<i>, -1;"},
+    {"redux.min", "redux.sync.min.s32 %x<i>, %x<i>, -1;"},
+    {"bar.warp.sync", "bar.warp.sync -1;"},
+    {"clock", "mov.u32 %t1, %clock; xor.b32 %x<i>, %x<i>, %t1;"},
+    {"clock64", "mov.u64 %q63, %clock64; xor.b64 %q<i>, %q<i>, %q63;"},
+};
+
+constexpr int unrolled = 128;  // steps in a body
+
+std::string initial(int chain) {
+  return fill(
+      "xor.b32 %x<i>, %c<j>, %lane; mov.b32 %f<i>, %g<j>; xor.b64 %q<i>, %k<l>, <i>; mov.f64 %d<i>, %m0; "
+      "mov.b16 %h1, 0;\n",
+      {{"i", std::to_string(chain)}, {"j", std::to_string(chain % 8)}, {"l", std::to_string(chain % 4)}});
+}
+
+Part part_of(const Op& op, int warps, int chains) {
+  Part part;
+  part.warps = warps;
+  for (int i = 0; i < chains; ++i) part.before += initial(i);
+  const bool empty = op.step[0] == 0;
+  for (int step = 0; step < (empty ? 0 : unrolled / chains); ++step)
+    part.body += repeat(op.other != nullptr && step % 2 == 1 ? op.other : op.step, chains);
+  for (int i = 0; i < chains; ++i) {
+    const std::string n = std::to_string(i);
+    part.after += fill("mov.b32 %x<j>, %f<i>; mov.b64 {%x<k>, %x<l>}, %q<i>; cvt.rzi.s32.f64 %x<m>, %d<i>;\n",
+                       {{"i", n},
+                        {"j", std::to_string(64 + i)},
+                        {"k", std::to_string(72 + i)},
+                        {"l", std::to_string(80 + i)},
+                        {"m", std::to_string(88 + i)}});
+    for (const int base : {0, 64, 72, 80, 88}) part.use.push_back("%x" + std::to_string(base + i));
+  }
+  return part;
+}
+
+Case pipe_case(const Op& op, int warps, int chains) {
+  Case c;
+  c.name = std::string("pipe.") + op.name;
+  c.parameters = fmt::format("warps={} chains={}", warps, chains);
+  c.unit = "cycles/step/SM";
+  c.text = text({.parts = {part_of(op, warps, chains)}});
+  c.block = {uint32_t(32 * warps), 1, 1};
+  c.operations = op.step[0] == 0 ? 1 : double(unrolled / chains) * chains * warps;
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> pipe_cases() {
+  std::vector<Case> out;
+  for (const Op& op : ops)
+    for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 8}, {4, 8}, {8, 8}, {16, 4}})
+      out.push_back(pipe_case(op, warps, chains));
+  return out;
+}
+
+}  // namespace palladion::bench
