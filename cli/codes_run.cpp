@@ -109,6 +109,13 @@ constexpr CodeText table[] = {
     {3109, "a CTA that fits no SM",
      "Registers, threads and shared memory together; the message names the scarce one.", "", ""},
     {3110, "parameters of another size", "", "", ""},
+    {3120, "a run without values that needs them",
+     "--values none neither moves nor computes tensor data: what weak loads of GMEM, asynchronous copies, "
+     "ldmatrix, wgmma and mma bring. Branches, addresses, sizes and barriers must not depend on them. What "
+     "parameters, flags and counters in GMEM (strong loads, atomics) and known values that ordinary stores "
+     "left in shared memory say is known. The message names who decides and the load that it depends on.",
+     "ld.global.u32 %r1, [%rd1];\nsetp.gt.u32 %p, %r1, 5;\n@%p bra skip;",
+     "ld.global.u32 %r1, [%rd1];\nmax.u32 %r2, %r1, 5;   // no way that depends on it"},
 };
 
 }  // namespace

@@ -13,7 +13,8 @@
 namespace palladion::kernels {
 
 struct SimOutcome {
-  std::vector<Array> outputs;  // of the out and inout buffers, in order; as far as they were written
+  // Of the out and inout buffers, in order; as far as they were written. None without values.
+  std::vector<Array> outputs;
   sim::RunResult result;
   double seconds = 0;  // wall time of the run alone
 };
@@ -21,6 +22,10 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options =
 // For programs: records are kept by the caller, arrays go in and come out.
 SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
                const sim::RunOptions& options = {});
+
+// Arrays of the types that the kernel takes, without contents: for runs without values (sim::Values::none),
+// which need none.
+std::vector<Array> blank_inputs(const plgpu::Kernel& kernel);
 
 struct DeviceOptions {
   int repeats = 20;  // timed runs after the one whose results count; 0: none

@@ -6,12 +6,14 @@
 namespace palladion::kernels {
 namespace {
 
-// The job's buffers in a machine's memory, for the time of a run.
+// The job's buffers in a machine's memory, for the time of a run. Without values nothing is made that
+// nobody reads: arrays without contents take addresses alone.
 class Bound {
  public:
-  Bound(Job& job, sim::GlobalMemory& memory) : job_(job), memory_(memory) {
+  Bound(Job& job, sim::GlobalMemory& memory, sim::Values values)
+      : job_(job), memory_(memory), values_(values) {
     arrays_.resize(job.buffers.size());  // before binding: the bytes must not move
-    for (size_t i = 0; i < job.buffers.size(); ++i) bind(i);
+    for (size_t i = 0; i < job.buffers.size(); ++i) bases_.push_back(bind(i));
   }
   ~Bound() {
     for (const sim::Address base : bases_) memory_.release(base);
@@ -22,27 +24,29 @@ class Bound {
   sim::Address base(int buffer) const { return bases_[size_t(buffer)]; }
   std::vector<Array> take_outputs() {
     std::vector<Array> out;
+    if (values_ == sim::Values::none) return out;
     for (size_t i = 0; i < arrays_.size(); ++i)
       if (job_.is_output(i)) out.push_back(std::move(arrays_[i]));
     return out;
   }
 
  private:
-  void bind(size_t i) {
+  sim::Address bind(size_t i) {
     Buffer& buffer = job_.buffers[i];
-    if (buffer.role == Role::inout) {
-      arrays_[i] = buffer.initial;
-    } else if (buffer.role != Role::in) {
-      arrays_[i] = Array(buffer.type);
-      if (buffer.role == Role::out) poison(arrays_[i]);
-    }
+    const bool starts_empty = buffer.role == Role::out || buffer.role == Role::scratch;
+    if (values_ == sim::Values::none && (starts_empty || buffer.initial.bytes.empty()))
+      return memory_.allocate(uint64_t(buffer.type.bytes()), buffer.name, buffer.role != Role::scratch);
+    if (buffer.role == Role::inout) arrays_[i] = buffer.initial;
+    if (starts_empty) arrays_[i] = Array(buffer.type);
+    if (buffer.role == Role::out) poison(arrays_[i]);
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
-    bases_.push_back(memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()},
-                                  buffer.name, buffer.role == Role::out));
+    return memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name,
+                        buffer.role == Role::out);
   }
 
   Job& job_;
   sim::GlobalMemory& memory_;
+  sim::Values values_;
   std::vector<Array> arrays_;
   std::vector<sim::Address> bases_;
 };
@@ -98,7 +102,7 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, int sm) {
 
 SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) {
   SimOutcome outcome;
-  Bound bound(job, machine.memory());
+  Bound bound(job, machine.memory(), options.values);
   outcome.result.errors = check_tensor_maps(job, bound, machine.arch().sm);
   if (!outcome.result.errors.empty()) return outcome;
   sim::Launch launch;
@@ -114,6 +118,12 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) 
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   outcome.outputs = bound.take_outputs();
   return outcome;
+}
+
+std::vector<Array> blank_inputs(const plgpu::Kernel& kernel) {
+  std::vector<Array> inputs(kernel.launch.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].type = kernel.launch.inputs[i];
+  return inputs;
 }
 
 SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,

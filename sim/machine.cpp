@@ -9,7 +9,9 @@
 #include "isa/verify.h"
 #include "sim/deadlock.h"
 #include "sim/deadlock_spin.h"
+#include "sim/exec/values.h"
 #include "sim/time/cluster_runner.h"
+#include "sim/time/hardware/grid.h"
 #include "sim/time/worker_pool.h"
 
 namespace palladion::sim {
@@ -78,6 +80,19 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   const isa::Occupancy o = isa::occupancy(arch, need);
   if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
   r.resident_ctas_per_sm = static_cast<uint32_t>(o.ctas_per_sm);
+}
+
+// Null under schedules without a clock, or when there are no parameters (and `r` says so).
+const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions& options, RunResult& r) {
+  if (options.schedule.kind != Schedule::Kind::hardware) return nullptr;
+  if (options.parameters != nullptr) return options.parameters;
+  const isa::ClockParameters* const found = isa::find_clock(arch.name);
+  if (found == nullptr) {
+    refuse(r, "PLD3121", fmt::format("the clock has no parameters of {}", arch.name),
+           "name a file of them, or another architecture");
+    r.errors.back().severity = isa::Severity::unsupported;
+  }
+  return found;
 }
 
 // The clusters of one launch: those that have not started, those that are resident.
@@ -319,9 +334,12 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
     refuse(result, "PLD3110",
            fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes,
                        launch.params.size()));
+  const isa::ClockParameters* const clock = clock_of(*arch_, options, result);
+  if (result.errors.empty() && options.values == Values::none) result.errors = leave_out_values(**program);
   if (!result.errors.empty()) return result;
 
   LaunchState state;
+  if (clock != nullptr) state.clock_mhz = clock->sm_clock;
   state.grid = launch.grid;
   state.block = launch.block;
   state.cluster = launch.cluster;
@@ -333,6 +351,7 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
   state.param_base = memory_.allocate(launch.params.size(), "kernel parameters");
   std::copy(launch.params.begin(), launch.params.end(), memory_.find(state.param_base, launch.params.size()));
+  if ((*program)->tracks_global) memory_.track_left_out();
 
   std::vector<uint8_t> watch;
   if (options.observer != nullptr) {
@@ -348,8 +367,17 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
       std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
   const uint64_t resident =
       options.resident_clusters != 0 ? options.resident_clusters : result.resident_clusters;
-  Grid(context, options, clusters, resident, result).run();
+  if (clock != nullptr)
+    hardware::run_grid(context, options, *arch_, *clock,
+                       {.clusters = clusters,
+                        .ctas_per_cluster = static_cast<uint32_t>(per_cluster),
+                        .ctas_per_sm = result.resident_ctas_per_sm,
+                        .shared_bytes = (*program)->static_shared + launch.dynamic_shared},
+                       result);
+  else
+    Grid(context, options, clusters, resident, result).run();
   if (options.observer != nullptr) options.observer->finish(result.findings);
+  memory_.forget_left_out();
   memory_.release(state.param_base);
   return result;
 }

@@ -34,7 +34,7 @@ struct ClockParameters {
   double launch_cluster;       // more, for a cluster of two CTAs or larger
   double launch_skew;          // between the first and the last SM's first CTA
   double register_increase;    // setmaxnreg.inc, once the registers are free
-  double first_instruction;    // cold instruction cache: cycles a SASS instruction costs when it is first met
+  double issue_first_instruction;    // cold instruction cache: cycles a SASS instruction costs when it is first met
 
   // --- issue ---
   double branch_taken;  // cycles until the target's first instruction issues, beyond the branch's own

@@ -7,7 +7,16 @@
 namespace palladion::isa::ops {
 namespace {
 
-Timing free_move(const Instruction&) { return {Unit::none, "mov"}; }
+// Moves vanish when registers are allocated; reading a clock does not.
+Timing free_move(const Instruction& i) {
+  using S = Special;
+  for (const Operand& o : i.operands)
+    if (o.is(Operand::Kind::special) &&
+        (o.special == S::clock || o.special == S::clock_hi || o.special == S::clock64 ||
+         o.special == S::globaltimer || o.special == S::globaltimer_lo || o.special == S::globaltimer_hi))
+      return {Unit::alu, "clock"};
+  return {Unit::none, "mov"};
+}
 
 template <class T>
 void copy(const LaneArgs& a) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/exec/handlers.h"
+#include "sim/exec/values.h"
 #include "sim/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -66,15 +67,16 @@ namespace {
 // One instruction's copies: 4, 8 or 16 bytes a lane, what the source lacks is zero.
 class LaneCopies final : public AsyncOp::Body {
  public:
-  LaneCopies(uint32_t lanes, uint32_t bytes) : lanes_(lanes), bytes_(bytes) {}
+  LaneCopies(uint32_t lanes, uint32_t bytes, bool moves) : lanes_(lanes), bytes_(bytes), moves_(moves) {}
 
-  void add(int lane, uint32_t target, const uint8_t* source, uint32_t source_bytes) {
+  void add(int lane, uint32_t target, uint64_t address, const uint8_t* source, uint32_t source_bytes) {
     targets_[lane] = target;
+    addresses_[lane] = address;
     sources_[lane] = source;
     source_bytes_[lane] = static_cast<uint8_t>(source_bytes);
   }
   void read(ClusterState&) override {
-    for (uint32_t m = lanes_; m != 0; m &= m - 1) {
+    for (uint32_t m = moves_ ? lanes_ : 0; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
       std::memset(staging_[i], 0, 16);
       if (source_bytes_[i] != 0) std::memcpy(staging_[i], sources_[i], source_bytes_[i]);
@@ -83,17 +85,30 @@ class LaneCopies final : public AsyncOp::Body {
   void land(ClusterState& cluster) override {
     for (uint32_t m = lanes_; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      std::memcpy(shared_bytes(cluster, targets_[i]), staging_[i], bytes_);
+      if (moves_)
+        std::memcpy(shared_bytes(cluster, targets_[i]), staging_[i], bytes_);
+      else
+        note_shared(cluster, targets_[i], bytes_, false);
     }
   }
   const char* name() const override { return "cp.async"; }
+  void describe(Traffic& t) const override {
+    t.kind = Traffic::Kind::lane_copies;
+    for (uint32_t m = lanes_; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      t.bytes += bytes_;
+      if (source_bytes_[i] != 0) append(t.global, {false, addresses_[i], source_bytes_[i]});
+    }
+  }
   // The bytes of a lane, for observers.
   Piece target(int lane) const { return {true, targets_[lane], bytes_}; }
   uint32_t source_bytes(int lane) const { return source_bytes_[lane]; }
 
  private:
   uint32_t lanes_, bytes_;
+  bool moves_;
   uint32_t targets_[32];
+  uint64_t addresses_[32];  // in GMEM
   const uint8_t* sources_[32];
   uint8_t source_bytes_[32];
   uint8_t staging_[32][16];
@@ -127,7 +142,7 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
   if (x.shared(target, bytes, "cp.async write") == nullptr) return false;
   const uint8_t* from = nullptr;
   if (wanted != 0 && (from = x.global(source, wanted, "cp.async read")) == nullptr) return false;
-  copies.add(lane, Exec::shared_address(target), from, static_cast<uint32_t>(wanted));
+  copies.add(lane, Exec::shared_address(target), source, from, static_cast<uint32_t>(wanted));
   return true;
 }
 
@@ -155,7 +170,7 @@ void announce(const Exec& x, const LaneCopies& copies, uint64_t id) {
 
 Step exec_cp_async(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::CpAsync>(op);
-  auto copies = std::make_unique<LaneCopies>(x.active, static_cast<uint32_t>(e.bytes));
+  auto copies = std::make_unique<LaneCopies>(x.active, static_cast<uint32_t>(e.bytes), op.moves);
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (!add_lane(x, op, e, std::countr_zero(m), *copies)) return Step::fault;
   const LaneCopies& issued = *copies;
@@ -220,6 +235,7 @@ class DeferredArrival final : public AsyncOp::Body {
           "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
   }
   const char* name() const override { return "cp.async.mbarrier.arrive"; }
+  void describe(Traffic& t) const override { t.kind = Traffic::Kind::arrival; }
   const std::vector<uint64_t>& awaited() const { return awaited_; }
 
  private:

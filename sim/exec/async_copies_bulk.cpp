@@ -4,6 +4,7 @@
 #include "sim/exec/async_copies.h"
 #include "sim/exec/atomics.h"
 #include "sim/exec/handlers.h"
+#include "sim/exec/values.h"
 
 namespace palladion::sim {
 namespace {
@@ -13,6 +14,7 @@ constexpr uint64_t bulk_alignment = 16;
 // A range of global memory (host bytes) or of shared memory of one CTA or more.
 struct Range {
   uint8_t* global = nullptr;
+  uint64_t address = 0;  // of `global`
   uint32_t shared = 0;
 };
 
@@ -25,20 +27,39 @@ class LinearCopy final : public AsyncOp::Body {
   // The CTAs that receive, and the mbarrier's address, the same offset in each.
   void signal(uint32_t ctas, uint32_t mbarrier) { ctas_ = ctas, mbarrier_ = mbarrier; }
 
+  void leave_out() { moves_ = false; }
+
   void read(ClusterState& cluster) override {
+    if (!moves_) return;
     staging_ = std::make_unique_for_overwrite<uint8_t[]>(bytes_);
     const uint8_t* from = source_.global != nullptr ? source_.global : shared_bytes(cluster, source_.shared);
     std::memcpy(staging_.get(), from, bytes_);
   }
   void land(ClusterState& cluster) override {
+    if (!moves_ && target_.global != nullptr) return cluster.memory->note(target_.address, bytes_, false);
     if (target_.global != nullptr) return put(target_.global);
     for_each_rank(ctas_, [&](uint32_t rank) {
-      put(shared_bytes(cluster, at_rank(target_.shared, rank)));
+      if (moves_)
+        put(shared_bytes(cluster, at_rank(target_.shared, rank)));
+      else
+        note_shared(cluster, at_rank(target_.shared, rank), bytes_, false);
       complete_tx(cluster, origin_, at_rank(mbarrier_, rank), bytes_);
     });
   }
   bool at_edge() const override { return reduce_ != nullptr && target_.global != nullptr; }
   const char* name() const override { return reduce_ != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
+  void describe(Traffic& t) const override {
+    using Kind = Traffic::Kind;
+    const bool load = source_.global != nullptr, store = target_.global != nullptr;
+    t.kind = load        ? Kind::tma_load
+             : !store    ? Kind::cluster_copy
+             : at_edge() ? Kind::tma_reduce
+                         : Kind::tma_store;
+    t.bytes = bytes_;
+    t.rows = 1;
+    t.ctas = ctas_;
+    if (load || store) t.global.push_back({false, load ? source_.address : target_.address, bytes_});
+  }
   void announce(const Exec& x, uint64_t id, uint64_t source, uint64_t target) const;
 
  private:
@@ -53,6 +74,7 @@ class LinearCopy final : public AsyncOp::Body {
   Range source_, target_;
   uint32_t bytes_;
   uint32_t ctas_ = 0, mbarrier_ = 0;
+  bool moves_ = true;
   ReduceFn reduce_ = nullptr;
   size_t count_ = 0;
   std::unique_ptr<uint8_t[]> staging_;
@@ -81,6 +103,7 @@ void LinearCopy::announce(const Exec& x, uint64_t id, uint64_t source, uint64_t 
 }
 
 bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what, Range& range) {
+  range.address = address;
   if (space == isa::Space::global) return (range.global = x.global(address, bytes, what)) != nullptr;
   range.shared = Exec::shared_address(address);
   return x.shared(address, bytes, what) != nullptr;
@@ -107,6 +130,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   if (!resolve(x, e.dst_space, target, bytes, "bulk copy's write", to)) return Step::fault;
   const uint32_t self = 1U << lane;
   auto copy = std::make_unique<LinearCopy>(AsyncOrigin(x, self), from, to, bytes);
+  if (!op.moves) copy->leave_out();
   if (const auto operation = atomic_op(e.op)) {
     const ReduceFn fn = reduction(*operation, e.type, false);
     if (fn == nullptr) return x.unsupported("a bulk reduction that this type does not have");

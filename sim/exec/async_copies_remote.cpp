@@ -4,6 +4,7 @@
 #include "sim/exec/async_copies.h"
 #include "sim/exec/atomics.h"
 #include "sim/exec/handlers.h"
+#include "sim/exec/values.h"
 
 namespace palladion::sim {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 // One instruction's values, at most 16 bytes a lane; each lane counts its bytes at its mbarrier.
 class RemoteValues final : public AsyncOp::Body {
  public:
-  RemoteValues(const AsyncOrigin& origin, uint32_t bytes, ReduceFn reduce)
-      : origin_(origin), bytes_(bytes), reduce_(reduce) {}
+  RemoteValues(const AsyncOrigin& origin, uint32_t bytes, ReduceFn reduce, bool moves)
+      : origin_(origin), bytes_(bytes), reduce_(reduce), moves_(moves) {}
 
   void add(int lane, uint32_t target, uint32_t mbarrier) {
     targets_[lane] = target, mbarriers_[lane] = mbarrier;
@@ -23,20 +24,30 @@ class RemoteValues final : public AsyncOp::Body {
   void land(ClusterState& cluster) override {
     for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      uint8_t* to = shared_bytes(cluster, targets_[i]);
-      if (reduce_ != nullptr)
-        reduce_(to, values_[i], 1);
-      else
-        std::memcpy(to, values_[i], bytes_);
+      if (moves_) put(shared_bytes(cluster, targets_[i]), i);
+      if (!moves_ || reduce_ == nullptr) note_shared(cluster, targets_[i], bytes_, moves_);
       complete_tx(cluster, origin_, mbarriers_[i], bytes_);
     }
+  }
+  void describe(Traffic& t) const override {
+    t.kind = Traffic::Kind::cluster_store;
+    t.bytes = bytes_ * static_cast<uint32_t>(std::popcount(origin_.lanes));
+    t.ctas = 1U << rank_of(targets_[std::countr_zero(origin_.lanes)]);
   }
   const char* name() const override { return reduce_ != nullptr ? "red.async" : "st.async"; }
 
  private:
+  void put(uint8_t* to, int lane) const {
+    if (reduce_ != nullptr)
+      reduce_(to, values_[lane], 1);
+    else
+      std::memcpy(to, values_[lane], bytes_);
+  }
+
   AsyncOrigin origin_;
   uint32_t bytes_;
   ReduceFn reduce_;
+  bool moves_;
   uint32_t targets_[32], mbarriers_[32];
   uint8_t values_[32][16];
 };
@@ -69,8 +80,8 @@ struct Operands {
 Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce) {
   const auto size = static_cast<size_t>(isa::bytes(o.type));
   const size_t bytes = size * static_cast<size_t>(o.elements);
-  auto values =
-      std::make_unique<RemoteValues>(AsyncOrigin(x, x.active), static_cast<uint32_t>(bytes), reduce);
+  auto values = std::make_unique<RemoteValues>(AsyncOrigin(x, x.active), static_cast<uint32_t>(bytes), reduce,
+                                               op.moves);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t target = x.address_of_lane(op.operands[o.address], i),

@@ -259,6 +259,10 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
     x.observer()->accessed(x.origin(), {Access::Kind::atomic, e.space,
                                         static_cast<uint32_t>(size * static_cast<uint64_t>(e.elements)),
                                         addresses, x.active, e.order, e.scope});
+  if (!op.moves) {
+    x.changed();
+    return Step::next;
+  }
   const bool packed = e.type == Type::f16x2 || e.type == Type::bf16x2;
   Performer performer{x, op, e, size, packed ? size_t{2} : size_t{1}};
   for (uint32_t m = x.active; m != 0; m &= m - 1) {

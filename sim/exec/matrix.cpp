@@ -20,6 +20,7 @@ struct Operands {
   const uint8_t* constants = nullptr;
   uint64_t a_desc = 0, b_desc = 0;
   bool zero_c = false;
+  bool moves = true;  // see MicroOp
   bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
 };
 
@@ -47,6 +48,12 @@ class WgmmaBody final : public AsyncOp::Body {
   }
 
   const char* name() const override { return "wgmma"; }
+  void describe(Traffic& t) const override {
+    t.kind = Traffic::Kind::wgmma;
+    t.rows = static_cast<uint32_t>(o_.wgmma->m);
+    t.columns = static_cast<uint32_t>(o_.wgmma->n);
+    t.a_in_registers = o_.wgmma->a_desc < 0;
+  }
   bool ready(ClusterState&) const override { return issued_ == 0xF; }
   void issued_by(uint32_t warp_in_group, uint64_t id) {
     issued_ |= 1U << warp_in_group;
@@ -84,6 +91,7 @@ class WgmmaBody final : public AsyncOp::Body {
   bool overlaps(const WgmmaBody& other) const;
   bool next_continues(const ClusterState& cluster) const;
   void multiply(void* tile) const;
+  void accumulate(ClusterState& cluster);
 
   Operands o_;
   uint32_t rank_, warpgroup_;
@@ -226,6 +234,7 @@ void WgmmaBody::read_a_registers(ClusterState& cluster) {
 }
 
 void WgmmaBody::read(ClusterState& cluster) {
+  if (!o_.moves) return;
   const CtaState& cta = cluster.ctas[rank_];
   if (o_.wgmma->a_regs >= 0)
     read_a_registers(cluster);
@@ -326,17 +335,20 @@ uint32_t* WgmmaBody::tile(WarpgroupState& group) const {
   return group.tiles.back().words.data();
 }
 
-void WgmmaBody::land(ClusterState& cluster) {
-  CtaState& cta = cluster.ctas[rank_];
-  uint32_t* words = tile(cta.warpgroups[warpgroup_]);
+void WgmmaBody::accumulate(ClusterState& cluster) {
+  uint32_t* words = tile(cluster.ctas[rank_].warpgroups[warpgroup_]);
   const bool halves = o_.wgmma->d == isa::Type::f16;
   if (!chained_ && !o_.zero_c)
     gather_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
   multiply(words);
   if (!next_continues(cluster))
     scatter_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
+}
+
+void WgmmaBody::land(ClusterState& cluster) {
+  if (o_.moves) accumulate(cluster);
   for (uint32_t w = 0; w < 4; ++w) {
-    Journal& journal = cta.warps[warpgroup_ * 4 + w].wgmma;
+    Journal& journal = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].wgmma;
     journal_mark(journal, id_, true);
     journal_prune(journal);
   }
@@ -349,6 +361,7 @@ int immediate(const MicroOp& op, int index) {
 Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   Operands o;
   o.wgmma = &e;
+  o.moves = op.moves;
   o.operands = op.operands;
   o.constants = x.program.constants.data();
   if (e.a_desc >= 0) o.a_desc = x.uniform_value(op.operands[e.a_desc]);
@@ -384,7 +397,8 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint32_t warpgroup = x.warp->id / 4, in_group = x.warp->id % 4;
   if (x.active != ~0U || warpgroup * 4 + 4 > x.cta->warps.size()) return refuse_partial_warp(x);
-  if (e.sparse && !metadata_defined(x, op, e)) return x.fault("PLD3066", undefined_sparse_metadata);
+  if (e.sparse && op.moves && !metadata_defined(x, op, e))
+    return x.fault("PLD3066", undefined_sparse_metadata);
   auto& groups = x.cta->warpgroups;
   if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / 4);
   const uint64_t sequence = groups[warpgroup].issued[in_group]++;

@@ -149,7 +149,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "read")) return Step::fault;
   notify(x, Access::Kind::read, e.space, size, addresses, e.order, e.scope);
-  for (int k = 0; k < e.elements; ++k)
+  for (int k = 0; k < e.elements && op.moves; ++k)
     load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
                  element(d, k));
   return x.at_edge ? Step::yield : Step::next;
@@ -166,7 +166,7 @@ Step exec_store(Exec& x, const MicroOp& op) {
   const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
   if (!resolve_all(x, e.space, addresses, size, alignment, p, "write")) return Step::fault;
   notify(x, Access::Kind::write, e.space, size, addresses, e.order, e.scope);
-  for (int k = 0; k < e.elements; ++k)
+  for (int k = 0; k < e.elements && op.moves; ++k)
     store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
                   element(s, k));
   x.changed();

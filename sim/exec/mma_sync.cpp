@@ -134,6 +134,7 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
   if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m)))
     return x.unsupported("mma.sync of this shape and these types");
+  if (!op.moves) return Step::next;
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;

@@ -58,6 +58,7 @@ struct MicroOp {
   Slot d[8], s[8];
   uint8_t negated_sources = 0;   // bit i: source i is !p
   bool dynamic_special = false;  // reads %clock and the like
+  bool moves = true;             // false: tensor data, which a run without values does not touch
   uint32_t function = 0;         // index in Module::functions
   uint32_t pc = 0;
 };
@@ -93,6 +94,9 @@ struct Program {
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
+  // Of a run without values: control reads this memory, so it is known where tensor data were left out.
+  bool tracks_shared = false, tracks_global = false;
+  bool local_left_out = false;  // local memory may hold such data
 };
 
 // Decodes `entry` and all it calls. Instructions that the machine cannot run become fatal findings

@@ -34,7 +34,14 @@ uint64_t lane_mask(Special s, int lane) {
 }
 
 // Time without a clock: the instructions that the cluster has executed, a nanosecond each.
-uint64_t now(const Exec& x) { return x.cluster.instructions + x.warp->instructions; }
+uint64_t now(const Exec& x) {
+  return x.launch.clock_mhz > 0 ? x.cluster.now : x.cluster.instructions + x.warp->instructions;
+}
+uint64_t nanoseconds(const Exec& x) {
+  return x.launch.clock_mhz > 0
+             ? static_cast<uint64_t>(static_cast<double>(x.cluster.now) * 1000 / x.launch.clock_mhz)
+             : now(x);
+}
 
 uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
   const LaunchState& l = x.launch;
@@ -85,12 +92,14 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
       return lane_mask(v.special, lane);
     case Special::clock:
     case Special::clock64:
-    case Special::globaltimer:
-    case Special::globaltimer_lo:
       return now(x);
     case Special::clock_hi:
-    case Special::globaltimer_hi:
       return now(x) >> 32;
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+      return nanoseconds(x);
+    case Special::globaltimer_hi:
+      return nanoseconds(x) >> 32;
     case Special::total_smem_size:
     case Special::aggr_smem_size:
       return x.program.static_shared + l.dynamic_shared;

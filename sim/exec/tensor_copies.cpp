@@ -201,6 +201,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   TileMove move{.origin = AsyncOrigin(x, 1U << lane), .walk = std::move(*walk)};
   move.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
   move.global_address = map->global_address;
+  move.moves = op.moves;
   move.swizzle = map->swizzle;
   move.type = map->data_type;
   move.fill = map->oob_fill;

@@ -27,12 +27,16 @@ struct TileMove {
   isa::OobFill fill = isa::OobFill::zero;
   uint32_t shared = 0;      // address of the tile
   uint64_t tensor_map = 0;  // its generic address
+  bool moves = true;        // false: the bytes stay where they are, see MicroOp
   // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
   uint32_t ctas = 0, mbarrier = 0;
   // Stores: nullptr for a plain copy.
   ReduceFn reduce = nullptr;
   uint32_t element_bytes = 1;
 };
+
+// What the move touches, for the clock.
+void describe(const TileMove& move, Traffic& traffic);
 
 std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move);
 std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move);

@@ -5,6 +5,7 @@
 
 #include "isa/formats/tensor_values.h"
 #include "sim/exec/tensor_copies.h"
+#include "sim/exec/values.h"
 
 namespace palladion::sim {
 namespace {
@@ -31,6 +32,20 @@ class TensorBytes {
                 "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "
                 "of 16 bytes)");
     return nullptr;
+  }
+
+  // The box without its bytes: whether the tensor has them, and that a store did not bring them.
+  void check(const char* what) const {
+    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+      if (run.in_bounds) at(run, what);
+    });
+  }
+  void leave_out() const {
+    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+      if (run.in_bounds && at(run, "write") != nullptr)
+        cluster_.memory->note(move_.global_address + static_cast<uint64_t>(run.global_offset), run.bytes,
+                              false);
+    });
   }
 
  private:
@@ -120,8 +135,9 @@ class TensorLoad final : public AsyncOp::Body {
   explicit TensorLoad(TileMove m) : move_(std::move(m)) {}
 
   void read(ClusterState& cluster) override {
-    tile_.emplace(move_.walk.footprint_bytes());
     const TensorBytes tensor(cluster, move_);
+    if (!move_.moves) return tensor.check("read");
+    tile_.emplace(move_.walk.footprint_bytes());
     move_.walk.for_each_run([&](const isa::BoxRun& run) {
       uint8_t* to = tile_->at(run.tile_offset);
       if (!run.in_bounds) return fill(to, run.bytes);
@@ -134,16 +150,25 @@ class TensorLoad final : public AsyncOp::Body {
   void land(ClusterState& cluster) override {
     if (cluster.faulted) return;
     for_each_rank(move_.ctas, [&](uint32_t rank) {
-      uint8_t* shared = cluster.ctas[rank].shared.data();
-      for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
-        place(shared, tile_->at(offset), address, bytes, move_.swizzle);
-      });
+      if (move_.moves)
+        put(cluster.ctas[rank].shared.data());
+      else
+        note_shared(cluster, at_rank(move_.shared, rank), move_.walk.footprint_bytes(), false);
       complete_tx(cluster, move_.origin, at_rank(move_.mbarrier, rank), move_.walk.transaction_bytes());
     });
   }
   const char* name() const override { return "cp.async.bulk.tensor load"; }
+  void describe(Traffic& t) const override {
+    sim::describe(move_, t);
+    t.kind = Traffic::Kind::tma_load;
+  }
 
  private:
+  void put(uint8_t* shared) {
+    for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
+      place(shared, tile_->at(offset), address, bytes, move_.swizzle);
+    });
+  }
   void fill(uint8_t* to, uint32_t bytes) const {
     if (move_.fill == isa::OobFill::zero) {
       std::memset(to, 0, bytes);
@@ -161,6 +186,7 @@ class TensorStore final : public AsyncOp::Body {
   explicit TensorStore(TileMove m) : move_(std::move(m)) {}
 
   void read(ClusterState& cluster) override {
+    if (!move_.moves) return;
     tile_.emplace(move_.walk.footprint_bytes());
     uint8_t* shared = cluster.ctas[rank_of(move_.shared)].shared.data();
     for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
@@ -169,6 +195,7 @@ class TensorStore final : public AsyncOp::Body {
   }
   void land(ClusterState& cluster) override {
     const TensorBytes tensor(cluster, move_);
+    if (!move_.moves) return tensor.leave_out();
     move_.walk.for_each_run([&](const isa::BoxRun& run) {
       if (!run.in_bounds) return;
       uint8_t* to = tensor.at(run, "write");
@@ -180,6 +207,10 @@ class TensorStore final : public AsyncOp::Body {
     });
   }
   bool at_edge() const override { return move_.reduce != nullptr; }
+  void describe(Traffic& t) const override {
+    sim::describe(move_, t);
+    t.kind = move_.reduce != nullptr ? Traffic::Kind::tma_reduce : Traffic::Kind::tma_store;
+  }
   const char* name() const override {
     return move_.reduce != nullptr ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor store";
   }
@@ -190,6 +221,18 @@ class TensorStore final : public AsyncOp::Body {
 };
 
 }  // namespace
+
+void describe(const TileMove& move, Traffic& t) {
+  t.tiled = true;
+  t.bytes = move.walk.transaction_bytes();
+  t.rows = move.walk.rows();
+  t.ctas = move.ctas;
+  t.tensor_map = move.tensor_map;
+  move.walk.for_each_run([&](const isa::BoxRun& run) {
+    if (run.in_bounds)
+      append(t.global, {false, move.global_address + static_cast<uint64_t>(run.global_offset), run.bytes});
+  });
+}
 
 std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move) {
   return std::make_unique<TensorLoad>(std::move(move));

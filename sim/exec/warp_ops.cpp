@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "sim/exec/handlers.h"
+#include "sim/exec/values.h"
 
 namespace palladion::sim {
 namespace {
@@ -363,6 +364,7 @@ Step exec_load_matrix(Exec& x, const MicroOp& op) {
     std::memcpy(matrices[row / 8].lanes + 4 * (row % 8), bytes, 16);
   }
   notify(x, Access::Kind::read, 8 * e.count, address);
+  if (!op.moves) return Step::next;
   for (int k = 0; k < e.count; ++k) {
     if (e.transposed) transpose(matrices[k]);
     write_lanes(x, element(op.operands[e.dst], k), matrices[k].lanes, x.active);
@@ -379,7 +381,9 @@ Step exec_store_matrix(Exec& x, const MicroOp& op) {
   for (int row = 0; row < 8 * e.count; ++row)
     if ((rows[row] = row_at(x, e.space, address, row, "stmatrix")) == nullptr) return Step::fault;
   notify(x, Access::Kind::write, 8 * e.count, address);
-  for (int k = 0; k < e.count; ++k) {
+  for (int row = 0; row < 8 * e.count && !op.moves; ++row)
+    note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
+  for (int k = 0; k < e.count && op.moves; ++k) {
     Matrix matrix;
     std::memcpy(matrix.lanes, x.lanes<uint32_t>(element(op.operands[e.src], k)), sizeof matrix.lanes);
     if (e.transposed) transpose(matrix);

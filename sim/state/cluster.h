@@ -12,6 +12,7 @@
 #include "sim/event.h"
 #include "sim/finding.h"
 #include "sim/state/global_memory.h"
+#include "sim/state/left_out.h"
 
 namespace palladion::sim {
 
@@ -126,6 +127,7 @@ struct CtaState {
   isa::Dim3 id{0, 0, 0};
   uint32_t sm = 0;
   std::vector<uint8_t> shared;
+  std::vector<uint8_t> left_out;  // where `shared` lacks tensor data, see left_out.h; empty: nobody asks
   std::vector<WarpState> warps;
   std::array<NamedBarrier, 16> barriers;
   std::vector<WarpgroupState> warpgroups;
@@ -136,6 +138,28 @@ struct CtaState {
 struct ClusterBarrierState {
   uint32_t arrived = 0;  // threads that have not exited
   uint64_t generation = 0;
+};
+
+// What an asynchronous operation moves, for the clock.
+struct Traffic {
+  enum class Kind : uint8_t {
+    arrival,       // moves nothing: as soon as it is ready
+    wgmma,         // `rows` x `columns` of results, operands read from shared memory
+    tma_load,      // GMEM to shared memory of `ctas`
+    tma_store,     // shared memory to GMEM
+    tma_reduce,    // the same, as atomics in L2
+    lane_copies,   // cp.async
+    cluster_copy,  // shared memory to shared memory of a CTA of the cluster
+    cluster_store  // st.async, red.async
+  };
+  Kind kind = Kind::arrival;
+  bool tiled = false;              // through a tensor map
+  bool a_in_registers = false;     // wgmma
+  uint32_t bytes = 0;              // of shared memory, in each CTA
+  uint32_t rows = 0, columns = 0;  // wgmma: m, n; copies: rows of the box
+  uint32_t ctas = 0;               // mask of those that receive
+  uint64_t tensor_map = 0;         // its generic address
+  std::vector<Piece> global;       // bytes of GMEM, ascending runs
 };
 
 // One asynchronous operation on its way. `read` moves the sources into `staging`, `land` makes the
@@ -157,13 +181,16 @@ struct AsyncOp {
     // quanta, where clusters take turns.
     virtual bool at_edge() const { return false; }
     virtual const char* name() const = 0;
+    // Filled in for an operation as it was issued; `traffic` is empty.
+    virtual void describe(Traffic& traffic) const = 0;
   };
   std::unique_ptr<Body> body;
   int order_key = -1;  // operations with the same key >= 0 run in order of issue
 };
 
 struct ClusterState {
-  uint32_t index = 0;  // linear id in the grid
+  uint32_t index = 0;         // linear id in the grid
+  std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are given out in turn
   isa::Dim3 id{0, 0, 0};
   std::vector<CtaState> ctas;
   ClusterBarrierState barrier;

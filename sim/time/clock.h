@@ -54,6 +54,7 @@ std::string_view name(Resource resource);
 // Warp-cycles of one instruction (index in Program::code), by reason; `issued` warp instructions.
 struct LineTime {
   uint32_t pc = 0;
+  uint32_t warps = 0;  // of their CTAs that came here: bit w is warp w; 0: not told
   uint64_t issued = 0;
   std::array<uint64_t, stall_count> cycles{};
 };

@@ -108,24 +108,6 @@ bool advance_all(ClusterState& cluster) {
   return any;
 }
 
-// mbarrier.try_wait returns after a system-dependent time: when nothing else can move, each waiting
-// group gets one `false` until something has changed.
-bool time_out_waits(ClusterState& cluster) {
-  bool any = false;
-  for (CtaState& cta : cluster.ctas) {
-    for (WarpState& warp : cta.warps) {
-      for (LaneGroup& g : warp.groups) {
-        if (g.wait.kind != Wait::Kind::mbarrier || g.timed_out_at == cluster.progress) continue;
-        g.timed_out_at = cluster.progress;
-        g.wait = {};
-        g.resumed = true;
-        any = true;
-      }
-    }
-  }
-  return any;
-}
-
 struct Round {
   uint64_t executed = 0;
   bool useful = false, polled = false;
@@ -165,6 +147,22 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
 
 }  // namespace
 
+bool time_out_waits(ClusterState& cluster) {
+  bool any = false;
+  for (CtaState& cta : cluster.ctas) {
+    for (WarpState& warp : cta.warps) {
+      for (LaneGroup& g : warp.groups) {
+        if (g.wait.kind != Wait::Kind::mbarrier || g.timed_out_at == cluster.progress) continue;
+        g.timed_out_at = cluster.progress;
+        g.wait = {};
+        g.resumed = true;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
 int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls) {
   merge_groups(warp);
   int best = -1;
@@ -186,9 +184,10 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   for (uint32_t rank = 0; rank < count; ++rank) {
     CtaState& cta = cluster.ctas[rank];
     cta.rank = rank;
-    cta.sm = (cluster.index * count + rank) % c.launch.sm_count;
+    cta.sm = cluster.sms.empty() ? (cluster.index * count + rank) % c.launch.sm_count : cluster.sms[rank];
     cta.id = c.launch.cta_id(cluster.index, rank);
     cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
+    if (c.program.tracks_shared) cta.left_out.assign(cta.shared.size(), 0);
     cta.threads = cta.alive_threads = threads;
     cta.warps.resize(c.launch.warps_per_cta());
     for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);

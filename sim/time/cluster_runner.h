@@ -30,6 +30,10 @@ QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint
 // Performs the strong GMEM accesses that groups wait with, in warp order, one each.
 bool run_edge(const RunContext& context, ClusterState& cluster);
 
+// mbarrier.try_wait returns after a system-dependent time: each waiting group gets one `false` until
+// something has changed. False when all have had it.
+bool time_out_waits(ClusterState& cluster);
+
 // Merges groups that meet and drops empty ones; returns the group to run, or -1.
 int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "sim/check/registers/watch_flow.h"
+#include "sim/exec/flow.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "isa/print.h"
-#include "sim/check/registers/watch_flow.h"
+#include "sim/exec/flow.h"
 
 namespace palladion::sim::check {
 namespace {

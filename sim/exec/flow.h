@@ -1,5 +1,5 @@
 #pragma once
-// Dataflow over a function's control-flow graph, until nothing changes. A state is one byte a register.
+// Dataflow over a function's control-flow graph, until nothing changes. A state is one value a register.
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -7,21 +7,21 @@
 
 #include "isa/cfg.h"
 
-namespace palladion::sim::check {
+namespace palladion::sim {
 
 using FlowState = std::vector<uint8_t>;
 
 namespace detail {
 // `at` holds what is known where each block is entered; `next(block)` are those that its end flows into.
-template <class Next, class Join, class Transfer>
-void flow(const isa::Cfg& cfg, std::vector<FlowState>& at, std::deque<uint32_t> work, Next&& next,
-          Join&& join, Transfer&& transfer) {
+template <class State, class Next, class Join, class Transfer>
+void flow(const isa::Cfg& cfg, std::vector<State>& at, std::deque<uint32_t> work, Next&& next, Join&& join,
+          Transfer&& transfer) {
   std::vector<bool> queued(at.size(), true);
   while (!work.empty()) {
     const uint32_t b = work.front();
     work.pop_front();
     queued[b] = false;
-    FlowState state = at[b];
+    State state = at[b];
     transfer(cfg.blocks[b], state);
     for (const uint32_t n : next(cfg.blocks[b])) {
       if (!join(at[n], state) || queued[n]) continue;
@@ -34,10 +34,10 @@ void flow(const isa::Cfg& cfg, std::vector<FlowState>& at, std::deque<uint32_t> 
 
 // What is true at the beginning of each block. `reached` (the entry's, given) flows along the edges;
 // blocks start from `nothing`; join(into, from) returns whether `into` changed.
-template <class Join, class Transfer>
-std::vector<FlowState> flow_forward(const isa::Cfg& cfg, const FlowState& entry, const FlowState& nothing,
-                                    Join&& join, Transfer&& transfer) {
-  std::vector<FlowState> at(cfg.blocks.size(), nothing);
+template <class State, class Join, class Transfer>
+std::vector<State> flow_forward(const isa::Cfg& cfg, const State& entry, const State& nothing, Join&& join,
+                                Transfer&& transfer) {
+  std::vector<State> at(cfg.blocks.size(), nothing);
   if (at.empty()) return at;
   at[0] = entry;
   std::deque<uint32_t> work;
@@ -49,10 +49,10 @@ std::vector<FlowState> flow_forward(const isa::Cfg& cfg, const FlowState& entry,
 }
 
 // What is true at the end of each block, flowing against the edges; `exit` holds where the function is left.
-template <class Join, class Transfer>
-std::vector<FlowState> flow_backward(const isa::Cfg& cfg, const FlowState& exit, const FlowState& nothing,
-                                     Join&& join, Transfer&& transfer) {
-  std::vector<FlowState> at(cfg.blocks.size(), nothing);
+template <class State, class Join, class Transfer>
+std::vector<State> flow_backward(const isa::Cfg& cfg, const State& exit, const State& nothing, Join&& join,
+                                 Transfer&& transfer) {
+  std::vector<State> at(cfg.blocks.size(), nothing);
   std::deque<uint32_t> work;
   for (auto b = static_cast<uint32_t>(at.size()); b-- > 0;) {
     work.push_back(b);
@@ -64,15 +64,15 @@ std::vector<FlowState> flow_backward(const isa::Cfg& cfg, const FlowState& exit,
   return at;
 }
 
-// Joins "may be": one where either is not 0.
-inline bool join_any(FlowState& into, const FlowState& from) {
+// Joins "may be": one where either is not 0. Of two numbers that stand for causes the first one stays.
+inline constexpr auto join_any = [](auto& into, const auto& from) {
   bool changed = false;
   for (size_t i = 0; i < into.size(); ++i) {
     if (from[i] == 0 || into[i] != 0) continue;
-    into[i] = 1;
+    into[i] = from[i];
     changed = true;
   }
   return changed;
-}
+};
 
-}  // namespace palladion::sim::check
+}  // namespace palladion::sim

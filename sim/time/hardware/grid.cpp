@@ -1,0 +1,333 @@
+#include "sim/time/hardware/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "sim/deadlock.h"
+#include "sim/deadlock_spin.h"
+#include "sim/time/hardware/group.h"
+#include "sim/time/worker_pool.h"
+
+namespace palladion::sim::hardware {
+namespace {
+
+// Instructions without a change of any barrier or memory before a run is looked at for endless spins.
+constexpr uint64_t quiet_instructions = 1 << 20;
+
+// Clusters need SMs of one GPC. Of 132 SMs, 8 GPCs: six have 16, two have 18.
+std::vector<uint32_t> group_starts(const isa::ArchSpec& arch, uint32_t size) {
+  std::vector<uint32_t> starts;
+  const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
+  const uint32_t pairs = sms / 2, pairs_each = pairs / gpcs, with_more = pairs % gpcs;
+  uint32_t first = 0;
+  for (uint32_t g = 0; g < gpcs; ++g) {
+    const uint32_t in_gpc = 2 * (pairs_each + (g < with_more ? 1 : 0));
+    for (uint32_t i = 0; i + size <= in_gpc; i += size) starts.push_back(first + i);
+    first += in_gpc;
+  }
+  return starts;
+}
+
+class Grid {
+ public:
+  Grid(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
+       const isa::ClockParameters& parameters, const GridShape& shape, RunResult& result);
+  void run();
+
+ private:
+  void place(SmGroup& group, uint64_t time);
+  void first_wave();
+  uint64_t earliest() const;
+  void edge();
+  void perform_accesses();
+  void land_reductions();
+  void retire();
+  void collect(ClusterState& c);
+  bool stuck(uint64_t time);
+  bool over_budget();
+  void deadlock();
+  uint64_t instructions() const;
+  uint64_t progress() const;
+  void report();
+
+  const RunContext& context_;
+  const RunOptions& options_;
+  const isa::ClockParameters& p_;
+  const GridShape& shape_;
+  RunResult& result_;
+  Prices prices_;
+  MemoryClock memory_;
+  std::vector<std::unique_ptr<SmGroup>> groups_;
+  std::vector<std::unique_ptr<ClusterState>> resident_;
+  SpinDetector spins_;
+  uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
+  uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
+  bool faulted_ = false;
+};
+
+Grid::Grid(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
+           const isa::ClockParameters& parameters, const GridShape& shape, RunResult& result)
+    : context_(context),
+      options_(options),
+      p_(parameters),
+      shape_(shape),
+      result_(result),
+      prices_(context.program, parameters),
+      memory_(parameters, static_cast<uint32_t>(arch.sm_count)),
+      spins_(context.program) {
+  const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
+  const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
+  for (const uint32_t first : group_starts(arch, shape.ctas_per_cluster))
+    groups_.push_back(std::make_unique<SmGroup>(context, prices_, parameters, first, shape.ctas_per_cluster,
+                                                shared + 8192 < l1 ? l1 - shared : 8192));
+  if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
+}
+
+void Grid::place(SmGroup& group, uint64_t time) {
+  auto c = std::make_unique<ClusterState>();
+  c->index = static_cast<uint32_t>(next_++);
+  for (const Sm& sm : group.sms()) c->sms.push_back(sm.id);
+  c->now = time;
+  start_cluster(context_, *c);
+  group.start(*c, time);
+  first_start_ = std::min(first_start_, time);
+  resident_.push_back(std::move(c));
+}
+
+// CTAs go to all SMs before an SM gets its second one.
+void Grid::first_wave() {
+  const auto groups = static_cast<double>(groups_.size());
+  for (uint32_t level = 0; level < shape_.ctas_per_sm; ++level) {
+    for (size_t g = 0; g < groups_.size() && next_ < shape_.clusters; ++g) {
+      double time = p_.launch_skew * static_cast<double>(g) / groups + p_.launch_cta_interval * level;
+      if (shape_.ctas_per_cluster > 1) time += p_.launch_cluster;
+      place(*groups_[g], static_cast<uint64_t>(time));
+    }
+  }
+}
+
+uint64_t Grid::earliest() const {
+  uint64_t time = never;
+  for (const auto& g : groups_) time = std::min(time, g->next_event());
+  return time;
+}
+
+void Grid::perform_accesses() {
+  struct Entry {
+    EdgeAccess access;
+    SmGroup* group;
+  };
+  std::vector<Entry> all;
+  for (const auto& g : groups_) {
+    for (const EdgeAccess& a : g->accesses) all.push_back({a, g.get()});
+    g->accesses.clear();
+  }
+  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.access.time; });
+  for (const Entry& e : all) e.group->perform(e.access);
+}
+
+void Grid::land_reductions() {
+  struct Entry {
+    EdgeLanding landing;
+    SmGroup* group;
+  };
+  std::vector<Entry> all;
+  for (const auto& g : groups_) {
+    for (const EdgeLanding& l : g->landings) all.push_back({l, g.get()});
+    g->landings.clear();
+  }
+  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.landing.time; });
+  for (const Entry& e : all) e.group->land(e.landing);
+}
+
+void Grid::edge() {
+  if (options_.observer != nullptr) {
+    std::vector<ClusterState*> view;
+    for (const auto& c : resident_) view.push_back(c.get());
+    options_.observer->edge(view);
+  }
+  perform_accesses();
+  land_reductions();
+  std::vector<Batch*> batches;
+  for (const auto& g : groups_)
+    if (!g->batch.requests.empty()) batches.push_back(&g->batch);
+  memory_.serve(batches);
+  for (const auto& g : groups_) g->answer();
+}
+
+void Grid::collect(ClusterState& c) {
+  if (c.observer) {
+    if (c.finished()) c.observer->ended();
+    options_.observer->retire(c);
+  }
+  result_.instructions += c.instructions;
+  result_.printed += c.printed;
+  progress_done_ += c.progress;
+  for (Finding& f : c.findings) {
+    faulted_ |= f.fatal;
+    result_.findings.push_back(std::move(f));
+  }
+  c.findings.clear();
+}
+
+// Clusters that have ended make room for the next, in the order of their ends.
+void Grid::retire() {
+  struct Entry {
+    Finished end;
+    SmGroup* group;
+  };
+  std::vector<Entry> all;
+  for (const auto& g : groups_) {
+    for (const Finished& f : g->finished) all.push_back({f, g.get()});
+    g->finished.clear();
+  }
+  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.end.time; });
+  for (const Entry& e : all) {
+    last_end_ = std::max(last_end_, e.end.time);
+    if (e.end.cluster->finished()) {
+      result_.ctas += e.end.cluster->ctas.size();
+      ++finished_;
+    }
+    collect(*e.end.cluster);
+    e.group->remove(*e.end.cluster);
+    std::erase_if(resident_, [&](const auto& c) { return c.get() == e.end.cluster; });
+    if (next_ < shape_.clusters && !faulted_)
+      place(*e.group, e.end.time + static_cast<uint64_t>(p_.launch_cta_replace));
+  }
+  if (!all.empty() && options_.progress) options_.progress(finished_, shape_.clusters);
+}
+
+uint64_t Grid::instructions() const {
+  uint64_t sum = result_.instructions;
+  for (const auto& c : resident_) sum += c->instructions;
+  return sum;
+}
+uint64_t Grid::progress() const {
+  uint64_t sum = progress_done_;
+  for (const auto& c : resident_) sum += c->progress;
+  return sum;
+}
+
+void Grid::deadlock() {
+  std::vector<const ClusterState*> view;
+  for (const auto& c : resident_) view.push_back(c.get());
+  Finding f = describe_deadlock(context_.program, view, next_ < shape_.clusters);
+  if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < shape_.clusters, f);
+  result_.findings.push_back(std::move(f));
+  result_.deadlocked = true;
+}
+
+// Nothing has an event left: waits time out once, then it is a deadlock.
+bool Grid::stuck(uint64_t time) {
+  bool any = false;
+  for (const auto& g : groups_)
+    for (const auto& c : resident_)
+      if (c->sms.front() == g->sms().front().id)
+        any |= g->time_out(*c, time + static_cast<uint64_t>(p_.mbarrier_timeout));
+  if (!any) deadlock();
+  return !any;
+}
+
+bool Grid::over_budget() {
+  const uint64_t done = instructions(), changes = progress();
+  if (changes != last_progress_) {
+    last_progress_ = changes;
+    quiet_since_ = done;
+    spins_.reset();
+  } else if (done - quiet_since_ > quiet_instructions) {
+    quiet_since_ = done;
+    if (spins_.all_spin(resident_)) {
+      deadlock();
+      return true;
+    }
+  }
+  if (options_.max_instructions == 0 || done <= options_.max_instructions) return false;
+  Finding f;
+  f.code = "PLD3002";
+  f.severity = FindingSeverity::unknown;
+  f.fatal = true;
+  f.message = fmt::format("given up after {} warp instructions: the run neither ended nor stood still", done);
+  result_.findings.push_back(std::move(f));
+  return true;
+}
+
+void Grid::run() {
+  const unsigned threads =
+      options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
+  WorkerPool pool(static_cast<unsigned>(std::min<size_t>(threads, groups_.size())));
+  // No answer of L2 comes back sooner: what SMs ask within a quantum is answered at its end.
+  const auto quantum = static_cast<uint64_t>(
+      std::max(32.0, std::min({p_.l2_latency - p_.l2_spread, p_.l2_atomic_latency, p_.launch_cta_replace})));
+  first_wave();
+  uint64_t last = 0;
+  std::vector<SmGroup*> active;
+  while (!resident_.empty() && !faulted_) {
+    const uint64_t begin = earliest();
+    if (begin == never) {
+      if (stuck(last)) break;
+      continue;
+    }
+    const uint64_t end = std::max(begin, last) + quantum;
+    last = end;
+    active.clear();
+    for (const auto& g : groups_)
+      if (g->next_event() < end) active.push_back(g.get());
+    pool.for_each(active.size(), [&](size_t i) { active[i]->run_until(end); });
+    edge();
+    retire();
+    if (options_.stop != nullptr && options_.stop->load()) {
+      result_.interrupted = true;
+      break;
+    }
+    if (over_budget()) break;
+  }
+  for (auto& c : resident_) collect(*c);
+  result_.completed = finished_ == shape_.clusters;
+  report();
+}
+
+void Grid::report() {
+  ClockReport& r = result_.clock;
+  r.sm_clock_mhz = p_.sm_clock;
+  for (const auto& g : groups_) last_end_ = std::max(last_end_, g->drained());
+  r.cycles = last_end_ + static_cast<uint64_t>(p_.launch_overhead);
+  r.counters = memory_.counters();
+  const double span = std::max<double>(1, static_cast<double>(last_end_ - std::min(first_start_, last_end_)));
+  size_t sms = 0;
+  std::vector<LineTime> lines(context_.program.code.size());
+  for (const auto& g : groups_) {
+    r.counters.instructions += g->instructions();
+    r.counters.smem_bank_conflicts += g->bank_conflicts();
+    for (const Sm& sm : g->sms()) {
+      ++sms;
+      r.counters.tensor_cycles += static_cast<uint64_t>(sm.busy[static_cast<size_t>(Resource::tensor)]);
+      for (size_t i = 0; i < resource_count; ++i) r.busy[i] += sm.busy[i] / span;
+    }
+    for (size_t pc = 0; pc < lines.size(); ++pc) {
+      lines[pc].issued += g->lines()[pc].issued;
+      for (size_t s = 0; s < stall_count; ++s) lines[pc].cycles[s] += g->lines()[pc].cycles[s];
+    }
+  }
+  const auto share = [&](Resource x) -> double& { return r.busy[static_cast<size_t>(x)]; };
+  for (double& b : r.busy) b /= static_cast<double>(std::max<size_t>(1, sms));
+  for (const Resource per_sub_core :
+       {Resource::issue, Resource::alu, Resource::fma, Resource::fp64, Resource::sfu})
+    share(per_sub_core) /= 4;
+  share(Resource::l2) = memory_.l2_busy() / span;
+  share(Resource::hbm) = memory_.hbm_busy() / span;
+  for (uint32_t pc = 0; pc < lines.size(); ++pc) {
+    lines[pc].pc = pc;
+    if (lines[pc].issued != 0) r.lines.push_back(lines[pc]);
+  }
+}
+
+}  // namespace
+
+void run_grid(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
+              const isa::ClockParameters& parameters, const GridShape& shape, RunResult& result) {
+  Grid(context, options, arch, parameters, shape, result).run();
+}
+
+}  // namespace palladion::sim::hardware

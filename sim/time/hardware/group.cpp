@@ -1,0 +1,408 @@
+#include "sim/time/hardware/group.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace palladion::sim::hardware {
+namespace {
+
+// Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
+constexpr uint32_t longest_turn = 512;
+
+bool runnable(const Wait& wait) { return wait.kind == Wait::Kind::none || wait.kind == Wait::Kind::poll; }
+
+Stall stall_of(Wait::Kind kind) {
+  switch (kind) {
+    case Wait::Kind::convergence:
+      return Stall::convergence;
+    case Wait::Kind::mbarrier:
+      return Stall::mbarrier;
+    case Wait::Kind::cta_barrier:
+      return Stall::barrier;
+    case Wait::Kind::cluster_barrier:
+      return Stall::cluster_barrier;
+    case Wait::Kind::bulk_group:
+    case Wait::Kind::cp_async_group:
+      return Stall::async_group;
+    case Wait::Kind::wgmma_group:
+      return Stall::gmma;
+    case Wait::Kind::registers:
+      return Stall::registers;
+    case Wait::Kind::edge:
+      return Stall::long_scoreboard;
+    case Wait::Kind::poll:
+      return Stall::sleeping;
+    default:
+      return Stall::wait;
+  }
+}
+
+}  // namespace
+
+SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
+                 uint32_t first, uint32_t count, uint64_t l1_bytes)
+    : context_(context), prices_(prices), p_(parameters), sms_(count), lines_(context.program.code.size()) {
+  for (uint32_t i = 0; i < count; ++i) {
+    sms_[i].id = first + i;
+    sms_[i].l1.resize(l1_bytes);
+    sms_[i].fetched.assign(context.program.code.size(), 0);
+  }
+}
+
+void SmGroup::start(ClusterState& cluster, uint64_t time) {
+  ++resident_;
+  for (CtaState& cta : cluster.ctas) {
+    const uint32_t at = cta.sm - sms_.front().id;
+    Sm& unit = sms_[at];
+    for (WarpState& warp : cta.warps) {
+      uint32_t index = static_cast<uint32_t>(warps_.size());
+      if (free_warps_.empty()) {
+        warps_.emplace_back();
+      } else {
+        index = free_warps_.back();
+        free_warps_.pop_back();
+      }
+      Warp& w = warps_[index];
+      w.cluster = &cluster;
+      w.cta = &cta;
+      w.warp = &warp;
+      w.sm = at;
+      w.sub = (unit.next_sub + warp.id) % 4;
+      w.state = Warp::State::queued;
+      w.why = Stall::wait;
+      w.next = w.since = time;
+      w.turns = 0;
+      w.ready.assign(prices_.register_count(), 0);
+      w.source.assign(prices_.register_count(), Stall::wait);
+      push(time, Event::Kind::warp, index);
+    }
+    unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
+  }
+}
+
+void SmGroup::run_until(uint64_t end) {
+  end_ = end;
+  while (!events_.empty() && events_.top().time < end) {
+    const Event e = events_.top();
+    events_.pop();
+    handle(e);
+  }
+}
+
+void SmGroup::handle(const Event& e) {
+  switch (e.kind) {
+    case Event::Kind::warp:
+      if (warps_[e.index].state == Warp::State::queued) consider(e.index, e.time);
+      return;
+    case Event::Kind::slot: {
+      SubCore& s = sms_[e.index / 4].sub[e.index % 4];
+      s.scheduled = false;
+      if (s.waiting.empty()) return;
+      const uint32_t index = s.waiting.front();
+      s.waiting.pop_front();
+      warps_[index].state = Warp::State::queued;
+      consider(index, e.time);
+      return;
+    }
+    case Event::Kind::read:
+    case Event::Kind::land:
+      if (e.cluster->faulted) return;
+      e.cluster->now = e.time;
+      if (e.kind == Event::Kind::land) return landed(*e.cluster, e.id, e.time);
+      if (AsyncOp* op = pending(*e.cluster, e.id); op != nullptr && op->stage == AsyncOp::Stage::issued) {
+        advance(*e.cluster, static_cast<size_t>(op - e.cluster->pending.data()));
+        wake(*e.cluster, e.time, op->cta_rank, true);
+      }
+      return;
+  }
+}
+
+Exec SmGroup::exec(Warp& w) const {
+  Exec x{.program = context_.program,
+         .launch = context_.launch,
+         .memory = context_.memory,
+         .cluster = *w.cluster,
+         .cta = w.cta,
+         .warp = w.warp};
+  x.watch = context_.watch;
+  x.registers = w.warp->registers;
+  return x;
+}
+
+// What ptxas folds into other instructions: done at once, its result is there when its sources are.
+bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
+  const Price& p = prices_[pc];
+  if (!p.free) return false;
+  uint64_t ready = 0;
+  Stall source = Stall::wait;
+  for (const uint32_t r : prices_.reads(p))
+    if (w.ready[r] > ready) ready = w.ready[r], source = w.source[r];
+  for (const uint32_t r : prices_.writes(p)) w.ready[r] = ready, w.source[r] = source;
+  Exec x = exec(w);
+  x.group = static_cast<uint32_t>(lane_group);
+  run_warp(x, 1);
+  return true;
+}
+
+void SmGroup::consider(uint32_t index, uint64_t now) {
+  Warp& w = warps_[index];
+  for (;;) {
+    if (w.cluster->faulted) return retire(*w.cluster, now);
+    if (w.warp->finished()) {
+      w.state = Warp::State::done;
+      return;
+    }
+    const auto& groups = w.warp->groups;
+    const int g =
+        groups.size() == 1 && runnable(groups[0].wait) ? 0 : choose_group(*w.cluster, *w.cta, *w.warp, true);
+    if (g < 0) {
+      w.state = Warp::State::blocked;
+      return;
+    }
+    const uint32_t pc = groups[static_cast<size_t>(g)].pc;
+    w.cluster->now = now;
+    if (pass_free(w, pc, g)) continue;
+    uint64_t at = std::max(now, w.next);
+    const Price& p = prices_[pc];
+    for (const uint32_t r : prices_.reads(p)) {
+      if (w.ready[r] <= at) continue;
+      at = w.ready[r];
+      w.why = w.source[r];
+    }
+    if (at == never) {
+      w.state = Warp::State::memory;
+      parked_.push_back(index);
+      return;
+    }
+    if (!unit_free(w, p, at, now)) {
+      push(at, Event::Kind::warp, index);
+      return;
+    }
+    now = at;
+    SubCore& s = sms_[w.sm].sub[w.sub];
+    if (s.slot_free > now) {
+      w.why = Stall::not_selected;
+      w.state = Warp::State::slot;
+      s.waiting.push_back(index);
+      if (!s.scheduled) push(s.slot_free, Event::Kind::slot, w.sm * 4 + w.sub);
+      s.scheduled = true;
+      return;
+    }
+    issue(w, index, g, pc, now);
+    if (w.state != Warp::State::queued) return;
+    if (w.next >= end_ || (!events_.empty() && events_.top().time < w.next)) {
+      push(w.next, Event::Kind::warp, index);
+      return;
+    }
+    now = w.next;
+  }
+}
+
+// Whether the instruction may issue now; else `at` is when to look again.
+bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
+  constexpr double queue = 16;  // memory instructions' cycles that wait in front of the load-store unit
+  const Sm& unit = sms_[w.sm];
+  uint64_t free = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
+  Stall why = Stall::math_pipe_throttle;
+  if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + queue) {
+    free = static_cast<uint64_t>(unit.lsu_free - queue);
+    why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
+                                                                      : Stall::lg_throttle;
+  }
+  if (free > at) at = free, w.why = why;
+  return at <= now || (at < end_ && (events_.empty() || events_.top().time >= at));
+}
+
+void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
+  LineTime& line = lines_[pc];
+  ++line.issued;
+  ++line.cycles[static_cast<size_t>(Stall::selected)];
+  if (now > w.since + 1) line.cycles[static_cast<size_t>(w.why)] += now - w.since - 1;
+}
+
+// Instructions that an SM has not executed yet come from L2 through its instruction caches.
+uint64_t SmGroup::fetch(Warp& w, uint32_t pc, const Price& p) {
+  uint8_t& fetched = sms_[w.sm].fetched[pc];
+  if (fetched != 0) return 0;
+  fetched = 1;
+  return static_cast<uint64_t>(p_.issue_first_instruction * p.slots + 0.5);
+}
+
+void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now) {
+  const Price& p = prices_[pc];
+  Sm& unit = sms_[w.sm];
+  SubCore& s = unit.sub[w.sub];
+  charge(w, pc, now);
+  Exec x = exec(w);
+  x.group = static_cast<uint32_t>(lane_group);
+  const LaneGroup& before = w.warp->groups[x.group];
+  const Wait::Kind waited = before.wait.kind;
+  const bool resumed = !runnable(before.wait) && waited != Wait::Kind::convergence;
+  if (context_.observer != nullptr && w.cluster->observer) {
+    x.pc = pc;
+    if (now > w.since + 1) w.cluster->observer->stalled(x.origin(before.mask), w.why, w.since + 1);
+  }
+  if (p.address >= 0) take_addresses(x, pc, before.mask);
+  if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
+    w.turns = 0;
+    yield_after_ = true;
+  }
+  const uint64_t first_id = w.cluster->next_async, progress = w.cluster->progress;
+  run_warp(x, 1);
+  const uint64_t slow = resumed ? 0 : fetch(w, pc, p);
+  if (!resumed) {
+    s.slot_free = now + p.slots;
+    if (p.pipe == Resource::alu || p.pipe == Resource::fma || p.pipe == Resource::fp64 ||
+        p.pipe == Resource::sfu) {
+      s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
+      book(unit, p.pipe, p.interval);
+    }
+    book(unit, Resource::issue, p.slots);
+    instructions_ += p.slots;
+  }
+  if (!s.waiting.empty() && !s.scheduled) {
+    push(std::max(s.slot_free, now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
+    s.scheduled = true;
+  }
+  w.since = now;
+  w.why = Stall::wait;
+  w.next = now + std::max(1U, p.slots) + slow;
+  if (w.cluster->faulted) return retire(*w.cluster, now);
+  LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
+  if (group != nullptr && yield_after_ && group->wait.kind == Wait::Kind::none)
+    group->wait = {.kind = Wait::Kind::poll};
+  yield_after_ = false;
+  const bool blocked = group != nullptr && !runnable(group->wait);
+  if (blocked && group->wait.kind == Wait::Kind::edge) {
+    accesses.push_back({now, index});
+    w.state = Warp::State::edge;
+    return;
+  }
+  if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc) {
+    w.next += static_cast<uint64_t>(p_.branch_taken);
+    w.why = Stall::branch_resolving;
+  }
+  if (blocked) {
+    w.why = stall_of(group->wait.kind);
+    if (w.cluster->progress != progress) wake(*w.cluster, now, w.cta->rank, false);
+    return;
+  }
+  after(w, index, p, pc, resumed, now, first_id);
+  if (w.cluster->progress != progress && (p.path == Path::waits || p.path == Path::exit))
+    wake(*w.cluster, now, w.cta->rank, false);
+  if (p.path == Path::exit && w.cluster->finished()) retire(*w.cluster, now + p.latency);
+}
+
+void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
+  const MicroOp& op = context_.program.code[pc];
+  if (op.guard >= 0) {
+    const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
+    mask &= op.guard_negated ? ~g : g;
+  }
+  lanes_ = x.active = mask;
+  if (mask != 0) x.addresses(op.operands[prices_[pc].address], addresses_);
+}
+
+void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
+  for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result;
+}
+
+// What the instruction has set going.
+void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
+                    uint64_t first_id) {
+  set_ready(w, p, resumed ? now + 1 : now + p.latency);
+  switch (p.path) {
+    case Path::shared_load:
+    case Path::shared_store:
+      return access_shared(w, p, now);
+    case Path::cluster_load:
+    case Path::cluster_store:
+      return access_cluster(w, p, now);
+    case Path::global_load:
+    case Path::global_store:
+      return access_global(w, index, p, now);
+    case Path::async:
+      return issue_async(w, p, now, first_id);
+    case Path::fence:
+      w.next = now + std::max(p.slots, p.latency);
+      w.why = Stall::membar;
+      return;
+    case Path::waits:
+      if (const auto* b = std::get_if<isa::CtaBarrier>(context_.program.code[pc].effect);
+          b != nullptr && b->action != isa::BarrierAction::arrive && !resumed) {
+        w.next = now + barrier_delay(*w.cta);
+        w.why = Stall::barrier;
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+uint64_t SmGroup::barrier_delay(const CtaState& cta) const {
+  return static_cast<uint64_t>(p_.barrier_latency +
+                               p_.barrier_per_warp * static_cast<double>(cta.warps.size()));
+}
+
+// Blocked warps whose wait is over go on, each after the time that the news needs.
+void SmGroup::wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy) {
+  for (uint32_t index = 0; index < warps_.size(); ++index) {
+    Warp& w = warps_[index];
+    if (w.state != Warp::State::blocked || w.cluster != &cluster || w.warp->finished()) continue;
+    const int g = choose_group(cluster, *w.cta, *w.warp, true);
+    if (g < 0) continue;
+    w.next =
+        std::max(w.next, now + delay(w, w.warp->groups[static_cast<size_t>(g)].wait, cause_rank, by_copy));
+    w.state = Warp::State::queued;
+    push(w.next, Event::Kind::warp, index);
+  }
+}
+
+uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const {
+  switch (wait.kind) {
+    case Wait::Kind::mbarrier:
+      return static_cast<uint64_t>((by_copy ? p_.mbarrier_wake_tx : p_.mbarrier_wake) +
+                                   (!by_copy && cause_rank != w.cta->rank ? p_.mbarrier_remote : 0));
+    case Wait::Kind::cta_barrier:
+      return barrier_delay(*w.cta);
+    case Wait::Kind::cluster_barrier:
+      return static_cast<uint64_t>(p_.cluster_barrier_latency);
+    case Wait::Kind::bulk_group:
+    case Wait::Kind::cp_async_group:
+      return static_cast<uint64_t>(p_.async_group_wake);
+    case Wait::Kind::registers:
+      return static_cast<uint64_t>(p_.register_increase);
+    default:
+      return 1;
+  }
+}
+
+bool SmGroup::time_out(ClusterState& cluster, uint64_t time) {
+  if (!time_out_waits(cluster)) return false;
+  wake(cluster, time, 0, true);
+  return true;
+}
+
+// The cluster has ended, or cannot go on: its warps leave.
+void SmGroup::retire(ClusterState& cluster, uint64_t now) {
+  if (std::ranges::any_of(finished, [&](const Finished& f) { return f.cluster == &cluster; })) return;
+  finished.push_back({now, &cluster});
+}
+
+void SmGroup::remove(const ClusterState& cluster) {
+  --resident_;
+  for (uint32_t index = 0; index < warps_.size(); ++index) {
+    Warp& w = warps_[index];
+    if (w.cluster != &cluster) continue;
+    w.state = Warp::State::done;
+    w.cluster = nullptr;
+    free_warps_.push_back(index);
+  }
+}
+
+AsyncOp* SmGroup::pending(ClusterState& cluster, uint64_t id) {
+  const auto found = std::ranges::lower_bound(cluster.pending, id, {}, &AsyncOp::id);
+  return found != cluster.pending.end() && found->id == id ? &*found : nullptr;
+}
+
+}  // namespace palladion::sim::hardware

@@ -1,0 +1,184 @@
+#pragma once
+// The SMs that one cluster occupies, with all clusters that share them: the unit of parallel work. Its
+// events are simulated up to the end of a quantum; what it asks of L2 and HBM is answered between quanta.
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "sim/event.h"
+#include "sim/time/cluster_runner.h"
+#include "sim/time/hardware/memory.h"
+#include "sim/time/hardware/price.h"
+#include "sim/time/hardware/sm.h"
+
+namespace palladion::sim::hardware {
+
+// A strong access of GMEM: performed at the edge, in the order of its time over all groups.
+struct EdgeAccess {
+  uint64_t time = 0;
+  uint32_t warp = 0;  // of the group
+};
+
+// A reduction into GMEM whose results land.
+struct EdgeLanding {
+  uint64_t time = 0;
+  ClusterState* cluster = nullptr;
+  uint64_t id = 0;
+};
+
+struct Finished {
+  uint64_t time = 0;
+  ClusterState* cluster = nullptr;
+};
+
+class SmGroup {
+ public:
+  // SMs [first, first + count) of the chip. `l1_bytes` of each are left beside shared memory.
+  SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
+          uint32_t first, uint32_t count, uint64_t l1_bytes);
+
+  // The cluster's first instructions issue at `time`; its CTAs exist.
+  void start(ClusterState& cluster, uint64_t time);
+  void run_until(uint64_t end);
+  // Cycle of the next event; `never` when all warps wait.
+  uint64_t next_event() const { return events_.empty() ? never : events_.top().time; }
+
+  // Between quanta, in this order.
+  void perform(const EdgeAccess& access);
+  void land(const EdgeLanding& landing);
+  void answer();  // the batch has been served
+  // mbarrier waits give up; false when there is none that has not since the last change.
+  bool time_out(ClusterState& cluster, uint64_t time);
+
+  std::vector<EdgeAccess> accesses;
+  std::vector<EdgeLanding> landings;
+  std::vector<Finished> finished;
+  Batch batch;
+
+  // The cluster has been taken away.
+  void remove(const ClusterState& cluster);
+  uint32_t resident() const { return resident_; }
+  uint64_t drained() const { return drained_; }
+  const std::vector<Sm>& sms() const { return sms_; }
+  const std::vector<LineTime>& lines() const { return lines_; }
+  uint64_t instructions() const { return instructions_; }
+  uint64_t bank_conflicts() const { return bank_conflicts_; }
+
+ private:
+  struct Warp {
+    enum class State : uint8_t { done, queued, slot, memory, blocked, edge };
+    ClusterState* cluster = nullptr;
+    CtaState* cta = nullptr;
+    WarpState* warp = nullptr;
+    uint32_t sm = 0, sub = 0;
+    State state = State::done;
+    Stall why = Stall::wait;
+    uint64_t next = 0;            // its next instruction issues no earlier
+    uint64_t since = 0;           // of its last issue
+    uint32_t turns = 0;           // instructions in a row of one lane group beside others
+    std::vector<uint64_t> ready;  // by register number: cycle of its value
+    std::vector<Stall> source;    // what gives it
+  };
+  struct Event {
+    enum class Kind : uint8_t { warp, slot, read, land };
+    uint64_t time = 0;
+    uint64_t order = 0;
+    Kind kind = Kind::warp;
+    uint32_t index = 0;               // warp, or sm * 4 + sub-core
+    ClusterState* cluster = nullptr;  // read, land
+    uint64_t id = 0;
+    bool operator<(const Event& other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+  // A load, a copy, an atomic that waits for a request.
+  static constexpr uint32_t no_request = ~0U;
+  // A load (`warp`, `price`) or a copy (`cluster`, `id`) that waits for a request.
+  struct Pending {
+    uint32_t request = no_request;
+    uint32_t also = no_request;  // an earlier request that brings some of its lines
+    uint32_t warp = 0;
+    const Price* price = nullptr;
+    ClusterState* cluster = nullptr;
+    uint64_t id = 0;
+    double extra = 0;  // cycles from the request's end until a copy lands
+    uint64_t not_before = 0;
+  };
+  struct Fill {  // of a line of L1
+    uint32_t sm = 0;
+    uint64_t line = 0;
+    uint32_t request = 0;
+  };
+  struct Write {
+    uint32_t request = 0, sm = 0;
+  };
+  struct Arrival {
+    ClusterState* cluster = nullptr;
+    uint64_t id = 0;
+  };
+
+  void push(uint64_t time, Event::Kind kind, uint32_t index) {
+    events_.push({time, order_++, kind, index, nullptr, 0});
+  }
+  void push(uint64_t time, Event::Kind kind, ClusterState& c, uint64_t id) {
+    events_.push({time, order_++, kind, 0, &c, id});
+  }
+  void handle(const Event& e);
+  void consider(uint32_t index, uint64_t now);
+  bool pass_free(Warp& w, uint32_t pc, int lane_group);
+  bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
+  void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
+  void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
+             uint64_t first_id);
+  void wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy);
+  uint64_t delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const;
+  uint64_t barrier_delay(const CtaState& cta) const;
+  void charge(Warp& w, uint32_t pc, uint64_t now);
+  uint64_t fetch(Warp& w, uint32_t pc, const Price& p);
+  void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
+  void set_ready(Warp& w, const Price& p, uint64_t time);
+  static void book(Sm& sm, Resource r, double cycles) { sm.busy[static_cast<size_t>(r)] += cycles; }
+  Exec exec(Warp& w) const;
+  void retire(ClusterState& cluster, uint64_t now);
+
+  // group_memory.cpp
+  void access_shared(Warp& w, const Price& p, uint64_t now);
+  void access_cluster(Warp& w, const Price& p, uint64_t now);
+  void access_global(Warp& w, uint32_t index, const Price& p, uint64_t now);
+  void load_through_l1(Warp& w, uint32_t index, const Price& p, double start, uint32_t first, uint32_t count);
+  uint32_t add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first);
+
+  // group_async.cpp
+  void issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id);
+  void start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
+  void start_wgmma(Warp& w, uint64_t now);
+  void add_lines(const std::vector<Piece>& pieces);
+  void landed(ClusterState& cluster, uint64_t id, uint64_t now);
+  void settle(ClusterState& cluster, uint32_t rank, uint64_t now);
+  void try_arrivals(uint64_t now);
+  static AsyncOp* pending(ClusterState& cluster, uint64_t id);
+
+  const RunContext& context_;
+  const Prices& prices_;
+  const isa::ClockParameters& p_;
+  std::vector<Sm> sms_;
+  std::vector<Warp> warps_;
+  std::vector<uint32_t> free_warps_;
+  std::priority_queue<Event> events_;
+  std::vector<Pending> pending_;
+  std::vector<uint32_t> parked_;  // warps that wait for a register of a request
+  std::vector<Fill> fills_;
+  std::vector<Write> writes_;
+  std::vector<Arrival> arrivals_;
+  std::vector<LineTime> lines_;
+  uint64_t order_ = 0, instructions_ = 0, bank_conflicts_ = 0;
+  uint32_t resident_ = 0;
+  uint64_t end_ = 0;      // of the quantum
+  uint64_t drained_ = 0;  // the last store is in L2
+  bool yield_after_ = false;
+  uint64_t addresses_[32] = {};  // of the memory instruction that issues
+  uint32_t lanes_ = 0;
+};
+
+}  // namespace palladion::sim::hardware

@@ -1,0 +1,171 @@
+// Copies and matrix products: from their issue to their landing.
+#include <algorithm>
+
+#include "sim/time/hardware/group.h"
+
+namespace palladion::sim::hardware {
+
+void SmGroup::issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id) {
+  if (p.unit == isa::Unit::tensor) return start_wgmma(w, now);
+  for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
+    const AsyncOp* op = pending(*w.cluster, id);
+    if (op == nullptr) continue;
+    Traffic t;
+    op->body->describe(t);
+    start_copy(w, *op, t, now);
+  }
+}
+
+// The lines of a copy's runs of bytes.
+void SmGroup::add_lines(const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    const uint64_t end = piece.address + piece.bytes;
+    for (uint64_t at = piece.address; at < end;) {
+      const uint64_t line = at / line_bytes, next = std::min(end, (line + 1) * line_bytes);
+      const uint64_t from = at % line_bytes / sector_bytes, to = (next - 1) % line_bytes / sector_bytes;
+      const auto sectors = static_cast<uint8_t>(((2U << to) - 1) & ~((1U << from) - 1));
+      batch.lines.push_back({line, sectors});
+      at = next;
+    }
+  }
+}
+
+void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
+  using Kind = Traffic::Kind;
+  Sm& unit = sms_[w.sm];
+  ClusterState& cluster = *w.cluster;
+  const auto time = static_cast<double>(now);
+  if (t.kind == Kind::arrival) {
+    arrivals_.push_back({&cluster, op.id});
+    return try_arrivals(now);
+  }
+  if (t.kind == Kind::cluster_copy || t.kind == Kind::cluster_store) {
+    const double start = std::max(time, unit.dsm_free);
+    unit.dsm_free = start + t.bytes / p_.dsm_bytes_per_cycle;
+    const double sent = unit.dsm_free + (t.kind == Kind::cluster_copy ? p_.bulk_latency : 0);
+    if (t.kind == Kind::cluster_copy) push(static_cast<uint64_t>(sent), Event::Kind::read, cluster, op.id);
+    return push(static_cast<uint64_t>(sent + p_.dsm_latency / 2), Event::Kind::land, cluster, op.id);
+  }
+  const auto first = static_cast<uint32_t>(batch.lines.size());
+  add_lines(t.global);
+  const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
+  Pending wait{.cluster = &cluster, .id = op.id};
+  if (t.kind == Kind::lane_copies) {
+    const double start = std::max(time, unit.lsu_free);
+    unit.lsu_free = start + p_.smem_lsu_interval * std::max(1U, lines);
+    if (lines == 0) return push(now + 1, Event::Kind::land, cluster, op.id);
+    wait.request = add_request(Request::Kind::read, w.sm, start, p_.smem_lsu_interval, first);
+    pending_.push_back(wait);
+    return;
+  }
+  double start = std::max(time, unit.tma_free);
+  const double occupied =
+      std::max({p_.tma_issue_interval, t.rows * p_.tma_row_interval, t.bytes / p_.tma_bytes_per_cycle});
+  unit.tma_free = start + occupied;
+  book(unit, Resource::tma, occupied);
+  if (cluster.observer)
+    cluster.observer->worked(op.id, Resource::tma, static_cast<uint64_t>(start),
+                             static_cast<uint64_t>(unit.tma_free));
+  if (t.tiled && unit.descriptors.insert(t.tensor_map).second) start += p_.tma_descriptor_miss;
+  const double step = lines == 0 ? 0 : occupied / lines;
+  book(unit, Resource::smem, t.bytes / p_.smem_bytes_per_cycle);
+  if (t.kind == Kind::tma_load) {
+    wait.extra =
+        (t.tiled ? p_.tma_latency : p_.bulk_latency) + (std::popcount(t.ctas) > 1 ? p_.tma_multicast : 0);
+    if (lines == 0)
+      return push(static_cast<uint64_t>(start + occupied + p_.l2_latency + wait.extra), Event::Kind::land,
+                  cluster, op.id);
+    wait.request = add_request(Request::Kind::read, w.sm, start, step, first);
+    pending_.push_back(wait);
+    return;
+  }
+  const double read = start + p_.tma_store_latency + t.bytes / p_.smem_bytes_per_cycle;
+  push(static_cast<uint64_t>(read), Event::Kind::read, cluster, op.id);
+  wait.extra = std::max(0.0, p_.tma_store_done - p_.tma_store_latency - p_.l2_latency);
+  wait.not_before = static_cast<uint64_t>(read) + 1;
+  if (lines == 0) return push(static_cast<uint64_t>(read) + 1, Event::Kind::land, cluster, op.id);
+  wait.request = add_request(t.kind == Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write, w.sm,
+                             start + p_.tma_store_latency, step, first);
+  pending_.push_back(wait);
+}
+
+// Arrivals that cp.async.mbarrier.arrive has put off until copies have landed.
+void SmGroup::try_arrivals(uint64_t now) {
+  for (size_t i = 0; i < arrivals_.size();) {
+    const auto [cluster, id] = arrivals_[i];
+    const AsyncOp* op = pending(*cluster, id);
+    if (op != nullptr && !op->body->ready(*cluster)) {
+      ++i;
+      continue;
+    }
+    arrivals_.erase(arrivals_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (op != nullptr) push(now, Event::Kind::land, *cluster, id);
+  }
+}
+
+// The tensor core takes an instruction when all four warps have issued it, one after the other. It is
+// bound by its multiplications or by the operands that it reads from shared memory: 128 bytes a cycle.
+void SmGroup::start_wgmma(Warp& w, uint64_t now) {
+  ClusterState& cluster = *w.cluster;
+  const AsyncOp* op = pending(cluster, w.warp->wgmma.back().id);
+  if (op == nullptr || !op->body->ready(cluster)) return;
+  constexpr double row_bytes = 32;  // of k, for every type
+  Traffic t;
+  op->body->describe(t);
+  Sm& unit = sms_[w.sm];
+  const double products = t.rows * t.columns * (row_bytes / 2) / p_.wgmma_macs_per_cycle;
+  const double reads = ((t.a_in_registers ? 0 : t.rows) + t.columns) * row_bytes / p_.smem_bytes_per_cycle;
+  const double cycles = std::max(products, reads) + p_.wgmma_overhead;
+  const double start = std::max(static_cast<double>(now) + p_.wgmma_start, unit.tensor_free);
+  unit.tensor_free = start + cycles;
+  book(unit, Resource::tensor, cycles);
+  book(unit, Resource::smem, reads);
+  if (cluster.observer)
+    cluster.observer->worked(op->id, Resource::tensor, static_cast<uint64_t>(start),
+                             static_cast<uint64_t>(unit.tensor_free));
+  const double tail = t.a_in_registers ? p_.wgmma_tail_rs : p_.wgmma_tail_ss;
+  push(static_cast<uint64_t>(unit.tensor_free + tail), Event::Kind::land, cluster, op->id);
+  const double blocked = start - p_.wgmma_queue * cycles;
+  if (blocked > static_cast<double>(w.next)) {
+    w.next = static_cast<uint64_t>(blocked);
+    w.why = Stall::gmma;
+  }
+}
+
+void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {
+  const AsyncOp* op = pending(cluster, id);
+  if (op == nullptr) return;
+  const uint32_t rank = op->cta_rank;
+  const auto index = [&] { return static_cast<size_t>(pending(cluster, id) - cluster.pending.data()); };
+  if (op->stage == AsyncOp::Stage::issued && !advance(cluster, index()))
+    return push(now + 1, Event::Kind::land, cluster, id);  // one before it has not landed
+  if (cluster.faulted) return retire(cluster, now);
+  if (op->body->at_edge()) {
+    landings.push_back({now, &cluster, id});
+    return;
+  }
+  if (!advance(cluster, index())) return push(now + 1, Event::Kind::land, cluster, id);
+  settle(cluster, rank, now);
+}
+
+void SmGroup::land(const EdgeLanding& landing) {
+  ClusterState& cluster = *landing.cluster;
+  AsyncOp* op = pending(cluster, landing.id);
+  if (op == nullptr || cluster.faulted) return;
+  const uint32_t rank = op->cta_rank;
+  cluster.at_edge = true;
+  cluster.now = landing.time;
+  advance(cluster, static_cast<size_t>(op - cluster.pending.data()));
+  cluster.at_edge = false;
+  settle(cluster, rank, landing.time);
+}
+
+// After an operation has landed.
+void SmGroup::settle(ClusterState& cluster, uint32_t rank, uint64_t now) {
+  if (cluster.faulted) return retire(cluster, now);
+  if (!arrivals_.empty()) try_arrivals(now);
+  wake(cluster, now, rank, true);
+  if (cluster.finished()) retire(cluster, now);
+}
+
+}  // namespace palladion::sim::hardware

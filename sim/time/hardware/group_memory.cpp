@@ -1,0 +1,181 @@
+// How a group's instructions meet shared memory, GMEM and the units that work on their own.
+#include <algorithm>
+#include <bit>
+
+#include "sim/time/hardware/group.h"
+
+namespace palladion::sim::hardware {
+
+void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
+  if (lanes_ == 0) return;
+  Sm& unit = sms_[w.sm];
+  // ldmatrix and stmatrix: each address is a row of 16 bytes, eight make a pass.
+  const uint32_t passes = shared_passes(addresses_, lanes_, p.bytes), ideal = ideal_passes(lanes_, p.bytes);
+  bank_conflicts_ += passes > ideal ? passes - ideal : 0;
+  const double issue = std::max(static_cast<double>(now), unit.lsu_free);
+  const double start = std::max(issue, unit.port_free);
+  unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle;
+  // Instructions queue in front of the port.
+  unit.lsu_free = std::max(issue + p_.smem_lsu_interval, unit.port_free);
+  book(unit, Resource::smem, passes);
+  if (p.path == Path::shared_load) set_ready(w, p, static_cast<uint64_t>(start) + p.latency + passes - 1);
+}
+
+void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
+  if (lanes_ == 0) return;
+  const auto rank = static_cast<uint32_t>(addresses_[std::countr_zero(lanes_)]) >> cta_rank_shift;
+  if (rank == w.cta->rank) return access_shared(w, p, now);
+  Sm& unit = sms_[w.sm];
+  const double bytes = std::popcount(lanes_) * static_cast<double>(p.bytes);
+  const double start = std::max(static_cast<double>(now), unit.dsm_free);
+  unit.dsm_free = start + bytes / p_.dsm_bytes_per_cycle;
+  unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now) + p_.smem_lsu_interval);
+  if (p.path == Path::cluster_load) set_ready(w, p, static_cast<uint64_t>(unit.dsm_free + p_.dsm_latency));
+}
+
+uint32_t SmGroup::add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first) {
+  batch.requests.push_back({.kind = kind,
+                            .time = static_cast<uint64_t>(time),
+                            .step = step,
+                            .first = first,
+                            .lines = static_cast<uint32_t>(batch.lines.size()) - first,
+                            .sm = sms_[sm].id});
+  return static_cast<uint32_t>(batch.requests.size() - 1);
+}
+
+void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t now) {
+  if (lanes_ == 0) return;
+  const isa::Space space = space_of(p.space, addresses_[std::countr_zero(lanes_)]);
+  if (is_shared(space)) return access_shared(w, p, now);
+  Sm& unit = sms_[w.sm];
+  const double start = std::max(static_cast<double>(now), unit.lsu_free);
+  if (space == isa::Space::local) {
+    unit.lsu_free = start + p_.smem_lsu_interval;
+    return set_ready(w, p, static_cast<uint64_t>(start + p_.l1_hit_latency));
+  }
+  const auto first = static_cast<uint32_t>(batch.lines.size());
+  const uint32_t count = touched_lines(addresses_, lanes_, p.bytes, batch.lines);
+  unit.lsu_free = start + p_.smem_lsu_interval * count;
+  if (p.path == Path::global_store) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (L1Cache::Line* l = unit.l1.find(batch.lines[first + i].line))
+        l->sectors &= static_cast<uint8_t>(~batch.lines[first + i].sectors);
+    writes_.push_back({add_request(Request::Kind::write, w.sm, start, p_.smem_lsu_interval, first), w.sm});
+    return;
+  }
+  load_through_l1(w, index, p, start, first, count);
+}
+
+// Lines that L1 holds, or has asked for, are not asked for again.
+void SmGroup::load_through_l1(Warp& w, uint32_t index, const Price& p, double start, uint32_t first,
+                              uint32_t count) {
+  Sm& unit = sms_[w.sm];
+  double ready = start + p_.l1_hit_latency;
+  uint32_t also = no_request, kept = first, sectors = 0;
+  const auto request = static_cast<uint32_t>(batch.requests.size());
+  for (uint32_t i = first; i < first + count; ++i) {
+    LineAccess access = batch.lines[i];
+    sectors += static_cast<uint32_t>(std::popcount(access.sectors));
+    L1Cache::Line* l = unit.l1.find(access.line);
+    if (l == nullptr) l = &unit.l1.allocate(access.line, static_cast<uint64_t>(start));
+    l->used = static_cast<uint64_t>(start);
+    if ((l->sectors & access.sectors) != 0 && l->filled == never)
+      also = std::max(also + 1, l->request + 1) - 1;
+    if ((l->sectors & access.sectors) != 0 && l->filled != never)
+      ready = std::max(ready, static_cast<double>(l->filled));
+    access.sectors &= static_cast<uint8_t>(~l->sectors);
+    if (access.sectors == 0) continue;
+    l->sectors |= access.sectors;
+    l->filled = never;
+    l->request = request;
+    fills_.push_back({w.sm, access.line, request});
+    batch.lines[kept++] = access;
+  }
+  batch.lines.resize(kept);
+  unit.l1_free = std::max(unit.l1_free, start) + sectors * sector_bytes / p_.l1_bytes_per_cycle;
+  ready = std::max(ready, unit.l1_free + p_.l1_hit_latency - 1);
+  book(unit, Resource::l1, sectors * sector_bytes / p_.l1_bytes_per_cycle);
+  if (kept == first && also == no_request) return set_ready(w, p, static_cast<uint64_t>(ready));
+  Pending wait{.also = also, .warp = index, .price = &p, .not_before = static_cast<uint64_t>(ready)};
+  wait.request =
+      kept == first ? also : add_request(Request::Kind::read, w.sm, start, p_.smem_lsu_interval, first);
+  set_ready(w, p, never);
+  pending_.push_back(wait);
+}
+
+// A strong access of GMEM goes to L2; it is performed here, in its turn.
+void SmGroup::perform(const EdgeAccess& access) {
+  Warp& w = warps_[access.warp];
+  if (w.cluster == nullptr || w.cluster->faulted) return;
+  auto& groups = w.warp->groups;
+  const auto g =
+      std::ranges::find_if(groups, [](const LaneGroup& l) { return l.wait.kind == Wait::Kind::edge; });
+  if (g == groups.end()) return;
+  const uint32_t pc = g->pc;
+  const Price& p = prices_[pc];
+  Exec x = exec(w);
+  x.group = static_cast<uint32_t>(g - groups.begin());
+  take_addresses(x, pc, g->mask);
+  const uint32_t lanes = lanes_;
+  x.at_edge = true;
+  w.cluster->now = access.time;
+  run_warp(x, 1);
+  if (w.cluster->faulted) return retire(*w.cluster, access.time);
+  w.state = Warp::State::queued;
+  w.next = access.time + p.slots;
+  push(w.next, Event::Kind::warp, access.warp);
+  if (lanes == 0) return;
+  Sm& unit = sms_[w.sm];
+  const auto first = static_cast<uint32_t>(batch.lines.size());
+  const uint32_t count = touched_lines(addresses_, lanes, p.bytes, batch.lines);
+  const double start = std::max(static_cast<double>(access.time), unit.lsu_free);
+  unit.lsu_free = start + p_.smem_lsu_interval * count;
+  const auto kind = p.path == Path::global_atomic ? Request::Kind::atomic
+                    : p.path == Path::global_load ? Request::Kind::read
+                                                  : Request::Kind::write;
+  const uint32_t request = add_request(kind, w.sm, start, p_.smem_lsu_interval, first);
+  if (p.writes == 0) {
+    writes_.push_back({request, w.sm});
+    return;
+  }
+  set_ready(w, p, never);
+  pending_.push_back({.request = request, .warp = access.warp, .price = &p});
+}
+
+void SmGroup::answer() {
+  const auto done = [&](uint32_t request) {
+    return request == no_request ? 0 : batch.requests[request].done;
+  };
+  for (const Fill& f : fills_) {
+    L1Cache::Line* l = sms_[f.sm].l1.find(f.line);
+    if (l != nullptr && l->request == f.request && l->filled == never) l->filled = done(f.request);
+  }
+  for (const Pending& p : pending_) {
+    const uint64_t time = std::max({done(p.request), done(p.also), p.not_before});
+    if (p.cluster == nullptr) {
+      set_ready(warps_[p.warp], *p.price, time);
+      continue;
+    }
+    push(static_cast<uint64_t>(static_cast<double>(time) + p.extra), Event::Kind::land, *p.cluster, p.id);
+  }
+  // Stores that are far behind hold up the unit that sent them.
+  for (const Write& write : writes_) {
+    const auto time = static_cast<double>(done(write.request));
+    Sm& unit = sms_[write.sm];
+    unit.lsu_free = std::max(unit.lsu_free, time - 2 * p_.l2_latency);
+    drained_ = std::max(drained_, done(write.request));
+  }
+  for (const uint32_t index : parked_) {
+    Warp& w = warps_[index];
+    if (w.state != Warp::State::memory) continue;
+    w.state = Warp::State::queued;
+    push(w.next, Event::Kind::warp, index);
+  }
+  fills_.clear();
+  pending_.clear();
+  writes_.clear();
+  parked_.clear();
+  batch.clear();
+}
+
+}  // namespace palladion::sim::hardware

@@ -1,0 +1,83 @@
+#pragma once
+// L2 and HBM: queues that all SMs share. SMs hand in their requests between quanta; they are served in the
+// order of their time, whatever thread simulated the SM.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isa/arch/clock.h"
+#include "sim/state/global_memory.h"
+#include "sim/time/clock.h"
+
+namespace palladion::sim::hardware {
+
+inline constexpr uint64_t never = ~0ULL;
+inline constexpr uint32_t line_bytes = 128, sector_bytes = 32;
+
+struct LineAccess {
+  uint64_t line = 0;    // address / line_bytes
+  uint8_t sectors = 0;  // mask
+};
+
+struct Request {
+  enum class Kind : uint8_t { read, write, atomic };
+  Kind kind = Kind::read;
+  uint64_t time = 0;              // cycle in which the first line leaves the SM
+  double step = 0;                // cycles between its lines
+  uint32_t first = 0, lines = 0;  // in Batch::lines
+  uint32_t sm = 0;
+  uint32_t copies = 1;    // SMs that receive it (multicast)
+  uint64_t done = never;  // out: everything is back at the SM, or written in L2
+};
+
+// What one group of SMs asked for since the last edge.
+struct Batch {
+  std::vector<Request> requests;
+  std::vector<LineAccess> lines;
+  void clear() {
+    requests.clear();
+    lines.clear();
+  }
+};
+
+class MemoryClock {
+ public:
+  MemoryClock(const isa::ClockParameters& parameters, uint32_t sms);
+
+  // As if a kernel had just read and written these allocations, one after the other.
+  void warm_up(const GlobalMemory& memory);
+  void serve(std::span<Batch* const> batches);
+
+  const ClockCounters& counters() const { return counters_; }
+  double l2_busy() const { return l2_busy_; }  // cycles in which the whole L2 was occupied
+  double hbm_busy() const { return hbm_busy_; }
+
+ private:
+  struct Tag {
+    uint64_t line = never;
+    uint64_t filled = 0;           // cycle in which its data is there
+    uint64_t used = 0;             // last access, for merging
+    uint32_t sm = 0;               // that asked last
+    uint8_t valid = 0, dirty = 0;  // sectors
+  };
+  static constexpr size_t ways = 16;
+
+  void serve(Request& r, const LineAccess* lines);
+  double read(const Request& r, const LineAccess& l, double time);
+  double write(const Request& r, const LineAccess& l, double time);
+  double atomic(const Request& r, const LineAccess& l, double time);
+  Tag& find(uint64_t line, bool& hit);
+  double slice_start(uint64_t line, double time, double cost);
+  double hbm(double time, uint32_t bytes, bool is_write);
+  double distance(uint32_t sm, uint64_t line) const;
+
+  const isa::ClockParameters& p_;
+  std::vector<Tag> tags_;
+  uint64_t sets_ = 1;
+  std::vector<double> slice_free_, sm_free_, sm_write_free_;
+  double hbm_free_ = 0, write_share_ = 0;
+  double hbm_busy_ = 0, l2_busy_ = 0;
+  ClockCounters counters_;
+};
+
+}  // namespace palladion::sim::hardware

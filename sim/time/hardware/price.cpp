@@ -1,0 +1,199 @@
+#include "sim/time/hardware/price.h"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "isa/op.h"
+
+namespace palladion::sim::hardware {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+bool is_global(isa::Space s) { return s == isa::Space::global || s == isa::Space::generic; }
+
+// Memory instructions: which way they go, where their address stands, how many bytes a lane moves.
+struct Reach {
+  Path path = Path::plain;
+  int address = -1;
+  uint32_t bytes = 0;
+  isa::Space space = isa::Space::generic;
+};
+
+uint32_t bytes_of(isa::Type type, int elements) { return static_cast<uint32_t>(isa::bytes(type) * elements); }
+
+Reach load(const isa::Load& e) {
+  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
+  r.path = e.space == isa::Space::shared_cta       ? Path::shared_load
+           : e.space == isa::Space::shared_cluster ? Path::cluster_load
+           : is_global(e.space)                    ? Path::global_load
+                                                   : Path::plain;
+  return r;
+}
+Reach store(const isa::Store& e) {
+  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
+  r.path = e.space == isa::Space::shared_cta       ? Path::shared_store
+           : e.space == isa::Space::shared_cluster ? Path::cluster_store
+           : is_global(e.space)                    ? Path::global_store
+                                                   : Path::plain;
+  return r;
+}
+Reach atomic(const isa::Atomic& e) {
+  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
+  const bool returns = e.dst >= 0;
+  r.path = e.space == isa::Space::shared_cta       ? (returns ? Path::shared_load : Path::shared_store)
+           : e.space == isa::Space::shared_cluster ? (returns ? Path::cluster_load : Path::cluster_store)
+                                                   : Path::global_atomic;
+  return r;
+}
+
+Reach reach_of(const isa::Effect& effect) {
+  const auto waits = [](auto&&) { return Reach{.path = Path::waits}; };
+  return std::visit(Overloaded{
+                        [](const isa::Load& e) { return load(e); },
+                        [](const isa::Store& e) { return store(e); },
+                        [](const isa::Atomic& e) { return atomic(e); },
+                        [](const isa::LoadMatrix& e) {
+                          return Reach{Path::shared_load, e.address, 16, isa::Space::shared_cta};
+                        },
+                        [](const isa::StoreMatrix& e) {
+                          return Reach{Path::shared_store, e.address, 16, isa::Space::shared_cta};
+                        },
+                        [](const isa::CpAsync&) { return Reach{.path = Path::async}; },
+                        [](const isa::BulkCopy&) { return Reach{.path = Path::async}; },
+                        [](const isa::TensorCopy&) { return Reach{.path = Path::async}; },
+                        [](const isa::StoreAsync&) { return Reach{.path = Path::async}; },
+                        [](const isa::ReduceAsync&) { return Reach{.path = Path::async}; },
+                        [](const isa::CpAsyncMbarrierArrive&) { return Reach{.path = Path::async}; },
+                        [](const isa::Wgmma&) { return Reach{.path = Path::async}; },
+                        [](const isa::Fence&) { return Reach{.path = Path::fence}; },
+                        [](const isa::Exit&) { return Reach{.path = Path::exit}; },
+                        [](const isa::Return&) { return Reach{.path = Path::exit}; },
+                        [&](const isa::CtaBarrier& e) { return waits(e); },
+                        [&](const isa::ClusterBarrier& e) { return waits(e); },
+                        [&](const isa::Mbarrier& e) { return waits(e); },
+                        [&](const isa::CpAsyncWait& e) { return waits(e); },
+                        [&](const isa::BulkWait& e) { return waits(e); },
+                        [&](const isa::WgmmaWait& e) { return waits(e); },
+                        [&](const isa::SetMaxRegisters& e) { return waits(e); },
+                        [](const auto&) { return Reach{}; },
+                    },
+                    effect);
+}
+
+Resource pipe_of(isa::Unit unit) {
+  switch (unit) {
+    case isa::Unit::alu:
+      return Resource::alu;
+    case isa::Unit::fma:
+      return Resource::fma;
+    case isa::Unit::fp64:
+      return Resource::fp64;
+    case isa::Unit::sfu:
+      return Resource::sfu;
+    case isa::Unit::lsu:
+      return Resource::smem;
+    case isa::Unit::tma:
+      return Resource::tma;
+    case isa::Unit::tensor:
+      return Resource::tensor;
+    default:
+      return Resource::issue;
+  }
+}
+
+Stall result_of(Path path, isa::Unit unit) {
+  switch (path) {
+    case Path::global_load:
+    case Path::global_atomic:
+    case Path::cluster_load:
+      return Stall::long_scoreboard;
+    case Path::shared_load:
+      return Stall::short_scoreboard;
+    default:
+      return unit == isa::Unit::sfu || unit == isa::Unit::lsu ? Stall::short_scoreboard : Stall::wait;
+  }
+}
+
+// Registers by number: the order in which the program's operands first name them.
+class Numbers {
+ public:
+  uint32_t of(uint32_t offset) { return numbers_.try_emplace(offset, numbers_.size()).first->second; }
+  auto size() const { return static_cast<uint32_t>(numbers_.size()); }
+
+ private:
+  std::unordered_map<uint32_t, uint32_t> numbers_;
+};
+
+void collect(const DecodedOperand& o, Numbers& numbers, std::vector<uint32_t>& list) {
+  using Kind = DecodedOperand::Kind;
+  if ((o.kind == Kind::lanes || o.kind == Kind::address) && !o.slot.constant)
+    list.push_back(numbers.of(o.slot.offset));
+  for (const DecodedOperand& e : o.elements) collect(e, numbers, list);
+}
+
+// A wgmma's accumulators are the tensor core's until a wait_group; nobody waits for them by register.
+bool is_accumulator(const isa::Effect& effect, size_t operand) {
+  const auto* w = std::get_if<isa::Wgmma>(&effect);
+  return w != nullptr && static_cast<int>(operand) == w->acc;
+}
+
+uint32_t width_factor(const MicroOp& op, isa::Unit unit) {
+  if (unit != isa::Unit::alu || !std::holds_alternative<isa::Pure>(*op.effect)) return 1;
+  const int type = op.instruction->form->slot("type");
+  return type >= 0 && isa::bits(op.instruction->type()) == 64 ? 2 : 1;
+}
+
+}  // namespace
+
+Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
+  Numbers numbers;
+  for (const MicroOp& op : program.code) {
+    Price& p = prices_.emplace_back();
+    if (op.instruction == nullptr) {  // the end of a function
+      p.path = Path::exit;
+      p.first_read = p.first_write = static_cast<uint32_t>(registers_.size());
+      continue;
+    }
+    const isa::Timing timing = isa::timing(*op.instruction);
+    const int key = isa::op_key(timing.latency);
+    PLD_CHECK(key >= 0);  // tests hold every op's key against the list
+    const isa::OpCost& cost = parameters.ops[static_cast<size_t>(key)];
+    const Reach reach = reach_of(*op.effect);
+    const uint32_t factor = width_factor(op, timing.unit);
+    p.path = reach.path;
+    p.unit = timing.unit;
+    p.pipe = pipe_of(timing.unit);
+    p.result = result_of(reach.path, timing.unit);
+    p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
+    p.free = p.slots == 0;
+    p.interval = std::max<uint32_t>(1, static_cast<uint32_t>(std::lround(cost.interval)) * factor);
+    p.latency = static_cast<uint32_t>(std::lround(cost.latency));
+    p.address = reach.address;
+    p.bytes = reach.bytes;
+    p.space = reach.space;
+    std::vector<uint32_t> reads, writes;
+    if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
+    for (size_t k = 0; k < op.instruction->operands.size(); ++k) {
+      if (is_accumulator(*op.effect, k)) continue;
+      const isa::OperandDef& def = op.instruction->form->operands[k];
+      const bool writes_it = def.writes && op.operands[k].kind != DecodedOperand::Kind::address;
+      collect(op.operands[k], numbers, writes_it ? writes : reads);
+      if (writes_it && def.reads) collect(op.operands[k], numbers, reads);
+    }
+    p.first_read = static_cast<uint32_t>(registers_.size());
+    p.reads = static_cast<uint32_t>(reads.size());
+    registers_.insert(registers_.end(), reads.begin(), reads.end());
+    p.first_write = static_cast<uint32_t>(registers_.size());
+    p.writes = static_cast<uint32_t>(writes.size());
+    registers_.insert(registers_.end(), writes.begin(), writes.end());
+  }
+  register_count_ = numbers.size();
+}
+
+}  // namespace palladion::sim::hardware

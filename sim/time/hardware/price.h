@@ -1,0 +1,67 @@
+#pragma once
+// What each instruction of a program costs the SM that issues it: its definition's timing class, priced
+// with the architecture's numbers, and the registers that it waits for and gives.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isa/arch/clock.h"
+#include "sim/exec/program.h"
+#include "sim/time/clock.h"
+
+namespace palladion::sim::hardware {
+
+// How an instruction meets memory or waits: which part of the SM's clock looks at it.
+enum class Path : uint8_t {
+  plain,         // registers alone
+  shared_load,   // ld.shared, ldmatrix, atom.shared
+  shared_store,  // st.shared, stmatrix, red.shared
+  cluster_load,  // of a peer's shared memory
+  cluster_store,
+  global_load,
+  global_store,
+  global_atomic,
+  async,  // issues asynchronous operations
+  waits,  // barriers, groups, mbarriers: others may go on after it
+  fence,
+  exit,
+};
+
+struct Price {
+  Path path = Path::plain;
+  isa::Unit unit = isa::Unit::alu;
+  Resource pipe = Resource::issue;
+  Stall result = Stall::wait;  // what a warp waits for that needs its result
+  bool free = false;           // ptxas leaves nothing of it
+  bool relaxed_wait = false;   // of `waits`: arrives only, does not stand still
+  uint32_t slots = 1;          // cycles of the sub-core's issue slot
+  uint32_t interval = 1;       // cycles of the unit
+  uint32_t latency = 0;
+  int32_t address = -1;  // operand with the address, of memory instructions
+  uint32_t bytes = 0;    // a lane
+  isa::Space space = isa::Space::generic;
+  uint32_t first_read = 0, reads = 0;  // in Prices::registers
+  uint32_t first_write = 0, writes = 0;
+};
+
+class Prices {
+ public:
+  Prices(const Program& program, const isa::ClockParameters& parameters);
+
+  const Price& operator[](uint32_t pc) const { return prices_[pc]; }
+  // Registers by number, dense from 0.
+  std::span<const uint32_t> reads(const Price& p) const {
+    return {registers_.data() + p.first_read, p.reads};
+  }
+  std::span<const uint32_t> writes(const Price& p) const {
+    return {registers_.data() + p.first_write, p.writes};
+  }
+  uint32_t register_count() const { return register_count_; }
+
+ private:
+  std::vector<Price> prices_;
+  std::vector<uint32_t> registers_;
+  uint32_t register_count_ = 0;
+};
+
+}  // namespace palladion::sim::hardware

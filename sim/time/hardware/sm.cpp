@@ -1,0 +1,96 @@
+#include "sim/time/hardware/sm.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace palladion::sim::hardware {
+
+void L1Cache::resize(uint64_t bytes) {
+  sets_ = std::bit_floor(std::max<uint64_t>(1, bytes / line_bytes / ways));
+  lines_.assign(sets_ * ways, {});
+}
+
+L1Cache::Line* L1Cache::find(uint64_t line) {
+  Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
+  for (size_t w = 0; w < ways; ++w)
+    if (set[w].line == line) return &set[w];
+  return nullptr;
+}
+
+L1Cache::Line& L1Cache::allocate(uint64_t line, uint64_t time) {
+  Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
+  Line* const oldest = std::min_element(set, set + ways, [](const Line& a, const Line& b) {
+    return (a.line == never ? 0 : a.used + 1) < (b.line == never ? 0 : b.used + 1);
+  });
+  *oldest = {.line = line, .used = time};
+  return *oldest;
+}
+
+namespace {
+
+// One pass group: the most different words that one bank must give.
+uint32_t passes_of(const uint64_t* addresses, uint32_t lanes, uint32_t words) {
+  uint32_t count[32] = {}, most = 0;
+  uint64_t seen[32][32];
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const uint64_t first = addresses[std::countr_zero(m)] / 4;
+    for (uint32_t w = 0; w < words; ++w) {
+      const uint64_t word = first + w;
+      const auto bank = static_cast<uint32_t>(word % 32);
+      uint64_t* const known = seen[bank];
+      if (std::find(known, known + count[bank], word) != known + count[bank]) continue;
+      if (count[bank] < 32) known[count[bank]++] = word;
+      most = std::max(most, count[bank]);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+uint32_t shared_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  if (bytes <= 4) return passes_of(addresses, lanes, 1);
+  const uint32_t groups = bytes / 4, width = 32 / groups;
+  uint32_t passes = 0;
+  for (uint32_t g = 0; g < groups; ++g) {
+    const uint32_t group = width == 32 ? ~0U : ((1U << width) - 1) << g * width;
+    if ((lanes & group) != 0) passes += passes_of(addresses, lanes & group, groups);
+  }
+  return passes;
+}
+
+uint32_t ideal_passes(uint32_t lanes, uint32_t bytes) {
+  if (lanes == 0) return 0;
+  const uint32_t groups = std::max(1U, bytes / 4), width = 32 / groups;
+  uint32_t passes = 0;
+  for (uint32_t g = 0; g < groups; ++g)
+    passes += (lanes & (width == 32 ? ~0U : ((1U << width) - 1) << g * width)) != 0;
+  return passes;
+}
+
+uint32_t touched_lines(const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
+                       std::vector<LineAccess>& out) {
+  const size_t before = out.size();
+  size_t last = before;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const uint64_t first = addresses[std::countr_zero(m)], end = first + std::max(1U, bytes) - 1;
+    for (uint64_t sector = first / sector_bytes; sector <= end / sector_bytes; ++sector) {
+      const uint64_t line = sector * sector_bytes / line_bytes;
+      const auto bit = static_cast<uint8_t>(1U << sector % (line_bytes / sector_bytes));
+      if (last < out.size() && out[last].line == line) {
+        out[last].sectors |= bit;
+        continue;
+      }
+      const auto found = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                                      [&](const LineAccess& l) { return l.line == line; });
+      last = static_cast<size_t>(found - out.begin());
+      if (found == out.end())
+        out.push_back({line, bit});
+      else
+        found->sectors |= bit;
+    }
+  }
+  return static_cast<uint32_t>(out.size() - before);
+}
+
+}  // namespace palladion::sim::hardware

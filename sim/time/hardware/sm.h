@@ -1,0 +1,70 @@
+#pragma once
+// One SM's units as queues: when each is free again, and how long it was occupied.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <unordered_set>
+#include <vector>
+
+#include "isa/arch/clock.h"
+#include "sim/time/hardware/memory.h"
+
+namespace palladion::sim::hardware {
+
+// A warp scheduler with its issue slot and its execution pipes.
+struct SubCore {
+  uint64_t slot_free = 0;
+  std::array<uint64_t, resource_count> pipe_free{};
+  std::deque<uint32_t> waiting;  // warps that are ready, but another issues
+  bool scheduled = false;        // an event is on its way for when the slot is free
+};
+
+// Lines of GMEM that an SM keeps beside shared memory; sectors are filled one by one.
+class L1Cache {
+ public:
+  void resize(uint64_t bytes);
+  struct Line {
+    uint64_t line = never;
+    uint64_t used = 0;
+    uint64_t filled = 0;   // cycle in which the sectors are there; `never` while a request is under way
+    uint32_t request = 0;  // that brings them, in the batch of this quantum
+    uint8_t sectors = 0;
+  };
+  // The line's entry, or nullptr.
+  Line* find(uint64_t line);
+  Line& allocate(uint64_t line, uint64_t time);
+
+ private:
+  static constexpr size_t ways = 8;
+  std::vector<Line> lines_;
+  uint64_t sets_ = 0;
+};
+
+struct Sm {
+  uint32_t id = 0;  // of the chip
+  std::array<SubCore, 4> sub;
+  double lsu_free = 0;   // address generation: one memory instruction after the other
+  double port_free = 0;  // the data port of shared memory, loads and stores
+  double tensor_free = 0;
+  double tma_free = 0;
+  double l1_free = 0;
+  double dsm_free = 0;   // into the cluster's network
+  double port_debt = 0;  // bytes of copies that wait for the port while the tensor core reads
+  std::array<double, resource_count> busy{};
+  L1Cache l1;
+  std::unordered_set<uint64_t> descriptors;  // tensor maps that were used
+  std::vector<uint8_t> fetched;              // by pc: the instruction has been executed here before
+  uint32_t next_sub = 0;                     // where the next CTA's first warp goes
+};
+
+// Shared-memory passes that a warp's access takes: lanes in the same pass touch different banks, or the
+// same word. `bytes` a lane: 4 and less in one group of 32 lanes, 8 in two halves, 16 in four quarters.
+uint32_t shared_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes);
+// The fewest passes for as many lanes.
+uint32_t ideal_passes(uint32_t lanes, uint32_t bytes);
+
+// The lines that a warp's access touches, appended in the order of lanes; returns how many.
+uint32_t touched_lines(const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
+                       std::vector<LineAccess>& out);
+
+}  // namespace palladion::sim::hardware
