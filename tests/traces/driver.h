@@ -1,0 +1,102 @@
+#pragma once
+// A cluster without a machine: tests say what happens at which cycle.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/parse.h"
+#include "sim/exec/exec.h"
+#include "sim/exec/place.h"
+#include "sim/state/mbarrier.h"
+#include "traces/recorder.h"
+
+namespace palladion::traces::testing {
+
+// What a sink was told, with its texts kept.
+class Told final : public Sink {
+ public:
+  struct Kept : Event {
+    std::string text, line, reason;
+  };
+  bool add(const Track& track) override {
+    tracks.push_back(track);
+    return true;
+  }
+  bool add(const Event& e) override {
+    if (events.size() >= room) return false;
+    Kept kept{e, std::string(e.name), text_of(e, "line"), text_of(e, "reason")};
+    events.push_back(std::move(kept));
+    return true;
+  }
+  void finish(const std::string&, uint64_t) override {}
+  std::string why_full() const override { return "no room"; }
+  uint64_t bytes() const override { return 0; }
+
+  // Slices and instants of the track with this name, "a 3..7" or "a @3".
+  std::vector<std::string> on(const std::string& track) const {
+    std::vector<std::string> out;
+    for (const Kept& e : events)
+      if (name_of(e.track) == track)
+        out.push_back(e.text + (e.instant ? " @" + std::to_string(e.from)
+                                          : " " + std::to_string(e.from) + ".." + std::to_string(e.to)));
+    return out;
+  }
+  std::string name_of(uint64_t id) const {
+    for (const Track& t : tracks)
+      if (t.id == id) return t.name;
+    return "?";
+  }
+
+  std::vector<Track> tracks;
+  std::vector<Kept> events;
+  size_t room = ~size_t{0};
+
+ private:
+  static std::string text_of(const Event& e, std::string_view key) {
+    for (const Arg& a : e.args)
+      if (const auto* text = std::get_if<std::string_view>(&a.value); text != nullptr && a.key == key)
+        return std::string(*text);
+    return {};
+  }
+};
+
+// PTX of an entry whose n-th instruction tests name by pc; its lines are those of the text.
+class Driver {
+ public:
+  Driver(const std::string& body, Sink& sink, RecorderOptions options = {}, uint32_t warps = 4)
+      : recorder(sink, options) {
+    auto parsed = isa::parse(".version 8.3\n.target sm_90a\n.address_size 64\n" + body);
+    EXPECT_TRUE(parsed) << (parsed ? "" : isa::render(parsed.error()));
+    module = std::make_unique<isa::Module>(std::move(*parsed));
+    program = std::move(
+        *sim::decode(*module, *module->find_entry(""), std::vector<uint64_t>(module->symbols.size())));
+    launch.grid = launch.cluster = {1, 1, 1};
+    launch.block = {32 * warps, 1, 1};
+    recorder.start({program.get(), &launch, &memory});
+    cluster.ctas.resize(1);
+    cluster.observer = recorder.observe(cluster);
+    observer = cluster.observer.get();
+    if (observer != nullptr) observer->began();
+  }
+
+  sim::Origin at(uint32_t pc, uint16_t warp = 0, uint32_t lanes = ~0U) const {
+    return sim::origin_at(*program, 0, warp, lanes, pc);
+  }
+  void mbarrier(uint32_t pc, uint16_t warp, sim::MbarrierEvent e) { observer->mbarrier(at(pc, warp), e); }
+  void end() {
+    observer->ended();
+    recorder.retire(cluster);
+  }
+
+  std::unique_ptr<isa::Module> module;
+  std::unique_ptr<sim::Program> program;
+  sim::LaunchState launch;
+  sim::GlobalMemory memory;
+  sim::ClusterState cluster;
+  Recorder recorder;
+  sim::ClusterObserver* observer = nullptr;
+};
+
+}  // namespace palladion::traces::testing

@@ -1,0 +1,189 @@
+// Events in, slices and arrows out.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/traces/driver.h"
+
+namespace palladion::traces {
+namespace {
+
+using testing::Driver;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::Told;
+using A = isa::MbarrierAction;
+
+const char* const copies = R"(
+.visible .entry k(.param .u64 p)
+{
+  .shared .align 128 .b8 tile[256];
+  .shared .align 8 .b64 full;
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, tile;
+  mov.u32 %r2, full;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 256, [%r2];
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%r2], 0;
+  ld.shared.u32 %r1, [tile];
+  ret;
+}
+)";
+constexpr uint32_t copy_pc = 3, wait_pc = 4, load_pc = 5;
+
+// One copy that fills the tile, completes a phase that warp 4 waits for, and is read.
+void one_copy(Driver& d) {
+  const auto tile = static_cast<uint32_t>(sim::reserved_shared_bytes);
+  const uint32_t full = tile + 256;
+  const sim::Piece write{true, tile, 256};
+  const uint32_t bytes = 256;
+  sim::MbarrierState phase{.pending = 0, .expected = 1, .tx = 256, .valid = true};
+  d.cluster.now = 5;
+  d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 1, .after = phase.encode()});
+  d.cluster.now = 100;
+  d.observer->issued(d.at(copy_pc, 0, 1), {.id = 1,
+                                           .writes = {&write, 1},
+                                           .mbarriers = {&full, 1},
+                                           .mbarrier_bytes = {&bytes, 1},
+                                           .name = "cp.async.bulk"});
+  d.cluster.now = 700;
+  d.mbarrier(copy_pc, 0,
+             {.action = A::complete_tx,
+              .address = full,
+              .tx = -256,
+              .before = phase.encode(),
+              .completed = true,
+              .async_id = 1});
+  d.observer->async_landed(1);
+  d.cluster.now = 720;
+  d.observer->stalled(d.at(wait_pc, 4), sim::Stall::mbarrier, 90);
+  d.mbarrier(wait_pc, 4, {.action = A::try_wait, .address = full, .succeeded = true});
+  d.cluster.now = 740;
+  uint64_t addresses[32];
+  std::fill_n(addresses, 32, tile);
+  d.observer->stalled(d.at(load_pc, 4), sim::Stall::wait, 721);
+  d.observer->accessed(d.at(load_pc, 4),
+                       {.space = isa::Space::shared_cta, .size = 4, .addresses = addresses, .lanes = ~0U});
+  d.cluster.now = 800;
+}
+
+TEST(Recorder, TellsACopyFromIssueToTheWarpThatWaitedForIt) {
+  Told told;
+  Driver d(copies, told, {}, 8);
+  one_copy(d);
+  d.end();
+  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("load `tile` 100..700"));
+  EXPECT_THAT(told.on("`full`"), ElementsAre("phase, parity 0 5..700", "complete @700"));
+  EXPECT_THAT(told.on("warp 0"), ElementsAre("issues load `tile` @100"));
+  EXPECT_THAT(told.on("warp 4"), ElementsAre("mbarrier `full` 90..720", "PTX line 16 720..721",
+                                             "sees `full` @720", "wait 721..740", "PTX line 17 740..741"));
+  EXPECT_THAT(told.on("`tile`"), ElementsAre("filling 100..700", "full 700..740", "free 740..800"));
+  EXPECT_THAT(told.on("CTA slot 0"), ElementsAre("CTA (0,0,0) 0..800"));
+}
+
+// Issue, copy, completion and the waiting warp, one arrow after the other.
+TEST(Recorder, DrawsArrowsFromIssueToConsumer) {
+  Told told;
+  Driver d(copies, told, {}, 8);
+  one_copy(d);
+  d.end();
+  const auto find = [&](const std::string& text) {
+    const auto at = std::ranges::find(told.events, text, [](const auto& e) { return e.text; });
+    EXPECT_NE(at, told.events.end()) << text;
+    return *at;
+  };
+  EXPECT_EQ(find("issues load `tile`").flows, find("load `tile`").ends);
+  EXPECT_EQ(find("load `tile`").flows, find("complete").ends);
+  EXPECT_EQ(find("complete").flows, find("sees `full`").ends);
+  EXPECT_THAT(find("complete").flows, ::testing::SizeIs(1));
+}
+
+TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
+  Told told;
+  Driver d(copies, told);
+  uint64_t last = 9;
+  for (uint64_t t : {10, 14, 18, 60, 62, 110}) {  // two long waits at one line, little between
+    d.cluster.now = t;
+    d.observer->stalled(d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last);
+    last = t + 1;
+  }
+  d.end();
+  EXPECT_THAT(told.on("warp 0"),
+              ElementsAre("PTX line 16 9..19", "short scoreboard 19..110", "PTX line 17 110..111"));
+}
+
+TEST(Recorder, NamesRolesByWhatTheirWarpsDid) {
+  Told told;
+  Driver d(copies, told, {}, 8);
+  one_copy(d);
+  d.end();
+  std::vector<std::string> roles;
+  for (const Track& t : told.tracks)
+    if (t.kind == TrackKind::role) roles.push_back(t.name);
+  EXPECT_THAT(roles, ElementsAre("warpgroup 0, issues bulk loads", "warpgroup 1"));
+}
+
+TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
+  Told told;
+  Driver d(copies, told);
+  for (uint64_t id : {1, 2, 3}) {
+    d.cluster.now = 10 * id;
+    d.observer->issued(d.at(copy_pc, 0, 1), {.id = id, .name = "cp.async.bulk"});
+    if (id == 2) d.observer->async_landed(1);
+  }
+  d.cluster.now = 50;
+  d.observer->async_landed(2);
+  d.observer->async_landed(3);
+  d.end();
+  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("cp.async.bulk 10..20", "cp.async.bulk 30..50"));
+  EXPECT_THAT(told.on("copies in flight 1"), ElementsAre("cp.async.bulk 20..50"));
+}
+
+TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
+  Told told;
+  Driver d(copies, told, {.unit = TimeUnit::warp_instructions});
+  const uint32_t full = sim::reserved_shared_bytes + 256;
+  for (bool succeeded : {false, false, true}) {
+    d.cluster.instructions += 30;
+    d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = succeeded});
+  }
+  d.end();
+  EXPECT_THAT(told.on("warp 0"), ElementsAre("mbarrier `full` 30..90"));
+}
+
+TEST(Recorder, KeepsTheChosenWindowAndCtas) {
+  Told told;
+  Driver d(copies, told, {.window = {650, 710}}, 8);
+  one_copy(d);
+  d.end();
+  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("load `tile` 650..700"));
+  EXPECT_THAT(told.on("warp 0"), IsEmpty());
+  Told nothing;
+  EXPECT_EQ(Driver(copies, nothing, {.ctas = *cta_choice("1..3")}).observer, nullptr);
+}
+
+TEST(Recorder, StopsWhenTheSinkIsFull) {
+  Told told;
+  told.room = 3;
+  Driver d(copies, told, {}, 8);
+  one_copy(d);
+  d.end();
+  EXPECT_EQ(told.events.size(), 3U);
+  EXPECT_EQ(d.recorder.events(), 3U);
+  ASSERT_TRUE(d.recorder.ended_at());
+  EXPECT_GT(*d.recorder.ended_at(), 0U);
+}
+
+TEST(CtaChoice, IsReadFromText) {
+  EXPECT_EQ(cta_choice("all")->kind, CtaChoice::Kind::all);
+  EXPECT_EQ(cta_choice("2..5")->last, 5U);
+  EXPECT_EQ(cta_choice("7")->first, 7U);
+  EXPECT_EQ(cta_choice("sm:1")->kind, CtaChoice::Kind::sms);
+  for (const char* wrong : {"", "x", "3..", "5..2", "sm:", "1,2", "-1"})
+    EXPECT_FALSE(cta_choice(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace palladion::traces

@@ -1,0 +1,28 @@
+#pragma once
+// Which CTAs are recorded. A cluster is recorded whole when one of its CTAs is chosen.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/state/cluster.h"
+
+namespace palladion::traces {
+
+struct CtaChoice {
+  enum class Kind : uint8_t { all, ctas, sms };
+  Kind kind = Kind::sms;
+  uint64_t first = 0, last = 0;  // linear ids in the grid, x first; or SMs
+
+  bool holds(const sim::ClusterState& cluster, const isa::Dim3& grid) const;
+};
+
+// "all", "0..3", "7", "sm:0", "sm:0..1"; nothing for other words.
+std::optional<CtaChoice> cta_choice(std::string_view text);
+// "2..5" or "7": both ends belong to it.
+struct Range {
+  uint64_t first = 0, last = 0;
+};
+std::optional<Range> range_of(std::string_view text);
+
+}  // namespace palladion::traces

@@ -1,0 +1,121 @@
+#include "traces/mbarriers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/check/context.h"
+#include "sim/exec/exec.h"
+#include "sim/state/mbarrier.h"
+
+namespace palladion::traces {
+namespace {
+
+// "mbarrier `full`[1] of CTA (1,0,0)" -> "`full`[1]": the track stands below its CTA.
+std::string short_name(std::string name) {
+  if (const size_t of = name.find(" of CTA"); of != std::string::npos) name.erase(of);
+  if (name.starts_with("mbarrier `")) name.erase(0, 9);
+  return name;
+}
+
+}  // namespace
+
+Mbarriers::Object& Mbarriers::object_at(uint32_t address) {
+  Object& o = objects_[address];
+  if (!o.name.empty()) return o;
+  const auto rank = static_cast<uint16_t>(address >> sim::cta_rank_shift);
+  const std::string name = short_name(sim::check::mbarrier_name(trace_.run(), trace_.cluster(), address));
+  o.name = trace_.keep(name);
+  o.track = trace_.track(rank, trace_.group(rank, 20, "mbarriers"), TrackKind::mbarrier,
+                         static_cast<int>(address & sim::shared_offset_mask), name, name);
+  o.since = trace_.now();
+  return o;
+}
+
+void Mbarriers::happened(const sim::Origin& who, const sim::MbarrierEvent& e) {
+  using A = isa::MbarrierAction;
+  Object& o = object_at(e.address);
+  switch (e.action) {
+    case A::init:
+      close(o);
+      o = {.track = o.track, .name = o.name, .since = trace_.now()};
+      return;
+    case A::test_wait:
+    case A::try_wait:
+      return waits(who, e, o);
+    case A::arrive:
+      o.arrivals += e.count;
+      break;
+    case A::complete_tx:
+      o.bytes += static_cast<uint64_t>(std::max<int64_t>(-e.tx, 0));
+      break;
+    default:
+      break;
+  }
+  o.used = true;
+  if (e.async_id != 0) {
+    if (const uint64_t arrow = operations_.arrow_from(e.async_id, e.address)) o.causes.push_back(arrow);
+  }
+  if (e.completed) completes(who, e, o);
+}
+
+void Mbarriers::completes(const sim::Origin& who, const sim::MbarrierEvent& e, Object& o) {
+  const bool parity = sim::MbarrierState::decode(e.before).parity;
+  if (e.async_id == 0) {  // a thread was the last: an arrow from it
+    o.causes.push_back(trace_.flow());
+    warps_.moment(who, trace_.keep(fmt::format("completes {}", o.name)), {o.causes.back()});
+  }
+  write_completion(o);
+  write_phase(o, parity);
+  o.last = Completion{trace_.now(), parity, std::move(o.causes), {}};
+  o = {.track = o.track,
+       .name = o.name,
+       .phase = o.phase + 1,
+       .since = trace_.now(),
+       .last = std::move(o.last)};
+}
+
+void Mbarriers::waits(const sim::Origin& who, const sim::MbarrierEvent& e, Object& o) {
+  if (!e.succeeded) return warps_.waits(who, o.name);
+  warps_.waited_for(who, o.name);
+  warps_.goes_on(who, sim::Stall::mbarrier);
+  if (!o.last || (e.parity_known && o.last->parity != e.parity)) return;
+  const bool known =
+      std::ranges::any_of(o.last->seen, [&](const Seen& s) { return s.who.warp / 4 == who.warp / 4; });
+  if (!known) o.last->seen.push_back({who, trace_.now()});
+}
+
+void Mbarriers::write_phase(Object& o, bool parity) {
+  Event e{.from = o.since, .to = trace_.now(), .category = Category::phase};
+  e.name = parity ? "phase, parity 1" : "phase, parity 0";
+  e.args = {{"phase", o.phase}, {"arrivals", o.arrivals}, {"bytes", o.bytes}};
+  trace_.add(o.track, std::move(e));
+}
+
+// Before those who saw it, so that arrows between equal times point forward.
+void Mbarriers::write_completion(Object& o) {
+  if (!o.last) return;
+  Event e{
+      .from = o.last->at, .to = o.last->at, .instant = true, .category = Category::phase, .name = "complete"};
+  e.ends = std::move(o.last->causes);
+  for (size_t i = 0; i < o.last->seen.size(); ++i) e.flows.push_back(trace_.flow());
+  const std::vector<uint64_t> arrows = e.flows;
+  trace_.add(o.track, std::move(e));
+  const std::string_view sees = trace_.keep(fmt::format("sees {}", o.name));
+  for (size_t i = 0; i < arrows.size(); ++i)
+    warps_.moment_at(o.last->seen[i].at, o.last->seen[i].who, sees, {}, {arrows[i]});
+  o.last.reset();
+}
+
+void Mbarriers::close(Object& o) {
+  write_completion(o);
+  if (o.used) write_phase(o, (o.phase & 1) != 0);
+  o.used = false;
+  o.since = trace_.now();
+}
+
+void Mbarriers::flush() {
+  for (auto& [address, o] : objects_) close(o);
+}
+
+}  // namespace palladion::traces

@@ -1,0 +1,57 @@
+#pragma once
+// Each mbarrier with its phases: what arrived, how many bytes landed, who completed it and who saw that.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "traces/operations.h"
+#include "traces/warps.h"
+
+namespace palladion::traces {
+
+class Mbarriers {
+ public:
+  Mbarriers(ClusterTrace& trace, Warps& warps, Operations& operations)
+      : trace_(trace), warps_(warps), operations_(operations) {}
+
+  void happened(const sim::Origin& who, const sim::MbarrierEvent& e);
+  void flush();
+
+ private:
+  // The first warp of a warpgroup that saw a phase complete.
+  struct Seen {
+    sim::Origin who;
+    uint64_t at = 0;
+  };
+  // The end of a phase, until it is known who waited for it.
+  struct Completion {
+    uint64_t at = 0;
+    bool parity = false;
+    std::vector<uint64_t> causes;  // arrows to it
+    std::vector<Seen> seen;
+  };
+  struct Object {
+    ClusterTrace::LocalTrack track = ClusterTrace::no_track;
+    std::string_view name;
+    uint64_t phase = 0, since = 0, arrivals = 0, bytes = 0;
+    bool used = false;             // something happened in this phase
+    std::vector<uint64_t> causes;  // operations that completed bytes or arrived in this phase
+    std::optional<Completion> last;
+  };
+
+  Object& object_at(uint32_t address);
+  void completes(const sim::Origin& who, const sim::MbarrierEvent& e, Object& object);
+  void waits(const sim::Origin& who, const sim::MbarrierEvent& e, Object& object);
+  void write_phase(Object& object, bool parity);
+  void write_completion(Object& object);
+  void close(Object& object);
+
+  ClusterTrace& trace_;
+  Warps& warps_;
+  Operations& operations_;
+  std::map<uint32_t, Object> objects_;  // by shared address with rank
+};
+
+}  // namespace palladion::traces

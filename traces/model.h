@@ -1,0 +1,100 @@
+#pragma once
+// What happened, for people and tools: tracks, and on them slices and instants. Times are counted in one
+// unit from the kernel's start. Whoever records gives tracks and events to a Sink, which writes them.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace palladion::traces {
+
+// `warp_instructions`: the schedule had no clock; times count the warp instructions of the cluster.
+enum class TimeUnit : uint8_t { sm_cycles, warp_instructions };
+// "SM cycles"
+std::string_view name(TimeUnit unit);
+
+enum class TrackKind : uint8_t {
+  process,  // the simulator, a device
+  sm,
+  cta,          // one of those that an SM holds at a time; its slices are the CTAs that lived there
+  role,         // a warpgroup; its slices are the author's scopes (plgpu::profile_scope)
+  warp,         // what it executes, why it stands still
+  tma,          // the TMA unit: when it works
+  tensor_core,  // when it works
+  in_flight,    // asynchronous operations from issue to landing; as many tracks as overlap
+  group,        // holds others together
+  mbarrier,     // its phases
+  stage,        // an array of shared memory, or a part of it, and who has it
+};
+
+// What an event tells; decides its colour and its letter.
+enum class Category : uint8_t {
+  life,   // of a CTA
+  issue,  // the warp executes instructions
+  stall,  // the warp stands still; the name is the reason
+  event,  // the warp issued, saw or completed something
+  copy,
+  tensor,
+  phase,    // of an mbarrier
+  filling,  // of a stage: copies or threads write it,
+  full,     // nobody has read it yet,
+  reading,
+  free,
+  scope,  // the author's
+};
+inline constexpr size_t category_count = 12;
+// "stall"
+std::string_view name(Category category);
+
+struct Track {
+  uint64_t id = 0;  // never 0, the same in every run
+  uint64_t parent = 0;
+  TrackKind kind = TrackKind::process;
+  int order = 0;  // among its siblings
+  std::string name;
+};
+
+struct Arg {
+  std::string_view key;
+  std::variant<uint64_t, std::string_view> value;
+};
+
+// Texts and lists are valid while a Sink is told. An event whose `to` equals `from` may be an instant.
+struct Event {
+  uint64_t track = 0;
+  uint64_t from = 0, to = 0;
+  bool instant = false;
+  Category category = Category::event;
+  std::string_view name;
+  std::vector<Arg> args;
+  // Arrows: events with the same id follow one another in time. `ends` are flows that end here.
+  std::vector<uint64_t> flows, ends;
+};
+
+struct Header {
+  std::string title;  // "matmul_ws m=512 n=512 k=512, h200, hardware"
+  TimeUnit unit = TimeUnit::sm_cycles;
+  double sm_clock_mhz = 0;  // 0: unknown
+};
+
+// Where a trace goes. Told from one thread at a time. Slices of a track come in the order of their ends
+// and do not overlap, but scopes, which may lie in one another.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // False: it is full; what was written is whole, and nothing more is taken.
+  virtual bool add(const Track& track) = 0;
+  virtual bool add(const Event& event) = 0;
+  // The last call. A note, where there is one, is about what is missing, from time `at` on.
+  virtual void finish(const std::string& note, uint64_t at) = 0;
+  // Why it is full: "the limit of 2 GiB", "No space left on device".
+  virtual std::string why_full() const = 0;
+  virtual uint64_t bytes() const = 0;
+};
+
+// A stable id of a track from its place: "sim/SM 0/CTA 0/warp 3".
+uint64_t track_id(std::string_view place);
+
+}  // namespace palladion::traces

@@ -1,0 +1,183 @@
+#include "traces/operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/print.h"
+#include "sim/exec/exec.h"
+
+namespace palladion::traces {
+namespace {
+
+// "m64n128k16" of "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
+std::string shape_of(const std::string& text) {
+  const size_t at = text.find(".m64");
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('.', at + 1) - at - 1);
+}
+
+// What the tracks are called where operations overlap.
+const char* in_flight(sim::GroupKind group) {
+  switch (group) {
+    case sim::GroupKind::wgmma:
+      return "wgmma in flight";
+    case sim::GroupKind::cp_async:
+      return "cp.async in flight";
+    default:
+      return "copies in flight";
+  }
+}
+
+std::string_view by(sim::GroupKind group) {
+  return group == sim::GroupKind::wgmma ? "wgmma" : group == sim::GroupKind::cp_async ? "cp.async" : "TMA";
+}
+
+}  // namespace
+
+std::string Operations::name_of(const sim::Origin& who, const sim::AsyncIssue& e, const Operation& op) const {
+  if (e.group == sim::GroupKind::wgmma) {
+    const sim::Program& p = *trace_.run().program;
+    return "wgmma " +
+           shape_of(isa::print(*p.module, p.module->functions[p.code[who.pc].function], *who.instruction));
+  }
+  const char* verb = e.reduces ? "reduce" : op.filled.empty() ? "store" : op.read.empty() ? "load" : "send";
+  if (op.filled.empty() && op.read.empty()) return e.name;
+  return fmt::format("{} {}", verb, stages_.name(op.filled.empty() ? op.read.front() : op.filled.front()));
+}
+
+Operations::Groups& Operations::groups_of(const sim::Origin& who, sim::GroupKind kind) {
+  return groups_[{who.cta_rank * warps_.warps_per_cta() + who.warp, kind}];
+}
+
+std::vector<bool>& Operations::lanes_of(const Operation& op) {
+  const bool own = op.group == sim::GroupKind::wgmma || op.group == sim::GroupKind::cp_async;
+  return lanes_[{op.who.cta_rank, own ? op.group : sim::GroupKind::none}];
+}
+
+ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
+  const uint16_t rank = op.who.cta_rank;
+  const auto group = trace_.group(rank, 10 + static_cast<int>(op.group), in_flight(op.group));
+  const std::string key = fmt::format("{} {}", in_flight(op.group), op.lane);
+  return trace_.track(rank, group, TrackKind::in_flight, static_cast<int>(op.lane), key, key);
+}
+
+void Operations::issued(const sim::Origin& who, const sim::AsyncIssue& e) {
+  const bool copies = e.group != sim::GroupKind::wgmma;
+  Operation op{.who = who, .group = e.group, .from = trace_.now(), .reads = true};
+  op.filled = stages_.touched(e.writes, copies);
+  op.read = stages_.touched(e.reads, copies);
+  op.name = trace_.keep(name_of(who, e, op));
+  for (const sim::Piece& p : copies && !e.writes.empty() ? e.writes : e.reads) op.bytes += p.bytes;
+  std::vector<bool>& lanes = lanes_of(op);
+  op.lane = static_cast<uint32_t>(std::ranges::find(lanes, false) - lanes.begin());
+  if (op.lane == lanes.size()) lanes.push_back(true);
+  lanes[op.lane] = true;
+  for (const auto& place : op.filled) stages_.fill_begins(place, by(e.group));
+  for (const auto& place : op.read) stages_.read_begins(place, by(e.group));
+  const uint64_t arrow = trace_.flow();
+  warps_.moment(who, trace_.keep(fmt::format("issues {}", op.name)), {arrow});
+  const bool waited_in_groups = e.group != sim::GroupKind::none && e.mbarriers.empty();
+  (waited_in_groups ? op.flows : op.ends).push_back(arrow);
+  if (waited_in_groups) arrows_[e.id] = arrow;
+  if (waited_in_groups && copies) groups_of(who, e.group).open.push_back(e.id);
+  pending_.emplace(e.id, std::move(op));
+}
+
+// Of the four warps of a warpgroup the first stands for all.
+void Operations::joined(const sim::Origin& who, uint64_t id) {
+  if (who.warp % 4 == 0) groups_of(who, sim::GroupKind::wgmma).open.push_back(id);
+}
+
+void Operations::committed(const sim::Origin& who, sim::GroupKind kind) {
+  Groups& g = groups_of(who, kind);
+  g.closed.push_back(std::move(g.open));
+  g.open.clear();
+}
+
+void Operations::waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only) {
+  warps_.goes_on(who, kind == sim::GroupKind::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
+  Groups& g = groups_of(who, kind);
+  std::vector<uint64_t> seen;
+  for (size_t i = 0; i + allowed < g.closed.size(); ++i) {
+    seen.insert(seen.end(), g.closed[i].begin(), g.closed[i].end());
+    g.closed[i].clear();
+  }
+  while (!read_only && g.closed.size() > allowed) g.closed.pop_front();
+  std::vector<uint64_t> ends;
+  for (const uint64_t id : seen)
+    if (const auto at = arrows_.find(id); at != arrows_.end()) {
+      ends.push_back(at->second);
+      arrows_.erase(at);
+    }
+  if (!ends.empty()) warps_.moment(who, "sees its groups complete", {}, std::move(ends));
+}
+
+uint64_t Operations::arrow_from(uint64_t id, uint32_t mbarrier) {
+  const auto at = pending_.find(id);
+  if (at == pending_.end()) return 0;
+  Operation& op = at->second;
+  if (std::ranges::find(op.mbarriers, mbarrier) != op.mbarriers.end()) return 0;
+  op.mbarriers.push_back(mbarrier);
+  op.flows.push_back(trace_.flow());
+  return op.flows.back();
+}
+
+void Operations::end_reads(Operation& op) {
+  if (!op.reads) return;
+  op.reads = false;
+  for (const auto& place : op.read) stages_.read_ends(place);
+}
+
+// A wgmma has its operands until it is done.
+void Operations::read(uint64_t id) {
+  const auto at = pending_.find(id);
+  if (at != pending_.end() && at->second.group != sim::GroupKind::wgmma) end_reads(at->second);
+}
+
+void Operations::landed(uint64_t id) {
+  const auto at = pending_.find(id);
+  if (at == pending_.end()) return;
+  Operation& op = at->second;
+  end_reads(op);
+  for (const auto& place : op.filled) stages_.fill_ends(place);
+  write(op);
+  lanes_of(op)[op.lane] = false;
+  pending_.erase(at);
+}
+
+void Operations::write(Operation& op) {
+  Event e{.from = op.from, .to = trace_.now(), .name = op.name};
+  e.category = op.group == sim::GroupKind::wgmma ? Category::tensor : Category::copy;
+  e.args = {{"line", trace_.line(op.who.pc)}, {"bytes", op.bytes}};
+  e.flows = std::move(op.flows);
+  e.ends = std::move(op.ends);
+  trace_.add(track_of(op), std::move(e));
+}
+
+ClusterTrace::LocalTrack Operations::unit_track(uint16_t rank, sim::Resource unit) {
+  const bool tma = unit == sim::Resource::tma;
+  const std::string key(tma ? "TMA unit" : "tensor core");
+  return trace_.track(rank, trace_.cta(rank), tma ? TrackKind::tma : TrackKind::tensor_core, tma ? 8 : 9, key,
+                      key);
+}
+
+void Operations::worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to) {
+  const auto at = pending_.find(id);
+  if (at == pending_.end() || (unit != sim::Resource::tma && unit != sim::Resource::tensor)) return;
+  const Operation& op = at->second;
+  uint64_t& busy = busy_until_[{op.who.cta_rank, unit}];
+  from = std::max(from, busy);
+  if (from >= to) return;
+  busy = to;
+  Event e{.from = from, .to = to, .name = op.name};
+  e.category = unit == sim::Resource::tensor ? Category::tensor : Category::copy;
+  e.args = {{"line", trace_.line(op.who.pc)}};
+  trace_.add(unit_track(op.who.cta_rank, unit), std::move(e));
+}
+
+void Operations::flush() {
+  for (auto& [id, op] : pending_) write(op);
+  pending_.clear();
+}
+
+}  // namespace palladion::traces

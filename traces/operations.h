@@ -1,0 +1,70 @@
+#pragma once
+// Asynchronous operations from issue to landing, with arrows from who issued them and to who waited for
+// them; and when the TMA unit and the tensor core worked on them.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/stages.h"
+#include "traces/warps.h"
+
+namespace palladion::traces {
+
+class Operations {
+ public:
+  Operations(ClusterTrace& trace, Warps& warps, Stages& stages)
+      : trace_(trace), warps_(warps), stages_(stages) {}
+
+  void issued(const sim::Origin& who, const sim::AsyncIssue& e);
+  void joined(const sim::Origin& who, uint64_t id);
+  void read(uint64_t id);
+  void landed(uint64_t id);
+  void worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to);
+  void committed(const sim::Origin& who, sim::GroupKind kind);
+  void waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only);
+  // A new arrow that starts at an operation in flight, for the mbarrier that it signals; 0: it is none, or
+  // has one to there.
+  uint64_t arrow_from(uint64_t id, uint32_t mbarrier);
+  // What has not landed lands nowhere: written up to now.
+  void flush();
+
+ private:
+  struct Operation {
+    sim::Origin who;
+    sim::GroupKind group = sim::GroupKind::none;
+    std::string_view name;
+    uint64_t from = 0, bytes = 0;
+    uint32_t lane = 0;
+    bool reads = false;
+    std::vector<Stages::Place> filled, read;
+    std::vector<uint64_t> flows, ends;
+    std::vector<uint32_t> mbarriers;  // that arrows lead to
+  };
+  struct Groups {  // of a warp: operations since the last commit, and committed ones
+    std::vector<uint64_t> open;
+    std::deque<std::vector<uint64_t>> closed;
+  };
+
+  std::string name_of(const sim::Origin& who, const sim::AsyncIssue& e, const Operation& op) const;
+  Groups& groups_of(const sim::Origin& who, sim::GroupKind kind);
+  std::vector<bool>& lanes_of(const Operation& op);
+  ClusterTrace::LocalTrack track_of(const Operation& op);
+  ClusterTrace::LocalTrack unit_track(uint16_t rank, sim::Resource unit);
+  void end_reads(Operation& op);
+  void write(Operation& op);
+
+  ClusterTrace& trace_;
+  Warps& warps_;
+  Stages& stages_;
+  std::map<uint64_t, Operation> pending_;
+  std::unordered_map<uint64_t, uint64_t> arrows_;  // of operations in groups, until a wait sees them
+  std::map<std::pair<uint32_t, sim::GroupKind>, Groups> groups_;
+  std::map<std::pair<uint16_t, sim::GroupKind>, std::vector<bool>> lanes_;
+  std::map<std::pair<uint16_t, sim::Resource>, uint64_t> busy_until_;
+};
+
+}  // namespace palladion::traces

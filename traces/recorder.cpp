@@ -1,0 +1,119 @@
+#include "traces/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::traces {
+namespace {
+
+// Events that a cluster has before its tracks are named: by then its roles have shown what they do.
+constexpr size_t worth_writing = 1 << 13;
+
+Track sm_track(uint32_t sm) {
+  return {track_id(fmt::format("sim/{}", sm)), track_id("sim"), TrackKind::sm, static_cast<int>(sm),
+          fmt::format("SM {}", sm)};
+}
+
+}  // namespace
+
+Track simulator_track(TimeUnit unit) {
+  return {track_id("sim"), 0, TrackKind::process, 1,
+          fmt::format("simulator (1 ns = 1 {})",
+                      unit == TimeUnit::sm_cycles ? "SM cycle" : "warp instruction: no clock")};
+}
+
+void Recorder::start(const sim::RunView& run) { run_ = run; }
+
+std::unique_ptr<sim::ClusterObserver> Recorder::observe(sim::ClusterState& cluster) {
+  if (full_ || !options_.ctas.holds(cluster, run_.launch->grid)) return nullptr;
+  ++clusters_;
+  return clusters_alive_.add(
+      cluster, std::make_unique<ClusterRecorder>(run_, cluster, options_.unit, options_.window, full_,
+                                                 [this](ClusterRecorder& c) { write(c); }));
+}
+
+void Recorder::edge(std::span<sim::ClusterState* const> resident) {
+  for (const sim::ClusterState* cluster : resident) {
+    ClusterRecorder* c = clusters_alive_.find(*cluster);
+    if (c != nullptr && c->trace().events().size() >= worth_writing) write(*c);
+  }
+}
+
+void Recorder::retire(sim::ClusterState& cluster) {
+  ClusterRecorder* c = clusters_alive_.find(cluster);
+  if (c == nullptr) return;
+  c->close();
+  write(*c);
+  clusters_alive_.forget(cluster);
+  for (auto& [sm, places] : slots_)
+    for (Place& p : places)
+      if (p.first == &cluster) p = {};
+}
+
+// The lowest place on the SM that no living CTA has.
+uint32_t Recorder::slot_of(const sim::ClusterState& cluster, uint16_t rank) {
+  std::vector<Place>& places = slots_[cluster.ctas[rank].sm];
+  const Place mine{&cluster, rank};
+  auto at = std::ranges::find(places, mine);
+  if (at == places.end()) at = std::ranges::find(places, Place{});
+  if (at == places.end()) at = places.insert(at, Place{});
+  *at = mine;
+  return static_cast<uint32_t>(at - places.begin());
+}
+
+void Recorder::add_parent(const Track& track) {
+  if (!written_.insert(track.id).second) return;
+  if (!sink_.add(track)) full_ = true;
+}
+
+// "sim/0/1/warpgroup 2/warp 9": the SM, the CTA's place on it, and on.
+std::string Recorder::place_of(ClusterTrace& trace, const ClusterTrace::Made& track) const {
+  if (track.parent == ClusterTrace::no_track) {
+    const sim::ClusterState& c = trace.cluster();
+    const std::vector<Place>& places = slots_.at(c.ctas[track.cta_rank].sm);
+    const auto slot = std::ranges::find(places, Place{&c, track.cta_rank}) - places.begin();
+    return fmt::format("sim/{}/{}", c.ctas[track.cta_rank].sm, slot);
+  }
+  return place_of(trace, trace.tracks()[track.parent]) + "/" + track.key;
+}
+
+void Recorder::write_tracks(ClusterTrace& trace) {
+  for (ClusterTrace::Made& t : trace.tracks()) {
+    if (t.id != 0) continue;
+    Track track{.kind = t.kind, .order = t.order, .name = t.name};
+    if (t.parent == ClusterTrace::no_track) {
+      const uint32_t sm = trace.cluster().ctas[t.cta_rank].sm;
+      track.order = static_cast<int>(slot_of(trace.cluster(), t.cta_rank));
+      track.name = fmt::format("CTA slot {}", track.order);
+      add_parent(simulator_track(options_.unit));
+      add_parent(sm_track(sm));
+      track.parent = sm_track(sm).id;
+    } else {
+      track.parent = trace.tracks()[t.parent].id;
+    }
+    track.id = t.id = track_id(place_of(trace, t));
+    add_parent(track);
+  }
+}
+
+void Recorder::write(ClusterRecorder& cluster) {
+  const std::lock_guard lock(writing_);
+  ClusterTrace& trace = cluster.trace();
+  cluster.name_roles();
+  if (!full_) write_tracks(trace);
+  for (ClusterTrace::Kept& kept : trace.events()) {
+    kept.event.track = trace.tracks()[kept.track].id;
+    if (!full_ && sink_.add(kept.event)) {
+      ++events_;
+      continue;
+    }
+    full_ = true;
+    ended_at_ = std::min(ended_at_.value_or(~0ULL), kept.event.to);
+  }
+  trace.events().clear();
+}
+
+}  // namespace palladion::traces

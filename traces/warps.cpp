@@ -1,0 +1,138 @@
+#include "traces/warps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/exec/exec.h"
+
+namespace palladion::traces {
+
+Warps::Warps(ClusterTrace& trace)
+    : trace_(trace),
+      warps_(trace.run().launch->warps_per_cta()),
+      lines_(warps_ * trace.run().launch->cluster.count()) {}
+
+// A CTA of whole warpgroups has roles; a smaller one has warps alone.
+ClusterTrace::LocalTrack Warps::role(uint16_t rank, uint32_t warpgroup) {
+  const std::string key = fmt::format("warpgroup {}", warpgroup);
+  return trace_.track(rank, trace_.cta(rank), TrackKind::role, static_cast<int>(warpgroup), key, key);
+}
+
+ClusterTrace::LocalTrack Warps::track_of(uint16_t rank, uint16_t warp) {
+  const auto parent = warps_ >= 4 ? role(rank, warp / 4U) : trace_.cta(rank);
+  const std::string key = fmt::format("warp {}", warp);
+  return trace_.track(rank, parent, TrackKind::warp, warp, key, key);
+}
+
+void Warps::write(uint32_t index, const Piece& p) {
+  if (p.from >= p.to) return;
+  Event e{.from = p.from, .to = p.to};
+  e.category = p.issues ? Category::issue : Category::stall;
+  if (p.issues) {
+    e.name = p.line;
+  } else {
+    const std::string_view why = sim::name(p.why);
+    e.name = p.object.empty() ? why : trace_.keep(fmt::format("{} {}", why, p.object));
+    e.args = {{"reason", why}, {"line", p.line}};
+  }
+  trace_.add(track_of(static_cast<uint16_t>(index / warps_), static_cast<uint16_t>(index % warps_)),
+             std::move(e));
+}
+
+// A piece joins the open one when little else lies between: a loop that stalls at one line again and again
+// is one slice.
+void Warps::add(uint32_t index, const Piece& p) {
+  if (p.from >= p.to) return;
+  Line& line = lines_[index];
+  if (line.open && line.open->same(p) && p.from - line.open->to < short_stall) {
+    line.open->to = p.to;
+    line.tail.clear();
+    return;
+  }
+  if (!line.tail.empty() && line.tail.back().same(p) && p.from == line.tail.back().to)
+    line.tail.back().to = p.to;
+  else
+    line.tail.push_back(p);
+  if (!line.open) shift(line, index);
+  while (!line.tail.empty() && line.tail.back().to - line.open->to >= short_stall) shift(line, index);
+}
+
+// The open piece is complete, the one behind it grows from now on.
+void Warps::shift(Line& line, uint32_t index) {
+  if (line.open) write(index, *line.open);
+  line.open.reset();
+  if (line.tail.empty()) return;
+  line.open = line.tail.front();
+  line.tail.pop_front();
+}
+
+void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
+  const uint64_t now = trace_.now();
+  Line& line = line_of(who);
+  const auto index = static_cast<uint32_t>(&line - lines_.data());
+  const std::string_view at = trace_.line(who.pc);
+  const bool stands = now - from >= short_stall && why != sim::Stall::selected;
+  Piece piece{.pc = who.pc, .line = at, .from = from, .to = now};
+  piece.why = why;
+  piece.issues = !stands;
+  if (stands && line.object_at == now) piece.object = line.object;
+  add(index, piece);
+  add(index, {.issues = true, .pc = who.pc, .line = at, .from = now, .to = now + 1});
+}
+
+void Warps::waited_for(const sim::Origin& who, std::string_view object) {
+  Line& line = line_of(who);
+  line.object = object;
+  line.object_at = trace_.now();
+  // The stall may have been told just before.
+  const auto name = [&](Piece& p) {
+    if (!p.issues && p.pc == who.pc && p.to == line.object_at) p.object = object;
+  };
+  if (line.open) name(*line.open);
+  for (Piece& p : line.tail) name(p);
+}
+
+void Warps::waits(const sim::Origin& who, std::string_view object) {
+  Line& line = line_of(who);
+  if (line.waits || trace_.clocked()) return;
+  line.waits = true;
+  line.waits_since = trace_.now();
+  line.object = object;
+}
+
+void Warps::goes_on(const sim::Origin& who, sim::Stall why) {
+  Line& line = line_of(who);
+  if (!line.waits) return;
+  line.waits = false;
+  const auto index = static_cast<uint32_t>(&line - lines_.data());
+  write(index, {.why = why,
+                .pc = who.pc,
+                .line = trace_.line(who.pc),
+                .object = line.object,
+                .from = line.waits_since,
+                .to = trace_.now()});
+}
+
+void Warps::moment_at(uint64_t at, const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
+                      std::vector<uint64_t> ends) {
+  Event e{.from = at, .to = at, .instant = true, .category = Category::event, .name = what};
+  e.args = {{"line", trace_.line(who.pc)}};
+  e.flows = std::move(flows);
+  e.ends = std::move(ends);
+  trace_.add(track_of(who.cta_rank, who.warp), std::move(e));
+}
+
+void Warps::exited(const sim::Origin& who) {
+  if (std::popcount(who.lanes) < 32) return;  // others of the warp go on
+  Line& line = line_of(who);
+  const auto index = static_cast<uint32_t>(&line - lines_.data());
+  while (line.open) shift(line, index);
+}
+
+void Warps::flush() {
+  for (uint32_t i = 0; i < lines_.size(); ++i)
+    while (lines_[i].open) shift(lines_[i], i);
+}
+
+}  // namespace palladion::traces

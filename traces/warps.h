@@ -1,0 +1,69 @@
+#pragma once
+// What each warp executes and why it stands still, as slices merged by reason and source line.
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "traces/cluster_trace.h"
+
+namespace palladion::traces {
+
+class Warps {
+ public:
+  // Stalls shorter than this belong to the line that executes.
+  static constexpr uint64_t short_stall = 12;
+
+  explicit Warps(ClusterTrace& trace);
+
+  // With a clock: every instruction, with what its warp waited for.
+  void stalled(const sim::Origin& who, sim::Stall why, uint64_t from);
+  // Without one: a wait that has begun, and that is over.
+  void waits(const sim::Origin& who, std::string_view object);
+  void goes_on(const sim::Origin& who, sim::Stall why);
+  // What the wait that ends now, or the last one, was for: "`full`[1]".
+  void waited_for(const sim::Origin& who, std::string_view object);
+  // A moment of this warp, with arrows to and from it.
+  void moment(const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
+              std::vector<uint64_t> ends = {}) {
+    moment_at(trace_.now(), who, what, std::move(flows), std::move(ends));
+  }
+  void moment_at(uint64_t at, const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
+                 std::vector<uint64_t> ends);
+  void exited(const sim::Origin& who);
+  // Writes what is open.
+  void flush();
+
+  uint32_t warps_per_cta() const { return warps_; }
+  ClusterTrace::LocalTrack role(uint16_t rank, uint32_t warpgroup);
+
+ private:
+  struct Piece {
+    bool issues = false;
+    sim::Stall why = sim::Stall::selected;
+    uint32_t pc = 0;
+    std::string_view line, object;
+    uint64_t from = 0, to = 0;
+    bool same(const Piece& p) const {
+      return issues == p.issues && line == p.line && (issues || (why == p.why && object == p.object));
+    }
+  };
+  struct Line {  // of a warp: the piece that grows, and short ones behind it
+    std::optional<Piece> open;
+    std::deque<Piece> tail;
+    std::string_view object;  // of the last wait
+    uint64_t object_at = 0, waits_since = 0;
+    bool waits = false;
+  };
+
+  Line& line_of(const sim::Origin& who) { return lines_[who.cta_rank * warps_ + who.warp]; }
+  ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
+  void add(uint32_t index, const Piece& piece);
+  void shift(Line& line, uint32_t index);
+  void write(uint32_t index, const Piece& piece);
+
+  ClusterTrace& trace_;
+  uint32_t warps_;
+  std::vector<Line> lines_;  // by warp of the cluster
+};
+
+}  // namespace palladion::traces
