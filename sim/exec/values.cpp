@@ -41,10 +41,17 @@ isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
   return d;
 }
 
+// One a place: what a loop unrolled many times is told once.
 isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::Sink>& sinks) {
   isa::Diagnostics out;
-  for (size_t i = 0; i < std::min(sinks.size(), told); ++i) out.push_back(refusal(program, sinks[i]));
-  if (sinks.size() > told) out.back().message += fmt::format(" (and {} more)", sinks.size() - told);
+  for (const ValueFlow::Sink& sink : sinks) {
+    isa::Diagnostic d = refusal(program, sink);
+    if (std::ranges::find(out, d.message, &isa::Diagnostic::message) == out.end())
+      out.push_back(std::move(d));
+  }
+  if (out.size() <= told) return out;
+  out[told - 1].message += fmt::format(" (and {} more)", out.size() - told);
+  out.resize(told);
   return out;
 }
 
