@@ -6,6 +6,7 @@
 #include "cli/arg_words.h"
 #include "cli/codes.h"
 #include "cli/commands.h"
+#include "cli/stalls.h"
 #include "cli/term.h"
 #include "cli/twin_text.h"
 #include "isa/op.h"
@@ -142,6 +143,13 @@ void explain_op(const isa::Op& op, const std::vector<std::string_view>& words) {
   }
 }
 
+void explain_stall(const StallText& stall) {
+  fmt::print("{}: a stall reason, in Nsight Compute's words\n",
+             paint(sim::name(stall.stall), Style::bold, wants_color(stdout)));
+  fmt::print("{}", wrapped(stall.meaning, "  "));
+  print_part("what helps", stall.fix);
+}
+
 // "wgmma.mma_async.sync..." names wgmma.mma_async, else wgmma, if there is such an op.
 const isa::Op* op_of(std::string_view word) {
   for (; !word.empty();
@@ -173,13 +181,15 @@ Outcome<void> explain_word(const std::string& word) {
                         : std::vector<std::string_view>{});
     return {};
   }
-  const auto family = ops_beginning_with(word);
+  const StallText* stall = find_stall(word);
+  if (stall != nullptr) explain_stall(*stall);
+  const auto family = ops_beginning_with(word);  // `mbarrier` is both
   for (const isa::Op* op : family) explain_op(*op, {});
-  if (!family.empty()) return {};
+  if (!family.empty() || stall != nullptr) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
   const std::string near = kernels::nearest(word, names);
-  return user_error(fmt::format("`{}` is neither a code nor an instruction", word),
+  return user_error(fmt::format("`{}` is neither a code nor an instruction, nor a stall reason", word),
                     near.empty() ? "`palladion explain` lists all" : fmt::format("did you mean `{}`?", near));
 }
 
@@ -192,6 +202,10 @@ void list_topics() {
   std::vector<std::string_view> names;
   for (const isa::Op& op : isa::all_ops()) names.push_back(op.name);
   fmt::print("{}", wrapped(fmt::format("{}", fmt::join(names, " ")), "  "));
+  fmt::print("{}\n", paint("stall reasons, of the hardware schedule's clock", Style::bold, color));
+  std::vector<std::string_view> reasons;
+  for (const StallText& stall : all_stalls()) reasons.push_back(sim::name(stall.stall));
+  fmt::print("{}", wrapped(fmt::format("{}", fmt::join(reasons, ", ")), "  "));
 }
 
 }  // namespace

@@ -25,6 +25,17 @@ constexpr CodeText kernel_table[] = {
     {5003, "a size or setting that the kernel does not have",
      "`palladion list` shows each kernel's sizes and settings with their defaults.",
      "palladion run vector_add --shape m=512", "palladion run vector_add --shape n=512"},
+    {5801, "a line of the clock's parameters that cannot be read",
+     "Every line of a file for --clock is `key = value unit | spread | date | source`; `#` begins a comment. "
+     "`palladion list h200` shows a whole file.",
+     "hbm.read 4050", "hbm.read = 4050 GB/s | 20 | 2026-11-21 | my measurement"},
+    {5802, "a parameter that the clock does not have", "The key is misspelt, or of another version.",
+     "hbm.speed = 4050 GB/s | - | - | -", "hbm.read = 4050 GB/s | - | - | -"},
+    {5803, "a parameter that is missing",
+     "A file for --clock holds every parameter once: what is left out is never guessed.", "", ""},
+    {5804, "a parameter with a value that cannot be",
+     "Negative, not a number, given twice, or in another unit than the key's.",
+     "hbm.read = 4.05 TB/s | - | - | -", "hbm.read = 4050 GB/s | - | - | -"},
 };
 
 constexpr CodeText device_table[] = {

@@ -19,7 +19,7 @@ struct CodeText {
 };
 
 // Ascending numbers. Defined by area: 1 PTX text, 2 recording, 3 launch and run, 4 and 6 checkers (a table
-// for each group of the taxonomy), 5 kernels, 8 device.
+// for each group of the taxonomy), 5 kernels and architectures, 8 device.
 std::span<const std::span<const CodeText>> all_codes();
 
 const CodeText* find_code(int number);

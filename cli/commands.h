@@ -10,6 +10,7 @@ namespace palladion::cli {
 
 Outcome<ExitCode> cmd_list(const Options& options);
 Outcome<ExitCode> cmd_run(const Options& options);
+Outcome<ExitCode> cmd_sweep(const Options& options);
 Outcome<ExitCode> cmd_ptx(const Options& options);
 Outcome<ExitCode> cmd_check(const Options& options);
 Outcome<ExitCode> cmd_compare(const Options& options);

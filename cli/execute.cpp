@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cli/clock_settings.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/findings_json.h"
@@ -33,16 +34,23 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
   return {};
 }
 
+void tell_time(Report& report, const Subject& subject, const Options& options) {
+  const sim::RunResult& result = report.sim->result;
+  if (!on_hardware_schedule(options) || result.clock.cycles == 0) return;
+  const ClockSettings settings = clock_settings(options).value();
+  report.time = time_report(subject, result.clock, settings);
+  if (options.why && result.completed)
+    report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
+}
+
 }  // namespace
 
 Outcome<sim::check::Conditions> conditions_of(const Options& options) {
   if (options.schedule.empty()) return sim::check::Conditions{};
   if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
-  if (options.schedule == "hardware")
-    return not_in_this_version("--schedule hardware", "there are functional, seeded:N, latest, earliest");
   return user_error(fmt::format("there is no schedule `{}`", options.schedule),
-                    "there are functional, seeded:N, latest, earliest; with commas behind them resident=N, "
-                    "order=descending, order=random:N, fail_waits=N, elect=N");
+                    "there are functional, hardware, seeded:N, latest, earliest; with commas behind them "
+                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N");
 }
 
 Outcome<sim::Schedule> schedule_of(const Options& options) {
@@ -52,16 +60,15 @@ Outcome<sim::Schedule> schedule_of(const Options& options) {
 Outcome<void> check_run_options(const Options& o) {
   if (!o.trace.empty()) return not_in_this_version("--trace");
   if (!o.report.empty()) return not_in_this_version("--report");
-  if (o.values == "none") return not_in_this_version("--values none");
-  if (o.values != "full") return user_error(fmt::format("--values is `full`, not `{}`", o.values));
   if (o.on != "sim" && o.on != "device" && o.on != "both")
     return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
   if (o.repeats < 0) return user_error("--repeats cannot be negative");
   if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
   if (o.explore && *o.explore == 0) return user_error("--explore is at least 1: states to search");
   if (o.limit == 0) return user_error("--limit is at least 1");
+  if (o.lines == 0) return user_error("--lines is at least 1");
   if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
-  return {};
+  return check_clock_options(o);
 }
 
 unsigned host_threads(const Options& options) {
@@ -82,6 +89,11 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   sim::check::Observers observers(std::move(told));
   sim::RunOptions run;
   conditions.apply(run);
+  std::optional<ClockSettings> clock;
+  if (conditions.schedule.kind == sim::Schedule::Kind::hardware) {
+    clock = clock_settings(options).value();
+    clock->apply(run);
+  }
   run.threads = host_threads(options);
   run.max_instructions = options.max_instructions;
   run.observer = recorder != nullptr ? &observers
@@ -132,9 +144,10 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);
     report.watched = std::move(run.watched);
+    tell_time(report, subject, options);
   }
-  const bool whole =
-      report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
+  const bool whole = (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
+                     options.values != "none";
   if (whole && options.reference) {
     const auto start = std::chrono::steady_clock::now();
     report.reference = compare_with_reference(subject, outputs_of(report));

@@ -57,24 +57,11 @@ std::string nth_line(std::string_view text, uint32_t line) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-std::string trimmed(std::string text) {
-  std::ranges::replace(text, '\t', ' ');
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \r") - first + 1);
-}
-
 // The author's line, else the line of the PTX.
 std::string frame_line(const sim::Site& s, const FindingView& view) {
   if (!s.source.known()) return trimmed(s.ptx_line == 0 ? "" : nth_line(view.ptx, s.ptx_line));
   return trimmed(view.source_line ? view.source_line(s.source.file, s.source.line)
                                   : read_source_line(s.source.file, s.source.line));
-}
-
-// Paths below the current folder are told from there.
-std::string within(const std::string& folder, const std::string& path) {
-  const bool below = !folder.empty() && path.starts_with(folder + "/");
-  return below ? path.substr(folder.size() + 1) : path;
 }
 
 std::string site_text(const sim::Site& s, const FindingView& view) {
@@ -149,6 +136,18 @@ std::string table_text(std::span<const SeenFinding> findings, bool color) {
 }
 
 }  // namespace
+
+std::string trimmed(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \r") - first + 1);
+}
+
+std::string within(const std::string& folder, const std::string& path) {
+  const bool below = !folder.empty() && path.starts_with(folder + "/");
+  return below ? path.substr(folder.size() + 1) : path;
+}
 
 std::string read_source_line(const std::string& file, uint32_t line) {
   std::ifstream in(file);

@@ -71,6 +71,10 @@ struct FindingView {
 };
 
 std::string read_source_line(const std::string& file, uint32_t line);
+// Without spaces around it, tabs as spaces.
+std::string trimmed(std::string text);
+// A path below `folder` as it is told from there; any other unchanged.
+std::string within(const std::string& folder, const std::string& path);
 
 std::string finding_text(const SeenFinding& seen, const FindingView& view);
 // Findings that count, as many as the limit, then what was left out and a table by code.

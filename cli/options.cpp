@@ -20,13 +20,15 @@ struct CommandWord {
 };
 
 constexpr CommandWord command_words[] = {
-    {Command::list, "list", "kernels, architectures, schedules, checks"},
+    {Command::list, "list",
+     "kernels, architectures, schedules, checks; of a name (h200, matmul_ws) all there is"},
     {Command::run, "run", "run a kernel, or a file of PTX, and compare with its reference"},
+    {Command::sweep, "sweep", "all combinations of a kernel's settings, ranked by simulated time"},
     {Command::ptx, "ptx", "print the PTX of a kernel"},
     {Command::check, "check",
      "run under hostile schedules with every check: races, barriers, memory, numerics"},
     {Command::compare, "compare", "simulator against device: bits, ulps, first mismatch"},
-    {Command::explain, "explain", "what a code (PLD3001) or an instruction (wgmma) means"},
+    {Command::explain, "explain", "what a code (PLD3001), an instruction (wgmma) or a stall reason means"},
     {Command::doctor, "doctor", "what this machine offers: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
 };
@@ -55,10 +57,18 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
                       "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
 }
 
+void add_clock(CLI::App& app, Options& o) {
+  app.add_option("--l2", o.l2,
+                 "what L2 holds at the start: cold (nothing), warm (what a run just before left)");
+  app.add_option("--sm-clock", o.sm_clock, "MHz that the SMs run at; the architecture's own when absent");
+  app.add_option("--clock", o.clock, "a file of the clock's parameters instead of the architecture's own");
+}
+
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
   app.add_option("--schedule", o.schedule,
-                 "functional, seeded:N, latest, earliest; then, with commas, what `check --explore` varies: "
+                 "functional, hardware (with the clock), seeded:N, latest, earliest; then, with commas, what "
+                 "`check --explore` varies: "
                  "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N");
   app.add_option("--check", o.check,
                  "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
@@ -66,7 +76,11 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--suppress", o.suppress, "findings that are let be: lines `CODE FILE:LINE # reason`");
   app.add_option("--limit", o.limit, "findings told in full (20); the rest is counted by code");
   app.add_option("--sarif", o.sarif, "the findings as SARIF 2.1.0, to a file");
-  app.add_option("--values", o.values, "full");
+  app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
+  add_clock(app, o);
+  app.add_flag("--why", o.why,
+               "which three changes would help most: run again with parts of the chip relaxed");
+  app.add_option("--lines", o.lines, "source lines to tell the time of (10)");
   app.add_option("--out", raw.out, "an output to a file: NAME=file.npy")->allow_extra_args(false);
   app.add_option("--threads", o.threads, "of the host; 0: all");
   app.add_option("--max-instructions", o.max_instructions,
@@ -80,10 +94,34 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
       "--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
 }
 
+void add_sweep(CLI::App& app, Options& o, Raw& raw) {
+  const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
+  app.add_option("KERNEL", o.kernel, "a name from `palladion list`");
+  many(app.add_option("--shape", raw.shape, "sizes: m=4096,n=4096,k=4096"));
+  many(
+      app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
+  app.add_option("--arch", o.arch, "chip: h200, h100");
+  app.add_option("--seed", o.seed, "of random inputs, where the time depends on them");
+  add_clock(app, o);
+  app.add_option("--top", o.top, "configurations to tell of (20); 0: all");
+  app.add_option("--json", o.json, "everything the text says, to a file");
+  app.add_option("--state", o.state,
+                 "a file that keeps what is done; one that is there already is gone on with");
+  app.add_option("--resume", o.resume, "go on with this file of an earlier --state");
+  app.add_option("--threads", o.threads, "of the host; 0: all");
+  app.add_option("--max-instructions", o.max_instructions,
+                 "give a configuration up after so many warp instructions; 0: never");
+}
+
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
+      app.add_option("NAME", o.topics, "an architecture or a kernel");
+      break;
     case Command::doctor:
+      break;
+    case Command::sweep:
+      add_sweep(app, o, raw);
       break;
     case Command::run:
     case Command::compare:
@@ -152,22 +190,34 @@ Outcome<std::map<std::string, std::string>> pairs_in(const std::vector<std::stri
   return out;
 }
 
+// One value of each setting; for a sweep, all that are to be combined.
+Outcome<void> take_settings(Options& o, const Raw& raw) {
+  if (o.command == Command::sweep) {
+    auto axes = axes_in(raw.set);
+    if (!axes) return user_error(axes.error());
+    o.axes = std::move(*axes);
+    return {};
+  }
+  auto pairs = pairs_in(raw.set, "--set", false);
+  if (!pairs) return tl::make_unexpected(pairs.error());
+  o.settings = std::move(*pairs);
+  return {};
+}
+
 Outcome<void> take_pairs(Options& o, const Raw& raw) {
   const struct {
     std::map<std::string, std::string>& into;
     const std::vector<std::string>& from;
     const char* option;
     bool whole;
-  } all[] = {{o.sizes, raw.shape, "--shape", false},
-             {o.settings, raw.set, "--set", false},
-             {o.in, raw.in, "--in", true},
-             {o.out, raw.out, "--out", true}};
+  } all[] = {
+      {o.sizes, raw.shape, "--shape", false}, {o.in, raw.in, "--in", true}, {o.out, raw.out, "--out", true}};
   for (const auto& one : all) {
     auto pairs = pairs_in(one.from, one.option, one.whole);
     if (!pairs) return tl::make_unexpected(pairs.error());
     one.into = std::move(*pairs);
   }
-  return {};
+  return take_settings(o, raw);
 }
 
 Outcome<void> check_command_word(int argc, const char* const* argv) {

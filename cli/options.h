@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "cli/outcome.h"
+#include "cli/sweep_axes.h"
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, ptx, check, compare, explain, doctor, lab };
+enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab };
 
 struct Options {
   Command command = Command::list;
@@ -37,12 +38,23 @@ struct Options {
   int repeats = 20;                 // timed runs on a device
   bool reference = true;
 
+  // Of the hardware schedule (cli/clock_settings.h).
+  std::string l2, clock;           // cold or warm; a file of parameters
+  std::optional<double> sm_clock;  // MHz
+  bool why = false;                // run again with parts of the chip relaxed
+  size_t lines = 10;               // of the source that are told of
+
+  // sweep
+  std::vector<Axis> axes;     // --set, in the order given
+  size_t top = 20;            // configurations told of; 0: all
+  std::string state, resume;  // a file that keeps what is done
+
   // Where results go.
   std::string json, sarif, trace, report, output;
   std::string suppress;  // a file of findings that are let be
   size_t limit = 20;     // findings told in full
 
-  std::vector<std::string> topics;  // explain, lab
+  std::vector<std::string> topics;  // explain, lab, list
   std::vector<std::string> words;   // what stood behind the command
 };
 

@@ -15,6 +15,8 @@ Outcome<ExitCode> dispatch(const Options& options) {
       return cmd_list(options);
     case Command::run:
       return cmd_run(options);
+    case Command::sweep:
+      return cmd_sweep(options);
     case Command::ptx:
       return cmd_ptx(options);
     case Command::check:
@@ -45,7 +47,8 @@ int run_program(int argc, const char* const* argv) {
     return exit_clean;
   }
   const Command command = parsed->options.command;
-  if (command == Command::run || command == Command::check || command == Command::compare)
+  if (command == Command::run || command == Command::sweep || command == Command::check ||
+      command == Command::compare)
     install_interrupt_handler();
   const auto code = dispatch(parsed->options);
   return code ? *code : fail(code.error());

@@ -84,6 +84,10 @@ std::string device_text(const Report& report) {
 }
 
 void print_outputs(const Subject& subject, const Report& report) {
+  if (!computes_outputs(report)) {
+    fmt::print("{}", row("out", "not computed, not compared: --values none is for the time alone"));
+    return;
+  }
   const auto& outputs = outputs_of(report);
   size_t next = 0;
   const bool whole = !report.sim || report.sim->result.completed;
@@ -111,6 +115,22 @@ std::string findings_row(const Report& report) {
   const FindingCounts n = count_findings(report.findings);
   std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+}
+
+// The simulated time against the device's: without a word on who is right.
+std::string against_device(const Report& report) {
+  const double simulated = report.time->clock.microseconds(), measured = report.device->timing->median_us;
+  return fmt::format("simulated {:.4g} us, device {:.4g} us: {:+.1f} %", simulated, measured,
+                     (simulated / measured - 1) * 100);
+}
+
+void print_time(const Subject& subject, const Report& report, const Options& options, bool color) {
+  const TimeReport& time = *report.time;
+  fmt::print("{}", time_rows(time));
+  if (report.device && report.device->timing) fmt::print("{}", row("", against_device(report)));
+  TimeView view{.folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
+  fmt::print("{}", where_text(time, view));
+  if (time.why) fmt::print("{}", why_text(*time.why, color));
 }
 
 void print_checks(const Report& report, bool color) {
@@ -200,6 +220,10 @@ const std::vector<kernels::Array>& outputs_of(const Report& report) {
   return report.device ? report.device->outputs : none;
 }
 
+bool computes_outputs(const Report& report) {
+  return !report.time || report.time->values == sim::Values::full;
+}
+
 ExitCode exit_code_of(const Report& report) {
   if (report.sim)
     if (const ExitCode code = code_of_sim(report); code != exit_clean) return code;
@@ -231,6 +255,7 @@ void print_report(const Subject& subject, const Report& report, const Options& o
   print_comparisons("reference", report.reference, color);
   print_comparisons("device", report.device_against_sim, color);
   if (report.sim) print_checks(report, color);
+  if (report.time) print_time(subject, report, options, color);
 }
 
 }  // namespace palladion::cli

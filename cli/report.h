@@ -9,6 +9,7 @@
 #include "cli/checks.h"
 #include "cli/findings.h"
 #include "cli/subject.h"
+#include "cli/time_report.h"
 #include "kernels/runner.h"
 
 namespace palladion::cli {
@@ -28,6 +29,7 @@ struct Report {
   bool strict = false;  // what only breaks the letter is an error
 
   std::optional<kernels::SimOutcome> sim;
+  std::optional<TimeReport> time;     // of the clock, where it ran
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line
@@ -47,6 +49,8 @@ ExitCode exit_code_of(const Report& report);
 
 // The outputs that count: the machine's, else the device's.
 const std::vector<kernels::Array>& outputs_of(const Report& report);
+// Without values there are none.
+bool computes_outputs(const Report& report);
 
 // Findings and errors go to stderr, the rest to stdout.
 void print_report(const Subject& subject, const Report& report, const Options& options);

@@ -45,7 +45,8 @@ void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
     write_coverage(json, *report.watched);
     write_verdict(json, verdict_of(report.findings, incomplete_reasons(r, &*report.watched)));
   }
-  write_outputs(json, subject, report.sim->outputs);
+  if (computes_outputs(report)) write_outputs(json, subject, report.sim->outputs);
+  if (report.time) write_time(json, *report.time);
   json.member("printed", r.printed).end_object();
 }
 
