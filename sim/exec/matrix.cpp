@@ -37,6 +37,9 @@ struct RawTile {
 
 constexpr size_t k_bytes = 32;  // of every wgmma's A as it is stored
 
+// A warpgroup's wgmma run one after the other; no other operations have such keys.
+int order_key(uint32_t rank, uint32_t warpgroup) { return static_cast<int>(rank * 64 + warpgroup); }
+
 class WgmmaBody final : public AsyncOp::Body {
  public:
   WgmmaBody(const Operands& o, uint32_t cta_rank, uint32_t warpgroup, uint64_t sequence)
@@ -59,9 +62,7 @@ class WgmmaBody final : public AsyncOp::Body {
     issued_ |= 1U << warp_in_group;
     id_ = id;
   }
-  bool is(uint32_t rank, uint32_t warpgroup, uint64_t sequence) const {
-    return rank_ == rank && warpgroup_ == warpgroup && sequence_ == sequence;
-  }
+  bool is(uint64_t sequence) const { return sequence_ == sequence; }
 
   void read(ClusterState& cluster) override;
   void land(ClusterState& cluster) override;
@@ -293,8 +294,8 @@ bool WgmmaBody::overlaps(const WgmmaBody& other) const {
 // Whether a later wgmma goes on with these accumulators: then they stay in the tile until it has run.
 bool WgmmaBody::next_continues(const ClusterState& cluster) const {
   for (const AsyncOp& op : cluster.pending) {
-    auto* next = dynamic_cast<WgmmaBody*>(op.body.get());
-    if (next == nullptr || next->rank_ != rank_ || next->warpgroup_ != warpgroup_) continue;
+    if (op.order_key != order_key(rank_, warpgroup_)) continue;
+    auto* next = static_cast<WgmmaBody*>(op.body.get());
     if (same_accumulators(*next)) {
       next->chained_ = true;
       return true;
@@ -404,8 +405,9 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   const uint64_t sequence = groups[warpgroup].issued[in_group]++;
   const uint32_t rank = x.cta->rank;
   for (AsyncOp& pending : x.cluster.pending) {
-    auto* body = dynamic_cast<WgmmaBody*>(pending.body.get());
-    if (body == nullptr || !body->is(rank, warpgroup, sequence)) continue;
+    if (pending.order_key != order_key(rank, warpgroup)) continue;
+    auto* body = static_cast<WgmmaBody*>(pending.body.get());
+    if (!body->is(sequence)) continue;
     body->issued_by(in_group, pending.id);
     journal_issue(x.warp->wgmma, pending.id, x.active);
     if (x.observer() != nullptr) body->announce(x);
@@ -413,7 +415,7 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   }
   auto body = std::make_unique<WgmmaBody>(operands_of(x, op, e), rank, warpgroup, sequence);
   WgmmaBody* raw = body.get();
-  const uint64_t id = x.issue(std::move(body), x.active, static_cast<int>(rank * 64 + warpgroup));
+  const uint64_t id = x.issue(std::move(body), x.active, order_key(rank, warpgroup));
   raw->issued_by(in_group, id);
   journal_issue(x.warp->wgmma, id, x.active);
   if (x.observer() != nullptr) raw->announce(x);
