@@ -215,6 +215,7 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
 
 void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
   LineTime& line = lines_[pc];
+  line.warps |= 1U << w.warp->id;
   ++line.issued;
   ++line.cycles[static_cast<size_t>(Stall::selected)];
   if (now > w.since + 1) line.cycles[static_cast<size_t>(w.why)] += now - w.since - 1;
