@@ -13,6 +13,7 @@ namespace {
 
 constexpr ClockField fields[] = {
     {"sm.clock", "MHz", &ClockParameters::sm_clock},
+    {"sm.clock_measured", "MHz", &ClockParameters::sm_clock_measured},
     {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
     {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
     {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
@@ -265,6 +266,18 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
   }
   return reader.result();
+}
+
+ClockParameters ClockParameters::at_sm_clock() const {
+  ClockParameters p = *this;
+  const double slower = sm_clock / sm_clock_measured;
+  for (double* latency :
+       {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_latency, &p.hbm_latency})
+    *latency *= slower;
+  for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle})
+    *rate /= slower;
+  p.sm_clock_measured = sm_clock;
+  return p;
 }
 
 int op_key(std::string_view key) {

@@ -25,16 +25,18 @@ struct OpCost {
 };
 
 struct ClockParameters {
-  double sm_clock;  // MHz that the kernel runs at
+  double sm_clock;           // MHz that the kernel runs at
+  double sm_clock_measured;  // MHz at which the cycles of L2 and HBM below were measured
 
   // --- from the launch to the first instruction, and the end ---
-  double launch_overhead;      // cycles that sm__cycles_elapsed.max counts around an empty CTA
-  double launch_cta_interval;  // between two CTAs that start on one SM
-  double launch_cta_replace;   // from a CTA's last exit to its successor's first instruction
-  double launch_cluster;       // more, for a cluster of two CTAs or larger
-  double launch_skew;          // between the first and the last SM's first CTA
-  double register_increase;    // setmaxnreg.inc, once the registers are free
-  double issue_first_instruction;    // cold instruction cache: cycles a SASS instruction costs when it is first met
+  double launch_overhead;          // cycles that sm__cycles_elapsed.max counts around an empty CTA
+  double launch_cta_interval;      // between two CTAs that start on one SM
+  double launch_cta_replace;       // from a CTA's last exit to its successor's first instruction
+  double launch_cluster;           // more, for a cluster of two CTAs or larger
+  double launch_skew;              // between the first and the last SM's first CTA
+  double register_increase;        // setmaxnreg.inc, once the registers are free
+  double issue_first_instruction;  // cold instruction cache: cycles a SASS instruction costs when it is first
+                                   // met
 
   // --- issue ---
   double branch_taken;  // cycles until the target's first instruction issues, beyond the branch's own
@@ -97,6 +99,9 @@ struct ClockParameters {
   double dsm_bytes_per_cycle;  // out of one SM
 
   std::vector<OpCost> ops;  // by op_key
+
+  // L2 and HBM do not follow the SM clock: the same parameters with their cycles and rates for `sm_clock`.
+  ClockParameters at_sm_clock() const;
 
   // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key, PLD5803 for a missing
   // one, PLD5804 for a value that cannot be (negative, another unit than the key's).

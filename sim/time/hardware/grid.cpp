@@ -54,7 +54,7 @@ class Grid {
 
   const RunContext& context_;
   const RunOptions& options_;
-  const isa::ClockParameters& p_;
+  const isa::ClockParameters p_;
   const GridShape& shape_;
   RunResult& result_;
   Prices prices_;
@@ -71,16 +71,16 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
            const isa::ClockParameters& parameters, const GridShape& shape, RunResult& result)
     : context_(context),
       options_(options),
-      p_(parameters),
+      p_(parameters.at_sm_clock()),
       shape_(shape),
       result_(result),
-      prices_(context.program, parameters),
-      memory_(parameters, static_cast<uint32_t>(arch.sm_count)),
+      prices_(context.program, p_),
+      memory_(p_, static_cast<uint32_t>(arch.sm_count)),
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
   for (const uint32_t first : group_starts(arch, shape.ctas_per_cluster))
-    groups_.push_back(std::make_unique<SmGroup>(context, prices_, parameters, first, shape.ctas_per_cluster,
+    groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
 }
@@ -306,6 +306,7 @@ void Grid::report() {
       for (size_t i = 0; i < resource_count; ++i) r.busy[i] += sm.busy[i] / span;
     }
     for (size_t pc = 0; pc < lines.size(); ++pc) {
+      lines[pc].warps |= g->lines()[pc].warps;
       lines[pc].issued += g->lines()[pc].issued;
       for (size_t s = 0; s < stall_count; ++s) lines[pc].cycles[s] += g->lines()[pc].cycles[s];
     }
