@@ -62,6 +62,7 @@ void find_tracked(Program& program, const ValueFlow& flow) {
     program.tracks_global |= may_be_global(s);
   };
   for (const MicroOp& op : program.code) {
+    if (const auto* r = effect_if<isa::TensormapReplace>(op)) note(r->space);
     if (!flow.is_control(op.pc)) continue;
     if (const auto* l = effect_if<isa::Load>(op)) note(l->space);
     if (const auto* a = effect_if<isa::Atomic>(op)) note(a->space);
@@ -97,6 +98,7 @@ void rewrite(const Program& program, const ValueFlow& flow, MicroOp& op) {
   if (const auto* s = effect_if<isa::Store>(op)) rewrite_store(program, *s, op);
   if (control && has_effect<isa::Load>(op)) op.handler = exec_checked_load;
   if (control && has_effect<isa::Fence>(op)) op.handler = exec_checked_fence;
+  if (has_effect<isa::TensormapReplace>(op)) op.handler = exec_checked_replace;
   if (program.tracks_global && has_effect<isa::TensorCopy>(op)) op.handler = exec_checked_tensor_copy;
   if (const auto* a = effect_if<isa::Atomic>(op)) {
     if (data && is_tracked(program, a->space)) op.handler = exec_noted_atomic;

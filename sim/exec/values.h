@@ -29,6 +29,7 @@ inline void note_shared(ClusterState& cluster, uint32_t address, uint32_t bytes,
 Step exec_checked_load(Exec&, const MicroOp&);
 Step exec_checked_atomic(Exec&, const MicroOp&);
 Step exec_checked_fence(Exec&, const MicroOp&);
+Step exec_checked_replace(Exec&, const MicroOp&);
 Step exec_checked_tensor_copy(Exec&, const MicroOp&);
 Step exec_noted_store(Exec&, const MicroOp&);
 Step exec_noted_atomic(Exec&, const MicroOp&);

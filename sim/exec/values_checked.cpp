@@ -1,6 +1,7 @@
 // Handlers of runs without values, in programs where control reads memory: what is read must be known.
 #include <fmt/format.h>
 
+#include "isa/formats/tensor_map.h"
 #include "sim/exec/handlers.h"
 #include "sim/exec/values.h"
 #include "sim/exec/values_flow.h"
@@ -112,6 +113,19 @@ Step exec_checked_fence(Exec& x, const MicroOp& op) {
   if (shared_left_out(x, from, size)) return refuse(x, "the tensor map that is copied here is tensor data");
   x.memory.note(to, size, true);
   return step;
+}
+
+// Before it is performed: what is no tensor map would be a fault.
+Step exec_checked_replace(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::TensormapReplace>(op);
+  const Touched touched(x, op, e.address, e.space, isa::tensor_map_bytes);
+  bool inside = true;  // shared memory that does not exist is the instruction's own fault
+  touched.for_each([&](isa::Space s, uint64_t a) {
+    inside &= !is_shared(s) || x.shared(a, isa::tensor_map_bytes, "tensormap.replace") != nullptr;
+  });
+  if (!inside) return Step::fault;
+  if (is_left_out(x, touched, false)) return refuse(x, "the tensor map that is changed here is tensor data");
+  return exec_tensormap_replace(x, op);
 }
 
 Step exec_checked_tensor_copy(Exec& x, const MicroOp& op) {

@@ -332,6 +332,56 @@ TEST(Values, CallsAreFollowed) {
   expect_refused(kernel(body("%r2"), function), {"the branch"});
 }
 
+// Which memory an access without a state space means is seen while the program runs.
+TEST(Values, GenericAddresses) {
+  const auto through = [](const std::string& address) {
+    return kernel(std::string(prologue) + R"(
+      cvta.shared.u64 %rd6, tile;
+      cvta.global.u64 %rd7, %rd4;
+      st.u32 [%rd6], 3;
+      ld.u32 %r3, [)" +
+                      address + R"(];
+      setp.gt.u32 %p2, %r3, 20;
+      @%p2 bra $end;
+      $end:)",
+                  tile_variables);
+  };
+  expect_same_events(through("%rd6"));
+  expect_stopped(through("%rd7"), {"the branch", "ld.u32"});
+}
+
+TEST(Values, ATensorMapThatIsTensorData) {
+  expect_stopped(kernel(std::string(prologue) + R"(
+    ld.global.u64 %rd6, [%rd1];
+    st.shared.u64 [map], %rd6;
+    bar.sync 0;
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 1, 100;)",
+                        ".shared .align 128 .b8 map[128];\n"),
+                 {"the tensor map", "tensormap.replace"});
+}
+
+TEST(Values, OperandsThatDecide) {
+  const std::string load = std::string(prologue) + "ld.global.u32 %r2, [%rd4];\nmul.wide.u32 %rd6, %r2, 1;\n";
+  expect_refused(kernel(load + "and.b32 %r2, %r2, 7;\nbar.sync %r2;"), {"of `bar`"});
+  expect_refused(kernel(load + "shfl.sync.bfly.b32 %r3, %r1, 1, 31, %r2;"), {"of `shfl`"});
+  expect_refused(kernel(load + "mbarrier.init.shared.b64 [bar], %r2;", ".shared .align 8 .b64 bar;\n"),
+                 {"operand `count` of `mbarrier`"});
+  expect_refused(kernel(load + "cp.async.ca.shared.global [tile], [%rd1], 4, %r2;", tile_variables),
+                 {"of `cp`"});
+  expect_refused(kernel(load + R"(
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd1, 1, 1, 1, 0, 0;)"),
+                 {"of `wgmma`"});
+}
+
+TEST(Values, ProductsAreData) {
+  const std::string product = std::string(prologue) + R"(
+    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1, %r1, %r1}, {%r1, %r1},
+      {%f5, %f5, %f5, %f5};)";
+  expect_same_events(kernel(product + "st.global.f32 [%rd5], %f1;"));
+  expect_refused(kernel(product + "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra $end;\n$end:"),
+                 {"the branch", "the product computed"});
+}
+
 TEST(Values, AddressesAreStillChecked) {
   const std::string text = kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4+4096];
