@@ -116,6 +116,12 @@ constexpr CodeText table[] = {
      "left in shared memory say is known. The message names who decides and the load that it depends on.",
      "ld.global.u32 %r1, [%rd1];\nsetp.gt.u32 %p, %r1, 5;\n@%p bra skip;",
      "ld.global.u32 %r1, [%rd1];\nmax.u32 %r2, %r1, 5;   // no way that depends on it"},
+    {3121, "an architecture without a clock",
+     "The hardware schedule needs the chip's parameters, and none are compiled in for this one. A file of "
+     "one's own "
+     "stands in for them: `palladion list h200` shows its lines.",
+     "palladion run vector_add --arch h100 --schedule hardware",
+     "palladion run vector_add --arch h100 --schedule hardware --clock h100.clock"},
 };
 
 }  // namespace

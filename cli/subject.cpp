@@ -11,6 +11,7 @@
 #include "cli/npy.h"
 #include "isa/parse.h"
 #include "isa/verify.h"
+#include "kernels/runner.h"
 
 namespace palladion::cli {
 namespace {
@@ -96,24 +97,18 @@ Outcome<void> parse_file(Subject& subject, const Options& o) {
   return {};
 }
 
-// Nobody reads what is in them: the clock runs without values.
-std::vector<kernels::Array> hollow_inputs(const plgpu::Kernel& kernel) {
-  std::vector<kernels::Array> inputs;
-  for (const pl::ShapeDtype& type : kernel.launch.inputs) inputs.emplace_back(type);
-  return inputs;
-}
-
 // Inputs from files where the user gave some, else as the kernel makes them.
 Outcome<void> make_inputs(Subject& subject, const Options& o) {
   const auto start = Clock::now();
   double bytes = 0;
   for (const pl::ShapeDtype& type : subject.kernel->launch.inputs) bytes += bytes_of(type);
   for (const pl::ShapeDtype& type : subject.kernel->launch.outputs) bytes += bytes_of(type);
-  if (const auto fits = check_memory(bytes); !fits) return fits;
-  const bool hollow = o.values == "none";
+  if (const auto fits = check_memory(bytes); !fits && o.values != "none") return fits;
+  const bool blank = o.values == "none";
   std::vector<kernels::Array> inputs =
-      hollow ? hollow_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
-  subject.contents.assign(inputs.size(), hollow ? "zeros: --values none" : fmt::format("seed {}", o.seed));
+      blank ? kernels::blank_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
+  subject.contents.assign(inputs.size(),
+                          blank ? "no contents: --values none" : fmt::format("seed {}", o.seed));
   for (const auto& [name, file] : o.in) {
     const auto at = std::ranges::find(subject.spec->inputs, name);
     const size_t i = size_t(at - subject.spec->inputs.begin());

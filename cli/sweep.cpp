@@ -30,8 +30,11 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const Opti
     if (text.find("..") != std::string::npos)
       return user_error(fmt::format("--shape {}={}: a sweep ranks configurations of one shape", name, text));
   try {
-    for (const Axis& axis : o.axes)
-      for (const std::string& value : axis.values) kernels::choose(spec, o.sizes, {{axis.name, value}});
+    for (const Axis& axis : o.axes) {  // names; which values can be is each configuration's own matter
+      const auto known = std::ranges::find(spec.settings, axis.name, &kernels::Setting::name);
+      const bool is_known = known != spec.settings.end();
+      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}});
+    }
     return kernels::choose(spec, o.sizes, {});
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());

@@ -1,0 +1,188 @@
+// The clock as scripts see it: run under the hardware schedule, sweep, and files of parameters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "isa/arch/clock.h"
+#include "tests/cli/program.h"
+
+namespace palladion::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class TimedProgram : public Program {
+ protected:
+  json report(const std::string& arguments, int status = 0) const {
+    const Ran ran = run(arguments + " --json " + file("r.json"));
+    EXPECT_EQ(ran.status, status) << arguments << "\n" << ran.out << ran.err;
+    json j = json::parse(read(file("r.json")));
+    j.erase("wall");
+    return j;
+  }
+  // The parameters of an H200 with one line replaced; an empty line drops it.
+  std::string clock_file(std::string_view key, const std::string& line) const {
+    std::string text(isa::clock_file("h200"));
+    const size_t at = text.find("\n" + std::string(key) + " ") + 1;
+    text.replace(at, text.find('\n', at) - at, line);
+    std::ofstream(file("my.clock")) << text;
+    return file("my.clock");
+  }
+  static constexpr const char* add = "run vector_add --shape n=65536 --schedule hardware";
+};
+
+// ---- run -------------------------------------------------------------------------------------------
+TEST_F(TimedProgram, TellsCyclesAndWhereTheyWent) {
+  const Ran ran = run(add);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* words : {" cycles, ", " us at ", "power throttling is not modelled", "GB/s",
+                            "equal bit by bit", "where the time went", "kernels/vector_add.cpp:"})
+    EXPECT_THAT(ran.out, HasSubstr(words));
+}
+
+TEST_F(TimedProgram, CyclesDoNotDependOnThreadsOrValues) {
+  const json first = report(std::string(add) + " --threads 1");
+  EXPECT_GT(first["sim"]["clock"]["cycles"], 0);
+  EXPECT_EQ(first.dump(), report(std::string(add) + " --threads 2").dump());
+  const json none = report(std::string(add) + " --values none");
+  EXPECT_EQ(none["sim"]["clock"]["cycles"], first["sim"]["clock"]["cycles"]);
+  EXPECT_EQ(none["sim"]["clock"]["counters"], first["sim"]["clock"]["counters"]);
+  EXPECT_FALSE(none["sim"].contains("outputs"));
+  EXPECT_TRUE(none["reference"].empty());
+}
+
+TEST_F(TimedProgram, WithoutValuesItSaysThatNothingIsCompared) {
+  const Ran ran = run(std::string(add) + " --values none");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("not computed, not compared: --values none"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("equal bit by bit")));
+}
+
+TEST_F(TimedProgram, FrequencyAndL2AreWhatWasAskedFor) {
+  const json clock = report(std::string(add) + " --sm-clock 1000 --l2 warm")["sim"]["clock"];
+  EXPECT_EQ(clock["sm_clock_mhz"], 1000);
+  EXPECT_EQ(clock["l2"], "warm");
+  EXPECT_NEAR(clock["microseconds"].get<double>(), clock["cycles"].get<double>() / 1000, 1e-6);
+}
+
+TEST_F(TimedProgram, OtherSchedulesHaveNoClock) {
+  EXPECT_FALSE(report("run vector_add --shape n=4096")["sim"].contains("clock"));
+}
+
+TEST_F(TimedProgram, WhyTellsWhatARelaxedPartWouldSave) {
+  const json why = report(std::string(add) + " --why")["sim"]["clock"]["why"];
+  ASSERT_GT(why["gains"].size(), 0u);
+  double last = 1;
+  for (const json& gain : why["gains"]) {
+    EXPECT_LE(gain["saved"].get<double>(), last);
+    last = gain["saved"].get<double>();
+    EXPECT_GT(gain["cycles"], 0);
+  }
+  EXPECT_THAT(run(std::string(add) + " --why").out, HasSubstr("what would help"));
+}
+
+// ---- files of parameters ---------------------------------------------------------------------------
+TEST_F(TimedProgram, AFileOfParametersStandsInForTheArchitecturesOwn) {
+  const auto cycles = [&](const std::string& more) {
+    return report(std::string(add) + more)["sim"]["clock"]["cycles"].get<uint64_t>();
+  };
+  const uint64_t own = cycles("");
+  EXPECT_EQ(cycles(" --clock " + clock_file("sm.clock", "sm.clock = 1980 MHz | - | - | the same")), own);
+  EXPECT_GT(
+      cycles(" --clock " + clock_file("launch.overhead", "launch.overhead = 90000 cycles | - | - | slow")),
+      own + 50000);
+}
+
+TEST_F(TimedProgram, AFileOfParametersIsRefusedByNameAndLine) {
+  const auto refusal = [&](const std::string& line) {
+    const Ran ran = run(std::string(add) + " --clock " + clock_file("hbm.read", line));
+    EXPECT_EQ(ran.status, 2) << line;
+    return ran.err;
+  };
+  EXPECT_THAT(refusal("hbm.reed = 4050 GB/s | - | - | typing"),
+              testing::AllOf(HasSubstr("PLD5802"), HasSubstr("unknown parameter `hbm.reed`"),
+                             HasSubstr("my.clock:")));
+  EXPECT_THAT(refusal(""), testing::AllOf(HasSubstr("PLD5803"), HasSubstr("`hbm.read` (GB/s) is missing")));
+  EXPECT_THAT(refusal("hbm.read = 4.05 TB/s | - | - | -"), HasSubstr("PLD5804"));
+  EXPECT_THAT(refusal("hbm.read 4050"), HasSubstr("PLD5801"));
+}
+
+TEST_F(TimedProgram, ListShowsAChipsParametersAndAKernelsSettings) {
+  const Ran chip = run("list h200");
+  EXPECT_EQ(chip.status, 0);
+  for (const char* words : {"hbm.read = ", "GB/s", "op.ffma.latency"})
+    EXPECT_THAT(chip.out, HasSubstr(words));
+  const Ran kernel = run("list matmul_ws");
+  for (const char* words : {"--set   stages", "none, m, n"}) EXPECT_THAT(kernel.out, HasSubstr(words));
+}
+
+TEST_F(TimedProgram, StallReasonsAreExplained) {
+  const Ran ran = run("explain 'long scoreboard' gmma");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("load from GMEM"));
+  EXPECT_THAT(ran.out, HasSubstr("wgmma.wait_group"));
+}
+
+// ---- sweep -----------------------------------------------------------------------------------------
+constexpr const char* sweep = "sweep vector_add --shape n=65536 --set tile=256,1000,512,1024";
+
+TEST_F(TimedProgram, ASweepRanksBySimulatedTimeAndLeavesOutWhatCannotBe) {
+  const json j = report(sweep);
+  ASSERT_EQ(j["ranking"].size(), 3u);
+  EXPECT_LE(j["ranking"][0]["cycles"], j["ranking"][1]["cycles"]);
+  EXPECT_LE(j["ranking"][1]["cycles"], j["ranking"][2]["cycles"]);
+  ASSERT_EQ(j["left_out"].size(), 1u);
+  EXPECT_EQ(j["left_out"][0]["code"], "PLD5001");
+  EXPECT_EQ(j["left_out"][0]["settings"]["tile"], "1000");
+  const Ran ran = run(sweep);
+  EXPECT_THAT(ran.out, HasSubstr("of best"));
+  EXPECT_THAT(ran.out, HasSubstr("PLD5001"));
+  EXPECT_THAT(ran.out, HasSubstr("tile=1000"));
+}
+
+TEST_F(TimedProgram, ASweepIsTheSameForAnyNumberOfThreads) {
+  const std::string one = report(std::string(sweep) + " --threads 1").dump();
+  EXPECT_EQ(one, report(std::string(sweep) + " --threads 2").dump());
+  EXPECT_EQ(one, report(std::string(sweep) + " --threads 16").dump()) << "more threads than configurations";
+}
+
+TEST_F(TimedProgram, ASweepsTimesAreThoseOfRuns) {
+  for (const json& timed : report(sweep)["ranking"]) {
+    const std::string tile = timed["settings"]["tile"];
+    EXPECT_EQ(timed["cycles"], report(std::string(add) + " --set tile=" + tile)["sim"]["clock"]["cycles"])
+        << tile;
+  }
+}
+
+TEST_F(TimedProgram, AnInterruptedSweepGoesOnWhereItEnded) {
+  const std::string whole = report(std::string(sweep) + " --state " + file("s.jsonl")).dump();
+  const std::string lines = read(file("s.jsonl"));
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 3) << "what cannot be built has no line";
+  std::ofstream(file("cut.jsonl")) << lines.substr(0, lines.find('\n') + 20);
+  const Ran resumed = run(std::string(sweep) + " --resume " + file("cut.jsonl"));
+  EXPECT_EQ(resumed.status, 0);
+  EXPECT_THAT(resumed.out, HasSubstr("1 taken over from the file"));
+  EXPECT_THAT(resumed.out, HasSubstr("the last line was cut short"));
+  EXPECT_EQ(report(std::string(sweep) + " --resume " + file("cut.jsonl")).dump(), whole);
+}
+
+TEST_F(TimedProgram, AnotherClockIsAnotherSweep) {
+  report(std::string(sweep) + " --state " + file("s.jsonl"));
+  const Ran ran = run(std::string(sweep) + " --sm-clock 1500 --resume " + file("s.jsonl"));
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, Not(HasSubstr("taken over")));
+}
+
+TEST_F(TimedProgram, ASweepOfWhatCannotBeIsTheUsersMistake) {
+  const json j = report("sweep vector_add --shape n=65536 --set tile=1000,1001", 2);
+  EXPECT_EQ(j["ranking"].size(), 0u);
+  EXPECT_EQ(j["left_out"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace palladion::cli

@@ -1,0 +1,118 @@
+// A hand-made account of the clock, gathered by source line and by warps.
+#include "sim/time/where.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "isa/parse.h"
+
+namespace palladion::sim {
+namespace {
+
+// Two lines of gemm.cpp; the second has two instructions.
+constexpr std::string_view text = R"(
+.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 k_out) {
+  .reg .b32 %r<4>;
+  .reg .f32 %f<9>;
+  .file 1 "gemm.cpp"
+  .loc 1 10 3
+  mov.u32 %r1, 5;
+  .loc 1 20 3
+  add.s32 %r2, %r1, 1;
+  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1, %r1, %r1}, {%r1, %r2}, {%f1, %f2, %f3, %f4};
+  ret;
+}
+)";
+
+isa::Module module() {
+  auto parsed = isa::parse(text, "");
+  EXPECT_TRUE(parsed) << isa::render(parsed.error());
+  return std::move(*parsed);
+}
+
+LineTime line(uint32_t pc, uint32_t warps, uint64_t issued,
+              std::initializer_list<std::pair<Stall, uint64_t>> cycles) {
+  LineTime l;
+  l.pc = pc;
+  l.warps = warps;
+  l.issued = issued;
+  for (const auto& [stall, n] : cycles) l.cycles[size_t(stall)] = n;
+  return l;
+}
+
+ClockReport report() {
+  ClockReport r;
+  r.cycles = 500;
+  r.lines = {line(0, 0xF, 4, {{Stall::selected, 4}, {Stall::wait, 6}}),
+             line(1, 0x3, 2, {{Stall::selected, 2}, {Stall::math_pipe_throttle, 20}}),
+             line(2, 0x3, 2, {{Stall::selected, 2}, {Stall::long_scoreboard, 60}})};
+  return r;
+}
+
+TEST(Where, InstructionsOfOneSourceLineAreOneLine) {
+  const isa::Module m = module();
+  const Where where = where_time_went(m, "", report());
+  EXPECT_EQ(where.warp_cycles, 94u);
+  ASSERT_EQ(where.lines.size(), 2u);
+  const LineWhere& hot = where.lines[0];
+  EXPECT_EQ(hot.source.file, "gemm.cpp");
+  EXPECT_EQ(hot.source.line, 20u);
+  EXPECT_EQ(hot.total(), 84u);
+  EXPECT_EQ(hot.issued, 4u);
+  EXPECT_EQ(hot.warps, 0x3u);
+  EXPECT_EQ(hot.instruction.substr(0, 8), "mma.sync") << "the costliest one stands for the line";
+  EXPECT_EQ(hot.reasons(), (std::vector{Stall::long_scoreboard, Stall::math_pipe_throttle}));
+  EXPECT_EQ(where.lines[1].source.line, 10u);
+}
+
+TEST(Where, WarpsThatShareCodeAreARole) {
+  const isa::Module m = module();
+  const Where where = where_time_went(m, "k", report());
+  ASSERT_EQ(where.roles.size(), 2u);
+  EXPECT_EQ(where.roles[0].warps, 0x3u);
+  EXPECT_EQ(where.roles[0].deeds, "mma");
+  EXPECT_EQ(where.roles[1].warps, 0xFu);
+  EXPECT_EQ(where.roles[1].deeds, "");
+}
+
+TEST(Where, TheWorkOfTheTensorCoresIsCounted) {
+  const isa::Module m = module();
+  EXPECT_EQ(where_time_went(m, "", report()).tensor_flops, 2 * 2.0 * 16 * 8 * 8);
+}
+
+TEST(Where, WhatBelongsToNoInstructionIsLeftOut) {
+  const isa::Module m = module();
+  ClockReport r = report();
+  r.lines.push_back(line(99, 1, 1, {{Stall::wait, 1000}}));
+  EXPECT_EQ(where_time_went(m, "", r).warp_cycles, 94u);
+  EXPECT_EQ(where_time_went(m, "no_such_entry", r).lines.size(), 0u);
+}
+
+TEST(Where, SetsOfWarpsInWords) {
+  EXPECT_EQ(warps_text(0xF, 4), "all warps");
+  EXPECT_EQ(warps_text(0xFFFFFFFF, 32), "all warps");
+  EXPECT_EQ(warps_text(0x100, 12), "warp 8");
+  EXPECT_EQ(warps_text(0xFF, 12), "warps 0-7");
+  EXPECT_EQ(warps_text(0x11, 12), "warps 0, 4");
+  EXPECT_EQ(warps_text(0x80000001, 32), "warps 0, 31");
+}
+
+TEST(Where, TheLimitIsAResourceOrTheLongestWait) {
+  ClockReport r = report();
+  r.busy[size_t(Resource::tensor)] = 0.8;
+  r.busy[size_t(Resource::hbm)] = 0.3;
+  EXPECT_EQ(critical(r), Resource::tensor);
+  EXPECT_EQ(limit_text(r), "tensor core");
+  r.busy[size_t(Resource::tensor)] = 0.2;
+  EXPECT_EQ(critical(r), Resource::hbm);
+  EXPECT_EQ(limit_text(r), "waiting: long scoreboard");
+  r.lines.clear();
+  EXPECT_EQ(limit_text(r), "HBM") << "nobody waited";
+}
+
+}  // namespace
+}  // namespace palladion::sim
