@@ -127,6 +127,13 @@ Operand Access::to_cluster(const Operand& address) const {
   return r_.pure("mapa.shared::cluster.u32", {address, ref_.base().cluster_rank->operand()}, Type::b32);
 }
 
+// mapa takes addresses of this CTA's window: a register that only its offset brings there will not do.
+Scalar Access::within_window(const Scalar& address) const {
+  if (!ref_.base().cluster_rank || address.without_offset().nonnegative()) return address;
+  return Scalar::from_register(pl::DType::s32, address.as_register(), true,
+                               std::max<int64_t>(1, address.multiple()));
+}
+
 Operand Access::base_register(const Scalar& uniform, const Scalar& lane) {
   if (!wide_) return to_cluster((uniform.without_offset() + lane).as_register());
   Operand pointer = ref_.base().pointer;
@@ -156,6 +163,7 @@ void Access::prepare() {
     alignment_ = std::gcd<int64_t>(16, alignment_);
   }
   if (!fast_) return;
+  uniform = within_window(uniform);
   base_ = base_register(uniform, swizzled(lane_offset()));
   base_offset_ = uniform.offset();
 }
@@ -208,7 +216,7 @@ Address Access::at_dynamic(const std::vector<Scalar>& index) {
   const Scalar base =
       Scalar::from_register(pl::DType::s32, r_.smem_base(), true, 1024) + ref_.base().smem_offset;
   if (pattern_ != 16) offset = Scalar::from_register(pl::DType::s32, offset.as_register(), true);
-  const Scalar address = base + swizzled(offset);
+  const Scalar address = within_window(base + swizzled(offset));
   return {to_cluster(address.without_offset().as_register()), address.offset()};
 }
 

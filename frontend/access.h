@@ -54,6 +54,7 @@ class Access {
   int64_t fixed_offset(const pl::Shape& index) const;
   pl::Scalar swizzled(const pl::Scalar& offset) const;
   Operand to_cluster(const Operand& address) const;
+  pl::Scalar within_window(const pl::Scalar& address) const;
 
   Recorder& r_;
   const plgpu::Ref& ref_;

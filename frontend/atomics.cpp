@@ -28,15 +28,30 @@ std::string_view type_of(std::string_view op, DType d) {
   return d == DType::bf16 ? "noftz.bf16" : "";
 }
 
-void check(const Ref& ref, const Shape& shape, DType dtype, std::string_view op) {
+void check_place(const Ref& ref, DType dtype, std::string_view op) {
   if (ref.space() == MemorySpace::regs)
     fail(Code::bad_space, fmt::format("atomic_{} of {}: it must be in SMEM or GMEM", op, to_string(ref)));
+  if (type_of(op, dtype).empty())
+    fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)));
+}
+
+void check(const Ref& ref, const Shape& shape, DType dtype, std::string_view op) {
   if (ref.shape() != shape || ref.dtype() != dtype) {
     fail(Code::shape_mismatch, fmt::format("atomic_{} of a {}{} into {}: shape and dtype must match", op,
                                            pl::name(dtype), pl::to_string(shape), to_string(ref)));
   }
-  if (type_of(op, dtype).empty())
-    fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)));
+  check_place(ref, dtype, op);
+}
+
+void check_indexed(const Ref& ref, const Array& indices, const Array& values) {
+  if (ref.rank() != 1 || indices.shape() != values.shape() || indices.dtype() != DType::s32 ||
+      ref.dtype() != values.dtype()) {
+    fail(Code::shape_mismatch,
+         fmt::format("atomic_add of an {} at an {} into {}: one dimension, s32 indices of the values' shape, "
+                     "and one dtype are needed",
+                     to_string(values), to_string(indices), to_string(ref)));
+  }
+  check_place(ref, values.dtype(), "add");
 }
 
 std::string mnemonic(std::string_view op, std::string_view space, DType d) {
@@ -75,6 +90,25 @@ void atomic_min(const Ref& ref, const Array& v, std::source_location loc) { atom
 void atomic_and(const Ref& ref, const Array& v, std::source_location loc) { atomic(ref, v, "and", loc); }
 void atomic_or(const Ref& ref, const Array& v, std::source_location loc) { atomic(ref, v, "or", loc); }
 void atomic_xor(const Ref& ref, const Array& v, std::source_location loc) { atomic(ref, v, "xor", loc); }
+
+void atomic_add(const Ref& ref, const Array& indices, const Array& values, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  check_indexed(ref, indices, values);
+  std::vector<Array> both{indices, values};
+  unify_layouts(both);
+  if (both[0].layout().is_splat()) {
+    for (Array& a : both) a = layout_cast(a, default_layout(a.shape(), a.dtype(), loc), loc);
+  }
+  const Operand guard = frontend::one_of_the_copies(r, both[0].layout());
+  const std::vector<Operand> where = both[0].elements(), what = both[1].elements();
+  frontend::Access access(r, ref, {});
+  const std::string instruction = mnemonic("add", access.space(), ref.dtype());
+  for (size_t e = 0; e < where.size(); ++e) {
+    const Address a = access.at_dynamic({Scalar::from_register(DType::s32, where[e], true)});
+    r.emit(instruction, {a.operand(), what[e]}, guard);
+  }
+}
 
 void atomic_add(const Ref& ref, const Scalar& value, std::source_location loc) {
   const At at(loc);

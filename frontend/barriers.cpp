@@ -61,12 +61,15 @@ std::vector<Scalar> target_ranks(Recorder& r, const std::vector<std::string>& ax
 
 // The default semantics, acquire at CTA scope, also in a cluster: acquire.cluster would empty the L1 cache
 // at every wait (measured on an H200: 475 instead of 745 TFLOP/s in matmul_ws), and what a cluster
-// exchanges goes through the async proxy or through SMEM, which has no other copy.
-void spin(Recorder& r, const Operand& address, int64_t offset, const Operand& parity) {
+// exchanges goes through the async proxy or through SMEM, which has no other copy. Barriers that are to order
+// the threads' own accesses (`orders_memory`) pay for it.
+void spin(Recorder& r, const Operand& address, int64_t offset, const Operand& parity, bool orders_memory) {
   const Operand again = r.label("wait");
   r.place(again);
   const Operand done = r.reg(Type::pred);
-  r.emit("mbarrier.try_wait.parity.shared::cta.b64", {done, Operand::address(address, offset), parity});
+  r.emit(orders_memory ? "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
+                       : "mbarrier.try_wait.parity.shared::cta.b64",
+         {done, Operand::address(address, offset), parity});
   Operand not_done = done;
   not_done.negated = true;
   r.emit("bra", {again}, not_done);
@@ -233,8 +236,9 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   const Operand own = offset == 0 ? address : r.pure("add.s32", {address, Operand::imm(offset)}, Type::b32);
   for (const Scalar& rank : target_ranks(r, barrier.state().type.collective_axes)) {
     const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
-    r.emit("mbarrier.arrive.shared::cluster.b64", {Operand::sink(), Operand::address(remote)},
-           r.elected_in_warp());
+    r.emit(barrier.state().type.orders_memory ? "mbarrier.arrive.release.cluster.shared::cluster.b64"
+                                              : "mbarrier.arrive.shared::cluster.b64",
+           {Operand::sink(), Operand::address(remote)}, r.elected_in_warp());
   }
 }
 
@@ -245,7 +249,7 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_wait", &offset);
   const Parity parity = parity_of(r, barrier.state(), which);
-  spin(r, address, offset, parity.value);
+  spin(r, address, offset, parity.value, barrier.state().type.orders_memory);
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, parity.mask});
 }
 
@@ -258,7 +262,8 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
   const Parity parity = parity_of(r, barrier.state(), which);
   const Operand mine = r.reg(Type::pred), done = r.reg(Type::b32), all = r.reg(Type::b32),
                 result = r.reg(Type::pred);
-  r.emit("mbarrier.test_wait.parity.shared::cta.b64",
+  r.emit(barrier.state().type.orders_memory ? "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64"
+                                            : "mbarrier.test_wait.parity.shared::cta.b64",
          {mine, Operand::address(address, offset), parity.value});
   // Lanes may see different answers; all follow lane 0 of their warp.
   r.emit("selp.b32", {done, Operand::imm(1), Operand::imm(0), mine});

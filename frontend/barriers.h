@@ -24,22 +24,28 @@ struct ClusterBarrierOptions {
   Shape num_barriers = {1};
   int64_t num_arrivals = 1;
   bool orders_tensor_core = false;
+  // Who waits sees what threads of other CTAs loaded and stored before they arrived: release and acquire of
+  // cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged. No word of
+  // Pallas', whose barriers stay at CTA scope.
+  bool orders_memory = false;
 };
 
 struct BarrierType {
   BarrierOptions options;
   bool cluster = false;
+  bool orders_memory = false;
   std::vector<std::string> collective_axes;
   std::source_location loc;
 };
 inline BarrierType Barrier(BarrierOptions options = {},
                            std::source_location loc = std::source_location::current()) {
-  return {std::move(options), false, {}, loc};
+  return {std::move(options), false, false, {}, loc};
 }
 inline BarrierType ClusterBarrier(ClusterBarrierOptions o,
                                   std::source_location loc = std::source_location::current()) {
   return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core},
           true,
+          o.orders_memory,
           std::move(o.collective_axes),
           loc};
 }

@@ -56,4 +56,11 @@ Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {
           .absolute = magnitude * steps * std::ldexp(1.0, -sum_bits)};
 }
 
+Tolerance row_tolerance(pl::DType out) {
+  const double in_f32 = std::ldexp(32.0, -24);
+  if (out == pl::DType::f32) return {.relative = in_f32};
+  const double smallest = out == pl::DType::f16 ? std::ldexp(1.0, -24) : 0;  // subnormal steps
+  return {.relative = std::ldexp(1.0, 1 - precision(out)), .absolute = smallest};
+}
+
 }  // namespace palladion::kernels

@@ -14,4 +14,8 @@ Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool tr
 // be from that: a few units in the last place of the result, and of the largest partial sums.
 Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k);
 
+// How far a function of a whole row (a sum of up to 8192 terms in f32, then a power or a root by the chip's
+// approximation) may be from the exact one, rounded to `out`: 32 units of f32, or one of a narrower type.
+Tolerance row_tolerance(pl::DType out);
+
 }  // namespace palladion::kernels

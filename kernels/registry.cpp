@@ -96,9 +96,16 @@ std::vector<KernelSpec> make_kernels() {
   std::vector<KernelSpec> specs;
   specs.push_back(vector_add_spec());
   specs.push_back(iota_spec());
+  specs.push_back(stream_copy_spec());
   specs.push_back(transpose_spec());
+  specs.push_back(reduce_sum_spec());
+  specs.push_back(histogram_spec());
+  specs.push_back(softmax_spec());
+  specs.push_back(rms_norm_spec());
+  specs.push_back(cluster_exchange_spec());
   specs.push_back(matmul_blockspec_spec());
   specs.push_back(matmul_pipelined_spec());
+  specs.push_back(matmul_split_k_spec());
   specs.push_back(matmul_ws_spec());
   for (const auto theme :
        {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,

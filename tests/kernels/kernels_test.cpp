@@ -60,6 +60,47 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"matmul_blockspec", {{"m", "128"}, {"n", "64"}, {"k", "64"}}, {{"tile_n", "64"}}}),
     name_of_param);
 
+INSTANTIATE_TEST_SUITE_P(
+    Memory, KernelTest,
+    testing::Values(
+        Case{"stream_copy", {{"n", "24576"}}, {{"tile", "8"}, {"ctas", "3"}, {"stages", "3"}}},
+        Case{"stream_copy", {{"n", "8192"}}, {{"ctas", "2"}, {"stages", "2"}}},
+        Case{"stream_copy", {{"n", "4096"}}, {{"tile", "1"}, {"ctas", "5"}}},
+        Case{"stream_copy", {{"n", "24576"}}, {{"variant", "plain"}, {"ctas", "0"}}},
+        Case{"stream_copy", {{"n", "24576"}}, {{"variant", "plain"}, {"tile", "4"}, {"ctas", "5"}}},
+        Case{"reduce_sum", {{"n", "65536"}}, {{"ctas", "3"}}},
+        Case{"reduce_sum", {{"n", "2048"}}, {{"dtype", "s32"}, {"tile", "256"}}},
+        Case{"histogram", {{"n", "16384"}}, {{"ctas", "3"}}},
+        Case{"histogram", {{"n", "8192"}}, {{"dtype", "f32"}, {"bins", "1024"}, {"tile", "256"}}},
+        Case{"softmax", {{"m", "6"}, {"n", "256"}}, {}},
+        Case{"softmax", {{"m", "8"}, {"n", "1024"}}, {{"dtype", "f16"}, {"rows", "4"}}},
+        Case{"softmax", {{"m", "2"}, {"n", "8192"}}, {{"dtype", "bf16"}}},
+        Case{"rms_norm", {{"m", "11"}, {"n", "512"}}, {{"ctas", "3"}, {"stages", "2"}}},
+        Case{"rms_norm", {{"m", "5"}, {"n", "1024"}}, {{"dtype", "f32"}, {"ctas", "2"}}},
+        Case{"rms_norm", {{"m", "3"}, {"n", "128"}}, {{"dtype", "f16"}}}),
+    name_of_param);
+
+INSTANTIATE_TEST_SUITE_P(
+    Cooperation, KernelTest,
+    testing::Values(
+        Case{"cluster_exchange", {{"clusters", "3"}, {"n", "256"}}, {{"rounds", "3"}}},
+        Case{"cluster_exchange", {{"clusters", "2"}, {"n", "128"}}, {{"cluster", "4"}, {"rounds", "2"}}},
+        Case{"cluster_exchange",
+             {{"clusters", "2"}, {"n", "512"}},
+             {{"variant", "store"}, {"cluster", "4"}, {"rounds", "3"}}},
+        Case{"cluster_exchange", {{"clusters", "1"}, {"n", "128"}}, {{"variant", "store"}, {"rounds", "4"}}},
+        Case{"matmul_split_k", {{"m", "128"}, {"n", "256"}, {"k", "1024"}}, {{"splits", "4"}}},
+        Case{"matmul_split_k",
+             {{"m", "128"}, {"n", "128"}, {"k", "768"}},
+             {{"splits", "3"}, {"tile_m", "64"}, {"tile_n", "64"}, {"stages", "2"}, {"ctas", "5"}}},
+        Case{"matmul_split_k",
+             {{"m", "64"}, {"n", "64"}, {"k", "256"}},
+             {{"splits", "1"}, {"dtype", "bf16"}, {"tile_m", "64"}, {"tile_n", "64"}}},
+        Case{"matmul_ws",
+             {{"m", "256"}, {"n", "256"}, {"k", "512"}},
+             {{"dtype", "s8"}, {"out_dtype", "s32"}, {"tile_m", "128"}, {"stages", "3"}}}),
+    name_of_param);
+
 class AssemblyTest : public testing::TestWithParam<Case> {};
 TEST_P(AssemblyTest, NeedsNoSpills) { assemble_without_spills(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
@@ -71,7 +112,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"matmul_pipelined", {}, {}},
                     Case{"matmul_pipelined", {}, {{"dtype", "bf16"}, {"out_dtype", "f32"}, {"tile_m", "64"}}},
                     Case{"matmul_blockspec", {}, {}},
-                    Case{"matmul_blockspec", {}, {{"activation", "gelu"}, {"tile_n", "64"}}}),
+                    Case{"matmul_blockspec", {}, {{"activation", "gelu"}, {"tile_n", "64"}}},
+                    Case{"stream_copy", {}, {}}, Case{"stream_copy", {}, {{"variant", "plain"}}},
+                    Case{"reduce_sum", {}, {}}, Case{"histogram", {}, {}}, Case{"softmax", {}, {}},
+                    Case{"softmax", {{"n", "8192"}}, {{"dtype", "f16"}}}, Case{"rms_norm", {}, {}},
+                    Case{"cluster_exchange", {}, {}},
+                    Case{"cluster_exchange", {}, {{"variant", "store"}, {"cluster", "4"}}},
+                    Case{"matmul_split_k", {}, {}},
+                    Case{"matmul_ws", {}, {{"dtype", "s8"}, {"out_dtype", "s32"}, {"stages", "3"}}}),
     name_of_param);
 
 }  // namespace

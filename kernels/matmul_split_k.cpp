@@ -1,0 +1,195 @@
+#include "kernels/matmul_split_k.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/diagnostic.h"
+#include "kernels/reference.h"
+#include "kernels/specs.h"
+
+namespace palladion::kernels {
+namespace {
+
+using pl::ds;
+using pl::Scalar;
+using plgpu::BarrierRef;
+using plgpu::Ref;
+
+constexpr int64_t strip = 32;  // columns added at a time: what is there needs registers too
+
+void require(bool ok, const std::string& message) {
+  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "matmul_split_k: " + message});
+}
+
+void check(const MatmulSplitK& c) {
+  require(c.tile_m > 0 && c.m % c.tile_m == 0,
+          fmt::format("m={} must be a multiple of tile_m={}", c.m, c.tile_m));
+  require(c.tile_n > 0 && c.tile_n % strip == 0 && c.n % c.tile_n == 0,
+          fmt::format("n={} must be a multiple of tile_n={}, which must be one of {}", c.n, c.tile_n, strip));
+  require(c.splits >= 1, "splits must be at least 1");
+  require(c.tile_k > 0 && c.k % (c.tile_k * c.splits) == 0,
+          fmt::format("k={} must be a multiple of tile_k={} times splits={}", c.k, c.tile_k, c.splits));
+  require(c.stages >= 2, "stages must be at least 2");
+  require(c.ctas >= 1, "ctas must be at least 1");
+}
+
+plgpu::AllocationOptions tiled(pl::DType dtype, int64_t minor) {
+  const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
+  return {.transforms = {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}),
+                         plgpu::SwizzleTransform(swizzle)}};
+}
+
+// A unit of work: one tile of D, one part of the depth.
+struct Unit {
+  Scalar tile, split, row, column, first_k;
+};
+
+struct Body {
+  const MatmulSplitK& c;
+  Ref a, b, out, a_smem, b_smem, turns;
+  BarrierRef loaded;
+
+  int64_t rows() const { return c.m / c.tile_m; }
+  int64_t columns() const { return c.n / c.tile_n; }
+  int64_t tiles() const { return rows() * columns(); }
+  int64_t units() const { return tiles() * c.splits; }
+  int64_t ctas() const { return std::min(c.ctas, units()); }
+  int64_t steps() const { return c.k / c.tile_k / c.splits; }
+
+  // All tiles of one split before any of the next: whom a unit waits for has begun before it.
+  Unit unit(const Scalar& number) const {
+    const Scalar tile = number % tiles(), split = number / tiles();
+    return {tile, split, tile / columns() * c.tile_m, tile % columns() * c.tile_n,
+            split * (steps() * c.tile_k)};
+  }
+
+  void fetch(const Unit& u, const Scalar& step) const {
+    const Scalar slot = step % c.stages, k0 = u.first_k + step * c.tile_k;
+    plgpu::copy_gmem_to_smem(a.at(ds(u.row, c.tile_m), ds(k0, c.tile_k)), a_smem.at(slot), loaded.at(slot));
+    plgpu::copy_gmem_to_smem(b.at(ds(k0, c.tile_k), ds(u.column, c.tile_n)), b_smem.at(slot),
+                             loaded.at(slot));
+  }
+
+  plgpu::Array multiply(const Unit& u) const {
+    return pl::run_scoped(
+        [&](const Ref& acc) {
+          pl::fori_loop(0, steps(), [&](const Scalar& step) {
+            const Scalar slot = step % c.stages, next = step + (c.stages - 1);
+            plgpu::barrier_wait(loaded.at(slot));
+            plgpu::wgmma(acc, a_smem.at(slot), b_smem.at(slot));
+            // The product before this one is done, and with it the slot that it read.
+            pl::when(step > 0 && next < steps(), [&] {
+              plgpu::commit_smem();
+              fetch(u, next);
+            });
+          });
+          return acc.load();
+        },
+        plgpu::ACC({c.tile_m, c.tile_n}, pl::f32));
+  }
+
+  void add(const Unit& u, const plgpu::Array& part) const {
+    const auto for_each_strip = [&](const auto& body) {
+      for (int64_t n = 0; n < c.tile_n; n += strip)
+        body(out.at(ds(u.row, c.tile_m), ds(u.column + n, strip)),
+             plgpu::slice(part, {0, n}, {c.tile_m, n + strip}));
+    };
+    const Ref turn = turns.at(u.tile);
+    plgpu::semaphore_wait(turn, u.split, {.decrement = false, .memory_scope = "gpu"});
+    pl::cond(
+        u.split == 0, [&] { for_each_strip([](const Ref& d, const plgpu::Array& p) { d.store(p); }); },
+        [&] {
+          for_each_strip([](const Ref& d, const plgpu::Array& p) { d.store(d.load(p.layout()) + p); });
+        });
+    plgpu::semaphore_signal(turn, 1, {.memory_scope = "gpu"});
+  }
+
+  void run() const {
+    const Scalar first = pl::axis_index("cta");
+    pl::fori_loop(0, (units() - 1 - first) / ctas() + 1, [&](const Scalar& i) {
+      const Unit u = unit(first + i * ctas());
+      plgpu::commit_smem();  // all four warps are done with the slots of the last unit
+      for (int64_t s = 0; s < std::min(c.stages, steps()); ++s) fetch(u, s);
+      add(u, multiply(u));
+    });
+  }
+};
+
+MatmulSplitK config_of(const Choice& choice) {
+  return {.m = choice.size("m"),
+          .n = choice.size("n"),
+          .k = choice.size("k"),
+          .dtype = choice.dtype("dtype"),
+          .splits = choice.number("splits"),
+          .tile_m = choice.number("tile_m"),
+          .tile_n = choice.number("tile_n"),
+          .tile_k = choice.number("tile_k"),
+          .stages = choice.number("stages"),
+          .ctas = choice.number("ctas")};
+}
+
+}  // namespace
+
+plgpu::Kernel matmul_split_k(const MatmulSplitK& c) {
+  check(c);
+  const Body sizes{
+      .c = c, .a = {}, .b = {}, .out = {}, .a_smem = {}, .b_smem = {}, .turns = {}, .loaded = {}};
+  plgpu::KernelOptions o;
+  o.in_types = {{c.dtype, {c.m, c.k}}, {c.dtype, {c.k, c.n}}};
+  o.out_type = plgpu::Types(pl::f32, {c.m, c.n});
+  o.scratch_types = {{"a", plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, tiled(c.dtype, c.tile_k))},
+                     {"b", plgpu::SMEM({c.stages, c.tile_k, c.tile_n}, c.dtype, tiled(c.dtype, c.tile_n))},
+                     {"turns", plgpu::SemaphoreType::REGULAR({sizes.tiles()})},
+                     {"loaded", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})}};
+  o.grid = {sizes.ctas()};
+  o.grid_names = {"cta"};
+  o.name = "matmul_split_k";
+  return plgpu::kernel(
+      [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
+        Body{.c = c,
+             .a = a,
+             .b = b,
+             .out = out,
+             .a_smem = s["a"],
+             .b_smem = s["b"],
+             .turns = s["turns"],
+             .loaded = s.barrier("loaded")}
+            .run();
+      },
+      o);
+}
+
+KernelSpec matmul_split_k_spec() {
+  KernelSpec spec;
+  spec.name = "matmul_split_k";
+  spec.doc = "D = A B with the depth split: partial tiles are added in order, a semaphore a tile";
+  spec.sizes = {{"m", 512, "rows of A and D"},
+                {"n", 512, "columns of B and D"},
+                {"k", 8192, "columns of A, rows of B"}};
+  spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}},
+                   {"splits", "8", "parts of the depth", {}},
+                   {"tile_m", "128", "rows of a tile", {}},
+                   {"tile_n", "128", "columns of a tile", {}},
+                   {"tile_k", "64", "depth of a stage", {}},
+                   {"stages", "4", "tiles of A and B on their way", {}},
+                   {"ctas", "132", "of the persistent grid: as many as run at once", {}}};
+  spec.inputs = {"a", "b"};
+  spec.outputs = {"d"};
+  spec.build = [](const Choice& choice) { return matmul_split_k(config_of(choice)); };
+  spec.make_inputs = [](const Choice& choice, uint64_t seed) {
+    const MatmulSplitK c = config_of(choice);
+    return std::vector<Array>{
+        filled({c.dtype, {c.m, c.k}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
+        filled({c.dtype, {c.k, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
+  };
+  spec.reference = [](const Choice&, const std::vector<Array>& inputs) {
+    return std::vector<Array>{matmul_reference(inputs[0], false, inputs[1], false, nullptr, pl::f32)};
+  };
+  spec.tolerance = [](const Choice& choice) {
+    return matmul_tolerance(choice.dtype("dtype"), pl::f32, choice.size("k"));
+  };
+  return spec;
+}
+
+}  // namespace palladion::kernels

@@ -1,0 +1,19 @@
+#pragma once
+// Each row divided by its root mean square, times a weight a column: persistent CTAs, rows on their way in by
+// bulk copies while others are computed.
+#include "frontend/plgpu.h"
+
+namespace palladion::kernels {
+
+struct RmsNorm {
+  int64_t m = 4096, n = 4096;  // n: a multiple of 128, at most 8192
+  pl::DType dtype = pl::bf16;  // f32, f16, bf16, of all arrays; computed in f32
+  int64_t ctas = 264;          // of the persistent grid
+  int64_t stages = 3;          // rows of a CTA on their way in
+  double epsilon = 1e-5;       // added to the mean of squares
+};
+
+// Inputs: x (m, n), weight (n). Output: (m, n).
+plgpu::Kernel rms_norm(const RmsNorm& config);
+
+}  // namespace palladion::kernels

@@ -1,0 +1,95 @@
+#include "kernels/softmax.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "isa/diagnostic.h"
+#include "kernels/reference.h"
+#include "kernels/specs.h"
+
+namespace palladion::kernels {
+namespace {
+
+using plgpu::Ref;
+
+constexpr int64_t lanes = 128, longest = 8192;
+
+void require(bool ok, const std::string& message) {
+  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "softmax: " + message});
+}
+
+void check(const Softmax& c) {
+  require(c.n % lanes == 0 && c.n <= longest,
+          fmt::format("n={} must be a multiple of {}, at most {}", c.n, lanes, longest));
+  require(c.rows >= 1 && c.rows <= 8, fmt::format("rows={} must be 1 to 8", c.rows));
+  require(c.m % c.rows == 0, fmt::format("m={} must be a multiple of rows={}", c.m, c.rows));
+}
+
+// e^(x - max) as a power of two: one fma and one instruction of the special function unit an element.
+plgpu::Array normalised(const plgpu::Array& x) {
+  const pl::Scalar highest = x.max_all() * std::numbers::log2e_v<float>;
+  const plgpu::Array powers = plgpu::exp2(plgpu::fma(x, std::numbers::log2e_v<float>, -highest));
+  return powers * (pl::Scalar(1.0F) / powers.sum_all());
+}
+
+Softmax config_of(const Choice& choice) {
+  return {.m = choice.size("m"),
+          .n = choice.size("n"),
+          .dtype = choice.dtype("dtype"),
+          .rows = choice.number("rows")};
+}
+
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  std::vector<double> x = to_doubles(inputs[0]);
+  const auto n = static_cast<std::ptrdiff_t>(choice.size("n"));
+  for (auto row = x.begin(); row != x.end(); row += n) {
+    const double highest = *std::max_element(row, row + n);
+    double sum = 0;
+    std::for_each(row, row + n, [&](double& v) { sum += v = std::exp(v - highest); });
+    std::for_each(row, row + n, [&](double& v) { v /= sum; });
+  }
+  return {from_doubles(inputs[0].type, x)};
+}
+
+}  // namespace
+
+plgpu::Kernel softmax(const Softmax& c) {
+  check(c);
+  const pl::ShapeDtype type{c.dtype, {c.m, c.n}};
+  return plgpu::kernel(
+      [&](const Ref& x, const Ref& out) {
+        const pl::Scalar row = pl::program_id(0) * c.rows + pl::axis_index("row");
+        out.at(row).store(normalised(x.at(row).load().astype(pl::f32)).astype(c.dtype));
+      },
+      {.in_types = type,
+       .out_type = type,
+       .compiler_params = {.approx_math = true},
+       .grid = {c.m / c.rows},
+       .num_threads = static_cast<int>(c.rows),
+       .thread_name = "row",
+       .name = "softmax"});
+}
+
+KernelSpec softmax_spec() {
+  KernelSpec spec;
+  spec.name = "softmax";
+  spec.doc = "The softmax of each row, a warpgroup a row";
+  spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
+  spec.settings = {{"dtype", "f32", "of both arrays", {"f32", "f16", "bf16"}},
+                   {"rows", "1", "warpgroups of a CTA, each with its row", {}}};
+  spec.inputs = {"x"};
+  spec.outputs = {"y"};
+  spec.build = [](const Choice& choice) { return softmax(config_of(choice)); };
+  spec.make_inputs = [](const Choice& choice, uint64_t seed) {
+    return std::vector<Array>{filled({choice.dtype("dtype"), {choice.size("m"), choice.size("n")}},
+                                     {.kind = Fill::Kind::randn, .seed = seed})};
+  };
+  spec.reference = reference;
+  spec.tolerance = [](const Choice& choice) { return row_tolerance(choice.dtype("dtype")); };
+  return spec;
+}
+
+}  // namespace palladion::kernels
