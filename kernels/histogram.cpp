@@ -32,7 +32,7 @@ int shift_of(const Histogram& c) { return 32 - std::countr_zero(static_cast<uint
 
 plgpu::Array bins_of(const Histogram& c, const plgpu::Array& x) {
   if (c.dtype == pl::u32) return (x >> shift_of(c)).astype(pl::s32);
-  return (x * static_cast<float>(c.bins)).astype(pl::s32);
+  return plgpu::minimum((x * static_cast<float>(c.bins)).astype(pl::s32), c.bins - 1);
 }
 
 void count(const Histogram& c, const Ref& x, const Ref& out, const Ref& counts) {
@@ -68,7 +68,7 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
     for (const uint32_t v : inputs[0].as<uint32_t>()) counts[v >> shift_of(c)] += 1;
   } else {
     for (const float v : inputs[0].as<float>())
-      counts[static_cast<size_t>(v * static_cast<float>(c.bins))] += 1;
+      counts[std::min(static_cast<size_t>(v * static_cast<float>(c.bins)), counts.size() - 1)] += 1;
   }
   return {from_doubles(inputs[1].type, counts)};
 }

@@ -75,8 +75,9 @@ def header(folder):
 def main():
     folders = [Path(name) for name in sys.argv[1:]]
     found = {}
+    for line in dict.fromkeys(header(folder) for folder in folders):
+        print(line)
     for folder in folders:
-        print(header(folder))
         found.update(table(folder))
     print("# bench/clock/collect.sh: clocks as found, 3 launches each (warm: after one more), random inputs.")
     print("# Cold: ncu --cache-control all. Counters: of one cold launch, which ncu repeats.")
