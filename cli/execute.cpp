@@ -10,6 +10,7 @@
 #include "cli/files.h"
 #include "cli/findings_json.h"
 #include "cli/term.h"
+#include "cli/trace.h"
 
 namespace palladion::cli {
 namespace {
@@ -58,7 +59,7 @@ Outcome<sim::Schedule> schedule_of(const Options& options) {
 }
 
 Outcome<void> check_run_options(const Options& o) {
-  if (!o.trace.empty()) return not_in_this_version("--trace");
+  if (const auto ok = check_trace_options(o); !ok) return ok;
   if (!o.report.empty()) return not_in_this_version("--report");
   if (o.on != "sim" && o.on != "device" && o.on != "both")
     return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
@@ -76,7 +77,7 @@ unsigned host_threads(const Options& options) {
 }
 
 MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
-                          sim::check::SkeletonObserver* recorder) {
+                          sim::check::SkeletonObserver* recorder, sim::Observer* tracer) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
@@ -86,6 +87,9 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   std::vector<sim::Observer*> told;
   if (checker) told.push_back(&*checker);
   if (recorder != nullptr) told.push_back(recorder);
+  if (tracer != nullptr) told.push_back(tracer);
+  sim::Observer* const only = told.size() == 1 ? told.front() : nullptr;
+  const bool watched = !told.empty();
   sim::check::Observers observers(std::move(told));
   sim::RunOptions run;
   conditions.apply(run);
@@ -96,9 +100,7 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   }
   run.threads = host_threads(options);
   run.max_instructions = options.max_instructions;
-  run.observer = recorder != nullptr ? &observers
-                 : checker           ? static_cast<sim::Observer*>(&*checker)
-                                     : nullptr;
+  run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
   MachineRun out{kernels::run(subject.job, machine, run), {}};
@@ -139,7 +141,11 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     if (const auto ran = run_on_device(report, subject, options); !ran)
       return tl::make_unexpected(ran.error());
   if (on_sim) {
-    MachineRun run = run_on_machine(subject, options, *conditions);
+    auto trace = RunTrace::open(subject, options, conditions->schedule);
+    if (!trace) return tl::make_unexpected(trace.error());
+    MachineRun run =
+        run_on_machine(subject, options, *conditions, nullptr, *trace ? (*trace)->observer() : nullptr);
+    if (*trace) report.trace = (*trace)->finish();
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);

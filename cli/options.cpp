@@ -86,7 +86,14 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--max-instructions", o.max_instructions,
                  "give up after so many warp instructions; 0: never");
   app.add_option("--json", o.json, "everything the text says, to a file");
-  app.add_option("--trace", o.trace, "not in this version");
+  app.add_option("--trace", o.trace,
+                 "a timeline, by its extension: .pftrace (opens in ui.perfetto.dev), .jsonl, .txt; under a "
+                 "schedule without a clock its times are instructions");
+  app.add_option("--trace-ctas", o.trace_ctas,
+                 "whose: sm:0 (those that run on SM 0), 0..3 (numbers in the grid), all");
+  app.add_option("--trace-cycles", o.trace_cycles, "from when to when: 12000..14000");
+  app.add_option("--trace-limit", o.trace_limit,
+                 "bytes of the file (2 GiB); a longer trace ends there and stays whole");
   app.add_option("--report", o.report, "not in this version");
   app.add_option("--on", o.on, "sim, device or both");
   app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");

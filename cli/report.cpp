@@ -254,6 +254,11 @@ void print_report(const Subject& subject, const Report& report, const Options& o
   print_outputs(subject, report);
   print_comparisons("reference", report.reference, color);
   print_comparisons("device", report.device_against_sim, color);
+  if (report.trace) {
+    fmt::print("{}", row("trace", describe(*report.trace)));
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", warning(*report.trace));
+  }
   if (report.sim) print_checks(report, color);
   if (report.time) print_time(subject, report, options, color);
 }

@@ -10,6 +10,7 @@
 #include "cli/findings.h"
 #include "cli/subject.h"
 #include "cli/time_report.h"
+#include "cli/trace.h"
 #include "kernels/runner.h"
 
 namespace palladion::cli {
@@ -30,6 +31,7 @@ struct Report {
 
   std::optional<kernels::SimOutcome> sim;
   std::optional<TimeReport> time;     // of the clock, where it ran
+  std::optional<TraceReport> trace;   // --trace
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line

@@ -30,6 +30,14 @@ void write_comparisons(JsonWriter& json, std::string_view key,
   json.end_array();
 }
 
+void write_trace(JsonWriter& json, const TraceReport& t) {
+  json.key("trace").begin_object().member("file", t.file).member("unit", t.unit);
+  json.member("events", t.events).member("clusters", t.clusters).member("bytes", t.bytes);
+  json.member("complete", t.cut.empty());
+  if (!t.cut.empty()) json.member("cut", t.cut).member("cut_at", t.cut_at);
+  json.end_object();
+}
+
 void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
   const sim::RunResult& r = report.sim->result;
   json.key("sim").begin_object().member("schedule", report.schedule);
@@ -47,6 +55,7 @@ void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
   }
   if (computes_outputs(report)) write_outputs(json, subject, report.sim->outputs);
   if (report.time) write_time(json, *report.time);
+  if (report.trace) write_trace(json, *report.trace);
   json.member("printed", r.printed).end_object();
 }
 

@@ -16,12 +16,10 @@ static_assert(stall_letters.size() == sim::stall_count);
 }  // namespace
 
 Letter letter_of(TrackKind kind, std::string_view state) {
-  if (kind == TrackKind::mbarrier)
-    return state.ends_with('1') ? Letter{'1', "mbarrier: parity of its phase"}
-                                : Letter{'0', "mbarrier: parity of its phase"};
+  if (kind == TrackKind::mbarrier) return {state.ends_with('1') ? '1' : '0', {}};
   if (kind == TrackKind::stage) {
     constexpr std::array<std::pair<std::string_view, Letter>, 4> letters = {
-        {{"filling", {'>', "stage: is filled"}},
+        {{"filling", {'>', "stage is filled"}},
          {"full", {'=', "full, nobody reads yet"}},
          {"reading", {'<', "is read"}},
          {"free", {'.', "free until it is filled again"}}}};

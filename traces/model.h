@@ -77,6 +77,7 @@ struct Header {
   std::string title;  // "matmul_ws m=512 n=512 k=512, h200, hardware"
   TimeUnit unit = TimeUnit::sm_cycles;
   double sm_clock_mhz = 0;  // 0: unknown
+  uint64_t from = 0;        // nothing before it was recorded
 };
 
 // Where a trace goes. Told from one thread at a time. Slices of a track come in the order of their ends

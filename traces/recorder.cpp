@@ -9,8 +9,9 @@
 namespace palladion::traces {
 namespace {
 
-// Events that a cluster has before its tracks are named: by then its roles have shown what they do.
-constexpr size_t worth_writing = 1 << 13;
+// Events that all clusters, and each on average, have before they are written: by then roles have shown
+// what they do.
+constexpr size_t worth_writing = 1 << 14, of_each = 512;
 
 Track sm_track(uint32_t sm) {
   return {track_id(fmt::format("sim/{}", sm)), track_id("sim"), TrackKind::sm, static_cast<int>(sm),
@@ -36,10 +37,16 @@ std::unique_ptr<sim::ClusterObserver> Recorder::observe(sim::ClusterState& clust
 }
 
 void Recorder::edge(std::span<sim::ClusterState* const> resident) {
+  std::vector<ClusterRecorder*> recorded;
+  size_t events = 0;
   for (const sim::ClusterState* cluster : resident) {
     ClusterRecorder* c = clusters_alive_.find(*cluster);
-    if (c != nullptr && c->trace().events().size() >= worth_writing) write(*c);
+    if (c == nullptr) continue;
+    recorded.push_back(c);
+    events += c->trace().events().size();
   }
+  if (events >= std::max(worth_writing, of_each * recorded.size()))
+    for (ClusterRecorder* c : recorded) write(*c);
 }
 
 void Recorder::retire(sim::ClusterState& cluster) {

@@ -20,8 +20,11 @@ TextRow& TextTimeline::row_for(const Event& e) {
   return row.track.kind == TrackKind::in_flight ? rows[row.track.parent] : row;
 }
 
-void TextTimeline::add(const Event& e) {
-  if (e.instant || e.from >= e.to) return;
+void TextTimeline::add(const Event& absolute) {
+  if (absolute.instant || absolute.from >= absolute.to || absolute.to <= header.from) return;
+  Event e = absolute;
+  e.from = std::max(e.from, header.from) - header.from;
+  e.to -= header.from;
   TextRow& row = row_for(e);
   make_room(e.to);
   end = std::max(end, e.to);

@@ -25,7 +25,7 @@ struct TextTimeline {
   Header header;
   std::map<uint64_t, TextRow> rows;  // by track
   uint64_t bin = 1;                  // time of one bin
-  uint64_t end = 0;
+  uint64_t end = 0;                  // times are counted from header.from
 
   void add(const Event& event);
 

@@ -10,8 +10,8 @@
 namespace palladion::traces {
 namespace {
 
-constexpr size_t columns = 72;
-constexpr size_t label_width = 28;
+constexpr size_t columns = 68;
+constexpr size_t label_width = 32;
 constexpr size_t most_ctas = 4;      // places of CTAs that are drawn
 constexpr size_t most_objects = 16;  // mbarriers, stages of each
 constexpr size_t most_reasons = 4;   // of a role
@@ -20,6 +20,14 @@ std::string shortened(std::string text, size_t width) {
   std::erase(text, '`');
   if (text.size() > width) text = text.substr(0, width - 2) + "..";
   return text;
+}
+
+// "warpgroup 0, issues wgmma" -> "warpgroup 0, wgmma"
+std::string without_verbs(std::string role) {
+  constexpr std::string_view verb = "issues ";
+  for (size_t at = role.find(verb); at != std::string::npos; at = role.find(verb))
+    role.erase(at, verb.size());
+  return role;
 }
 
 class Page {
@@ -50,7 +58,8 @@ class Page {
   const TextTimeline& t_;
   size_t per_column_ = 1, drawn_ = 0, ctas_ = 0;
   uint64_t column_ = 1;
-  std::map<char, std::string> legend_;
+  bool phases_ = false, counts_ = false, shares_ = false;  // what the legend must tell
+  std::map<std::pair<TrackKind, char>, std::string> legend_;
   std::map<std::string, char> scopes_;  // the author's, by name
   std::string out_, spent_;
 };
@@ -98,20 +107,28 @@ char Page::cell(const TextRow& row, size_t column) {
     return scopes_.try_emplace(std::string(best), letter).first->second;
   }
   const Letter letter = letter_of(kind, best);
-  legend_.emplace(letter.letter, letter.meaning);
+  phases_ |= kind == TrackKind::mbarrier;
+  if (kind != TrackKind::mbarrier) legend_.emplace(std::pair(kind, letter.letter), letter.meaning);
   return letter.letter;
 }
 
 void Page::draw(const TextRow& row, const std::string& label) {
   if (row.states.empty()) return;
+  counts_ |= row.track.kind == TrackKind::group;
+  shares_ |= row.track.kind == TrackKind::tma || row.track.kind == TrackKind::tensor_core;
   std::string chart;
   for (size_t c = 0; c < drawn_; ++c) chart += cell(row, c);
-  out_ += fmt::format("{:<{}}|{}|\n", shortened(label, label_width - 1), label_width, chart);
+  out_ += fmt::format("{:<{}}|{}|", shortened(label, label_width), label_width, chart);
+  const bool unit = row.track.kind == TrackKind::tma || row.track.kind == TrackKind::tensor_core;
+  const auto busy = row.spent.find("busy");
+  if (unit && busy != row.spent.end())
+    out_ += fmt::format(" {:.0f} %", 100.0 * static_cast<double>(busy->second) / static_cast<double>(t_.end));
+  out_ += '\n';
 }
 
 void Page::heading() {
   out_ += t_.header.title + "\n";
-  out_ += fmt::format("0 to {} {}", t_.end, name(t_.header.unit));
+  out_ += fmt::format("{} to {} {}", t_.header.from, t_.header.from + t_.end, name(t_.header.unit));
   if (t_.header.sm_clock_mhz > 0)
     out_ += fmt::format(" ({:.1f} us at {:.0f} MHz)", static_cast<double>(t_.end) / t_.header.sm_clock_mhz,
                         t_.header.sm_clock_mhz);
@@ -123,7 +140,7 @@ void Page::heading() {
 void Page::ruler() {
   std::string marks(drawn_, ' ');
   for (size_t c = 0; c < drawn_; c += 12) {
-    const std::string mark = fmt::format("'{}", c * column_);
+    const std::string mark = fmt::format("'{}", t_.header.from + c * column_);
     if (c + mark.size() <= drawn_) marks.replace(c, mark.size(), mark);
   }
   out_ += fmt::format("{:<{}} {}\n", "", label_width, marks);
@@ -134,7 +151,7 @@ void Page::role(const TextRow& row) {
   const TextRow* warp = busiest_warp(row.track.id);
   if (warp == nullptr) return;
   const bool alone = children(row.track.id).size() == 1;
-  draw(*warp, row.track.name);
+  draw(*warp, without_verbs(row.track.name));
   spent(fmt::format("{}{}", row.track.name, alone ? "" : " (" + warp->track.name + ")"), *warp);
 }
 
@@ -183,11 +200,13 @@ void Page::spent(const std::string& label, const TextRow& row) {
 
 void Page::legend() {
   std::vector<std::string> parts;
-  for (const auto& [letter, meaning] : legend_) parts.push_back(fmt::format("{} {}", letter, meaning));
+  for (const auto& [kind_and_letter, meaning] : legend_)
+    parts.push_back(fmt::format("{} {}", kind_and_letter.second, meaning));
+  if (phases_) parts.emplace_back("0 1 parity of an mbarrier's phase");
   std::string line;
   out_ += '\n';
-  parts.emplace_back("digits: how many at once, on average");
-  parts.emplace_back("units busy: . : + # up to 25, 50, 75, 100 %");
+  if (counts_) parts.emplace_back("in flight: how many at once, on average");
+  if (shares_) parts.emplace_back("units: . : + # busy up to 25, 50, 75, 100 % of a column");
   for (const auto& [scope, letter] : scopes_) parts.push_back(fmt::format("{} scope {}", letter, scope));
   for (const std::string& part : parts) {
     if (!line.empty() && line.size() + part.size() + 2 > columns + label_width) {

@@ -77,6 +77,12 @@ void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
   piece.why = why;
   piece.issues = !stands;
   if (stands && line.object_at == now) piece.object = line.object;
+  // Instructions that followed the last one without a stop are not told of.
+  if (line.told && line.until < from)
+    add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
+  line.told = true;
+  line.until = now + 1;
+  line.pc = who.pc;
   add(index, piece);
   add(index, {.issues = true, .pc = who.pc, .line = at, .from = now, .to = now + 1});
 }

@@ -53,6 +53,10 @@ class Warps {
     std::string_view object;  // of the last wait
     uint64_t object_at = 0, waits_since = 0;
     bool waits = false;
+    // The last instruction that was told of, and the cycle after it.
+    bool told = false;
+    uint32_t pc = 0;
+    uint64_t until = 0;
   };
 
   Line& line_of(const sim::Origin& who) { return lines_[who.cta_rank * warps_ + who.warp]; }

@@ -1,0 +1,49 @@
+// --trace: a file that is opened before the run, so that a path that cannot be written costs no time, and
+// what became of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/subject.h"
+#include "sim/time/schedule.h"
+#include "traces/open.h"
+#include "traces/recorder.h"
+
+namespace palladion::cli {
+
+struct TraceReport {
+  std::string file;
+  std::string unit;  // "SM cycles"
+  uint64_t events = 0, clusters = 0, bytes = 0;
+  // Set when the file ended before the run: why, and at which time.
+  std::string cut;
+  uint64_t cut_at = 0;
+};
+
+class RunTrace {
+ public:
+  // Null without --trace.
+  static Outcome<std::unique_ptr<RunTrace>> open(const Subject& subject, const Options& options,
+                                                 const sim::Schedule& schedule);
+  sim::Observer* observer() { return &*recorder_; }
+  TraceReport finish();
+
+ private:
+  RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces::RecorderOptions options);
+
+  std::string file_;
+  std::unique_ptr<traces::Sink> sink_;
+  traces::TimeUnit unit_;
+  std::optional<traces::Recorder> recorder_;
+};
+
+// Refuses words that do not exist, and words of traces without --trace.
+Outcome<void> check_trace_options(const Options& options);
+// "x.pftrace: 2315 events of 1 cluster, 56 KiB"
+std::string describe(const TraceReport& trace);
+// "warning: ..." when the trace ended early; empty otherwise.
+std::string warning(const TraceReport& trace);
+
+}  // namespace palladion::cli
