@@ -29,7 +29,8 @@ ExitCode code_of_sim(const Report& report) {
   const sim::RunResult& result = report.sim->result;
   if (!result.errors.empty()) return code_of_diagnostics(result.errors);
   if (const ExitCode code = code_of_findings(report.findings, report.strict); code != exit_clean) return code;
-  if (result.interrupted) return exit_interrupted;
+  const bool asking_was_ended = report.time && report.time->why && report.time->why->interrupted;
+  if (result.interrupted || asking_was_ended) return exit_interrupted;
   if (!result.completed) return exit_findings;
   return report.watched && !report.watched->coverage.incomplete.empty() ? exit_unsupported : exit_clean;
 }
@@ -128,7 +129,8 @@ void print_time(const Subject& subject, const Report& report, const Options& opt
   const TimeReport& time = *report.time;
   fmt::print("{}", time_rows(time));
   if (report.device && report.device->timing) fmt::print("{}", row("", against_device(report)));
-  TimeView view{.folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
+  TimeView view{
+      .folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
   fmt::print("{}", where_text(time, view));
   if (time.why) fmt::print("{}", why_text(*time.why, color));
 }

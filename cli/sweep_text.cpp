@@ -103,7 +103,8 @@ std::string ranking_text(const SweepReport& r, size_t top, bool color) {
   std::vector<Cells> rows = {heading(r, flops)};
   for (size_t i = 0; i < shown; ++i) rows.push_back(cells(r, r.all[order[i]], i + 1, best, flops));
   std::string out = table(rows, color);
-  if (shown < order.size()) out += fmt::format("  {} slower ones: --top 0 shows all\n", order.size() - shown);
+  if (shown < order.size())
+    out += fmt::format("  and {}: --top 0 shows all\n", plural(order.size() - shown, "slower one"));
   return out;
 }
 

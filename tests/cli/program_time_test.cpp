@@ -1,10 +1,16 @@
 // The clock as scripts see it: run under the hardware schedule, sweep, and files of parameters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
 
 #include "isa/arch/clock.h"
 #include "tests/cli/program.h"
@@ -169,6 +175,37 @@ TEST_F(TimedProgram, AnInterruptedSweepGoesOnWhereItEnded) {
   EXPECT_THAT(resumed.out, HasSubstr("1 taken over from the file"));
   EXPECT_THAT(resumed.out, HasSubstr("the last line was cut short"));
   EXPECT_EQ(report(std::string(sweep) + " --resume " + file("cut.jsonl")).dump(), whole);
+}
+
+TEST_F(TimedProgram, ControlCKeepsTheTimesThatAreWhole) {
+  const std::string state = file("s.jsonl");
+  const std::string arguments =
+      "sweep matmul_ws --shape m=1024,n=1024,k=1024 --set stages=2..4 --set epilogue_n=32,64,128 --set "
+      "grid_width=1..4 --threads 1";
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::string command =
+        "exec " + program() + " " + arguments + " --state " + state + " >" + file("out");
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(99);
+  }
+  for (int i = 0; i < 600 && read(state).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_THAT(read(file("out")), HasSubstr("--resume " + state));
+  const std::string lines = read(state);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.back(), '\n');
+  for (std::istringstream in(lines); in.peek() != EOF;) {
+    std::string line;
+    std::getline(in, line);
+    EXPECT_TRUE(json::accept(line)) << line;
+  }
 }
 
 TEST_F(TimedProgram, AnotherClockIsAnotherSweep) {
