@@ -18,10 +18,10 @@ constexpr ClockField fields[] = {
     {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
     {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
     {"launch.cluster", "cycles", &ClockParameters::launch_cluster},
-    {"launch.skew", "cycles", &ClockParameters::launch_skew},
     {"register.increase", "cycles", &ClockParameters::register_increase},
     {"issue.first_instruction", "cycles", &ClockParameters::issue_first_instruction},
     {"branch.taken", "cycles", &ClockParameters::branch_taken},
+    {"issue.other_pipe", "cycles", &ClockParameters::issue_other_pipe},
     {"smem.bytes_per_cycle", "bytes/cycle", &ClockParameters::smem_bytes_per_cycle},
     {"smem.lsu_interval", "cycles", &ClockParameters::smem_lsu_interval},
     {"l1.hit_latency", "cycles", &ClockParameters::l1_hit_latency},
@@ -39,6 +39,7 @@ constexpr ClockField fields[] = {
     {"l2.slices", "slices", &ClockParameters::l2_slices},
     {"l2.bytes", "bytes", &ClockParameters::l2_bytes},
     {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
+    {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
     {"hbm.read", "GB/s", &ClockParameters::hbm_read},
     {"hbm.write", "GB/s", &ClockParameters::hbm_write},
     {"hbm.mixed", "GB/s", &ClockParameters::hbm_mixed},
@@ -53,10 +54,11 @@ constexpr ClockField fields[] = {
     {"bulk.latency", "cycles", &ClockParameters::bulk_latency},
     {"wgmma.macs_per_cycle", "macs/cycle", &ClockParameters::wgmma_macs_per_cycle},
     {"wgmma.overhead", "cycles", &ClockParameters::wgmma_overhead},
+    {"wgmma.least_rs", "cycles", &ClockParameters::wgmma_least_rs},
     {"wgmma.tail_ss", "cycles", &ClockParameters::wgmma_tail_ss},
     {"wgmma.tail_rs", "cycles", &ClockParameters::wgmma_tail_rs},
     {"wgmma.start", "cycles", &ClockParameters::wgmma_start},
-    {"wgmma.queue", "instructions", &ClockParameters::wgmma_queue},
+    {"wgmma.queue", "cycles", &ClockParameters::wgmma_queue},
     {"mbarrier.wake", "cycles", &ClockParameters::mbarrier_wake},
     {"mbarrier.wake_tx", "cycles", &ClockParameters::mbarrier_wake_tx},
     {"mbarrier.remote", "cycles", &ClockParameters::mbarrier_remote},
@@ -106,6 +108,7 @@ constexpr std::string_view keys[] = {"address",
                                      "griddepcontrol",
                                      "hfma",
                                      "hsetp",
+                                     "iadd",
                                      "idiv32",
                                      "idiv64",
                                      "imad",
@@ -271,8 +274,8 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
 ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
-  for (double* latency :
-       {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_latency, &p.hbm_latency})
+  for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_latency,
+                          &p.hbm_latency, &p.hbm_spread})
     *latency *= slower;
   for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle})
     *rate /= slower;

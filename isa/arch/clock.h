@@ -30,16 +30,16 @@ struct ClockParameters {
 
   // --- from the launch to the first instruction, and the end ---
   double launch_overhead;          // cycles that sm__cycles_elapsed.max counts around an empty CTA
-  double launch_cta_interval;      // between two CTAs that start on one SM
+  double launch_cta_interval;      // between the starts of two CTAs, wherever they go
   double launch_cta_replace;       // from a CTA's last exit to its successor's first instruction
   double launch_cluster;           // more, for a cluster of two CTAs or larger
-  double launch_skew;              // between the first and the last SM's first CTA
   double register_increase;        // setmaxnreg.inc, once the registers are free
   double issue_first_instruction;  // cold instruction cache: cycles a SASS instruction costs when it is first
                                    // met
 
   // --- issue ---
-  double branch_taken;  // cycles until the target's first instruction issues, beyond the branch's own
+  double branch_taken;      // cycles until the target's first instruction issues, beyond the branch's own
+  double issue_other_pipe;  // more latency when ALU and FMA pipes hand a value to each other
 
   // --- shared memory and L1 ---
   double smem_bytes_per_cycle;
@@ -61,6 +61,7 @@ struct ClockParameters {
   double l2_slices;
   double l2_bytes;     // that data of one kernel can occupy
   double hbm_latency;  // more than a hit's
+  double hbm_spread;   // half of the width of that, over pages of 1 KiB
   double hbm_read;     // GB/s
   double hbm_write;    // GB/s
   double hbm_mixed;    // GB/s, half reads, half writes
@@ -79,10 +80,11 @@ struct ClockParameters {
   // --- tensor core ---
   double wgmma_macs_per_cycle;  // 16-bit elements: of an SM
   double wgmma_overhead;        // cycles of each instruction beyond max(macs, operand reads)
+  double wgmma_least_rs;        // cycles that an instruction with A in registers takes at least
   double wgmma_tail_ss;         // from its end until wait_group 0 returns
   double wgmma_tail_rs;
   double wgmma_start;  // from issue to the first cycle of an idle tensor core
-  double wgmma_queue;  // instructions of a warp that may be under way before the next blocks
+  double wgmma_queue;  // cycles of work that an SM takes on before the next instruction is held back
 
   // --- barriers ---
   double mbarrier_wake;     // from an arrival that completes a phase until a waiter issues

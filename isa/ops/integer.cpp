@@ -13,6 +13,8 @@ namespace {
 using lanes::for_integer;
 
 Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+// IADD3 on the ALU or IMAD on the FMA pipe, whichever is idle.
+Timing sum(const Instruction&) { return {Unit::fma, "iadd"}; }
 // dp2a and dp4a have no `type`.
 Timing imad(const Instruction& i) {
   return {Unit::fma, i.form->slot("type") >= 0 && bits(i.type()) == 64 ? "imad64" : "imad"};
@@ -162,7 +164,7 @@ OpList integer() {
             {"add.type:u16|u32|u64|s16|s64 =d:type, a:type, b:type",
              "add{.sat}.type:s32 =d:type, a:type, b:type",
              "[8.0 sm_90] add.type:u16x2|s16x2 =d:type, a:type, b:type"},
-            alu,
+            sum,
             [](const Instruction& i, const DecodeContext& c) -> Effect {
               if (i.type() == Type::s32 && i.has("sat"))
                 return Pure{lanes::apply<AddSat, int32_t, int32_t, int32_t>};
@@ -172,7 +174,7 @@ OpList integer() {
             "d = a - b. Integer Arithmetic Instructions: sub.",
             {"sub.type:u16|u32|u64|s16|s64 =d:type, a:type, b:type",
              "sub{.sat}.type:s32 =d:type, a:type, b:type"},
-            alu,
+            sum,
             [](const Instruction& i, const DecodeContext& c) -> Effect {
               if (i.type() == Type::s32 && i.has("sat"))
                 return Pure{lanes::apply<SubSat, int32_t, int32_t, int32_t>};

@@ -10,6 +10,7 @@ namespace palladion::sim {
 namespace {
 
 void reset(NamedBarrier& b) {
+  b.last_arrived = b.arrived;
   b.last_popc = b.popc;
   b.last_all = b.all;
   b.last_any = b.any;

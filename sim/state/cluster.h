@@ -107,6 +107,7 @@ struct NamedBarrier {
   uint64_t generation = 0;
   uint32_t popc = 0;
   bool all = true, any = false;
+  uint32_t last_arrived = 0;  // threads of the generation before
   uint32_t last_popc = 0;
   bool last_all = true, last_any = false;
 };

@@ -64,6 +64,7 @@ class Grid {
   SpinDetector spins_;
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
+  double next_start_ = 0;
   bool faulted_ = false;
 };
 
@@ -89,6 +90,10 @@ void Grid::place(SmGroup& group, uint64_t time) {
   auto c = std::make_unique<ClusterState>();
   c->index = static_cast<uint32_t>(next_++);
   for (const Sm& sm : group.sms()) c->sms.push_back(sm.id);
+  // The distributor hands out one CTA after the other.
+  time = std::max(time, static_cast<uint64_t>(next_start_));
+  next_start_ =
+      std::max(next_start_, static_cast<double>(time)) + p_.launch_cta_interval * shape_.ctas_per_cluster;
   c->now = time;
   start_cluster(context_, *c);
   group.start(*c, time);
@@ -98,12 +103,9 @@ void Grid::place(SmGroup& group, uint64_t time) {
 
 // CTAs go to all SMs before an SM gets its second one.
 void Grid::first_wave() {
-  const auto groups = static_cast<double>(groups_.size());
   for (uint32_t level = 0; level < shape_.ctas_per_sm; ++level) {
     for (size_t g = 0; g < groups_.size() && next_ < shape_.clusters; ++g) {
-      double time = p_.launch_skew * static_cast<double>(g) / groups + p_.launch_cta_interval * level;
-      if (shape_.ctas_per_cluster > 1) time += p_.launch_cluster;
-      place(*groups_[g], static_cast<uint64_t>(time));
+      place(*groups_[g], static_cast<uint64_t>(shape_.ctas_per_cluster > 1 ? p_.launch_cluster : 0));
     }
   }
 }

@@ -74,6 +74,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.turns = 0;
       w.ready.assign(prices_.register_count(), 0);
       w.source.assign(prices_.register_count(), Stall::wait);
+      w.pipe.assign(prices_.register_count(), Resource::issue);
       push(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
@@ -135,13 +136,21 @@ bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
   if (!p.free) return false;
   uint64_t ready = 0;
   Stall source = Stall::wait;
+  Resource pipe = Resource::issue;
   for (const uint32_t r : prices_.reads(p))
-    if (w.ready[r] > ready) ready = w.ready[r], source = w.source[r];
-  for (const uint32_t r : prices_.writes(p)) w.ready[r] = ready, w.source[r] = source;
+    if (w.ready[r] > ready) ready = w.ready[r], source = w.source[r], pipe = w.pipe[r];
+  for (const uint32_t r : prices_.writes(p)) w.ready[r] = ready, w.source[r] = source, w.pipe[r] = pipe;
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
   run_warp(x, 1);
   return true;
+}
+
+// Cycles more for a value that the other of the two arithmetic pipes has computed.
+uint64_t SmGroup::hand_over(Resource from, Resource to) const {
+  const bool other =
+      (from == Resource::alu && to == Resource::fma) || (from == Resource::fma && to == Resource::alu);
+  return other ? static_cast<uint64_t>(p_.issue_other_pipe) : 0;
 }
 
 void SmGroup::consider(uint32_t index, uint64_t now) {
@@ -165,8 +174,9 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     uint64_t at = std::max(now, w.next);
     const Price& p = prices_[pc];
     for (const uint32_t r : prices_.reads(p)) {
-      if (w.ready[r] <= at) continue;
-      at = w.ready[r];
+      const uint64_t ready = w.ready[r] == never ? never : w.ready[r] + hand_over(w.pipe[r], p.pipe);
+      if (ready <= at) continue;
+      at = ready;
       w.why = w.source[r];
     }
     if (at == never) {
@@ -258,6 +268,8 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
       s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
       book(unit, p.pipe, p.interval);
     }
+    if (p.unit == isa::Unit::lsu && p.path == Path::plain)  // shuffles pass through the same unit
+      unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval;
     book(unit, Resource::issue, p.slots);
     instructions_ += p.slots;
   }
@@ -300,12 +312,13 @@ void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
     const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
     mask &= op.guard_negated ? ~g : g;
   }
+  mask &= prices_[pc].lanes;
   lanes_ = x.active = mask;
   if (mask != 0) x.addresses(op.operands[prices_[pc].address], addresses_);
 }
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
-  for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result;
+  for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe;
 }
 
 // What the instruction has set going.
@@ -329,20 +342,35 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       w.why = Stall::membar;
       return;
     case Path::waits:
-      if (const auto* b = std::get_if<isa::CtaBarrier>(context_.program.code[pc].effect);
-          b != nullptr && b->action != isa::BarrierAction::arrive && !resumed) {
-        w.next = now + barrier_delay(*w.cta);
-        w.why = Stall::barrier;
-      }
-      return;
+      if (p.holds) w.next = now + p.interval;
+      return meet(w, pc, resumed, now);
     default:
       return;
   }
 }
 
-uint64_t SmGroup::barrier_delay(const CtaState& cta) const {
-  return static_cast<uint64_t>(p_.barrier_latency +
-                               p_.barrier_per_warp * static_cast<double>(cta.warps.size()));
+// The last to arrive at a barrier goes on when the others do.
+void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
+  const MicroOp& op = context_.program.code[pc];
+  if (const auto* b = std::get_if<isa::CtaBarrier>(op.effect);
+      b != nullptr && b->action != isa::BarrierAction::arrive && !resumed) {
+    Exec x = exec(w);
+    x.active = ~0U;
+    const uint64_t id = b->id < 0 ? 0 : x.uniform_value(op.operands[b->id]);
+    w.next = now + barrier_delay(w.cta->barriers[id]);
+    w.why = Stall::barrier;
+  }
+  if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive) {
+    // A release fence comes first: everybody's arrival counts when it is done.
+    const uint64_t fence = b->order == isa::Order::relaxed ? 0 : prices_[pc].latency;
+    w.next = now + std::max<uint64_t>(1, fence);
+    w.why = Stall::membar;
+  }
+}
+
+// From the last arrival until a warp goes on: longer the more warps take part.
+uint64_t SmGroup::barrier_delay(const NamedBarrier& barrier) const {
+  return static_cast<uint64_t>(p_.barrier_latency + p_.barrier_per_warp * ((barrier.last_arrived + 31) / 32));
 }
 
 // Blocked warps whose wait is over go on, each after the time that the news needs.
@@ -365,7 +393,7 @@ uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bo
       return static_cast<uint64_t>((by_copy ? p_.mbarrier_wake_tx : p_.mbarrier_wake) +
                                    (!by_copy && cause_rank != w.cta->rank ? p_.mbarrier_remote : 0));
     case Wait::Kind::cta_barrier:
-      return barrier_delay(*w.cta);
+      return barrier_delay(w.cta->barriers[wait.object]);
     case Wait::Kind::cluster_barrier:
       return static_cast<uint64_t>(p_.cluster_barrier_latency);
     case Wait::Kind::bulk_group:

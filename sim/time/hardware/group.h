@@ -79,6 +79,7 @@ class SmGroup {
     uint32_t turns = 0;           // instructions in a row of one lane group beside others
     std::vector<uint64_t> ready;  // by register number: cycle of its value
     std::vector<Stall> source;    // what gives it
+    std::vector<Resource> pipe;   // that computes it
   };
   struct Event {
     enum class Kind : uint8_t { warp, slot, read, land };
@@ -127,13 +128,15 @@ class SmGroup {
   void handle(const Event& e);
   void consider(uint32_t index, uint64_t now);
   bool pass_free(Warp& w, uint32_t pc, int lane_group);
+  uint64_t hand_over(Resource from, Resource to) const;
   bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
   void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
              uint64_t first_id);
   void wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy);
   uint64_t delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const;
-  uint64_t barrier_delay(const CtaState& cta) const;
+  void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
+  uint64_t barrier_delay(const NamedBarrier& barrier) const;
   void charge(Warp& w, uint32_t pc, uint64_t now);
   uint64_t fetch(Warp& w, uint32_t pc, const Price& p);
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);

@@ -115,7 +115,8 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
   Sm& unit = sms_[w.sm];
   const double products = t.rows * t.columns * (row_bytes / 2) / p_.wgmma_macs_per_cycle;
   const double reads = ((t.a_in_registers ? 0 : t.rows) + t.columns) * row_bytes / p_.smem_bytes_per_cycle;
-  const double cycles = std::max(products, reads) + p_.wgmma_overhead;
+  const double cycles =
+      std::max({products, reads, t.a_in_registers ? p_.wgmma_least_rs : 0}) + p_.wgmma_overhead;
   const double start = std::max(static_cast<double>(now) + p_.wgmma_start, unit.tensor_free);
   unit.tensor_free = start + cycles;
   book(unit, Resource::tensor, cycles);
@@ -125,7 +126,7 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
                              static_cast<uint64_t>(unit.tensor_free));
   const double tail = t.a_in_registers ? p_.wgmma_tail_rs : p_.wgmma_tail_ss;
   push(static_cast<uint64_t>(unit.tensor_free + tail), Event::Kind::land, cluster, op->id);
-  const double blocked = start - p_.wgmma_queue * cycles;
+  const double blocked = start - p_.wgmma_queue;
   if (blocked > static_cast<double>(w.next)) {
     w.next = static_cast<uint64_t>(blocked);
     w.why = Stall::gmma;

@@ -10,7 +10,9 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   if (lanes_ == 0) return;
   Sm& unit = sms_[w.sm];
   // ldmatrix and stmatrix: each address is a row of 16 bytes, eight make a pass.
-  const uint32_t passes = shared_passes(addresses_, lanes_, p.bytes), ideal = ideal_passes(lanes_, p.bytes);
+  uint32_t passes = shared_passes(addresses_, lanes_, p.bytes);
+  if (p.serial) passes = std::max(passes, most_alike(addresses_, lanes_));
+  const uint32_t ideal = ideal_passes(lanes_, p.bytes);
   bank_conflicts_ += passes > ideal ? passes - ideal : 0;
   const double issue = std::max(static_cast<double>(now), unit.lsu_free);
   const double start = std::max(issue, unit.port_free);
@@ -18,7 +20,13 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   // Instructions queue in front of the port.
   unit.lsu_free = std::max(issue + p_.smem_lsu_interval, unit.port_free);
   book(unit, Resource::smem, passes);
-  if (p.path == Path::shared_load) set_ready(w, p, static_cast<uint64_t>(start) + p.latency + passes - 1);
+  // Each further pass takes two cycles to come back, each further word of a lane one.
+  const uint32_t wide = p.lanes == ~0U && p.bytes > 4 ? p.bytes / 4 - 1 : 0;
+  if (p.path == Path::shared_load)
+    set_ready(w, p, static_cast<uint64_t>(start) + p.latency + 2 * (passes - 1) + wide);
+  // One sub-core alone gets half of the port.
+  uint64_t& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
+  path = std::max(path, now) + std::max(p.interval, 2 * passes);
 }
 
 void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {

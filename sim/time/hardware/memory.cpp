@@ -97,6 +97,14 @@ double MemoryClock::hbm(double time, uint32_t bytes, bool is_write) {
   return hbm_free_;
 }
 
+// Pages of HBM answer sooner or later, as their bank happens to be: as far apart for every page, whoever
+// asks.
+double MemoryClock::hbm_latency(uint64_t line) const {
+  constexpr uint64_t page_lines = 1024 / line_bytes;
+  const auto chance = static_cast<double>(mixed(line / page_lines + 0x51ED) >> 32 & 0xFFFF) / 65535;
+  return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
+}
+
 // Half of the slices are on the SM's side of the chip.
 double MemoryClock::distance(uint32_t sm, uint64_t line) const {
   return ((mixed(line) >> 19) & 1) == (sm & 1) ? -p_.l2_spread : p_.l2_spread;
@@ -115,7 +123,7 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
   if (missing != 0) {
     const auto count = static_cast<uint32_t>(std::popcount(missing));
-    data = hbm(data, count * sector_bytes, false) + p_.hbm_latency;
+    data = hbm(data, count * sector_bytes, false) + hbm_latency(l.line);
     tag.valid |= missing;
     tag.filled = std::max(tag.filled, static_cast<uint64_t>(data));
   } else {
@@ -156,7 +164,8 @@ double MemoryClock::atomic(const Request& r, const LineAccess& l, double time) {
   double data = start;
   const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
   if (missing != 0) {
-    data = hbm(start, static_cast<uint32_t>(std::popcount(missing)) * sector_bytes, false) + p_.hbm_latency;
+    data =
+        hbm(start, static_cast<uint32_t>(std::popcount(missing)) * sector_bytes, false) + hbm_latency(l.line);
     tag.filled = std::max(tag.filled, static_cast<uint64_t>(data));
   }
   tag.valid |= l.sectors;

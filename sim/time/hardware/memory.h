@@ -70,6 +70,7 @@ class MemoryClock {
   double slice_start(uint64_t line, double time, double cost);
   double hbm(double time, uint32_t bytes, bool is_write);
   double distance(uint32_t sm, uint64_t line) const;
+  double hbm_latency(uint64_t line) const;
 
   const isa::ClockParameters& p_;
   std::vector<Tag> tags_;

@@ -23,7 +23,12 @@ struct Reach {
   int address = -1;
   uint32_t bytes = 0;
   isa::Space space = isa::Space::generic;
+  uint32_t lanes = ~0U;
+  bool serial = false, holds = false;
 };
+
+// Eight lanes give the rows of a matrix.
+uint32_t matrix_lanes(int count) { return count >= 4 ? ~0U : (1U << 8 * count) - 1; }
 
 uint32_t bytes_of(isa::Type type, int elements) { return static_cast<uint32_t>(isa::bytes(type) * elements); }
 
@@ -46,6 +51,7 @@ Reach store(const isa::Store& e) {
 Reach atomic(const isa::Atomic& e) {
   Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
   const bool returns = e.dst >= 0;
+  r.serial = returns;
   r.path = e.space == isa::Space::shared_cta       ? (returns ? Path::shared_load : Path::shared_store)
            : e.space == isa::Space::shared_cluster ? (returns ? Path::cluster_load : Path::cluster_store)
                                                    : Path::global_atomic;
@@ -54,36 +60,40 @@ Reach atomic(const isa::Atomic& e) {
 
 Reach reach_of(const isa::Effect& effect) {
   const auto waits = [](auto&&) { return Reach{.path = Path::waits}; };
-  return std::visit(Overloaded{
-                        [](const isa::Load& e) { return load(e); },
-                        [](const isa::Store& e) { return store(e); },
-                        [](const isa::Atomic& e) { return atomic(e); },
-                        [](const isa::LoadMatrix& e) {
-                          return Reach{Path::shared_load, e.address, 16, isa::Space::shared_cta};
-                        },
-                        [](const isa::StoreMatrix& e) {
-                          return Reach{Path::shared_store, e.address, 16, isa::Space::shared_cta};
-                        },
-                        [](const isa::CpAsync&) { return Reach{.path = Path::async}; },
-                        [](const isa::BulkCopy&) { return Reach{.path = Path::async}; },
-                        [](const isa::TensorCopy&) { return Reach{.path = Path::async}; },
-                        [](const isa::StoreAsync&) { return Reach{.path = Path::async}; },
-                        [](const isa::ReduceAsync&) { return Reach{.path = Path::async}; },
-                        [](const isa::CpAsyncMbarrierArrive&) { return Reach{.path = Path::async}; },
-                        [](const isa::Wgmma&) { return Reach{.path = Path::async}; },
-                        [](const isa::Fence&) { return Reach{.path = Path::fence}; },
-                        [](const isa::Exit&) { return Reach{.path = Path::exit}; },
-                        [](const isa::Return&) { return Reach{.path = Path::exit}; },
-                        [&](const isa::CtaBarrier& e) { return waits(e); },
-                        [&](const isa::ClusterBarrier& e) { return waits(e); },
-                        [&](const isa::Mbarrier& e) { return waits(e); },
-                        [&](const isa::CpAsyncWait& e) { return waits(e); },
-                        [&](const isa::BulkWait& e) { return waits(e); },
-                        [&](const isa::WgmmaWait& e) { return waits(e); },
-                        [&](const isa::SetMaxRegisters& e) { return waits(e); },
-                        [](const auto&) { return Reach{}; },
-                    },
-                    effect);
+  return std::visit(
+      Overloaded{
+          [](const isa::Load& e) { return load(e); },
+          [](const isa::Store& e) { return store(e); },
+          [](const isa::Atomic& e) { return atomic(e); },
+          [](const isa::LoadMatrix& e) {
+            return Reach{Path::shared_load, e.address, 16, isa::Space::shared_cta, matrix_lanes(e.count)};
+          },
+          [](const isa::StoreMatrix& e) {
+            return Reach{Path::shared_store, e.address, 16, isa::Space::shared_cta, matrix_lanes(e.count)};
+          },
+          [](const isa::CpAsync&) { return Reach{.path = Path::async}; },
+          [](const isa::BulkCopy&) { return Reach{.path = Path::async}; },
+          [](const isa::TensorCopy&) { return Reach{.path = Path::async}; },
+          [](const isa::StoreAsync&) { return Reach{.path = Path::async}; },
+          [](const isa::ReduceAsync&) { return Reach{.path = Path::async}; },
+          [](const isa::CpAsyncMbarrierArrive&) { return Reach{.path = Path::async}; },
+          [](const isa::Wgmma&) { return Reach{.path = Path::async}; },
+          [](const isa::Fence&) { return Reach{.path = Path::fence}; },
+          [](const isa::Exit&) { return Reach{.path = Path::exit}; },
+          [](const isa::Return&) { return Reach{.path = Path::exit}; },
+          [&](const isa::CtaBarrier& e) { return waits(e); },
+          [&](const isa::ClusterBarrier& e) { return waits(e); },
+          [](const isa::Mbarrier& e) {
+            using A = isa::MbarrierAction;
+            return Reach{.path = Path::waits, .holds = e.action != A::test_wait && e.action != A::try_wait};
+          },
+          [&](const isa::CpAsyncWait& e) { return waits(e); },
+          [&](const isa::BulkWait& e) { return waits(e); },
+          [&](const isa::WgmmaWait& e) { return waits(e); },
+          [&](const isa::SetMaxRegisters& e) { return waits(e); },
+          [](const auto&) { return Reach{}; },
+      },
+      effect);
 }
 
 Resource pipe_of(isa::Unit unit) {
@@ -144,9 +154,11 @@ bool is_accumulator(const isa::Effect& effect, size_t operand) {
 }
 
 uint32_t width_factor(const MicroOp& op, isa::Unit unit) {
-  if (unit != isa::Unit::alu || !std::holds_alternative<isa::Pure>(*op.effect)) return 1;
+  if ((unit != isa::Unit::alu && unit != isa::Unit::fma) || !std::holds_alternative<isa::Pure>(*op.effect))
+    return 1;
   const int type = op.instruction->form->slot("type");
-  return type >= 0 && isa::bits(op.instruction->type()) == 64 ? 2 : 1;
+  const bool wide = type >= 0 && isa::bits(op.instruction->type()) == 64;
+  return wide && isa::timing(*op.instruction).latency != "imad64" ? 2 : 1;
 }
 
 }  // namespace
@@ -177,6 +189,9 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.address = reach.address;
     p.bytes = reach.bytes;
     p.space = reach.space;
+    p.lanes = reach.lanes;
+    p.serial = reach.serial;
+    p.holds = reach.holds;
     std::vector<uint32_t> reads, writes;
     if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k) {

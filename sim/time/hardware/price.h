@@ -33,11 +33,13 @@ struct Price {
   Resource pipe = Resource::issue;
   Stall result = Stall::wait;  // what a warp waits for that needs its result
   bool free = false;           // ptxas leaves nothing of it
-  bool relaxed_wait = false;   // of `waits`: arrives only, does not stand still
   uint32_t slots = 1;          // cycles of the sub-core's issue slot
   uint32_t interval = 1;       // cycles of the unit
   uint32_t latency = 0;
   int32_t address = -1;  // operand with the address, of memory instructions
+  uint32_t lanes = ~0U;  // whose addresses count (ldmatrix, stmatrix)
+  bool serial = false;   // atom.shared: lanes that name the same word go one after the other
+  bool holds = false;    // the warp's next instruction issues after `interval`: mbarrier arrivals
   uint32_t bytes = 0;    // a lane
   isa::Space space = isa::Space::generic;
   uint32_t first_read = 0, reads = 0;  // in Prices::registers

@@ -59,6 +59,19 @@ uint32_t shared_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes
   return passes;
 }
 
+uint32_t most_alike(const uint64_t* addresses, uint32_t lanes) {
+  uint32_t most = 0;
+  for (uint32_t left = lanes; left != 0;) {
+    const uint64_t word = addresses[std::countr_zero(left)] / 4;
+    uint32_t same = 0;
+    for (uint32_t m = left; m != 0; m &= m - 1)
+      if (addresses[std::countr_zero(m)] / 4 == word) same |= m & (0 - m);
+    most = std::max(most, static_cast<uint32_t>(std::popcount(same)));
+    left &= ~same;
+  }
+  return most;
+}
+
 uint32_t ideal_passes(uint32_t lanes, uint32_t bytes) {
   if (lanes == 0) return 0;
   const uint32_t groups = std::max(1U, bytes / 4), width = 32 / groups;

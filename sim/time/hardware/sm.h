@@ -60,6 +60,8 @@ struct Sm {
 // Shared-memory passes that a warp's access takes: lanes in the same pass touch different banks, or the
 // same word. `bytes` a lane: 4 and less in one group of 32 lanes, 8 in two halves, 16 in four quarters.
 uint32_t shared_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes);
+// The most lanes that name the same word.
+uint32_t most_alike(const uint64_t* addresses, uint32_t lanes);
 // The fewest passes for as many lanes.
 uint32_t ideal_passes(uint32_t lanes, uint32_t bytes);
 
