@@ -100,7 +100,8 @@ struct ClockParameters {
   double dsm_latency;          // ld.shared::cluster, round trip
   double dsm_bytes_per_cycle;  // out of one SM
 
-  std::vector<OpCost> ops;  // by op_key
+  std::vector<OpCost> ops;     // by op_key
+  bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/time/relax)
 
   // L2 and HBM do not follow the SM clock: the same parameters with their cycles and rates for `sm_clock`.
   ClockParameters at_sm_clock() const;

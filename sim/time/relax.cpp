@@ -32,6 +32,7 @@ double* find_parameter(isa::ClockParameters& parameters, std::string_view key) {
 
 isa::ClockParameters relaxed(const isa::ClockParameters& parameters, const Relaxation& relaxation) {
   isa::ClockParameters p = parameters;
+  if (relaxation.no_bank_conflicts) p.bank_conflicts = false;
   for (const RelaxedKey& k : relaxation.keys)
     if (double* value = find_parameter(p, k.key)) *value *= k.factor;
   const RelaxedOps& ops = relaxation.ops;
@@ -47,6 +48,7 @@ isa::ClockParameters relaxed(const isa::ClockParameters& parameters, const Relax
 }
 
 bool can_matter(const Relaxation& relaxation, const ClockReport& report) {
+  if (relaxation.no_bank_conflicts) return report.counters.smem_bank_conflicts > 0;
   if (relaxation.resources.empty() && relaxation.stalls.empty()) return true;
   const bool used = std::ranges::any_of(relaxation.resources,
                                         [&](Resource r) { return report.busy[static_cast<size_t>(r)] > 0; });

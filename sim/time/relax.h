@@ -28,6 +28,7 @@ struct Relaxation {
   std::string_view advice;  // what the author of a kernel can do to come near it
   std::span<const RelaxedKey> keys;
   RelaxedOps ops;
+  bool no_bank_conflicts = false;  // only worth a run when there were some
   // Only worth a run when one of these was occupied, or one of these waits was seen; both empty: always.
   std::span<const Resource> resources;
   std::span<const Stall> stalls;

@@ -103,11 +103,14 @@ const Relaxation table[] = {
      .keys = tensor_waits,
      .resources = tensor},
     {.name = "shared memory without limit",
-     .advice =
-         "fewer bytes and fewer conflicts in shared memory: swizzled layouts, wider accesses (ldmatrix, "
-         "stmatrix, v4), operand A from registers, larger wgmma tiles",
+     .advice = "fewer bytes to and from shared memory: wider accesses (ldmatrix, "
+               "stmatrix, v4), operand A from registers, larger wgmma tiles",
      .keys = smem_rate,
      .resources = smem},
+    {.name = "no bank conflicts",
+     .advice = "lanes of a warp that touch other banks: swizzled layouts, a padded row, v4 accesses of "
+               "neighbours, ldmatrix and stmatrix",
+     .no_bank_conflicts = true},
     {.name = "TMA issue free",
      .advice = "fewer, larger copies: boxes with long rows, one copy a stage instead of several; issue from "
                "several warps; prefetch.tensormap before the first use",

@@ -20,7 +20,7 @@ TEST(Relax, EveryKeyIsAParameterOfTheClock) {
   isa::ClockParameters p = h200();
   for (const Relaxation& r : relaxations()) {
     EXPECT_FALSE(r.name.empty() || r.advice.empty());
-    EXPECT_FALSE(r.keys.empty() && r.ops.keys.empty()) << r.name;
+    EXPECT_TRUE(!r.keys.empty() || !r.ops.keys.empty() || r.no_bank_conflicts) << r.name;
     for (const RelaxedKey& k : r.keys)
       EXPECT_NE(find_parameter(p, k.key), nullptr) << r.name << ": " << k.key;
     for (const std::string_view key : r.ops.keys) EXPECT_GE(isa::op_key(key), 0) << r.name << ": " << key;
@@ -64,6 +64,18 @@ TEST(Relax, OnlyWhatWasUsedIsTried) {
   line.cycles[size_t(Stall::mbarrier)] = 3;
   report.lines.push_back(line);
   EXPECT_TRUE(can_matter(relaxation_of("mbarrier.wake"), report));
+}
+
+TEST(Relax, BankConflictsAreTakenAwayWhereThereAreSome) {
+  const auto table = relaxations();
+  const auto without = std::ranges::find_if(table, &Relaxation::no_bank_conflicts);
+  ASSERT_NE(without, table.end());
+  ClockReport report;
+  EXPECT_FALSE(can_matter(*without, report));
+  report.counters.smem_bank_conflicts = 1;
+  EXPECT_TRUE(can_matter(*without, report));
+  EXPECT_TRUE(h200().bank_conflicts);
+  EXPECT_FALSE(relaxed(h200(), *without).bank_conflicts);
 }
 
 TEST(Relax, WhatSavesMostComesFirstForAnyNumberOfThreads) {

@@ -14,6 +14,7 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   if (p.serial) passes = std::max(passes, most_alike(addresses_, lanes_));
   const uint32_t ideal = ideal_passes(lanes_, p.bytes);
   bank_conflicts_ += passes > ideal ? passes - ideal : 0;
+  if (!p_.bank_conflicts) passes = std::min(passes, ideal);
   const double issue = std::max(static_cast<double>(now), unit.lsu_free);
   const double start = std::max(issue, unit.port_free);
   unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle;
