@@ -1,30 +1,39 @@
 // Microbenchmarks of a chip's parts, on a GPU and in the machine.
 //   bench_micro --device OUT.csv    measure
-//   bench_micro [RECORD.csv]        replay the recorded cases in the machine: device, machine, ratio
+//   bench_micro [RECORD.csv]        replay the recorded cases in the machine: device, machine, ratio; with
+//                                   --table FILE.md as a page, with --clock FILE under other parameters
 //   bench_micro --functional        run all cases in the machine without a clock: are they sound
 //   bench_micro --ptx DIR           write their PTX
-// With --only PATTERN: the cases whose name contains it.
+// With --only PATTERN: the cases whose name and parameters contain it; ^PATTERN: begin with it.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "bench/device/micro_run.h"
+#include "isa/arch/clock.h"
 
 using namespace palladion;
 
 namespace {
 
 struct Choice {
-  std::string mode = "replay", file = "bench/device/micro_h200.csv", only, samples;
+  std::string mode = "replay", file = "bench/device/micro_h200.csv", only, samples, table, clock;
 };
+
+bool matches(const std::string& id, const std::string& pattern) {
+  return pattern.starts_with('^') ? id.starts_with(pattern.substr(1)) : id.find(pattern) != std::string::npos;
+}
 
 std::vector<bench::Case> chosen(const Choice& choice) {
   std::vector<bench::Case> out;
   for (bench::Case& c : bench::all_cases())
-    if (c.id().find(choice.only) != std::string::npos) out.push_back(std::move(c));
+    if (matches(c.id(), choice.only)) out.push_back(std::move(c));
   return out;
 }
 
@@ -47,6 +56,7 @@ int measure(const Choice& choice) {
   int failed = 0;
   for (const bench::Case& c : chosen(choice)) {
     const auto r = bench.run(c);
+    if (c.elapsed) continue;  // launched for Nsight Compute, which writes the row
     if (!r) {
       fmt::print("FAIL {}\n{}", c.id(), isa::render(r.error()));
       ++failed;
@@ -77,6 +87,76 @@ std::map<std::string, double> medians(const std::string& file) {
     out[columns[1].empty() ? columns[0] : columns[0] + " " + columns[1]] = std::stod(columns[3]);
   }
   return out;
+}
+
+std::string file_text(const std::string& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The machine's ratio to the device, case by case.
+class Replay {
+ public:
+  explicit Replay(const Choice& choice) : device_(medians(choice.file)) {
+    if (!choice.table.empty()) table_.open(choice.table);
+    if (table_.is_open())
+      table_ << "# Microbenchmarks: device and machine\n\n| case | unit | device | machine | ratio "
+                "|\n|---|---|---|---|---|\n";
+  }
+  void run(const bench::Case& c, const sim::RunOptions& options) {
+    const auto measured = device_.find(c.id());
+    if (measured == device_.end()) return;
+    const bench::MachineReading r = bench::run_in_machine(c, *isa::find_arch("h200"), options);
+    ++all_;
+    if (!r.problem.empty()) {
+      fmt::print("FAIL {}\n{}\n", c.id(), r.problem);
+      return;
+    }
+    const double ratio = r.value / measured->second;
+    const double error = std::abs(ratio - 1);
+    within_ += error <= 0.05;
+    sum_ += error;
+    fmt::print("{:<64} {:>10.4g} {:>10.4g} {:>6.3f}{}\n", c.id(), measured->second, r.value, ratio,
+               error > 0.05 ? " *" : "");
+    std::fflush(stdout);
+    if (table_.is_open())
+      table_ << fmt::format("| {} | {} | {:.4g} | {:.4g} | {:.3f} |\n", c.id(), c.unit, measured->second,
+                            r.value, ratio);
+  }
+  void summary() {
+    const std::string text = fmt::format("{} of {} cases within 5 %, mean absolute error {:.1f} %\n", within_,
+                                         all_, 100 * sum_ / std::max(1, all_));
+    fmt::print("{}", text);
+    if (table_.is_open()) table_ << "\n" << text;
+  }
+
+ private:
+  std::map<std::string, double> device_;
+  std::ofstream table_;
+  int all_ = 0, within_ = 0;
+  double sum_ = 0;
+};
+
+int replay(const Choice& choice) {
+  sim::RunOptions options;
+  options.schedule.kind = sim::Schedule::Kind::hardware;
+  std::optional<isa::ClockParameters> parameters;
+  if (!choice.clock.empty()) {
+    auto read = isa::ClockParameters::parse(file_text(choice.clock), choice.clock);
+    if (!read) {
+      fmt::print(stderr, "{}", isa::render(read.error()));
+      return 2;
+    }
+    parameters = std::move(*read);
+    options.parameters = &*parameters;
+  }
+  Replay replay(choice);
+  for (const bench::Case& c : chosen(choice)) {
+    options.l2 = c.cold ? sim::L2Start::cold : sim::L2Start::warm;
+    replay.run(c, options);
+  }
+  replay.summary();
+  return 0;
 }
 
 int soundness(const Choice& choice) {
@@ -116,6 +196,10 @@ int main(int argc, char** argv) {
       choice.mode = word.substr(2), choice.file = argv[++i];
     else if (word == "--samples" && i + 1 < argc)
       choice.samples = argv[++i];
+    else if (word == "--table" && i + 1 < argc)
+      choice.table = argv[++i];
+    else if (word == "--clock" && i + 1 < argc)
+      choice.clock = argv[++i];
     else if (word == "--functional")
       choice.mode = "functional";
     else if (word[0] != '-')
@@ -129,5 +213,5 @@ int main(int argc, char** argv) {
   }
   if (choice.mode == "device") return measure(choice);
   if (choice.mode == "functional") return soundness(choice);
-  return write_ptx(choice);
+  return choice.mode == "ptx" ? write_ptx(choice) : replay(choice);
 }

@@ -27,6 +27,10 @@ Measure mean_over(int warps_per_cta) {
   return [=](const Outcome& outcome) { return mean_of_ctas(outcome, warps_per_cta); };
 }
 
+Measure first_cta(int warps) {
+  return [=](const Outcome& outcome) { return longest({outcome.stamps.first(size_t(warps)), {}}); };
+}
+
 Measure warp(int index) {
   return [=](const Outcome& outcome) {
     const Stamp& s = outcome.stamps[size_t(index)];
@@ -48,8 +52,8 @@ Measure quantile(double share) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> out;
-  for (const auto& make :
-       {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, global_cases, bandwidth_cases}) {
+  for (const auto& make : {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, global_cases,
+                           bandwidth_cases, port_cases, cluster_cases, launch_cases}) {
     std::vector<Case> some = make();
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

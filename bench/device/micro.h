@@ -27,6 +27,8 @@ double longest(const Outcome& outcome);
 // The same with the mean over CTAs.
 double mean_of_ctas(const Outcome& outcome, int warps_per_cta);
 Measure mean_over(int warps_per_cta);
+// Of the first CTA, and of its first warps.
+Measure first_cta(int warps);
 // Cycles of one warp of the grid.
 Measure warp(int index);
 // What warp 0 left in %e0.
@@ -61,7 +63,8 @@ struct Case {
   uint32_t sample_count = 0;  // 32-bit words behind the stamps; %samples points there
   bool needs_clock = false;   // means nothing under a schedule without time
   bool per_cycle = false;     // operations per cycle instead of cycles per operation
-  bool cold = false;          // L2 is emptied before each launch
+  bool elapsed = false;  // the number is that of the whole launch: sm__cycles_elapsed.max, by Nsight Compute
+  bool cold = false;     // L2 is emptied before each launch
   Measure measure = longest;
 
   std::string id() const { return parameters.empty() ? name : name + " " + parameters; }
@@ -74,6 +77,9 @@ std::vector<Case> bandwidth_cases();
 std::vector<Case> tma_cases();
 std::vector<Case> barrier_cases();
 std::vector<Case> wgmma_cases();
+std::vector<Case> port_cases();
+std::vector<Case> cluster_cases();
+std::vector<Case> launch_cases();
 std::vector<Case> all_cases();
 
 // The number of the case from the measures of a short and a long run.

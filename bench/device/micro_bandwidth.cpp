@@ -25,14 +25,17 @@ struct Stream {
 int chunk(const Stream& s) { return 128 * s.vector * s.warps; }
 int64_t step(const Stream& s) { return int64_t(chunk(s)) * s.unrolled; }
 
-// The place of this thread in iteration %i: %q0. L2: 128 KiB a CTA (256 KiB when it is alone).
+// What a CTA reads again and again in L2: two iterations at least, so that nothing is the same in each.
+constexpr int64_t l2_window = 256 << 10;
+
+// The place of this thread in iteration %i: %q0.
 std::string place(const Stream& s) {
   const std::string thread =
       fmt::format("mul.wide.u32 %q0, %me, {}; add.u64 %q0, %q0, %data;\n", 4 * s.vector);
   if (s.where == Where::fresh)
     return thread +
            fmt::format("mad.lo.u32 %x60, %i, {}, %cta; mad.wide.u32 %q0, %x60, {}, %q0;\n", s.ctas, step(s));
-  const int64_t window = 128 << 10;
+  const int64_t window = l2_window;
   std::string out = thread + fmt::format("and.b32 %x60, %i, {}; mad.wide.u32 %q0, %x60, {}, %q0;\n",
                                          std::max<int64_t>(1, window / step(s)) - 1, step(s));
   return s.where == Where::same
@@ -69,7 +72,7 @@ Case stream(const Stream& s, uint32_t shorter, uint32_t longer) {
   part.warps = s.warps;
   const uint64_t touched = s.where == Where::fresh ? uint64_t(longer) * uint64_t(s.ctas) * uint64_t(step(s))
                                                    : uint64_t(s.where == Where::own ? s.ctas : 1) *
-                                                         uint64_t(std::max<int64_t>(128 << 10, step(s)));
+                                                         uint64_t(std::max<int64_t>(l2_window, step(s)));
   part.before = fmt::format("mov.u32 %x63, 0; mov.u64 %q5, {};\n", touched);
   part.body = body(s);
   part.use = {"%x63"};

@@ -69,24 +69,28 @@ Case hand_over(int other) {
   return c;
 }
 
-// The same between two CTAs of a cluster.
-Case hand_over_remote() {
+// The same between two CTAs of a cluster. At cluster scope ptxas makes a fence of the release and
+// invalidates L1 at the acquire; without a scope (as CUTLASS writes it) neither.
+Case hand_over_remote(bool cluster_scope) {
   KernelText k;
   k.clusters = true;
   k.prologue = init(1);
-  const std::string arrive = "@%p13 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%x1];\n";
-  const std::string waits =
-      "and.b32 %x0, %i, 1;\n$<l>: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p14, [%s], "
-      "%x0;\n@!%p14 bra $<l>;\n";
-  const std::string turn = "setp.eq.u32 %p12, %x2, 0;\n@!%p12 bra $second;\n" + arrive +
-                           fill(waits, {{"l", "a"}}) + "bra $turned;\n$second:\n" +
-                           fill(waits, {{"l", "b"}}) + arrive + "$turned:\n";
+  const std::string arrive = fill("@%p13 mbarrier.arrive<sem>.shared::cluster.b64 _, [%x1];\n",
+                                  {{"sem", cluster_scope ? ".release.cluster" : ""}});
+  const auto waits = [&](const char* label) {
+    return fill(
+        "and.b32 %x0, %i, 1;\n$<l>: mbarrier.try_wait.parity<sem>.shared::cta.b64 %p14, [%s], %x0;\n"
+        "@!%p14 bra $<l>;\n",
+        {{"l", label}, {"sem", cluster_scope ? ".acquire.cluster" : ""}});
+  };
+  const std::string turn = "setp.eq.u32 %p12, %x2, 0;\n@!%p12 bra $second;\n" + arrive + waits("a") +
+                           "bra $turned;\n$second:\n" + waits("b") + arrive + "$turned:\n";
   k.parts = {
       {.before =
            std::string(elected) +
            "mov.u32 %x2, %cluster_ctarank; xor.b32 %x3, %x2, 1; mapa.shared::cluster.u32 %x1, %s, %x3;\n",
        .body = turn}};
-  Case c = one("mbarrier.hand_over.remote", "cluster=2", k, 1, 2);
+  Case c = one("mbarrier.hand_over.remote", cluster_scope ? "cluster scope" : "default scope", k, 1, 2);
   c.grid = {2, 1, 1};
   c.cluster = {2, 1, 1};
   c.measure = warp(0);
@@ -184,7 +188,7 @@ std::vector<Case> barrier_cases() {
       repeated("mbarrier.expect_tx", "@%p13 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%s], 0;"));
   out.push_back(waits_that_succeed());
   for (const int other : {1, 4}) out.push_back(hand_over(other));
-  out.push_back(hand_over_remote());
+  for (const bool scope : {false, true}) out.push_back(hand_over_remote(scope));
   out.push_back(failing_wait());
   out.push_back(failing_test());
   for (const int warps : {1, 2, 4, 8, 16}) out.push_back(named(warps));
@@ -197,6 +201,7 @@ std::vector<Case> barrier_cases() {
   out.push_back(fence("fence.cta", "fence.acq_rel.cta;"));
   out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;"));
   out.push_back(fence("fence.gpu", "fence.acq_rel.gpu;"));
+  out.push_back(fence("fence.sys", "fence.acq_rel.sys;"));
   out.push_back(fence("fence.proxy.async", "fence.proxy.async;"));
   out.push_back(fence("fence.proxy.async.shared", "fence.proxy.async.shared::cta;"));
   out.push_back(fence("fence.cta+st.shared", "st.shared.u32 [%s+64], %c0; fence.acq_rel.cta;"));

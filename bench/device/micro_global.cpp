@@ -95,10 +95,11 @@ Case flag(const char* store, const char* load) {
 Case repeated(const char* name, const char* step) {
   Case c = chase(name, "", {.bytes = 65536}, 4, 20);
   Part part;
-  part.before = "mul.wide.u32 %q0, %me, 4; add.u64 %q0, %q0, %data; add.u64 %q0, %q0, 4096;\n";
+  part.before = "mul.wide.u32 %q0, %me, 16; add.u64 %q0, %q0, %data; add.u64 %q0, %q0, 4096;\n";
   part.body = repeat(step, 16);
   c.text = text({.parts = {part}});
   c.parameters = "";
+  c.shared_bytes = 4096;
   c.operations = 16;
   c.data.kind = Data::Kind::random;
   return c;
@@ -133,6 +134,9 @@ std::vector<Case> global_cases() {
   out.push_back(repeated("global.fence.gpu+st", "st.global.u32 [%q0], %c0; fence.acq_rel.gpu;"));
   out.push_back(repeated("global.fence.cta+st", "st.global.u32 [%q0], %c0; fence.acq_rel.cta;"));
   out.push_back(repeated("global.fence.proxy.async+st", "st.global.u32 [%q0], %c0; fence.proxy.async;"));
+  out.push_back(repeated(
+      "global.cp.async.latency",
+      "cp.async.ca.shared.global [%s+1024], [%q0], 16; cp.async.commit_group; cp.async.wait_group 0;"));
   out.push_back(repeated("global.st.release", "st.release.gpu.global.u32 [%q0], %c0;"));
   return out;
 }

@@ -16,7 +16,6 @@ struct Op {
 };
 
 const Op ops[] = {
-    {"loop", ""},
     {"add.s32+xor", "add.s32 %x<i>, %x<i>, %c0; xor.b32 %x<i>, %x<i>, %c1;"},
     {"lop3", "lop3.b32 %x<i>, %x<i>, %c0, %c1, 0xCA;", "lop3.b32 %x<i>, %x<i>, %c2, %c3, 0xCA;"},
     {"shf", "shf.l.wrap.b32 %x<i>, %x<i>, %c0, %c1;"},
@@ -58,17 +57,43 @@ const Op ops[] = {
     {"sqrt.rn", "sqrt.rn.f32 %f<i>, %f<i>;"},
     {"rcp.rn", "rcp.rn.f32 %f<i>, %f<i>;"},
     {"div.s32", "div.s32 %x<i>, %c0, %x<i>;"},
+    {"div.s64", "div.s64 %q<i>, %k0, %q<i>;"},
+    {"rem.u32", "rem.u32 %x<i>, %c0, %x<i>;"},
+    {"div.f64", "div.rn.f64 %d<i>, %m0, %d<i>;"},
+    {"setp.f64+selp", "setp.lt.f64 %p<i>, %d<i>, %m0; selp.f64 %d<i>, %m1, %m0, %p<i>;"},
+    {"cvt.f64.s64", "mov.b64 %q<i>, %d<i>; cvt.rn.f64.s64 %d<i>, %q<i>;"},
+    {"sqrt.ftz+add", "sqrt.approx.ftz.f32 %f<i>, %f<i>; add.rn.f32 %f<i>, %f<i>, %g0;"},
+    {"mul.hi.s32", "mul.hi.s32 %x<i>, %x<i>, %c0;"},
+    {"bfe+xor", "bfe.u32 %x<i>, %x<i>, %c0, %c1; xor.b32 %x<i>, %x<i>, %c2;"},
+    {"brev+xor", "brev.b32 %x<i>, %x<i>; xor.b32 %x<i>, %x<i>, %c2;"},
+    {"movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 %x<i>, %x<i>;"},
     {"shfl.idx", "shfl.sync.idx.b32 %x<i>, %x<i>, %c0, 31, -1;"},
     {"shfl.bfly", "shfl.sync.bfly.b32 %x<i>, %x<i>, 1, 31, -1;"},
     {"vote+setp", "setp.lt.s32 %p<i>, %x<i>, %c0; vote.sync.ballot.b32 %x<i>, %p<i>, -1;"},
     {"redux.add", "redux.sync.add.s32 %x<i>, %x<i>, -1;"},
     {"redux.min", "redux.sync.min.s32 %x<i>, %x<i>, -1;"},
     {"bar.warp.sync", "bar.warp.sync -1;"},
-    {"clock", "mov.u32 %t1, %clock; xor.b32 %x<i>, %x<i>, %t1;"},
-    {"clock64", "mov.u64 %q63, %clock64; xor.b64 %q<i>, %q<i>, %q63;"},
+    {"clock", "mov.u32 %c<i>, %clock; xor.b32 %x<i>, %x<i>, %c<i>;"},
+    {"clock64", "mov.u64 %k<i>, %clock64; xor.b64 %q<i>, %q<i>, %k<i>;"},
 };
 
 constexpr int unrolled = 128;  // steps in a body
+
+// Tensor core instructions of a warp; the accumulators of chain i are %ma<i> to %md<i>.
+const char* const mma_registers =
+    ".reg .f32 %ma<8>; .reg .f32 %mb<8>; .reg .f32 %mc<8>; .reg .f32 %md<8>;"
+    ".reg .b32 %na<8>; .reg .b32 %nb<8>; .reg .b32 %nc<8>; .reg .b32 %nd<8>;";
+const Op mma_ops[] = {
+    {"mma.m16n8k16.f16",
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%ma<i>, %mb<i>, %mc<i>, %md<i>}, "
+     "{%c0, %c1, %c2, %c3}, {%c4, %c5}, {%ma<i>, %mb<i>, %mc<i>, %md<i>};"},
+    {"mma.m16n8k8.tf32",
+     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%ma<i>, %mb<i>, %mc<i>, %md<i>}, "
+     "{%c0, %c1, %c2, %c3}, {%c4, %c5}, {%ma<i>, %mb<i>, %mc<i>, %md<i>};"},
+    {"mma.m16n8k32.s8",
+     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%na<i>, %nb<i>, %nc<i>, %nd<i>}, "
+     "{%c0, %c1, %c2, %c3}, {%c4, %c5}, {%na<i>, %nb<i>, %nc<i>, %nd<i>};"},
+};
 
 std::string initial(int chain) {
   return fill(
@@ -77,13 +102,26 @@ std::string initial(int chain) {
       {{"i", std::to_string(chain)}, {"j", std::to_string(chain % 8)}, {"l", std::to_string(chain % 4)}});
 }
 
-Part part_of(const Op& op, int warps, int chains) {
+// A step of all chains, instruction by instruction, as ptxas would order them: what follows in a chain
+// comes late.
+std::string interleaved(const std::string& step, int chains) {
+  if (step.find("%t1") != std::string::npos || step.find("%h0") != std::string::npos)
+    return repeat(step, chains);
+  std::string out;
+  for (size_t at = 0; at < step.size();) {
+    const size_t end = step.find(';', at) + 1;
+    out += repeat(step.substr(at, end - at), chains);
+    at = end;
+  }
+  return out;
+}
+
+Part part_of(const Op& op, int warps, int chains, int steps = unrolled) {
   Part part;
   part.warps = warps;
   for (int i = 0; i < chains; ++i) part.before += initial(i);
-  const bool empty = op.step[0] == 0;
-  for (int step = 0; step < (empty ? 0 : unrolled / chains); ++step)
-    part.body += repeat(op.other != nullptr && step % 2 == 1 ? op.other : op.step, chains);
+  for (int step = 0; step < steps / chains; ++step)
+    part.body += interleaved(op.other != nullptr && step % 2 == 1 ? op.other : op.step, chains);
   for (int i = 0; i < chains; ++i) {
     const std::string n = std::to_string(i);
     part.after += fill("mov.b32 %x<j>, %f<i>; mov.b64 {%x<k>, %x<l>}, %q<i>; cvt.rzi.s32.f64 %x<m>, %d<i>;\n",
@@ -104,17 +142,62 @@ Case pipe_case(const Op& op, int warps, int chains) {
   c.unit = "cycles/step/SM";
   c.text = text({.parts = {part_of(op, warps, chains)}});
   c.block = {uint32_t(32 * warps), 1, 1};
-  c.operations = op.step[0] == 0 ? 1 : double(unrolled / chains) * chains * warps;
+  c.operations = double(unrolled) * warps;
+  return c;
+}
+
+// A loop of one step: what going round costs.
+Case short_loop() {
+  const Op op{"loop", "lop3.b32 %x<i>, %x<i>, %c0, %c1, 0xCA;"};
+  Case c = pipe_case(op, 1, 1);
+  c.text = text({.parts = {part_of(op, 1, 1, 1)}});
+  c.shorter = 64;
+  c.longer = 320;
+  c.operations = 1;
+  c.unit = "cycles/iteration";
+  return c;
+}
+
+// Straight code, run once and again: what instructions cost that the instruction cache does not hold.
+Case straight(bool again) {
+  const Op op{"straight", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"};
+  Case c = pipe_case(op, 1, 8);
+  c.text = text({.parts = {part_of(op, 1, 8, 2048)}});
+  c.parameters = again ? "again" : "once";
+  c.shorter = again ? 1 : 0;
+  c.longer = again ? 3 : 1;
+  c.operations = 2048;
+  return c;
+}
+
+Case mma_case(const Op& op, int warps, int chains) {
+  Case c = pipe_case(op, warps, chains);
+  KernelText k{.declarations = mma_registers, .parts = {part_of(op, warps, chains)}};
+  Part& part = k.parts.front();
+  for (int i = 0; i < chains; ++i) {
+    const std::string n = std::to_string(i);
+    part.before += fill(
+        "mov.f32 %ma<i>, %g0; mov.f32 %mb<i>, %g1; mov.f32 %mc<i>, %g2; mov.f32 %md<i>, %g3; mov.b32 "
+        "%na<i>, 0; mov.b32 %nb<i>, 0; mov.b32 %nc<i>, 0; mov.b32 %nd<i>, 0;\n",
+        {{"i", n}});
+    part.after += fill("mov.b32 %x<j>, %ma<i>; xor.b32 %x<j>, %x<j>, %na<i>;\n",
+                       {{"i", n}, {"j", std::to_string(96 + i)}});
+    part.use.push_back("%x" + std::to_string(96 + i));
+  }
+  c.text = text(k);
   return c;
 }
 
 }  // namespace
 
 std::vector<Case> pipe_cases() {
-  std::vector<Case> out;
+  std::vector<Case> out{short_loop(), straight(false), straight(true)};
   for (const Op& op : ops)
     for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 8}, {4, 8}, {8, 8}, {16, 4}})
       out.push_back(pipe_case(op, warps, chains));
+  for (const Op& op : mma_ops)
+    for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 4}, {4, 4}, {8, 4}})
+      out.push_back(mma_case(op, warps, chains));
   return out;
 }
 

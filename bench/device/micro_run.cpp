@@ -104,6 +104,10 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
     std::ofstream(samples_ + "/" + c.id() + ".u32", std::ios::binary)
         .write(reinterpret_cast<const char*>(out.data()) + out.size() - c.sample_count * 4,
                c.sample_count * 4);
+  if (!samples_.empty() && c.name.starts_with("launch."))
+    std::ofstream(samples_ + "/" + c.id() + ".stamps", std::ios::binary)
+        .write(reinterpret_cast<const char*>(out.data()) + stamps_offset,
+               std::streamsize(warps_of(c) * sizeof(Stamp)));
   return measured(c, out);
 }
 
@@ -176,7 +180,7 @@ MachineRun once(const Case& c, const isa::Module& module, const isa::ArchSpec& a
     set(3, isa::encode(map).bytes.data(), isa::tensor_map_bytes);
   }
   MachineRun run{machine.run(launch, options)};
-  if (run.result.clean()) run.value = measured(c, out);
+  if (run.result.clean()) run.value = c.elapsed ? double(run.result.clock.cycles) : measured(c, out);
   return run;
 }
 

@@ -9,7 +9,7 @@ const char* const head = R"(.version 8.7
 .target sm_90a
 .address_size 64
 .extern .shared .align 1024 .b8 window[];
-.visible .entry micro(.param .u64 p_out, .param .u32 p_n, .param .u64 p_data, .param .align 64 .b8 p_map[128]) {
+.visible .entry micro(.param .u64 p_out, .param .u32 p_n, .param .u64 p_data, .param .align 64 .b8 p_map[128]) <directives> {
 .reg .b32 %x<128>; .reg .b32 %c<8>; .reg .f32 %f<260>; .reg .f32 %g<8>; .reg .b64 %q<64>; .reg .b64 %k<8>;
 .reg .b16 %h<32>; .reg .f64 %d<16>; .reg .f64 %m<2>; .reg .pred %p<16>; .reg .b64 %e<2>;
 .reg .b32 %n, %s, %me, %lane, %warp, %cta, %i, %sink, %t<8>; .reg .b64 %out, %data, %map, %samples, %u<12>; .reg .pred %z<4>;
@@ -63,22 +63,43 @@ st.global.v2.u64 [%u8+288], {%u4, %u5}; st.global.v2.u64 [%u8+304], {%e0, %e1};
 $stamped<r>:
 )";
 
+const char* const counted_loop = R"(setp.eq.u32 %z2, %n, 0;
+@%z2 bra $done<r>;
+$again<r>:
+<body>
+add.u32 %i, %i, 1;
+setp.lt.u32 %z2, %i, %n;
+@%z2 bra $again<r>;
+$done<r>:
+)";
+
+const char* const background_loop = R"($again<r>:
+<body>
+add.u32 %i, %i, 1;
+ld.volatile.shared.u32 %t2, [%s+<flag>];
+setp.eq.u32 %z2, %t2, 0;
+@%z2 bra $again<r>;
+cvt.u64.u32 %e0, %i;
+)";
+
 std::string timed_loop(const Part& part, const std::string& r) {
   std::string out = "mov.u32 %i, 0;\n";
   if (part.timed) out += "mov.u64 %u4, %globaltimer;\nmov.u64 %u2, %clock64;\n";
   if (!part.body.empty())
-    out += "setp.eq.u32 %z2, %n, 0;\n@%z2 bra $done" + r + ";\n$again" + r + ":\n" + part.body +
-           "\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %z2, %i, %n;\n@%z2 bra $again" + r + ";\n$done" + r + ":\n";
+    out += fill(part.background ? background_loop : counted_loop,
+                {{"r", r}, {"body", part.body}, {"flag", std::to_string(stop_flag)}});
   out += part.drain + "\n";
   if (part.timed) out += "mov.u64 %u3, %clock64;\nmov.u64 %u5, %globaltimer;\n";
   return out;
 }
 
-std::string text(const Part& part, int index) {
+std::string text(const Part& part, int index, bool stops) {
   const std::string r = std::to_string(index);
   std::string out = fmt::format("setp.lt.u32 %z0, %warp, {};\n@%z0 bra $skip{};\n", part.first_warp, r);
   out += fmt::format("setp.ge.u32 %z0, %warp, {};\n@%z0 bra $skip{};\n", part.first_warp + part.warps, r);
-  out += part.before + "\n" + timed_loop(part, r) + part.after + "\nmov.u32 %sink, 0;\n";
+  out += part.before + "\n" + timed_loop(part, r);
+  if (stops) out += fmt::format("mov.u32 %t2, 1; st.volatile.shared.u32 [%s+{}], %t2;\n", stop_flag);
+  out += part.after + "\nmov.u32 %sink, 0;\n";
   for (const std::string& reg : part.use) out += "xor.b32 %sink, %sink, " + reg + ";\n";
   if (part.timed) out += fill(stamp, {{"r", r}});
   return out + "$skip" + r + ":\n";
@@ -102,10 +123,16 @@ std::string repeat(const std::string& text, int count) {
 }
 
 std::string text(const KernelText& kernel) {
-  std::string out = head + kernel.declarations + "\n" + constants() + kernel.prologue + "\nbar.sync 0;\n";
+  bool background = false;
+  for (const Part& part : kernel.parts) background |= part.background;
+  std::string out =
+      fill(head, {{"directives", kernel.directives}}) + kernel.declarations + "\n" + constants();
+  out += kernel.prologue + "\nbar.sync 0;\n";
+  if (background)
+    out += fmt::format("mov.u32 %t2, 0; st.volatile.shared.u32 [%s+{}], %t2;\nbar.sync 0;\n", stop_flag);
   if (kernel.clusters) out += cluster_meet;
   if (kernel.chip_wide) out += meet;
-  for (size_t i = 0; i < kernel.parts.size(); ++i) out += text(kernel.parts[i], int(i));
+  for (size_t i = 0; i < kernel.parts.size(); ++i) out += text(kernel.parts[i], int(i), background && i == 0);
   if (kernel.clusters) out += cluster_meet;
   return out + "ret;\n}\n";
 }

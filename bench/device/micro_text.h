@@ -24,9 +24,12 @@ struct Part {
   std::string after;             // not timed
   std::vector<std::string> use;  // 32-bit registers whose values must not be optimised away
   bool timed = true;
+  // In the background of part 0: not `n` times, but until a warp of part 0 has ended; %e0 counts.
+  bool background = false;
 };
 
 struct KernelText {
+  std::string directives;    // of the entry
   std::string declarations;  // registers of its own
   std::string prologue;      // all warps, before the barrier after which they start together
   std::vector<Part> parts;
@@ -38,6 +41,10 @@ struct KernelText {
 // %i (b32); %e0, %e1 (b64, extras of the stamp); %x, %c (b32), %f, %g (f32), %q, %k (b64), %h (b16), %d, %m
 // (f64), %p (pred). %c, %g, %k and %m hold random values.
 std::string text(const KernelText& kernel);
+
+// In a kernel with parts in the background, which they look at after each iteration: it stands in shared
+// memory.
+inline constexpr int stop_flag = 768;
 
 // What each timed warp writes, at `stamps_offset` + stamp_bytes * (warp of the grid).
 struct Stamp {

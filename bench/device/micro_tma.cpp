@@ -20,9 +20,12 @@ struct Copy {
   Source source = Source::own;
   int in_flight = 1;
   int ctas = 1;
-  int multicast = 1;  // CTAs of a cluster that share each copy, a slice each
+  int multicast = 1;           // CTAs of a cluster that share each copy, a slice each
+  bool promoted = true;        // tensor: L2 promotion to 256 bytes
+  bool one_issuer = false;     // multicast: rank 0 copies all slices
+  bool cluster_scope = false;  // multicast: "empty" arrivals as releases at cluster scope, which ptxas fences
 
-  int slice() const { return bytes / multicast; }
+  int slice() const { return one_issuer ? bytes : bytes / multicast; }
   int rows() const { return slice() / 128; }
 };
 
@@ -34,6 +37,9 @@ std::string describe(const Copy& c) {
                                 c.tensor ? fmt::format("tile swizzle={}", c.swizzle) : "bulk", c.bytes,
                                 name(c.source), c.in_flight, c.ctas);
   if (c.multicast > 1) out += fmt::format(" multicast={}", c.multicast);
+  if (!c.promoted) out += " not promoted";
+  if (c.one_issuer) out += " one issuer";
+  if (c.cluster_scope) out += " cluster scope";
   return out;
 }
 
@@ -45,6 +51,7 @@ isa::TensorMap map_of(const Copy& c, uint64_t data_bytes) {
   m.strides = {row_pitch};
   m.box = {64, uint32_t(std::min(c.rows(), 256))};
   m.swizzle = c.swizzle == 128 ? isa::Swizzle::b128 : isa::Swizzle::none;
+  m.l2_promotion = c.promoted ? isa::L2Promotion::b256 : isa::L2Promotion::none;
   return m;
 }
 
@@ -156,15 +163,16 @@ std::vector<Part> multicast_ring(const Copy& c) {
   producer.timed = false;
   producer.before = start;
   producer.body = slot_of(c, "%i") + "xor.b32 %x17, %x17, 1;\n" + wait("empty", "%x13+512", "%x17") +
-                  choose_tile(c, "%i") + arm(c) + issue(c);
+                  choose_tile(c, "%i") + arm(c);
+  if (c.one_issuer) producer.body += "setp.eq.and.u32 %p13, %x20, 0, %p13;\n";
+  producer.body += issue(c) + "setp.eq.u32 %p13, %lane, 0;\n";
   consumer.first_warp = 1;
   consumer.before = start;
   consumer.body = slot_of(c, "%i") + wait("full", "%x13", "%x17") + "add.u32 %x21, %x13, 512;\n";
   for (int r = 0; r < c.multicast; ++r)
     consumer.body += fmt::format(
-        "mapa.shared::cluster.u32 %x22, %x21, {};\n@%p13 mbarrier.arrive.release.cluster.shared::cluster.b64 "
-        "_, [%x22];\n",
-        r);
+        "mapa.shared::cluster.u32 %x22, %x21, {};\n@%p13 mbarrier.arrive{}.shared::cluster.b64 _, [%x22];\n",
+        r, c.cluster_scope ? ".release.cluster" : "");
   return {producer, consumer};
 }
 
@@ -270,6 +278,8 @@ void add_latencies(std::vector<Case>& out) {
       for (const Source source : {Source::own, Source::fresh})
         out.push_back(loads("tma.latency", {.tensor = tensor, .bytes = bytes, .source = source}, 32, 128));
   out.push_back(loads("tma.latency", {.bytes = 16384, .swizzle = 0}, 32, 128));
+  for (const Source source : {Source::own, Source::fresh})
+    out.push_back(loads("tma.latency", {.bytes = 16384, .source = source, .promoted = false}, 32, 128));
 }
 
 void add_throughputs(std::vector<Case>& out) {
@@ -282,6 +292,10 @@ void add_throughputs(std::vector<Case>& out) {
   out.push_back(loads("tma.throughput", {.bytes = 128, .in_flight = 16}, 64, 256));
   out.push_back(loads("tma.throughput", {.tensor = false, .bytes = 16384, .in_flight = 8}, 64, 256));
   out.push_back(loads("tma.throughput", {.bytes = 16384, .swizzle = 0, .in_flight = 8}, 64, 256));
+  out.push_back(loads("tma.throughput", {.bytes = 16384, .in_flight = 8, .promoted = false}, 64, 256));
+  out.push_back(loads(
+      "tma.throughput",
+      {.bytes = 16384, .source = Source::fresh, .in_flight = 8, .ctas = 132, .promoted = false}, 32, 160));
   for (const Source source : {Source::own, Source::same, Source::fresh})
     for (const auto& [bytes, in_flight] :
          {std::pair{16384, 2}, {16384, 4}, {16384, 8}, {8192, 8}, {32768, 4}})
@@ -290,6 +304,18 @@ void add_throughputs(std::vector<Case>& out) {
 }
 
 void add_multicasts(std::vector<Case>& out) {
+  const Copy pair{.bytes = 16384, .in_flight = 8, .ctas = 2, .multicast = 2};
+  const auto variant = [&](auto&& change) {
+    Copy c = pair;
+    change(c);
+    out.push_back(loads("tma.throughput", c, 64, 256));
+  };
+  variant([](Copy& c) { c.promoted = false; });
+  variant([](Copy& c) { c.one_issuer = true; });
+  variant([](Copy& c) { c.tensor = false; });
+  variant([](Copy& c) { c.swizzle = 0; });
+  variant([](Copy& c) { c.bytes = 4096; });
+  variant([](Copy& c) { c.bytes = 32768, c.in_flight = 4; });
   for (const int size : {2, 4}) {
     out.push_back(
         loads("tma.latency", {.bytes = 16384, .in_flight = 1, .ctas = size, .multicast = size}, 32, 128));
@@ -300,7 +326,7 @@ void add_multicasts(std::vector<Case>& out) {
                           {.bytes = 16384,
                            .source = source,
                            .in_flight = 8,
-                           .ctas = size == 2 ? 132 : 128,
+                           .ctas = size == 2 ? 132 : 112,
                            .multicast = size},
                           32, 160));
   }

@@ -2,24 +2,14 @@
 // layout.
 #include <fmt/format.h>
 
+#include "bench/device/micro_wgmma.h"
+
 #include "bench/device/micro.h"
 
 namespace palladion::bench {
 namespace {
 
-struct Shape {
-  int n = 128;
-  std::string types = "f32.f16.f16";  // D, A, B
-  int k = 16;
-  bool a_in_registers = false;
-  bool b_transposed = false;  // MN-major
-  int swizzle = 128;          // bytes; 0: none
-
-  bool half_accumulators() const { return types[0] == 'f' && types[1] == '1'; }
-  bool integers() const { return types[0] == 's'; }
-  int d_registers() const { return half_accumulators() ? n / 4 : n / 2; }
-  bool transposable() const { return k == 16; }
-};
+using Shape = WgmmaShape;
 
 // A matrix descriptor without its address: PTX, "Matrix Descriptor Format".
 uint64_t layout_bits(const Shape& s, bool transposed) {
@@ -32,8 +22,7 @@ uint64_t layout_bits(const Shape& s, bool transposed) {
 std::string accumulators(const Shape& s) {
   std::string out = "{";
   for (int i = 0; i < s.d_registers(); ++i)
-    out +=
-        fmt::format("{}%{}{}", i == 0 ? "" : ",", s.types[0] == 'f' && !s.half_accumulators() ? "f" : "y", i);
+    out += fmt::format("{}%{}{}", i == 0 ? "" : ",", s.float_accumulators() ? "f" : "y", i);
   return out + "}";
 }
 
@@ -47,7 +36,7 @@ std::string wgmma(const Shape& s, int step) {
   out += fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{} {}, {}, {}, 1", s.n, s.k, s.types,
                      accumulators(s), s.a_in_registers ? "{%x0,%x1,%x2,%x3}" : a, b);
   if (!s.integers()) out += ", 1, 1";
-  if (s.transposable()) out += fmt::format("{}, {}", s.a_in_registers ? "" : ", 0", s.b_transposed ? 1 : 0);
+  if (s.k == 16) out += fmt::format("{}, {}", s.a_in_registers ? "" : ", 0", s.b_transposed ? 1 : 0);
   return out + ";\n";
 }
 
@@ -69,24 +58,18 @@ std::string before(const Shape& s) {
       layout_bits(s, false), layout_bits(s, s.b_transposed));
   for (int i = 0; i < 4; ++i) out += fmt::format("and.b32 %x{0}, %c{0}, 0x3b3b3b3b;\n", i);
   for (int i = 0; i < s.d_registers(); ++i)
-    out += s.types[0] == 'f' && !s.half_accumulators() ? fmt::format("mov.f32 %f{}, 0f00000000;\n", i)
-                                                       : fmt::format("mov.b32 %y{}, 0;\n", i);
+    out += s.float_accumulators() ? fmt::format("mov.f32 %f{}, 0f00000000;\n", i)
+                                  : fmt::format("mov.b32 %y{}, 0;\n", i);
   return out;
 }
 
 std::string after(const Shape& s) {
   std::string out = "wgmma.wait_group.sync.aligned 0;\nmov.b32 %x8, 0;\n";
-  const bool floats = s.types[0] == 'f' && !s.half_accumulators();
+  const bool floats = s.float_accumulators();
   for (int i = 0; i < s.d_registers(); ++i)
     out += fill(floats ? "mov.b32 %x9, %f<i>; xor.b32 %x8, %x8, %x9;\n" : "xor.b32 %x8, %x8, %y<i>;\n",
                 {{"i", std::to_string(i)}});
   return out;
-}
-
-std::string chain(const Shape& s, int count) {
-  std::string out = "wgmma.fence.sync.aligned;\n";
-  for (int i = 0; i < count; ++i) out += wgmma(s, i);
-  return out + "wgmma.commit_group.sync.aligned;\n";
 }
 
 std::string describe(const Shape& s) {
@@ -99,15 +82,7 @@ Case frame(const Shape& s, const char* name, std::string body, int warpgroups) {
   c.name = name;
   c.parameters = describe(s);
   c.unit = "cycles/instruction";
-  KernelText k;
-  k.declarations = ".reg .b32 %y<132>;";
-  k.prologue = fill_shared;
-  k.parts = {{.warps = 4 * warpgroups,
-              .before = before(s),
-              .body = std::move(body),
-              .after = after(s),
-              .use = {"%x8"}}};
-  c.text = text(k);
+  c.text = text(wgmma_kernel(s, std::move(body), warpgroups));
   c.block = {uint32_t(128 * warpgroups), 1, 1};
   c.shared_bytes = 96 << 10;
   c.data.bytes = 8192;
@@ -118,14 +93,15 @@ Case frame(const Shape& s, const char* name, std::string body, int warpgroups) {
 
 Case interval(const Shape& s, int warpgroups = 1) {
   const int count = 16;
-  Case c = frame(s, "wgmma.interval", chain(s, count) + "wgmma.wait_group.sync.aligned 1;\n", warpgroups);
+  Case c =
+      frame(s, "wgmma.interval", wgmma_chain(s, count) + "wgmma.wait_group.sync.aligned 1;\n", warpgroups);
   if (warpgroups > 1) c.parameters += fmt::format(" warpgroups={}", warpgroups);
   c.operations = count * warpgroups;
   return c;
 }
 
 Case latency(const Shape& s, int count) {
-  Case c = frame(s, "wgmma.latency", chain(s, count) + "wgmma.wait_group.sync.aligned 0;\n", 1);
+  Case c = frame(s, "wgmma.latency", wgmma_chain(s, count) + "wgmma.wait_group.sync.aligned 0;\n", 1);
   c.parameters += fmt::format(" chain={}", count);
   c.unit = "cycles/group";
   return c;
@@ -135,7 +111,7 @@ Case latency(const Shape& s, int count) {
 Case issue(const Shape& s, int count) {
   const std::string body =
       "wgmma.fence.sync.aligned;\nmov.u64 %q10, %clock64;\n" +
-      chain(s, count).substr(std::string("wgmma.fence.sync.aligned;\n").size()) +
+      wgmma_chain(s, count).substr(std::string("wgmma.fence.sync.aligned;\n").size()) +
       "mov.u64 %q11, %clock64; sub.u64 %e0, %q11, %q10;\nwgmma.wait_group.sync.aligned 0;\n";
   Case c = frame(s, "wgmma.issue", body, 1);
   c.parameters += fmt::format(" chain={}", count);
@@ -154,6 +130,24 @@ Case fences(const char* name, const char* body) {
 }
 
 }  // namespace
+
+std::string wgmma_chain(const Shape& s, int count) {
+  std::string out = "wgmma.fence.sync.aligned;\n";
+  for (int i = 0; i < count; ++i) out += wgmma(s, i);
+  return out + "wgmma.commit_group.sync.aligned;\n";
+}
+
+KernelText wgmma_kernel(const Shape& s, std::string body, int warpgroups) {
+  KernelText k;
+  k.declarations = ".reg .b32 %y<132>;";
+  k.prologue = fill_shared;
+  k.parts = {{.warps = 4 * warpgroups,
+              .before = before(s),
+              .body = std::move(body),
+              .after = after(s),
+              .use = {"%x8"}}};
+  return k;
+}
 
 std::vector<Case> wgmma_cases() {
   std::vector<Case> out;
