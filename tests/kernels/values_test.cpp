@@ -38,6 +38,25 @@ TEST_P(ValuesTest, LeavesTheSameEvents) {
   }
 }
 
+class ValuesClockTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ValuesClockTest, TakesTheSameCycles) {
+  const KernelSpec* spec = find_kernel(GetParam().kernel);
+  ASSERT_NE(spec, nullptr);
+  const Choice choice = choose(*spec, GetParam().sizes, GetParam().settings);
+  const plgpu::Kernel kernel = spec->build(choice);
+  const sim::RunResult with =
+      record(kernel, spec->make_inputs(choice, 3), "hardware", sim::Values::full, nullptr).result;
+  const sim::RunResult without =
+      record(kernel, blank_inputs(kernel), "hardware", sim::Values::none, nullptr).result;
+  ASSERT_TRUE(with.clean() && without.clean()) << text_of(with) << text_of(without);
+  EXPECT_GT(with.clock.cycles, 0U);
+  EXPECT_EQ(with.clock.cycles, without.clock.cycles);
+  EXPECT_EQ(with.clock.counters.instructions, without.clock.counters.instructions);
+  EXPECT_EQ(with.clock.counters.l2_read_sectors, without.clock.counters.l2_read_sectors);
+  EXPECT_EQ(with.clock.counters.smem_bank_conflicts, without.clock.counters.smem_bank_conflicts);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kernels, ValuesTest,
     testing::Values(
@@ -59,6 +78,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"matmul_split_k", {{"m", "128"}, {"n", "128"}, {"k", "512"}}, {}},
         Case{"matmul_ws", {{"m", "512"}, {"n", "512"}, {"k", "256"}}, {}},
         Case{"matmul_ws", {{"m", "512"}, {"n", "512"}, {"k", "256"}}, {{"cluster", "m"}}}),
+    name_of_param);
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, ValuesClockTest,
+    testing::Values(Case{"transpose", {{"m", "96"}, {"n", "160"}}, {{"variant", "plain"}}},
+                    Case{"softmax", {{"m", "64"}, {"n", "512"}}, {}},
+                    Case{"cluster_exchange", {{"clusters", "3"}, {"n", "256"}}, {}},
+                    Case{"matmul_split_k", {{"m", "128"}, {"n", "128"}, {"k", "512"}}, {}},
+                    Case{"matmul_ws", {{"m", "512"}, {"n", "512"}, {"k", "256"}}, {{"cluster", "m"}}}),
     name_of_param);
 
 // All kernels at their default shapes: one that cannot run without values says so. Short ones are compared
