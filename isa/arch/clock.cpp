@@ -17,6 +17,8 @@ constexpr ClockField fields[] = {
     {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
     {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
     {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
+    {"launch.warp", "cycles", &ClockParameters::launch_warp},
+    {"launch.cluster_sms", "SMs", &ClockParameters::launch_cluster_sms},
     {"launch.cluster", "cycles", &ClockParameters::launch_cluster},
     {"register.increase", "cycles", &ClockParameters::register_increase},
     {"issue.first_instruction", "cycles", &ClockParameters::issue_first_instruction},

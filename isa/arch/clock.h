@@ -32,6 +32,8 @@ struct ClockParameters {
   double launch_overhead;          // cycles that sm__cycles_elapsed.max counts around an empty CTA
   double launch_cta_interval;      // between the starts of two CTAs, wherever they go
   double launch_cta_replace;       // from a CTA's last exit to its successor's first instruction
+  double launch_warp;              // more for each of its warps
+  double launch_cluster_sms;       // SMs that take clusters of more than two CTAs
   double launch_cluster;           // more, for a cluster of two CTAs or larger
   double register_increase;        // setmaxnreg.inc, once the registers are free
   double issue_first_instruction;  // cold instruction cache: cycles a SASS instruction costs when it is first
@@ -73,8 +75,8 @@ struct ClockParameters {
   double tma_row_interval;     // cycles a row (inner dimension) of a box takes at least
   double tma_descriptor_miss;  // the first use of a tensor map on an SM
   double tma_multicast;        // cycles more for a multicast copy
-  double tma_store_latency;    // from issue until its sources are read (1 KiB)
-  double tma_store_done;       // and until its writes are done
+  double tma_store_latency;    // of a store, beyond its bytes: until its sources are read
+  double tma_store_done;       // from then until its writes are done
   double bulk_latency;         // of cp.async.bulk without a tensor map, less l2_latency
 
   // --- tensor core ---

@@ -80,7 +80,11 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
-  for (const uint32_t first : group_starts(arch, shape.ctas_per_cluster))
+  std::vector<uint32_t> starts = group_starts(arch, shape.ctas_per_cluster);
+  if (shape.ctas_per_cluster > 2)  // some SMs of a GPC take no larger clusters
+    starts.resize(
+        std::min(starts.size(), static_cast<size_t>(parameters.launch_cluster_sms) / shape.ctas_per_cluster));
+  for (const uint32_t first : starts)
     groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
@@ -196,7 +200,8 @@ void Grid::retire() {
     e.group->remove(*e.end.cluster);
     std::erase_if(resident_, [&](const auto& c) { return c.get() == e.end.cluster; });
     if (next_ < shape_.clusters && !faulted_)
-      place(*e.group, e.end.time + static_cast<uint64_t>(p_.launch_cta_replace));
+      place(*e.group, e.end.time + static_cast<uint64_t>(p_.launch_cta_replace +
+                                                         p_.launch_warp * context_.launch.warps_per_cta()));
   }
   if (!all.empty() && options_.progress) options_.progress(finished_, shape_.clusters);
 }
@@ -260,8 +265,8 @@ void Grid::run() {
       options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
   WorkerPool pool(static_cast<unsigned>(std::min<size_t>(threads, groups_.size())));
   // No answer of L2 comes back sooner: what SMs ask within a quantum is answered at its end.
-  const auto quantum = static_cast<uint64_t>(
-      std::max(32.0, std::min({p_.l2_latency - p_.l2_spread, p_.l2_atomic_latency, p_.launch_cta_replace})));
+  const auto quantum =
+      static_cast<uint64_t>(std::max(32.0, std::min(p_.l2_latency - p_.l2_spread, p_.l2_atomic_latency)));
   first_wave();
   uint64_t last = 0;
   std::vector<SmGroup*> active;

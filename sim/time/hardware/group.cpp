@@ -8,6 +8,8 @@ namespace {
 
 // Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
 constexpr uint32_t longest_turn = 512;
+// ptxas unrolls innermost loops so often: values of as many iterations are on their way at once.
+constexpr uint32_t unrolled = 4;
 
 bool runnable(const Wait& wait) { return wait.kind == Wait::Kind::none || wait.kind == Wait::Kind::poll; }
 
@@ -75,6 +77,11 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.ready.assign(prices_.register_count(), 0);
       w.source.assign(prices_.register_count(), Stall::wait);
       w.pipe.assign(prices_.register_count(), Resource::issue);
+      w.answer.assign(prices_.register_count(), 0);
+      w.offset.assign(prices_.register_count(), 0);
+      w.unanswered = w.drain = false;
+      w.horizon = time;
+      w.iterations = 0;
       push(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
@@ -134,15 +141,23 @@ Exec SmGroup::exec(Warp& w) const {
 bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
   const Price& p = prices_[pc];
   if (!p.free) return false;
-  uint64_t ready = 0;
-  Stall source = Stall::wait;
-  Resource pipe = Resource::issue;
-  for (const uint32_t r : prices_.reads(p))
-    if (w.ready[r] > ready) ready = w.ready[r], source = w.source[r], pipe = w.pipe[r];
-  for (const uint32_t r : prices_.writes(p)) w.ready[r] = ready, w.source[r] = source, w.pipe[r] = pipe;
+  defer(w, p, 0, 0);
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
   run_warp(x, 1);
+  return true;
+}
+
+// False when the warp must stand still until L2 has answered.
+bool SmGroup::drained(Warp& w, uint32_t index) {
+  if (!w.drain) return true;
+  if (w.unanswered) {
+    w.state = Warp::State::memory;
+    parked_.push_back(index);
+    return false;
+  }
+  w.drain = false;
+  w.next = std::max(w.next, w.horizon);
   return true;
 }
 
@@ -171,9 +186,11 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     const uint32_t pc = groups[static_cast<size_t>(g)].pc;
     w.cluster->now = now;
     if (pass_free(w, pc, g)) continue;
-    uint64_t at = std::max(now, w.next);
     const Price& p = prices_[pc];
-    for (const uint32_t r : prices_.reads(p)) {
+    w.drain |= p.drains;
+    if (!drained(w, index)) return;
+    uint64_t at = std::max(now, w.next);
+    for (const uint32_t r : p.defers ? std::span<const uint32_t>{} : prices_.reads(p)) {
       const uint64_t ready = w.ready[r] == never ? never : w.ready[r] + hand_over(w.pipe[r], p.pipe);
       if (ready <= at) continue;
       at = ready;
@@ -294,6 +311,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc) {
     w.next += static_cast<uint64_t>(p_.branch_taken);
     w.why = Stall::branch_resolving;
+    if (group->pc < pc && ++w.iterations % unrolled == 0) w.drain = true;
   }
   if (blocked) {
     w.why = stall_of(group->wait.kind);
@@ -319,12 +337,57 @@ void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
   for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe;
+  if (p.writes != 0) w.horizon = std::max(w.horizon, time);
+}
+
+void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset) {
+  for (const uint32_t r : prices_.writes(p)) {
+    w.ready[r] = never;
+    w.answer[r] = answer;
+    w.offset[r] = offset;
+    w.source[r] = p.result;
+    w.pipe[r] = p.pipe;
+  }
+  w.unanswered = true;
+}
+
+// The instruction has had its turn; its result follows its operands, whenever they come.
+void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
+  uint64_t ready = now;
+  uint32_t answer = 0, offset = 0;
+  bool unanswered = false;
+  Stall source = p.result;
+  Resource pipe = p.pipe;
+  for (const uint32_t r : prices_.reads(p)) {
+    const auto over = static_cast<uint32_t>(p.free ? 0 : hand_over(w.pipe[r], p.pipe));
+    if (w.ready[r] == never) {
+      if (!unanswered || w.answer[r] > answer)
+        answer = w.answer[r], offset = w.offset[r] + over;
+      else if (w.answer[r] == answer)
+        offset = std::max(offset, w.offset[r] + over);
+      unanswered = true;
+      source = w.source[r];
+    } else if (w.ready[r] + over > ready) {
+      ready = w.ready[r] + over;
+      if (!unanswered) source = w.source[r];
+    }
+    if (p.free) pipe = w.pipe[r];
+  }
+  if (unanswered)
+    set_unanswered(w, p, answer, offset + latency);
+  else
+    set_ready(w, p, ready + latency);
+  if (ready <= now && !unanswered && !p.free) source = p.result;
+  for (const uint32_t r : prices_.writes(p)) w.source[r] = source, w.pipe[r] = pipe;
 }
 
 // What the instruction has set going.
 void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
                     uint64_t first_id) {
-  set_ready(w, p, resumed ? now + 1 : now + p.latency);
+  if (p.defers)
+    defer(w, p, now, p.latency);
+  else
+    set_ready(w, p, resumed ? now + 1 : now + p.latency);
   switch (p.path) {
     case Path::shared_load:
     case Path::shared_store:

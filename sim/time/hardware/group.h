@@ -80,6 +80,13 @@ class SmGroup {
     std::vector<uint64_t> ready;  // by register number: cycle of its value
     std::vector<Stall> source;    // what gives it
     std::vector<Resource> pipe;   // that computes it
+    // Of values that depend on a request which L2 has not answered (`ready` is `never`): which, and how
+    // many cycles after its answer they are there.
+    std::vector<uint32_t> answer, offset;
+    bool unanswered = false;
+    bool drain = false;       // nothing issues before `horizon`
+    uint64_t horizon = 0;     // the last value so far is there
+    uint32_t iterations = 0;  // taken branches backwards
   };
   struct Event {
     enum class Kind : uint8_t { warp, slot, read, land };
@@ -95,12 +102,11 @@ class SmGroup {
   };
   // A load, a copy, an atomic that waits for a request.
   static constexpr uint32_t no_request = ~0U;
-  // A load (`warp`, `price`) or a copy (`cluster`, `id`) that waits for a request.
+  // A load (`warp`) or a copy (`cluster`, `id`) that waits for a request.
   struct Pending {
     uint32_t request = no_request;
     uint32_t also = no_request;  // an earlier request that brings some of its lines
     uint32_t warp = 0;
-    const Price* price = nullptr;
     ClusterState* cluster = nullptr;
     uint64_t id = 0;
     double extra = 0;  // cycles from the request's end until a copy lands
@@ -113,6 +119,9 @@ class SmGroup {
   };
   struct Write {
     uint32_t request = 0, sm = 0;
+    uint64_t id = 0;  // of a copy, which lands no sooner than at `not_before`
+    ClusterState* cluster = nullptr;
+    uint64_t not_before = 0;
   };
   struct Arrival {
     ClusterState* cluster = nullptr;
@@ -141,11 +150,16 @@ class SmGroup {
   uint64_t fetch(Warp& w, uint32_t pc, const Price& p);
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
   void set_ready(Warp& w, const Price& p, uint64_t time);
+  void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
+  void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
+  bool drained(Warp& w, uint32_t index);
   static void book(Sm& sm, Resource r, double cycles) { sm.busy[static_cast<size_t>(r)] += cycles; }
   Exec exec(Warp& w) const;
   void retire(ClusterState& cluster, uint64_t now);
 
   // group_memory.cpp
+  static double left_by_tensor_core(const Sm& unit, double time);
+  void resolve(Warp& w);
   void access_shared(Warp& w, const Price& p, uint64_t now);
   void access_cluster(Warp& w, const Price& p, uint64_t now);
   void access_global(Warp& w, uint32_t index, const Price& p, uint64_t now);
@@ -155,6 +169,10 @@ class SmGroup {
   // group_async.cpp
   void issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id);
   void start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
+  double occupy_tma(Warp& w, double& free, uint64_t id, const Traffic& t, double bytes_per_cycle,
+                    double& start);
+  void start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
+  void start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_wgmma(Warp& w, uint64_t now);
   void add_lines(const std::vector<Piece>& pieces);
   void landed(ClusterState& cluster, uint64_t id, uint64_t now);
@@ -170,7 +188,8 @@ class SmGroup {
   std::vector<uint32_t> free_warps_;
   std::priority_queue<Event> events_;
   std::vector<Pending> pending_;
-  std::vector<uint32_t> parked_;  // warps that wait for a register of a request
+  std::vector<uint32_t> parked_;   // warps that wait for a register of a request
+  std::vector<uint64_t> answers_;  // by pending_
   std::vector<Fill> fills_;
   std::vector<Write> writes_;
   std::vector<Arrival> arrivals_;

@@ -58,35 +58,51 @@ void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t 
     pending_.push_back(wait);
     return;
   }
-  double start = std::max(time, unit.tma_free);
+  if (t.kind == Kind::tma_load) return start_tma_load(w, op.id, t, first, time);
+  start_tma_store(w, op.id, t, first, time);
+}
+
+// How long a copy occupies the unit, and when its first request leaves.
+double SmGroup::occupy_tma(Warp& w, double& free, uint64_t id, const Traffic& t, double bytes_per_cycle,
+                           double& start) {
+  Sm& unit = sms_[w.sm];
+  start = std::max(start, free);
   const double occupied =
-      std::max({p_.tma_issue_interval, t.rows * p_.tma_row_interval, t.bytes / p_.tma_bytes_per_cycle});
-  unit.tma_free = start + occupied;
+      std::max({p_.tma_issue_interval, t.rows * p_.tma_row_interval, t.bytes / bytes_per_cycle});
+  free = start + occupied;
   book(unit, Resource::tma, occupied);
-  if (cluster.observer)
-    cluster.observer->worked(op.id, Resource::tma, static_cast<uint64_t>(start),
-                             static_cast<uint64_t>(unit.tma_free));
-  if (t.tiled && unit.descriptors.insert(t.tensor_map).second) start += p_.tma_descriptor_miss;
-  const double step = lines == 0 ? 0 : occupied / lines;
   book(unit, Resource::smem, t.bytes / p_.smem_bytes_per_cycle);
-  if (t.kind == Kind::tma_load) {
-    wait.extra =
-        (t.tiled ? p_.tma_latency : p_.bulk_latency) + (std::popcount(t.ctas) > 1 ? p_.tma_multicast : 0);
-    if (lines == 0)
-      return push(static_cast<uint64_t>(start + occupied + p_.l2_latency + wait.extra), Event::Kind::land,
-                  cluster, op.id);
-    wait.request = add_request(Request::Kind::read, w.sm, start, step, first);
-    pending_.push_back(wait);
-    return;
-  }
-  const double read = start + p_.tma_store_latency + t.bytes / p_.smem_bytes_per_cycle;
-  push(static_cast<uint64_t>(read), Event::Kind::read, cluster, op.id);
-  wait.extra = std::max(0.0, p_.tma_store_done - p_.tma_store_latency - p_.l2_latency);
-  wait.not_before = static_cast<uint64_t>(read) + 1;
-  if (lines == 0) return push(static_cast<uint64_t>(read) + 1, Event::Kind::land, cluster, op.id);
-  wait.request = add_request(t.kind == Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write, w.sm,
-                             start + p_.tma_store_latency, step, first);
+  if (w.cluster->observer)
+    w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(start), static_cast<uint64_t>(free));
+  if (t.tiled && unit.descriptors.insert(t.tensor_map).second) start += p_.tma_descriptor_miss;
+  return occupied;
+}
+
+void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
+  const double occupied = occupy_tma(w, sms_[w.sm].tma_free, id, t, p_.tma_bytes_per_cycle, start);
+  const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
+  Pending wait{.cluster = w.cluster, .id = id};
+  wait.extra =
+      (t.tiled ? p_.tma_latency : p_.bulk_latency) + (std::popcount(t.ctas) > 1 ? p_.tma_multicast : 0);
+  if (lines == 0)  // all of it lies outside the tensor
+    return push(static_cast<uint64_t>(start + occupied + p_.l2_latency + wait.extra), Event::Kind::land,
+                *w.cluster, id);
+  wait.request = add_request(Request::Kind::read, w.sm, start, occupied / lines, first);
   pending_.push_back(wait);
+}
+
+// Sources are read as fast as the SM can write to L2.
+void SmGroup::start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
+  const double occupied =
+      occupy_tma(w, sms_[w.sm].tma_store_free, id, t, p_.l2_sm_write_bytes_per_cycle, start);
+  const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
+  const auto read = static_cast<uint64_t>(start + p_.tma_store_latency + occupied);
+  push(read, Event::Kind::read, *w.cluster, id);
+  const auto done = static_cast<uint64_t>(static_cast<double>(read) + p_.tma_store_done);
+  if (lines == 0) return push(done, Event::Kind::land, *w.cluster, id);
+  const auto kind = t.kind == Traffic::Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write;
+  const uint32_t request = add_request(kind, w.sm, start, occupied / lines, first);
+  writes_.push_back({request, w.sm, id, w.cluster, done});
 }
 
 // Arrivals that cp.async.mbarrier.arrive has put off until copies have landed.
@@ -119,6 +135,7 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
       std::max({products, reads, t.a_in_registers ? p_.wgmma_least_rs : 0}) + p_.wgmma_overhead;
   const double start = std::max(static_cast<double>(now) + p_.wgmma_start, unit.tensor_free);
   unit.tensor_free = start + cycles;
+  unit.tensor_share = reads / cycles;
   book(unit, Resource::tensor, cycles);
   book(unit, Resource::smem, reads);
   if (cluster.observer)

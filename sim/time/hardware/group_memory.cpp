@@ -6,6 +6,12 @@
 
 namespace palladion::sim::hardware {
 
+// The share of the port that wgmma leaves to loads and stores while it reads its operands.
+double SmGroup::left_by_tensor_core(const Sm& unit, double time) {
+  constexpr double least = 1.0 / 21;  // measured beside m64n64, which needs all of it
+  return time < unit.tensor_free ? std::max(least, 1 - unit.tensor_share) : 1;
+}
+
 void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   if (lanes_ == 0) return;
   Sm& unit = sms_[w.sm];
@@ -17,7 +23,7 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   if (!p_.bank_conflicts) passes = std::min(passes, ideal);
   const double issue = std::max(static_cast<double>(now), unit.lsu_free);
   const double start = std::max(issue, unit.port_free);
-  unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle;
+  unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle / left_by_tensor_core(unit, start);
   // Instructions queue in front of the port.
   unit.lsu_free = std::max(issue + p_.smem_lsu_interval, unit.port_free);
   book(unit, Resource::smem, passes);
@@ -69,7 +75,8 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
     for (uint32_t i = 0; i < count; ++i)
       if (L1Cache::Line* l = unit.l1.find(batch.lines[first + i].line))
         l->sectors &= static_cast<uint8_t>(~batch.lines[first + i].sectors);
-    writes_.push_back({add_request(Request::Kind::write, w.sm, start, p_.smem_lsu_interval, first), w.sm});
+    writes_.push_back(
+        {.request = add_request(Request::Kind::write, w.sm, start, p_.smem_lsu_interval, first), .sm = w.sm});
     return;
   }
   load_through_l1(w, index, p, start, first, count);
@@ -105,10 +112,10 @@ void SmGroup::load_through_l1(Warp& w, uint32_t index, const Price& p, double st
   ready = std::max(ready, unit.l1_free + p_.l1_hit_latency - 1);
   book(unit, Resource::l1, sectors * sector_bytes / p_.l1_bytes_per_cycle);
   if (kept == first && also == no_request) return set_ready(w, p, static_cast<uint64_t>(ready));
-  Pending wait{.also = also, .warp = index, .price = &p, .not_before = static_cast<uint64_t>(ready)};
+  Pending wait{.also = also, .warp = index, .not_before = static_cast<uint64_t>(ready)};
   wait.request =
       kept == first ? also : add_request(Request::Kind::read, w.sm, start, p_.smem_lsu_interval, first);
-  set_ready(w, p, never);
+  set_unanswered(w, p, static_cast<uint32_t>(pending_.size()), 0);
   pending_.push_back(wait);
 }
 
@@ -144,11 +151,21 @@ void SmGroup::perform(const EdgeAccess& access) {
                                                   : Request::Kind::write;
   const uint32_t request = add_request(kind, w.sm, start, p_.smem_lsu_interval, first);
   if (p.writes == 0) {
-    writes_.push_back({request, w.sm});
+    writes_.push_back({.request = request, .sm = w.sm});
     return;
   }
-  set_ready(w, p, never);
-  pending_.push_back({.request = request, .warp = access.warp, .price = &p});
+  set_unanswered(w, p, static_cast<uint32_t>(pending_.size()), 0);
+  pending_.push_back({.request = request, .warp = access.warp});
+}
+
+// Values that waited for answers have their times now.
+void SmGroup::resolve(Warp& w) {
+  w.unanswered = false;
+  for (size_t r = 0; r < w.ready.size(); ++r) {
+    if (w.ready[r] != never) continue;
+    w.ready[r] = answers_[w.answer[r]] + w.offset[r];
+    w.horizon = std::max(w.horizon, w.ready[r]);
+  }
 }
 
 void SmGroup::answer() {
@@ -159,20 +176,28 @@ void SmGroup::answer() {
     L1Cache::Line* l = sms_[f.sm].l1.find(f.line);
     if (l != nullptr && l->request == f.request && l->filled == never) l->filled = done(f.request);
   }
+  answers_.clear();
   for (const Pending& p : pending_) {
     const uint64_t time = std::max({done(p.request), done(p.also), p.not_before});
-    if (p.cluster == nullptr) {
-      set_ready(warps_[p.warp], *p.price, time);
-      continue;
-    }
-    push(static_cast<uint64_t>(static_cast<double>(time) + p.extra), Event::Kind::land, *p.cluster, p.id);
+    answers_.push_back(time);
+    if (p.cluster != nullptr)
+      push(static_cast<uint64_t>(static_cast<double>(time) + p.extra), Event::Kind::land, *p.cluster, p.id);
   }
-  // Stores that are far behind hold up the unit that sent them.
+  for (const Pending& p : pending_)
+    if (p.cluster == nullptr && warps_[p.warp].unanswered) resolve(warps_[p.warp]);
+  // Stores that are far behind hold up the unit that sent them; a store is done when L2 has taken it, which
+  // is half of a round trip before the SM could know.
   for (const Write& write : writes_) {
-    const auto time = static_cast<double>(done(write.request));
+    const uint64_t written =
+        done(write.request) - std::min(done(write.request), static_cast<uint64_t>(p_.l2_latency));
     Sm& unit = sms_[write.sm];
-    unit.lsu_free = std::max(unit.lsu_free, time - 2 * p_.l2_latency);
     drained_ = std::max(drained_, done(write.request));
+    if (write.cluster != nullptr) {
+      unit.tma_store_free = std::max(unit.tma_store_free, static_cast<double>(written) - p_.l2_latency);
+      push(std::max(write.not_before, written), Event::Kind::land, *write.cluster, write.id);
+    } else {
+      unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(written) - p_.l2_latency);
+    }
   }
   for (const uint32_t index : parked_) {
     Warp& w = warps_[index];

@@ -161,10 +161,19 @@ uint32_t width_factor(const MicroOp& op, isa::Unit unit) {
   return wide && isa::timing(*op.instruction).latency != "imad64" ? 2 : 1;
 }
 
+// An mbarrier arrival with release at cluster scope is behind a fence that all of the SM's writes pass.
+bool fences(const isa::Effect& effect) {
+  const auto* m = std::get_if<isa::Mbarrier>(&effect);
+  return m != nullptr && m->action == isa::MbarrierAction::arrive && m->order == isa::Order::release &&
+         m->scope == isa::Scope::cluster;
+}
+
 }  // namespace
 
 Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   Numbers numbers;
+  const auto fence_interval =
+      static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_cluster"))].latency);
   for (const MicroOp& op : program.code) {
     Price& p = prices_.emplace_back();
     if (op.instruction == nullptr) {  // the end of a function
@@ -184,6 +193,9 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.result = result_of(reach.path, timing.unit);
     p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
     p.free = p.slots == 0;
+    p.drains = timing.latency == "clock";
+    p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
+               timing.unit != isa::Unit::sync;
     p.interval = std::max<uint32_t>(1, static_cast<uint32_t>(std::lround(cost.interval)) * factor);
     p.latency = static_cast<uint32_t>(std::lround(cost.latency));
     p.address = reach.address;
@@ -192,6 +204,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.lanes = reach.lanes;
     p.serial = reach.serial;
     p.holds = reach.holds;
+    if (fences(*op.effect)) p.interval += fence_interval;
     std::vector<uint32_t> reads, writes;
     if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k) {

@@ -39,6 +39,8 @@ struct Price {
   int32_t address = -1;  // operand with the address, of memory instructions
   uint32_t lanes = ~0U;  // whose addresses count (ldmatrix, stmatrix)
   bool serial = false;   // atom.shared: lanes that name the same word go one after the other
+  bool defers = false;   // ptxas moves others in front of it while its operands are on their way
+  bool drains = false;   // reads a clock: everything before it has its result
   bool holds = false;    // the warp's next instruction issues after `interval`: mbarrier arrivals
   uint32_t bytes = 0;    // a lane
   isa::Space space = isa::Space::generic;

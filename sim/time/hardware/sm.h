@@ -46,7 +46,9 @@ struct Sm {
   double lsu_free = 0;   // address generation: one memory instruction after the other
   double port_free = 0;  // the data port of shared memory, loads and stores
   double tensor_free = 0;
+  double tensor_share = 0;  // of the port's cycles that the instruction under way reads in
   double tma_free = 0;
+  double tma_store_free = 0;
   double l1_free = 0;
   double dsm_free = 0;   // into the cluster's network
   double port_debt = 0;  // bytes of copies that wait for the port while the tensor core reads
