@@ -76,7 +76,9 @@ std::string busy_text(const TimeReport& time, bool color) {
 std::string limit_sentence(const TimeReport& time) {
   const sim::Resource most = sim::critical(time.clock);
   const double busy = time.clock.busy[static_cast<size_t>(most)];
-  if (busy >= sim::busy_enough) return fmt::format("limited by: {}", sim::name(most));
+  if (busy >= sim::busy_enough)
+    return fmt::format("most likely limited by {}{}", sim::name(most),
+                       time.why ? "" : "; --why tries what would help");
   const sim::Stall wait = sim::longest_wait(time.clock);
   if (wait == sim::Stall::selected) return fmt::format("nothing is occupied for more than {}", percent(busy));
   return fmt::format("nothing is occupied for more than {}: the time goes in waiting, most of it for {}",

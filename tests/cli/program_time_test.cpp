@@ -215,6 +215,13 @@ TEST_F(TimedProgram, AnotherClockIsAnotherSweep) {
   EXPECT_THAT(ran.out, Not(HasSubstr("taken over")));
 }
 
+TEST_F(TimedProgram, AKernelThatNeedsItsDataIsSweptWithThem) {
+  const std::string arguments = "histogram --shape n=16384 --set bins=128,256";
+  EXPECT_EQ(run("run histogram --shape n=16384 --schedule hardware --values none").status, 2);
+  for (const json& timed : report("sweep " + arguments)["ranking"]) EXPECT_EQ(timed["values"], "full");
+  EXPECT_THAT(run("sweep " + arguments).out, HasSubstr("2 needed the arrays' contents"));
+}
+
 TEST_F(TimedProgram, ASweepOfWhatCannotBeIsTheUsersMistake) {
   const json j = report("sweep vector_add --shape n=65536 --set tile=1000,1001", 2);
   EXPECT_EQ(j["ranking"].size(), 0u);
