@@ -175,15 +175,15 @@ Outcome<void> explain_word(const std::string& word) {
     explain_code(*code);
     return {};
   }
+  const StallText* stall = find_stall(word);
+  if (stall != nullptr) explain_stall(*stall);  // `mbarrier` is an instruction besides
   if (const isa::Op* op = op_of(word)) {
     explain_op(*op, word.size() > op->name.size()
                         ? split(std::string_view(word).substr(op->name.size() + 1), ".")
                         : std::vector<std::string_view>{});
     return {};
   }
-  const StallText* stall = find_stall(word);
-  if (stall != nullptr) explain_stall(*stall);
-  const auto family = ops_beginning_with(word);  // `mbarrier` is both
+  const auto family = ops_beginning_with(word);
   for (const isa::Op* op : family) explain_op(*op, {});
   if (!family.empty() || stall != nullptr) return {};
   std::vector<std::string> names;

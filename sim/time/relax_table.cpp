@@ -8,7 +8,7 @@ constexpr double unlimited = 1000;
 
 constexpr RelaxedKey hbm_rate[] = {
     {"hbm.read", unlimited}, {"hbm.write", unlimited}, {"hbm.mixed", unlimited}};
-constexpr RelaxedKey hbm_latency[] = {{"hbm.latency", 0}};
+constexpr RelaxedKey hbm_latency[] = {{"hbm.latency", 0}, {"hbm.spread", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
 constexpr RelaxedKey l2_rate[] = {{"l2.bytes_per_cycle", unlimited},
@@ -23,7 +23,7 @@ constexpr Resource l2[] = {Resource::l2};
 constexpr RelaxedKey l1_rate[] = {{"l1.bytes_per_cycle", unlimited}};
 constexpr Resource l1[] = {Resource::l1};
 
-constexpr RelaxedKey tensor_rate[] = {{"wgmma.macs_per_cycle", 2}};
+constexpr RelaxedKey tensor_rate[] = {{"wgmma.macs_per_cycle", 2}, {"wgmma.least_rs", 0.5}};
 constexpr RelaxedKey tensor_waits[] = {{"wgmma.overhead", 0},
                                        {"wgmma.tail_ss", 0},
                                        {"wgmma.tail_rs", 0},
@@ -51,7 +51,7 @@ constexpr Stall network_stalls[] = {Stall::cluster_barrier, Stall::short_scorebo
 
 constexpr RelaxedKey launch[] = {{"launch.overhead", 0},    {"launch.cta_interval", 0},
                                  {"launch.cta_replace", 0}, {"launch.cluster", 0},
-                                 {"launch.skew", 0},        {"issue.first_instruction", 0}};
+                                 {"launch.warp", 0},        {"issue.first_instruction", 0}};
 
 constexpr RelaxedKey branches[] = {{"branch.taken", 0}};
 constexpr Stall branch_stalls[] = {Stall::branch_resolving};

@@ -132,6 +132,9 @@ TEST_F(TimedProgram, StallReasonsAreExplained) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("load from GMEM"));
   EXPECT_THAT(ran.out, HasSubstr("wgmma.wait_group"));
+  const Ran both = run("explain mbarrier");
+  EXPECT_THAT(both.out, HasSubstr("a stall reason"));
+  EXPECT_THAT(both.out, HasSubstr("mbarrier.init"));
 }
 
 // ---- sweep -----------------------------------------------------------------------------------------
