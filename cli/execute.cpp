@@ -27,12 +27,34 @@ std::vector<kernels::Array> inputs_of(const Subject& subject) {
   return inputs;
 }
 
+bool has_scopes(const Subject& subject) {
+  return subject.kernel != nullptr && subject.kernel->launch.profile.has_value();
+}
+
+std::string device_name(const native::DeviceFacts& facts) {
+  return fmt::format("{}, driver {}", facts.name, facts.driver_version);
+}
+
 Outcome<void> run_on_device(Report& report, const Subject& subject, const Options& options) {
   auto device = native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
   report.device = kernels::run(subject.job, *device, {.repeats = options.repeats});
-  return {};
+  if (!has_scopes(subject)) return {};
+  report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
+                                   device_name(*report.device_facts), subject.name);
+  if (options.device_trace.empty()) return {};
+  return write_scopes(options.device_trace, *report.device_scopes);
+}
+
+// A timeline of the run, with scopes where the kernel records them and the clock runs.
+void finish_trace(Report& report, const Subject& subject, RunTrace& trace) {
+  std::optional<RunScopes> scopes;
+  const double mhz = report.sim->result.clock.sm_clock_mhz;
+  if (has_scopes(subject) && mhz > 0)
+    scopes = scopes_of(*subject.kernel->launch.profile, report.sim->profile, mhz, "simulator", subject.name);
+  trace.add_scopes(scopes ? &*scopes : nullptr, report.device_scopes ? &*report.device_scopes : nullptr);
+  report.trace = trace.finish();
 }
 
 void tell_time(Report& report, const Subject& subject, const Options& options) {
@@ -137,6 +159,13 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   report.seed = options.seed;
   report.strict = options.strict;
   report.threads = host_threads(options);
+  if (const auto ok = check_scopes(subject, options); !ok) return tl::make_unexpected(ok.error());
+  if (on_device && replays_device(options)) {
+    auto scopes = read_scopes(options.device_trace);
+    if (!scopes) return tl::make_unexpected(scopes.error());
+    report.device_scopes = std::move(*scopes);
+    on_device = false;
+  }
   if (on_device)  // first: it leaves the inputs as they are, whatever the kernel does
     if (const auto ran = run_on_device(report, subject, options); !ran)
       return tl::make_unexpected(ran.error());
@@ -145,15 +174,16 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     if (!trace) return tl::make_unexpected(trace.error());
     MachineRun run =
         run_on_machine(subject, options, *conditions, nullptr, *trace ? (*trace)->observer() : nullptr);
-    if (*trace) report.trace = (*trace)->finish();
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);
     report.watched = std::move(run.watched);
+    if (*trace) finish_trace(report, subject, **trace);
     tell_time(report, subject, options);
   }
-  const bool whole = (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
-                     options.values != "none";
+  const bool whole =
+      (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
+      options.values != "none";
   if (whole && options.reference) {
     const auto start = std::chrono::steady_clock::now();
     report.reference = compare_with_reference(subject, outputs_of(report));

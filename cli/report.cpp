@@ -258,6 +258,8 @@ void print_report(const Subject& subject, const Report& report, const Options& o
   print_comparisons("device", report.device_against_sim, color);
   if (report.trace) {
     fmt::print("{}", row("trace", describe(*report.trace)));
+    for (const std::string_view line : split(report.trace->scopes, "\n"))
+      if (!line.empty()) fmt::print("{}", row("", line));
     std::fflush(stdout);
     fmt::print(stderr, "{}", warning(*report.trace));
   }

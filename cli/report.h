@@ -32,6 +32,7 @@ struct Report {
   std::optional<kernels::SimOutcome> sim;
   std::optional<TimeReport> time;     // of the clock, where it ran
   std::optional<TraceReport> trace;   // --trace
+  std::optional<RunScopes> device_scopes;
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line

@@ -11,6 +11,8 @@
 namespace palladion::cli {
 namespace {
 
+constexpr uint64_t usual_ctas = 4;  // whose scopes are shown
+
 // "2GB", "500M", "65536" in bytes; decimal, as disks are sold. Nothing for other words.
 std::optional<uint64_t> bytes_of(std::string_view text) {
   double value = 0;
@@ -57,7 +59,7 @@ Outcome<void> check_trace_options(const Options& o) {
                                                        {"--trace-limit", !o.trace_limit.empty()}};
     for (const auto& [option, is_given] : given)
       if (is_given) return user_error(fmt::format("{} needs --trace FILE", option));
-    return {};
+    return check_scope_options(o);
   }
   if (o.command == Command::check) return user_error("--trace belongs to `run`: `check` runs many times");
   if (!traces::known_extension(o.trace))
@@ -67,11 +69,15 @@ Outcome<void> check_trace_options(const Options& o) {
   if (o.on == "device")
     return user_error("--trace is of the simulator; `compare --trace` shows the device beside it");
   if (const auto options = recorder_options(o); !options) return tl::make_unexpected(options.error());
-  return {};
+  return check_scope_options(o);
 }
 
 RunTrace::RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces::RecorderOptions options)
     : file_(std::move(file)), sink_(std::move(sink)), unit_(options.unit) {
+  using Kind = traces::CtaChoice::Kind;
+  const bool numbered = options.ctas.kind == Kind::ctas;
+  first_cta_ = numbered ? options.ctas.first : 0;
+  last_cta_ = numbered ? options.ctas.last : options.ctas.kind == Kind::all ? ~0ULL : usual_ctas - 1;
   recorder_.emplace(*sink_, options);
 }
 
@@ -89,6 +95,24 @@ Outcome<std::unique_ptr<RunTrace>> RunTrace::open(const Subject& subject, const 
   return std::unique_ptr<RunTrace>(new RunTrace(o.trace, std::move(*sink), *options));
 }
 
+void RunTrace::add_scopes(const RunScopes* simulated, const RunScopes* device) {
+  const uint64_t start = simulated != nullptr ? simulated->start : 0;
+  bool room = !recorder_->full();
+  const auto add = [&](const RunScopes& scopes, const traces::Track& process) {
+    report_.lost += scopes.lost;
+    room = room && traces::add_scopes(*sink_, scopes.times, process, first_cta_, last_cta_, start);
+  };
+  if (simulated != nullptr) add(*simulated, recorder_->process());
+  if (device != nullptr) {
+    const traces::Track process{traces::track_id("device"), 0, traces::TrackKind::process, 2,
+                                fmt::format("device: {} (1 ns = 1 SM cycle)", device->times.what)};
+    room = room && sink_->add(process);
+    add(*device, process);
+  }
+  if (simulated != nullptr && device != nullptr)
+    report_.scopes = traces::compare_scopes(simulated->times, device->times);
+}
+
 TraceReport RunTrace::finish() {
   TraceReport report{file_, std::string(traces::name(unit_)), recorder_->events(), recorder_->clusters()};
   if (const auto at = recorder_->ended_at()) {
@@ -99,6 +123,8 @@ TraceReport RunTrace::finish() {
       report.cut.empty() ? "" : fmt::format("ends at {} {}: {}", report.cut_at, report.unit, report.cut),
       report.cut_at);
   if (report.cut.empty()) report.cut = sink_->why_full();
+  report.scopes = std::move(report_.scopes);
+  report.lost = report_.lost;
   report.bytes = sink_->bytes();
   return report;
 }
@@ -114,6 +140,8 @@ std::string warning(const TraceReport& t) {
         "warning: the trace ends at {} {}, before the run: {}\n  help: --trace-ctas and --trace-cycles "
         "record less, --trace-limit allows more\n",
         t.cut_at, t.unit, t.cut);
+  if (t.lost != 0)
+    return fmt::format("warning: {} events of scopes found no room; a larger profile_space has it\n", t.lost);
   if (t.events == 0) return "warning: the trace is empty: no cluster and no time of the run was chosen\n";
   return {};
 }

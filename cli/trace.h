@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/scopes.h"
 #include "cli/subject.h"
 #include "sim/time/schedule.h"
 #include "traces/open.h"
@@ -20,6 +21,8 @@ struct TraceReport {
   // Set when the file ended before the run: why, and at which time.
   std::string cut;
   uint64_t cut_at = 0;
+  std::string scopes;  // a line each: what both sides say of a scope
+  uint64_t lost = 0;   // scopes' events that found no room in the kernel's buffer
 };
 
 class RunTrace {
@@ -28,6 +31,8 @@ class RunTrace {
   static Outcome<std::unique_ptr<RunTrace>> open(const Subject& subject, const Options& options,
                                                  const sim::Schedule& schedule);
   sim::Observer* observer() { return &*recorder_; }
+  // The scopes of the run, and of a device beside them, aligned at the start of the first warpgroup.
+  void add_scopes(const RunScopes* simulated, const RunScopes* device);
   TraceReport finish();
 
  private:
@@ -37,6 +42,8 @@ class RunTrace {
   std::unique_ptr<traces::Sink> sink_;
   traces::TimeUnit unit_;
   std::optional<traces::Recorder> recorder_;
+  uint64_t first_cta_, last_cta_;  // whose scopes are shown
+  TraceReport report_;
 };
 
 // Refuses words that do not exist, and words of traces without --trace.

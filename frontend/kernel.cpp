@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "frontend/profile.h"
+
 namespace palladion::plgpu {
 
 using frontend::At;
@@ -196,7 +198,11 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   check_aliases(options);
   Recorder r(options.name, mesh_of(options),
              {options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
-              options.compiler_params.reduction_scratch_bytes});
+              options.compiler_params.reduction_scratch_bytes, options.compiler_params.profile_space});
+  if (options.compiler_params.profile_space < 0)
+    fail(Code::bad_scope,
+         fmt::format("profile_space is {}, it cannot be negative", options.compiler_params.profile_space));
+  frontend::begin_profile(r);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();
   kernel.launch.outputs = options.out_type.list();

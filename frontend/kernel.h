@@ -42,6 +42,8 @@ struct CompilerParams {
   bool unsafe_no_auto_barriers = false;
   // SMEM of each thread for reductions across warps.
   int64_t reduction_scratch_bytes = 2048;
+  // Events (entries and exits) of profile_scope for which each warpgroup has room; 0: none are recorded.
+  int64_t profile_space = 0;
 };
 
 struct KernelOptions {

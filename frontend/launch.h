@@ -2,6 +2,7 @@
 // Everything that is needed to launch a recorded kernel, as plain data. Who runs it (machine or
 // device) allocates the arrays, builds the tensor maps from base addresses, and passes one value per
 // entry parameter, in order.
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,7 +30,19 @@ struct ScratchParam {
   int64_t bytes = 0;
 };
 
-using Param = std::variant<PointerParam, TensorMapParam, ScratchParam>;
+// Where profile scopes record; zeroed before a launch and read back after it (Launch::profile).
+struct ProfileParam {};
+
+using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam>;
+
+// What is in the profile's buffer: one part for each warpgroup, those of a CTA together, CTAs as numbered
+// in the grid, x first. frontend/profile.h reads it.
+struct Profile {
+  int64_t space = 0;  // events for which a warpgroup has room
+  uint32_t warpgroups = 0;
+  std::vector<std::string> scopes;
+  int64_t bytes_per_warpgroup() const { return 48 + 16 * space; }
+};
 
 struct Launch {
   std::string entry;
@@ -42,6 +55,11 @@ struct Launch {
   std::vector<pl::ShapeDtype> inputs, outputs;
   // Outputs that start as a copy of an input: (input, output). Others are written by the kernel only.
   std::vector<std::pair<int, int>> aliases;
+  std::optional<Profile> profile;  // with CompilerParams::profile_space
+  int64_t profile_bytes() const {
+    return profile ? static_cast<int64_t>(grid.count()) * profile->warpgroups * profile->bytes_per_warpgroup()
+                   : 0;
+  }
 };
 
 // A recorded kernel: the program and how to start it.

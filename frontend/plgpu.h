@@ -12,6 +12,7 @@
 #include "frontend/nd_loop.h"
 #include "frontend/pallas.h"
 #include "frontend/pipeline.h"
+#include "frontend/profile.h"
 #include "frontend/ref.h"
 #include "frontend/transforms.h"
 #include "frontend/warp_specialized.h"

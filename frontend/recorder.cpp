@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "frontend/profile.h"
+
 namespace palladion::frontend {
 namespace {
 
@@ -222,17 +224,7 @@ Operand Recorder::array_pointer(int array) {
     const auto* p = std::get_if<plgpu::PointerParam>(&params_[i]);
     if (p != nullptr && p->array == array) return param_values_[i];
   }
-  isa::Variable v;
-  v.type = Type::u64;
-  v.pointer = true;
-  v.pointee = isa::Space::global;
-  v.pointee_align = 16;
-  const auto symbol =
-      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
-  const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
-  params_.push_back(plgpu::PointerParam{array});
-  param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
-  return param_values_.back();
+  return pointer_param(plgpu::PointerParam{array});
 }
 
 Operand Recorder::tensor_map(int array, const isa::TensorMap& map) {
@@ -252,25 +244,33 @@ Operand Recorder::tensor_map(int array, const isa::TensorMap& map) {
   return param_values_.back();
 }
 
+// A parameter that points to GMEM, as a global address.
+Operand Recorder::pointer_param(plgpu::Param param) {
+  isa::Variable v;
+  v.type = Type::u64;
+  v.pointer = true;
+  v.pointee = isa::Space::global;
+  v.pointee_align = 16;
+  const auto symbol =
+      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+  const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
+  params_.push_back(param);
+  param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
+  return param_values_.back();
+}
+
 Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
   if (scratch_param_ < 0) {
-    isa::Variable v;
-    v.type = Type::u64;
-    v.pointer = true;
-    v.pointee = isa::Space::global;
-    v.pointee_align = 16;
-    const auto symbol =
-        builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
-    const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
     scratch_param_ = static_cast<int>(params_.size());
-    params_.push_back(plgpu::ScratchParam{});
-    param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
+    pointer_param(plgpu::ScratchParam{});
   }
   *offset = global_scratch_;
   global_scratch_ += pl::align_to(bytes, 16);
   std::get<plgpu::ScratchParam>(params_[scratch_param_]).bytes = global_scratch_;
   return param_values_[scratch_param_];
 }
+
+Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
 
 // --- who am I -------------------------------------------------------------------------------------
 
@@ -391,9 +391,12 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
   kernel.launch.dynamic_smem_bytes = static_cast<uint32_t>(bytes);
   kernel.launch.params = params_;
   kernel.launch.programmatic_serialization = uses_dependency_wait;
+  if (profile)
+    kernel.launch.profile = {options_.profile_space, static_cast<uint32_t>(thread_count()), profile->scopes};
 }
 
 void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
+  end_profile(*this);
   record_barrier_inits();
   if (mesh_.cluster_size() > 1) {
     // A CTA must not end while others still arrive at its barriers or write into its memory.

@@ -3,6 +3,7 @@
 // known already. One recorder a thread of the host; verbs find it with Recorder::current().
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ struct Options {
   bool approx_math = false;
   bool auto_barriers = true;
   int64_t reduction_scratch_bytes = 2048;
+  int64_t profile_space = 0;  // events of a warpgroup
 };
 
 class Recorder {
@@ -99,6 +101,7 @@ class Recorder {
   Operand array_pointer(int array);
   Operand tensor_map(int array, const isa::TensorMap& map);
   Operand scratch_pointer(int64_t bytes, int64_t* offset);
+  Operand profile_pointer();
 
   // --- who am I -------------------------------------------------------------------------------
   Operand tid();            // 0 .. block size - 1
@@ -115,6 +118,13 @@ class Recorder {
     int64_t arrivals;  // expected by each
   };
   std::vector<std::function<BarrierInit()>> barrier_inits;  // evaluated when the kernel is complete
+  // Profile scopes (frontend/profile.cpp): this warpgroup's part of the buffer, where its next event goes
+  // and where the part ends; 64-bit registers.
+  struct Profile {
+    Operand part, next, end;
+    std::vector<std::string> scopes;
+  };
+  std::optional<Profile> profile;
   bool uses_dependency_wait = false;
   bool in_scoped_thread = false;
 
@@ -128,6 +138,7 @@ class Recorder {
   void record_barrier_inits();
   void place_names();
   void assemble_body();
+  Operand pointer_param(plgpu::Param param);
   void fill_launch(plgpu::Kernel& kernel, const Loc& loc);
   const Operand* find_known(const std::string& key) const;
 

@@ -41,10 +41,14 @@ void add_buffers(Job& job, const plgpu::Launch& launch, std::vector<Array> input
   }
 }
 
-ParamValue value_of(Job& job, const plgpu::Param& param) {
+ParamValue value_of(Job& job, const plgpu::Launch& launch, const plgpu::Param& param) {
   if (const auto* pointer = std::get_if<plgpu::PointerParam>(&param)) return PointerValue{pointer->array};
   if (const auto* map = std::get_if<plgpu::TensorMapParam>(&param))
     return TensorMapValue{map->array, map->map};
+  if (std::holds_alternative<plgpu::ProfileParam>(param)) {
+    job.buffers.push_back({"profile", Role::profile, {pl::u8, {launch.profile_bytes()}}, {}});
+    return PointerValue{int(job.buffers.size()) - 1};
+  }
   const auto& scratch = std::get<plgpu::ScratchParam>(param);
   job.buffers.push_back(
       {fmt::format("scratch{}", job.buffers.size()), Role::scratch, {pl::u8, {scratch.bytes}}, {}});
@@ -65,7 +69,7 @@ Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs, const std::ve
   job.dynamic_shared = launch.dynamic_smem_bytes;
   job.programmatic_serialization = launch.programmatic_serialization;
   add_buffers(job, launch, std::move(inputs), names);
-  for (const plgpu::Param& param : launch.params) job.params.push_back(value_of(job, param));
+  for (const plgpu::Param& param : launch.params) job.params.push_back(value_of(job, launch, param));
   return job;
 }
 

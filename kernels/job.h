@@ -17,6 +17,7 @@ enum class Role : uint8_t {
   out,      // poisoned before the launch
   inout,    // starts as `initial`; the result is a new array
   scratch,  // zeroed before each launch, thrown away
+  profile,  // zeroed before each launch, read back: not an output
 };
 
 struct Buffer {

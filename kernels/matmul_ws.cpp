@@ -73,6 +73,7 @@ struct Body {
 
   void run() const;
   void produce() const;
+  void drain() const;
   void fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Scalar& slot) const;
   void consume(const Scalar& group) const;
   plgpu::Array multiply(const Scalar& group, const Scalar& first_step) const;
@@ -107,14 +108,20 @@ void Body::fetch(const Scalar& m0, const Scalar& n0, const Scalar& ki, const Sca
 }
 
 void Body::produce() const {
-  plgpu::set_max_registers(40, "decrease");
+  plgpu::profile_scope("prologue", [&] { plgpu::set_max_registers(40, "decrease"); });
   for_each_tile([&](const Scalar& i, const Scalar& m0, const Scalar& n0) {
-    pl::fori_loop(0, k_steps(), [&](const Scalar& ki) {
-      const Scalar step = i * k_steps() + ki, slot = step % c.stages;
-      pl::when(step >= c.stages, [&] { plgpu::barrier_wait(empty.at(slot)); });
-      fetch(m0, n0, ki, slot);
+    plgpu::profile_scope("main loop", [&] {
+      pl::fori_loop(0, k_steps(), [&](const Scalar& ki) {
+        const Scalar step = i * k_steps() + ki, slot = step % c.stages;
+        pl::when(step >= c.stages, [&] { plgpu::barrier_wait(empty.at(slot)); });
+        fetch(m0, n0, ki, slot);
+      });
     });
   });
+  plgpu::profile_scope("epilogue", [&] { drain(); });
+}
+
+void Body::drain() const {
   // Every completion is waited for: nobody may write into a CTA that has gone.
   const Scalar first = pl::axis_index("sm");
   const Scalar steps = ((rows() * columns() - 1 - first) / clusters() + 1) * k_steps();
@@ -165,13 +172,14 @@ void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0,
 }
 
 void Body::consume(const Scalar& group) const {
-  plgpu::set_max_registers(232, "increase");
+  plgpu::profile_scope("prologue", [&] { plgpu::set_max_registers(232, "increase"); });
   for_each_tile([&](const Scalar& i, const Scalar& m0, const Scalar& n0) {
-    const plgpu::Array acc = multiply(group, i * k_steps());
+    const plgpu::Array acc =
+        plgpu::profile_scope("main loop", [&] { return multiply(group, i * k_steps()); });
     plgpu::barrier_arrive(empty.at((i * k_steps() + (k_steps() - 1)) % c.stages));
-    store(acc, group, m0, n0);
+    plgpu::profile_scope("epilogue", [&] { store(acc, group, m0, n0); });
   });
-  plgpu::wait_smem_to_gmem(0);
+  plgpu::profile_scope("last stores", [&] { plgpu::wait_smem_to_gmem(0); });
 }
 
 void Body::run() const {
@@ -221,6 +229,9 @@ plgpu::KernelOptions options_for(const MatmulWs& c) {
   o.num_threads = compute_groups + 1;
   o.thread_name = "wg";
   o.name = "matmul_ws";
+  // Entry and exit of two scopes a tile, and of three more.
+  const int64_t tiles = (sizes.rows() * sizes.columns() - 1) / sizes.clusters() + 1;
+  if (c.profile) o.compiler_params.profile_space = 4 * tiles + 6;
   return o;
 }
 
@@ -240,6 +251,7 @@ MatmulWs config_of(const Choice& choice) {
   c.grid_width = choice.number("grid_width");
   c.sm_count = choice.number("sms");
   c.add_c = choice.flag("add_c");
+  c.profile = choice.flag("profile");
   return c;
 }
 
@@ -279,7 +291,8 @@ KernelSpec matmul_ws_spec() {
                    {"cluster", "none", "two CTAs share B (m) or A (n) by multicast", {"none", "m", "n"}},
                    {"grid_width", "8", "tiles of n in a band of the snake", {}},
                    {"sms", "132", "CTAs of the persistent grid", {}},
-                   {"add_c", "0", "1: a third input is added", {"0", "1"}}};
+                   {"add_c", "0", "1: a third input is added", {"0", "1"}},
+                   {"profile", "0", "1: scopes of each role are recorded, for --trace", {"0", "1"}}};
   spec.inputs = {"a", "b", "c"};
   spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_ws(config_of(choice)); };

@@ -21,6 +21,7 @@ struct MatmulWs {
   int64_t grid_width = 8;    // tiles of n per band of the snake
   int64_t sm_count = 132;    // CTAs of the persistent grid
   bool add_c = false;
+  bool profile = false;  // scopes: each role's prologue, main loop, epilogue
 
   bool eight_bit() const { return pl::bits(dtype) == 8; }
   pl::DType acc_dtype() const { return dtype == pl::s8 ? pl::s32 : pl::f32; }

@@ -15,6 +15,7 @@ namespace palladion::kernels {
 struct SimOutcome {
   // Of the out and inout buffers, in order; as far as they were written. None without values.
   std::vector<Array> outputs;
+  std::vector<std::byte> profile;  // of the buffer with this role; empty: there is none
   sim::RunResult result;
   double seconds = 0;  // wall time of the run alone
 };
@@ -36,6 +37,7 @@ struct DeviceOptions {
 struct DeviceOutcome {
   isa::Diagnostics errors;  // nothing came back
   std::vector<Array> outputs;
+  std::vector<std::byte> profile;  // of the run whose results count
   native::FunctionAttributes attributes;
   std::optional<native::Timing> timing;  // none without repeats
   std::string jit_log;

@@ -31,6 +31,7 @@ Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device
       done = made->fill(0xFF);
       break;
     case Role::scratch:
+    case Role::profile:
       done = made->fill(0);
       break;
   }
@@ -60,7 +61,7 @@ Result<native::Arguments> arguments_of(const Job& job, const std::vector<native:
 Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
                          const native::Function& function, const native::Arguments& arguments) {
   for (size_t i = 0; i < buffers.size(); ++i) {
-    if (job.buffers[i].role != Role::scratch) continue;
+    if (job.buffers[i].role != Role::scratch && job.buffers[i].role != Role::profile) continue;
     if (const auto zeroed = buffers[i].fill(0); !zeroed) return zeroed;
   }
   return function.launch(shape_of(job), arguments);
@@ -75,6 +76,16 @@ Result<std::vector<Array>> download(const Job& job, const std::vector<native::Bu
       return tl::unexpected(done.error());
   }
   return outputs;
+}
+
+Result<std::vector<std::byte>> download_profile(const Job& job, const std::vector<native::Buffer>& buffers) {
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (job.buffers[i].role != Role::profile) continue;
+    bytes.resize(size_t(job.buffers[i].type.bytes()));
+    if (const auto done = buffers[i].download(bytes); !done) return tl::unexpected(done.error());
+  }
+  return bytes;
 }
 
 Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device,
@@ -99,6 +110,9 @@ Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Devi
   auto outputs = download(job, buffers);
   if (!outputs) return tl::unexpected(outputs.error());
   outcome.outputs = std::move(*outputs);
+  auto profile = download_profile(job, buffers);
+  if (!profile) return tl::unexpected(profile.error());
+  outcome.profile = std::move(*profile);
   if (options.repeats == 0) return {};
   // Repeats write the same outputs again; what they hold no longer counts.
   auto timing = device.time([&] { return launch_once(job, buffers, *function, *arguments); },

@@ -22,6 +22,11 @@ class Bound {
   Bound& operator=(const Bound&) = delete;
 
   sim::Address base(int buffer) const { return bases_[size_t(buffer)]; }
+  std::vector<std::byte> take_profile() {
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (job_.buffers[i].role == Role::profile) return std::move(arrays_[i].bytes);
+    return {};
+  }
   std::vector<Array> take_outputs() {
     std::vector<Array> out;
     if (values_ == sim::Values::none) return out;
@@ -33,7 +38,8 @@ class Bound {
  private:
   sim::Address bind(size_t i) {
     Buffer& buffer = job_.buffers[i];
-    const bool starts_empty = buffer.role == Role::out || buffer.role == Role::scratch;
+    const bool starts_empty =
+        buffer.role == Role::out || buffer.role == Role::scratch || buffer.role == Role::profile;
     if (values_ == sim::Values::none && (starts_empty || buffer.initial.bytes.empty()))
       return memory_.allocate(uint64_t(buffer.type.bytes()), buffer.name, buffer.role != Role::scratch);
     if (buffer.role == Role::inout) arrays_[i] = buffer.initial;
@@ -117,6 +123,7 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) 
   outcome.result = machine.run(launch, options);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   outcome.outputs = bound.take_outputs();
+  outcome.profile = bound.take_profile();
   return outcome;
 }
 

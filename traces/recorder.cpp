@@ -76,6 +76,12 @@ void Recorder::add_parent(const Track& track) {
   if (!sink_.add(track)) full_ = true;
 }
 
+Track Recorder::process() {
+  Track track = simulator_track(options_.unit);
+  add_parent(track);
+  return track;
+}
+
 // "sim/0/1/warpgroup 2/warp 9": the SM, the CTA's place on it, and on.
 std::string Recorder::place_of(ClusterTrace& trace, const ClusterTrace::Made& track) const {
   if (track.parent == ClusterTrace::no_track) {

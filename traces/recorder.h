@@ -30,7 +30,11 @@ class Recorder final : public sim::Observer {
   void edge(std::span<sim::ClusterState* const> resident) override;
   void retire(sim::ClusterState& cluster) override;
 
+  // The simulator's process, written when it was not yet.
+  Track process();
+
   uint64_t events() const { return events_; }
+  bool full() const { return full_; }
   uint64_t clusters() const { return clusters_; }
   // The first time that is missing because the sink was full.
   std::optional<uint64_t> ended_at() const { return ended_at_; }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "traces/letters.h"
 #include "traces/text.h"
@@ -56,12 +57,12 @@ class Page {
   void legend();
 
   const TextTimeline& t_;
-  size_t per_column_ = 1, drawn_ = 0, ctas_ = 0;
+  size_t per_column_ = 1, drawn_ = 0, hidden_ = 0;
   uint64_t column_ = 1;
   bool phases_ = false, counts_ = false, shares_ = false;  // what the legend must tell
   std::map<std::pair<TrackKind, char>, std::string> legend_;
   std::map<std::string, char> scopes_;  // the author's, by name
-  std::string out_, spent_;
+  std::string out_, spent_, spent_heading_;
 };
 
 std::vector<const TextRow*> Page::children(uint64_t parent) const {
@@ -147,7 +148,8 @@ void Page::ruler() {
 }
 
 void Page::role(const TextRow& row) {
-  draw(row, "scopes of " + row.track.name);
+  draw(row, row.track.name);
+  if (!row.spent.empty()) spent(row.track.name, row);
   const TextRow* warp = busiest_warp(row.track.id);
   if (warp == nullptr) return;
   const bool alone = children(row.track.id).size() == 1;
@@ -168,11 +170,11 @@ void Page::objects(const TextRow& group) {
 
 void Page::cta(const TextRow& sm, const TextRow& row) {
   out_ += fmt::format("\n{}, {}\n", sm.track.name,
-                      row.lives.empty()       ? "a CTA that has not ended"
+                      row.lives.empty()       ? row.track.name
                       : row.lives.size() <= 3 ? fmt::format("{}", fmt::join(row.lives, ", "))
                                               : fmt::format("{} CTAs: {} to {}", row.lives.size(),
                                                             row.lives.front(), row.lives.back()));
-  spent_ += fmt::format("\n{}, where the time of each role went\n", sm.track.name);
+  spent_heading_ = fmt::format("\n{}, where the time of each role went\n", sm.track.name);
   ruler();
   for (const TextRow* part : children(row.track.id)) {
     if (part->track.kind == TrackKind::role)
@@ -195,6 +197,7 @@ void Page::spent(const std::string& label, const TextRow& row) {
     if (parts.size() < most_reasons && 100 * time >= sum)
       parts.push_back(
           fmt::format("{:.0f} % {}", 100.0 * static_cast<double>(time) / static_cast<double>(sum), what));
+  spent_ += std::exchange(spent_heading_, {});
   spent_ += fmt::format("  {}\n    {}\n", shortened(label, 90), fmt::join(parts, ", "));
 }
 
@@ -219,9 +222,16 @@ void Page::legend() {
 }
 
 void Page::process(const TextRow& row) {
-  for (const TextRow* sm : children(row.track.id))
-    for (const TextRow* place : children(sm->track.id))
-      if (++ctas_ <= most_ctas) cta(*sm, *place);
+  size_t drawn = 0;
+  for (const TextRow* sm : children(row.track.id)) {
+    if (sm->track.kind != TrackKind::sm) drawn = 0;  // the author's scopes, behind all SMs
+    for (const TextRow* place : children(sm->track.id)) {
+      if (++drawn <= most_ctas)
+        cta(*sm, *place);
+      else
+        ++hidden_;
+    }
+  }
 }
 
 std::string Page::text(const std::string& note) {
@@ -232,8 +242,7 @@ std::string Page::text(const std::string& note) {
     if (processes.size() > 1) out_ += "\n" + row->track.name + "\n";
     process(*row);
   }
-  if (ctas_ > most_ctas)
-    out_ += fmt::format("\nand {} more places of CTAs that are not drawn\n", ctas_ - most_ctas);
+  if (hidden_ != 0) out_ += fmt::format("\nand {} more CTAs that are not drawn\n", hidden_);
   if (drawn_ != 0) legend();
   return out_ + spent_;
 }

@@ -56,6 +56,23 @@ TEST_F(ProgramTrace, AFullDiskEndsItAndNotTheRun) {
   EXPECT_THAT(ran.err, HasSubstr("No space left on device"));
 }
 
+// Scopes of a device are data: here those of another shape, so that no number is asserted.
+TEST_F(ProgramTrace, CompareShowsADevicesScopesBesideThoseOfTheMachine) {
+  std::ofstream(file("d.scopes")) << "what some H200\nkernel matmul_ws\nsm_clock_mhz 1755\n"
+                                     "lane 0 0 3\nscope 10 60 prologue\nscope 70 4000 main loop\n";
+  const std::string compare = "compare matmul_ws --shape m=512,n=512,k=256 --schedule hardware --trace ";
+  const Ran ran = run(compare + file("t.txt") + " --set profile=1 --device-trace " + file("d.scopes"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("main loop"));
+  EXPECT_THAT(ran.out, HasSubstr("device       3930 cycles"));
+  EXPECT_THAT(read(file("t.txt")), HasSubstr("device: some H200"));
+  EXPECT_THAT(read(file("t.txt")), HasSubstr("scope epilogue"));
+  EXPECT_EQ(run(compare + file("t.txt")).status, 2) << "no scopes";
+  std::ofstream(file("bad.scopes")) << "scope 1 2 x\n";
+  EXPECT_THAT(run(compare + file("t.txt") + " --set profile=1 --device-trace " + file("bad.scopes")).err,
+              HasSubstr("line 1"));
+}
+
 TEST_F(ProgramTrace, MistakesAreNamed) {
   const std::pair<const char*, const char*> mistakes[] = {
       {"--trace t.json", ".pftrace"},
