@@ -146,18 +146,6 @@ Case pipe_case(const Op& op, int warps, int chains) {
   return c;
 }
 
-// A loop of one step: what going round costs.
-Case short_loop() {
-  const Op op{"loop", "lop3.b32 %x<i>, %x<i>, %c0, %c1, 0xCA;"};
-  Case c = pipe_case(op, 1, 1);
-  c.text = text({.parts = {part_of(op, 1, 1, 1)}});
-  c.shorter = 64;
-  c.longer = 320;
-  c.operations = 1;
-  c.unit = "cycles/iteration";
-  return c;
-}
-
 // Straight code, run once and again: what instructions cost that the instruction cache does not hold.
 Case straight(bool again) {
   const Op op{"straight", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"};
@@ -191,7 +179,7 @@ Case mma_case(const Op& op, int warps, int chains) {
 }  // namespace
 
 std::vector<Case> pipe_cases() {
-  std::vector<Case> out{short_loop(), straight(false), straight(true)};
+  std::vector<Case> out{straight(false), straight(true)};
   for (const Op& op : ops)
     for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 8}, {4, 8}, {8, 8}, {16, 4}})
       out.push_back(pipe_case(op, warps, chains));

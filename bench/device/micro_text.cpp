@@ -18,24 +18,35 @@ mov.b64 %map, p_map; cvta.param.u64 %map, %map;
 mov.u32 %s, window; mov.u32 %me, %tid.x; mov.u32 %lane, %laneid; mov.u32 %cta, %ctaid.x;
 shr.u32 %t0, %me, 5; shfl.sync.idx.b32 %warp, %t0, 0, 31, -1;
 mov.b64 %e0, 0; mov.b64 %e1, 0;
-mov.u32 %t0, %nctaid.x; mov.u32 %t1, %ntid.x; add.u32 %t1, %t1, 31; shr.u32 %t1, %t1, 5; mul.lo.u32 %t0, %t0, %t1;
-mul.wide.u32 %samples, %t0, 64; add.u64 %samples, %samples, %out; add.u64 %samples, %samples, 256;
 )";
 
-// The values differ from lane to lane and are unknown to the compiler.
-std::string constants() {
-  std::string out = "mul.wide.u32 %u0, %lane, 64; add.u64 %u0, %u0, %data;\n";
+bool names(const std::string& text, const std::string& reg) { return text.find(reg) != std::string::npos; }
+
+// The values differ from lane to lane and are unknown to the compiler. Only those that `rest` names:
+// ptxas would leave out the others, the machine would not.
+std::string constants(const std::string& rest) {
+  const bool doubles = names(rest, "%m0") || names(rest, "%m1");
+  std::string out;
   for (int i = 0; i < 8; ++i) {
     const std::string n = std::to_string(i);
-    out += fill(
-        "ld.global.u32 %c<i>, [%u0+<o>]; and.b32 %t0, %c<i>, 0x7fffff; or.b32 %t0, %t0, 0x3f000000; "
-        "mov.b32 %g<i>, %t0;\n",
-        {{"i", n}, {"o", std::to_string(4 * i)}});
-    if (i < 4)
+    const bool as_float = names(rest, "%g" + n) || (doubles && i < 2);
+    if (as_float || names(rest, "%c" + n))
+      out += fill("ld.global.u32 %c<i>, [%u0+<o>];\n", {{"i", n}, {"o", std::to_string(4 * i)}});
+    if (as_float)
+      out += fill("and.b32 %t0, %c<i>, 0x7fffff; or.b32 %t0, %t0, 0x3f000000; mov.b32 %g<i>, %t0;\n",
+                  {{"i", n}});
+    if (i < 4 && names(rest, "%k" + n))
       out += fill("ld.global.u64 %k<i>, [%u0+<o>];\n", {{"i", n}, {"o", std::to_string(32 + 8 * i)}});
   }
-  return out + "cvt.f64.f32 %m0, %g0; cvt.f64.f32 %m1, %g1;\n";
+  if (doubles) out += "cvt.f64.f32 %m0, %g0; cvt.f64.f32 %m1, %g1;\n";
+  return out.empty() ? out : "mul.wide.u32 %u0, %lane, 64; add.u64 %u0, %u0, %data;\n" + out;
 }
+
+const char* const place_of_samples =
+    "mov.u32 %t0, %nctaid.x; mov.u32 %t1, %ntid.x; add.u32 %t1, %t1, 31; shr.u32 %t1, %t1, 5; mul.lo.u32 "
+    "%t0, %t0, "
+    "%t1;\nmul.wide.u32 %samples, %t0, 64; add.u64 %samples, %samples, %out; add.u64 %samples, %samples, "
+    "256;\n";
 
 // All CTAs count up and wait for the last.
 const char* const meet = R"(bar.sync 0;
@@ -125,16 +136,17 @@ std::string repeat(const std::string& text, int count) {
 std::string text(const KernelText& kernel) {
   bool background = false;
   for (const Part& part : kernel.parts) background |= part.background;
-  std::string out =
-      fill(head, {{"directives", kernel.directives}}) + kernel.declarations + "\n" + constants();
-  out += kernel.prologue + "\nbar.sync 0;\n";
+  std::string rest = kernel.prologue + "\nbar.sync 0;\n";
   if (background)
-    out += fmt::format("mov.u32 %t2, 0; st.volatile.shared.u32 [%s+{}], %t2;\nbar.sync 0;\n", stop_flag);
-  if (kernel.clusters) out += cluster_meet;
-  if (kernel.chip_wide) out += meet;
-  for (size_t i = 0; i < kernel.parts.size(); ++i) out += text(kernel.parts[i], int(i), background && i == 0);
-  if (kernel.clusters) out += cluster_meet;
-  return out + "ret;\n}\n";
+    rest += fmt::format("mov.u32 %t2, 0; st.volatile.shared.u32 [%s+{}], %t2;\nbar.sync 0;\n", stop_flag);
+  if (kernel.clusters) rest += cluster_meet;
+  if (kernel.chip_wide) rest += meet;
+  for (size_t i = 0; i < kernel.parts.size(); ++i)
+    rest += text(kernel.parts[i], int(i), background && i == 0);
+  if (kernel.clusters) rest += cluster_meet;
+  std::string out = fill(head, {{"directives", kernel.directives}}) + kernel.declarations + "\n";
+  if (names(rest, "%samples")) out += place_of_samples;
+  return out + constants(rest) + rest + "ret;\n}\n";
 }
 
 }  // namespace palladion::bench
