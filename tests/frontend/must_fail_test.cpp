@@ -116,6 +116,7 @@ const std::vector<Wrong>& cases() {
       WRONG("semaphore that is none", plgpu::semaphore_signal(o.at(0, 0))),
       WRONG("print with too few braces", pl::debug_print("{}", 1, 2)),
       WRONG("atomic and of floats", plgpu::atomic_and(o.at(0), o.at(0).load())),
+      WRONG("atomic at indices of floats", plgpu::atomic_add(o.at(0), o.at(0).load(), o.at(0).load())),
       WRONG("f16 plus f32 numbers", a.at(0, 0).load_scalar() + o.at(0, 0).load_scalar()),
       WRONG("a kernel inside a kernel", plgpu::kernel([](const Ref&) {}, {.out_type = {pl::f32, {1}}})),
       WRONG_KERNEL("too much SMEM", {.out_type = {pl::f32, {1}}, .scratch_types = {{"x", plgpu::SMEM({256, 256}, pl::f32)}}}),

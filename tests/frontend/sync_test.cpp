@@ -232,6 +232,51 @@ TEST(Sync, AtomicsAddUp) {
   EXPECT_EQ(run(k, {iota(256), Values(256, 1000)}).outputs[0], expected);
 }
 
+TEST(Sync, AtomicsAtIndicesCountWhatIsNamedTwice) {
+  const auto k = plgpu::kernel(
+      [](const Ref& bins, const Ref&, const Ref& o, Scratch& s) {
+        s["counts"].store(plgpu::zeros({8}, pl::s32));
+        plgpu::atomic_add(s["counts"], bins.load() % 8, plgpu::full({256}, 2, pl::s32));
+        plgpu::commit_smem();
+        plgpu::atomic_add(o, bins.load() % 8, plgpu::full({256}, 1, pl::s32));
+        plgpu::atomic_add(o.at(7), s["counts"].at(3).load_scalar());
+      },
+      {.in_types = {{pl::s32, {256}}, {pl::s32, {8}}},
+       .out_type = {pl::s32, {8}},
+       .scratch_types = {{"counts", plgpu::SMEM({8}, pl::s32)}},
+       .input_output_aliases = {{1, 0}}});
+  Values expected(8, 32);
+  expected[7] += 64;
+  EXPECT_EQ(run(k, {iota(256), Values(8, 0)}).outputs[0], expected);
+}
+
+// A window that only its offset brings into the CTA's shared memory: mapa must see it whole.
+TEST(Sync, ReferencesIntoAClusterCountBackwards) {
+  const auto k = plgpu::kernel(
+      [](const Ref& a, const Ref& o, Scratch& s) {
+        const pl::Index c = pl::axis_index("c");
+        s["x"].at(0).store(a.at(c).load());
+        s["x"].at(1).store(a.at(c).load() + 1000);
+        plgpu::barrier_arrive(s.barrier("all"));
+        plgpu::barrier_wait(s.barrier("all"));
+        const Ref theirs = plgpu::cluster_ref(s["x"].at(pl::Index(1) - c), "c", pl::Index(1) - c);
+        o.at(c).store(theirs.load());
+        plgpu::barrier_arrive(s.barrier("done"));
+        plgpu::barrier_wait(s.barrier("done"));
+      },
+      {.in_types = {{pl::s32, {2, 256}}},
+       .out_type = {pl::s32, {2, 256}},
+       .scratch_types = {{"x", plgpu::SMEM({2, 256}, pl::s32)},
+                         {"all", plgpu::ClusterBarrier({.collective_axes = {"c"}, .orders_memory = true})},
+                         {"done", plgpu::ClusterBarrier({.collective_axes = {"c"}, .orders_memory = true})}},
+       .cluster = {2},
+       .cluster_names = {"c"}});
+  Values expected;
+  for (int i = 0; i < 256; ++i) expected.push_back(1256 + i);
+  for (int i = 0; i < 256; ++i) expected.push_back(i);
+  EXPECT_EQ(run(k, {iota(512)}).outputs[0], expected);
+}
+
 TEST(Copies, OutOfBoundsIsZero) {
   const auto k = plgpu::kernel(
       [](const Ref& a, const Ref& o, Scratch& s) {
