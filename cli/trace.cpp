@@ -96,7 +96,8 @@ Outcome<std::unique_ptr<RunTrace>> RunTrace::open(const Subject& subject, const 
 }
 
 void RunTrace::add_scopes(const RunScopes* simulated, const RunScopes* device) {
-  const uint64_t start = simulated != nullptr ? simulated->start : 0;
+  report_.scopes_missing = simulated != nullptr && simulated->times.lanes.empty();
+  const uint64_t start = simulated != nullptr && !report_.scopes_missing ? simulated->start : 0;
   bool room = !recorder_->full();
   const auto add = [&](const RunScopes& scopes, const traces::Track& process) {
     report_.lost += scopes.lost;
@@ -125,6 +126,7 @@ TraceReport RunTrace::finish() {
   if (report.cut.empty()) report.cut = sink_->why_full();
   report.scopes = std::move(report_.scopes);
   report.lost = report_.lost;
+  report.scopes_missing = report_.scopes_missing;
   report.bytes = sink_->bytes();
   return report;
 }
@@ -140,6 +142,10 @@ std::string warning(const TraceReport& t) {
         "warning: the trace ends at {} {}, before the run: {}\n  help: --trace-ctas and --trace-cycles "
         "record less, --trace-limit allows more\n",
         t.cut_at, t.unit, t.cut);
+  if (t.scopes_missing)
+    return "warning: the kernel's scopes are not in the trace: its buffer was not written (--values none, or "
+           "the run "
+           "did not end)\n";
   if (t.lost != 0)
     return fmt::format("warning: {} events of scopes found no room; a larger profile_space has it\n", t.lost);
   if (t.events == 0) return "warning: the trace is empty: no cluster and no time of the run was chosen\n";

@@ -22,7 +22,8 @@ struct TraceReport {
   std::string cut;
   uint64_t cut_at = 0;
   std::string scopes;  // a line each: what both sides say of a scope
-  uint64_t lost = 0;   // scopes' events that found no room in the kernel's buffer
+  bool scopes_missing = false;
+  uint64_t lost = 0;  // scopes' events that found no room in the kernel's buffer
 };
 
 class RunTrace {
