@@ -7,6 +7,32 @@
 #include "sim/exec/exec.h"
 
 namespace palladion::traces {
+namespace {
+
+std::optional<sim::Stall> stall_of(sim::Wait::Kind wait) {
+  using Kind = sim::Wait::Kind;
+  switch (wait) {
+    case Kind::mbarrier:
+      return sim::Stall::mbarrier;
+    case Kind::cta_barrier:
+      return sim::Stall::barrier;
+    case Kind::cluster_barrier:
+      return sim::Stall::cluster_barrier;
+    case Kind::wgmma_group:
+      return sim::Stall::gmma;
+    case Kind::bulk_group:
+    case Kind::cp_async_group:
+      return sim::Stall::async_group;
+    case Kind::convergence:
+      return sim::Stall::convergence;
+    case Kind::registers:
+      return sim::Stall::registers;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 Warps::Warps(ClusterTrace& trace)
     : trace_(trace),
@@ -137,8 +163,24 @@ void Warps::exited(const sim::Origin& who) {
 }
 
 void Warps::flush() {
-  for (uint32_t i = 0; i < lines_.size(); ++i)
+  for (uint32_t i = 0; i < lines_.size(); ++i) {
+    add_last_wait(i);
     while (lines_[i].open) shift(lines_[i], i);
+  }
+}
+
+// Of a run that was stopped, or in which nothing could move any more: what the warp waits for at its end.
+void Warps::add_last_wait(uint32_t index) {
+  const Line& line = lines_[index];
+  const auto& warps = trace_.cluster().ctas[index / warps_].warps;
+  if (!line.told || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
+  for (const sim::LaneGroup& group : warps[index % warps_].groups) {
+    const auto why = stall_of(group.wait.kind);
+    if (!why) continue;
+    add(index,
+        {.why = *why, .pc = group.pc, .line = trace_.line(group.pc), .from = line.until, .to = trace_.now()});
+    return;
+  }
 }
 
 }  // namespace palladion::traces

@@ -62,6 +62,7 @@ class Warps {
   Line& line_of(const sim::Origin& who) { return lines_[who.cta_rank * warps_ + who.warp]; }
   ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
   void add(uint32_t index, const Piece& piece);
+  void add_last_wait(uint32_t index);
   void shift(Line& line, uint32_t index);
   void write(uint32_t index, const Piece& piece);
 
