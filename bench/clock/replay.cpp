@@ -58,7 +58,7 @@ std::vector<CounterPair> counters(const Recorded& device, const sim::ClockCounte
   return {
       pair("sm__inst_executed.sum", static_cast<double>(s.instructions)),
       pair("sm__pipe_tensor_cycles_active.avg", static_cast<double>(s.tensor_cycles) * tensor_cores / sms),
-      pair("l1tex__data_bank_conflicts_pipe_lsu.sum", static_cast<double>(s.smem_bank_conflicts)),
+      pair("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", static_cast<double>(s.smem_bank_conflicts)),
       pair("lts__t_sectors_op_read.sum", static_cast<double>(s.l2_read_sectors)),
       pair("lts__t_sectors_op_write.sum", static_cast<double>(s.l2_write_sectors)),
       pair("dram__bytes_read.sum", static_cast<double>(s.dram_read_bytes)),
