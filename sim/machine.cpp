@@ -9,6 +9,7 @@
 #include "isa/verify.h"
 #include "sim/deadlock.h"
 #include "sim/deadlock_spin.h"
+#include "sim/exec/pressure.h"
 #include "sim/exec/values.h"
 #include "sim/time/cluster_runner.h"
 #include "sim/time/hardware/grid.h"
@@ -63,7 +64,8 @@ void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function
     refuse(r, "PLD3107", "the launch's cluster differs from the kernel's .reqnctapercluster");
 }
 
-void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& program, RunResult& r) {
+void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& program, uint32_t registers,
+                     RunResult& r) {
   const uint64_t shared = uint64_t{program.static_shared} - reserved_shared_bytes + l.dynamic_shared;
   if (shared > static_cast<uint64_t>(arch.max_shared_bytes_per_cta)) {
     refuse(r, "PLD3108",
@@ -74,7 +76,7 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   isa::CtaResources need;
   need.threads = static_cast<int>(l.block.count());
   need.registers_per_thread = static_cast<int>(std::min<uint32_t>(
-      program.launch_registers,
+      registers,
       static_cast<uint32_t>(65536 / std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1) / 8 * 8)));
   need.shared_bytes = static_cast<int64_t>(shared);
   const isa::Occupancy o = isa::occupancy(arch, need);
@@ -328,7 +330,11 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
     return result;
   }
-  if (result.errors.empty()) check_resources(*arch_, launch, **program, result);
+  // Without a clock, how many CTAs an SM holds matters to nothing but the order of clusters.
+  const uint32_t registers = options.schedule.kind == Schedule::Kind::hardware
+                                 ? estimated_registers(**program)
+                                 : (*program)->launch_registers;
+  if (result.errors.empty()) check_resources(*arch_, launch, **program, registers, result);
   const uint32_t param_bytes = isa::param_layout(*launch.module, *entry).size;
   if (launch.params.size() != param_bytes)
     refuse(result, "PLD3110",

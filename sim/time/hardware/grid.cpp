@@ -50,6 +50,7 @@ class Grid {
   void deadlock();
   uint64_t instructions() const;
   uint64_t progress() const;
+  uint64_t elapsed(double tensor_share) const;
   void report();
 
   const RunContext& context_;
@@ -65,6 +66,7 @@ class Grid {
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
   double next_start_ = 0;
+  int gpcs_ = 1;
   bool faulted_ = false;
 };
 
@@ -87,6 +89,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
   for (const uint32_t first : starts)
     groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
+  gpcs_ = arch.gpc_count;
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
 }
 
@@ -295,20 +298,35 @@ void Grid::run() {
   report();
 }
 
+// What sm__cycles_elapsed.max shows: the launch around the work, and the most that any SM counts. A GPC whose
+// tensor cores work lowers its clock; one without a CTA counts on at the higher one. CTAs go to the GPCs in
+// pairs, so that fewer than two for each leave one idle.
+uint64_t Grid::elapsed(double tensor_share) const {
+  const auto ctas = static_cast<double>(shape_.clusters * shape_.ctas_per_cluster);
+  const auto sms = static_cast<double>(context_.launch.sm_count);
+  double cycles = p_.launch_overhead + static_cast<double>(last_end_);
+  if (ctas < 2.0 * gpcs_)
+    cycles += static_cast<double>(last_end_) * (p_.launch_idle_clock - 1) * tensor_share;
+  const double full = std::clamp(2 * ctas / sms - 1, 0.0, 1.0);
+  cycles += full * (p_.launch_full + (tensor_share > 0 ? p_.launch_clock_change : 0));
+  return static_cast<uint64_t>(cycles);
+}
+
 void Grid::report() {
   ClockReport& r = result_.clock;
   r.sm_clock_mhz = p_.sm_clock;
   for (const auto& g : groups_) last_end_ = std::max(last_end_, g->drained());
-  r.cycles = last_end_ + static_cast<uint64_t>(p_.launch_overhead);
   r.counters = memory_.counters();
   const double span = std::max<double>(1, static_cast<double>(last_end_ - std::min(first_start_, last_end_)));
   size_t sms = 0;
+  double most_tensor = 0;  // cycles of the SM whose tensor core works longest
   std::vector<LineTime> lines(context_.program.code.size());
   for (const auto& g : groups_) {
     r.counters.instructions += g->instructions();
     r.counters.smem_bank_conflicts += g->bank_conflicts();
     for (const Sm& sm : g->sms()) {
       ++sms;
+      most_tensor = std::max(most_tensor, sm.busy[static_cast<size_t>(Resource::tensor)]);
       r.counters.tensor_cycles += static_cast<uint64_t>(sm.busy[static_cast<size_t>(Resource::tensor)]);
       for (size_t i = 0; i < resource_count; ++i) r.busy[i] += sm.busy[i] / span;
     }
@@ -323,6 +341,7 @@ void Grid::report() {
   for (const Resource per_sub_core :
        {Resource::issue, Resource::alu, Resource::fma, Resource::fp64, Resource::sfu})
     share(per_sub_core) /= 4;
+  r.cycles = elapsed(most_tensor / span);
   share(Resource::l2) = memory_.l2_busy() / span;
   share(Resource::hbm) = memory_.hbm_busy() / span;
   for (uint32_t pc = 0; pc < lines.size(); ++pc) {

@@ -82,6 +82,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.unanswered = w.drain = false;
       w.horizon = time;
       w.iterations = 0;
+      w.arrive_free = 0;
       push(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
@@ -236,6 +237,7 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
     why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
                                                                       : Stall::lg_throttle;
   }
+  if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
   if (free > at) at = free, w.why = why;
   return at <= now || (at < end_ && (events_.empty() || events_.top().time >= at));
 }
@@ -405,7 +407,7 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       w.why = Stall::membar;
       return;
     case Path::waits:
-      if (p.holds) w.next = now + p.interval;
+      if (p.holds) w.arrive_free = now + p.interval;
       return meet(w, pc, resumed, now);
     default:
       return;

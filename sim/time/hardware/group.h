@@ -84,9 +84,10 @@ class SmGroup {
     // many cycles after its answer they are there.
     std::vector<uint32_t> answer, offset;
     bool unanswered = false;
-    bool drain = false;       // nothing issues before `horizon`
-    uint64_t horizon = 0;     // the last value so far is there
-    uint32_t iterations = 0;  // taken branches backwards
+    bool drain = false;        // nothing issues before `horizon`
+    uint64_t arrive_free = 0;  // its next mbarrier arrival issues no earlier
+    uint64_t horizon = 0;      // the last value so far is there
+    uint32_t iterations = 0;   // taken branches backwards
   };
   struct Event {
     enum class Kind : uint8_t { warp, slot, read, land };

@@ -44,7 +44,8 @@ void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
   const double bytes = std::popcount(lanes_) * static_cast<double>(p.bytes);
   const double start = std::max(static_cast<double>(now), unit.dsm_free);
   unit.dsm_free = start + bytes / p_.dsm_bytes_per_cycle;
-  unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now) + p_.smem_lsu_interval);
+  // Stores and loads that the network has not taken hold up those behind them.
+  unit.lsu_free = std::max(unit.lsu_free, unit.dsm_free);
   if (p.path == Path::cluster_load) set_ready(w, p, static_cast<uint64_t>(unit.dsm_free + p_.dsm_latency));
 }
 

@@ -41,7 +41,7 @@ struct Price {
   bool serial = false;   // atom.shared: lanes that name the same word go one after the other
   bool defers = false;   // ptxas moves others in front of it while its operands are on their way
   bool drains = false;   // reads a clock: everything before it has its result
-  bool holds = false;    // the warp's next instruction issues after `interval`: mbarrier arrivals
+  bool holds = false;    // the warp's next of its kind issues after `interval`: mbarrier arrivals
   uint32_t bytes = 0;    // a lane
   isa::Space space = isa::Space::generic;
   uint32_t first_read = 0, reads = 0;  // in Prices::registers

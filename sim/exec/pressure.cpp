@@ -1,0 +1,77 @@
+#include "sim/exec/pressure.h"
+
+#include <algorithm>
+
+#include "sim/exec/flow.h"
+#include "sim/exec/registers.h"
+
+namespace palladion::sim {
+namespace {
+
+// Addresses and values that are computed ahead: what ptxas took beyond the live values of kernels that were
+// compiled for sm_90a.
+constexpr uint32_t taken_besides = 12;
+constexpr uint32_t allocation_unit = 8;
+
+class Pressure {
+ public:
+  Pressure(const Program& program, const isa::Function& f) : program_(program), cfg_(isa::build_cfg(f)) {
+    const uint32_t base = program.register_offsets_base[program.code[program.start].function];
+    for (const isa::Register& r : f.registers)
+      words_.push_back(isa::bits(r.type) <= 1 ? 0 : static_cast<uint8_t>((isa::bits(r.type) + 31) / 32));
+    first_ = base;
+  }
+
+  uint32_t most() {
+    const FlowState none(words_.size(), 0);
+    const auto at = flow_backward(cfg_, none, none, join_any,
+                                  [&](const isa::Block& b, FlowState& live) { walk(b, live); });
+    most_ = 0;
+    for (size_t b = 0; b < at.size(); ++b) {
+      FlowState live = at[b];
+      walk(cfg_.blocks[b], live);
+    }
+    return most_;
+  }
+
+ private:
+  void walk(const isa::Block& b, FlowState& live) {
+    uint32_t now = 0;
+    for (size_t r = 0; r < live.size(); ++r) now += live[r] != 0 ? words_[r] : 0;
+    for (uint32_t i = b.last; i-- > b.first;) {
+      const MicroOp& op = program_.code[program_.start + i];
+      if (op.instruction == nullptr) continue;
+      const auto set = [&](uint32_t reg, bool alive) {
+        uint8_t& is = live[reg - first_];
+        if ((is != 0) == alive) return;
+        is = alive ? 1 : 0;
+        now += alive ? words_[reg - first_] : 0U - words_[reg - first_];
+      };
+      for_each_register(program_, op, [&](const RegisterUse& u) {
+        if (u.writes && !u.reads && op.guard < 0) set(u.reg, false);
+      });
+      for_each_register(program_, op, [&](const RegisterUse& u) {
+        if (u.reads) set(u.reg, true);
+      });
+      most_ = std::max(most_, now);
+    }
+  }
+
+  const Program& program_;
+  isa::Cfg cfg_;
+  std::vector<uint8_t> words_;  // of 32 bits, by register
+  uint32_t first_ = 0, most_ = 0;
+};
+
+}  // namespace
+
+uint32_t estimated_registers(const Program& program) {
+  // A kernel that hands registers from warp to warp is launched with all that its bounds give.
+  const bool reallocates = std::ranges::any_of(
+      program.effects, [](const isa::Effect& e) { return std::holds_alternative<isa::SetMaxRegisters>(e); });
+  if (reallocates) return program.launch_registers;
+  const uint32_t live = Pressure(program, *program.entry).most() + taken_besides;
+  return std::min(program.launch_registers, (live + allocation_unit - 1) / allocation_unit * allocation_unit);
+}
+
+}  // namespace palladion::sim
