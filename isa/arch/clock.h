@@ -45,6 +45,7 @@ struct ClockParameters {
   // --- issue ---
   double branch_taken;      // cycles until the target's first instruction issues, beyond the branch's own
   double issue_other_pipe;  // more latency when ALU and FMA pipes hand a value to each other
+  double issue_branch_predicate;  // more latency from a comparison to a branch that it guards
 
   // --- shared memory and L1 ---
   double smem_bytes_per_cycle;
@@ -64,7 +65,10 @@ struct ClockParameters {
   double l2_atomic_interval;        // cycles between two atomic sectors of one slice
   double l2_atomic_latency;         // atom.global, round trip
   double l2_slices;
-  double l2_bytes;     // that data of one kernel can occupy
+  double l2_bytes;        // that data of one kernel can occupy
+  double l2_dirty_bytes;  // that wait there for HBM; written lines beyond them go at once
+  double
+      l2_far_sectors;  // sectors that the counters show for one that an SM asks for: far ones pass two slices
   double hbm_latency;  // more than a hit's
   double hbm_spread;   // half of the width of that, over pages of 1 KiB
   double hbm_read;     // GB/s

@@ -82,7 +82,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.unanswered = w.drain = false;
       w.horizon = time;
       w.iterations = 0;
-      w.arrive_free = 0;
+      w.arrive_free = w.last_store = 0;
       push(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
@@ -192,7 +192,9 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     if (!drained(w, index)) return;
     uint64_t at = std::max(now, w.next);
     for (const uint32_t r : p.defers ? std::span<const uint32_t>{} : prices_.reads(p)) {
-      const uint64_t ready = w.ready[r] == never ? never : w.ready[r] + hand_over(w.pipe[r], p.pipe);
+      const uint64_t more =
+          hand_over(w.pipe[r], p.pipe) + (p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0);
+      const uint64_t ready = w.ready[r] == never || w.ready[r] == 0 ? w.ready[r] : w.ready[r] + more;
       if (ready <= at) continue;
       at = ready;
       w.why = w.source[r];
@@ -306,7 +308,8 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   yield_after_ = false;
   const bool blocked = group != nullptr && !runnable(group->wait);
   if (blocked && group->wait.kind == Wait::Kind::edge) {
-    accesses.push_back({now, index});
+    // A release comes when its fence is done.
+    accesses.push_back({p.release == 0 ? now : std::max(now, w.last_store) + p.release, index});
     w.state = Warp::State::edge;
     return;
   }
@@ -402,8 +405,9 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       return access_global(w, index, p, now);
     case Path::async:
       return issue_async(w, p, now, first_id);
-    case Path::fence:
-      w.next = now + std::max(p.slots, p.latency);
+    case Path::fence:  // those of a wide scope wait for the warp's stores
+      w.next =
+          (p.latency > p_.l2_latency / 2 ? std::max(now, w.last_store) : now) + std::max(p.slots, p.latency);
       w.why = Stall::membar;
       return;
     case Path::waits:

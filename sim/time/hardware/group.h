@@ -85,6 +85,7 @@ class SmGroup {
     std::vector<uint32_t> answer, offset;
     bool unanswered = false;
     bool drain = false;        // nothing issues before `horizon`
+    uint64_t last_store = 0;   // of its own to GMEM: cycle after which L2 has it
     uint64_t arrive_free = 0;  // its next mbarrier arrival issues no earlier
     uint64_t horizon = 0;      // the last value so far is there
     uint32_t iterations = 0;   // taken branches backwards

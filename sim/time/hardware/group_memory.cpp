@@ -73,6 +73,7 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
   const uint32_t count = touched_lines(addresses_, lanes_, p.bytes, batch.lines);
   unit.lsu_free = start + p_.smem_lsu_interval * count;
   if (p.path == Path::global_store) {
+    w.last_store = static_cast<uint64_t>(start + p_.l2_latency);
     for (uint32_t i = 0; i < count; ++i)
       if (L1Cache::Line* l = unit.l1.find(batch.lines[first + i].line))
         l->sectors &= static_cast<uint8_t>(~batch.lines[first + i].sectors);

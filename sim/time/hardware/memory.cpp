@@ -71,9 +71,41 @@ MemoryClock::Tag& MemoryClock::find(uint64_t line, bool& hit) {
     if (oldest->line == never) break;
   }
   hit = false;
-  if (oldest->dirty != 0) hbm(0, static_cast<uint32_t>(std::popcount(oldest->dirty)) * sector_bytes, true);
+  if (oldest->dirty != 0) {
+    const uint32_t bytes = static_cast<uint32_t>(std::popcount(oldest->dirty)) * sector_bytes;
+    dirty_bytes_ -= bytes;
+    hbm(0, bytes, true);
+  }
   *oldest = {.line = line};
   return *oldest;
+}
+
+// L2 keeps only so much that HBM does not have: what was written first goes first.
+void MemoryClock::soil(Tag& tag, uint8_t sectors) {
+  if (tag.dirty == 0) dirty_.push_back(tag.line);
+  dirty_bytes_ +=
+      static_cast<uint64_t>(std::popcount(static_cast<uint8_t>(sectors & ~tag.dirty))) * sector_bytes;
+  tag.dirty |= sectors;
+  while (static_cast<double>(dirty_bytes_) > p_.l2_dirty_bytes && !dirty_.empty()) {
+    const uint64_t line = dirty_.front();
+    dirty_.pop_front();
+    Tag* const set = tags_.data() + mixed(line) % sets_ * ways;
+    Tag* const end = set + ways;
+    Tag* const found = std::find_if(set, end, [&](const Tag& t) { return t.line == line; });
+    if (found == end || found->dirty == 0) continue;  // it has left already
+    const uint32_t bytes = static_cast<uint32_t>(std::popcount(found->dirty)) * sector_bytes;
+    dirty_bytes_ -= bytes;
+    found->dirty = 0;
+    hbm(0, bytes, true);
+  }
+}
+
+// Sectors as the counters show them.
+uint64_t MemoryClock::shown(uint32_t sectors) {
+  const double all = sectors * p_.l2_far_sectors + shown_rest_;
+  const auto whole = static_cast<uint64_t>(all);
+  shown_rest_ = all - static_cast<double>(whole);
+  return whole;
 }
 
 double MemoryClock::slice_start(uint64_t line, double time, double cost) {
@@ -131,8 +163,8 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   }
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
-  counters_.l2_read_sectors += sectors;
-  counters_.l2_hit_sectors += sectors - static_cast<uint32_t>(std::popcount(missing));
+  counters_.l2_read_sectors += shown(sectors);
+  counters_.l2_hit_sectors += shown(sectors - static_cast<uint32_t>(std::popcount(missing)));
   double& port = sm_free_[r.sm];
   port = std::max(port, data) + bytes / p_.l2_sm_bytes_per_cycle;
   return port + half + distance(r.sm, l.line);
@@ -148,10 +180,10 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   bool hit = false;
   Tag& tag = find(l.line, hit);
   tag.valid |= l.sectors;
-  tag.dirty |= l.sectors;
+  soil(tag, l.sectors);
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
-  counters_.l2_write_sectors += sectors;
+  counters_.l2_write_sectors += shown(sectors);
   // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
   return std::max(start, hbm_free_ - 4 * p_.hbm_latency) + p_.l2_latency / 2;
 }
@@ -169,10 +201,10 @@ double MemoryClock::atomic(const Request& r, const LineAccess& l, double time) {
     tag.filled = std::max(tag.filled, static_cast<uint64_t>(data));
   }
   tag.valid |= l.sectors;
-  tag.dirty |= l.sectors;
+  soil(tag, l.sectors);
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
-  counters_.l2_write_sectors += sectors;
+  counters_.l2_write_sectors += shown(sectors);
   return std::max(data, static_cast<double>(tag.filled)) + p_.l2_atomic_latency - p_.l2_latency / 2 +
          distance(r.sm, l.line);
 }

@@ -2,6 +2,7 @@
 // L2 and HBM: queues that all SMs share. SMs hand in their requests between quanta; they are served in the
 // order of their time, whatever thread simulated the SM.
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -71,11 +72,16 @@ class MemoryClock {
   double hbm(double time, uint32_t bytes, bool is_write);
   double distance(uint32_t sm, uint64_t line) const;
   double hbm_latency(uint64_t line) const;
+  void soil(Tag& tag, uint8_t sectors);
+  uint64_t shown(uint32_t sectors);
 
   const isa::ClockParameters& p_;
   std::vector<Tag> tags_;
   uint64_t sets_ = 1;
   std::vector<double> slice_free_, sm_free_, sm_write_free_;
+  std::deque<uint64_t> dirty_;  // lines, first soiled first
+  uint64_t dirty_bytes_ = 0;
+  double shown_rest_ = 0;
   double hbm_free_ = 0, write_share_ = 0;
   double hbm_busy_ = 0, l2_busy_ = 0;
   ClockCounters counters_;

@@ -161,6 +161,15 @@ uint32_t width_factor(const MicroOp& op, isa::Unit unit) {
   return wide && isa::timing(*op.instruction).latency != "imad64" ? 2 : 1;
 }
 
+// Stores and atomics of GMEM with release at gpu scope or above wait for the SM's earlier writes.
+bool releases_gmem(const isa::Effect& effect) {
+  const auto far = [](isa::Scope s) { return s == isa::Scope::gpu || s == isa::Scope::sys; };
+  const auto gives = [](isa::Order o) { return o == isa::Order::release || o == isa::Order::acq_rel; };
+  if (const auto* s = std::get_if<isa::Store>(&effect)) return gives(s->order) && far(s->scope);
+  if (const auto* a = std::get_if<isa::Atomic>(&effect)) return gives(a->order) && far(a->scope);
+  return false;
+}
+
 // An mbarrier arrival with release at cluster scope is behind a fence that all of the SM's writes pass.
 bool fences(const isa::Effect& effect) {
   const auto* m = std::get_if<isa::Mbarrier>(&effect);
@@ -172,6 +181,8 @@ bool fences(const isa::Effect& effect) {
 
 Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   Numbers numbers;
+  const auto gpu_fence =
+      static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].latency);
   const auto fence_interval =
       static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_cluster"))].latency);
   for (const MicroOp& op : program.code) {
@@ -193,6 +204,8 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.result = result_of(reach.path, timing.unit);
     p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
     p.free = p.slots == 0;
+    p.branches = timing.unit == isa::Unit::branch;
+    if (releases_gmem(*op.effect)) p.release = gpu_fence;
     p.drains = timing.latency == "clock";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;

@@ -40,6 +40,8 @@ struct Price {
   uint32_t lanes = ~0U;  // whose addresses count (ldmatrix, stmatrix)
   bool serial = false;   // atom.shared: lanes that name the same word go one after the other
   bool defers = false;   // ptxas moves others in front of it while its operands are on their way
+  bool branches = false;
+  uint32_t release = 0;  // cycles of the fence that a release of GMEM stands behind
   bool drains = false;   // reads a clock: everything before it has its result
   bool holds = false;    // the warp's next of its kind issues after `interval`: mbarrier arrivals
   uint32_t bytes = 0;    // a lane
