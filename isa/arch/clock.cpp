@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "isa/arch/clock_files.h"
+#include <isa/arch/clock_files.h>  // made by cmake/ClockFiles.cmake of isa/arch/clock/*.clock
 
 namespace palladion::isa {
 namespace {

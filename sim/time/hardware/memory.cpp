@@ -108,6 +108,13 @@ uint64_t MemoryClock::shown(uint32_t sectors) {
   return whole;
 }
 
+// One answer for several SMs: not the slice, but what hands it out is occupied.
+double MemoryClock::merge(double time, uint32_t bytes) {
+  const double start = std::max(time, merge_free_);
+  merge_free_ = start + bytes / p_.l2_shared_bytes_per_cycle;
+  return start;
+}
+
 double MemoryClock::slice_start(uint64_t line, double time, double cost) {
   double& free = slice_free_[(mixed(line) >> 20) % slice_free_.size()];
   const double start = std::max(time, free);
@@ -148,10 +155,10 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   Tag& tag = find(l.line, hit);
   // Requests of several SMs for a line that is on its way or has just been read are merged on the way.
   const bool merged = hit && tag.sm != r.sm && static_cast<double>(tag.used) + p_.l2_latency > time;
-  const double slices = static_cast<double>(slice_free_.size());
-  const double rate = (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_bytes_per_cycle) / slices;
   const double half = p_.l2_latency / 2;
-  double data = slice_start(l.line, time + half, bytes / rate);
+  double data = merged ? merge(time + half, bytes)
+                       : slice_start(l.line, time + half,
+                                     bytes * static_cast<double>(slice_free_.size()) / p_.l2_bytes_per_cycle);
   const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
   if (missing != 0) {
     const auto count = static_cast<uint32_t>(std::popcount(missing));

@@ -69,6 +69,7 @@ class MemoryClock {
   double atomic(const Request& r, const LineAccess& l, double time);
   Tag& find(uint64_t line, bool& hit);
   double slice_start(uint64_t line, double time, double cost);
+  double merge(double time, uint32_t bytes);
   double hbm(double time, uint32_t bytes, bool is_write);
   double distance(uint32_t sm, uint64_t line) const;
   double hbm_latency(uint64_t line) const;
@@ -81,7 +82,7 @@ class MemoryClock {
   std::vector<double> slice_free_, sm_free_, sm_write_free_;
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;
-  double shown_rest_ = 0;
+  double shown_rest_ = 0, merge_free_ = 0;
   double hbm_free_ = 0, write_share_ = 0;
   double hbm_busy_ = 0, l2_busy_ = 0;
   ClockCounters counters_;
