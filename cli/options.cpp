@@ -92,9 +92,10 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--trace-ctas", o.trace_ctas,
                  "whose: sm:0 (those that run on SM 0), 0..3 (numbers in the grid), all");
   app.add_option("--trace-cycles", o.trace_cycles, "from when to when: 12000..14000");
-  app.add_option("--device-trace", o.device_trace,
-                 "scopes of a device: `compare --trace` reads them here and needs no device, `run --on device` "
-                 "writes them");
+  app.add_option(
+      "--device-trace", o.device_trace,
+      "scopes of a device: `compare --trace` reads them here and needs no device, `run --on device` "
+      "writes them");
   app.add_option("--trace-limit", o.trace_limit,
                  "bytes of the file (2 GiB); a longer trace ends there and stays whole");
   app.add_option("--report", o.report, "not in this version");

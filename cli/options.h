@@ -53,8 +53,8 @@ struct Options {
   std::string json, sarif, trace, report, output;
   std::string trace_ctas, trace_cycles, trace_limit;  // cli/trace.h
   std::string device_trace;                           // cli/scopes.h
-  std::string suppress;  // a file of findings that are let be
-  size_t limit = 20;     // findings told in full
+  std::string suppress;                               // a file of findings that are let be
+  size_t limit = 20;                                  // findings told in full
 
   std::vector<std::string> topics;  // explain, lab, list
   std::vector<std::string> words;   // what stood behind the command

@@ -30,8 +30,8 @@ struct Report {
   bool strict = false;  // what only breaks the letter is an error
 
   std::optional<kernels::SimOutcome> sim;
-  std::optional<TimeReport> time;     // of the clock, where it ran
-  std::optional<TraceReport> trace;   // --trace
+  std::optional<TimeReport> time;    // of the clock, where it ran
+  std::optional<TraceReport> trace;  // --trace
   std::optional<RunScopes> device_scopes;
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers

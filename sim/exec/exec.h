@@ -18,7 +18,7 @@ struct LaunchState {
   uint32_t sm_count = 1;
   uint32_t max_shared = 0;  // bytes of a CTA's window
   bool explicit_cluster = false;
-  double clock_mhz = 0;  // of the SM clock that ClusterState::now counts; 0: none runs
+  double clock_mhz = 0;                // of the SM clock that ClusterState::now counts; 0: none runs
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
 
   uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
