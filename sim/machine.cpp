@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "isa/verify.h"
-#include "sim/deadlock.h"
 #include "sim/deadlock_spin.h"
 #include "sim/exec/pressure.h"
 #include "sim/exec/values.h"
 #include "sim/time/cluster_runner.h"
 #include "sim/time/hardware/grid.h"
+#include "sim/time/results.h"
 #include "sim/time/worker_pool.h"
 
 namespace palladion::sim {
@@ -171,14 +171,8 @@ void Grid::tell_retired(ClusterState& c) {
 
 void Grid::collect(ClusterState& c) {
   tell_retired(c);
-  result_.instructions += c.instructions;
-  result_.printed += c.printed;
   progress_done_ += c.progress;
-  for (Finding& f : c.findings) {
-    faulted_ |= f.fatal;
-    result_.findings.push_back(std::move(f));
-  }
-  c.findings.clear();
+  faulted_ |= take_results(c, result_);
 }
 
 void Grid::retire() {
@@ -192,11 +186,7 @@ void Grid::retire() {
       collect(*c);
       c.reset();
     } else {
-      for (Finding& f : c->findings) {
-        faulted_ |= f.fatal;
-        result_.findings.push_back(std::move(f));
-      }
-      c->findings.clear();
+      faulted_ |= take_findings(*c, result_);
     }
   }
   std::erase_if(resident_, [](const auto& c) { return c == nullptr; });
@@ -253,25 +243,13 @@ void Grid::run() {
         std::ranges::all_of(ran, [](const QuantumResult& q) { return q.executed == 0; });
     const bool spinning = polls_only && !nothing_runs && spins.all_spin(resident_);
     if (!faulted_ && !resident_.empty() && (nothing_runs || spinning || stuck >= stuck_edges)) {
-      std::vector<const ClusterState*> view;
-      view.reserve(resident_.size());
-      for (const auto& c : resident_) view.push_back(c.get());
-      Finding f = describe_deadlock(context_.program, view, next_ < clusters_);
-      if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < clusters_, f);
-      result_.findings.push_back(std::move(f));
-      result_.deadlocked = true;
+      report_deadlock(context_.program, resident_, next_ < clusters_, options_.observer, result_);
       break;
     }
     uint64_t instructions = result_.instructions;
     for (const auto& c : resident_) instructions += c->instructions;
     if (options_.max_instructions != 0 && instructions > options_.max_instructions) {
-      Finding f;
-      f.code = "PLD3002";
-      f.severity = FindingSeverity::unknown;
-      f.fatal = true;
-      f.message = fmt::format("given up after {} warp instructions: the run neither ended nor stood still",
-                              instructions);
-      result_.findings.push_back(std::move(f));
+      result_.findings.push_back(given_up(instructions));
       break;
     }
   }

@@ -1,13 +1,11 @@
 #include "sim/time/hardware/grid.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <thread>
 
-#include "sim/deadlock.h"
 #include "sim/deadlock_spin.h"
 #include "sim/time/hardware/group.h"
+#include "sim/time/results.h"
 #include "sim/time/worker_pool.h"
 
 namespace palladion::sim::hardware {
@@ -41,8 +39,8 @@ class Grid {
   void first_wave();
   uint64_t earliest() const;
   void edge();
-  void perform_accesses();
-  void land_reductions();
+  template <class Left>
+  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left);
   void retire();
   void collect(ClusterState& c);
   bool stuck(uint64_t time);
@@ -123,32 +121,16 @@ uint64_t Grid::earliest() const {
   return time;
 }
 
-void Grid::perform_accesses() {
-  struct Entry {
-    EdgeAccess access;
-    SmGroup* group;
-  };
-  std::vector<Entry> all;
+// What the groups have left for the edge, in the order of its time over all of them.
+template <class Left>
+std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::* left) {
+  std::vector<std::pair<Left, SmGroup*>> all;
   for (const auto& g : groups_) {
-    for (const EdgeAccess& a : g->accesses) all.push_back({a, g.get()});
-    g->accesses.clear();
+    for (const Left& l : (*g).*left) all.emplace_back(l, g.get());
+    ((*g).*left).clear();
   }
-  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.access.time; });
-  for (const Entry& e : all) e.group->perform(e.access);
-}
-
-void Grid::land_reductions() {
-  struct Entry {
-    EdgeLanding landing;
-    SmGroup* group;
-  };
-  std::vector<Entry> all;
-  for (const auto& g : groups_) {
-    for (const EdgeLanding& l : g->landings) all.push_back({l, g.get()});
-    g->landings.clear();
-  }
-  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.landing.time; });
-  for (const Entry& e : all) e.group->land(e.landing);
+  std::ranges::stable_sort(all, {}, [](const auto& e) { return e.first.time; });
+  return all;
 }
 
 void Grid::edge() {
@@ -157,8 +139,8 @@ void Grid::edge() {
     for (const auto& c : resident_) view.push_back(c.get());
     options_.observer->edge(view);
   }
-  perform_accesses();
-  land_reductions();
+  for (const auto& [access, group] : gather(&SmGroup::accesses)) group->perform(access);
+  for (const auto& [landing, group] : gather(&SmGroup::landings)) group->land(landing);
   std::vector<Batch*> batches;
   for (const auto& g : groups_)
     if (!g->batch.requests.empty()) batches.push_back(&g->batch);
@@ -171,40 +153,25 @@ void Grid::collect(ClusterState& c) {
     if (c.finished()) c.observer->ended();
     options_.observer->retire(c);
   }
-  result_.instructions += c.instructions;
-  result_.printed += c.printed;
   progress_done_ += c.progress;
-  for (Finding& f : c.findings) {
-    faulted_ |= f.fatal;
-    result_.findings.push_back(std::move(f));
-  }
-  c.findings.clear();
+  faulted_ |= take_results(c, result_);
 }
 
 // Clusters that have ended make room for the next, in the order of their ends.
 void Grid::retire() {
-  struct Entry {
-    Finished end;
-    SmGroup* group;
-  };
-  std::vector<Entry> all;
-  for (const auto& g : groups_) {
-    for (const Finished& f : g->finished) all.push_back({f, g.get()});
-    g->finished.clear();
-  }
-  std::ranges::stable_sort(all, {}, [](const Entry& e) { return e.end.time; });
-  for (const Entry& e : all) {
-    last_end_ = std::max(last_end_, e.end.time);
-    if (e.end.cluster->finished()) {
-      result_.ctas += e.end.cluster->ctas.size();
+  const auto all = gather(&SmGroup::finished);
+  for (const auto& [end, group] : all) {
+    last_end_ = std::max(last_end_, end.time);
+    if (end.cluster->finished()) {
+      result_.ctas += end.cluster->ctas.size();
       ++finished_;
     }
-    collect(*e.end.cluster);
-    e.group->remove(*e.end.cluster);
-    std::erase_if(resident_, [&](const auto& c) { return c.get() == e.end.cluster; });
+    collect(*end.cluster);
+    group->remove(*end.cluster);
+    std::erase_if(resident_, [gone = end.cluster](const auto& c) { return c.get() == gone; });
     if (next_ < shape_.clusters && !faulted_)
-      place(*e.group, e.end.time + static_cast<uint64_t>(p_.launch_cta_replace +
-                                                         p_.launch_warp * context_.launch.warps_per_cta()));
+      place(*group, end.time + static_cast<uint64_t>(p_.launch_cta_replace +
+                                                     p_.launch_warp * context_.launch.warps_per_cta()));
   }
   if (!all.empty() && options_.progress) options_.progress(finished_, shape_.clusters);
 }
@@ -221,12 +188,7 @@ uint64_t Grid::progress() const {
 }
 
 void Grid::deadlock() {
-  std::vector<const ClusterState*> view;
-  for (const auto& c : resident_) view.push_back(c.get());
-  Finding f = describe_deadlock(context_.program, view, next_ < shape_.clusters);
-  if (options_.observer != nullptr) options_.observer->deadlocked(view, next_ < shape_.clusters, f);
-  result_.findings.push_back(std::move(f));
-  result_.deadlocked = true;
+  report_deadlock(context_.program, resident_, next_ < shape_.clusters, options_.observer, result_);
 }
 
 // Nothing has an event left: waits time out once, then it is a deadlock.
@@ -254,12 +216,7 @@ bool Grid::over_budget() {
     }
   }
   if (options_.max_instructions == 0 || done <= options_.max_instructions) return false;
-  Finding f;
-  f.code = "PLD3002";
-  f.severity = FindingSeverity::unknown;
-  f.fatal = true;
-  f.message = fmt::format("given up after {} warp instructions: the run neither ended nor stood still", done);
-  result_.findings.push_back(std::move(f));
+  result_.findings.push_back(given_up(done));
   return true;
 }
 

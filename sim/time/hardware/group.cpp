@@ -52,7 +52,6 @@ SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::Clo
 }
 
 void SmGroup::start(ClusterState& cluster, uint64_t time) {
-  ++resident_;
   for (CtaState& cta : cluster.ctas) {
     const uint32_t at = cta.sm - sms_.front().id;
     Sm& unit = sms_[at];
@@ -488,7 +487,6 @@ void SmGroup::retire(ClusterState& cluster, uint64_t now) {
 }
 
 void SmGroup::remove(const ClusterState& cluster) {
-  --resident_;
   for (uint32_t index = 0; index < warps_.size(); ++index) {
     Warp& w = warps_[index];
     if (w.cluster != &cluster) continue;

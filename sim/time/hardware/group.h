@@ -58,7 +58,6 @@ class SmGroup {
 
   // The cluster has been taken away.
   void remove(const ClusterState& cluster);
-  uint32_t resident() const { return resident_; }
   uint64_t drained() const { return drained_; }
   const std::vector<Sm>& sms() const { return sms_; }
   const std::vector<LineTime>& lines() const { return lines_; }
@@ -102,7 +101,6 @@ class SmGroup {
       return time != other.time ? time > other.time : order > other.order;
     }
   };
-  // A load, a copy, an atomic that waits for a request.
   static constexpr uint32_t no_request = ~0U;
   // A load (`warp`) or a copy (`cluster`, `id`) that waits for a request.
   struct Pending {
@@ -197,7 +195,6 @@ class SmGroup {
   std::vector<Arrival> arrivals_;
   std::vector<LineTime> lines_;
   uint64_t order_ = 0, instructions_ = 0, bank_conflicts_ = 0;
-  uint32_t resident_ = 0;
   uint64_t end_ = 0;      // of the quantum
   uint64_t drained_ = 0;  // the last store is in L2
   bool yield_after_ = false;

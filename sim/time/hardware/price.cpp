@@ -32,29 +32,28 @@ uint32_t matrix_lanes(int count) { return count >= 4 ? ~0U : (1U << 8 * count) -
 
 uint32_t bytes_of(isa::Type type, int elements) { return static_cast<uint32_t>(isa::bytes(type) * elements); }
 
-Reach load(const isa::Load& e) {
-  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
-  r.path = e.space == isa::Space::shared_cta       ? Path::shared_load
-           : e.space == isa::Space::shared_cluster ? Path::cluster_load
-           : is_global(e.space)                    ? Path::global_load
-                                                   : Path::plain;
-  return r;
+// An access takes the way of its space.
+struct Ways {
+  Path shared, cluster, global, other = Path::plain;
+  Path of(isa::Space s) const {
+    return s == isa::Space::shared_cta       ? shared
+           : s == isa::Space::shared_cluster ? cluster
+           : is_global(s)                    ? global
+                                             : other;
+  }
+};
+constexpr Ways loads{Path::shared_load, Path::cluster_load, Path::global_load};
+constexpr Ways stores{Path::shared_store, Path::cluster_store, Path::global_store};
+
+template <class Access>
+Reach reach(const Access& e, Path path) {
+  return {path, e.address, bytes_of(e.type, e.elements), e.space};
 }
-Reach store(const isa::Store& e) {
-  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
-  r.path = e.space == isa::Space::shared_cta       ? Path::shared_store
-           : e.space == isa::Space::shared_cluster ? Path::cluster_store
-           : is_global(e.space)                    ? Path::global_store
-                                                   : Path::plain;
-  return r;
-}
+
 Reach atomic(const isa::Atomic& e) {
-  Reach r{.address = e.address, .bytes = bytes_of(e.type, e.elements), .space = e.space};
   const bool returns = e.dst >= 0;
+  Reach r = reach(e, is_shared(e.space) ? (returns ? loads : stores).of(e.space) : Path::global_atomic);
   r.serial = returns;
-  r.path = e.space == isa::Space::shared_cta       ? (returns ? Path::shared_load : Path::shared_store)
-           : e.space == isa::Space::shared_cluster ? (returns ? Path::cluster_load : Path::cluster_store)
-                                                   : Path::global_atomic;
   return r;
 }
 
@@ -62,8 +61,8 @@ Reach reach_of(const isa::Effect& effect) {
   const auto waits = [](auto&&) { return Reach{.path = Path::waits}; };
   return std::visit(
       Overloaded{
-          [](const isa::Load& e) { return load(e); },
-          [](const isa::Store& e) { return store(e); },
+          [](const isa::Load& e) { return reach(e, loads.of(e.space)); },
+          [](const isa::Store& e) { return reach(e, stores.of(e.space)); },
           [](const isa::Atomic& e) { return atomic(e); },
           [](const isa::LoadMatrix& e) {
             return Reach{Path::shared_load, e.address, 16, isa::Space::shared_cta, matrix_lanes(e.count)};
