@@ -17,10 +17,15 @@ double longest(const Outcome& outcome) {
 
 double mean_of_ctas(const Outcome& outcome, int warps_per_cta) {
   double sum = 0;
-  const size_t ctas = outcome.stamps.size() / size_t(warps_per_cta);
-  for (size_t i = 0; i < ctas; ++i)
-    sum += longest({outcome.stamps.subspan(i * size_t(warps_per_cta), size_t(warps_per_cta)), {}});
-  return sum / double(ctas);
+  size_t timed = 0;
+  const auto warps = size_t(warps_per_cta);
+  for (size_t first = 0; first + warps <= outcome.stamps.size(); first += warps) {
+    const auto cta = outcome.stamps.subspan(first, warps);
+    if (std::ranges::all_of(cta, [](const Stamp& s) { return s.end == 0; })) continue;
+    sum += longest({cta, {}});
+    ++timed;
+  }
+  return sum / double(timed);
 }
 
 Measure mean_over(int warps_per_cta) {
@@ -53,7 +58,7 @@ Measure quantile(double share) {
 std::vector<Case> all_cases() {
   std::vector<Case> out;
   for (const auto& make : {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, global_cases,
-                           bandwidth_cases, port_cases, cluster_cases, launch_cases}) {
+                           bandwidth_cases, port_cases, ring_cases, cluster_cases, launch_cases}) {
     std::vector<Case> some = make();
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

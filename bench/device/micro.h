@@ -64,6 +64,7 @@ struct Case {
   bool needs_clock = false;   // means nothing under a schedule without time
   bool per_cycle = false;     // operations per cycle instead of cycles per operation
   bool elapsed = false;  // the number is that of the whole launch: sm__cycles_elapsed.max, by Nsight Compute
+  bool values = true;    // in the machine: false where nothing depends on them and they would take long
   bool cold = false;     // L2 is emptied before each launch
   Measure measure = longest;
 
@@ -78,6 +79,7 @@ std::vector<Case> tma_cases();
 std::vector<Case> barrier_cases();
 std::vector<Case> wgmma_cases();
 std::vector<Case> port_cases();
+std::vector<Case> ring_cases();
 std::vector<Case> cluster_cases();
 std::vector<Case> launch_cases();
 std::vector<Case> all_cases();

@@ -192,7 +192,9 @@ std::string problem_of(const sim::RunResult& result) {
 
 }  // namespace
 
-MachineReading run_in_machine(const Case& c, const isa::ArchSpec& arch, const sim::RunOptions& options) {
+MachineReading run_in_machine(const Case& c, const isa::ArchSpec& arch, const sim::RunOptions& given) {
+  sim::RunOptions options = given;
+  if (!c.values) options.values = sim::Values::none;
   const auto module = isa::parse(c.text);
   if (!module) return {.problem = isa::render(module.error())};
   MachineRun shorter;

@@ -19,22 +19,24 @@ uint64_t layout_bits(const Shape& s, bool transposed) {
   return mode << 62 | (stride >> 4) << 32 | (leading >> 4) << 16;
 }
 
-std::string accumulators(const Shape& s) {
+std::string accumulators(const Shape& s, int tile) {
   std::string out = "{";
   for (int i = 0; i < s.d_registers(); ++i)
-    out += fmt::format("{}%{}{}", i == 0 ? "" : ",", s.float_accumulators() ? "f" : "y", i);
+    out += fmt::format("{}%{}{}", i == 0 ? "" : ",", s.float_accumulators() ? "f" : "y",
+                       tile * s.d_registers() + i);
   return out + "}";
 }
 
 // One instruction; `step` advances along K inside the swizzled tile.
-std::string wgmma(const Shape& s, int step) {
+std::string wgmma(const Shape& s, int index) {
+  const int step = index / s.tiles;
   std::string out = step % 4 == 0 ? ""
                                   : fmt::format("add.u64 %q2, %q0, {}; add.u64 %q3, %q1, {};\n", step % 4 * 2,
                                                 step % 4 * 2);
   const char* const a = step % 4 == 0 ? "%q0" : "%q2";
   const char* const b = step % 4 == 0 ? "%q1" : "%q3";
   out += fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{} {}, {}, {}, 1", s.n, s.k, s.types,
-                     accumulators(s), s.a_in_registers ? "{%x0,%x1,%x2,%x3}" : a, b);
+                     accumulators(s, index % s.tiles), s.a_in_registers ? "{%x0,%x1,%x2,%x3}" : a, b);
   if (!s.integers()) out += ", 1, 1";
   if (s.k == 16) out += fmt::format("{}, {}", s.a_in_registers ? "" : ", 0", s.b_transposed ? 1 : 0);
   return out + ";\n";
@@ -57,7 +59,7 @@ std::string before(const Shape& s) {
       "or.b64 %q0, %q0, {}; or.b64 %q1, %q1, {};\n",
       layout_bits(s, false), layout_bits(s, s.b_transposed));
   for (int i = 0; i < 4; ++i) out += fmt::format("and.b32 %x{0}, %c{0}, 0x3b3b3b3b;\n", i);
-  for (int i = 0; i < s.d_registers(); ++i)
+  for (int i = 0; i < s.tiles * s.d_registers(); ++i)
     out += s.float_accumulators() ? fmt::format("mov.f32 %f{}, 0f00000000;\n", i)
                                   : fmt::format("mov.b32 %y{}, 0;\n", i);
   return out;
@@ -66,15 +68,16 @@ std::string before(const Shape& s) {
 std::string after(const Shape& s) {
   std::string out = "wgmma.wait_group.sync.aligned 0;\nmov.b32 %x8, 0;\n";
   const bool floats = s.float_accumulators();
-  for (int i = 0; i < s.d_registers(); ++i)
+  for (int i = 0; i < s.tiles * s.d_registers(); ++i)
     out += fill(floats ? "mov.b32 %x9, %f<i>; xor.b32 %x8, %x8, %x9;\n" : "xor.b32 %x8, %x8, %y<i>;\n",
                 {{"i", std::to_string(i)}});
   return out;
 }
 
 std::string describe(const Shape& s) {
-  return fmt::format("{} {} k={} {}{} swizzle={}", fmt::format("n={}", s.n), s.types, s.k,
-                     s.a_in_registers ? "RS" : "SS", s.b_transposed ? " MN-major" : "", s.swizzle);
+  return fmt::format("n={} {} k={} {}{} swizzle={}{}", s.n, s.types, s.k, s.a_in_registers ? "RS" : "SS",
+                     s.b_transposed ? " MN-major" : "", s.swizzle,
+                     s.tiles > 1 ? fmt::format(" tiles={}", s.tiles) : "");
 }
 
 Case frame(const Shape& s, const char* name, std::string body, int warpgroups) {
@@ -177,6 +180,9 @@ std::vector<Case> wgmma_cases() {
     for (const int count : {1, 2, 4, 8}) out.push_back(issue({.n = n}, count));
     for (const int count : {1, 2, 4, 8}) out.push_back(issue({.n = n, .a_in_registers = true}, count));
   }
+  for (const int count : {16, 32}) out.push_back(issue({.n = 128}, count));
+  for (const int count : {4, 8, 16, 32}) out.push_back(issue({.n = 128, .tiles = 2}, count));
+  out.push_back(interval({.n = 128, .tiles = 2}, 2));
   out.push_back(fences("wgmma.fence", "wgmma.fence.sync.aligned;"));
   out.push_back(fences("wgmma.commit", "wgmma.commit_group.sync.aligned;"));
   out.push_back(fences("wgmma.wait", "wgmma.wait_group.sync.aligned 0;"));

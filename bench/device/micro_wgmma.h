@@ -13,6 +13,7 @@ struct WgmmaShape {
   bool a_in_registers = false;
   bool b_transposed = false;  // MN-major
   int swizzle = 128;          // bytes; 0: none
+  int tiles = 1;              // accumulators, in turn: as many times 64 rows
 
   bool half_accumulators() const { return types[0] == 'f' && types[1] == '1'; }
   bool integers() const { return types[0] == 's'; }
@@ -20,7 +21,7 @@ struct WgmmaShape {
   int d_registers() const { return half_accumulators() ? n / 4 : n / 2; }
 };
 
-// A fence, `count` instructions on the same accumulators, a commit.
+// A fence, `count` instructions on the accumulators, a commit.
 std::string wgmma_chain(const WgmmaShape& shape, int count);
 // Part 0 is `warpgroups` that run `body` on 96 KiB of random tiles.
 KernelText wgmma_kernel(const WgmmaShape& shape, std::string body, int warpgroups);

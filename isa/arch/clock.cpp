@@ -66,7 +66,7 @@ constexpr ClockField fields[] = {
     {"wgmma.tail_ss", "cycles", &ClockParameters::wgmma_tail_ss},
     {"wgmma.tail_rs", "cycles", &ClockParameters::wgmma_tail_rs},
     {"wgmma.start", "cycles", &ClockParameters::wgmma_start},
-    {"wgmma.queue", "cycles", &ClockParameters::wgmma_queue},
+    {"wgmma.queue", "instructions", &ClockParameters::wgmma_queue},
     {"mbarrier.wake", "cycles", &ClockParameters::mbarrier_wake},
     {"mbarrier.wake_tx", "cycles", &ClockParameters::mbarrier_wake_tx},
     {"mbarrier.remote", "cycles", &ClockParameters::mbarrier_remote},

@@ -93,7 +93,7 @@ struct ClockParameters {
   double wgmma_tail_ss;         // from its end until wait_group 0 returns
   double wgmma_tail_rs;
   double wgmma_start;  // from issue to the first cycle of an idle tensor core
-  double wgmma_queue;  // cycles of work that an SM takes on before the next instruction is held back
+  double wgmma_queue;  // instructions of all warpgroups that an SM has taken on; at most 16
 
   // --- barriers ---
   double mbarrier_wake;     // from an arrival that completes a phase until a waiter issues

@@ -239,6 +239,8 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
                                                                       : Stall::lg_throttle;
   }
   if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
+  if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
+    free = static_cast<uint64_t>(tensor_opens(unit)), why = Stall::gmma;
   if (free > at) at = free, w.why = why;
   return at <= now || (at < end_ && (events_.empty() || events_.top().time >= at));
 }
@@ -288,6 +290,8 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
       s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
       book(unit, p.pipe, p.interval);
     }
+    if (p.unit == isa::Unit::tensor && p.path == Path::async)
+      s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
     if (p.unit == isa::Unit::lsu && p.path == Path::plain)  // shuffles pass through the same unit
       unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval;
     book(unit, Resource::issue, p.slots);

@@ -174,6 +174,7 @@ class SmGroup {
   void start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_wgmma(Warp& w, uint64_t now);
+  double tensor_opens(const Sm& unit) const;
   void add_lines(const std::vector<Piece>& pieces);
   void landed(ClusterState& cluster, uint64_t id, uint64_t now);
   void settle(ClusterState& cluster, uint32_t rank, uint64_t now);

@@ -143,11 +143,15 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
                              static_cast<uint64_t>(unit.tensor_free));
   const double tail = t.a_in_registers ? p_.wgmma_tail_rs : p_.wgmma_tail_ss;
   push(static_cast<uint64_t>(unit.tensor_free + tail), Event::Kind::land, cluster, op->id);
-  const double blocked = start - p_.wgmma_queue;
-  if (blocked > static_cast<double>(w.next)) {
-    w.next = static_cast<uint64_t>(blocked);
-    w.why = Stall::gmma;
-  }
+  unit.tensor_ends[unit.tensor_taken++ % unit.tensor_ends.size()] = unit.tensor_free;
+}
+
+// When the tensor core's queue takes another instruction: those of all warpgroups wait in one.
+double SmGroup::tensor_opens(const Sm& unit) const {
+  const auto queue =
+      std::min(static_cast<uint32_t>(p_.wgmma_queue), static_cast<uint32_t>(unit.tensor_ends.size()));
+  return unit.tensor_taken < queue ? 0
+                                   : unit.tensor_ends[(unit.tensor_taken - queue) % unit.tensor_ends.size()];
 }
 
 void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {

@@ -176,6 +176,9 @@ bool fences(const isa::Effect& effect) {
          m->scope == isa::Scope::cluster;
 }
 
+// Cycles from a wgmma to the next (wgmma.issue n=64, 128, 256).
+uint32_t wgmma_issue(const isa::Wgmma& w) { return static_cast<uint32_t>(std::max(4, w.n / 8 - 4)); }
+
 }  // namespace
 
 Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
@@ -217,6 +220,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.serial = reach.serial;
     p.holds = reach.holds;
     if (fences(*op.effect)) p.interval += fence_interval;
+    if (const auto* w = std::get_if<isa::Wgmma>(op.effect)) p.interval = wgmma_issue(*w);
     std::vector<uint32_t> reads, writes;
     if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k) {

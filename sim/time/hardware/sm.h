@@ -46,7 +46,9 @@ struct Sm {
   double lsu_free = 0;   // address generation: one memory instruction after the other
   double port_free = 0;  // the data port of shared memory, loads and stores
   double tensor_free = 0;
-  double tensor_share = 0;  // of the port's cycles that the instruction under way reads in
+  double tensor_share = 0;               // of the port's cycles that the instruction under way reads in
+  std::array<double, 16> tensor_ends{};  // of the instructions it took last
+  uint32_t tensor_taken = 0;
   double tma_free = 0;
   double tma_store_free = 0;
   double l1_free = 0;
