@@ -30,6 +30,7 @@ constexpr ClockField fields[] = {
     {"issue.other_pipe", "cycles", &ClockParameters::issue_other_pipe},
     {"smem.bytes_per_cycle", "bytes/cycle", &ClockParameters::smem_bytes_per_cycle},
     {"smem.lsu_interval", "cycles", &ClockParameters::smem_lsu_interval},
+    {"smem.beside_wgmma", "cycles", &ClockParameters::smem_beside_wgmma},
     {"l1.hit_latency", "cycles", &ClockParameters::l1_hit_latency},
     {"l1.bytes_per_cycle", "bytes/cycle", &ClockParameters::l1_bytes_per_cycle},
     {"l1.bytes", "bytes", &ClockParameters::l1_bytes},
@@ -82,12 +83,14 @@ constexpr ClockField fields[] = {
 // Latency keys of isa/ops (Timing::latency), ascending.
 constexpr std::string_view keys[] = {"address",
                                      "alu",
+                                     "alu_pair",
                                      "async_group",
                                      "atom_cluster",
                                      "atom_global",
                                      "atom_shared",
                                      "barrier",
                                      "barrier_cluster",
+                                     "bfe",
                                      "branch",
                                      "bulk_copy",
                                      "bulk_prefetch",
@@ -99,34 +102,43 @@ constexpr std::string_view keys[] = {"address",
                                      "createpolicy",
                                      "cvt",
                                      "cvt64",
+                                     "cvt_fp8",
                                      "cvt_half",
                                      "cvt_pack",
+                                     "cvt_widen",
                                      "ddiv",
                                      "dfma",
                                      "dsetp",
                                      "elect",
                                      "exit",
                                      "fdiv",
+                                     "fdiv_full",
                                      "fence_cluster",
                                      "fence_cta",
                                      "fence_gpu",
                                      "fence_proxy",
                                      "fence_sys",
                                      "ffma",
+                                     "frcp",
                                      "griddepcontrol",
                                      "hfma",
                                      "hsetp",
                                      "iadd",
+                                     "iadd64",
                                      "idiv32",
                                      "idiv64",
                                      "imad",
                                      "imad64",
+                                     "imad_hi",
+                                     "imad_wide",
+                                     "irem32",
                                      "ld_cluster",
                                      "ld_const",
                                      "ld_global",
                                      "ld_local",
                                      "ld_shared",
                                      "ldmatrix",
+                                     "mad_wide",
                                      "mapa",
                                      "match",
                                      "mbarrier_arrive",
@@ -143,6 +155,8 @@ constexpr std::string_view keys[] = {"address",
                                      "movmatrix",
                                      "mufu",
                                      "mufu64",
+                                     "mufu_pair",
+                                     "mufu_scaled",
                                      "mufu_x2",
                                      "multimem",
                                      "nanosleep",
@@ -156,6 +170,7 @@ constexpr std::string_view keys[] = {"address",
                                      "redux",
                                      "setmaxnreg",
                                      "shfl",
+                                     "shfl_register",
                                      "st_async",
                                      "st_cluster",
                                      "st_global",
@@ -175,13 +190,18 @@ constexpr std::string_view keys[] = {"address",
                                      "vote",
                                      "warp_sync",
                                      "wgmma",
-                                     "wgmma_group",
+                                     "wgmma_commit",
+                                     "wgmma_fence",
+                                     "wgmma_wait",
                                      "wmma"};
 
 constexpr std::pair<std::string_view, std::string_view> op_parts[] = {
-    {"slots", "instructions"}, {"interval", "cycles"}, {"latency", "cycles"}};
+    {"slots", "instructions"}, {"interval", "cycles"}, {"latency", "cycles"}, {"held", "cycles"}};
+constexpr size_t optional_part = 3;
 
-double& part(OpCost& cost, size_t i) { return i == 0 ? cost.slots : i == 1 ? cost.interval : cost.latency; }
+double& part(OpCost& cost, size_t i) {
+  return i == 0 ? cost.slots : i == 1 ? cost.interval : i == 2 ? cost.latency : cost.held;
+}
 
 std::string_view trimmed(std::string_view s) {
   const auto first = s.find_first_not_of(" \t\r"), last = s.find_last_not_of(" \t\r");
@@ -210,9 +230,9 @@ class Reader {
     parameters_.ops.resize(std::size(keys));
     for (const ClockField& f : fields) places_[std::string(f.key)] = {&(parameters_.*f.member), f.unit};
     for (size_t k = 0; k < std::size(keys); ++k)
-      for (size_t i = 0; i < 3; ++i)
-        places_[fmt::format("op.{}.{}", keys[k], op_parts[i].first)] = {&part(parameters_.ops[k], i),
-                                                                        op_parts[i].second};
+      for (size_t i = 0; i < std::size(op_parts); ++i)
+        places_[fmt::format("op.{}.{}", keys[k], op_parts[i].first)] = {
+            &part(parameters_.ops[k], i), op_parts[i].second, i == optional_part};
   }
 
   void take(std::string_view text, int number) {
@@ -238,7 +258,7 @@ class Reader {
 
   tl::expected<ClockParameters, Diagnostics> result() {
     for (const auto& [key, place] : places_)
-      if (!place.given)
+      if (!place.given && !place.optional)
         error("PLD5803", fmt::format("the parameter `{}` ({}) is missing", key, place.unit), 0);
     if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
     return std::move(parameters_);
@@ -248,6 +268,7 @@ class Reader {
   struct Place {
     double* value = nullptr;
     std::string_view unit;
+    bool optional = false;
     bool given = false;
   };
 

@@ -4,7 +4,7 @@
 //
 // A line of such a file:   key = value unit | spread | date | source
 //   smem.bytes_per_cycle = 128 bytes/cycle | 0.5 | 2026-11-21 | ld_shared_v4 of bench/device
-// Every key must be there, once, with its unit; `#` begins a comment.
+// Every key must be there, once, with its unit (`held` of an op may be left out); `#` begins a comment.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,8 +20,9 @@ namespace palladion::isa {
 // Of the ops that share a latency key (isa::Timing), for one warp instruction.
 struct OpCost {
   double slots = 1;     // SASS instructions that ptxas makes of it: issue slots of its sub-core
-  double interval = 1;  // cycles that they occupy the unit, per sub-core (per SM: lsu, tma, tensor)
+  double interval = 1;  // cycles that they occupy the unit, per sub-core (per SM: tma)
   double latency = 4;   // cycles from issue until an instruction that needs its result may issue
+  double held = 0;      // cycles until its warp issues another one: sequences that do not overlap in a warp
 };
 
 struct ClockParameters {
@@ -50,6 +51,7 @@ struct ClockParameters {
   // --- shared memory and L1 ---
   double smem_bytes_per_cycle;
   double smem_lsu_interval;  // cycles between two memory instructions of an SM
+  double smem_beside_wgmma;  // more latency of a load while the tensor core reads operands there
   double l1_hit_latency;     // ld.global
   double l1_bytes_per_cycle;
   double l1_bytes;  // of the unified memory when no shared memory is used

@@ -10,14 +10,20 @@ using cvt::Request;
 bool is_plain_float(Type t) { return t == Type::f16 || t == Type::bf16 || t == Type::f32 || t == Type::f64; }
 bool is_integer(Type t) { return kind(t) == TypeKind::signed_int || kind(t) == TypeKind::unsigned_int; }
 
-// Conversions of 64-bit floats and integers to or from floats take the slow unit; packs into 16 bits the ALU.
+bool is_fp8(Type t) { return t == Type::e4m3x2 || t == Type::e5m2x2; }
+
+// Conversions of 64-bit floats, and of floats to integers, take the slow unit. On the ALU: integers to f32
+// (I2FP), packs into halves and bytes (F2FP), bf16 to f32, which is a shift.
 Timing timing_of(const Instruction& i) {
   if (floats::has(i, "pack")) return {Unit::alu, "cvt_pack"};
   const Type to = i.type("dtype"), from = i.type();
   if (is_integer(to) && is_integer(from)) return {Unit::alu, "alu"};
+  if (is_integer(from) && to == Type::f32 && bits(from) <= 32) return {Unit::alu, "alu"};
   if (is_integer(to) || is_integer(from) || bits(to) == 64 || bits(from) == 64 || i.mod("rnd").ends_with('i'))
     return {Unit::sfu, bits(to) == 64 || bits(from) == 64 ? "cvt64" : "cvt"};
-  return {Unit::alu, "cvt_half"};
+  if (from == Type::bf16) return {Unit::alu, "alu"};
+  if (from == Type::f16) return {Unit::fma, "cvt_widen"};
+  return {Unit::alu, is_fp8(to) ? "cvt_fp8" : "cvt_half"};
 }
 
 int register_width(const Instruction& i, const DecodeContext& c, std::string_view operand, Type type) {

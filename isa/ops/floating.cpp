@@ -27,12 +27,29 @@ Timing fma_pipe(const Instruction& i) {
 Timing alu(const Instruction& i) {
   return i.type() == Type::f64 ? Timing{Unit::fp64, "dsetp"} : Timing{Unit::alu, "alu"};
 }
-// ptxas makes a sequence of what has a rounding; .approx is one MUFU, or a few instructions around it.
+// MUFU; without .ftz ptxas scales what is too small for it, before and after.
+Timing mufu(const Instruction& i) {
+  if (i.type() == Type::f64) return {Unit::sfu, "mufu64"};
+  return {Unit::sfu, floats::has(i, "ftz") ? "mufu" : "mufu_scaled"};
+}
+// sin, cos: of revolutions, by a multiplication in front. tanh has no .ftz.
+Timing revolutions(const Instruction&) { return {Unit::sfu, "mufu_pair"}; }
+Timing plain_mufu(const Instruction&) { return {Unit::sfu, "mufu"}; }
+// ptxas makes a sequence of what has a rounding, with a slow path behind a branch.
 Timing quotient(const Instruction& i) {
   if (i.type() == Type::f64) return {Unit::fp64, floats::has(i, "approx") ? "mufu64" : "ddiv"};
-  return floats::has(i, "rnd") ? Timing{Unit::fma, "fdiv"} : Timing{Unit::sfu, "mufu"};
+  return floats::has(i, "rnd") ? Timing{Unit::fma, "fdiv"} : mufu(i);
 }
-Timing mufu(const Instruction& i) { return {Unit::sfu, i.type() == Type::f64 ? "mufu64" : "mufu"}; }
+Timing reciprocal(const Instruction& i) {
+  const Timing t = quotient(i);
+  return t.latency == "fdiv" ? Timing{Unit::fma, "frcp"} : t;
+}
+Timing division(const Instruction& i) {
+  if (i.type() == Type::f64 || floats::has(i, "rnd")) return quotient(i);
+  const bool ftz = floats::has(i, "ftz");
+  if (i.mod("mode") == "full") return {Unit::sfu, ftz ? "mufu_scaled" : "fdiv_full"};
+  return {Unit::sfu, ftz ? "mufu_pair" : "mufu_scaled"};
+}
 
 template <class F, ArithMods M>
 struct Add {
@@ -229,7 +246,7 @@ std::vector<OpDef> arithmetic() {
             {"div.mode:approx|full{.ftz}.type:f32 =d:type, a:type, b:type",
              "div.rnd:%rnd{.ftz}.type:f32 =d:type, a:type, b:type",
              "div.rnd:%rnd.type:f64 =d:type, a:type, b:type"},
-            quotient,
+            division,
             div},
       OpDef{"abs",
             "d = |a|. Floating Point: abs.",
@@ -273,7 +290,7 @@ std::vector<OpDef> functions() {
             "d = 1 / a. Floating Point: rcp, rcp.approx.ftz.f64.",
             {"rcp.approx{.ftz}.type:f32 =d:type, a:type", "rcp.rnd:%rnd{.ftz}.type:f32 =d:type, a:type",
              "rcp.rnd:%rnd.type:f64 =d:type, a:type", "[2.1 sm_20] rcp.approx.ftz.type:f64 =d:type, a:type"},
-            quotient,
+            reciprocal,
             rounded_or_approximate<ApproxOp::rcp, Rcp>},
       OpDef{"sqrt",
             "d = the square root of a. Floating Point: sqrt.",
@@ -290,12 +307,12 @@ std::vector<OpDef> functions() {
       OpDef{"sin",
             "d = sin(a), a in radians. Floating Point: sin.",
             {"sin.approx{.ftz}.type:f32 =d:type, a:type"},
-            mufu,
+            revolutions,
             approximate<ApproxOp::sin>},
       OpDef{"cos",
             "d = cos(a), a in radians. Floating Point: cos.",
             {"cos.approx{.ftz}.type:f32 =d:type, a:type"},
-            mufu,
+            revolutions,
             approximate<ApproxOp::cos>},
       OpDef{"lg2",
             "d = log2(a). Floating Point: lg2.",
@@ -310,7 +327,7 @@ std::vector<OpDef> functions() {
       OpDef{"tanh",
             "d = tanh(a). Floating Point: tanh.",
             {"[7.0 sm_75] tanh.approx.type:f32 =d:type, a:type"},
-            mufu,
+            plain_mufu,
             approximate<ApproxOp::tanh>},
   };
 }

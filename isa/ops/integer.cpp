@@ -14,12 +14,27 @@ using lanes::for_integer;
 
 Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
 // IADD3 on the ALU or IMAD on the FMA pipe, whichever is idle.
-Timing sum(const Instruction&) { return {Unit::fma, "iadd"}; }
+// 64 bits: IADD3 and its carry.
+Timing sum(const Instruction& i) {
+  return bits(i.type()) == 64 ? Timing{Unit::alu, "iadd64"} : Timing{Unit::fma, "iadd"};
+}
 // dp2a and dp4a have no `type`.
 Timing imad(const Instruction& i) {
   return {Unit::fma, i.form->slot("type") >= 0 && bits(i.type()) == 64 ? "imad64" : "imad"};
 }
+// IMAD.HI and IMAD.WIDE. To add a product of two registers to 64 bits takes two instructions more.
+Timing product(const Instruction& i) {
+  if (bits(i.type()) == 64 || i.mod("half") == "lo") return imad(i);
+  if (i.mod("half") == "hi") return {Unit::fma, "imad_hi"};
+  const bool adds = i.form->operand("c") >= 0 && i.operand("b")->is(Operand::Kind::reg);
+  return {Unit::fma, adds ? "mad_wide" : "imad_wide"};
+}
 Timing idiv(const Instruction& i) { return {Unit::alu, bits(i.type()) == 64 ? "idiv64" : "idiv32"}; }
+Timing irem(const Instruction& i) { return {Unit::alu, bits(i.type()) == 64 ? "idiv64" : "irem32"}; }
+// A shift and an extension; places that are in registers have to be taken out of them.
+Timing field(const Instruction& i) {
+  return {Unit::alu, i.operand("b")->is(Operand::Kind::reg) ? "bfe" : "alu_pair"};
+}
 Timing popc_like(const Instruction&) { return {Unit::sfu, "popc"}; }
 
 using namespace integers;  // NOLINT: this file is about them
@@ -184,14 +199,14 @@ OpList integer() {
             "d = a * b: the low half, the high half or all of it. Integer Arithmetic Instructions: mul.",
             {"mul.half:lo|hi.type:u16|u32|u64|s16|s32|s64 =d:type, a:type, b:type",
              "mul.half:wide.type:u16|u32|s16|s32 =d:2*type, a:type, b:type"},
-            imad,
+            product,
             mul},
       OpDef{"mad",
             "d = a * b + c. Integer Arithmetic Instructions: mad.",
             {"mad.half:lo|hi.type:u16|u32|u64|s16|s32|s64 =d:type, a:type, b:type, c:type",
              "mad.half:wide.type:u16|u32|s16|s32 =d:2*type, a:type, b:type, c:2*type",
              "mad.half:hi.sat.type:s32 =d:type, a:type, b:type, c:type"},
-            imad,
+            product,
             mad},
       OpDef{"mul24",
             "d = 24-bit a * b. Integer Arithmetic Instructions: mul24.",
@@ -217,7 +232,7 @@ OpList integer() {
       OpDef{"rem",
             "d = a % b, with the sign of a. Integer Arithmetic Instructions: rem.",
             {"rem.type:u16|u32|u64|s16|s32|s64 =d:type, a:type, b:type"},
-            idiv,
+            irem,
             binary<Rem>},
       OpDef{"abs",
             "d = |a|. Integer Arithmetic Instructions: abs.",
@@ -295,7 +310,7 @@ OpList integer() {
       OpDef{"bfe",
             "d = the bit field of a. Integer Arithmetic Instructions: bfe.",
             {"bfe.type:u32|u64|s32|s64 =d:type, a:type, b:u32, c:u32"},
-            alu,
+            field,
             bfe},
       OpDef{"bfi",
             "f = b with the bit field a put into it. Integer Arithmetic Instructions: bfi.",

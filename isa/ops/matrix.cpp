@@ -42,7 +42,9 @@ bool has_registers(const Instruction& i, int operand, size_t count) {
 constexpr int warpgroup_threads = 128;
 
 Timing wgmma_timing(const Instruction&) { return {Unit::tensor, "wgmma"}; }
-Timing group_timing(const Instruction&) { return {Unit::sync, "wgmma_group"}; }
+Timing group_timing(const Instruction& i) {
+  return {Unit::sync, i.has("fence") ? "wgmma_fence" : i.has("commit_group") ? "wgmma_commit" : "wgmma_wait"};
+}
 
 Effect wgmma(const Instruction& i, const DecodeContext&) {
   const Shape shape = shape_of(i);

@@ -9,10 +9,12 @@ namespace {
 
 using decode::index;
 
-Timing shfl_timing(const Instruction&) { return {Unit::lsu, "shfl"}; }
+Timing shfl_timing(const Instruction& i) {
+  return {Unit::lsu, i.operand("b")->is(Operand::Kind::reg) ? "shfl_register" : "shfl"};
+}
 Timing vote_timing(const Instruction&) { return {Unit::alu, "vote"}; }
 Timing match_timing(const Instruction&) { return {Unit::alu, "match"}; }
-Timing redux_timing(const Instruction&) { return {Unit::alu, "redux"}; }
+Timing redux_timing(const Instruction&) { return {Unit::sfu, "redux"}; }
 Timing elect_timing(const Instruction&) { return {Unit::alu, "elect"}; }
 Timing sync_timing(const Instruction&) { return {Unit::sync, "warp_sync"}; }
 Timing ldmatrix_timing(const Instruction&) { return {Unit::lsu, "ldmatrix"}; }

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace palladion::sim::hardware {
 namespace {
 
 // Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
 constexpr uint32_t longest_turn = 512;
-// ptxas unrolls innermost loops so often: values of as many iterations are on their way at once.
+// ptxas unrolls short loops so often: values of as many iterations are on their way at once.
 constexpr uint32_t unrolled = 4;
+
+// ptxas lets a warp issue to other pipes while this much work waits in front of one.
+constexpr double longest_queue = 16;
+
+bool computes(Resource pipe) {
+  return pipe == Resource::alu || pipe == Resource::fma || pipe == Resource::sfu;
+}
 
 bool runnable(const Wait& wait) { return wait.kind == Wait::Kind::none || wait.kind == Wait::Kind::poll; }
 
@@ -78,10 +86,11 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.pipe.assign(prices_.register_count(), Resource::issue);
       w.answer.assign(prices_.register_count(), 0);
       w.offset.assign(prices_.register_count(), 0);
-      w.unanswered = w.drain = false;
-      w.horizon = time;
+      w.unanswered = w.deferred = w.drain = false;
+      w.horizon = w.block = time;
       w.iterations = 0;
       w.arrive_free = w.last_store = 0;
+      w.busy = 0;
       push(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
@@ -102,16 +111,8 @@ void SmGroup::handle(const Event& e) {
     case Event::Kind::warp:
       if (warps_[e.index].state == Warp::State::queued) consider(e.index, e.time);
       return;
-    case Event::Kind::slot: {
-      SubCore& s = sms_[e.index / 4].sub[e.index % 4];
-      s.scheduled = false;
-      if (s.waiting.empty()) return;
-      const uint32_t index = s.waiting.front();
-      s.waiting.pop_front();
-      warps_[index].state = Warp::State::queued;
-      consider(index, e.time);
-      return;
-    }
+    case Event::Kind::slot:
+      return give_slot(e.index, e.time);
     case Event::Kind::read:
     case Event::Kind::land:
       if (e.cluster->faulted) return;
@@ -123,6 +124,21 @@ void SmGroup::handle(const Event& e) {
       }
       return;
   }
+}
+
+// To the first of the waiting warps that can use it.
+void SmGroup::give_slot(uint32_t sub_core, uint64_t now) {
+  SubCore& s = sms_[sub_core / 4].sub[sub_core % 4];
+  s.scheduled = false;
+  while (!s.waiting.empty() && s.slot_free <= now) {
+    const uint32_t index = s.waiting.front();
+    s.waiting.pop_front();
+    warps_[index].state = Warp::State::queued;
+    consider(index, now);
+  }
+  if (s.waiting.empty() || s.scheduled) return;
+  push(s.slot_free, Event::Kind::slot, sub_core);
+  s.scheduled = true;
 }
 
 Exec SmGroup::exec(Warp& w) const {
@@ -151,7 +167,7 @@ bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
 // False when the warp must stand still until L2 has answered.
 bool SmGroup::drained(Warp& w, uint32_t index) {
   if (!w.drain) return true;
-  if (w.unanswered) {
+  if (w.deferred) {
     w.state = Warp::State::memory;
     parked_.push_back(index);
     return false;
@@ -161,11 +177,9 @@ bool SmGroup::drained(Warp& w, uint32_t index) {
   return true;
 }
 
-// Cycles more for a value that the other of the two arithmetic pipes has computed.
+// Cycles more for a value that another of the arithmetic pipes has computed.
 uint64_t SmGroup::hand_over(Resource from, Resource to) const {
-  const bool other =
-      (from == Resource::alu && to == Resource::fma) || (from == Resource::fma && to == Resource::alu);
-  return other ? static_cast<uint64_t>(p_.issue_other_pipe) : 0;
+  return from != to && computes(from) && computes(to) ? static_cast<uint64_t>(p_.issue_other_pipe) : 0;
 }
 
 void SmGroup::consider(uint32_t index, uint64_t now) {
@@ -204,7 +218,7 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
       return;
     }
     if (!unit_free(w, p, at, now)) {
-      push(at, Event::Kind::warp, index);
+      wait_for_unit(w, index, at);
       return;
     }
     now = at;
@@ -231,7 +245,8 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
 bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
   constexpr double queue = 16;  // memory instructions' cycles that wait in front of the load-store unit
   const Sm& unit = sms_[w.sm];
-  uint64_t free = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
+  const double pipe = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
+  auto free = static_cast<uint64_t>(std::max(0.0, std::ceil(pipe - (p.defers ? longest_queue : 0))));
   Stall why = Stall::math_pipe_throttle;
   if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + queue) {
     free = static_cast<uint64_t>(unit.lsu_free - queue);
@@ -254,11 +269,36 @@ void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
 }
 
 // Instructions that an SM has not executed yet come from L2 through its instruction caches.
-uint64_t SmGroup::fetch(Warp& w, uint32_t pc, const Price& p) {
+double SmGroup::fetch(Warp& w, uint32_t pc, const Price& p) {
   uint8_t& fetched = sms_[w.sm].fetched[pc];
   if (fetched != 0) return 0;
   fetched = 1;
-  return static_cast<uint64_t>(p_.issue_first_instruction * p.slots + 0.5);
+  return p_.issue_first_instruction * p.slots;
+}
+
+// The issue slot and the pipe are the instruction's; returns when the pipe takes it.
+uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
+  s.slot_free = now + p.slots;
+  book(unit, Resource::issue, p.slots);
+  instructions_ += p.slots;
+  const bool shuffles = p.unit == isa::Unit::lsu && p.path == Path::plain;
+  if (shuffles)  // through a path of the sub-core into the SM's load-store unit
+    unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval / 4;
+  if (!computes(p.pipe) && p.pipe != Resource::fp64 && p.pipe != Resource::tensor && !shuffles) return now;
+  double& free = s.pipe_free[static_cast<size_t>(p.pipe)];
+  const double start = std::max(free, static_cast<double>(now));
+  free = start + p.interval;
+  if (p.pipe == Resource::tensor && p.path == Path::plain && p.unit == isa::Unit::tensor)
+    book(unit, p.pipe, p.interval / 4);
+  else if (!shuffles && p.pipe != Resource::tensor)
+    book(unit, p.pipe, p.interval);
+  return static_cast<uint64_t>(std::ceil(start));
+}
+
+// The warp's next instruction issues after this one's sequence.
+void SmGroup::hold(Warp& w, const Price& p, uint64_t now, double fetching) {
+  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + fetching;
+  w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
 }
 
 void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now) {
@@ -282,28 +322,15 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   }
   const uint64_t first_id = w.cluster->next_async, progress = w.cluster->progress;
   run_warp(x, 1);
-  const uint64_t slow = resumed ? 0 : fetch(w, pc, p);
-  if (!resumed) {
-    s.slot_free = now + p.slots;
-    if (p.pipe == Resource::alu || p.pipe == Resource::fma || p.pipe == Resource::fp64 ||
-        p.pipe == Resource::sfu) {
-      s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
-      book(unit, p.pipe, p.interval);
-    }
-    if (p.unit == isa::Unit::tensor && p.path == Path::async)
-      s.pipe_free[static_cast<size_t>(p.pipe)] = now + p.interval;
-    if (p.unit == isa::Unit::lsu && p.path == Path::plain)  // shuffles pass through the same unit
-      unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval;
-    book(unit, Resource::issue, p.slots);
-    instructions_ += p.slots;
-  }
+  const double fetching = resumed ? 0 : fetch(w, pc, p);
+  const uint64_t start = resumed ? now : occupy(unit, s, p, now);
   if (!s.waiting.empty() && !s.scheduled) {
     push(std::max(s.slot_free, now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
     s.scheduled = true;
   }
   w.since = now;
   w.why = Stall::wait;
-  w.next = now + std::max(1U, p.slots) + slow;
+  hold(w, p, now, fetching);
   if (w.cluster->faulted) return retire(*w.cluster, now);
   LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
   if (group != nullptr && yield_after_ && group->wait.kind == Wait::Kind::none)
@@ -317,19 +344,26 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
     return;
   }
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc) {
-    w.next += static_cast<uint64_t>(p_.branch_taken);
-    w.why = Stall::branch_resolving;
-    if (group->pc < pc && ++w.iterations % unrolled == 0) w.drain = true;
+    take_branch(w, p, group->pc < pc);
   }
+  if (p.branches) w.block = w.next;
   if (blocked) {
     w.why = stall_of(group->wait.kind);
     if (w.cluster->progress != progress) wake(*w.cluster, now, w.cta->rank, false);
     return;
   }
-  after(w, index, p, pc, resumed, now, first_id);
+  after(w, index, p, pc, resumed, now, first_id, start);
   if (w.cluster->progress != progress && (p.path == Path::waits || p.path == Path::exit))
     wake(*w.cluster, now, w.cta->rank, false);
   if (p.path == Path::exit && w.cluster->finished()) retire(*w.cluster, now + p.latency);
+}
+
+// A turn of a loop ends when its arithmetic has issued.
+void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
+  if (back && p.unrolled && ++w.iterations % unrolled != 0) return;
+  w.next += static_cast<uint64_t>(p_.branch_taken);
+  w.why = Stall::branch_resolving;
+  w.drain |= back;
 }
 
 void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
@@ -345,7 +379,6 @@ void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
   for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe;
-  if (p.writes != 0) w.horizon = std::max(w.horizon, time);
 }
 
 void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset) {
@@ -385,15 +418,19 @@ void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
     set_unanswered(w, p, answer, offset + latency);
   else
     set_ready(w, p, ready + latency);
+  if (!p.free) {
+    w.deferred |= unanswered;
+    w.horizon = std::max(w.horizon, ready);
+  }
   if (ready <= now && !unanswered && !p.free) source = p.result;
   for (const uint32_t r : prices_.writes(p)) w.source[r] = source, w.pipe[r] = pipe;
 }
 
 // What the instruction has set going.
 void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
-                    uint64_t first_id) {
+                    uint64_t first_id, uint64_t start) {
   if (p.defers)
-    defer(w, p, now, p.latency);
+    defer(w, p, p.early ? w.block : start, p.latency);
   else
     set_ready(w, p, resumed ? now + 1 : now + p.latency);
   switch (p.path) {
@@ -414,7 +451,7 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       w.why = Stall::membar;
       return;
     case Path::waits:
-      if (p.holds) w.arrive_free = now + p.interval;
+      if (p.holds) w.arrive_free = now + static_cast<uint64_t>(p.interval);
       return meet(w, pc, resumed, now);
     default:
       return;

@@ -82,12 +82,14 @@ class SmGroup {
     // Of values that depend on a request which L2 has not answered (`ready` is `never`): which, and how
     // many cycles after its answer they are there.
     std::vector<uint32_t> answer, offset;
-    bool unanswered = false;
-    bool drain = false;        // nothing issues before `horizon`
-    uint64_t last_store = 0;   // of its own to GMEM: cycle after which L2 has it
-    uint64_t arrive_free = 0;  // its next mbarrier arrival issues no earlier
-    uint64_t horizon = 0;      // the last value so far is there
-    uint32_t iterations = 0;   // taken branches backwards
+    bool unanswered = false, deferred = false;  // some register waits; some instruction's operand
+    bool drain = false;                         // nothing issues before `horizon`
+    uint64_t last_store = 0;                    // of its own to GMEM: cycle after which L2 has it
+    uint64_t arrive_free = 0;                   // its next mbarrier arrival issues no earlier
+    uint64_t block = 0;                         // since the last branch
+    double busy = 0;                            // by its own instructions: sequences, instruction fetches
+    uint64_t horizon = 0;                       // the last instruction so far has had its operands
+    uint32_t iterations = 0;                    // taken branches backwards
   };
   struct Event {
     enum class Kind : uint8_t { warp, slot, read, land };
@@ -134,20 +136,28 @@ class SmGroup {
   void push(uint64_t time, Event::Kind kind, ClusterState& c, uint64_t id) {
     events_.push({time, order_++, kind, 0, &c, id});
   }
+  // Of warps that wait for the same unit the one goes first that has not issued for the longest time.
+  void wait_for_unit(const Warp& w, uint32_t index, uint64_t time) {
+    events_.push({time, w.since, Event::Kind::warp, index, nullptr, 0});
+  }
   void handle(const Event& e);
+  void give_slot(uint32_t sub_core, uint64_t now);
   void consider(uint32_t index, uint64_t now);
   bool pass_free(Warp& w, uint32_t pc, int lane_group);
   uint64_t hand_over(Resource from, Resource to) const;
   bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
+  void take_branch(Warp& w, const Price& p, bool back) const;
+  uint64_t occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now);
+  void hold(Warp& w, const Price& p, uint64_t now, double fetching);
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
   void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
-             uint64_t first_id);
+             uint64_t first_id, uint64_t start);
   void wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy);
   uint64_t delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const;
   void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
   uint64_t barrier_delay(const NamedBarrier& barrier) const;
   void charge(Warp& w, uint32_t pc, uint64_t now);
-  uint64_t fetch(Warp& w, uint32_t pc, const Price& p);
+  double fetch(Warp& w, uint32_t pc, const Price& p);
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
   void set_ready(Warp& w, const Price& p, uint64_t time);
   void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
@@ -195,7 +205,8 @@ class SmGroup {
   std::vector<Write> writes_;
   std::vector<Arrival> arrivals_;
   std::vector<LineTime> lines_;
-  uint64_t order_ = 0, instructions_ = 0, bank_conflicts_ = 0;
+  uint64_t order_ = uint64_t{1} << 48;  // of events of one cycle, after those of warps that wait for a unit
+  uint64_t instructions_ = 0, bank_conflicts_ = 0;
   uint64_t end_ = 0;      // of the quantum
   uint64_t drained_ = 0;  // the last store is in L2
   bool yield_after_ = false;

@@ -142,7 +142,7 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
     cluster.observer->worked(op->id, Resource::tensor, static_cast<uint64_t>(start),
                              static_cast<uint64_t>(unit.tensor_free));
   const double tail = t.a_in_registers ? p_.wgmma_tail_rs : p_.wgmma_tail_ss;
-  push(static_cast<uint64_t>(unit.tensor_free + tail), Event::Kind::land, cluster, op->id);
+  push(static_cast<uint64_t>(start + products + tail), Event::Kind::land, cluster, op->id);
   unit.tensor_ends[unit.tensor_taken++ % unit.tensor_ends.size()] = unit.tensor_free;
 }
 

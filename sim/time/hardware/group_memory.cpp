@@ -28,12 +28,15 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   unit.lsu_free = std::max(issue + p_.smem_lsu_interval, unit.port_free);
   book(unit, Resource::smem, passes);
   // Each further pass takes two cycles to come back, each further word of a lane one.
-  const uint32_t wide = p.lanes == ~0U && p.bytes > 4 ? p.bytes / 4 - 1 : 0;
+  const uint32_t wide = !p.rows && p.bytes > 4 ? p.bytes / 4 - 1 : 0;
+  const double beside = start < unit.tensor_free ? p_.smem_beside_wgmma : 0;
   if (p.path == Path::shared_load)
-    set_ready(w, p, static_cast<uint64_t>(start) + p.latency + 2 * (passes - 1) + wide);
-  // One sub-core alone gets half of the port.
-  uint64_t& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
-  path = std::max(path, now) + std::max(p.interval, 2 * passes);
+    set_ready(w, p, static_cast<uint64_t>(start + beside) + p.latency + 2 * (passes - 1) + wide);
+  // One sub-core alone gets half of the port; the words of a store take two cycles more to get there.
+  const uint32_t words = p.path == Path::shared_store && p.bytes > 4 ? 2 : 0;
+  double& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
+  path = std::max(path, static_cast<double>(now)) +
+         std::max<double>({p.interval, 2.0 * passes, 2.0 * ideal + words});
 }
 
 void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
@@ -162,11 +165,11 @@ void SmGroup::perform(const EdgeAccess& access) {
 
 // Values that waited for answers have their times now.
 void SmGroup::resolve(Warp& w) {
-  w.unanswered = false;
+  w.unanswered = w.deferred = false;
   for (size_t r = 0; r < w.ready.size(); ++r) {
     if (w.ready[r] != never) continue;
     w.ready[r] = answers_[w.answer[r]] + w.offset[r];
-    w.horizon = std::max(w.horizon, w.ready[r]);
+    if (w.offset[r] != 0) w.horizon = std::max(w.horizon, w.ready[r]);  // not the load itself
   }
 }
 

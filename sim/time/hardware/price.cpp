@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "isa/op.h"
+#include "sim/time/hardware/fold.h"
 
 namespace palladion::sim::hardware {
 namespace {
@@ -24,7 +26,7 @@ struct Reach {
   uint32_t bytes = 0;
   isa::Space space = isa::Space::generic;
   uint32_t lanes = ~0U;
-  bool serial = false, holds = false;
+  bool serial = false, holds = false, rows = false;
 };
 
 // Eight lanes give the rows of a matrix.
@@ -50,6 +52,10 @@ Reach reach(const Access& e, Path path) {
   return {path, e.address, bytes_of(e.type, e.elements), e.space};
 }
 
+Reach rows(Path path, int address, int count) {
+  return {path, address, 16, isa::Space::shared_cta, matrix_lanes(count), false, false, true};
+}
+
 Reach atomic(const isa::Atomic& e) {
   const bool returns = e.dst >= 0;
   Reach r = reach(e, is_shared(e.space) ? (returns ? loads : stores).of(e.space) : Path::global_atomic);
@@ -64,12 +70,8 @@ Reach reach_of(const isa::Effect& effect) {
           [](const isa::Load& e) { return reach(e, loads.of(e.space)); },
           [](const isa::Store& e) { return reach(e, stores.of(e.space)); },
           [](const isa::Atomic& e) { return atomic(e); },
-          [](const isa::LoadMatrix& e) {
-            return Reach{Path::shared_load, e.address, 16, isa::Space::shared_cta, matrix_lanes(e.count)};
-          },
-          [](const isa::StoreMatrix& e) {
-            return Reach{Path::shared_store, e.address, 16, isa::Space::shared_cta, matrix_lanes(e.count)};
-          },
+          [](const isa::LoadMatrix& e) { return rows(Path::shared_load, e.address, e.count); },
+          [](const isa::StoreMatrix& e) { return rows(Path::shared_store, e.address, e.count); },
           [](const isa::CpAsync&) { return Reach{.path = Path::async}; },
           [](const isa::BulkCopy&) { return Reach{.path = Path::async}; },
           [](const isa::TensorCopy&) { return Reach{.path = Path::async}; },
@@ -152,12 +154,27 @@ bool is_accumulator(const isa::Effect& effect, size_t operand) {
   return w != nullptr && static_cast<int>(operand) == w->acc;
 }
 
-uint32_t width_factor(const MicroOp& op, isa::Unit unit) {
-  if ((unit != isa::Unit::alu && unit != isa::Unit::fma) || !std::holds_alternative<isa::Pure>(*op.effect))
-    return 1;
+// Logic, shifts, comparisons and selections of 64 bits go half by half.
+uint32_t width_factor(const MicroOp& op, std::string_view key) {
+  if (key != "alu" || !std::holds_alternative<isa::Pure>(*op.effect)) return 1;
   const int type = op.instruction->form->slot("type");
-  const bool wide = type >= 0 && isa::bits(op.instruction->type()) == 64;
-  return wide && isa::timing(*op.instruction).latency != "imad64" ? 2 : 1;
+  return type >= 0 && isa::bits(op.instruction->type()) == 64 ? 2 : 1;
+}
+
+// A warp issues its next wgmma the later the more columns this one has; other instructions follow sooner.
+// A fence takes the same way.
+void hold_wgmma(Price& p, const isa::Effect& effect) {
+  if (std::holds_alternative<isa::WgmmaFence>(effect)) p.pipe = Resource::tensor;
+  const auto* w = std::get_if<isa::Wgmma>(&effect);
+  if (w == nullptr) return;
+  p.interval = std::max(4.0, w->n / 8.0 - 4);
+  p.held = std::max(1.0, p.interval - 14);
+}
+
+// A commit right behind a wgmma is a mark of that instruction.
+bool ends_group(const isa::Effect* before, const isa::Effect& effect) {
+  return before != nullptr && std::holds_alternative<isa::Wgmma>(*before) &&
+         std::holds_alternative<isa::WgmmaCommit>(effect);
 }
 
 // Stores and atomics of GMEM with release at gpu scope or above wait for the SM's earlier writes.
@@ -176,9 +193,6 @@ bool fences(const isa::Effect& effect) {
          m->scope == isa::Scope::cluster;
 }
 
-// Cycles from a wgmma to the next (wgmma.issue n=64, 128, 256).
-uint32_t wgmma_issue(const isa::Wgmma& w) { return static_cast<uint32_t>(std::max(4, w.n / 8 - 4)); }
-
 }  // namespace
 
 Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
@@ -187,8 +201,10 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
       static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].latency);
   const auto fence_interval =
       static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_cluster"))].latency);
+  const isa::Effect* before = nullptr;
   for (const MicroOp& op : program.code) {
     Price& p = prices_.emplace_back();
+    const isa::Effect* const last = std::exchange(before, op.effect);
     if (op.instruction == nullptr) {  // the end of a function
       p.path = Path::exit;
       p.first_read = p.first_write = static_cast<uint32_t>(registers_.size());
@@ -199,7 +215,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     PLD_CHECK(key >= 0);  // tests hold every op's key against the list
     const isa::OpCost& cost = parameters.ops[static_cast<size_t>(key)];
     const Reach reach = reach_of(*op.effect);
-    const uint32_t factor = width_factor(op, timing.unit);
+    const uint32_t factor = width_factor(op, timing.latency);
     p.path = reach.path;
     p.unit = timing.unit;
     p.pipe = pipe_of(timing.unit);
@@ -211,7 +227,8 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.drains = timing.latency == "clock";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;
-    p.interval = std::max<uint32_t>(1, static_cast<uint32_t>(std::lround(cost.interval)) * factor);
+    p.interval = std::max(1.0, cost.interval * factor);
+    p.held = std::max<double>({1.0, cost.held, static_cast<double>(p.slots)});
     p.latency = static_cast<uint32_t>(std::lround(cost.latency));
     p.address = reach.address;
     p.bytes = reach.bytes;
@@ -219,8 +236,10 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.lanes = reach.lanes;
     p.serial = reach.serial;
     p.holds = reach.holds;
+    p.rows = reach.rows;
+    hold_wgmma(p, *op.effect);
+    p.free |= ends_group(last, *op.effect);
     if (fences(*op.effect)) p.interval += fence_interval;
-    if (const auto* w = std::get_if<isa::Wgmma>(op.effect)) p.interval = wgmma_issue(*w);
     std::vector<uint32_t> reads, writes;
     if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k) {
@@ -238,6 +257,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     registers_.insert(registers_.end(), writes.begin(), writes.end());
   }
   register_count_ = numbers.size();
+  fold(program, prices_);
 }
 
 }  // namespace palladion::sim::hardware

@@ -34,17 +34,21 @@ struct Price {
   Stall result = Stall::wait;  // what a warp waits for that needs its result
   bool free = false;           // ptxas leaves nothing of it
   uint32_t slots = 1;          // cycles of the sub-core's issue slot
-  uint32_t interval = 1;       // cycles of the unit
+  double interval = 1;         // cycles of the unit
+  double held = 1;             // cycles until the warp issues its next instruction, at least
   uint32_t latency = 0;
   int32_t address = -1;  // operand with the address, of memory instructions
   uint32_t lanes = ~0U;  // whose addresses count (ldmatrix, stmatrix)
   bool serial = false;   // atom.shared: lanes that name the same word go one after the other
   bool defers = false;   // ptxas moves others in front of it while its operands are on their way
   bool branches = false;
-  uint32_t release = 0;  // cycles of the fence that a release of GMEM stands behind
-  bool drains = false;   // reads a clock: everything before it has its result
-  bool holds = false;    // the warp's next of its kind issues after `interval`: mbarrier arrivals
-  uint32_t bytes = 0;    // a lane
+  bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
+  bool unrolled = false;  // a branch back whose loop ptxas unrolls by four
+  uint32_t release = 0;   // cycles of the fence that a release of GMEM stands behind
+  bool drains = false;    // reads a clock: everything before it has its result
+  bool holds = false;     // the warp's next of its kind issues after `interval`: mbarrier arrivals
+  bool rows = false;      // each address is a row of 16 bytes: ldmatrix, stmatrix
+  uint32_t bytes = 0;     // a lane
   isa::Space space = isa::Space::generic;
   uint32_t first_read = 0, reads = 0;  // in Prices::registers
   uint32_t first_write = 0, writes = 0;

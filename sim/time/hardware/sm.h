@@ -14,7 +14,7 @@ namespace palladion::sim::hardware {
 // A warp scheduler with its issue slot and its execution pipes.
 struct SubCore {
   uint64_t slot_free = 0;
-  std::array<uint64_t, resource_count> pipe_free{};
+  std::array<double, resource_count> pipe_free{};
   std::deque<uint32_t> waiting;  // warps that are ready, but another issues
   bool scheduled = false;        // an event is on its way for when the slot is free
 };
