@@ -79,6 +79,7 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
       registers,
       static_cast<uint32_t>(65536 / std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1) / 8 * 8)));
   need.shared_bytes = static_cast<int64_t>(shared);
+  need.barriers = static_cast<int>(named_barriers(program));
   const isa::Occupancy o = isa::occupancy(arch, need);
   if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
   r.resident_ctas_per_sm = static_cast<uint32_t>(o.ctas_per_sm);

@@ -91,6 +91,17 @@ Measure start_interval(int warps) {
   };
 }
 
+// The same over all of a grid whose CTAs leave at once: as fast as an SM is given new ones.
+Measure start_rate(int warps) {
+  return [=](const Outcome& o) {
+    std::vector<double> rates;
+    for (const auto& [sm, stays] : by_sm(o, warps))
+      if (stays.size() > 1)
+        rates.push_back(double(stays.back().start - stays.front().start) / double(stays.size() - 1));
+    return median_of(rates);
+  };
+}
+
 // Between the first and the last start of the grid, ns.
 double skew(const Outcome& o) {
   uint64_t first = ~0ull, last = 0;
@@ -154,6 +165,9 @@ std::vector<Case> launch_cases() {
     out.push_back(frame("launch.replace",
                         {.ctas = 528, .threads = 384, .cluster = cluster, .shared = 200 << 10}, "cycles",
                         replacement(12)));
+  for (const int threads : {32, 128, 256, 512, 1024})
+    out.push_back(frame("launch.rate", {.ctas = 132 * 64, .threads = threads, .busy = 0}, "cycles",
+                        start_rate(threads / 32)));
   for (const int threads : {32, 128})
     out.push_back(frame("launch.start_interval", {.ctas = 132 * 16, .threads = threads, .busy = 100000},
                         "cycles", start_interval(threads / 32)));

@@ -24,6 +24,8 @@ const Op ops[] = {
     {"mad.lo.s32", "mad.lo.s32 %x<i>, %x<i>, %c0, %c1;"},
     {"mul.lo.s32", "mul.lo.s32 %x<i>, %x<i>, %c0;"},
     {"mad.wide.u32", "mov.b64 {%x<i>, _}, %q<i>; mad.wide.u32 %q<i>, %x<i>, %c0, %q<i>;"},
+    {"xor+mul.wide.u32",
+     "mov.b64 {%x<i>, %c<i>}, %q<i>; xor.b32 %x<i>, %x<i>, %c<i>; mul.wide.u32 %q<i>, %x<i>, %x<i>;"},
     {"min.s32", "min.s32 %x<i>, %x<i>, %c0;", "max.s32 %x<i>, %x<i>, %c1;"},
     {"popc+xor", "popc.b32 %x<i>, %x<i>; xor.b32 %x<i>, %x<i>, %c0;"},
     {"setp+selp", "setp.lt.s32 %p<i>, %x<i>, %c0; selp.b32 %x<i>, %c1, %c2, %p<i>;"},
@@ -158,6 +160,17 @@ Case straight(bool again) {
   return c;
 }
 
+// Turns of a loop: short ones ptxas unrolls by four.
+Case loop(int steps) {
+  const Op op{"loop", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"};
+  Case c = pipe_case(op, 1, 8);
+  c.text = text({.parts = {part_of(op, 1, 8, steps)}});
+  c.parameters = fmt::format("steps={}", steps);
+  c.unit = "cycles/turn";
+  c.operations = 1;
+  return c;
+}
+
 Case mma_case(const Op& op, int warps, int chains) {
   Case c = pipe_case(op, warps, chains);
   KernelText k{.declarations = mma_registers, .parts = {part_of(op, warps, chains)}};
@@ -179,7 +192,7 @@ Case mma_case(const Op& op, int warps, int chains) {
 }  // namespace
 
 std::vector<Case> pipe_cases() {
-  std::vector<Case> out{straight(false), straight(true)};
+  std::vector<Case> out{straight(false), straight(true), loop(8), loop(16), loop(24), loop(64)};
   for (const Op& op : ops)
     for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 8}, {4, 8}, {8, 8}, {16, 4}})
       out.push_back(pipe_case(op, warps, chains));

@@ -74,4 +74,17 @@ uint32_t estimated_registers(const Program& program) {
   return std::min(program.launch_registers, (live + allocation_unit - 1) / allocation_unit * allocation_unit);
 }
 
+uint32_t named_barriers(const Program& program) {
+  constexpr uint32_t all = 16;
+  uint32_t most = 0;
+  for (const MicroOp& op : program.code) {
+    if (op.instruction == nullptr) continue;
+    const auto* const b = std::get_if<isa::CtaBarrier>(op.effect);
+    if (b == nullptr) continue;
+    if (b->id >= 0 && !op.operands[b->id].slot.constant) return all;
+    most = std::max(most, b->id < 0 ? 1 : static_cast<uint32_t>(op.operands[b->id].offset) + 1);
+  }
+  return most;
+}
+
 }  // namespace palladion::sim

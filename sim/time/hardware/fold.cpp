@@ -227,11 +227,14 @@ class Folder {
     uint32_t begin = branch;
     while (begin > 0 && !prices_[begin - 1].branches && !is_target(begin)) --begin;
     const auto found = registers_.find(static_cast<uint32_t>(at(branch).guard));
-    if (found != registers_.end()) mark_early(found->second, begin, branch);
+    counted_ = found != registers_.end();
+    if (counted_) mark_early(found->second, begin, branch);
   }
   void mark_early(const Register& r, uint32_t begin, uint32_t end) {
     for (const uint32_t pc : r.definitions) {
-      if (pc < begin || pc >= end || !prices_[pc].defers || prices_[pc].early) continue;
+      if (pc < begin || pc >= end || prices_[pc].early) continue;
+      counted_ &= prices_[pc].defers;
+      if (!prices_[pc].defers) continue;
       prices_[pc].early = true;
       for (size_t k = 1; k < at(pc).instruction->operands.size(); ++k) {
         const DecodedOperand& o = at(pc).operands[k];
@@ -255,11 +258,11 @@ class Folder {
     return size();
   }
 
-  // ptxas unrolls, by four, short loops of one block; longer ones if they wait for memory.
+  // ptxas unrolls, by four, short counted loops of one block; longer ones if they wait for memory.
   void unroll(uint32_t branch) {
     constexpr uint32_t longest = 22, longest_with_loads = 36;
     const uint32_t begin = target(branch);
-    if (begin > branch) return;
+    if (begin > branch || !counted_) return;
     uint32_t slots = 0;
     bool loads = false;
     for (uint32_t pc = begin; pc < branch; ++pc) {
@@ -269,13 +272,17 @@ class Folder {
       slots += p.slots;
       loads |= p.path == Path::global_load || p.path == Path::shared_load;
     }
-    prices_[branch].unrolled = slots <= (loads ? longest_with_loads : longest);
+    if (slots > (loads ? longest_with_loads : longest)) return;
+    prices_[branch].unrolled = true;
+    for (uint32_t pc = begin; pc < branch; ++pc)
+      if (prices_[pc].early) vanish(pc);  // once in four turns
   }
 
   const Program& program_;
   std::span<Price> prices_;
   std::vector<bool> merged_;  // has its third input
   std::vector<bool> targets_;
+  bool counted_ = false;  // the branch looked at depends on no load of its block
   std::unordered_map<uint32_t, Register> registers_;
 };
 

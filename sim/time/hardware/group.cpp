@@ -182,6 +182,11 @@ uint64_t SmGroup::hand_over(Resource from, Resource to) const {
   return from != to && computes(from) && computes(to) ? static_cast<uint64_t>(p_.issue_other_pipe) : 0;
 }
 
+// A turn of an unrolled loop that goes on into the next without a branch.
+bool SmGroup::runs_on(const Warp& w, const Price& p) {
+  return p.unrolled && (w.iterations + 1) % unrolled != 0;
+}
+
 void SmGroup::consider(uint32_t index, uint64_t now) {
   Warp& w = warps_[index];
   for (;;) {
@@ -204,7 +209,7 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     w.drain |= p.drains;
     if (!drained(w, index)) return;
     uint64_t at = std::max(now, w.next);
-    for (const uint32_t r : p.defers ? std::span<const uint32_t>{} : prices_.reads(p)) {
+    for (const uint32_t r : p.defers || runs_on(w, p) ? std::span<const uint32_t>{} : prices_.reads(p)) {
       const uint64_t more =
           hand_over(w.pipe[r], p.pipe) + (p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0);
       const uint64_t ready = w.ready[r] == never || w.ready[r] == 0 ? w.ready[r] : w.ready[r] + more;
@@ -246,7 +251,8 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
   constexpr double queue = 16;  // memory instructions' cycles that wait in front of the load-store unit
   const Sm& unit = sms_[w.sm];
   const double pipe = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
-  auto free = static_cast<uint64_t>(std::max(0.0, std::ceil(pipe - (p.defers ? longest_queue : 0))));
+  auto free = static_cast<uint64_t>(
+      std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? longest_queue : 0))));
   Stall why = Stall::math_pipe_throttle;
   if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + queue) {
     free = static_cast<uint64_t>(unit.lsu_free - queue);
@@ -257,7 +263,7 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
   if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
     free = static_cast<uint64_t>(tensor_opens(unit)), why = Stall::gmma;
   if (free > at) at = free, w.why = why;
-  return at <= now || (at < end_ && (events_.empty() || events_.top().time >= at));
+  return at <= now || (at < end_ && (events_.empty() || events_.top().time > at));
 }
 
 void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
@@ -346,7 +352,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc) {
     take_branch(w, p, group->pc < pc);
   }
-  if (p.branches) w.block = w.next;
+  if (p.branches && !p.unrolled) w.block = w.next;
   if (blocked) {
     w.why = stall_of(group->wait.kind);
     if (w.cluster->progress != progress) wake(*w.cluster, now, w.cta->rank, false);
@@ -360,7 +366,9 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
 
 // A turn of a loop ends when its arithmetic has issued.
 void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
-  if (back && p.unrolled && ++w.iterations % unrolled != 0) return;
+  const bool on = back && runs_on(w, p);
+  w.iterations += back && p.unrolled;
+  if (on) return;
   w.next += static_cast<uint64_t>(p_.branch_taken);
   w.why = Stall::branch_resolving;
   w.drain |= back;

@@ -146,6 +146,7 @@ class SmGroup {
   bool pass_free(Warp& w, uint32_t pc, int lane_group);
   uint64_t hand_over(Resource from, Resource to) const;
   bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
+  static bool runs_on(const Warp& w, const Price& p);
   void take_branch(Warp& w, const Price& p, bool back) const;
   uint64_t occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now);
   void hold(Warp& w, const Price& p, uint64_t now, double fetching);
