@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bench/device/micro.h"
+#include "bench/device/micro_wgmma.h"
 
 namespace palladion::bench {
 namespace {
@@ -149,10 +150,26 @@ Case nothing(const Grid& g) {
   return c;
 }
 
+// The same around the tensor cores of `ctas` SMs at work: rounds of 4096 cycles.
+Case products(int ctas, uint32_t rounds) {
+  const WgmmaShape shape{.n = 256};
+  Case c = frame("launch.tensor", {.ctas = ctas, .threads = 256, .shared = 96 << 10},
+                 "sm__cycles_elapsed.max", used_sms);
+  c.text = text(wgmma_kernel(shape, wgmma_chain(shape, 16) + "wgmma.wait_group.sync.aligned 1;\n", 2));
+  c.parameters = fmt::format("ctas={} rounds={}", ctas, rounds);
+  c.longer = rounds;
+  c.data.bytes = 8192;
+  c.elapsed = true;
+  c.values = ctas == 1;
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> launch_cases() {
   std::vector<Case> out;
+  for (const int ctas : {1, 8, 16, 32, 64, 128, 132})
+    for (const uint32_t rounds : {2, 8, 64}) out.push_back(products(ctas, rounds));
   for (const int ctas : {1, 132, 264, 1320, 13200}) out.push_back(nothing({.ctas = ctas, .threads = 128}));
   for (const int ctas : {132, 264, 1320})
     out.push_back(nothing({.ctas = ctas, .threads = 384, .shared = 200 << 10}));

@@ -16,7 +16,7 @@ constexpr ClockField fields[] = {
     {"sm.clock_measured", "MHz", &ClockParameters::sm_clock_measured},
     {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
     {"launch.full", "cycles", &ClockParameters::launch_full},
-    {"launch.clock_change", "cycles", &ClockParameters::launch_clock_change},
+    {"launch.clock_spread", "cycles/cycle", &ClockParameters::launch_clock_spread},
     {"launch.idle_clock", "cycles/cycle", &ClockParameters::launch_idle_clock},
     {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
     {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},

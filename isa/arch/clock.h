@@ -30,9 +30,10 @@ struct ClockParameters {
   double sm_clock_measured;  // MHz at which the cycles of L2 and HBM below were measured
 
   // --- from the launch to the first instruction, and the end ---
-  double launch_overhead;      // cycles that sm__cycles_elapsed.max counts around an empty CTA
-  double launch_full;          // more when every SM has a CTA
-  double launch_clock_change;  // more when all tensor cores start to work: the chip lowers its clock
+  double launch_overhead;  // cycles that sm__cycles_elapsed.max counts around an empty CTA
+  double launch_full;      // more when every GPC has a CTA
+  double
+      launch_clock_spread;  // cycles that the fastest GPC counts in one of the others', all tensor cores busy
   double launch_idle_clock;    // cycles that an idle GPC counts while one works whose tensor cores are busy
   double launch_cta_interval;  // between the starts of two CTAs, wherever they go
   double launch_cta_replace;   // from a CTA's last exit to its successor's first instruction

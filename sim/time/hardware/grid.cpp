@@ -1,7 +1,9 @@
 #include "sim/time/hardware/grid.h"
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
+#include <unordered_map>
 
 #include "sim/deadlock_spin.h"
 #include "sim/time/hardware/group.h"
@@ -14,18 +16,65 @@ namespace {
 // Instructions without a change of any barrier or memory before a run is looked at for endless spins.
 constexpr uint64_t quiet_instructions = 1 << 20;
 
-// Clusters need SMs of one GPC. Of 132 SMs, 8 GPCs: six have 16, two have 18.
-std::vector<uint32_t> group_starts(const isa::ArchSpec& arch, uint32_t size) {
-  std::vector<uint32_t> starts;
+// The SMs of a cluster: as many neighbours from `first` on, of one GPC.
+struct Seat {
+  uint32_t first = 0, gpc = 0;
+};
+
+// Of 132 SMs, 8 GPCs: six have 16, two have 18.
+std::vector<Seat> seats_by_gpc(const isa::ArchSpec& arch, uint32_t size) {
+  std::vector<Seat> seats;
   const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
   const uint32_t pairs = sms / 2, pairs_each = pairs / gpcs, with_more = pairs % gpcs;
   uint32_t first = 0;
   for (uint32_t g = 0; g < gpcs; ++g) {
     const uint32_t in_gpc = 2 * (pairs_each + (g < with_more ? 1 : 0));
-    for (uint32_t i = 0; i + size <= in_gpc; i += size) starts.push_back(first + i);
+    for (uint32_t i = 0; i + size <= in_gpc; i += size) seats.push_back({first + i, g});
     first += in_gpc;
   }
-  return starts;
+  return seats;
+}
+
+// Clusters go to the GPCs in turn.
+void deal(std::vector<Seat>& seats) {
+  std::vector<uint32_t> turn(seats.size());
+  std::vector<uint32_t> taken;
+  for (size_t i = 0; i < seats.size(); ++i) {
+    taken.resize(std::max<size_t>(taken.size(), seats[i].gpc + 1));
+    turn[i] = taken[seats[i].gpc]++;
+  }
+  std::vector<size_t> order(seats.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return turn[i]; });
+  std::vector<Seat> dealt;
+  for (const size_t i : order) dealt.push_back(seats[i]);
+  seats = std::move(dealt);
+}
+
+// Single CTAs fill GPC after GPC. When they are fewer than the SMs: all of the first GPC's first four TPCs,
+// one SM of each other TPC in turn over the GPCs, then the others.
+void thin_out(std::vector<Seat>& seats, uint64_t ctas) {
+  constexpr uint32_t whole = 8;
+  if (ctas >= seats.size()) return;
+  std::vector<Seat> rest(seats.begin() + whole, seats.end());
+  deal(rest);
+  std::ranges::stable_sort(rest, {}, [](const Seat& s) { return s.first % 2; });
+  seats.resize(std::min<size_t>(ctas, whole));
+  for (const Seat& s : rest)
+    if (seats.size() < ctas) seats.push_back(s);
+  std::ranges::sort(seats, {}, &Seat::first);
+}
+
+std::vector<Seat> seats_of(const isa::ArchSpec& arch, const GridShape& shape, double cluster_sms) {
+  const uint32_t size = shape.ctas_per_cluster;
+  std::vector<Seat> seats = seats_by_gpc(arch, size);
+  if (size == 1)
+    thin_out(seats, shape.clusters);
+  else
+    deal(seats);
+  if (size > 2)  // some SMs of a GPC take no larger clusters
+    seats.resize(std::min(seats.size(), static_cast<size_t>(cluster_sms) / size));
+  return seats;
 }
 
 class Grid {
@@ -64,7 +113,8 @@ class Grid {
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
   double next_start_ = 0;
-  int gpcs_ = 1;
+  std::unordered_map<const SmGroup*, uint32_t> gpc_of_;
+  std::vector<uint64_t> gpc_ends_;  // when its last CTA has ended; 0: it had none
   bool faulted_ = false;
 };
 
@@ -80,14 +130,12 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
-  std::vector<uint32_t> starts = group_starts(arch, shape.ctas_per_cluster);
-  if (shape.ctas_per_cluster > 2)  // some SMs of a GPC take no larger clusters
-    starts.resize(
-        std::min(starts.size(), static_cast<size_t>(parameters.launch_cluster_sms) / shape.ctas_per_cluster));
-  for (const uint32_t first : starts)
-    groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, first, shape.ctas_per_cluster,
+  for (const Seat& seat : seats_of(arch, shape, parameters.launch_cluster_sms)) {
+    groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, seat.first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
-  gpcs_ = arch.gpc_count;
+    gpc_of_.emplace(groups_.back().get(), seat.gpc);
+  }
+  gpc_ends_.assign(static_cast<size_t>(arch.gpc_count), 0);
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
 }
 
@@ -162,6 +210,8 @@ void Grid::retire() {
   const auto all = gather(&SmGroup::finished);
   for (const auto& [end, group] : all) {
     last_end_ = std::max(last_end_, end.time);
+    uint64_t& gpc_end = gpc_ends_[gpc_of_.at(group)];
+    gpc_end = std::max(gpc_end, end.time);
     if (end.cluster->finished()) {
       result_.ctas += end.cluster->ctas.size();
       ++finished_;
@@ -255,18 +305,21 @@ void Grid::run() {
   report();
 }
 
-// What sm__cycles_elapsed.max shows: the launch around the work, and the most that any SM counts. A GPC whose
-// tensor cores work lowers its clock; one without a CTA counts on at the higher one. CTAs go to the GPCs in
-// pairs, so that fewer than two for each leave one idle.
+// What sm__cycles_elapsed.max shows: the launch around the work, and the most that any GPC counts. One whose
+// tensor cores work lowers its clock, one without CTAs counts on at the higher one, and no two are quite
+// alike.
 uint64_t Grid::elapsed(double tensor_share) const {
+  const double busy = std::min(1.0, 2 * tensor_share);
+  const auto work = static_cast<double>(last_end_);
+  const auto first_idle = static_cast<double>(std::min(last_end_, std::ranges::min(gpc_ends_)));
+  const double idle = (work - first_idle) * (p_.launch_idle_clock - 1) * busy;
+  const auto used = static_cast<double>(std::ranges::count_if(gpc_ends_, [](uint64_t e) { return e != 0; }));
   const auto ctas = static_cast<double>(shape_.clusters * shape_.ctas_per_cluster);
-  const auto sms = static_cast<double>(context_.launch.sm_count);
-  double cycles = p_.launch_overhead + static_cast<double>(last_end_);
-  if (ctas < 2.0 * gpcs_)
-    cycles += static_cast<double>(last_end_) * (p_.launch_idle_clock - 1) * tensor_share;
-  const double full = std::clamp(2 * ctas / sms - 1, 0.0, 1.0);
-  cycles += full * (p_.launch_full + (tensor_share > 0 ? p_.launch_clock_change : 0));
-  return static_cast<uint64_t>(cycles);
+  const double full = std::clamp(2 * ctas / context_.launch.sm_count - 1, 0.0, 1.0);
+  const double spread = first_idle * (p_.launch_clock_spread - 1) * busy * full;
+  return static_cast<uint64_t>(p_.launch_overhead +
+                               p_.launch_full * used / static_cast<double>(gpc_ends_.size()) + work + idle +
+                               spread);
 }
 
 void Grid::report() {

@@ -477,6 +477,10 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
     w.next = now + barrier_delay(w.cta->barriers[id]);
     w.why = Stall::barrier;
   }
+  if (const auto* r = std::get_if<isa::SetMaxRegisters>(op.effect)) {
+    const double takes = r->increase ? p_.register_increase : prices_[pc].latency;
+    w.next = now + static_cast<uint64_t>(takes);
+  }
   if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive) {
     // A release fence comes first: everybody's arrival counts when it is done.
     const uint64_t fence = b->order == isa::Order::relaxed ? 0 : prices_[pc].latency;
@@ -516,8 +520,6 @@ uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bo
     case Wait::Kind::bulk_group:
     case Wait::Kind::cp_async_group:
       return static_cast<uint64_t>(p_.async_group_wake);
-    case Wait::Kind::registers:
-      return static_cast<uint64_t>(p_.register_increase);
     default:
       return 1;
   }
