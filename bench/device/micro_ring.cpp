@@ -38,10 +38,11 @@ struct Ring {
   uint64_t pitch = 4096;  // bytes from row to row
   uint64_t rows = 8192;   // of the matrix
   Touch touch = Touch::again;
+  int row = 128;  // bytes of a row of a box, which has 128 of them
   WgmmaShape shape{.n = 256};
   int depth = 4;    // instructions a step, of each accumulator
   int width = 128;  // bytes of a row of the matrix in a box: more than 128 as several tiles of 8 rows
-  int stage_bytes() const { return boxes * box_bytes; }
+  int stage_bytes() const { return boxes * box_bytes * row / 128; }
   // Blocks of columns that a launch goes through.
   uint32_t columns() const { return uint32_t(touch == Touch::again ? 8 : pitch / uint64_t(width)); }
   const char* found() const { return touch == Touch::hbm ? " HBM" : touch == Touch::first ? " first" : ""; }
@@ -55,14 +56,14 @@ isa::TensorMap map_of(const Ring& r) {
     m.rank = 2;
     m.dims = {r.pitch / 2, r.rows};
     m.strides = {r.pitch};
-    m.box = {64, 128};
+    m.box = {uint32_t(r.row / 2), 128};
   } else {
     m.rank = 4;
     m.dims = {64, 8, r.pitch / 128, r.rows / 8};
     m.strides = {r.pitch, 128, 8 * r.pitch};
     m.box = {64, 8, uint32_t(r.width / 128), uint32_t(box_bytes / r.width / 8)};
   }
-  m.swizzle = isa::Swizzle::b128;
+  m.swizzle = r.row == 128 ? isa::Swizzle::b128 : r.row == 64 ? isa::Swizzle::b64 : isa::Swizzle::b32;
   m.l2_promotion = isa::L2Promotion::b256;
   return m;
 }
@@ -144,7 +145,7 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
   k.parts = {p};
   Case c = frame("ring.load", r, k, 32);
   c.parameters = fmt::format("share={} sms={} stages={} pitch={} width={}{}", sharing.name, sms, r.stages,
-                             r.pitch, r.width, r.found());
+                             r.pitch, r.row < 128 ? r.row : r.width, r.found());
   return c;
 }
 
@@ -200,6 +201,15 @@ std::vector<Case> ring_cases() {
       out.push_back(loads({.stages = stages, .touch = Touch::first}, s, 64));
   for (const Sharing& s : {sharings[0], sharings[3], sharings[4]})
     out.push_back(loads({.stages = 8, .touch = Touch::hbm}, s, 64));
+  for (const int row : {32, 64, 128})
+    for (const int sms : {1, 132})
+      out.push_back(loads({.stages = 8, .rows = 132 * 128, .row = row}, sharings[0], sms));
+  for (const int width : {256, 1024})
+    out.push_back(loads({.stages = 8,
+                         .pitch = uint64_t(32 * width),
+                         .rows = uint64_t(132 * box_bytes / width),
+                         .width = width},
+                        sharings[0], 1));
   for (const int width : {128, 256, 512, 1024})
     for (const Touch touch : {Touch::again, Touch::hbm})
       out.push_back(loads({.stages = 8,
