@@ -39,7 +39,10 @@ class Folder {
         fold_shift(pc);
         fold_predicate(pc);
         fold_descriptor(pc);
+        keep_move(pc);
+        guide_copy(pc);
       }
+    if (size() > program_.start) prologue(program_.start);
     // The last of a chain takes in the one before it.
     for (uint32_t pc = size(); pc-- > 0;)
       if (at(pc).instruction != nullptr) {
@@ -221,6 +224,50 @@ class Folder {
     prices_[pc].early = merged_[pc] = true;
   }
 
+  // What is left of moves: S2R of a special register; the start of shared memory, from the CTA's place in its
+  // cluster; the halves of descriptors; zeros of accumulators, two at a time.
+  void keep_move(uint32_t pc) {
+    if (name(pc) != "mov" || !prices_[pc].free) return;
+    using Kind = isa::Operand::Kind;
+    const isa::Operand& from = at(pc).instruction->operands[1];
+    const auto to_wgmma = [&](const Use& u) { return std::holds_alternative<isa::Wgmma>(*at(u.pc).effect); };
+    if (from.is(Kind::special)) return keep(pc, 1);
+    if (from.is(Kind::symbol)) return keep(pc, 3);
+    if (from.is(Kind::vector) && all_uses(pc, to_wgmma)) return keep(pc, 1);
+    if (!constant(pc, 1) || !accumulates(pc)) return;
+    if (odd_ = !odd_; odd_) keep(pc, 1);
+  }
+  bool accumulates(uint32_t pc) const {
+    const auto found = registers_.find(at(pc).operands[0].slot.offset);
+    return found != registers_.end() && std::ranges::any_of(found->second.uses, [&](const Use& u) {
+             return std::holds_alternative<isa::Wgmma>(*at(u.pc).effect);
+           });
+  }
+  void keep(uint32_t pc, uint32_t slots) {
+    prices_[pc].slots = slots;
+    prices_[pc].held = slots;
+    prices_[pc].free = false;
+    prices_[pc].pipe = Resource::issue;
+  }
+
+  // A copy under a predicate: the address of its descriptor goes through uniform registers.
+  void guide_copy(uint32_t pc) {
+    constexpr uint32_t more = 8;
+    const isa::Effect& e = *at(pc).effect;
+    if (at(pc).guard < 0 ||
+        (!std::holds_alternative<isa::TensorCopy>(e) && !std::holds_alternative<isa::BulkCopy>(e)))
+      return;
+    prices_[pc].slots += more;
+    prices_[pc].held += more;
+  }
+
+  // The stack pointer and the descriptor of GMEM.
+  void prologue(uint32_t pc) {
+    while (pc + 1 < size() && prices_[pc].free) ++pc;
+    prices_[pc].slots += 2;
+    prices_[pc].held = std::max<double>(prices_[pc].held, prices_[pc].slots);
+  }
+
   // What a branch depends on is computed as early in its block as its operands allow.
   void compare_early(uint32_t branch) {
     if (at(branch).guard < 0) return;
@@ -282,6 +329,7 @@ class Folder {
   std::span<Price> prices_;
   std::vector<bool> merged_;  // has its third input
   std::vector<bool> targets_;
+  bool odd_ = false;
   bool counted_ = false;  // the branch looked at depends on no load of its block
   std::unordered_map<uint32_t, Register> registers_;
 };

@@ -1,0 +1,119 @@
+// What ptxas makes of instructions that stand together (seen in the SASS of ptxas 13.0).
+#include "sim/time/hardware/fold.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "isa/parse.h"
+#include "sim/exec/pressure.h"
+#include "sim/time/hardware/price.h"
+
+namespace palladion::sim::hardware {
+namespace {
+
+struct Priced {
+  isa::Module module;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Prices> prices;
+  const Price& operator[](uint32_t pc) const { return (*prices)[pc]; }
+};
+
+std::unique_ptr<Priced> priced(const std::string& body) {
+  const std::string text = R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 k_out) {
+  .reg .b32 %r<40>;
+  .reg .f32 %f<40>;
+  .reg .b64 %q<20>;
+  .reg .pred %p<9>;
+)" + body + "ret;\n}\n";
+  auto parsed = isa::parse(text, "");
+  EXPECT_TRUE(parsed) << isa::render(parsed.error());
+  auto p = std::make_unique<Priced>();
+  p->module = std::move(*parsed);
+  auto program =
+      decode(p->module, *p->module.find_entry("k"), std::vector<uint64_t>(p->module.symbols.size()));
+  EXPECT_TRUE(program.has_value());
+  p->program = std::move(*program);
+  p->prices = std::make_unique<Prices>(*p->program, *isa::find_clock("h200"));
+  return p;
+}
+
+// Instructions after the first, which carries the kernel's prologue.
+const std::string begin = "add.f32 %f0, %f0, %f0;\n";
+
+TEST(Fold, AConstantIsPartOfAnAddress) {
+  const auto p = priced(begin + R"(add.s64 %q1, %q0, 128; ld.global.f32 %f1, [%q1];
+    add.s64 %q2, %q0, 256; ld.global.f32 %f2, [%q2]; st.global.u64 [%q0], %q2;)");
+  EXPECT_TRUE((*p)[1].free);
+  EXPECT_FALSE((*p)[3].free);  // its value is stored
+  EXPECT_EQ((*p)[3].slots, 2U);
+}
+
+TEST(Fold, ShiftsAndProductsJoinTheirSum) {
+  const auto p = priced(begin + R"(shl.b32 %r1, %r0, 3; add.s32 %r2, %r1, %r9;
+    mul.lo.s32 %r3, %r0, %r9; add.s32 %r4, %r3, %r2; st.global.u32 [%q0], %r4;)");
+  EXPECT_TRUE((*p)[1].free);
+  EXPECT_FALSE((*p)[2].free);
+  EXPECT_FALSE((*p)[3].free);
+  EXPECT_TRUE((*p)[4].free);
+}
+
+TEST(Fold, SumsAndLogicTakeThreeInputs) {
+  const auto p = priced(begin + R"(add.s32 %r1, %r0, %r9; add.s32 %r2, %r1, %r8; add.s32 %r3, %r2, %r7;
+    xor.b32 %r4, %r0, %r9; and.b32 %r5, %r4, %r8; st.global.v2.u32 [%q0], {%r3, %r5};)");
+  EXPECT_FALSE((*p)[1].free);  // the sum of four takes two
+  EXPECT_TRUE((*p)[2].free);
+  EXPECT_FALSE((*p)[3].free);
+  EXPECT_TRUE((*p)[4].free);
+  EXPECT_FALSE((*p)[5].free);
+}
+
+TEST(Fold, SignsAreWrittenAtOperands) {
+  const auto p = priced(begin + R"(neg.f32 %f1, %f0; fma.rn.f32 %f2, %f0, %f0, %f1;
+    neg.f32 %f3, %f0; st.global.v2.f32 [%q0], {%f2, %f3};)");
+  EXPECT_TRUE((*p)[1].free);
+  EXPECT_FALSE((*p)[3].free);
+}
+
+std::string loop(int steps, const std::string& more) {
+  std::string body = begin + "mov.u32 %r0, 0;\n$again:\n" + more;
+  for (int i = 0; i < steps; ++i) body += "fma.rn.f32 %f1, %f1, %f2, %f1;\n";
+  return body +
+         "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %r9;\n@%p0 bra $again;\nst.global.f32 [%q0], %f1;\n";
+}
+
+bool unrolls(int steps, const std::string& more = "") {
+  const auto p = priced(loop(steps, more));
+  for (uint32_t pc = 0; pc < p->program->code.size(); ++pc)
+    if ((*p)[pc].branches) return (*p)[pc].unrolled;
+  ADD_FAILURE();
+  return false;
+}
+
+TEST(Fold, ShortCountedLoopsAreUnrolled) {
+  EXPECT_TRUE(unrolls(16));
+  EXPECT_FALSE(unrolls(24));
+  EXPECT_TRUE(unrolls(24, "ld.global.f32 %f2, [%q0];\n"));
+  EXPECT_FALSE(unrolls(4, "ld.global.u32 %r9, [%q0];\n"));  // how often is not known before
+  EXPECT_FALSE(unrolls(4, "bar.sync 0;\n"));
+}
+
+TEST(Fold, ComparisonsAreMadeEarly) {
+  const auto p = priced(loop(24, ""));
+  uint32_t early = 0;
+  for (uint32_t pc = 0; pc < p->program->code.size(); ++pc) early += (*p)[pc].early;
+  EXPECT_EQ(early, 2U);  // the sum and the comparison
+}
+
+TEST(Fold, ARegisterThatNamesABarrierTakesAll) {
+  EXPECT_EQ(named_barriers(*priced("bar.sync 0;\n")->program), 1U);
+  EXPECT_EQ(named_barriers(*priced("bar.sync 3, 64;\n")->program), 4U);
+  EXPECT_EQ(named_barriers(*priced("bar.sync %r0, 64;\n")->program), 16U);
+  EXPECT_EQ(named_barriers(*priced("")->program), 0U);
+}
+
+}  // namespace
+}  // namespace palladion::sim::hardware
