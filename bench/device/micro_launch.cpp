@@ -119,6 +119,15 @@ double resident(const Outcome& o, int warps) {
   return count;
 }
 
+// The most CTAs that an SM has at once, all being there together.
+double most_on_an_sm(const Outcome& o, int warps) {
+  std::map<uint64_t, int> count;
+  int most = 0;
+  for (size_t i = 0; i < o.stamps.size(); i += size_t(warps))
+    most = std::max(most, ++count[o.stamps[i].smid]);
+  return most;
+}
+
 double used_sms(const Outcome& o) {
   std::set<uint64_t> sms;
   for (const Stamp& s : o.stamps) sms.insert(s.smid);
@@ -178,10 +187,10 @@ std::vector<Case> launch_cases() {
   for (const int threads : {32, 128, 384, 1024})
     out.push_back(frame("launch.replace", {.ctas = 528, .threads = threads, .shared = 200 << 10}, "cycles",
                         replacement(threads / 32)));
-  for (const int cluster : {2, 4})
+  for (const auto& [threads, cluster] : {std::pair{384, 2}, {384, 4}, {384, 8}, {32, 2}, {128, 2}, {1024, 2}})
     out.push_back(frame("launch.replace",
-                        {.ctas = 528, .threads = 384, .cluster = cluster, .shared = 200 << 10}, "cycles",
-                        replacement(12)));
+                        {.ctas = 528, .threads = threads, .cluster = cluster, .shared = 200 << 10}, "cycles",
+                        replacement(threads / 32)));
   for (const int threads : {32, 128, 256, 512, 1024})
     out.push_back(frame("launch.rate", {.ctas = 132 * 64, .threads = threads, .busy = 0}, "cycles",
                         start_rate(threads / 32)));
@@ -204,6 +213,23 @@ std::vector<Case> launch_cases() {
                          .shared = 200 << 10,
                          .busy = 200000},
                         "CTAs", [](const Outcome& o) { return resident(o, 4); }));
+  for (const auto& [ctas, cluster, shared] : {std::tuple{132, 1, 32 << 10},
+                                              {132, 2, 32 << 10},
+                                              {132, 2, 8 << 10},
+                                              {132, 2, 100 << 10},
+                                              {96, 2, 32 << 10},
+                                              {264, 2, 8 << 10},
+                                              {264, 2, 32 << 10},
+                                              {120, 4, 32 << 10},
+                                              {128, 4, 32 << 10},
+                                              {132, 4, 32 << 10},
+                                              {120, 8, 32 << 10},
+                                              {128, 8, 32 << 10},
+                                              {64, 8, 32 << 10}})
+    out.push_back(
+        frame("launch.crowding",
+              {.ctas = ctas, .threads = 128, .cluster = cluster, .shared = uint32_t(shared), .busy = 100000},
+              "CTAs", [](const Outcome& o) { return most_on_an_sm(o, 4); }));
   for (const bool increase : {false, true}) out.push_back(registers(increase));
   return out;
 }

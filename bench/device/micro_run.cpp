@@ -104,7 +104,7 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
     std::ofstream(samples_ + "/" + c.id() + ".u32", std::ios::binary)
         .write(reinterpret_cast<const char*>(out.data()) + out.size() - c.sample_count * 4,
                c.sample_count * 4);
-  if (!samples_.empty() && c.name.starts_with("launch."))
+  if (!samples_.empty() && (c.name.starts_with("launch.") || c.name.starts_with("dsmem.")))
     std::ofstream(samples_ + "/" + c.id() + ".stamps", std::ios::binary)
         .write(reinterpret_cast<const char*>(out.data()) + stamps_offset,
                std::streamsize(warps_of(c) * sizeof(Stamp)));

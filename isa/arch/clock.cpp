@@ -75,9 +75,22 @@ constexpr ClockField fields[] = {
     {"barrier.latency", "cycles", &ClockParameters::barrier_latency},
     {"barrier.per_warp", "cycles", &ClockParameters::barrier_per_warp},
     {"cluster_barrier.latency", "cycles", &ClockParameters::cluster_barrier_latency},
+    {"cluster_barrier.per_warp", "cycles", &ClockParameters::cluster_barrier_per_warp},
+    {"cluster_barrier.per_doubling", "cycles", &ClockParameters::cluster_barrier_per_doubling},
     {"async_group.wake", "cycles", &ClockParameters::async_group_wake},
     {"dsm.latency", "cycles", &ClockParameters::dsm_latency},
     {"dsm.bytes_per_cycle", "bytes/cycle", &ClockParameters::dsm_bytes_per_cycle},
+    {"dsm.in_bytes_per_cycle", "bytes/cycle", &ClockParameters::dsm_in_bytes_per_cycle},
+    {"dsm.acknowledged", "packets/packet", &ClockParameters::dsm_acknowledged},
+    {"dsm.crowded_load", "cycles/cycle", &ClockParameters::dsm_crowded_load},
+    {"dsm.crowded_store", "cycles/cycle", &ClockParameters::dsm_crowded_store},
+    {"dsm.atomic", "cycles", &ClockParameters::dsm_atomic},
+    {"dsm.queue", "instructions", &ClockParameters::dsm_queue},
+    {"dsm.store_latency", "cycles", &ClockParameters::dsm_store_latency},
+    {"dsm.store_done", "cycles", &ClockParameters::dsm_store_done},
+    {"dsm.arrive_done", "cycles", &ClockParameters::dsm_arrive_done},
+    {"dsm.copy_interval", "cycles", &ClockParameters::dsm_copy_interval},
+    {"dsm.copy_latency", "cycles", &ClockParameters::dsm_copy_latency},
 };
 
 // Latency keys of isa/ops (Timing::latency), ascending.

@@ -99,18 +99,31 @@ struct ClockParameters {
   double wgmma_queue;  // instructions of all warpgroups that an SM has taken on; at most 16
 
   // --- barriers ---
-  double mbarrier_wake;     // from an arrival that completes a phase until a waiter issues
-  double mbarrier_wake_tx;  // from the last bytes of a copy
-  double mbarrier_remote;   // more for an arrival from another CTA of the cluster
-  double mbarrier_timeout;  // of a try_wait whose phase does not complete
-  double barrier_latency;   // bar.sync: from the last arrival until a warp goes on
-  double barrier_per_warp;  // more for each warp that takes part
-  double cluster_barrier_latency;
-  double async_group_wake;  // wait_group: from the last copy's end
+  double mbarrier_wake;             // from an arrival that completes a phase until a waiter issues
+  double mbarrier_wake_tx;          // from the last bytes of a copy
+  double mbarrier_remote;           // more for an arrival from another CTA of the cluster
+  double mbarrier_timeout;          // of a try_wait whose phase does not complete
+  double barrier_latency;           // bar.sync: from the last arrival until a warp goes on
+  double barrier_per_warp;          // more for each warp that takes part
+  double cluster_barrier_latency;   // barrier.cluster of two CTAs, from the last arrival until a warp goes on
+  double cluster_barrier_per_warp;  // more for each warp of a CTA
+  double cluster_barrier_per_doubling;  // more for twice as many CTAs, up to eight
+  double async_group_wake;              // wait_group: from the last copy's end
 
   // --- the cluster's network ---
-  double dsm_latency;          // ld.shared::cluster, round trip
-  double dsm_bytes_per_cycle;  // out of one SM
+  double dsm_latency;             // ld.shared::cluster, round trip, without what its bytes take
+  double dsm_bytes_per_cycle;     // out of one SM, in packets of 32 bytes
+  double dsm_in_bytes_per_cycle;  // into one SM
+  double dsm_acknowledged;        // packets that go back for one that was written
+  double dsm_crowded_load;        // times as long for a packet when all SMs of a CPC work: loads
+  double dsm_crowded_store;       // the same for what is written
+  double dsm_atomic;              // more for an atomic
+  double dsm_queue;               // stores of 4 bytes a lane that wait for the network
+  double dsm_store_latency;       // st.async: from its last packet until a waiter on its mbarrier goes on
+  double dsm_store_done;          // st: from its last packet until a fence begins
+  double dsm_arrive_done;         // mbarrier.arrive: the same
+  double dsm_copy_interval;       // cycles between two bulk copies of one SM
+  double dsm_copy_latency;        // from issue until a waiter goes on, without what its bytes take
 
   std::vector<OpCost> ops;     // by op_key
   bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/time/relax)

@@ -84,8 +84,10 @@ class Grid {
   void run();
 
  private:
+  void crowd(const isa::ArchSpec& arch);
   void place(SmGroup& group, uint64_t time);
   void first_wave();
+  double for_cluster() const { return shape_.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
   uint64_t earliest() const;
   void edge();
   template <class Left>
@@ -136,6 +138,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
     gpc_of_.emplace(groups_.back().get(), seat.gpc);
   }
   gpc_ends_.assign(static_cast<size_t>(arch.gpc_count), 0);
+  crowd(arch);
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
 }
 
@@ -154,11 +157,24 @@ void Grid::place(SmGroup& group, uint64_t time) {
   resident_.push_back(std::move(c));
 }
 
+// Three TPCs of a GPC share their way to the clusters' network: its SMs get in each other's way when clusters
+// work on all three. Clusters go round the GPCs, and in a GPC round these CPCs.
+void Grid::crowd(const isa::ArchSpec& arch) {
+  constexpr uint32_t in_cpc = 6;
+  const auto clusters = std::min<uint64_t>(shape_.clusters, groups_.size());
+  const auto gpcs = static_cast<uint32_t>(arch.gpc_count), pairs = static_cast<uint32_t>(arch.sm_count) / 2;
+  const uint32_t cpcs = (pairs / gpcs * 2 + in_cpc - 1) / in_cpc;
+  if (shape_.ctas_per_cluster < 2 ||
+      clusters * shape_.ctas_per_cluster <= uint64_t{gpcs} * cpcs * (in_cpc - 2))
+    return;
+  for (const auto& g : groups_) g->crowd();
+}
+
 // CTAs go to all SMs before an SM gets its second one.
 void Grid::first_wave() {
   for (uint32_t level = 0; level < shape_.ctas_per_sm; ++level) {
     for (size_t g = 0; g < groups_.size() && next_ < shape_.clusters; ++g) {
-      place(*groups_[g], static_cast<uint64_t>(shape_.ctas_per_cluster > 1 ? p_.launch_cluster : 0));
+      place(*groups_[g], static_cast<uint64_t>(for_cluster()));
     }
   }
 }
@@ -221,7 +237,8 @@ void Grid::retire() {
     std::erase_if(resident_, [gone = end.cluster](const auto& c) { return c.get() == gone; });
     if (next_ < shape_.clusters && !faulted_)
       place(*group, end.time + static_cast<uint64_t>(p_.launch_cta_replace +
-                                                     p_.launch_warp * context_.launch.warps_per_cta()));
+                                                     p_.launch_warp * context_.launch.warps_per_cta() +
+                                                     for_cluster()));
   }
   if (!all.empty() && options_.progress) options_.progress(finished_, shape_.clusters);
 }

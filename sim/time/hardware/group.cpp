@@ -89,7 +89,10 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.unanswered = w.deferred = w.drain = false;
       w.horizon = w.block = time;
       w.iterations = 0;
-      w.arrive_free = w.last_store = 0;
+      w.arrive_free = w.last_store = w.last_async = 0;
+      w.fenced = false;
+      w.arrived = time;
+      w.last_mbarrier = ~0U;
       w.busy = 0;
       push(time, Event::Kind::warp, index);
     }
@@ -120,7 +123,7 @@ void SmGroup::handle(const Event& e) {
       if (e.kind == Event::Kind::land) return landed(*e.cluster, e.id, e.time);
       if (AsyncOp* op = pending(*e.cluster, e.id); op != nullptr && op->stage == AsyncOp::Stage::issued) {
         advance(*e.cluster, static_cast<size_t>(op - e.cluster->pending.data()));
-        wake(*e.cluster, e.time, op->cta_rank, true);
+        wake(*e.cluster, e.time, true);
       }
       return;
   }
@@ -222,6 +225,7 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
       parked_.push_back(index);
       return;
     }
+    if (p.release != 0 && p.path == Path::waits) release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
     if (!unit_free(w, p, at, now)) {
       wait_for_unit(w, index, at);
       return;
@@ -258,6 +262,12 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
     free = static_cast<uint64_t>(unit.lsu_free - queue);
     why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
                                                                       : Stall::lg_throttle;
+  }
+  const double room = unit.network_queue.before(static_cast<size_t>(p_.dsm_queue));
+  const bool queues = p.path == Path::cluster_store || p.path == Path::cluster_load || p.path == Path::async;
+  if (queues && p.unit == isa::Unit::lsu && room > static_cast<double>(std::max(at, free))) {
+    free = static_cast<uint64_t>(room);
+    why = Stall::lg_throttle;
   }
   if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
   if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
@@ -338,6 +348,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   w.why = Stall::wait;
   hold(w, p, now, fetching);
   if (w.cluster->faulted) return retire(*w.cluster, now);
+  w.fenced = false;
   LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
   if (group != nullptr && yield_after_ && group->wait.kind == Wait::Kind::none)
     group->wait = {.kind = Wait::Kind::poll};
@@ -345,7 +356,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   const bool blocked = group != nullptr && !runnable(group->wait);
   if (blocked && group->wait.kind == Wait::Kind::edge) {
     // A release comes when its fence is done.
-    accesses.push_back({p.release == 0 ? now : std::max(now, w.last_store) + p.release, index});
+    accesses.push_back({p.release == 0 ? now : fence(w, p.release, now), index});
     w.state = Warp::State::edge;
     return;
   }
@@ -355,12 +366,12 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   if (p.branches && !p.unrolled) w.block = w.next;
   if (blocked) {
     w.why = stall_of(group->wait.kind);
-    if (w.cluster->progress != progress) wake(*w.cluster, now, w.cta->rank, false);
+    if (w.cluster->progress != progress) wake(*w.cluster, now, false);
     return;
   }
   after(w, index, p, pc, resumed, now, first_id, start);
   if (w.cluster->progress != progress && (p.path == Path::waits || p.path == Path::exit))
-    wake(*w.cluster, now, w.cta->rank, false);
+    wake(*w.cluster, now, false);
   if (p.path == Path::exit && w.cluster->finished()) retire(*w.cluster, now + p.latency);
 }
 
@@ -374,13 +385,17 @@ void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
   w.drain |= back;
 }
 
+// The lanes of `mask` that execute the instruction.
+uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
+  const MicroOp& op = context_.program.code[pc];
+  if (op.guard < 0) return mask;
+  const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
+  return mask & (op.guard_negated ? ~g : g);
+}
+
 void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
   const MicroOp& op = context_.program.code[pc];
-  if (op.guard >= 0) {
-    const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
-    mask &= op.guard_negated ? ~g : g;
-  }
-  mask &= prices_[pc].lanes;
+  mask = guarded(x, pc, mask) & prices_[pc].lanes;
   lanes_ = x.active = mask;
   if (mask != 0) x.addresses(op.operands[prices_[pc].address], addresses_);
 }
@@ -453,13 +468,13 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       return access_global(w, index, p, now);
     case Path::async:
       return issue_async(w, p, now, first_id);
-    case Path::fence:  // those of a wide scope wait for the warp's stores
-      w.next =
-          (p.latency > p_.l2_latency / 2 ? std::max(now, w.last_store) : now) + std::max(p.slots, p.latency);
+    case Path::fence:
+      w.next = fence(w, std::max(p.slots, p.latency), now);
       w.why = Stall::membar;
       return;
     case Path::waits:
       if (p.holds) w.arrive_free = now + static_cast<uint64_t>(p.interval);
+      if (p.holds && p.address >= 0) arrive_remote(w, now);
       return meet(w, pc, resumed, now);
     default:
       return;
@@ -481,11 +496,16 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
     const double takes = r->increase ? p_.register_increase : prices_[pc].latency;
     w.next = now + static_cast<uint64_t>(takes);
   }
-  if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive) {
-    // A release fence comes first: everybody's arrival counts when it is done.
-    const uint64_t fence = b->order == isa::Order::relaxed ? 0 : prices_[pc].latency;
-    w.next = now + std::max<uint64_t>(1, fence);
-    w.why = Stall::membar;
+  if (resumed) return;
+  if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive)
+    w.arrived = now;
+  else if (b != nullptr)
+    w.next = std::max(w.next, w.arrived + cluster_barrier_delay(w)), w.why = Stall::cluster_barrier;
+  const auto* m = std::get_if<isa::Mbarrier>(op.effect);
+  if (m != nullptr && m->action == isa::MbarrierAction::try_wait && !remote_arrivals_.empty()) {
+    const uint64_t mbarrier = exec(w).address_of_lane(op.operands[m->address], 0);
+    w.next = std::max(w.next, now + remote_delay(w, mbarrier, now));
+    w.why = Stall::mbarrier;
   }
 }
 
@@ -495,28 +515,27 @@ uint64_t SmGroup::barrier_delay(const NamedBarrier& barrier) const {
 }
 
 // Blocked warps whose wait is over go on, each after the time that the news needs.
-void SmGroup::wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy) {
+void SmGroup::wake(ClusterState& cluster, uint64_t now, bool by_copy) {
   for (uint32_t index = 0; index < warps_.size(); ++index) {
     Warp& w = warps_[index];
     if (w.state != Warp::State::blocked || w.cluster != &cluster || w.warp->finished()) continue;
     const int g = choose_group(cluster, *w.cta, *w.warp, true);
     if (g < 0) continue;
-    w.next =
-        std::max(w.next, now + delay(w, w.warp->groups[static_cast<size_t>(g)].wait, cause_rank, by_copy));
+    w.next = std::max(w.next, now + delay(w, w.warp->groups[static_cast<size_t>(g)].wait, now, by_copy));
     w.state = Warp::State::queued;
     push(w.next, Event::Kind::warp, index);
   }
 }
 
-uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const {
+uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint64_t now, bool by_copy) const {
   switch (wait.kind) {
     case Wait::Kind::mbarrier:
-      return static_cast<uint64_t>((by_copy ? p_.mbarrier_wake_tx : p_.mbarrier_wake) +
-                                   (!by_copy && cause_rank != w.cta->rank ? p_.mbarrier_remote : 0));
+      return std::max(static_cast<uint64_t>(by_copy ? p_.mbarrier_wake_tx : p_.mbarrier_wake),
+                      remote_delay(w, wait.object, now));
     case Wait::Kind::cta_barrier:
       return barrier_delay(w.cta->barriers[wait.object]);
     case Wait::Kind::cluster_barrier:
-      return static_cast<uint64_t>(p_.cluster_barrier_latency);
+      return cluster_barrier_delay(w);
     case Wait::Kind::bulk_group:
     case Wait::Kind::cp_async_group:
       return static_cast<uint64_t>(p_.async_group_wake);
@@ -527,7 +546,7 @@ uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bo
 
 bool SmGroup::time_out(ClusterState& cluster, uint64_t time) {
   if (!time_out_waits(cluster)) return false;
-  wake(cluster, time, 0, true);
+  wake(cluster, time, true);
   return true;
 }
 
@@ -538,6 +557,7 @@ void SmGroup::retire(ClusterState& cluster, uint64_t now) {
 }
 
 void SmGroup::remove(const ClusterState& cluster) {
+  std::erase_if(remote_arrivals_, [&](const RemoteArrival& a) { return a.cluster == &cluster; });
   for (uint32_t index = 0; index < warps_.size(); ++index) {
     Warp& w = warps_[index];
     if (w.cluster != &cluster) continue;

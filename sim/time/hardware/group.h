@@ -38,6 +38,10 @@ class SmGroup {
   SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
           uint32_t first, uint32_t count, uint64_t l1_bytes);
 
+  // Neighbouring groups use the same ways to the clusters' network.
+  void crowd() {
+    for (Sm& sm : sms_) sm.crowded = true;
+  }
   // The cluster's first instructions issue at `time`; its CTAs exist.
   void start(ClusterState& cluster, uint64_t time);
   void run_until(uint64_t end);
@@ -84,12 +88,16 @@ class SmGroup {
     std::vector<uint32_t> answer, offset;
     bool unanswered = false, deferred = false;  // some register waits; some instruction's operand
     bool drain = false;                         // nothing issues before `horizon`
-    uint64_t last_store = 0;                    // of its own to GMEM: cycle after which L2 has it
-    uint64_t arrive_free = 0;                   // its next mbarrier arrival issues no earlier
-    uint64_t block = 0;                         // since the last branch
-    double busy = 0;                            // by its own instructions: sequences, instruction fetches
-    uint64_t horizon = 0;                       // the last instruction so far has had its operands
-    uint32_t iterations = 0;                    // taken branches backwards
+    uint64_t last_store = 0;       // a fence of a wide scope begins when its stores have come so far
+    uint64_t last_async = 0;       // and ends no sooner than its asynchronous stores
+    uint64_t arrived = 0;          // at the cluster's barrier
+    uint32_t last_mbarrier = ~0U;  // at which it arrived through the cluster's window
+    bool fenced = false;           // the fence of the release that it is about to issue is done
+    uint64_t arrive_free = 0;      // its next mbarrier arrival issues no earlier
+    uint64_t block = 0;            // since the last branch
+    double busy = 0;               // by its own instructions: sequences, instruction fetches
+    uint64_t horizon = 0;          // the last instruction so far has had its operands
+    uint32_t iterations = 0;       // taken branches backwards
   };
   struct Event {
     enum class Kind : uint8_t { warp, slot, read, land };
@@ -130,6 +138,14 @@ class SmGroup {
     uint64_t id = 0;
   };
 
+  // The last arrival from another CTA at an mbarrier: the network brings it when the phase has long been over
+  // for the machine's state.
+  struct RemoteArrival {
+    const ClusterState* cluster = nullptr;
+    uint32_t mbarrier = 0;  // shared address with its CTA's rank
+    uint64_t time = 0;      // it is there
+  };
+
   void push(uint64_t time, Event::Kind kind, uint32_t index) {
     events_.push({time, order_++, kind, index, nullptr, 0});
   }
@@ -153,12 +169,13 @@ class SmGroup {
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
   void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
              uint64_t first_id, uint64_t start);
-  void wake(ClusterState& cluster, uint64_t now, uint32_t cause_rank, bool by_copy);
-  uint64_t delay(const Warp& w, const Wait& wait, uint32_t cause_rank, bool by_copy) const;
+  void wake(ClusterState& cluster, uint64_t now, bool by_copy);
+  uint64_t delay(const Warp& w, const Wait& wait, uint64_t now, bool by_copy) const;
   void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
   uint64_t barrier_delay(const NamedBarrier& barrier) const;
   void charge(Warp& w, uint32_t pc, uint64_t now);
   double fetch(Warp& w, uint32_t pc, const Price& p);
+  uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
   void set_ready(Warp& w, const Price& p, uint64_t time);
   void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
@@ -172,10 +189,22 @@ class SmGroup {
   static double left_by_tensor_core(const Sm& unit, double time);
   void resolve(Warp& w);
   void access_shared(Warp& w, const Price& p, uint64_t now);
-  void access_cluster(Warp& w, const Price& p, uint64_t now);
   void access_global(Warp& w, uint32_t index, const Price& p, uint64_t now);
   void load_through_l1(Warp& w, uint32_t index, const Price& p, double start, uint32_t first, uint32_t count);
   uint32_t add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first);
+
+  // group_cluster.cpp
+  double send(Sm& from, Sm& to, double time, double packets, double crowded);
+  double write(Sm& from, Sm& to, double time, double packets);
+  void queue_store(Sm& unit, const Price& p, uint64_t now) const;
+  void access_cluster(Warp& w, const Price& p, uint64_t now);
+  void store_async(Warp& w, const Price& p, uint64_t id, uint64_t now);
+  void copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t now);
+  uint64_t fence(Warp& w, uint32_t latency, uint64_t now);
+  void release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at);
+  uint64_t cluster_barrier_delay(const Warp& w) const;
+  void arrive_remote(Warp& w, uint64_t now);
+  uint64_t remote_delay(const Warp& w, uint64_t mbarrier, uint64_t now) const;
 
   // group_async.cpp
   void issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id);
@@ -188,7 +217,7 @@ class SmGroup {
   double tensor_opens(const Sm& unit) const;
   void add_lines(const std::vector<Piece>& pieces);
   void landed(ClusterState& cluster, uint64_t id, uint64_t now);
-  void settle(ClusterState& cluster, uint32_t rank, uint64_t now);
+  void settle(ClusterState& cluster, uint64_t now);
   void try_arrivals(uint64_t now);
   static AsyncOp* pending(ClusterState& cluster, uint64_t id);
 
@@ -205,6 +234,7 @@ class SmGroup {
   std::vector<Fill> fills_;
   std::vector<Write> writes_;
   std::vector<Arrival> arrivals_;
+  std::vector<RemoteArrival> remote_arrivals_;
   std::vector<LineTime> lines_;
   uint64_t order_ = uint64_t{1} << 48;  // of events of one cycle, after those of warps that wait for a unit
   uint64_t instructions_ = 0, bank_conflicts_ = 0;

@@ -12,7 +12,10 @@ void SmGroup::issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_
     if (op == nullptr) continue;
     Traffic t;
     op->body->describe(t);
-    start_copy(w, *op, t, now);
+    if (t.kind == Traffic::Kind::cluster_store)
+      store_async(w, p, id, now);
+    else
+      start_copy(w, *op, t, now);
   }
 }
 
@@ -39,13 +42,7 @@ void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t 
     arrivals_.push_back({&cluster, op.id});
     return try_arrivals(now);
   }
-  if (t.kind == Kind::cluster_copy || t.kind == Kind::cluster_store) {
-    const double start = std::max(time, unit.dsm_free);
-    unit.dsm_free = start + t.bytes / p_.dsm_bytes_per_cycle;
-    const double sent = unit.dsm_free + (t.kind == Kind::cluster_copy ? p_.bulk_latency : 0);
-    if (t.kind == Kind::cluster_copy) push(static_cast<uint64_t>(sent), Event::Kind::read, cluster, op.id);
-    return push(static_cast<uint64_t>(sent + p_.dsm_latency / 2), Event::Kind::land, cluster, op.id);
-  }
+  if (t.kind == Kind::cluster_copy) return copy_to_cluster(w, op.id, t, now);
   const auto first = static_cast<uint32_t>(batch.lines.size());
   add_lines(t.global);
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
@@ -157,7 +154,6 @@ double SmGroup::tensor_opens(const Sm& unit) const {
 void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {
   const AsyncOp* op = pending(cluster, id);
   if (op == nullptr) return;
-  const uint32_t rank = op->cta_rank;
   const auto index = [&] { return static_cast<size_t>(pending(cluster, id) - cluster.pending.data()); };
   if (op->stage == AsyncOp::Stage::issued && !advance(cluster, index()))
     return push(now + 1, Event::Kind::land, cluster, id);  // one before it has not landed
@@ -167,26 +163,25 @@ void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {
     return;
   }
   if (!advance(cluster, index())) return push(now + 1, Event::Kind::land, cluster, id);
-  settle(cluster, rank, now);
+  settle(cluster, now);
 }
 
 void SmGroup::land(const EdgeLanding& landing) {
   ClusterState& cluster = *landing.cluster;
   AsyncOp* op = pending(cluster, landing.id);
   if (op == nullptr || cluster.faulted) return;
-  const uint32_t rank = op->cta_rank;
   cluster.at_edge = true;
   cluster.now = landing.time;
   advance(cluster, static_cast<size_t>(op - cluster.pending.data()));
   cluster.at_edge = false;
-  settle(cluster, rank, landing.time);
+  settle(cluster, landing.time);
 }
 
 // After an operation has landed.
-void SmGroup::settle(ClusterState& cluster, uint32_t rank, uint64_t now) {
+void SmGroup::settle(ClusterState& cluster, uint64_t now) {
   if (cluster.faulted) return retire(cluster, now);
   if (!arrivals_.empty()) try_arrivals(now);
-  wake(cluster, now, rank, true);
+  wake(cluster, now, true);
   if (cluster.finished()) retire(cluster, now);
 }
 

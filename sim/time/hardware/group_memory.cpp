@@ -21,7 +21,8 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   const uint32_t ideal = ideal_passes(lanes_, p.bytes);
   bank_conflicts_ += passes > ideal ? passes - ideal : 0;
   if (!p_.bank_conflicts) passes = std::min(passes, ideal);
-  const double issue = std::max(static_cast<double>(now), unit.lsu_free);
+  const double issue = std::max({static_cast<double>(now), unit.lsu_free, unit.lsu_held});
+  if (unit.lsu_held > static_cast<double>(now)) unit.network_queue.push(unit.lsu_held);
   const double start = std::max(issue, unit.port_free);
   unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle / left_by_tensor_core(unit, start);
   // Instructions queue in front of the port.
@@ -30,26 +31,13 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   // Each further pass takes two cycles to come back, each further word of a lane one.
   const uint32_t wide = !p.rows && p.bytes > 4 ? p.bytes / 4 - 1 : 0;
   const double beside = start < unit.tensor_free ? p_.smem_beside_wgmma : 0;
-  if (p.path == Path::shared_load)
+  if (p.path == Path::shared_load || p.path == Path::cluster_load)
     set_ready(w, p, static_cast<uint64_t>(start + beside) + p.latency + 2 * (passes - 1) + wide);
   // One sub-core alone gets half of the port; the words of a store take two cycles more to get there.
   const uint32_t words = p.path == Path::shared_store && p.bytes > 4 ? 2 : 0;
   double& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
   path = std::max(path, static_cast<double>(now)) +
          std::max<double>({p.interval, 2.0 * passes, 2.0 * ideal + words});
-}
-
-void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
-  if (lanes_ == 0) return;
-  const auto rank = static_cast<uint32_t>(addresses_[std::countr_zero(lanes_)]) >> cta_rank_shift;
-  if (rank == w.cta->rank) return access_shared(w, p, now);
-  Sm& unit = sms_[w.sm];
-  const double bytes = std::popcount(lanes_) * static_cast<double>(p.bytes);
-  const double start = std::max(static_cast<double>(now), unit.dsm_free);
-  unit.dsm_free = start + bytes / p_.dsm_bytes_per_cycle;
-  // Stores and loads that the network has not taken hold up those behind them.
-  unit.lsu_free = std::max(unit.lsu_free, unit.dsm_free);
-  if (p.path == Path::cluster_load) set_ready(w, p, static_cast<uint64_t>(unit.dsm_free + p_.dsm_latency));
 }
 
 uint32_t SmGroup::add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first) {
@@ -67,7 +55,7 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
   const isa::Space space = space_of(p.space, addresses_[std::countr_zero(lanes_)]);
   if (is_shared(space)) return access_shared(w, p, now);
   Sm& unit = sms_[w.sm];
-  const double start = std::max(static_cast<double>(now), unit.lsu_free);
+  const double start = std::max({static_cast<double>(now), unit.lsu_free, unit.lsu_held});
   if (space == isa::Space::local) {
     unit.lsu_free = start + p_.smem_lsu_interval;
     return set_ready(w, p, static_cast<uint64_t>(start + p_.l1_hit_latency));

@@ -26,7 +26,7 @@ struct Reach {
   uint32_t bytes = 0;
   isa::Space space = isa::Space::generic;
   uint32_t lanes = ~0U;
-  bool serial = false, holds = false, rows = false;
+  bool serial = false, holds = false, rows = false, atomic = false;
 };
 
 // Eight lanes give the rows of a matrix.
@@ -60,6 +60,7 @@ Reach atomic(const isa::Atomic& e) {
   const bool returns = e.dst >= 0;
   Reach r = reach(e, is_shared(e.space) ? (returns ? loads : stores).of(e.space) : Path::global_atomic);
   r.serial = returns;
+  r.atomic = true;
   return r;
 }
 
@@ -75,8 +76,16 @@ Reach reach_of(const isa::Effect& effect) {
           [](const isa::CpAsync&) { return Reach{.path = Path::async}; },
           [](const isa::BulkCopy&) { return Reach{.path = Path::async}; },
           [](const isa::TensorCopy&) { return Reach{.path = Path::async}; },
-          [](const isa::StoreAsync&) { return Reach{.path = Path::async}; },
-          [](const isa::ReduceAsync&) { return Reach{.path = Path::async}; },
+          [](const isa::StoreAsync& e) {
+            return Reach{Path::async, e.address, bytes_of(e.type, e.elements), isa::Space::shared_cluster};
+          },
+          [](const isa::ReduceAsync& e) {
+            return Reach{.path = Path::async,
+                         .address = e.address,
+                         .bytes = bytes_of(e.type, 1),
+                         .space = isa::Space::shared_cluster,
+                         .atomic = true};
+          },
           [](const isa::CpAsyncMbarrierArrive&) { return Reach{.path = Path::async}; },
           [](const isa::Wgmma&) { return Reach{.path = Path::async}; },
           [](const isa::Fence&) { return Reach{.path = Path::fence}; },
@@ -86,7 +95,9 @@ Reach reach_of(const isa::Effect& effect) {
           [&](const isa::ClusterBarrier& e) { return waits(e); },
           [](const isa::Mbarrier& e) {
             using A = isa::MbarrierAction;
-            return Reach{.path = Path::waits, .holds = e.action != A::test_wait && e.action != A::try_wait};
+            Reach r{.path = Path::waits, .holds = e.action != A::test_wait && e.action != A::try_wait};
+            if (r.holds && e.space == isa::Space::shared_cluster) r.address = e.address;
+            return r;
           },
           [&](const isa::CpAsyncWait& e) { return waits(e); },
           [&](const isa::BulkWait& e) { return waits(e); },
@@ -186,8 +197,10 @@ bool releases_gmem(const isa::Effect& effect) {
   return false;
 }
 
-// An mbarrier arrival with release at cluster scope is behind a fence that all of the SM's writes pass.
-bool fences(const isa::Effect& effect) {
+// Arrivals with release at cluster scope are behind a fence as well.
+bool releases_cluster(const isa::Effect& effect) {
+  if (const auto* b = std::get_if<isa::ClusterBarrier>(&effect))
+    return b->arrive && b->order != isa::Order::relaxed;
   const auto* m = std::get_if<isa::Mbarrier>(&effect);
   return m != nullptr && m->action == isa::MbarrierAction::arrive && m->order == isa::Order::release &&
          m->scope == isa::Scope::cluster;
@@ -199,8 +212,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   Numbers numbers;
   const auto gpu_fence =
       static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].latency);
-  const auto fence_interval =
-      static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_cluster"))].latency);
+  fence_interval_ = parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].interval;
   const isa::Effect* before = nullptr;
   for (const MicroOp& op : program.code) {
     Price& p = prices_.emplace_back();
@@ -223,7 +235,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
     p.free = p.slots == 0;
     p.branches = timing.unit == isa::Unit::branch;
-    if (releases_gmem(*op.effect)) p.release = gpu_fence;
+    if (releases_gmem(*op.effect) || releases_cluster(*op.effect)) p.release = gpu_fence;
     p.drains = timing.latency == "clock";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;
@@ -239,7 +251,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.rows = reach.rows;
     hold_wgmma(p, *op.effect);
     p.free |= ends_group(last, *op.effect);
-    if (fences(*op.effect)) p.interval += fence_interval;
+    p.atomic = reach.atomic;
     std::vector<uint32_t> reads, writes;
     if (op.guard >= 0) reads.push_back(numbers.of(static_cast<uint32_t>(op.guard)));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k) {

@@ -44,11 +44,12 @@ struct Price {
   bool branches = false;
   bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
   bool unrolled = false;  // a branch back whose loop ptxas unrolls by four
-  uint32_t release = 0;   // cycles of the fence that a release of GMEM stands behind
+  uint32_t release = 0;   // cycles of the fence that a release at cluster or gpu scope stands behind
   bool drains = false;    // reads a clock: everything before it has its result
   bool holds = false;     // the warp's next of its kind issues after `interval`: mbarrier arrivals
   bool rows = false;      // each address is a row of 16 bytes: ldmatrix, stmatrix
   uint32_t bytes = 0;     // a lane
+  bool atomic = false;    // atom, red: of the cluster's shared memory
   isa::Space space = isa::Space::generic;
   uint32_t first_read = 0, reads = 0;  // in Prices::registers
   uint32_t first_write = 0, writes = 0;
@@ -67,11 +68,13 @@ class Prices {
     return {registers_.data() + p.first_write, p.writes};
   }
   uint32_t register_count() const { return register_count_; }
+  double fence_interval() const { return fence_interval_; }  // cycles between two fences of an SM
 
  private:
   std::vector<Price> prices_;
   std::vector<uint32_t> registers_;
   uint32_t register_count_ = 0;
+  double fence_interval_ = 1;
 };
 
 }  // namespace palladion::sim::hardware

@@ -19,6 +19,18 @@ struct SubCore {
   bool scheduled = false;        // an event is on its way for when the slot is free
 };
 
+// When the last so many things that wait in a queue leave it.
+class Departures {
+ public:
+  void push(double time) { times_[next_++ % times_.size()] = time; }
+  // Of the one that came `count` before the next.
+  double before(size_t count) const { return times_[(next_ - count) % times_.size()]; }
+
+ private:
+  std::array<double, 64> times_{};
+  size_t next_ = 0;
+};
+
 // Lines of GMEM that an SM keeps beside shared memory; sectors are filled one by one.
 class L1Cache {
  public:
@@ -52,7 +64,14 @@ struct Sm {
   double tma_free = 0;
   double tma_store_free = 0;
   double l1_free = 0;
-  double dsm_free = 0;   // into the cluster's network
+  double lsu_held = 0;       // by stores that the cluster's network has not taken
+  double dsm_out = 0;        // onto the cluster's network
+  double dsm_in = 0;         // from it
+  double fence_free = 0;     // fences of a wide scope
+  double copy_free = 0;      // bulk copies into the cluster
+  Departures network_queue;  // stores onto the cluster's network
+  Departures copies;
+  bool crowded = false;  // all SMs of its CPC work: their ways to the cluster's network are shared
   double port_debt = 0;  // bytes of copies that wait for the port while the tensor core reads
   std::array<double, resource_count> busy{};
   L1Cache l1;
