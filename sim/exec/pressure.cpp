@@ -8,9 +8,9 @@
 namespace palladion::sim {
 namespace {
 
-// Addresses and values that are computed ahead: what ptxas took beyond the live values of kernels that were
-// compiled for sm_90a.
-constexpr uint32_t taken_besides = 12;
+// Addresses and values that are computed ahead: what ptxas 13.0 took beyond the live values of kernels that
+// were compiled for sm_90a.
+constexpr uint32_t taken_besides = 4;
 constexpr uint32_t allocation_unit = 8;
 
 class Pressure {
@@ -20,6 +20,7 @@ class Pressure {
     for (const isa::Register& r : f.registers)
       words_.push_back(isa::bits(r.type) <= 1 ? 0 : static_cast<uint8_t>((isa::bits(r.type) + 31) / 32));
     first_ = base;
+    leave_out_constants();
   }
 
   uint32_t most() {
@@ -35,6 +36,33 @@ class Pressure {
   }
 
  private:
+  // ptxas has parameters at hand in the constant bank, and makes constants where they are used.
+  void leave_out_constants() {
+    std::vector<uint32_t> definitions(words_.size());
+    const auto each_definition = [&](const auto& visit) {
+      for (const isa::Block& b : cfg_.blocks)
+        for (uint32_t i = b.first; i < b.last; ++i) {
+          const MicroOp& op = program_.code[program_.start + i];
+          for_each_register(program_, op, [&](const RegisterUse& u) {
+            if (u.writes) visit(op, u.reg - first_);
+          });
+        }
+    };
+    each_definition([&](const MicroOp&, uint32_t r) { ++definitions[r]; });
+    each_definition([&](const MicroOp& op, uint32_t r) {
+      if (definitions[r] == 1 && at_hand(op)) words_[r] = 0;
+    });
+  }
+  bool at_hand(const MicroOp& op) const {
+    const isa::Instruction& i = *op.instruction;
+    if (const auto* load = std::get_if<isa::Load>(op.effect)) return load->space == isa::Space::param;
+    if (i.op->name != "mov" && i.op->name != "cvta") return false;
+    const isa::Operand& from = i.operands[1];
+    if (from.is(isa::Operand::Kind::imm) || from.is(isa::Operand::Kind::symbol)) return true;
+    return from.is(isa::Operand::Kind::reg) && i.op->name == "cvta" &&
+           words_[program_.register_offsets_base[op.function] + from.id - first_] == 0;
+  }
+
   void walk(const isa::Block& b, FlowState& live) {
     uint32_t now = 0;
     for (size_t r = 0; r < live.size(); ++r) now += live[r] != 0 ? words_[r] : 0;
