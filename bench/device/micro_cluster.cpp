@@ -98,6 +98,23 @@ Case beside(const char* what, const Op& op, int chains) {
   return c;
 }
 
+// Fences of four warps while four others are busy with `step`.
+Case fence_beside(const char* what, const std::string& step) {
+  // Behind the flag that ends the background.
+  KernelText k{.prologue =
+                   places({.op = ld_b32}) +
+                   "add.u32 %x94, %x93, 4096; add.u32 %x95, %x91, 4096; st.shared.u32 [%x94], %x95;\n"};
+  Part fences{.warps = 4, .before = only("%sends"), .body = repeat("fence.acq_rel.cluster;", 8)};
+  Part others{.first_warp = 4, .warps = 4, .timed = false, .background = true};
+  others.before = "add.u32 %x0, %to0, %x90; add.u32 %x0, %x0, 4096;\n";
+  others.body = repeat(fill(step, {{"i", "0"}}), 4);
+  k.parts = {fences, others};
+  Case c = cluster_case("dsmem.beside", std::string("fence.cluster beside ") + what, k, {}, 8);
+  c.unit = "cycles";
+  c.operations = 8;
+  return c;
+}
+
 // A flag from SM to SM: a store into the other's shared memory, where it polls. Half a round trip.
 Case flag() {
   KernelText k{.prologue = "mov.u32 %x5, 0; st.shared.u32 [%s], %x5;\n"};
@@ -176,6 +193,11 @@ std::vector<Case> cluster_cases() {
   out.push_back(beside("beside st.b32", st_b32, 1));
   out.push_back(beside("beside st.v4", st_v4, 1));
   out.push_back(beside("beside ld.v4", ld_v4, 1));
+  out.push_back(fence_beside("ld.b32", ld_b32.step));
+  out.push_back(fence_beside("st.b32", st_b32.step));
+  out.push_back(
+      fence_beside("ld.shared", "ld.volatile.shared.u32 %x1, [%x93+32768]; add.u32 %x2, %x2, %x1;"));
+  out.push_back(fence_beside("fence.cluster", "fence.acq_rel.cluster;"));
   out.push_back(flag());
   std::vector<Case> async = cluster_async_cases();
   out.insert(out.end(), std::make_move_iterator(async.begin()), std::make_move_iterator(async.end()));

@@ -120,6 +120,9 @@ void add_stores(std::vector<Case>& out) {
   add(b32(4, 16, {Way::both_ways, 2, 66}, 32, 16));
   add(b32(4, 16, {Way::self, 2, 66}, 32, 16));
   add(b32(4, 12, {Way::all_to_all, 4, 30}, 32, 16));
+  add(b32(4, 64, {.way = Way::both_ways}, 32, 16));
+  add(b32(4, 64, {Way::both_ways, 2, 66}, 32, 16));
+  add(b32(4, 64, {Way::everyone, 2, 66}, 32, 16));
   for (const int clusters : {8, 16, 33}) add(b32(4, 16, {Way::both_ways, 2, clusters}));
   add(v4(4, 16, {Way::both_ways, 2, 66}));
   for (const int warps : {4, 8}) add(b32(warps, 16, {}));

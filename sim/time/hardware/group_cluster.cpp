@@ -122,7 +122,7 @@ void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
   if (p.path == Path::cluster_store) {
     queue_store(unit, p, now);
     const double sent = write(unit, peer, static_cast<double>(now), p.atomic ? t.atomic : t.written);
-    w.last_store = std::max(w.last_store, static_cast<uint64_t>(sent + p_.dsm_store_done));
+    unit.dsm_done = std::max(unit.dsm_done, sent + p_.dsm_store_done);
     return;
   }
   const double start = std::max({static_cast<double>(now), unit.lsu_free, unit.lsu_held});
@@ -135,6 +135,7 @@ void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
   const double first = static_cast<double>(request) / t.lines * packet_bytes / p_.dsm_bytes_per_cycle;
   const double latency = p_.dsm_latency + first + (loads ? 0 : p_.dsm_atomic) + (passes - 1) + (words - 1);
   set_ready(w, p, static_cast<uint64_t>(back + latency));
+  unit.dsm_done = std::max(unit.dsm_done, back + latency - p.latency);
 }
 
 // st.async and red.async: from registers, as stores; they land on their own.
@@ -170,13 +171,14 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
   w.why = Stall::tma_throttle;
 }
 
-// When a fence that begins now is done. Those of a wide scope wait for the warp's stores to be on their way
-// and for its asynchronous ones to be there; the SM takes one in an interval, a few more at once.
+// When a fence that begins now is done. Those of a wide scope wait for the warp's stores to be on their way,
+// for what the SM has to do with others of the cluster, and for the warp's asynchronous stores to be there;
+// the SM takes one in an interval, a few more at once.
 uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
   constexpr double at_once = 4;
   if (latency < p_.l2_latency / 2) return now + latency;
   Sm& unit = sms_[w.sm];
-  const auto begin = static_cast<double>(std::max(now, w.last_store));
+  const double begin = std::max(static_cast<double>(std::max(now, w.last_store)), unit.dsm_done);
   const double interval = prices_.fence_interval();
   unit.fence_free = std::max(unit.fence_free, begin - (at_once - 1) * interval) + interval;
   const double done = std::max(begin, unit.fence_free - interval) + latency;

@@ -67,6 +67,7 @@ struct Sm {
   double lsu_held = 0;       // by stores that the cluster's network has not taken
   double dsm_out = 0;        // onto the cluster's network
   double dsm_in = 0;         // from it
+  double dsm_done = 0;       // what it has asked of other SMs or written there
   double fence_free = 0;     // fences of a wide scope
   double copy_free = 0;      // bulk copies into the cluster
   Departures network_queue;  // stores onto the cluster's network
