@@ -205,7 +205,7 @@ uint64_t SmGroup::cluster_barrier_delay(const Warp& w) const {
 // At an mbarrier that is named by its place in the cluster.
 void SmGroup::arrive_remote(Warp& w, uint64_t now) {
   constexpr double interval = 2.4;  // cycles of the load-store unit
-  constexpr uint64_t again = 5;     // until the warp's next at the same mbarrier: its address is at hand
+  constexpr uint64_t again = 6;     // until the warp's next at the same mbarrier: its address is at hand
   if (lanes_ == 0) return;
   Sm& unit = sms_[w.sm];
   const double start = std::max(static_cast<double>(now), unit.lsu_free);
