@@ -74,6 +74,7 @@ struct Case {
 std::vector<Case> pipe_cases();
 std::vector<Case> shared_cases();
 std::vector<Case> global_cases();
+std::vector<Case> contention_cases();  // among them
 std::vector<Case> bandwidth_cases();
 std::vector<Case> tma_cases();
 std::vector<Case> barrier_cases();

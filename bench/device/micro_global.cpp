@@ -1,6 +1,8 @@
 // Global memory, one SM and one access at a time: latencies of L1, L2 and HBM, atomics, fences, flags.
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "bench/device/micro.h"
 
 namespace palladion::bench {
@@ -105,6 +107,47 @@ Case repeated(const char* name, const char* step) {
   return c;
 }
 
+// A load that L1 would serve, after what drops its lines.
+Case cached_after(const char* name, const char* before) {
+  Case c = chase(name, "", {.bytes = 65536}, 4, 20);
+  Part part;
+  part.before =
+      "mov.u64 %q1, %data; add.u64 %q2, %data, 4096; setp.eq.u32 %p0, %c0, 0x12345; @%p0 add.u64 %q1, %q1, "
+      "8; "
+      "selp.u64 %q3, 1, 0, %p0; mov.u64 %q4, 0;\n";
+  part.body = repeat(std::string(before) +
+                         " ld.global.ca.u64 %q4, [%q1]; and.b64 %q4, %q4, %q3; add.u64 %q1, "
+                         "%q1, %q4; add.u64 %q2, %q2, %q4;",
+                     8);
+  part.after = "cvt.u32.u64 %x0, %q1;";
+  part.use = {"%x0"};
+  c.text = text({.parts = {part}});
+  c.parameters = "";
+  c.operations = 8;
+  c.data.kind = Data::Kind::random;
+  return c;
+}
+
+// A chain of loads whose lanes want `lines` lines of L2 each time.
+Case many_lines(int lines) {
+  Part part;
+  part.before = fmt::format(
+      "rem.u32 %x0, %lane, {}; mul.wide.u32 %q0, %x0, 128; add.u64 %q0, %q0, %data; add.u64 %q0, %q0, "
+      "4096;\n",
+      lines);
+  part.body = repeat("ld.global.cg.u64 %q1, [%q0]; add.u64 %q0, %q0, %q1;", 16);
+  part.after = "cvt.u32.u64 %x0, %q0;";
+  part.use = {"%x0"};
+  Case c;
+  c.name = "global.latency.lines";
+  c.parameters = fmt::format("lines={}", lines);
+  c.unit = "cycles";
+  c.text = text({.parts = {part}});
+  c.data = {.kind = Data::Kind::zeros, .bytes = 65536};
+  c.operations = 16;
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> global_cases() {
@@ -138,6 +181,15 @@ std::vector<Case> global_cases() {
       "global.cp.async.latency",
       "cp.async.ca.shared.global [%s+1024], [%q0], 16; cp.async.commit_group; cp.async.wait_group 0;"));
   out.push_back(repeated("global.st.release", "st.release.gpu.global.u32 [%q0], %c0;"));
+  out.push_back(flag("red.relaxed.gpu.global.max.u32", "ld.relaxed.gpu.global.u32"));
+  out.push_back(cached_after("global.L1.alone", ""));
+  out.push_back(
+      cached_after("global.L1.after_acquire",
+                   "ld.acquire.gpu.global.u64 %q5, [%q2]; and.b64 %q5, %q5, %q3; add.u64 %q1, %q1, %q5;"));
+  out.push_back(cached_after("global.L1.after_fence", "fence.acq_rel.gpu;"));
+  for (const int lines : {1, 4, 8, 32}) out.push_back(many_lines(lines));
+  std::vector<Case> shared = contention_cases();
+  out.insert(out.end(), std::make_move_iterator(shared.begin()), std::make_move_iterator(shared.end()));
   return out;
 }
 

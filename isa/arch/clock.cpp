@@ -42,10 +42,12 @@ constexpr ClockField fields[] = {
     {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},
     {"l2.write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_write_bytes_per_cycle},
     {"l2.atomic_interval", "cycles", &ClockParameters::l2_atomic_interval},
+    {"l2.atomic_full_interval", "cycles", &ClockParameters::l2_atomic_full_interval},
     {"l2.atomic_latency", "cycles", &ClockParameters::l2_atomic_latency},
     {"l2.slices", "slices", &ClockParameters::l2_slices},
     {"l2.bytes", "bytes", &ClockParameters::l2_bytes},
     {"l2.dirty_bytes", "bytes", &ClockParameters::l2_dirty_bytes},
+    {"l2.written_far", "cycles", &ClockParameters::l2_written_far},
     {"l2.far_sectors", "sectors/sector", &ClockParameters::l2_far_sectors},
     {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
     {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
@@ -101,6 +103,8 @@ constexpr std::string_view keys[] = {"address",
                                      "atom_cluster",
                                      "atom_global",
                                      "atom_shared",
+                                     "atom_shared_cas",
+                                     "atom_shared_loop",
                                      "barrier",
                                      "barrier_cluster",
                                      "bfe",
@@ -126,10 +130,13 @@ constexpr std::string_view keys[] = {"address",
                                      "exit",
                                      "fdiv",
                                      "fdiv_full",
+                                     "fence_acquire",
                                      "fence_cluster",
                                      "fence_cta",
                                      "fence_gpu",
+                                     "fence_init",
                                      "fence_proxy",
+                                     "fence_proxy_global",
                                      "fence_sys",
                                      "ffma",
                                      "frcp",
@@ -316,8 +323,8 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
 ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
-  for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_latency,
-                          &p.hbm_latency, &p.hbm_spread})
+  for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
+                          &p.l2_atomic_latency, &p.l2_written_far, &p.hbm_latency, &p.hbm_spread})
     *latency *= slower;
   for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle})
     *rate /= slower;

@@ -66,10 +66,12 @@ struct ClockParameters {
   double l2_sm_write_bytes_per_cycle;
   double l2_write_bytes_per_cycle;  // whole chip
   double l2_atomic_interval;        // cycles between two atomic sectors of one slice
+  double l2_atomic_full_interval;   // the same of a line that a warp adds to all words of
   double l2_atomic_latency;         // atom.global, round trip
   double l2_slices;
   double l2_bytes;        // that data of one kernel can occupy
   double l2_dirty_bytes;  // that wait there for HBM; written lines beyond them go at once
+  double l2_written_far;  // more for the first load of a line that an SM of the other partition has written
   double
       l2_far_sectors;  // sectors that the counters show for one that an SM asks for: far ones pass two slices
   double hbm_latency;  // more than a hit's

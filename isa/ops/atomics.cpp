@@ -57,9 +57,17 @@ std::vector<std::string_view> red_forms() {
       words);
 }
 
+// Shared memory adds 32-bit integers; of the rest ptxas makes a loop around a compare-and-swap.
+bool loops_in_shared(const Instruction& i) {
+  const std::string_view op = i.mod("op");
+  return op != "cas" && op != "exch" && (is_float(i.type()) || bits(i.type()) != 32);
+}
+
 Timing atomic_timing(const Instruction& i, bool returns) {
   switch (decode::space(i)) {
     case Space::shared_cta:
+      if (i.mod("op") == "cas") return {Unit::lsu, "atom_shared_cas"};
+      if (loops_in_shared(i)) return {Unit::lsu, "atom_shared_loop"};
       return {Unit::lsu, returns ? "atom_shared" : "red_shared"};
     case Space::shared_cluster:
       return {Unit::lsu, returns ? "atom_cluster" : "red_cluster"};
@@ -95,7 +103,12 @@ Effect red(const Instruction& i, const DecodeContext&) { return atomic(i); }
 
 // --- fences -----------------------------------------------------------------------------------------
 Timing fence_timing(const Instruction& i) {
-  if (i.has("proxy")) return {Unit::sync, "fence_proxy"};
+  if (i.has("proxy")) {
+    const bool global = i.has("async") && (!i.has("space") || i.mod("space") == "global");
+    return {Unit::sync, global ? "fence_proxy_global" : "fence_proxy"};
+  }
+  if (i.has("mbarrier_init")) return {Unit::sync, "fence_init"};
+  if (i.mod("sem") == "acquire") return {Unit::sync, "fence_acquire"};
   switch (decode::scope(i, Scope::sys)) {
     case Scope::cta:
       return {Unit::sync, "fence_cta"};

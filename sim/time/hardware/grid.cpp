@@ -89,9 +89,9 @@ class Grid {
   void first_wave();
   double for_cluster() const { return shape_.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
   uint64_t earliest() const;
-  void edge();
+  void edge(uint64_t end);
   template <class Left>
-  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left);
+  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, uint64_t end = never);
   void retire();
   void collect(ClusterState& c);
   bool stuck(uint64_t time);
@@ -128,7 +128,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       shape_(shape),
       result_(result),
       prices_(context.program, p_),
-      memory_(p_, static_cast<uint32_t>(arch.sm_count)),
+      memory_(p_, static_cast<uint32_t>(arch.sm_count), static_cast<uint32_t>(arch.gpc_count)),
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
@@ -185,25 +185,26 @@ uint64_t Grid::earliest() const {
   return time;
 }
 
-// What the groups have left for the edge, in the order of its time over all of them.
+// What the groups have left for the edge, up to `end`, in the order of its time over all of them.
 template <class Left>
-std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::* left) {
+std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::* left, uint64_t end) {
   std::vector<std::pair<Left, SmGroup*>> all;
   for (const auto& g : groups_) {
-    for (const Left& l : (*g).*left) all.emplace_back(l, g.get());
-    ((*g).*left).clear();
+    for (const Left& l : (*g).*left)
+      if (l.time < end) all.emplace_back(l, g.get());
+    std::erase_if((*g).*left, [end](const Left& l) { return l.time < end; });
   }
   std::ranges::stable_sort(all, {}, [](const auto& e) { return e.first.time; });
   return all;
 }
 
-void Grid::edge() {
+void Grid::edge(uint64_t end) {
   if (options_.observer != nullptr) {
     std::vector<ClusterState*> view;
     for (const auto& c : resident_) view.push_back(c.get());
     options_.observer->edge(view);
   }
-  for (const auto& [access, group] : gather(&SmGroup::accesses)) group->perform(access);
+  for (const auto& [access, group] : gather(&SmGroup::accesses, end)) group->perform(access);
   for (const auto& [landing, group] : gather(&SmGroup::landings)) group->land(landing);
   std::vector<Batch*> batches;
   for (const auto& g : groups_)
@@ -303,13 +304,14 @@ void Grid::run() {
       if (stuck(last)) break;
       continue;
     }
-    const uint64_t end = std::max(begin, last) + quantum;
-    last = end;
+    // Warps that had an access performed at the edge are behind the others: these wait for them.
+    const uint64_t end = begin + quantum;
+    last = std::max(last, end);
     active.clear();
     for (const auto& g : groups_)
       if (g->next_event() < end) active.push_back(g.get());
     pool.for_each(active.size(), [&](size_t i) { active[i]->run_until(end); });
-    edge();
+    edge(end);
     retire();
     if (options_.stop != nullptr && options_.stop->load()) {
       result_.interrupted = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace palladion::sim::hardware {
 namespace {
@@ -98,6 +99,12 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
   }
+}
+
+uint64_t SmGroup::next_event() const {
+  uint64_t next = events_.empty() ? never : events_.top().time;
+  for (const EdgeAccess& a : accesses) next = std::min(next, a.time);
+  return next;
 }
 
 void SmGroup::run_until(uint64_t end) {
@@ -225,7 +232,7 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
       parked_.push_back(index);
       return;
     }
-    if (p.release != 0 && p.path == Path::waits) release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
+    if (p.release != 0) release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
     if (!unit_free(w, p, at, now)) {
       wait_for_unit(w, index, at);
       return;
@@ -331,6 +338,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
     x.pc = pc;
     if (now > w.since + 1) w.cluster->observer->stalled(x.origin(before.mask), w.why, w.since + 1);
   }
+  lanes_ = guarded(x, pc, before.mask);
   if (p.address >= 0) take_addresses(x, pc, before.mask);
   if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
     w.turns = 0;
@@ -355,8 +363,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   yield_after_ = false;
   const bool blocked = group != nullptr && !runnable(group->wait);
   if (blocked && group->wait.kind == Wait::Kind::edge) {
-    // A release comes when its fence is done.
-    accesses.push_back({p.release == 0 ? now : fence(w, p.release, now), index});
+    accesses.push_back({seen(p, now), now, index});
     w.state = Warp::State::edge;
     return;
   }
@@ -383,6 +390,14 @@ void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
   w.next += static_cast<uint64_t>(p_.branch_taken);
   w.why = Stall::branch_resolving;
   w.drain |= back;
+}
+
+// When others see a strong access: loads and stores pass L2 alike, but the farthest of a store's ways counts;
+// an atomic's result is there later.
+uint64_t SmGroup::seen(const Price& p, uint64_t now) const {
+  if (p.path == Path::global_load) return now;
+  const double later = p.path == Path::global_atomic ? p_.l2_atomic_latency - p_.l2_latency : 0;
+  return now + static_cast<uint64_t>(later + 2 * p_.l2_spread);
 }
 
 // The lanes of `mask` that execute the instruction.
@@ -456,6 +471,7 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
     defer(w, p, p.early ? w.block : start, p.latency);
   else
     set_ready(w, p, resumed ? now + 1 : now + p.latency);
+  if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sms_[w.sm].l1.drop();
   switch (p.path) {
     case Path::shared_load:
     case Path::shared_store:
@@ -469,6 +485,7 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
     case Path::async:
       return issue_async(w, p, now, first_id);
     case Path::fence:
+      if (lanes_ == 0) return;
       w.next = fence(w, std::max(p.slots, p.latency), now);
       w.why = Stall::membar;
       return;

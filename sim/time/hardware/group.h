@@ -16,7 +16,8 @@ namespace palladion::sim::hardware {
 
 // A strong access of GMEM: performed at the edge, in the order of its time over all groups.
 struct EdgeAccess {
-  uint64_t time = 0;
+  uint64_t time = 0;  // as others see it
+  uint64_t issued = 0;
   uint32_t warp = 0;  // of the group
 };
 
@@ -46,7 +47,7 @@ class SmGroup {
   void start(ClusterState& cluster, uint64_t time);
   void run_until(uint64_t end);
   // Cycle of the next event; `never` when all warps wait.
-  uint64_t next_event() const { return events_.empty() ? never : events_.top().time; }
+  uint64_t next_event() const;
 
   // Between quanta, in this order.
   void perform(const EdgeAccess& access);
@@ -174,6 +175,7 @@ class SmGroup {
   void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
   uint64_t barrier_delay(const NamedBarrier& barrier) const;
   void charge(Warp& w, uint32_t pc, uint64_t now);
+  uint64_t seen(const Price& p, uint64_t now) const;
   double fetch(Warp& w, uint32_t pc, const Price& p);
   uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
@@ -188,7 +190,11 @@ class SmGroup {
   // group_memory.cpp
   static double left_by_tensor_core(const Sm& unit, double time);
   void resolve(Warp& w);
+  uint32_t passes_of(const Price& p) const;
+  void spin_in_shared(Warp& w, const Price& p, uint32_t rounds, uint64_t now);
   void access_shared(Warp& w, const Price& p, uint64_t now);
+  void count_alike(LineAccess* lines, uint32_t count, uint32_t lanes) const;
+  void stored(Sm& unit, const Price& p, const LineAccess* lines, uint32_t count, double start);
   void access_global(Warp& w, uint32_t index, const Price& p, uint64_t now);
   void load_through_l1(Warp& w, uint32_t index, const Price& p, double start, uint32_t first, uint32_t count);
   uint32_t add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first);

@@ -99,7 +99,8 @@ void SmGroup::start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t f
   if (lines == 0) return push(done, Event::Kind::land, *w.cluster, id);
   const auto kind = t.kind == Traffic::Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write;
   const uint32_t request = add_request(kind, w.sm, start, occupied / lines, first);
-  writes_.push_back({request, w.sm, id, w.cluster, done});
+  sms_[w.sm].accessed = true;
+  writes_.push_back({.request = request, .sm = w.sm, .id = id, .cluster = w.cluster, .not_before = done});
 }
 
 // Arrivals that cp.async.mbarrier.arrive has put off until copies have landed.

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "sim/time/hardware/group.h"
 
@@ -110,7 +111,7 @@ void SmGroup::access_cluster(Warp& w, const Price& p, uint64_t now) {
   Sm& unit = sms_[w.sm];
   auto& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
   const uint32_t rank = rank_at(addresses_[std::countr_zero(lanes_)]), words = std::max(1U, p.bytes / 4);
-  const bool loads = p.path == Path::cluster_load && !p.serial;
+  const bool loads = p.path == Path::cluster_load && !p.atomic;
   if (rank == w.cta->rank) {
     access_shared(w, p, now);
     if (!loads) unit.lsu_free += 1;  // the upper half of the addresses
@@ -173,12 +174,16 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
 
 // When a fence that begins now is done. Those of a wide scope wait for the warp's stores to be on their way,
 // for what the SM has to do with others of the cluster, and for the warp's asynchronous stores to be there;
-// the SM takes one in an interval, a few more at once.
+// the SM takes one in an interval, a few more at once. If the SM has read or written GMEM since the last one,
+// L2 is asked first whether all has arrived.
 uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
   constexpr double at_once = 4;
   if (latency < p_.l2_latency / 2) return now + latency;
   Sm& unit = sms_[w.sm];
-  const double begin = std::max(static_cast<double>(std::max(now, w.last_store)), unit.dsm_done);
+  if (std::exchange(unit.accessed, false))
+    unit.stored = std::max(unit.stored, now + static_cast<uint64_t>(p_.l2_latency));
+  const double begin =
+      std::max(static_cast<double>(std::max({now, w.last_store, unit.stored})), unit.dsm_done);
   const double interval = prices_.fence_interval();
   unit.fence_free = std::max(unit.fence_free, begin - (at_once - 1) * interval) + interval;
   const double done = std::max(begin, unit.fence_free - interval) + latency;

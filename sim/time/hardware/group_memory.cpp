@@ -12,22 +12,34 @@ double SmGroup::left_by_tensor_core(const Sm& unit, double time) {
   return time < unit.tensor_free ? std::max(least, 1 - unit.tensor_share) : 1;
 }
 
+// ldmatrix and stmatrix: each address is a row of 16 bytes, eight make a pass.
+uint32_t SmGroup::passes_of(const Price& p) const {
+  const uint32_t passes =
+      p.takes_turns ? atomic_passes(addresses_, lanes_, p.bytes) : shared_passes(addresses_, lanes_, p.bytes);
+  return p_.bank_conflicts ? passes : std::min(passes, ideal_passes(lanes_, p.bytes));
+}
+
+// A loop around a compare-and-swap: in each round one lane of each bank comes through.
+void SmGroup::spin_in_shared(Warp& w, const Price& p, uint32_t rounds, uint64_t now) {
+  const uint64_t round = p.latency + 2 * (shared_passes(addresses_, lanes_, p.bytes) - 1);
+  w.next = now + rounds * round;
+  w.why = Stall::short_scoreboard;
+  instructions_ += uint64_t{rounds - 1} * p.slots;
+  set_ready(w, p, w.next);
+}
+
 void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   if (lanes_ == 0) return;
   Sm& unit = sms_[w.sm];
-  // ldmatrix and stmatrix: each address is a row of 16 bytes, eight make a pass.
-  uint32_t passes = shared_passes(addresses_, lanes_, p.bytes);
-  if (p.serial) passes = std::max(passes, most_alike(addresses_, lanes_));
-  const uint32_t ideal = ideal_passes(lanes_, p.bytes);
+  const uint32_t passes = passes_of(p), ideal = ideal_passes(lanes_, p.bytes), cycles = passes * p.port;
   bank_conflicts_ += passes > ideal ? passes - ideal : 0;
-  if (!p_.bank_conflicts) passes = std::min(passes, ideal);
   const double issue = std::max({static_cast<double>(now), unit.lsu_free, unit.lsu_held});
   if (unit.lsu_held > static_cast<double>(now)) unit.network_queue.push(unit.lsu_held);
   const double start = std::max(issue, unit.port_free);
-  unit.port_free = start + passes * line_bytes / p_.smem_bytes_per_cycle / left_by_tensor_core(unit, start);
+  unit.port_free = start + cycles * line_bytes / p_.smem_bytes_per_cycle / left_by_tensor_core(unit, start);
   // Instructions queue in front of the port.
   unit.lsu_free = std::max(issue + p_.smem_lsu_interval, unit.port_free);
-  book(unit, Resource::smem, passes);
+  book(unit, Resource::smem, cycles);
   // Each further pass takes two cycles to come back, each further word of a lane one.
   const uint32_t wide = !p.rows && p.bytes > 4 ? p.bytes / 4 - 1 : 0;
   const double beside = start < unit.tensor_free ? p_.smem_beside_wgmma : 0;
@@ -37,7 +49,8 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   const uint32_t words = p.path == Path::shared_store && p.bytes > 4 ? 2 : 0;
   double& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
   path = std::max(path, static_cast<double>(now)) +
-         std::max<double>({p.interval, 2.0 * passes, 2.0 * ideal + words});
+         std::max<double>({p.interval, 2.0 * cycles, 2.0 * ideal + words});
+  if (p.loops) spin_in_shared(w, p, passes, now);
 }
 
 uint32_t SmGroup::add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first) {
@@ -63,8 +76,9 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
   const auto first = static_cast<uint32_t>(batch.lines.size());
   const uint32_t count = touched_lines(addresses_, lanes_, p.bytes, batch.lines);
   unit.lsu_free = start + p_.smem_lsu_interval * count;
+  unit.accessed = true;
   if (p.path == Path::global_store) {
-    w.last_store = static_cast<uint64_t>(start + p_.l2_latency);
+    stored(unit, p, batch.lines.data() + first, count, start);
     for (uint32_t i = 0; i < count; ++i)
       if (L1Cache::Line* l = unit.l1.find(batch.lines[first + i].line))
         l->sectors &= static_cast<uint8_t>(~batch.lines[first + i].sectors);
@@ -73,6 +87,19 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
     return;
   }
   load_through_l1(w, index, p, start, first, count);
+}
+
+// Stores are on their way: when L2 will have acknowledged them all.
+void SmGroup::stored(Sm& unit, const Price& p, const LineAccess* lines, uint32_t count, double start) {
+  double cycles = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    cycles += (p.path == Path::global_atomic ? atomic_pieces(lines[i]) : write_pieces(lines[i])) *
+              sector_bytes / p_.l2_sm_write_bytes_per_cycle;
+  unit.write_free = std::max(unit.write_free, start) + cycles;
+  // What waits for its way holds up those behind it.
+  constexpr double queue = 64;
+  unit.lsu_free = std::max(unit.lsu_free, unit.write_free - queue);
+  unit.stored = std::max(unit.stored, static_cast<uint64_t>(unit.write_free + p_.l2_latency));
 }
 
 // Lines that L1 holds, or has asked for, are not asked for again.
@@ -112,6 +139,16 @@ void SmGroup::load_through_l1(Warp& w, uint32_t index, const Price& p, double st
   pending_.push_back(wait);
 }
 
+// Of each line: how many lanes of an atomic want the same word.
+void SmGroup::count_alike(LineAccess* lines, uint32_t count, uint32_t lanes) const {
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t mine = 0;
+    for (uint32_t m = lanes; m != 0; m &= m - 1)
+      if (addresses_[std::countr_zero(m)] / line_bytes == lines[i].line) mine |= m & (0 - m);
+    lines[i].alike = static_cast<uint8_t>(most_alike(addresses_, mine));
+  }
+}
+
 // A strong access of GMEM goes to L2; it is performed here, in its turn.
 void SmGroup::perform(const EdgeAccess& access) {
   Warp& w = warps_[access.warp];
@@ -131,14 +168,18 @@ void SmGroup::perform(const EdgeAccess& access) {
   run_warp(x, 1);
   if (w.cluster->faulted) return retire(*w.cluster, access.time);
   w.state = Warp::State::queued;
-  w.next = access.time + p.slots;
+  w.next = access.issued + p.slots;
   push(w.next, Event::Kind::warp, access.warp);
   if (lanes == 0) return;
   Sm& unit = sms_[w.sm];
+  unit.accessed = true;
+  if (p.acquires) unit.l1.drop();
   const auto first = static_cast<uint32_t>(batch.lines.size());
   const uint32_t count = touched_lines(addresses_, lanes, p.bytes, batch.lines);
-  const double start = std::max(static_cast<double>(access.time), unit.lsu_free);
+  const double start = std::max(static_cast<double>(access.issued), unit.lsu_free);
   unit.lsu_free = start + p_.smem_lsu_interval * count;
+  if (p.path == Path::global_atomic) count_alike(batch.lines.data() + first, count, lanes);
+  if (p.path != Path::global_load) stored(unit, p, batch.lines.data() + first, count, start);
   const auto kind = p.path == Path::global_atomic ? Request::Kind::atomic
                     : p.path == Path::global_load ? Request::Kind::read
                                                   : Request::Kind::write;
@@ -178,18 +219,22 @@ void SmGroup::answer() {
   }
   for (const Pending& p : pending_)
     if (p.cluster == nullptr && warps_[p.warp].unanswered) resolve(warps_[p.warp]);
-  // Stores that are far behind hold up the unit that sent them; a store is done when L2 has taken it, which
-  // is half of a round trip before the SM could know.
+  // Stores that are far behind hold up the unit that sent them, reductions when too many wait; a store is
+  // done when L2 has taken it, which is half of a round trip before the SM could know.
   for (const Write& write : writes_) {
     const uint64_t written =
         done(write.request) - std::min(done(write.request), static_cast<uint64_t>(p_.l2_latency));
     Sm& unit = sms_[write.sm];
     drained_ = std::max(drained_, done(write.request));
+    unit.stored = std::max(unit.stored, done(write.request));
     if (write.cluster != nullptr) {
       unit.tma_store_free = std::max(unit.tma_store_free, static_cast<double>(written) - p_.l2_latency);
       push(std::max(write.not_before, written), Event::Kind::land, *write.cluster, write.id);
     } else {
-      unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(written) - p_.l2_latency);
+      const Request& r = batch.requests[write.request];
+      unit.lsu_free = std::max(unit.lsu_free, r.kind == Request::Kind::atomic
+                                                  ? r.accepted
+                                                  : static_cast<double>(written) - p_.l2_latency);
     }
   }
   for (const uint32_t index : parked_) {

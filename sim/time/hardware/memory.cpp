@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace palladion::sim::hardware {
 namespace {
@@ -13,12 +14,39 @@ uint64_t mixed(uint64_t line) {
   return line ^ (line >> 29);
 }
 
+// GPCs lie on one side of the chip or the other; each side has a partition of L2. One bit a side, by SM.
+std::vector<uint8_t> sides_of(uint32_t sms, uint32_t gpcs) {
+  std::vector<uint8_t> sides;
+  for (uint32_t g = 0; g < gpcs; ++g)
+    sides.resize(sides.size() + 2 * (sms / 2 / gpcs + (g < sms / 2 % gpcs ? 1 : 0)),
+                 static_cast<uint8_t>(1U << g % 2));
+  sides.resize(sms, 1);
+  return sides;
+}
+
 }  // namespace
 
-MemoryClock::MemoryClock(const isa::ClockParameters& parameters, uint32_t sms) : p_(parameters) {
+bool LineAccess::whole() const {
+  uint32_t all = 0;
+  for (uint32_t s = 0; s < 4; ++s) all |= (sectors >> s & 1U) * 0xFFU << 8 * s;
+  return (words & all) == all;
+}
+
+uint32_t write_pieces(const LineAccess& l) {
+  return static_cast<uint32_t>(std::popcount(l.sectors)) + (l.whole() ? 0 : 1);
+}
+
+uint32_t atomic_pieces(const LineAccess& l) {
+  return std::has_single_bit(l.words) ? 1 : static_cast<uint32_t>(std::popcount(l.sectors)) + 1;
+}
+
+MemoryClock::MemoryClock(const isa::ClockParameters& parameters, uint32_t sms, uint32_t gpcs)
+    : p_(parameters), sides_(sides_of(sms, gpcs)) {
   sets_ = std::max<uint64_t>(1, static_cast<uint64_t>(p_.l2_bytes) / line_bytes / ways);
   tags_.resize(sets_ * ways);
   slice_free_.assign(std::max<size_t>(1, static_cast<size_t>(p_.l2_slices)), 0);
+  atomic_free_.assign(std::max<size_t>(1, slice_free_.size() / 2), 0);
+  waiting_.resize(sms * atomic_free_.size());
   sm_free_.assign(sms, 0);
   sm_write_free_.assign(sms, 0);
 }
@@ -168,6 +196,10 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   } else {
     data = std::max(data, static_cast<double>(tag.filled));
   }
+  if (const uint8_t side = sides_[r.sm]; (tag.sides & side) == 0) {
+    data += p_.l2_written_far;
+    tag.sides |= side;
+  }
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
   counters_.l2_read_sectors += shown(sectors);
@@ -180,7 +212,7 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
 double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   const uint32_t sectors = static_cast<uint32_t>(std::popcount(l.sectors)), bytes = sectors * sector_bytes;
   double& port = sm_write_free_[r.sm];
-  port = std::max(port, time) + bytes / p_.l2_sm_write_bytes_per_cycle;
+  port = std::max(port, time) + write_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
   const double slices = static_cast<double>(slice_free_.size());
   const double start =
       slice_start(l.line, port + p_.l2_latency / 2, bytes / (p_.l2_write_bytes_per_cycle / slices));
@@ -190,15 +222,41 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   soil(tag, l.sectors);
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
+  tag.sides = sides_[r.sm];
   counters_.l2_write_sectors += shown(sectors);
   // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
   return std::max(start, hbm_free_ - 4 * p_.hbm_latency) + p_.l2_latency / 2;
 }
 
-double MemoryClock::atomic(const Request& r, const LineAccess& l, double time) {
+// An atomic unit serves two slices. Neighbouring KiB go to different units, each KiB to two of them, by turns
+// of two lines.
+size_t MemoryClock::atomic_unit(uint64_t line) const {
+  const uint64_t pairs = std::max<uint64_t>(1, atomic_free_.size() / 2), block = line / 8;
+  const uint64_t pair = (7 * block + 5 * (block / pairs)) % pairs;
+  return (2 * pair + (line / 2 & 1)) % atomic_free_.size();
+}
+
+// Lanes that want the same word go one after the other.
+double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
+  const auto sectors = static_cast<uint32_t>(std::popcount(l.sectors));
+  const size_t unit = atomic_unit(l.line);
+  double& free = atomic_free_[unit];
+  const double start = std::max(time, free);
+  free = start + (l.words == ~0U && l.alike == 1 ? p_.l2_atomic_full_interval
+                                                 : p_.l2_atomic_interval * (sectors + l.alike - 1));
+  Waiting& w = waiting_[r.sm * atomic_free_.size() + unit];
+  r.accepted = std::max(r.accepted, std::exchange(w.turns[w.next], start));
+  w.next = static_cast<uint8_t>((w.next + 1) % w.turns.size());
+  return start;
+}
+
+double MemoryClock::atomic(Request& r, const LineAccess& l, double time) {
   const auto sectors = static_cast<uint32_t>(std::popcount(l.sectors));
   bool hit = false;
-  const double start = slice_start(l.line, time + p_.l2_latency / 2, p_.l2_atomic_interval * sectors);
+  double& port = sm_write_free_[r.sm];
+  const double sent = std::max(port, time);
+  port = sent + atomic_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
+  const double start = atomic_start(r, l, sent + p_.l2_latency / 2);
   Tag& tag = find(l.line, hit);
   double data = start;
   const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
@@ -211,6 +269,7 @@ double MemoryClock::atomic(const Request& r, const LineAccess& l, double time) {
   soil(tag, l.sectors);
   tag.used = std::max(tag.used, static_cast<uint64_t>(time));
   tag.sm = r.sm;
+  tag.sides = sides_[r.sm];
   counters_.l2_write_sectors += shown(sectors);
   return std::max(data, static_cast<double>(tag.filled)) + p_.l2_atomic_latency - p_.l2_latency / 2 +
          distance(r.sm, l.line);

@@ -1,6 +1,7 @@
 #pragma once
 // L2 and HBM: queues that all SMs share. SMs hand in their requests between quanta; they are served in the
 // order of their time, whatever thread simulated the SM.
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -16,9 +17,16 @@ inline constexpr uint64_t never = ~0ULL;
 inline constexpr uint32_t line_bytes = 128, sector_bytes = 32;
 
 struct LineAccess {
-  uint64_t line = 0;    // address / line_bytes
-  uint8_t sectors = 0;  // mask
+  uint64_t line = 0;     // address / line_bytes
+  uint8_t sectors = 0;   // mask
+  uint8_t alike = 1;     // of an atomic: the most lanes that want one word
+  uint32_t words = ~0U;  // mask
+  bool whole() const;    // all words of its sectors
 };
+
+// 32-byte pieces that the access takes on its way to L2: what does not write whole sectors says which bytes.
+uint32_t write_pieces(const LineAccess& l);
+uint32_t atomic_pieces(const LineAccess& l);
 
 struct Request {
   enum class Kind : uint8_t { read, write, atomic };
@@ -29,6 +37,7 @@ struct Request {
   uint32_t sm = 0;
   uint32_t copies = 1;    // SMs that receive it (multicast)
   uint64_t done = never;  // out: everything is back at the SM, or written in L2
+  double accepted = 0;    // out: the SM sends nothing more before; too many of its reductions wait
 };
 
 // What one group of SMs asked for since the last edge.
@@ -43,7 +52,7 @@ struct Batch {
 
 class MemoryClock {
  public:
-  MemoryClock(const isa::ClockParameters& parameters, uint32_t sms);
+  MemoryClock(const isa::ClockParameters& parameters, uint32_t sms, uint32_t gpcs);
 
   // As if a kernel had just read and written these allocations, one after the other.
   void warm_up(const GlobalMemory& memory);
@@ -60,16 +69,24 @@ class MemoryClock {
     uint64_t used = 0;             // last access, for merging
     uint32_t sm = 0;               // that asked last
     uint8_t valid = 0, dirty = 0;  // sectors
+    uint8_t sides = 3;             // partitions whose SMs find its newest data on their side
   };
   static constexpr size_t ways = 16;
 
   void serve(Request& r, const LineAccess* lines);
   double read(const Request& r, const LineAccess& l, double time);
   double write(const Request& r, const LineAccess& l, double time);
-  double atomic(const Request& r, const LineAccess& l, double time);
+  double atomic(Request& r, const LineAccess& l, double time);
   Tag& find(uint64_t line, bool& hit);
   double slice_start(uint64_t line, double time, double cost);
   double merge(double time, uint32_t bytes);
+  // Lines of one SM's reductions that wait in front of one unit: when each has its turn.
+  struct Waiting {
+    std::array<double, 30> turns{};  // as many: global.red.queued
+    uint8_t next = 0;
+  };
+  size_t atomic_unit(uint64_t line) const;
+  double atomic_start(Request& r, const LineAccess& l, double time);
   double hbm(double time, uint32_t bytes, bool is_write);
   double distance(uint32_t sm, uint64_t line) const;
   double hbm_latency(uint64_t line) const;
@@ -77,9 +94,11 @@ class MemoryClock {
   uint64_t shown(uint32_t sectors);
 
   const isa::ClockParameters& p_;
+  std::vector<uint8_t> sides_;  // by SM
   std::vector<Tag> tags_;
   uint64_t sets_ = 1;
-  std::vector<double> slice_free_, sm_free_, sm_write_free_;
+  std::vector<Waiting> waiting_;  // by SM and atomic unit
+  std::vector<double> slice_free_, atomic_free_, sm_free_, sm_write_free_;
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;
   double shown_rest_ = 0, merge_free_ = 0;

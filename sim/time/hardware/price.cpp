@@ -26,7 +26,7 @@ struct Reach {
   uint32_t bytes = 0;
   isa::Space space = isa::Space::generic;
   uint32_t lanes = ~0U;
-  bool serial = false, holds = false, rows = false, atomic = false;
+  bool takes_turns = false, holds = false, rows = false, atomic = false;
 };
 
 // Eight lanes give the rows of a matrix.
@@ -59,8 +59,7 @@ Reach rows(Path path, int address, int count) {
 Reach atomic(const isa::Atomic& e) {
   const bool returns = e.dst >= 0;
   Reach r = reach(e, is_shared(e.space) ? (returns ? loads : stores).of(e.space) : Path::global_atomic);
-  r.serial = returns;
-  r.atomic = true;
+  r.takes_turns = r.atomic = true;
   return r;
 }
 
@@ -188,22 +187,40 @@ bool ends_group(const isa::Effect* before, const isa::Effect& effect) {
          std::holds_alternative<isa::WgmmaCommit>(effect);
 }
 
-// Stores and atomics of GMEM with release at gpu scope or above wait for the SM's earlier writes.
-bool releases_gmem(const isa::Effect& effect) {
-  const auto far = [](isa::Scope s) { return s == isa::Scope::gpu || s == isa::Scope::sys; };
-  const auto gives = [](isa::Order o) { return o == isa::Order::release || o == isa::Order::acq_rel; };
-  if (const auto* s = std::get_if<isa::Store>(&effect)) return gives(s->order) && far(s->scope);
-  if (const auto* a = std::get_if<isa::Atomic>(&effect)) return gives(a->order) && far(a->scope);
-  return false;
+bool is_far(isa::Scope s) { return s != isa::Scope::cta; }
+bool is_release(isa::Order o) { return o == isa::Order::release || o == isa::Order::acq_rel; }
+bool is_acquire(isa::Order o) { return o == isa::Order::acquire || o == isa::Order::acq_rel; }
+
+// ptxas puts a fence in front of a release at cluster scope or above ...
+bool releases(const isa::Effect& effect) {
+  const auto gives = [](const auto* e) { return e != nullptr && is_release(e->order) && is_far(e->scope); };
+  const auto* m = std::get_if<isa::Mbarrier>(&effect);
+  const auto* b = std::get_if<isa::ClusterBarrier>(&effect);
+  return gives(std::get_if<isa::Store>(&effect)) || gives(std::get_if<isa::Atomic>(&effect)) ||
+         (gives(m) && m->action == isa::MbarrierAction::arrive) ||
+         (b != nullptr && b->arrive && b->order != isa::Order::relaxed);
 }
 
-// Arrivals with release at cluster scope are behind a fence as well.
-bool releases_cluster(const isa::Effect& effect) {
-  if (const auto* b = std::get_if<isa::ClusterBarrier>(&effect))
-    return b->arrive && b->order != isa::Order::relaxed;
+// ... and drops what L1 holds behind an acquire.
+bool acquires(const isa::Effect& effect) {
+  const auto takes = [](const auto* e) { return e != nullptr && is_acquire(e->order) && is_far(e->scope); };
   const auto* m = std::get_if<isa::Mbarrier>(&effect);
-  return m != nullptr && m->action == isa::MbarrierAction::arrive && m->order == isa::Order::release &&
-         m->scope == isa::Scope::cluster;
+  const bool waits = m != nullptr && (m->action == isa::MbarrierAction::test_wait ||
+                                      m->action == isa::MbarrierAction::try_wait);
+  const auto* f = std::get_if<isa::Fence>(&effect);
+  const auto* c = std::get_if<isa::ClusterBarrier>(&effect);
+  return takes(std::get_if<isa::Load>(&effect)) || takes(std::get_if<isa::Atomic>(&effect)) ||
+         (waits && takes(m)) || (c != nullptr && !c->arrive) ||
+         (f != nullptr && !f->proxy && !f->mbarrier_init && f->order != isa::Order::release &&
+          is_far(f->scope));
+}
+
+// red.shared.add.u32 of 1 counts the lanes that name a word.
+bool counts_lanes(const MicroOp& op) {
+  const auto* a = std::get_if<isa::Atomic>(op.effect);
+  if (a == nullptr || a->op != isa::AtomicOp::add || a->type != isa::Type::u32 || a->dst >= 0) return false;
+  const DecodedOperand& b = op.operands[a->b];
+  return b.slot.constant && b.offset == 1;
 }
 
 }  // namespace
@@ -235,7 +252,10 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
     p.free = p.slots == 0;
     p.branches = timing.unit == isa::Unit::branch;
-    if (releases_gmem(*op.effect) || releases_cluster(*op.effect)) p.release = gpu_fence;
+    if (releases(*op.effect)) p.release = gpu_fence;
+    p.acquires = acquires(*op.effect);
+    p.port = timing.latency == "atom_shared_cas" ? 2 : 1;
+    p.loops = timing.latency == "atom_shared_loop";
     p.drains = timing.latency == "clock";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;
@@ -246,7 +266,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.bytes = reach.bytes;
     p.space = reach.space;
     p.lanes = reach.lanes;
-    p.serial = reach.serial;
+    p.takes_turns = reach.takes_turns && !counts_lanes(op);
     p.holds = reach.holds;
     p.rows = reach.rows;
     hold_wgmma(p, *op.effect);

@@ -13,16 +13,16 @@ void L1Cache::resize(uint64_t bytes) {
 L1Cache::Line* L1Cache::find(uint64_t line) {
   Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
   for (size_t w = 0; w < ways; ++w)
-    if (set[w].line == line) return &set[w];
+    if (set[w].line == line && set[w].epoch == epoch_) return &set[w];
   return nullptr;
 }
 
 L1Cache::Line& L1Cache::allocate(uint64_t line, uint64_t time) {
   Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
-  Line* const oldest = std::min_element(set, set + ways, [](const Line& a, const Line& b) {
-    return (a.line == never ? 0 : a.used + 1) < (b.line == never ? 0 : b.used + 1);
-  });
-  *oldest = {.line = line, .used = time};
+  const auto age = [&](const Line& l) { return l.line == never || l.epoch != epoch_ ? 0 : l.used + 1; };
+  Line* const oldest =
+      std::min_element(set, set + ways, [&](const Line& a, const Line& b) { return age(a) < age(b); });
+  *oldest = {.line = line, .used = time, .epoch = epoch_};
   return *oldest;
 }
 
@@ -72,6 +72,14 @@ uint32_t most_alike(const uint64_t* addresses, uint32_t lanes) {
   return most;
 }
 
+uint32_t atomic_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  uint32_t count[32] = {}, most = 0;
+  for (uint32_t m = lanes; m != 0; m &= m - 1)
+    for (uint64_t word = 0; word < std::max(1U, bytes / 4); ++word)
+      most = std::max(most, ++count[(addresses[std::countr_zero(m)] / 4 + word) % 32]);
+  return most;
+}
+
 uint32_t ideal_passes(uint32_t lanes, uint32_t bytes) {
   if (lanes == 0) return 0;
   const uint32_t groups = std::max(1U, bytes / 4), width = 32 / groups;
@@ -81,6 +89,17 @@ uint32_t ideal_passes(uint32_t lanes, uint32_t bytes) {
   return passes;
 }
 
+namespace {
+
+// The words of a sector that bytes [first, end] cover, in the mask of its line.
+uint32_t words_of(uint64_t sector, uint64_t first, uint64_t end) {
+  const uint64_t from = std::max(first, sector * sector_bytes) % line_bytes / 4;
+  const uint64_t to = std::min(end, (sector + 1) * sector_bytes - 1) % line_bytes / 4;
+  return static_cast<uint32_t>((2ULL << to) - (1ULL << from));
+}
+
+}  // namespace
+
 uint32_t touched_lines(const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
                        std::vector<LineAccess>& out) {
   const size_t before = out.size();
@@ -89,18 +108,14 @@ uint32_t touched_lines(const uint64_t* addresses, uint32_t lanes, uint32_t bytes
     const uint64_t first = addresses[std::countr_zero(m)], end = first + std::max(1U, bytes) - 1;
     for (uint64_t sector = first / sector_bytes; sector <= end / sector_bytes; ++sector) {
       const uint64_t line = sector * sector_bytes / line_bytes;
-      const auto bit = static_cast<uint8_t>(1U << sector % (line_bytes / sector_bytes));
-      if (last < out.size() && out[last].line == line) {
-        out[last].sectors |= bit;
-        continue;
+      if (last >= out.size() || out[last].line != line) {
+        const auto found = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                                        [&](const LineAccess& l) { return l.line == line; });
+        last = static_cast<size_t>(found - out.begin());
+        if (found == out.end()) out.push_back({.line = line, .words = 0});
       }
-      const auto found = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
-                                      [&](const LineAccess& l) { return l.line == line; });
-      last = static_cast<size_t>(found - out.begin());
-      if (found == out.end())
-        out.push_back({line, bit});
-      else
-        found->sectors |= bit;
+      out[last].sectors |= static_cast<uint8_t>(1U << sector % (line_bytes / sector_bytes));
+      out[last].words |= words_of(sector, first, end);
     }
   }
   return static_cast<uint32_t>(out.size() - before);

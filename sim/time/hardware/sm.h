@@ -41,15 +41,19 @@ class L1Cache {
     uint64_t filled = 0;   // cycle in which the sectors are there; `never` while a request is under way
     uint32_t request = 0;  // that brings them, in the batch of this quantum
     uint8_t sectors = 0;
+    uint32_t epoch = 0;
   };
   // The line's entry, or nullptr.
   Line* find(uint64_t line);
   Line& allocate(uint64_t line, uint64_t time);
+  // An acquire: nothing that is there may be read any more.
+  void drop() { ++epoch_; }
 
  private:
   static constexpr size_t ways = 8;
   std::vector<Line> lines_;
   uint64_t sets_ = 0;
+  uint32_t epoch_ = 0;
 };
 
 struct Sm {
@@ -72,8 +76,11 @@ struct Sm {
   double copy_free = 0;      // bulk copies into the cluster
   Departures network_queue;  // stores onto the cluster's network
   Departures copies;
-  bool crowded = false;  // all SMs of its CPC work: their ways to the cluster's network are shared
-  double port_debt = 0;  // bytes of copies that wait for the port while the tensor core reads
+  bool crowded = false;   // all SMs of its CPC work: their ways to the cluster's network are shared
+  double write_free = 0;  // its stores' way to L2
+  uint64_t stored = 0;    // L2 has acknowledged all stores
+  bool accessed = false;  // GMEM, since the last fence
+  double port_debt = 0;   // bytes of copies that wait for the port while the tensor core reads
   std::array<double, resource_count> busy{};
   L1Cache l1;
   std::unordered_set<uint64_t> descriptors;  // tensor maps that were used
@@ -86,6 +93,8 @@ struct Sm {
 uint32_t shared_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes);
 // The most lanes that name the same word.
 uint32_t most_alike(const uint64_t* addresses, uint32_t lanes);
+// Passes of an atomic, for which lanes that name the same word take turns too: the most lanes in one bank.
+uint32_t atomic_passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes);
 // The fewest passes for as many lanes.
 uint32_t ideal_passes(uint32_t lanes, uint32_t bytes);
 
