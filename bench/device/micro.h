@@ -66,6 +66,7 @@ struct Case {
   bool elapsed = false;  // the number is that of the whole launch: sm__cycles_elapsed.max, by Nsight Compute
   bool values = true;    // in the machine: false where nothing depends on them and they would take long
   bool cold = false;     // L2 is emptied before each launch
+  uint64_t output_bytes = 0;  // that the kernel writes to p_out, with `elapsed`, instead of stamps
   Measure measure = longest;
 
   std::string id() const { return parameters.empty() ? name : name + " " + parameters; }
@@ -76,6 +77,7 @@ std::vector<Case> shared_cases();
 std::vector<Case> global_cases();
 std::vector<Case> contention_cases();  // among them
 std::vector<Case> bandwidth_cases();
+std::vector<Case> stream_cases();
 std::vector<Case> tma_cases();
 std::vector<Case> barrier_cases();
 std::vector<Case> wgmma_cases();

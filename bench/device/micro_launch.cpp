@@ -173,12 +173,29 @@ Case products(int ctas, uint32_t rounds) {
   return c;
 }
 
+// A full chip that runs straight code once, which is in L2 or is not.
+Case code(bool cold, int instructions) {
+  const Grid g{.ctas = 132, .threads = 128, .directives = ""};
+  Case c = frame(cold ? "launch.code.cold" : "launch.code.warm", g, "sm__cycles_elapsed.max", used_sms);
+  c.parameters = fmt::format("instructions={}", instructions);
+  Part part{.warps = 4, .use = {"%x0"}};
+  part.before = "mov.f32 %f0, %g0;\n";
+  part.body = repeat("fma.rn.f32 %f0, %f0, %f0, %g1;", instructions);
+  part.after = "mov.b32 %x0, %f0;\n";
+  c.text = text({.parts = {part}});
+  c.cold = cold;
+  c.elapsed = true;
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> launch_cases() {
   std::vector<Case> out;
   for (const int ctas : {1, 8, 16, 32, 64, 128, 132})
     for (const uint32_t rounds : {2, 8, 64}) out.push_back(products(ctas, rounds));
+  for (const bool cold : {false, true})
+    for (const int instructions : {1, 512, 1024, 2048, 4096}) out.push_back(code(cold, instructions));
   for (const int ctas : {1, 132, 264, 1320, 13200}) out.push_back(nothing({.ctas = ctas, .threads = 128}));
   for (const int ctas : {132, 264, 1320})
     out.push_back(nothing({.ctas = ctas, .threads = 384, .shared = 200 << 10}));

@@ -24,6 +24,7 @@ uint64_t warps_of(const Case& c) {
   return uint64_t{c.grid.x} * c.grid.y * c.grid.z * ((c.block.x * c.block.y * c.block.z + 31) / 32);
 }
 size_t out_bytes(const Case& c) {
+  if (c.output_bytes > 0) return c.output_bytes;
   return stamps_offset + warps_of(c) * sizeof(Stamp) + size_t{c.sample_count} * 4;
 }
 
@@ -89,14 +90,16 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
   } else {
     arguments.add(native::driver::OpaqueTensorMap{});
   }
-  if (auto done = out_.fill(0); !done) return tl::unexpected(done.error());
-  if (c.cold)
+  if (!c.elapsed)
+    if (auto done = out_.fill(0); !done) return tl::unexpected(done.error());
+  if (c.cold && !c.elapsed)  // Nsight Compute empties it
     if (auto done = flush_.fill(1); !done) return tl::unexpected(done.error());
   native::LaunchShape shape{.grid = dims(c.grid), .block = dims(c.block)};
   if (c.cluster.x * c.cluster.y * c.cluster.z > 1) shape.cluster = dims(c.cluster);
   shape.dynamic_shared_bytes = c.shared_bytes;
   if (auto done = function.launch(shape, arguments); !done) return tl::unexpected(done.error());
   if (auto done = device_->wait(std::chrono::seconds(10)); !done) return tl::unexpected(done.error());
+  if (c.elapsed) return 0;
   std::vector<uint8_t> out(out_bytes(c));
   if (auto done = out_.download(std::as_writable_bytes(std::span(out))); !done)
     return tl::unexpected(done.error());
@@ -104,7 +107,8 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
     std::ofstream(samples_ + "/" + c.id() + ".u32", std::ios::binary)
         .write(reinterpret_cast<const char*>(out.data()) + out.size() - c.sample_count * 4,
                c.sample_count * 4);
-  if (!samples_.empty() && (c.name.starts_with("launch.") || c.name.starts_with("dsmem.")))
+  if (!samples_.empty() &&
+      (c.name.starts_with("launch.") || c.name.starts_with("dsmem.") || c.name.starts_with("HBM.")))
     std::ofstream(samples_ + "/" + c.id() + ".stamps", std::ios::binary)
         .write(reinterpret_cast<const char*>(out.data()) + stamps_offset,
                std::streamsize(warps_of(c) * sizeof(Stamp)));
@@ -155,7 +159,7 @@ MachineRun once(const Case& c, const isa::Module& module, const isa::ArchSpec& a
                 const sim::RunOptions& options, uint32_t n) {
   sim::Machine machine(arch);
   std::vector<uint8_t> out(out_bytes(c)), data(c.data.bytes);
-  const uint64_t out_base = machine.memory().bind(out, "out");
+  const uint64_t out_base = machine.memory().bind(out, "out", c.output_bytes > 0);
   const uint64_t data_base = machine.memory().bind(data, "data");
   const std::vector<uint8_t> bytes = contents(c.data, data_base);
   std::copy_n(bytes.begin(), data.size(), data.begin());

@@ -17,6 +17,7 @@ constexpr ClockField fields[] = {
     {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
     {"launch.full", "cycles", &ClockParameters::launch_full},
     {"launch.clock_spread", "cycles/cycle", &ClockParameters::launch_clock_spread},
+    {"launch.cold", "cycles", &ClockParameters::launch_cold},
     {"launch.idle_clock", "cycles/cycle", &ClockParameters::launch_idle_clock},
     {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
     {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
@@ -38,6 +39,7 @@ constexpr ClockField fields[] = {
     {"l2.spread", "cycles", &ClockParameters::l2_spread},
     {"l2.bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_bytes_per_cycle},
     {"l2.shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_shared_bytes_per_cycle},
+    {"l2.gpc_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_bytes_per_cycle},
     {"l2.sm_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_bytes_per_cycle},
     {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},
     {"l2.write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_write_bytes_per_cycle},
@@ -48,7 +50,8 @@ constexpr ClockField fields[] = {
     {"l2.bytes", "bytes", &ClockParameters::l2_bytes},
     {"l2.dirty_bytes", "bytes", &ClockParameters::l2_dirty_bytes},
     {"l2.written_far", "cycles", &ClockParameters::l2_written_far},
-    {"l2.far_sectors", "sectors/sector", &ClockParameters::l2_far_sectors},
+    {"l2.mixed_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_mixed_bytes_per_cycle},
+    {"l2.tma_requests", "requests/request", &ClockParameters::l2_tma_requests},
     {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
     {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
     {"hbm.read", "GB/s", &ClockParameters::hbm_read},
@@ -326,7 +329,8 @@ ClockParameters ClockParameters::at_sm_clock() const {
   for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
                           &p.l2_atomic_latency, &p.l2_written_far, &p.hbm_latency, &p.hbm_spread})
     *latency *= slower;
-  for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle})
+  for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle,
+                       &p.l2_mixed_bytes_per_cycle, &p.l2_gpc_bytes_per_cycle})
     *rate /= slower;
   p.sm_clock_measured = sm_clock;
   return p;

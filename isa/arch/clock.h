@@ -34,6 +34,7 @@ struct ClockParameters {
   double launch_full;      // more when every GPC has a CTA
   double
       launch_clock_spread;  // cycles that the fastest GPC counts in one of the others', all tensor cores busy
+  double launch_cold;       // more when code and constants are in HBM
   double launch_idle_clock;    // cycles that an idle GPC counts while one works whose tensor cores are busy
   double launch_cta_interval;  // between the starts of two CTAs, wherever they go
   double launch_cta_replace;   // from a CTA's last exit to its successor's first instruction
@@ -62,6 +63,7 @@ struct ClockParameters {
   double l2_spread;                  // half of the difference between far and near slices
   double l2_bytes_per_cycle;         // whole chip, distinct lines
   double l2_shared_bytes_per_cycle;  // whole chip, lines that all SMs want at once
+  double l2_gpc_bytes_per_cycle;     // into the SMs of a GPC
   double l2_sm_bytes_per_cycle;      // into one SM
   double l2_sm_write_bytes_per_cycle;
   double l2_write_bytes_per_cycle;  // whole chip
@@ -71,14 +73,14 @@ struct ClockParameters {
   double l2_slices;
   double l2_bytes;        // that data of one kernel can occupy
   double l2_dirty_bytes;  // that wait there for HBM; written lines beyond them go at once
-  double l2_written_far;  // more for the first load of a line that an SM of the other partition has written
-  double
-      l2_far_sectors;  // sectors that the counters show for one that an SM asks for: far ones pass two slices
-  double hbm_latency;  // more than a hit's
-  double hbm_spread;   // half of the width of that, over pages of 1 KiB
-  double hbm_read;     // GB/s
-  double hbm_write;    // GB/s
-  double hbm_mixed;    // GB/s, half reads, half writes
+  double l2_written_far;  // more for the first load of a line that an SM of the other half has written
+  double l2_mixed_bytes_per_cycle;  // whole chip, half reads, half writes
+  double l2_tma_requests;           // that the counters show for one of the TMA unit
+  double hbm_latency;               // more than a hit's
+  double hbm_spread;                // half of the width of that, over pages of 1 KiB
+  double hbm_read;                  // GB/s
+  double hbm_write;                 // GB/s
+  double hbm_mixed;                 // GB/s, half reads, half writes
 
   // --- TMA ---
   double tma_issue_interval;  // cycles between two copies of one thread

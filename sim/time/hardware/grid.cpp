@@ -128,7 +128,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       shape_(shape),
       result_(result),
       prices_(context.program, p_),
-      memory_(p_, static_cast<uint32_t>(arch.sm_count), static_cast<uint32_t>(arch.gpc_count)),
+      memory_(p_, arch),
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
@@ -174,7 +174,8 @@ void Grid::crowd(const isa::ArchSpec& arch) {
 void Grid::first_wave() {
   for (uint32_t level = 0; level < shape_.ctas_per_sm; ++level) {
     for (size_t g = 0; g < groups_.size() && next_ < shape_.clusters; ++g) {
-      place(*groups_[g], static_cast<uint64_t>(for_cluster()));
+      place(*groups_[g],
+            static_cast<uint64_t>(for_cluster() + (options_.l2 == L2Start::cold ? p_.launch_cold : 0)));
     }
   }
 }

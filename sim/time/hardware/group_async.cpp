@@ -85,6 +85,7 @@ void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t fi
     return push(static_cast<uint64_t>(start + occupied + p_.l2_latency + wait.extra), Event::Kind::land,
                 *w.cluster, id);
   wait.request = add_request(Request::Kind::read, w.sm, start, occupied / lines, first);
+  batch.requests[wait.request].tma = true;
   pending_.push_back(wait);
 }
 

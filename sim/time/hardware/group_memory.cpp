@@ -112,6 +112,10 @@ void SmGroup::load_through_l1(Warp& w, uint32_t index, const Price& p, double st
   for (uint32_t i = first; i < first + count; ++i) {
     LineAccess access = batch.lines[i];
     sectors += static_cast<uint32_t>(std::popcount(access.sectors));
+    if (p.past_l1) {
+      batch.lines[kept++] = access;
+      continue;
+    }
     L1Cache::Line* l = unit.l1.find(access.line);
     if (l == nullptr) l = &unit.l1.allocate(access.line, static_cast<uint64_t>(start));
     l->used = static_cast<uint64_t>(start);

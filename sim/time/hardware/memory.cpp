@@ -7,22 +7,24 @@
 namespace palladion::sim::hardware {
 namespace {
 
-// Spreads lines over slices and sets: neighbours go to different slices, power-of-two strides too.
 uint64_t mixed(uint64_t line) {
   line ^= line >> 7;
   line *= 0x9E3779B97F4A7C15ULL;
   return line ^ (line >> 29);
 }
 
-// GPCs lie on one side of the chip or the other; each side has a partition of L2. One bit a side, by SM.
-std::vector<uint8_t> sides_of(uint32_t sms, uint32_t gpcs) {
-  std::vector<uint8_t> sides;
-  for (uint32_t g = 0; g < gpcs; ++g)
-    sides.resize(sides.size() + 2 * (sms / 2 / gpcs + (g < sms / 2 % gpcs ? 1 : 0)),
-                 static_cast<uint8_t>(1U << g % 2));
-  sides.resize(sms, 1);
-  return sides;
+// Neighbours go to different places, as many to each; which follows which changes from block to block.
+size_t spread(uint64_t line, uint64_t places) {
+  return static_cast<size_t>((line + mixed(line / places) % places) % places);
 }
+
+// Of two neighbouring lines each half of L2 is the home of one.
+uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(line / 2)) & 1); }
+
+// Of a write, on average: half of the lines have their home in the other half.
+constexpr double passes = 1.5;
+
+uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
 }  // namespace
 
@@ -40,24 +42,73 @@ uint32_t atomic_pieces(const LineAccess& l) {
   return std::has_single_bit(l.words) ? 1 : static_cast<uint32_t>(std::popcount(l.sectors)) + 1;
 }
 
-MemoryClock::MemoryClock(const isa::ClockParameters& parameters, uint32_t sms, uint32_t gpcs)
-    : p_(parameters), sides_(sides_of(sms, gpcs)) {
-  sets_ = std::max<uint64_t>(1, static_cast<uint64_t>(p_.l2_bytes) / line_bytes / ways);
-  tags_.resize(sets_ * ways);
-  slice_free_.assign(std::max<size_t>(1, static_cast<size_t>(p_.l2_slices)), 0);
-  atomic_free_.assign(std::max<size_t>(1, slice_free_.size() / 2), 0);
-  waiting_.resize(sms * atomic_free_.size());
-  sm_free_.assign(sms, 0);
-  sm_write_free_.assign(sms, 0);
+std::vector<Site> sites(const isa::ArchSpec& arch) {
+  constexpr uint32_t cpc_sms = 6;
+  const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
+  const uint32_t pairs = sms / 2, with_more = pairs % gpcs;
+  std::vector<Site> out;
+  uint32_t cpc = 0;
+  for (uint32_t g = 0; g < gpcs; ++g) {
+    const uint32_t in_gpc = 2 * (pairs / gpcs + (g < with_more ? 1 : 0));
+    for (uint32_t i = 0; i < in_gpc; ++i) out.push_back({.gpc = g, .cpc = cpc + i / cpc_sms, .side = g & 1});
+    cpc = out.empty() ? 0 : out.back().cpc + 1;
+  }
+  return out;
+}
+
+double SharedRate::take(size_t port, double time, double cost) {
+  size_t waiting = free_[port] > time ? 0 : 1;
+  for (const double f : free_) waiting += f > time ? 1 : 0;
+  // No later than if all work were done in the order of its coming: nothing is idle while there is some.
+  all_ = std::max(time, all_) + cost;
+  return free_[port] = std::min(all_, std::max(time, free_[port]) + cost * static_cast<double>(waiting));
+}
+
+MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::ArchSpec& arch)
+    : p_(parameters), sites_(sites(arch)), hbm_(sites_.back().cpc + 1) {
+  sets_ = std::max<uint64_t>(1, static_cast<uint64_t>(p_.l2_bytes) / line_bytes / ways / 2);
+  tags_.resize(2 * sets_ * ways);
+  slices_.resize(2 * std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / 2));
+  atomic_free_.assign(std::max<size_t>(1, slices_.size() / 2), 0);
+  waiting_.resize(sites_.size() * atomic_free_.size());
+  gpc_free_.assign(sites_.back().gpc + 1, 0);
+  sm_free_.assign(sites_.size(), 0);
+  sm_write_free_.assign(sites_.size(), 0);
+}
+
+// Copies that are not at home do not outlive the kernel that made them.
+void MemoryClock::touch(uint64_t line, bool written) {
+  Tag& tag = find(line, home_of(line), 0, 0);
+  tag.valid = 0xF;
+  if (written) soil(tag, 0xF, 0, 0);
 }
 
 void MemoryClock::warm_up(const GlobalMemory& memory) {
+  struct Array {
+    uint64_t first, lines;
+    bool output;
+  };
+  std::vector<Array> arrays;
+  uint64_t steps = 1, all = 1;
   memory.for_each([&](const Allocation& a) {
-    for (uint64_t line = a.base / line_bytes; line <= (a.base + a.size - 1) / line_bytes; ++line) {
-      bool hit = false;
-      find(line, hit).valid = 0xF;
-    }
+    const uint64_t first = a.base / line_bytes, lines = (a.base + a.size - 1) / line_bytes - first + 1;
+    // What a kernel writes comes behind what it reads; without values, neither has contents.
+    if (a.undefined)
+      for (Array& before : arrays) before.output = false;
+    arrays.push_back({first, lines, a.undefined});
+    steps = std::max(steps, lines);
+    all += lines;
   });
+  // What was touched long before the end has left.
+  const double kept = std::min(1.0, 2.0 * static_cast<double>(tags_.size()) / static_cast<double>(all));
+  for (auto step = static_cast<uint64_t>((1 - kept) * static_cast<double>(steps)); step < steps; ++step) {
+    for (const Array& a : arrays)
+      for (uint64_t i = a.lines * step / steps; i < a.lines * (step + 1) / steps; ++i)
+        touch(a.first + i, a.output);
+  }
+  counters_ = {};
+  hbm_ = SharedRate(sites_.back().cpc + 1);
+  hbm_busy_ = 0;
 }
 
 void MemoryClock::serve(std::span<Batch* const> batches) {
@@ -86,82 +137,96 @@ void MemoryClock::serve(Request& r, const LineAccess* lines) {
   r.done = static_cast<uint64_t>(last + 0.5);
 }
 
-// The set's entry of a line; a missing one takes the place of another, whose dirty sectors go to HBM.
-MemoryClock::Tag& MemoryClock::find(uint64_t line, bool& hit) {
-  Tag* const set = tags_.data() + mixed(line) % sets_ * ways;
+MemoryClock::Slice& MemoryClock::slice(uint64_t line, uint32_t side) {
+  const size_t half = slices_.size() / 2;
+  return slices_[side * half + spread(line / 2, half)];
+}
+
+MemoryClock::Tag* MemoryClock::set_of(uint64_t line, uint32_t side) {
+  return tags_.data() + (side * sets_ + spread(line / 2, sets_)) * ways;
+}
+
+MemoryClock::Tag* MemoryClock::look_up(uint64_t line, uint32_t side) {
+  Tag* const set = set_of(line, side);
+  Tag* const found = std::find_if(set, set + ways, [&](const Tag& t) { return t.line == line; });
+  return found == set + ways ? nullptr : found;
+}
+
+// A half's entry of a line; one that was missing takes the place of the one that nobody has used for longest.
+MemoryClock::Tag& MemoryClock::find(uint64_t line, uint32_t side, uint32_t cpc, double time) {
+  Tag* const set = set_of(line, side);
   Tag* oldest = set;
-  for (size_t w = 0; w < ways; ++w) {
-    if (set[w].line == line) {
-      hit = true;
-      return set[w];
+  for (Tag* t = set; t != set + ways; ++t) {
+    if (t->line == line) {
+      t->order = ++order_;
+      return *t;
     }
-    if (set[w].used < oldest->used || set[w].line == never) oldest = &set[w];
-    if (oldest->line == never) break;
+    if (t->order < oldest->order) oldest = t;
   }
-  hit = false;
-  if (oldest->dirty != 0) {
-    const uint32_t bytes = static_cast<uint32_t>(std::popcount(oldest->dirty)) * sector_bytes;
-    dirty_bytes_ -= bytes;
-    hbm(0, bytes, true);
-  }
-  *oldest = {.line = line};
+  leave(*oldest, cpc, time);
+  *oldest = {.line = line, .order = ++order_};
   return *oldest;
 }
 
+// What HBM does not have goes there.
+void MemoryClock::leave(Tag& tag, uint32_t cpc, double time) {
+  if (tag.dirty == 0) return;
+  const uint32_t bytes = bytes_of(tag.dirty);
+  dirty_bytes_ -= bytes;
+  tag.dirty = 0;
+  hbm(cpc, time, bytes, true);
+}
+
 // L2 keeps only so much that HBM does not have: what was written first goes first.
-void MemoryClock::soil(Tag& tag, uint8_t sectors) {
+void MemoryClock::soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
   if (tag.dirty == 0) dirty_.push_back(tag.line);
-  dirty_bytes_ +=
-      static_cast<uint64_t>(std::popcount(static_cast<uint8_t>(sectors & ~tag.dirty))) * sector_bytes;
+  dirty_bytes_ += bytes_of(static_cast<uint8_t>(sectors & ~tag.dirty));
   tag.dirty |= sectors;
+  tag.valid |= sectors;
   while (static_cast<double>(dirty_bytes_) > p_.l2_dirty_bytes && !dirty_.empty()) {
     const uint64_t line = dirty_.front();
     dirty_.pop_front();
-    Tag* const set = tags_.data() + mixed(line) % sets_ * ways;
-    Tag* const end = set + ways;
-    Tag* const found = std::find_if(set, end, [&](const Tag& t) { return t.line == line; });
-    if (found == end || found->dirty == 0) continue;  // it has left already
-    const uint32_t bytes = static_cast<uint32_t>(std::popcount(found->dirty)) * sector_bytes;
-    dirty_bytes_ -= bytes;
-    found->dirty = 0;
-    hbm(0, bytes, true);
+    if (Tag* const first = look_up(line, home_of(line))) leave(*first, cpc, time);
   }
 }
 
-// Sectors as the counters show them.
-uint64_t MemoryClock::shown(uint32_t sectors) {
-  const double all = sectors * p_.l2_far_sectors + shown_rest_;
-  const auto whole = static_cast<uint64_t>(all);
-  shown_rest_ = all - static_cast<double>(whole);
-  return whole;
+// When a request gets to L2, whose answer the SM has room for. One answer for several SMs occupies neither
+// slices nor the way into the GPC, but what hands it out.
+double MemoryClock::pass(uint32_t sm, double time, uint32_t bytes, bool merged) {
+  double& shared = merged ? merge_free_ : gpc_free_[sites_[sm].gpc];
+  // Each queue by itself: who waits for one does not hold up the other.
+  const double own = std::max(time, sm_free_[sm]), common = std::max(time, shared);
+  sm_free_[sm] = own + bytes / p_.l2_sm_bytes_per_cycle;
+  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
+  return std::max(own, common);
 }
 
-// One answer for several SMs: not the slice, but what hands it out is occupied.
-double MemoryClock::merge(double time, uint32_t bytes) {
-  const double start = std::max(time, merge_free_);
-  merge_free_ = start + bytes / p_.l2_shared_bytes_per_cycle;
+double MemoryClock::slice_read(uint64_t line, uint32_t side, double time, double cost) {
+  double& free = slice(line, side).read_free;
+  const double start = std::max(time, free);
+  free = start + cost;
+  l2_busy_ += cost / static_cast<double>(slices_.size());
   return start;
 }
 
-double MemoryClock::slice_start(uint64_t line, double time, double cost) {
-  double& free = slice_free_[(mixed(line) >> 20) % slice_free_.size()];
+// Lines from HBM and from SMs are written alike.
+double MemoryClock::slice_write(uint64_t line, uint32_t side, double time, uint32_t bytes) {
+  double& free = slice(line, side).write_free;
   const double start = std::max(time, free);
-  free = start + cost;
-  l2_busy_ += cost / static_cast<double>(slice_free_.size());
+  free = start + bytes * static_cast<double>(slices_.size()) / p_.l2_write_bytes_per_cycle;
   return start;
 }
 
 // When the bytes have moved. The bus turns around between reads and writes: a mixture has a rate of its own.
-double MemoryClock::hbm(double time, uint32_t bytes, bool is_write) {
+double MemoryClock::hbm(uint32_t cpc, double time, uint32_t bytes, bool is_write) {
   write_share_ += ((is_write ? 1.0 : 0.0) - write_share_) / 512;
   const double pure = is_write ? p_.hbm_write : p_.hbm_read;
   const double even = 2 / (1 / p_.hbm_read + 1 / p_.hbm_write);
   const double mixture = 1 - (1 - std::min(1.0, p_.hbm_mixed / even)) * 4 * write_share_ * (1 - write_share_);
   const double cost = bytes * p_.sm_clock / (pure * mixture * 1000);
-  hbm_free_ = std::max(time, hbm_free_) + cost;
   hbm_busy_ += cost;
   (is_write ? counters_.dram_write_bytes : counters_.dram_read_bytes) += bytes;
-  return hbm_free_;
+  return hbm_.take(cpc, time, cost);
 }
 
 // Pages of HBM answer sooner or later, as their bank happens to be: as far apart for every page, whoever
@@ -172,60 +237,95 @@ double MemoryClock::hbm_latency(uint64_t line) const {
   return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
 }
 
-// Half of the slices are on the SM's side of the chip.
-double MemoryClock::distance(uint32_t sm, uint64_t line) const {
-  return ((mixed(line) >> 19) & 1) == (sm & 1) ? -p_.l2_spread : p_.l2_spread;
+// What the line's home does not have comes from HBM.
+double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double time) {
+  const uint32_t bytes = bytes_of(missing);
+  const double start = slice_write(home.line, home_of(home.line), time, bytes);
+  home.valid |= missing;
+  return home.filled = hbm(sites_[r.sm].cpc, start, bytes, false) + hbm_latency(home.line);
+}
+
+// What an SM of the other half has written takes longer to come the first time.
+double MemoryClock::handed(Tag& home, uint32_t side) const {
+  const auto bit = static_cast<uint8_t>(1U << side);
+  if ((home.sides & bit) != 0) return 0;
+  home.sides |= bit;
+  return p_.l2_written_far;
+}
+
+// The home of a line gives it to the other half.
+double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, double time) {
+  const uint32_t home = home_of(line), cpc = sites_[r.sm].cpc;
+  const double cost = bytes_of(sectors) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle;
+  Tag& tag = find(line, home, cpc, time);
+  const double start = slice_read(line, home, time, cost);
+  counters_.l2_read_sectors += bytes_of(sectors) / sector_bytes;
+  const auto missing = static_cast<uint8_t>(sectors & ~tag.valid);
+  const double data = missing != 0 ? fill(tag, r, missing, time) : tag.filled;
+  return std::max({start, data, slice_write(line, 1 - home, time, bytes_of(sectors))}) +
+         std::max(2 * p_.l2_spread, handed(tag, 1 - home));
+}
+
+// Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
+// units less long must not stand behind it.
+// From the half of L2 that is near the SM, which keeps what it has to ask the other half for.
+double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, double time) {
+  const uint32_t side = sites_[r.sm].side, bytes = bytes_of(l.sectors);
+  const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
+  const double start =
+      slice_read(l.line, side, time, bytes * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle);
+  // Of the TMA unit's requests some go twice.
+  requests_rest_ += bytes / sector_bytes * (r.tma ? p_.l2_tma_requests : 1);
+  const auto shown = static_cast<uint64_t>(requests_rest_);
+  requests_rest_ -= static_cast<double>(shown);
+  counters_.l2_read_sectors += shown;
+  counters_.l2_hit_sectors += shown - std::min<uint64_t>(shown, bytes_of(missing) / sector_bytes);
+  const bool at_home = home_of(l.line) == side;
+  const double late = at_home ? handed(tag, side) : 0;
+  if (missing == 0) return std::max(start, tag.filled) + late;
+  if (at_home) return std::max(start, fill(tag, r, missing, time)) + late;
+  tag.valid |= missing;
+  return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
-  const uint32_t sectors = static_cast<uint32_t>(std::popcount(l.sectors)), bytes = sectors * sector_bytes;
-  bool hit = false;
-  Tag& tag = find(l.line, hit);
-  // Requests of several SMs for a line that is on its way or has just been read are merged on the way.
-  const bool merged = hit && tag.sm != r.sm && static_cast<double>(tag.used) + p_.l2_latency > time;
-  const double half = p_.l2_latency / 2;
-  double data = merged ? merge(time + half, bytes)
-                       : slice_start(l.line, time + half,
-                                     bytes * static_cast<double>(slice_free_.size()) / p_.l2_bytes_per_cycle);
-  const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
-  if (missing != 0) {
-    const auto count = static_cast<uint32_t>(std::popcount(missing));
-    data = hbm(data, count * sector_bytes, false) + hbm_latency(l.line);
-    tag.valid |= missing;
-    tag.filled = std::max(tag.filled, static_cast<uint64_t>(data));
-  } else {
-    data = std::max(data, static_cast<double>(tag.filled));
-  }
-  if (const uint8_t side = sides_[r.sm]; (tag.sides & side) == 0) {
-    data += p_.l2_written_far;
-    tag.sides |= side;
-  }
-  tag.used = std::max(tag.used, static_cast<uint64_t>(time));
-  tag.sm = r.sm;
-  counters_.l2_read_sectors += shown(sectors);
-  counters_.l2_hit_sectors += shown(sectors - static_cast<uint32_t>(std::popcount(missing)));
-  double& port = sm_free_[r.sm];
-  port = std::max(port, data) + bytes / p_.l2_sm_bytes_per_cycle;
-  return port + half + distance(r.sm, l.line);
+  const Site& site = sites_[r.sm];
+  const uint32_t bytes = bytes_of(l.sectors), bit = 1U << site.cpc % 32;
+  const double half = (p_.l2_latency - p_.l2_spread) / 2;
+  Tag& tag = find(l.line, site.side, site.cpc, time);
+  if (time + half >= tag.answered) tag.cpcs = 0;
+  const bool merged = (tag.cpcs & bit) != 0 && (l.sectors & ~tag.valid) == 0;
+  const double arrival = pass(r.sm, time + half, bytes, merged);
+  if (merged) return std::max(tag.answered, arrival) + half;
+  const double data = answer(tag, r, l, arrival);
+  tag.answered = std::max(tag.answered, data);
+  tag.cpcs |= bit;
+  return data + bytes / p_.l2_sm_bytes_per_cycle + half;
 }
 
+// To the line's home; a write from the other half passes through that one too, and a copy there is void.
 double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
-  const uint32_t sectors = static_cast<uint32_t>(std::popcount(l.sectors)), bytes = sectors * sector_bytes;
+  const uint32_t bytes = bytes_of(l.sectors), home = home_of(l.line);
+  const Site& site = sites_[r.sm];
   double& port = sm_write_free_[r.sm];
   port = std::max(port, time) + write_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
-  const double slices = static_cast<double>(slice_free_.size());
-  const double start =
-      slice_start(l.line, port + p_.l2_latency / 2, bytes / (p_.l2_write_bytes_per_cycle / slices));
-  bool hit = false;
-  Tag& tag = find(l.line, hit);
-  tag.valid |= l.sectors;
-  soil(tag, l.sectors);
-  tag.used = std::max(tag.used, static_cast<uint64_t>(time));
-  tag.sm = r.sm;
-  tag.sides = sides_[r.sm];
-  counters_.l2_write_sectors += shown(sectors);
+  const double arrival = port + p_.l2_latency / 2;
+  double start = arrival;
+  // It takes less of what reads need than a read does: together they do more than one after the other.
+  const double shared = (2 / p_.l2_mixed_bytes_per_cycle - 1 / p_.l2_bytes_per_cycle) / passes;
+  for (uint32_t side : {site.side, home}) {
+    start =
+        std::max({start, slice_write(l.line, side, arrival, bytes),
+                  slice_read(l.line, side, arrival, bytes * static_cast<double>(slices_.size()) * shared)});
+    counters_.l2_write_sectors += bytes / sector_bytes;
+    if (site.side == home) break;
+  }
+  if (Tag* const copy = look_up(l.line, 1 - home)) *copy = {};
+  Tag& tag = find(l.line, home, site.cpc, time);
+  soil(tag, l.sectors, site.cpc, start);
+  tag.sides = static_cast<uint8_t>(1U << site.side);
   // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
-  return std::max(start, hbm_free_ - 4 * p_.hbm_latency) + p_.l2_latency / 2;
+  return std::max(start, hbm_.free(site.cpc) - 4 * p_.hbm_latency) + p_.l2_latency / 2;
 }
 
 // An atomic unit serves two slices. Neighbouring KiB go to different units, each KiB to two of them, by turns
@@ -252,27 +352,21 @@ double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
 
 double MemoryClock::atomic(Request& r, const LineAccess& l, double time) {
   const auto sectors = static_cast<uint32_t>(std::popcount(l.sectors));
-  bool hit = false;
+  const uint32_t cpc = sites_[r.sm].cpc, home = home_of(l.line);
+  const bool is_far = home != sites_[r.sm].side;
   double& port = sm_write_free_[r.sm];
   const double sent = std::max(port, time);
   port = sent + atomic_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
-  const double start = atomic_start(r, l, sent + p_.l2_latency / 2);
-  Tag& tag = find(l.line, hit);
-  double data = start;
-  const auto missing = static_cast<uint8_t>(l.sectors & ~(hit ? tag.valid : 0));
-  if (missing != 0) {
-    data =
-        hbm(start, static_cast<uint32_t>(std::popcount(missing)) * sector_bytes, false) + hbm_latency(l.line);
-    tag.filled = std::max(tag.filled, static_cast<uint64_t>(data));
-  }
-  tag.valid |= l.sectors;
-  soil(tag, l.sectors);
-  tag.used = std::max(tag.used, static_cast<uint64_t>(time));
-  tag.sm = r.sm;
-  tag.sides = sides_[r.sm];
-  counters_.l2_write_sectors += shown(sectors);
-  return std::max(data, static_cast<double>(tag.filled)) + p_.l2_atomic_latency - p_.l2_latency / 2 +
-         distance(r.sm, l.line);
+  double data = atomic_start(r, l, sent + p_.l2_latency / 2);
+  if (Tag* const copy = look_up(l.line, 1 - home)) *copy = {};
+  Tag& tag = find(l.line, home, cpc, time);
+  const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
+  if (missing != 0) data = fill(tag, r, missing, data);
+  soil(tag, l.sectors, cpc, data);
+  tag.sides = static_cast<uint8_t>(1U << sites_[r.sm].side);
+  counters_.l2_write_sectors += sectors * (is_far ? 2 : 1);
+  return std::max(data, tag.filled) + p_.l2_atomic_latency - p_.l2_latency / 2 +
+         (is_far ? p_.l2_spread : -p_.l2_spread);
 }
 
 }  // namespace palladion::sim::hardware

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
 #include "sim/state/global_memory.h"
 #include "sim/time/clock.h"
@@ -31,6 +32,7 @@ uint32_t atomic_pieces(const LineAccess& l);
 struct Request {
   enum class Kind : uint8_t { read, write, atomic };
   Kind kind = Kind::read;
+  bool tma = false;
   uint64_t time = 0;              // cycle in which the first line leaves the SM
   double step = 0;                // cycles between its lines
   uint32_t first = 0, lines = 0;  // in Batch::lines
@@ -50,11 +52,31 @@ struct Batch {
   }
 };
 
+// Where an SM is: SMs of a CPC, six or four of a GPC's, share their way to L2; a GPC is near one half of it.
+struct Site {
+  uint32_t gpc = 0, cpc = 0, side = 0;
+};
+std::vector<Site> sites(const isa::ArchSpec& arch);
+
+// A rate that several ports share: of those with work waiting, each gets the same part.
+class SharedRate {
+ public:
+  explicit SharedRate(size_t ports) : free_(ports, 0) {}
+  // When work is done that takes `cost` cycles of the whole rate.
+  double take(size_t port, double time, double cost);
+  double free(size_t port) const { return free_[port]; }
+
+ private:
+  std::vector<double> free_;
+  double all_ = 0;
+};
+
 class MemoryClock {
  public:
-  MemoryClock(const isa::ClockParameters& parameters, uint32_t sms, uint32_t gpcs);
+  MemoryClock(const isa::ClockParameters& parameters, const isa::ArchSpec& arch);
 
-  // As if a kernel had just read and written these allocations, one after the other.
+  // As if a kernel had just gone through all allocations, each from its beginning to its end, and written
+  // the last of those that had no contents.
   void warm_up(const GlobalMemory& memory);
   void serve(std::span<Batch* const> batches);
 
@@ -65,21 +87,36 @@ class MemoryClock {
  private:
   struct Tag {
     uint64_t line = never;
-    uint64_t filled = 0;           // cycle in which its data is there
-    uint64_t used = 0;             // last access, for merging
-    uint32_t sm = 0;               // that asked last
+    double filled = 0;             // cycle in which its data is there
+    double answered = 0;           // the last request has its answer; until then, others of the CPC share it
+    uint64_t order = 0;            // of its last access
+    uint32_t cpcs = 0;             // that wait for an answer, a bit each
     uint8_t valid = 0, dirty = 0;  // sectors
-    uint8_t sides = 3;             // partitions whose SMs find its newest data on their side
+    uint8_t sides = 3;             // halves whose SMs find its newest data on their side; kept at home
+  };
+  struct Slice {
+    double read_free = 0, write_free = 0;
   };
   static constexpr size_t ways = 16;
 
+  void touch(uint64_t line, bool written);
   void serve(Request& r, const LineAccess* lines);
   double read(const Request& r, const LineAccess& l, double time);
   double write(const Request& r, const LineAccess& l, double time);
   double atomic(Request& r, const LineAccess& l, double time);
-  Tag& find(uint64_t line, bool& hit);
-  double slice_start(uint64_t line, double time, double cost);
-  double merge(double time, uint32_t bytes);
+  double answer(Tag& tag, const Request& r, const LineAccess& l, double time);
+  double from_home(const Request& r, uint64_t line, uint8_t sectors, double time);
+  double handed(Tag& home, uint32_t side) const;
+  double fill(Tag& home, const Request& r, uint8_t missing, double time);
+  Tag* set_of(uint64_t line, uint32_t side);
+  Tag* look_up(uint64_t line, uint32_t side);
+  Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
+  void leave(Tag& tag, uint32_t cpc, double time);
+  void soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
+  Slice& slice(uint64_t line, uint32_t side);
+  double slice_read(uint64_t line, uint32_t side, double time, double cost);
+  double slice_write(uint64_t line, uint32_t side, double time, uint32_t bytes);
+  double pass(uint32_t sm, double time, uint32_t bytes, bool merged);
   // Lines of one SM's reductions that wait in front of one unit: when each has its turn.
   struct Waiting {
     std::array<double, 30> turns{};  // as many: global.red.queued
@@ -87,22 +124,21 @@ class MemoryClock {
   };
   size_t atomic_unit(uint64_t line) const;
   double atomic_start(Request& r, const LineAccess& l, double time);
-  double hbm(double time, uint32_t bytes, bool is_write);
-  double distance(uint32_t sm, uint64_t line) const;
+  double hbm(uint32_t cpc, double time, uint32_t bytes, bool is_write);
   double hbm_latency(uint64_t line) const;
-  void soil(Tag& tag, uint8_t sectors);
-  uint64_t shown(uint32_t sectors);
 
   const isa::ClockParameters& p_;
-  std::vector<uint8_t> sides_;  // by SM
+  const std::vector<Site> sites_;
   std::vector<Tag> tags_;
-  uint64_t sets_ = 1;
+  uint64_t sets_ = 1, order_ = 0;
+  std::vector<Slice> slices_;
   std::vector<Waiting> waiting_;  // by SM and atomic unit
-  std::vector<double> slice_free_, atomic_free_, sm_free_, sm_write_free_;
+  std::vector<double> atomic_free_, gpc_free_, sm_free_, sm_write_free_;
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;
-  double shown_rest_ = 0, merge_free_ = 0;
-  double hbm_free_ = 0, write_share_ = 0;
+  double requests_rest_ = 0, merge_free_ = 0;
+  SharedRate hbm_;
+  double write_share_ = 0;
   double hbm_busy_ = 0, l2_busy_ = 0;
   ClockCounters counters_;
 };

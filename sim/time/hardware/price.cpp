@@ -256,6 +256,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.acquires = acquires(*op.effect);
     p.port = timing.latency == "atom_shared_cas" ? 2 : 1;
     p.loops = timing.latency == "atom_shared_loop";
+    p.past_l1 = p.path == Path::global_load && op.instruction->mod("cop") == "cg";
     p.drains = timing.latency == "clock";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;

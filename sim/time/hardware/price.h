@@ -44,6 +44,7 @@ struct Price {
   bool loops = false;        // ptxas makes a loop of it: `latency` is that of a round
   bool defers = false;       // ptxas moves others in front of it while its operands are on their way
   bool branches = false;
+  bool past_l1 = false;   // a load that L1 neither answers nor keeps
   bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
   bool unrolled = false;  // a branch back whose loop ptxas unrolls by four
   uint32_t release = 0;   // cycles of the fence that stands in front of a release at cluster scope or above
