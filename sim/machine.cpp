@@ -20,9 +20,9 @@ namespace {
 
 constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two edges
 constexpr uint64_t spin_quantum = 1 << 16;  // the same once nothing has changed for a whole quantum
-// Spins that count or look at clocks never repeat a state: after so many edges of polling a run is called
-// stuck all the same.
-constexpr uint32_t stuck_edges = 20000;
+// Spins that count or look at clocks never repeat a state, and neither does a long walk through strong loads:
+// after so many edges without a change a run is called stuck all the same.
+constexpr uint32_t stuck_edges = 1 << 20;
 
 void refuse(RunResult& r, std::string code, std::string message, std::string help = {}) {
   isa::Diagnostic d;

@@ -69,6 +69,28 @@ $set:
   }
 }
 
+TEST(Progress, ManyStrongLoadsInARowAreNoDeadlock) {
+  std::vector<uint32_t> out(1), flag(1);
+  PtxRunner(ptx(R"(
+.visible .entry k(.param .u64 out, .param .u64 flag) {
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [flag];
+  mov.u32 %r1, 0;
+$again:
+  ld.relaxed.gpu.global.u32 %r2, [%rd2];
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 30000;
+  @%p1 bra $again;
+  st.global.u32 [%rd1], %r1;
+  ret;
+})"))
+      .array(out)
+      .array(flag)
+      .run_clean();
+  EXPECT_EQ(out[0], 30000U);
+}
+
 TEST(Progress, TryWaitGivesUpWhenOnlyItsOwnThreadCanArrive) {
   std::vector<uint32_t> out(2, 9);
   PtxRunner(ptx(R"(
