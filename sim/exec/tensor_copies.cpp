@@ -203,6 +203,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   move.global_address = map->global_address;
   move.moves = op.moves;
   move.swizzle = map->swizzle;
+  move.l2_promotion = map->l2_promotion;
   move.type = map->data_type;
   move.fill = map->oob_fill;
   move.shared = Exec::shared_address(shared);

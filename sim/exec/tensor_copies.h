@@ -25,6 +25,7 @@ struct TileMove {
   isa::Swizzle swizzle = isa::Swizzle::none;
   isa::TensorDataType type = isa::TensorDataType::u8;
   isa::OobFill fill = isa::OobFill::zero;
+  isa::L2Promotion l2_promotion = isa::L2Promotion::none;
   uint32_t shared = 0;      // address of the tile
   uint64_t tensor_map = 0;  // its generic address
   bool moves = true;        // false: the bytes stay where they are, see MicroOp

@@ -228,6 +228,7 @@ void describe(const TileMove& move, Traffic& t) {
   t.rows = move.walk.rows();
   t.ctas = move.ctas;
   t.tensor_map = move.tensor_map;
+  t.pairs_of_lines = move.l2_promotion == isa::L2Promotion::b256;
   move.walk.for_each_run([&](const isa::BoxRun& run) {
     if (run.in_bounds)
       append(t.global, {false, move.global_address + static_cast<uint64_t>(run.global_offset), run.bytes});

@@ -155,6 +155,7 @@ struct Traffic {
   };
   Kind kind = Kind::arrival;
   bool tiled = false;              // through a tensor map
+  bool pairs_of_lines = false;     // L2 fetches 256 bytes at once (the map's L2 promotion)
   bool a_in_registers = false;     // wgmma
   uint32_t bytes = 0;              // of shared memory, in each CTA
   uint32_t rows = 0, columns = 0;  // wgmma: m, n; copies: rows of the box

@@ -86,6 +86,7 @@ void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t fi
                 *w.cluster, id);
   wait.request = add_request(Request::Kind::read, w.sm, start, occupied / lines, first);
   batch.requests[wait.request].tma = true;
+  batch.requests[wait.request].pairs_of_lines = t.pairs_of_lines;
   pending_.push_back(wait);
 }
 

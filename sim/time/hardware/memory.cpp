@@ -24,6 +24,9 @@ uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(lin
 // Of a write, on average: half of the lines have their home in the other half.
 constexpr double passes = 1.5;
 
+// A short request occupies slices and ways as if it were for so many bytes (ring.load width=32 and 64).
+uint32_t booked(uint32_t bytes) { return std::max(bytes, 88U); }
+
 uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
 }  // namespace
@@ -197,7 +200,7 @@ double MemoryClock::pass(uint32_t sm, double time, uint32_t bytes, bool merged) 
   // Each queue by itself: who waits for one does not hold up the other.
   const double own = std::max(time, sm_free_[sm]), common = std::max(time, shared);
   sm_free_[sm] = own + bytes / p_.l2_sm_bytes_per_cycle;
-  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
+  shared = common + booked(bytes) / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
   return std::max(own, common);
 }
 
@@ -242,7 +245,19 @@ double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double ti
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  return home.filled = hbm(sites_[r.sm].cpc, start, bytes, false) + hbm_latency(home.line);
+  home.filled = hbm(sites_[r.sm].cpc, start, bytes, false) + hbm_latency(home.line);
+  if (r.pairs_of_lines) fill_other(home.line ^ 1, r, time);
+  return home.filled;
+}
+
+// The other line of 256 bytes comes along, to a home of its own.
+void MemoryClock::fill_other(uint64_t line, const Request& r, double time) {
+  const uint32_t cpc = sites_[r.sm].cpc;
+  Tag& tag = find(line, home_of(line), cpc, time);
+  if (tag.valid != 0) return;
+  const double start = slice_write(line, home_of(line), time, line_bytes);
+  tag.valid = 0xF;
+  tag.filled = hbm(cpc, start, line_bytes, false) + hbm_latency(line);
 }
 
 // What an SM of the other half has written takes longer to come the first time.
@@ -256,7 +271,7 @@ double MemoryClock::handed(Tag& home, uint32_t side) const {
 // The home of a line gives it to the other half.
 double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, double time) {
   const uint32_t home = home_of(line), cpc = sites_[r.sm].cpc;
-  const double cost = bytes_of(sectors) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle;
+  const double cost = booked(bytes_of(sectors)) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle;
   Tag& tag = find(line, home, cpc, time);
   const double start = slice_read(line, home, time, cost);
   counters_.l2_read_sectors += bytes_of(sectors) / sector_bytes;
@@ -272,8 +287,8 @@ double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, 
 double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, double time) {
   const uint32_t side = sites_[r.sm].side, bytes = bytes_of(l.sectors);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
-  const double start =
-      slice_read(l.line, side, time, bytes * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle);
+  const double start = slice_read(
+      l.line, side, time, booked(bytes) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle);
   // Of the TMA unit's requests some go twice.
   requests_rest_ += bytes / sector_bytes * (r.tma ? p_.l2_tma_requests : 1);
   const auto shown = static_cast<uint64_t>(requests_rest_);

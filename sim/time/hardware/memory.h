@@ -33,6 +33,7 @@ struct Request {
   enum class Kind : uint8_t { read, write, atomic };
   Kind kind = Kind::read;
   bool tma = false;
+  bool pairs_of_lines = false;    // what HBM must give comes with the other line of its 256 bytes
   uint64_t time = 0;              // cycle in which the first line leaves the SM
   double step = 0;                // cycles between its lines
   uint32_t first = 0, lines = 0;  // in Batch::lines
@@ -108,6 +109,7 @@ class MemoryClock {
   double from_home(const Request& r, uint64_t line, uint8_t sectors, double time);
   double handed(Tag& home, uint32_t side) const;
   double fill(Tag& home, const Request& r, uint8_t missing, double time);
+  void fill_other(uint64_t line, const Request& r, double time);
   Tag* set_of(uint64_t line, uint32_t side);
   Tag* look_up(uint64_t line, uint32_t side);
   Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
