@@ -46,12 +46,9 @@ constexpr RelaxedKey wake_ups[] = {
     {"barrier.per_warp", 0}, {"cluster_barrier.latency", 0}, {"async_group.wake", 0}};
 constexpr Stall barriers[] = {Stall::mbarrier, Stall::barrier, Stall::cluster_barrier, Stall::async_group};
 
-constexpr RelaxedKey network[] = {{"dsm.latency", 0},
-                                  {"dsm.bytes_per_cycle", unlimited},
-                                  {"dsm.in_bytes_per_cycle", unlimited},
-                                  {"dsm.store_latency", 0},
-                                  {"dsm.copy_interval", 0},
-                                  {"dsm.copy_latency", 0}};
+constexpr RelaxedKey network[] = {
+    {"dsm.latency", 0},       {"dsm.bytes_per_cycle", unlimited}, {"dsm.in_bytes_per_cycle", unlimited},
+    {"dsm.store_latency", 0}, {"dsm.copy_interval", 0},           {"dsm.copy_latency", 0}};
 constexpr Stall network_stalls[] = {Stall::cluster_barrier, Stall::short_scoreboard, Stall::long_scoreboard};
 
 constexpr RelaxedKey launch[] = {{"launch.overhead", 0},    {"launch.cta_interval", 0},
