@@ -21,16 +21,13 @@ struct Seat {
   uint32_t first = 0, gpc = 0;
 };
 
-// Of 132 SMs, 8 GPCs: six have 16, two have 18.
-std::vector<Seat> seats_by_gpc(const isa::ArchSpec& arch, uint32_t size) {
+// Of each GPC as many as it has room for.
+std::vector<Seat> seats_by_gpc(const std::vector<Site>& sites, uint32_t size) {
   std::vector<Seat> seats;
-  const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
-  const uint32_t pairs = sms / 2, pairs_each = pairs / gpcs, with_more = pairs % gpcs;
-  uint32_t first = 0;
-  for (uint32_t g = 0; g < gpcs; ++g) {
-    const uint32_t in_gpc = 2 * (pairs_each + (g < with_more ? 1 : 0));
-    for (uint32_t i = 0; i + size <= in_gpc; i += size) seats.push_back({first + i, g});
-    first += in_gpc;
+  for (uint32_t first = 0; first + size <= sites.size();) {
+    const bool together = sites[first].gpc == sites[first + size - 1].gpc;
+    if (together) seats.push_back({first, sites[first].gpc});
+    first += together ? size : 1;
   }
   return seats;
 }
@@ -67,7 +64,7 @@ void thin_out(std::vector<Seat>& seats, uint64_t ctas) {
 
 std::vector<Seat> seats_of(const isa::ArchSpec& arch, const GridShape& shape, double cluster_sms) {
   const uint32_t size = shape.ctas_per_cluster;
-  std::vector<Seat> seats = seats_by_gpc(arch, size);
+  std::vector<Seat> seats = seats_by_gpc(sites(arch), size);
   if (size == 1)
     thin_out(seats, shape.clusters);
   else

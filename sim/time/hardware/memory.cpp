@@ -241,23 +241,21 @@ double MemoryClock::hbm_latency(uint64_t line) const {
 }
 
 // What the line's home does not have comes from HBM.
-double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double time) {
+double MemoryClock::fetch(Tag& home, uint32_t cpc, uint8_t missing, double time) {
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  home.filled = hbm(sites_[r.sm].cpc, start, bytes, false) + hbm_latency(home.line);
-  if (r.pairs_of_lines) fill_other(home.line ^ 1, r, time);
-  return home.filled;
+  return home.filled = hbm(cpc, start, bytes, false) + hbm_latency(home.line);
 }
 
-// The other line of 256 bytes comes along, to a home of its own.
-void MemoryClock::fill_other(uint64_t line, const Request& r, double time) {
+// The other line of 256 bytes may come along, to a home of its own.
+double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double time) {
   const uint32_t cpc = sites_[r.sm].cpc;
-  Tag& tag = find(line, home_of(line), cpc, time);
-  if (tag.valid != 0) return;
-  const double start = slice_write(line, home_of(line), time, line_bytes);
-  tag.valid = 0xF;
-  tag.filled = hbm(cpc, start, line_bytes, false) + hbm_latency(line);
+  const double filled = fetch(home, cpc, missing, time);
+  if (!r.pairs_of_lines) return filled;
+  const uint64_t other = home.line ^ 1;
+  if (Tag& tag = find(other, home_of(other), cpc, time); tag.valid == 0) fetch(tag, cpc, 0xF, time);
+  return filled;
 }
 
 // What an SM of the other half has written takes longer to come the first time.
@@ -281,8 +279,6 @@ double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, 
          std::max(2 * p_.l2_spread, handed(tag, 1 - home));
 }
 
-// Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
-// units less long must not stand behind it.
 // From the half of L2 that is near the SM, which keeps what it has to ask the other half for.
 double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, double time) {
   const uint32_t side = sites_[r.sm].side, bytes = bytes_of(l.sectors);
@@ -303,6 +299,8 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
+// Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
+// units less long must not stand behind it.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << site.cpc % 32;

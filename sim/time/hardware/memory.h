@@ -109,7 +109,7 @@ class MemoryClock {
   double from_home(const Request& r, uint64_t line, uint8_t sectors, double time);
   double handed(Tag& home, uint32_t side) const;
   double fill(Tag& home, const Request& r, uint8_t missing, double time);
-  void fill_other(uint64_t line, const Request& r, double time);
+  double fetch(Tag& home, uint32_t cpc, uint8_t missing, double time);
   Tag* set_of(uint64_t line, uint32_t side);
   Tag* look_up(uint64_t line, uint32_t side);
   Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
