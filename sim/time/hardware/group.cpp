@@ -1,52 +1,13 @@
 #include "sim/time/hardware/group.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <utility>
 
 namespace palladion::sim::hardware {
 namespace {
 
-// Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
-constexpr uint32_t longest_turn = 512;
 // ptxas unrolls short loops so often: values of as many iterations are on their way at once.
 constexpr uint32_t unrolled = 4;
-
-// ptxas lets a warp issue to other pipes while this much work waits in front of one.
-constexpr double longest_queue = 16;
-
-bool computes(Resource pipe) {
-  return pipe == Resource::alu || pipe == Resource::fma || pipe == Resource::sfu;
-}
-
-bool runnable(const Wait& wait) { return wait.kind == Wait::Kind::none || wait.kind == Wait::Kind::poll; }
-
-Stall stall_of(Wait::Kind kind) {
-  switch (kind) {
-    case Wait::Kind::convergence:
-      return Stall::convergence;
-    case Wait::Kind::mbarrier:
-      return Stall::mbarrier;
-    case Wait::Kind::cta_barrier:
-      return Stall::barrier;
-    case Wait::Kind::cluster_barrier:
-      return Stall::cluster_barrier;
-    case Wait::Kind::bulk_group:
-    case Wait::Kind::cp_async_group:
-      return Stall::async_group;
-    case Wait::Kind::wgmma_group:
-      return Stall::gmma;
-    case Wait::Kind::registers:
-      return Stall::registers;
-    case Wait::Kind::edge:
-      return Stall::long_scoreboard;
-    case Wait::Kind::poll:
-      return Stall::sleeping;
-    default:
-      return Stall::wait;
-  }
-}
 
 }  // namespace
 
@@ -197,6 +158,29 @@ bool SmGroup::runs_on(const Warp& w, const Price& p) {
   return p.unrolled && (w.iterations + 1) % unrolled != 0;
 }
 
+// No earlier than `at`; `never` while L2 has not answered.
+uint64_t SmGroup::operands_ready(Warp& w, const Price& p, uint64_t at) const {
+  if (p.defers || runs_on(w, p)) return at;
+  const uint64_t predicate = p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0;
+  for (const uint32_t r : prices_.reads(p)) {
+    const bool exact = w.ready[r] == never || w.ready[r] == 0;
+    const uint64_t ready = exact ? w.ready[r] : w.ready[r] + hand_over(w.pipe[r], p.pipe) + predicate;
+    if (ready <= at) continue;
+    at = ready;
+    w.why = w.source[r];
+  }
+  return at;
+}
+
+void SmGroup::wait_for_slot(Warp& w, uint32_t index) {
+  SubCore& s = sms_[w.sm].sub[w.sub];
+  w.why = Stall::not_selected;
+  w.state = Warp::State::slot;
+  s.waiting.push_back(index);
+  if (!s.scheduled) push(s.slot_free, Event::Kind::slot, w.sm * 4 + w.sub);
+  s.scheduled = true;
+}
+
 void SmGroup::consider(uint32_t index, uint64_t now) {
   Warp& w = warps_[index];
   for (;;) {
@@ -218,15 +202,7 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     const Price& p = prices_[pc];
     w.drain |= p.drains;
     if (!drained(w, index)) return;
-    uint64_t at = std::max(now, w.next);
-    for (const uint32_t r : p.defers || runs_on(w, p) ? std::span<const uint32_t>{} : prices_.reads(p)) {
-      const uint64_t more =
-          hand_over(w.pipe[r], p.pipe) + (p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0);
-      const uint64_t ready = w.ready[r] == never || w.ready[r] == 0 ? w.ready[r] : w.ready[r] + more;
-      if (ready <= at) continue;
-      at = ready;
-      w.why = w.source[r];
-    }
+    uint64_t at = operands_ready(w, p, std::max(now, w.next));
     if (at == never) {
       w.state = Warp::State::memory;
       parked_.push_back(index);
@@ -238,13 +214,8 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
       return;
     }
     now = at;
-    SubCore& s = sms_[w.sm].sub[w.sub];
-    if (s.slot_free > now) {
-      w.why = Stall::not_selected;
-      w.state = Warp::State::slot;
-      s.waiting.push_back(index);
-      if (!s.scheduled) push(s.slot_free, Event::Kind::slot, w.sm * 4 + w.sub);
-      s.scheduled = true;
+    if (sms_[w.sm].sub[w.sub].slot_free > now) {
+      wait_for_slot(w, index);
       return;
     }
     issue(w, index, g, pc, now);
@@ -255,164 +226,6 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     }
     now = w.next;
   }
-}
-
-// Whether the instruction may issue now; else `at` is when to look again.
-bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
-  constexpr double queue = 16;  // memory instructions' cycles that wait in front of the load-store unit
-  const Sm& unit = sms_[w.sm];
-  const double pipe = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
-  auto free = static_cast<uint64_t>(
-      std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? longest_queue : 0))));
-  Stall why = Stall::math_pipe_throttle;
-  if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + queue) {
-    free = static_cast<uint64_t>(unit.lsu_free - queue);
-    why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
-                                                                      : Stall::lg_throttle;
-  }
-  const double room = unit.network_queue.before(static_cast<size_t>(p_.dsm_queue));
-  const bool queues = p.path == Path::cluster_store || p.path == Path::cluster_load || p.path == Path::async;
-  if (queues && p.unit == isa::Unit::lsu && room > static_cast<double>(std::max(at, free))) {
-    free = static_cast<uint64_t>(room);
-    why = Stall::lg_throttle;
-  }
-  if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
-  if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
-    free = static_cast<uint64_t>(tensor_opens(unit)), why = Stall::gmma;
-  if (free > at) at = free, w.why = why;
-  return at <= now || (at < end_ && (events_.empty() || events_.top().time > at));
-}
-
-void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
-  LineTime& line = lines_[pc];
-  line.warps |= 1U << w.warp->id;
-  ++line.issued;
-  ++line.cycles[static_cast<size_t>(Stall::selected)];
-  if (now > w.since + 1) line.cycles[static_cast<size_t>(w.why)] += now - w.since - 1;
-}
-
-// Instructions that an SM has not executed yet come from L2 through its instruction caches.
-double SmGroup::fetch(Warp& w, uint32_t pc, const Price& p) {
-  uint8_t& fetched = sms_[w.sm].fetched[pc];
-  if (fetched != 0) return 0;
-  fetched = 1;
-  return p_.issue_first_instruction * p.slots;
-}
-
-// The issue slot and the pipe are the instruction's; returns when the pipe takes it.
-uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
-  s.slot_free = now + p.slots;
-  book(unit, Resource::issue, p.slots);
-  instructions_ += p.slots;
-  const bool shuffles = p.unit == isa::Unit::lsu && p.path == Path::plain;
-  if (shuffles)  // through a path of the sub-core into the SM's load-store unit
-    unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval / 4;
-  if (!computes(p.pipe) && p.pipe != Resource::fp64 && p.pipe != Resource::tensor && !shuffles) return now;
-  double& free = s.pipe_free[static_cast<size_t>(p.pipe)];
-  const double start = std::max(free, static_cast<double>(now));
-  free = start + p.interval;
-  if (p.pipe == Resource::tensor && p.path == Path::plain && p.unit == isa::Unit::tensor)
-    book(unit, p.pipe, p.interval / 4);
-  else if (!shuffles && p.pipe != Resource::tensor)
-    book(unit, p.pipe, p.interval);
-  return static_cast<uint64_t>(std::ceil(start));
-}
-
-// The warp's next instruction issues after this one's sequence.
-void SmGroup::hold(Warp& w, const Price& p, uint64_t now, double fetching) {
-  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + fetching;
-  w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
-}
-
-void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now) {
-  const Price& p = prices_[pc];
-  Sm& unit = sms_[w.sm];
-  SubCore& s = unit.sub[w.sub];
-  charge(w, pc, now);
-  Exec x = exec(w);
-  x.group = static_cast<uint32_t>(lane_group);
-  const LaneGroup& before = w.warp->groups[x.group];
-  const Wait::Kind waited = before.wait.kind;
-  const bool resumed = !runnable(before.wait) && waited != Wait::Kind::convergence;
-  if (context_.observer != nullptr && w.cluster->observer) {
-    x.pc = pc;
-    if (now > w.since + 1) w.cluster->observer->stalled(x.origin(before.mask), w.why, w.since + 1);
-  }
-  lanes_ = guarded(x, pc, before.mask);
-  if (p.address >= 0) take_addresses(x, pc, before.mask);
-  if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
-    w.turns = 0;
-    yield_after_ = true;
-  }
-  const uint64_t first_id = w.cluster->next_async, progress = w.cluster->progress;
-  run_warp(x, 1);
-  const double fetching = resumed ? 0 : fetch(w, pc, p);
-  const uint64_t start = resumed ? now : occupy(unit, s, p, now);
-  if (!s.waiting.empty() && !s.scheduled) {
-    push(std::max(s.slot_free, now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
-    s.scheduled = true;
-  }
-  w.since = now;
-  w.why = Stall::wait;
-  hold(w, p, now, fetching);
-  if (w.cluster->faulted) return retire(*w.cluster, now);
-  w.fenced = false;
-  LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
-  if (group != nullptr && yield_after_ && group->wait.kind == Wait::Kind::none)
-    group->wait = {.kind = Wait::Kind::poll};
-  yield_after_ = false;
-  const bool blocked = group != nullptr && !runnable(group->wait);
-  if (blocked && group->wait.kind == Wait::Kind::edge) {
-    accesses.push_back({seen(p, now), now, index});
-    w.state = Warp::State::edge;
-    return;
-  }
-  if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc) {
-    take_branch(w, p, group->pc < pc);
-  }
-  if (p.branches && !p.unrolled) w.block = w.next;
-  if (blocked) {
-    w.why = stall_of(group->wait.kind);
-    if (w.cluster->progress != progress) wake(*w.cluster, now, false);
-    return;
-  }
-  after(w, index, p, pc, resumed, now, first_id, start);
-  if (w.cluster->progress != progress && (p.path == Path::waits || p.path == Path::exit))
-    wake(*w.cluster, now, false);
-  if (p.path == Path::exit && w.cluster->finished()) retire(*w.cluster, now + p.latency);
-}
-
-// A turn of a loop ends when its arithmetic has issued.
-void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
-  const bool on = back && runs_on(w, p);
-  w.iterations += back && p.unrolled;
-  if (on) return;
-  w.next += static_cast<uint64_t>(p_.branch_taken);
-  w.why = Stall::branch_resolving;
-  w.drain |= back;
-}
-
-// When others see a strong access: loads and stores pass L2 alike, but the farthest of a store's ways counts;
-// an atomic's result is there later.
-uint64_t SmGroup::seen(const Price& p, uint64_t now) const {
-  if (p.path == Path::global_load) return now;
-  const double later = p.path == Path::global_atomic ? p_.l2_atomic_latency - p_.l2_latency : 0;
-  return now + static_cast<uint64_t>(later + 2 * p_.l2_spread);
-}
-
-// The lanes of `mask` that execute the instruction.
-uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
-  const MicroOp& op = context_.program.code[pc];
-  if (op.guard < 0) return mask;
-  const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
-  return mask & (op.guard_negated ? ~g : g);
-}
-
-void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
-  const MicroOp& op = context_.program.code[pc];
-  mask = guarded(x, pc, mask) & prices_[pc].lanes;
-  lanes_ = x.active = mask;
-  if (mask != 0) x.addresses(op.operands[prices_[pc].address], addresses_);
 }
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
@@ -462,40 +275,6 @@ void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
   }
   if (ready <= now && !unanswered && !p.free) source = p.result;
   for (const uint32_t r : prices_.writes(p)) w.source[r] = source, w.pipe[r] = pipe;
-}
-
-// What the instruction has set going.
-void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
-                    uint64_t first_id, uint64_t start) {
-  if (p.defers)
-    defer(w, p, p.early ? w.block : start, p.latency);
-  else
-    set_ready(w, p, resumed ? now + 1 : now + p.latency);
-  if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sms_[w.sm].l1.drop();
-  switch (p.path) {
-    case Path::shared_load:
-    case Path::shared_store:
-      return access_shared(w, p, now);
-    case Path::cluster_load:
-    case Path::cluster_store:
-      return access_cluster(w, p, now);
-    case Path::global_load:
-    case Path::global_store:
-      return access_global(w, index, p, now);
-    case Path::async:
-      return issue_async(w, p, now, first_id);
-    case Path::fence:
-      if (lanes_ == 0) return;
-      w.next = fence(w, std::max(p.slots, p.latency), now);
-      w.why = Stall::membar;
-      return;
-    case Path::waits:
-      if (p.holds) w.arrive_free = now + static_cast<uint64_t>(p.interval);
-      if (p.holds && p.address >= 0) arrive_remote(w, now);
-      return meet(w, pc, resumed, now);
-    default:
-      return;
-  }
 }
 
 }  // namespace palladion::sim::hardware

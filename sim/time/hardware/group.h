@@ -33,6 +33,14 @@ struct Finished {
   ClusterState* cluster = nullptr;
 };
 
+inline bool computes(Resource pipe) {
+  return pipe == Resource::alu || pipe == Resource::fma || pipe == Resource::sfu;
+}
+
+inline bool runnable(const Wait& wait) {
+  return wait.kind == Wait::Kind::none || wait.kind == Wait::Kind::poll;
+}
+
 class SmGroup {
  public:
   // SMs [first, first + count) of the chip. `l1_bytes` of each are left beside shared memory.
@@ -139,6 +147,11 @@ class SmGroup {
     uint64_t id = 0;
   };
 
+  // An instruction issues at `time`; the cluster's counts before it.
+  struct Since {
+    uint64_t time = 0, async = 0, progress = 0;
+  };
+
   // The last arrival from another CTA at an mbarrier: the network brings it when the phase has long been over
   // for the machine's state.
   struct RemoteArrival {
@@ -159,32 +172,40 @@ class SmGroup {
   }
   void handle(const Event& e);
   void give_slot(uint32_t sub_core, uint64_t now);
+  void wait_for_slot(Warp& w, uint32_t index);
   void consider(uint32_t index, uint64_t now);
   bool pass_free(Warp& w, uint32_t pc, int lane_group);
+  bool drained(Warp& w, uint32_t index);
+  uint64_t operands_ready(Warp& w, const Price& p, uint64_t at) const;
   uint64_t hand_over(Resource from, Resource to) const;
-  bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
   static bool runs_on(const Warp& w, const Price& p);
-  void take_branch(Warp& w, const Price& p, bool back) const;
+  void set_ready(Warp& w, const Price& p, uint64_t time);
+  void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
+  void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
+  Exec exec(Warp& w) const;
+
+  // group_issue.cpp
+  bool unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now);
+  void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
+  void execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t now);
+  bool blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneGroup* group, const Since& since);
+  void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, const Since& since,
+             uint64_t start);
+  void charge(Warp& w, uint32_t pc, uint64_t now);
+  double fetch(Warp& w, uint32_t pc, const Price& p);
   uint64_t occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now);
   void hold(Warp& w, const Price& p, uint64_t now, double fetching);
-  void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
-  void after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, uint64_t now,
-             uint64_t first_id, uint64_t start);
+  void take_branch(Warp& w, const Price& p, bool back) const;
+  uint64_t seen(const Price& p, uint64_t now) const;
+  uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
+  void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
+  static void book(Sm& sm, Resource r, double cycles) { sm.busy[static_cast<size_t>(r)] += cycles; }
+
+  // group_waits.cpp
   void wake(ClusterState& cluster, uint64_t now, bool by_copy);
   uint64_t delay(const Warp& w, const Wait& wait, uint64_t now, bool by_copy) const;
   void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
   uint64_t barrier_delay(const NamedBarrier& barrier) const;
-  void charge(Warp& w, uint32_t pc, uint64_t now);
-  uint64_t seen(const Price& p, uint64_t now) const;
-  double fetch(Warp& w, uint32_t pc, const Price& p);
-  uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
-  void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
-  void set_ready(Warp& w, const Price& p, uint64_t time);
-  void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
-  void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
-  bool drained(Warp& w, uint32_t index);
-  static void book(Sm& sm, Resource r, double cycles) { sm.busy[static_cast<size_t>(r)] += cycles; }
-  Exec exec(Warp& w) const;
   void retire(ClusterState& cluster, uint64_t now);
 
   // group_memory.cpp
