@@ -103,6 +103,7 @@ class Grid {
   const RunOptions& options_;
   const isa::ClockParameters p_;
   const GridShape& shape_;
+  const std::vector<Site> sites_;
   RunResult& result_;
   Prices prices_;
   MemoryClock memory_;
@@ -123,6 +124,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       options_(options),
       p_(parameters.at_sm_clock()),
       shape_(shape),
+      sites_(sites(arch)),
       result_(result),
       prices_(context.program, p_),
       memory_(p_, arch),
@@ -142,7 +144,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
 void Grid::place(SmGroup& group, uint64_t time) {
   auto c = std::make_unique<ClusterState>();
   c->index = static_cast<uint32_t>(next_++);
-  for (const Sm& sm : group.sms()) c->sms.push_back(sm.id);
+  for (const Sm& sm : group.sms()) c->sms.push_back(sites_[sm.id].number);
   // The distributor hands out one CTA after the other.
   time = std::max(time, static_cast<uint64_t>(next_start_));
   next_start_ =
@@ -262,7 +264,7 @@ bool Grid::stuck(uint64_t time) {
   bool any = false;
   for (const auto& g : groups_)
     for (const auto& c : resident_)
-      if (c->sms.front() == g->sms().front().id)
+      if (c->sms.front() == sites_[g->sms().front().id].number)
         any |= g->time_out(*c, time + static_cast<uint64_t>(p_.mbarrier_timeout));
   if (!any) deadlock();
   return !any;

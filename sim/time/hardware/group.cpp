@@ -23,7 +23,7 @@ SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::Clo
 
 void SmGroup::start(ClusterState& cluster, uint64_t time) {
   for (CtaState& cta : cluster.ctas) {
-    const uint32_t at = cta.sm - sms_.front().id;
+    const uint32_t at = cta.rank;
     Sm& unit = sms_[at];
     for (WarpState& warp : cta.warps) {
       uint32_t index = static_cast<uint32_t>(warps_.size());

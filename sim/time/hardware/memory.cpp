@@ -29,6 +29,19 @@ uint32_t booked(uint32_t bytes) { return std::max(bytes, 88U); }
 
 uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
+// First the first TPC of each GPC, then the second ones.
+void number(std::vector<Site>& sites) {
+  std::vector<size_t> order(sites.size());
+  std::vector<uint32_t> turn;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const bool same_gpc = i > 0 && sites[i].gpc == sites[i - 1].gpc;
+    turn.push_back(same_gpc ? turn.back() + 1 : 0);
+    order[i] = i;
+  }
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return turn[i] / 2; });
+  for (uint32_t n = 0; n < order.size(); ++n) sites[order[n]].number = n;
+}
+
 }  // namespace
 
 bool LineAccess::whole() const {
@@ -56,6 +69,7 @@ std::vector<Site> sites(const isa::ArchSpec& arch) {
     for (uint32_t i = 0; i < in_gpc; ++i) out.push_back({.gpc = g, .cpc = cpc + i / cpc_sms, .side = g & 1});
     cpc = out.empty() ? 0 : out.back().cpc + 1;
   }
+  number(out);
   return out;
 }
 

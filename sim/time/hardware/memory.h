@@ -54,8 +54,10 @@ struct Batch {
 };
 
 // Where an SM is: SMs of a CPC, six or four of a GPC's, share their way to L2; a GPC is near one half of it.
+// The chip numbers TPCs round the GPCs (%smid), the machine GPC by GPC.
 struct Site {
   uint32_t gpc = 0, cpc = 0, side = 0;
+  uint32_t number = 0;  // %smid
 };
 std::vector<Site> sites(const isa::ArchSpec& arch);
 

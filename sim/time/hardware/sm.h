@@ -57,7 +57,7 @@ class L1Cache {
 };
 
 struct Sm {
-  uint32_t id = 0;  // of the chip
+  uint32_t id = 0;  // its place, GPC by GPC
   std::array<SubCore, 4> sub;
   double lsu_free = 0;   // address generation: one memory instruction after the other
   double port_free = 0;  // the data port of shared memory, loads and stores
