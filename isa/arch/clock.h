@@ -46,15 +46,19 @@ struct ClockParameters {
                                    // met
 
   // --- issue ---
-  double branch_taken;      // cycles until the target's first instruction issues, beyond the branch's own
-  double issue_other_pipe;  // more latency when ALU and FMA pipes hand a value to each other
+  double branch_taken;     // cycles until the target's first instruction issues, beyond the branch's own
+  double branch_unrolled;  // turns of a short loop that ptxas makes one of
+  double issue_queue;  // cycles of work in front of an arithmetic pipe; a warp with more to do there waits
+  double issue_other_pipe;        // more latency when ALU and FMA pipes hand a value to each other
   double issue_branch_predicate;  // more latency from a comparison to a branch that it guards
 
   // --- shared memory and L1 ---
   double smem_bytes_per_cycle;
-  double smem_lsu_interval;  // cycles between two memory instructions of an SM
-  double smem_beside_wgmma;  // more latency of a load while the tensor core reads operands there
-  double l1_hit_latency;     // ld.global
+  double smem_lsu_interval;       // cycles between two memory instructions of an SM
+  double smem_lsu_queue;          // cycles of memory instructions in front of the load-store unit
+  double smem_pass_beside_wgmma;  // cycles of a pass beside an instruction that needs the whole port
+  double smem_beside_wgmma;       // more latency of a load while the tensor core reads operands there
+  double l1_hit_latency;          // ld.global
   double l1_bytes_per_cycle;
   double l1_bytes;  // of the unified memory when no shared memory is used
 
@@ -66,9 +70,12 @@ struct ClockParameters {
   double l2_gpc_bytes_per_cycle;     // into the SMs of a GPC
   double l2_sm_bytes_per_cycle;      // into one SM
   double l2_sm_write_bytes_per_cycle;
+  double l2_sm_write_queue;  // cycles of stores on their way before they hold up the instructions behind
+  double l2_short_request;   // bytes for which a shorter one occupies slices and ways
   double l2_write_bytes_per_cycle;  // whole chip
   double l2_atomic_interval;        // cycles between two atomic sectors of one slice
   double l2_atomic_full_interval;   // the same of a line that a warp adds to all words of
+  double l2_atomic_queue;           // lines of one SM's reductions that wait in front of an atomic unit
   double l2_atomic_latency;         // atom.global, round trip
   double l2_slices;
   double l2_bytes;        // that data of one kernel can occupy
@@ -106,7 +113,10 @@ struct ClockParameters {
   double mbarrier_wake;             // from an arrival that completes a phase until a waiter issues
   double mbarrier_wake_tx;          // from the last bytes of a copy
   double mbarrier_remote;           // more for an arrival from another CTA of the cluster
+  double mbarrier_remote_interval;  // cycles that such an arrival occupies the load-store unit
+  double mbarrier_remote_again;     // between two of a warp at the same mbarrier
   double mbarrier_timeout;          // of a try_wait whose phase does not complete
+  double fence_queue;               // fences of a wide scope that an SM takes at once
   double barrier_latency;           // bar.sync: from the last arrival until a warp goes on
   double barrier_per_warp;          // more for each warp that takes part
   double cluster_barrier_latency;   // barrier.cluster of two CTAs, from the last arrival until a warp goes on
@@ -127,6 +137,7 @@ struct ClockParameters {
   double dsm_store_done;          // st: from its last packet until a fence begins
   double dsm_arrive_done;         // mbarrier.arrive: the same
   double dsm_copy_interval;       // cycles between two bulk copies of one SM
+  double dsm_copy_queue;          // bulk copies that an SM takes on before the warp that issues waits
   double dsm_copy_latency;        // from issue until a waiter goes on, without what its bytes take
 
   std::vector<OpCost> ops;     // by op_key

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <thread>
-#include <unordered_map>
 
 #include "sim/deadlock_spin.h"
 #include "sim/time/hardware/group.h"
@@ -62,9 +61,9 @@ void thin_out(std::vector<Seat>& seats, uint64_t ctas) {
   std::ranges::sort(seats, {}, &Seat::first);
 }
 
-std::vector<Seat> seats_of(const isa::ArchSpec& arch, const GridShape& shape, double cluster_sms) {
+std::vector<Seat> seats_of(const std::vector<Site>& sites, const GridShape& shape, double cluster_sms) {
   const uint32_t size = shape.ctas_per_cluster;
-  std::vector<Seat> seats = seats_by_gpc(sites(arch), size);
+  std::vector<Seat> seats = seats_by_gpc(sites, size);
   if (size == 1)
     thin_out(seats, shape.clusters);
   else
@@ -81,7 +80,7 @@ class Grid {
   void run();
 
  private:
-  void crowd(const isa::ArchSpec& arch);
+  void crowd();
   void place(SmGroup& group, uint64_t time);
   void first_wave();
   double for_cluster() const { return shape_.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
@@ -113,7 +112,6 @@ class Grid {
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
   double next_start_ = 0;
-  std::unordered_map<const SmGroup*, uint32_t> gpc_of_;
   std::vector<uint64_t> gpc_ends_;  // when its last CTA has ended; 0: it had none
   bool faulted_ = false;
 };
@@ -131,13 +129,12 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
-  for (const Seat& seat : seats_of(arch, shape, parameters.launch_cluster_sms)) {
+  for (const Seat& seat : seats_of(sites_, shape, parameters.launch_cluster_sms)) {
     groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, seat.first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
-    gpc_of_.emplace(groups_.back().get(), seat.gpc);
   }
-  gpc_ends_.assign(static_cast<size_t>(arch.gpc_count), 0);
-  crowd(arch);
+  gpc_ends_.assign(sites_.back().gpc + 1, 0);
+  crowd();
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
 }
 
@@ -158,14 +155,10 @@ void Grid::place(SmGroup& group, uint64_t time) {
 
 // Three TPCs of a GPC share their way to the clusters' network: its SMs get in each other's way when clusters
 // work on all three. Clusters go round the GPCs, and in a GPC round these CPCs.
-void Grid::crowd(const isa::ArchSpec& arch) {
-  constexpr uint32_t in_cpc = 6;
+void Grid::crowd() {
   const auto clusters = std::min<uint64_t>(shape_.clusters, groups_.size());
-  const auto gpcs = static_cast<uint32_t>(arch.gpc_count), pairs = static_cast<uint32_t>(arch.sm_count) / 2;
-  const uint32_t cpcs = (pairs / gpcs * 2 + in_cpc - 1) / in_cpc;
-  if (shape_.ctas_per_cluster < 2 ||
-      clusters * shape_.ctas_per_cluster <= uint64_t{gpcs} * cpcs * (in_cpc - 2))
-    return;
+  const uint64_t cpcs = sites_.back().cpc + 1;
+  if (shape_.ctas_per_cluster < 2 || clusters * shape_.ctas_per_cluster <= cpcs * (cpc_sms - 2)) return;
   for (const auto& g : groups_) g->crowd();
 }
 
@@ -227,7 +220,7 @@ void Grid::retire() {
   const auto all = gather(&SmGroup::finished);
   for (const auto& [end, group] : all) {
     last_end_ = std::max(last_end_, end.time);
-    uint64_t& gpc_end = gpc_ends_[gpc_of_.at(group)];
+    uint64_t& gpc_end = gpc_ends_[sites_[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
     if (end.cluster->finished()) {
       result_.ctas += end.cluster->ctas.size();

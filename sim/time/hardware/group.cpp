@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace palladion::sim::hardware {
-namespace {
-
-// ptxas unrolls short loops so often: values of as many iterations are on their way at once.
-constexpr uint32_t unrolled = 4;
-
-}  // namespace
 
 SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
                  uint32_t first, uint32_t count, uint64_t l1_bytes)
@@ -154,8 +148,8 @@ uint64_t SmGroup::hand_over(Resource from, Resource to) const {
 }
 
 // A turn of an unrolled loop that goes on into the next without a branch.
-bool SmGroup::runs_on(const Warp& w, const Price& p) {
-  return p.unrolled && (w.iterations + 1) % unrolled != 0;
+bool SmGroup::runs_on(const Warp& w, const Price& p) const {
+  return p.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_.branch_unrolled)) != 0;
 }
 
 // No earlier than `at`; `never` while L2 has not answered.

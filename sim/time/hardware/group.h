@@ -178,7 +178,7 @@ class SmGroup {
   bool drained(Warp& w, uint32_t index);
   uint64_t operands_ready(Warp& w, const Price& p, uint64_t at) const;
   uint64_t hand_over(Resource from, Resource to) const;
-  static bool runs_on(const Warp& w, const Price& p);
+  bool runs_on(const Warp& w, const Price& p) const;
   void set_ready(Warp& w, const Price& p, uint64_t time);
   void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
   void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
@@ -209,7 +209,7 @@ class SmGroup {
   void retire(ClusterState& cluster, uint64_t now);
 
   // group_memory.cpp
-  static double left_by_tensor_core(const Sm& unit, double time);
+  double left_by_tensor_core(const Sm& unit, double time) const;
   void resolve(Warp& w);
   uint32_t passes_of(const Price& p) const;
   void spin_in_shared(Warp& w, const Price& p, uint32_t rounds, uint64_t now);

@@ -156,7 +156,6 @@ void SmGroup::store_async(Warp& w, const Price& p, uint64_t id, uint64_t now) {
 
 // A bulk copy from the SM's own shared memory to that of a CTA of the cluster, by its TMA unit.
 void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t now) {
-  constexpr size_t waiting = 7;  // copies that the unit takes on before the warp that issues has to wait
   Sm& unit = sms_[w.sm];
   Sm& peer = sms_[w.sm + static_cast<uint32_t>(std::countr_zero(t.ctas)) - w.cta->rank];
   const double start = std::max({static_cast<double>(now), unit.copy_free, unit.dsm_out});
@@ -165,7 +164,7 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
   push(static_cast<uint64_t>(sent), Event::Kind::read, *w.cluster, id);
   push(static_cast<uint64_t>(sent + p_.dsm_copy_latency), Event::Kind::land, *w.cluster, id);
   unit.copies.push(start);
-  const double room = unit.copies.before(waiting);
+  const double room = unit.copies.before(static_cast<size_t>(p_.dsm_copy_queue));
   w.next = std::max(w.next, now + static_cast<uint64_t>(p_.dsm_copy_interval));
   if (room <= static_cast<double>(w.next)) return;
   w.next = static_cast<uint64_t>(room);
@@ -177,7 +176,6 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
 // the SM takes one in an interval, a few more at once. If the SM has read or written GMEM since the last one,
 // L2 is asked first whether all has arrived.
 uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
-  constexpr double at_once = 4;
   if (latency < p_.l2_latency / 2) return now + latency;
   Sm& unit = sms_[w.sm];
   if (std::exchange(unit.accessed, false))
@@ -185,7 +183,7 @@ uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
   const double begin =
       std::max(static_cast<double>(std::max({now, w.last_store, unit.stored})), unit.dsm_done);
   const double interval = prices_.fence_interval();
-  unit.fence_free = std::max(unit.fence_free, begin - (at_once - 1) * interval) + interval;
+  unit.fence_free = std::max(unit.fence_free, begin - (p_.fence_queue - 1) * interval) + interval;
   const double done = std::max(begin, unit.fence_free - interval) + latency;
   return std::max(static_cast<uint64_t>(done), w.last_async);
 }
@@ -209,14 +207,13 @@ uint64_t SmGroup::cluster_barrier_delay(const Warp& w) const {
 
 // At an mbarrier that is named by its place in the cluster.
 void SmGroup::arrive_remote(Warp& w, uint64_t now) {
-  constexpr double interval = 2.4;  // cycles of the load-store unit
-  constexpr uint64_t again = 6;     // until the warp's next at the same mbarrier: its address is at hand
   if (lanes_ == 0) return;
   Sm& unit = sms_[w.sm];
   const double start = std::max(static_cast<double>(now), unit.lsu_free);
-  unit.lsu_free = start + interval;
+  unit.lsu_free = start + p_.mbarrier_remote_interval;
   const auto mbarrier = static_cast<uint32_t>(addresses_[std::countr_zero(lanes_)]);
-  if (w.last_mbarrier == mbarrier) w.arrive_free = now + again;
+  if (w.last_mbarrier == mbarrier)  // its address is at hand
+    w.arrive_free = now + static_cast<uint64_t>(p_.mbarrier_remote_again);
   w.last_mbarrier = mbarrier;
   if (rank_at(mbarrier) == w.cta->rank) return;
   w.last_store = std::max(w.last_store, now + static_cast<uint64_t>(p_.dsm_arrive_done));

@@ -9,9 +9,6 @@ namespace {
 // Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
 constexpr uint32_t longest_turn = 512;
 
-// ptxas lets a warp issue to other pipes while this much work waits in front of one.
-constexpr double longest_queue = 16;
-
 Stall stall_of(Wait::Kind kind) {
   switch (kind) {
     case Wait::Kind::convergence:
@@ -42,14 +39,13 @@ Stall stall_of(Wait::Kind kind) {
 
 // Whether the instruction may issue now; else `at` is when to look again.
 bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
-  constexpr double queue = 16;  // memory instructions' cycles that wait in front of the load-store unit
   const Sm& unit = sms_[w.sm];
   const double pipe = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
   auto free = static_cast<uint64_t>(
-      std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? longest_queue : 0))));
+      std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? p_.issue_queue : 0))));
   Stall why = Stall::math_pipe_throttle;
-  if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + queue) {
-    free = static_cast<uint64_t>(unit.lsu_free - queue);
+  if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + p_.smem_lsu_queue) {
+    free = static_cast<uint64_t>(unit.lsu_free - p_.smem_lsu_queue);
     why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
                                                                       : Stall::lg_throttle;
   }

@@ -7,9 +7,8 @@
 namespace palladion::sim::hardware {
 
 // The share of the port that wgmma leaves to loads and stores while it reads its operands.
-double SmGroup::left_by_tensor_core(const Sm& unit, double time) {
-  constexpr double least = 1.0 / 21;  // measured beside m64n64, which needs all of it
-  return time < unit.tensor_free ? std::max(least, 1 - unit.tensor_share) : 1;
+double SmGroup::left_by_tensor_core(const Sm& unit, double time) const {
+  return time < unit.tensor_free ? std::max(1 / p_.smem_pass_beside_wgmma, 1 - unit.tensor_share) : 1;
 }
 
 // ldmatrix and stmatrix: each address is a row of 16 bytes, eight make a pass.
@@ -97,8 +96,7 @@ void SmGroup::stored(Sm& unit, const Price& p, const LineAccess* lines, uint32_t
               sector_bytes / p_.l2_sm_write_bytes_per_cycle;
   unit.write_free = std::max(unit.write_free, start) + cycles;
   // What waits for its way holds up those behind it.
-  constexpr double queue = 64;
-  unit.lsu_free = std::max(unit.lsu_free, unit.write_free - queue);
+  unit.lsu_free = std::max(unit.lsu_free, unit.write_free - p_.l2_sm_write_queue);
   unit.stored = std::max(unit.stored, static_cast<uint64_t>(unit.write_free + p_.l2_latency));
 }
 

@@ -21,11 +21,8 @@ size_t spread(uint64_t line, uint64_t places) {
 // Of two neighbouring lines each half of L2 is the home of one.
 uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(line / 2)) & 1); }
 
-// Of a write, on average: half of the lines have their home in the other half.
+// Of a write, on average: half of the lines have their home in the other half. It follows from the above.
 constexpr double passes = 1.5;
-
-// A short request occupies slices and ways as if it were for so many bytes (ring.load width=32 and 64).
-uint32_t booked(uint32_t bytes) { return std::max(bytes, 88U); }
 
 uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
@@ -59,7 +56,6 @@ uint32_t atomic_pieces(const LineAccess& l) {
 }
 
 std::vector<Site> sites(const isa::ArchSpec& arch) {
-  constexpr uint32_t cpc_sms = 6;
   const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
   const uint32_t pairs = sms / 2, with_more = pairs % gpcs;
   std::vector<Site> out;
@@ -87,7 +83,8 @@ MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::Arch
   tags_.resize(2 * sets_ * ways);
   slices_.resize(2 * std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / 2));
   atomic_free_.assign(std::max<size_t>(1, slices_.size() / 2), 0);
-  waiting_.resize(sites_.size() * atomic_free_.size());
+  next_turn_.assign(sites_.size() * atomic_free_.size(), 0);
+  turns_.assign(next_turn_.size() * std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue)), 0);
   gpc_free_.assign(sites_.back().gpc + 1, 0);
   sm_free_.assign(sites_.size(), 0);
   sm_write_free_.assign(sites_.size(), 0);
@@ -218,6 +215,14 @@ double MemoryClock::pass(uint32_t sm, double time, uint32_t bytes, bool merged) 
   return std::max(own, common);
 }
 
+// A short request occupies slices and ways as if it were for more.
+double MemoryClock::booked(uint32_t bytes) const { return std::max<double>(bytes, p_.l2_short_request); }
+
+// Cycles that a read occupies its slice.
+double MemoryClock::slice_time(uint32_t bytes) const {
+  return booked(bytes) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle;
+}
+
 double MemoryClock::slice_read(uint64_t line, uint32_t side, double time, double cost) {
   double& free = slice(line, side).read_free;
   const double start = std::max(time, free);
@@ -283,9 +288,8 @@ double MemoryClock::handed(Tag& home, uint32_t side) const {
 // The home of a line gives it to the other half.
 double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, double time) {
   const uint32_t home = home_of(line), cpc = sites_[r.sm].cpc;
-  const double cost = booked(bytes_of(sectors)) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle;
   Tag& tag = find(line, home, cpc, time);
-  const double start = slice_read(line, home, time, cost);
+  const double start = slice_read(line, home, time, slice_time(bytes_of(sectors)));
   counters_.l2_read_sectors += bytes_of(sectors) / sector_bytes;
   const auto missing = static_cast<uint8_t>(sectors & ~tag.valid);
   const double data = missing != 0 ? fill(tag, r, missing, time) : tag.filled;
@@ -297,8 +301,7 @@ double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, 
 double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, double time) {
   const uint32_t side = sites_[r.sm].side, bytes = bytes_of(l.sectors);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
-  const double start = slice_read(
-      l.line, side, time, booked(bytes) * static_cast<double>(slices_.size()) / p_.l2_bytes_per_cycle);
+  const double start = slice_read(l.line, side, time, slice_time(bytes));
   // Of the TMA unit's requests some go twice.
   requests_rest_ += bytes / sector_bytes * (r.tma ? p_.l2_tma_requests : 1);
   const auto shown = static_cast<uint64_t>(requests_rest_);
@@ -371,9 +374,9 @@ double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
   const double start = std::max(time, free);
   free = start + (l.words == ~0U && l.alike == 1 ? p_.l2_atomic_full_interval
                                                  : p_.l2_atomic_interval * (sectors + l.alike - 1));
-  Waiting& w = waiting_[r.sm * atomic_free_.size() + unit];
-  r.accepted = std::max(r.accepted, std::exchange(w.turns[w.next], start));
-  w.next = static_cast<uint8_t>((w.next + 1) % w.turns.size());
+  const size_t at = r.sm * atomic_free_.size() + unit, queue = turns_.size() / next_turn_.size();
+  r.accepted = std::max(r.accepted, std::exchange(turns_[at * queue + next_turn_[at]], start));
+  next_turn_[at] = static_cast<uint32_t>((next_turn_[at] + 1) % queue);
   return start;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // L2 and HBM: queues that all SMs share. SMs hand in their requests between quanta; they are served in the
 // order of their time, whatever thread simulated the SM.
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -53,7 +52,8 @@ struct Batch {
   }
 };
 
-// Where an SM is: SMs of a CPC, six or four of a GPC's, share their way to L2; a GPC is near one half of it.
+inline constexpr uint32_t cpc_sms = 6;  // the last CPC of a GPC may have fewer
+// Where an SM is: SMs of a CPC share their way to L2; a GPC is near one half of it.
 // The chip numbers TPCs round the GPCs (%smid), the machine GPC by GPC.
 struct Site {
   uint32_t gpc = 0, cpc = 0, side = 0;
@@ -118,14 +118,11 @@ class MemoryClock {
   void leave(Tag& tag, uint32_t cpc, double time);
   void soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
   Slice& slice(uint64_t line, uint32_t side);
+  double booked(uint32_t bytes) const;
+  double slice_time(uint32_t bytes) const;
   double slice_read(uint64_t line, uint32_t side, double time, double cost);
   double slice_write(uint64_t line, uint32_t side, double time, uint32_t bytes);
   double pass(uint32_t sm, double time, uint32_t bytes, bool merged);
-  // Lines of one SM's reductions that wait in front of one unit: when each has its turn.
-  struct Waiting {
-    std::array<double, 30> turns{};  // as many: global.red.queued
-    uint8_t next = 0;
-  };
   size_t atomic_unit(uint64_t line) const;
   double atomic_start(Request& r, const LineAccess& l, double time);
   double hbm(uint32_t cpc, double time, uint32_t bytes, bool is_write);
@@ -136,7 +133,10 @@ class MemoryClock {
   std::vector<Tag> tags_;
   uint64_t sets_ = 1, order_ = 0;
   std::vector<Slice> slices_;
-  std::vector<Waiting> waiting_;  // by SM and atomic unit
+  // Lines of an SM's reductions that wait in front of an atomic unit: when each has its turn, and whose place
+  // the next one takes. By SM and unit.
+  std::vector<double> turns_;
+  std::vector<uint32_t> next_turn_;
   std::vector<double> atomic_free_, gpc_free_, sm_free_, sm_write_free_;
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;

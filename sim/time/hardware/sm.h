@@ -1,5 +1,6 @@
 #pragma once
 // One SM's units as queues: when each is free again, and how long it was occupied.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -23,8 +24,10 @@ struct SubCore {
 class Departures {
  public:
   void push(double time) { times_[next_++ % times_.size()] = time; }
-  // Of the one that came `count` before the next.
-  double before(size_t count) const { return times_[(next_ - count) % times_.size()]; }
+  // Of the one that came `count` before the next; at most 64.
+  double before(size_t count) const {
+    return times_[(next_ - std::clamp<size_t>(count, 1, times_.size())) % times_.size()];
+  }
 
  private:
   std::array<double, 64> times_{};
