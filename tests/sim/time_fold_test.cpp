@@ -71,6 +71,13 @@ TEST(Fold, SumsAndLogicTakeThreeInputs) {
   EXPECT_FALSE((*p)[5].free);
 }
 
+TEST(Fold, LogicOfThreeInputsStandsAlone) {
+  const auto p = priced(begin + R"(lop3.b32 %r1, %r0, %r9, %r8, 0x96; lop3.b32 %r2, %r1, %r7, %r6, 0x96;
+    lop3.b32 %r3, %r0, %r9, %r0, 0x96; xor.b32 %r4, %r3, %r8; st.global.v2.u32 [%q0], {%r2, %r4};)");
+  EXPECT_FALSE((*p)[1].free);
+  EXPECT_TRUE((*p)[3].free);
+}
+
 TEST(Fold, SignsAreWrittenAtOperands) {
   const auto p = priced(begin + R"(neg.f32 %f1, %f0; fma.rn.f32 %f2, %f0, %f0, %f1;
     neg.f32 %f3, %f0; st.global.v2.f32 [%q0], {%f2, %f3};)");
@@ -106,6 +113,34 @@ TEST(Fold, ComparisonsAreMadeEarly) {
   uint32_t early = 0;
   for (uint32_t pc = 0; pc < p->program->code.size(); ++pc) early += (*p)[pc].early;
   EXPECT_EQ(early, 2U);  // the sum and the comparison
+}
+
+uint32_t gathered(const std::string& body) {
+  const auto p = priced(begin + body);
+  uint32_t count = 0;
+  for (uint32_t pc = 0; pc < p->program->code.size(); ++pc) count += (*p)[pc].gathers;
+  return count;
+}
+
+TEST(Fold, LanesAreAddedUpBeforeAnAtomicOnOneAddress) {
+  const std::string value = "ld.param.u64 %q0, [k_out]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n";
+  EXPECT_EQ(gathered(value + "red.global.add.u32 [%q0], %r0;"), 1U);
+  EXPECT_EQ(gathered(value + "atom.global.add.u32 %r2, [%q0], %r0;"), 1U);
+  EXPECT_EQ(gathered(value + "red.global.max.s32 [%q0], %r0;"), 1U);
+  EXPECT_EQ(gathered(value + "atom.global.max.s32 %r2, [%q0], %r0;"), 0U);
+  EXPECT_EQ(gathered(value + "red.global.add.f32 [%q0], %f0;"), 0U);
+  EXPECT_EQ(gathered(value + "red.global.inc.u32 [%q0], %r0;"), 0U);
+  EXPECT_EQ(gathered(value + "mad.wide.u32 %q1, %r1, 4, %q0; red.global.add.u32 [%q1], %r0;"), 1U);
+  EXPECT_EQ(gathered(value + "mad.wide.u32 %q1, %r0, 4, %q0; red.global.add.u32 [%q1], %r0;"), 0U);
+  EXPECT_EQ(gathered(value + "ld.global.u32 %r3, [%q0]; mad.wide.u32 %q1, %r3, 4, %q0; red.global.add.u32 "
+                             "[%q1], %r0;"),
+            1U);
+  // Values of two definitions meet where lanes of different ways do.
+  const std::string meet =
+      "mov.u32 %r4, 0;\n@%p0 bra $on;\nmov.u32 %r4, 1;\n$on:\nmad.wide.u32 %q1, %r4, 4, %q0; "
+      "red.global.add.u32 [%q1], %r0;";
+  EXPECT_EQ(gathered(value + "setp.eq.u32 %p0, %r1, 3;\n" + meet), 1U);
+  EXPECT_EQ(gathered(value + "setp.eq.u32 %p0, %r0, 3;\n" + meet), 0U);
 }
 
 TEST(Fold, ARegisterThatNamesABarrierTakesAll) {

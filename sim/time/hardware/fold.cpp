@@ -188,12 +188,24 @@ class Folder {
     for (size_t k = 1; k < at(pc).instruction->operands.size(); ++k) {
       const uint32_t before = definition(pc, k);
       if (before >= pc || !(this->*kind)(before) || merged_[before] || prices_[before].free ||
-          !once(before) || isa::bits(type(before)) != isa::bits(type(pc)))
+          !once(before) || isa::bits(type(before)) != isa::bits(type(pc)) || inputs(pc, before) > 3)
         continue;
       vanish(before);
       merged_[pc] = true;
       return;
     }
+  }
+  // Different registers that `pc` reads when it takes in `before`.
+  size_t inputs(uint32_t pc, uint32_t before) const {
+    std::vector<uint32_t> read;
+    for (const uint32_t one : {before, pc})
+      for (size_t k = 1; k < at(one).instruction->operands.size(); ++k) {
+        const DecodedOperand& o = at(one).operands[k];
+        if (o.kind != DecodedOperand::Kind::lanes || o.slot.constant) continue;
+        if (one == pc && o.slot.offset == at(before).operands[0].slot.offset) continue;
+        if (std::ranges::find(read, o.slot.offset) == read.end()) read.push_back(o.slot.offset);
+      }
+    return read.size();
   }
   // Where the operand's register is defined; size() when that is not one place.
   uint32_t definition(uint32_t pc, size_t operand) const {

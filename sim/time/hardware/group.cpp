@@ -237,37 +237,41 @@ void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t 
   w.unanswered = true;
 }
 
+// What needs values of two requests has both when the later one has come.
+SmGroup::Due SmGroup::join(const Warp& w, const Due& a, const Due& b) {
+  if (!a.waits) return b;
+  if (a.answer == b.answer) return {true, a.answer, std::max(a.offset, b.offset)};
+  const auto both = static_cast<uint32_t>(pending_.size());
+  pending_.push_back({.warp = static_cast<uint32_t>(&w - warps_.data()), .parts = {a, b}});
+  return {true, both, 0};
+}
+
 // The instruction has had its turn; its result follows its operands, whenever they come.
 void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
   uint64_t ready = now;
-  uint32_t answer = 0, offset = 0;
-  bool unanswered = false;
+  Due due;
   Stall source = p.result;
   Resource pipe = p.pipe;
   for (const uint32_t r : prices_.reads(p)) {
     const auto over = static_cast<uint32_t>(p.free ? 0 : hand_over(w.pipe[r], p.pipe));
     if (w.ready[r] == never) {
-      if (!unanswered || w.answer[r] > answer)
-        answer = w.answer[r], offset = w.offset[r] + over;
-      else if (w.answer[r] == answer)
-        offset = std::max(offset, w.offset[r] + over);
-      unanswered = true;
+      due = join(w, due, {true, w.answer[r], w.offset[r] + over});
       source = w.source[r];
     } else if (w.ready[r] + over > ready) {
       ready = w.ready[r] + over;
-      if (!unanswered) source = w.source[r];
+      if (!due.waits) source = w.source[r];
     }
     if (p.free) pipe = w.pipe[r];
   }
-  if (unanswered)
-    set_unanswered(w, p, answer, offset + latency);
+  if (due.waits)
+    set_unanswered(w, p, due.answer, due.offset + latency);
   else
     set_ready(w, p, ready + latency);
   if (!p.free) {
-    w.deferred |= unanswered;
+    w.deferred |= due.waits;
     w.horizon = std::max(w.horizon, ready);
   }
-  if (ready <= now && !unanswered && !p.free) source = p.result;
+  if (ready <= now && !due.waits && !p.free) source = p.result;
   for (const uint32_t r : prices_.writes(p)) w.source[r] = source, w.pipe[r] = pipe;
 }
 

@@ -121,7 +121,12 @@ class SmGroup {
     }
   };
   static constexpr uint32_t no_request = ~0U;
-  // A load (`warp`) or a copy (`cluster`, `id`) that waits for a request.
+  // So many cycles after an answer.
+  struct Due {
+    bool waits = false;
+    uint32_t answer = 0, offset = 0;
+  };
+  // A load (`warp`) or a copy (`cluster`, `id`) that waits for a request; or what waits for two `parts`.
   struct Pending {
     uint32_t request = no_request;
     uint32_t also = no_request;  // an earlier request that brings some of its lines
@@ -130,6 +135,7 @@ class SmGroup {
     uint64_t id = 0;
     double extra = 0;  // cycles from the request's end until a copy lands
     uint64_t not_before = 0;
+    std::array<Due, 2> parts{};
   };
   struct Fill {  // of a line of L1
     uint32_t sm = 0;
@@ -181,6 +187,7 @@ class SmGroup {
   bool runs_on(const Warp& w, const Price& p) const;
   void set_ready(Warp& w, const Price& p, uint64_t time);
   void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
+  Due join(const Warp& w, const Due& a, const Due& b);
   void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
   Exec exec(Warp& w) const;
 
@@ -270,6 +277,7 @@ class SmGroup {
   bool yield_after_ = false;
   uint64_t addresses_[32] = {};  // of the memory instruction that issues
   uint32_t lanes_ = 0;
+  uint32_t gathered_ = 0;  // cycles until one of its lanes has the sum of all
 };
 
 }  // namespace palladion::sim::hardware

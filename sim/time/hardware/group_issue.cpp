@@ -99,7 +99,7 @@ uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
 
 // The warp's next instruction issues after this one's sequence.
 void SmGroup::hold(Warp& w, const Price& p, uint64_t now, double fetching) {
-  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + fetching;
+  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + gathered_ + fetching;
   w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
 }
 
@@ -111,6 +111,7 @@ void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t no
     if (now > w.since + 1) w.cluster->observer->stalled(x.origin(mask), w.why, w.since + 1);
   }
   lanes_ = guarded(x, pc, mask);
+  gathered_ = 0;
   if (p.address >= 0) take_addresses(x, pc, mask);
   if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
     w.turns = 0;
@@ -198,9 +199,14 @@ uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
 
 void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
   const MicroOp& op = context_.program.code[pc];
-  mask = guarded(x, pc, mask) & prices_[pc].lanes;
+  const Price& p = prices_[pc];
+  mask = guarded(x, pc, mask) & p.lanes;
   lanes_ = x.active = mask;
-  if (mask != 0) x.addresses(op.operands[prices_[pc].address], addresses_);
+  if (mask != 0) x.addresses(op.operands[p.address], addresses_);
+  gathered_ = 0;
+  if (!p.gathers || (mask & (mask - 1)) == 0) return;
+  gathered_ = p.gather;
+  lanes_ = mask & (0 - mask);
 }
 
 // What the instruction has set going.

@@ -50,6 +50,10 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   path = std::max(path, static_cast<double>(now)) +
          std::max<double>({p.interval, 2.0 * cycles, 2.0 * ideal + words});
   if (p.loops) spin_in_shared(w, p, passes, now);
+  if (gathered_ != 0 && p.scatter != 0) {
+    w.next = static_cast<uint64_t>(start) + gathered_ + p.latency + p.scatter;
+    set_ready(w, p, w.next);
+  }
 }
 
 uint32_t SmGroup::add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first) {
@@ -170,7 +174,7 @@ void SmGroup::perform(const EdgeAccess& access) {
   run_warp(x, 1);
   if (w.cluster->faulted) return retire(*w.cluster, access.time);
   w.state = Warp::State::queued;
-  w.next = access.issued + p.slots;
+  w.next = access.issued + p.slots + gathered_;
   push(w.next, Event::Kind::warp, access.warp);
   if (lanes == 0) return;
   Sm& unit = sms_[w.sm];
@@ -190,7 +194,10 @@ void SmGroup::perform(const EdgeAccess& access) {
     writes_.push_back({.request = request, .sm = w.sm});
     return;
   }
-  set_unanswered(w, p, static_cast<uint32_t>(pending_.size()), 0);
+  const uint32_t later = gathered_ != 0 ? gathered_ + p.scatter : 0;
+  set_unanswered(w, p, static_cast<uint32_t>(pending_.size()), later);
+  w.drain |= later != 0;  // all lanes have their results before the warp goes on
+  w.deferred |= later != 0;
   pending_.push_back({.request = request, .warp = access.warp});
 }
 
@@ -214,7 +221,9 @@ void SmGroup::answer() {
   }
   answers_.clear();
   for (const Pending& p : pending_) {
-    const uint64_t time = std::max({done(p.request), done(p.also), p.not_before});
+    uint64_t time = std::max({done(p.request), done(p.also), p.not_before});
+    for (const Due& part : p.parts)
+      if (part.waits) time = std::max(time, answers_[part.answer] + part.offset);
     answers_.push_back(time);
     if (p.cluster != nullptr)
       push(static_cast<uint64_t>(static_cast<double>(time) + p.extra), Event::Kind::land, *p.cluster, p.id);

@@ -375,7 +375,8 @@ double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
   free = start + (l.words == ~0U && l.alike == 1 ? p_.l2_atomic_full_interval
                                                  : p_.l2_atomic_interval * (sectors + l.alike - 1));
   const size_t at = r.sm * atomic_free_.size() + unit, queue = turns_.size() / next_turn_.size();
-  r.accepted = std::max(r.accepted, std::exchange(turns_[at * queue + next_turn_[at]], start));
+  const double turn = std::exchange(turns_[at * queue + next_turn_[at]], start);
+  r.accepted = std::max(r.accepted, turn - p_.l2_latency / 2);
   next_turn_[at] = static_cast<uint32_t>((next_turn_[at] + 1) % queue);
   return start;
 }

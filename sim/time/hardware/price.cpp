@@ -6,6 +6,7 @@
 
 #include "isa/op.h"
 #include "sim/time/hardware/fold.h"
+#include "sim/time/hardware/gather.h"
 
 namespace palladion::sim::hardware {
 namespace {
@@ -291,6 +292,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   }
   register_count_ = numbers.size();
   fold(program, prices_);
+  gather(program, parameters, prices_);
 }
 
 }  // namespace palladion::sim::hardware

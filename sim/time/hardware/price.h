@@ -40,9 +40,13 @@ struct Price {
   int32_t address = -1;      // operand with the address, of memory instructions
   uint32_t lanes = ~0U;      // whose addresses count (ldmatrix, stmatrix)
   bool takes_turns = false;  // atomics: lanes that name the same word go one after the other
-  uint32_t port = 1;         // cycles of shared memory's port that a pass takes
-  bool loops = false;        // ptxas makes a loop of it: `latency` is that of a round
-  bool defers = false;       // ptxas moves others in front of it while its operands are on their way
+  // An atomic whose address is the same in all lanes: ptxas adds them up and lets one lane do it. Cycles
+  // until that lane has the sum, and from its answer until all have their results.
+  bool gathers = false;
+  uint32_t gather = 0, scatter = 0;
+  uint32_t port = 1;    // cycles of shared memory's port that a pass takes
+  bool loops = false;   // ptxas makes a loop of it: `latency` is that of a round
+  bool defers = false;  // ptxas moves others in front of it while its operands are on their way
   bool branches = false;
   bool past_l1 = false;   // a load that L1 neither answers nor keeps
   bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
