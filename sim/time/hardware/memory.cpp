@@ -317,7 +317,7 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
 }
 
 // Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
-// units less long must not stand behind it.
+// units less long must not stand behind it. What waits longest decides.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << site.cpc % 32;
@@ -327,7 +327,7 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const bool merged = (tag.cpcs & bit) != 0 && (l.sectors & ~tag.valid) == 0;
   const double arrival = pass(r.sm, time + half, bytes, merged);
   if (merged) return std::max(tag.answered, arrival) + half;
-  const double data = answer(tag, r, l, arrival);
+  const double data = std::max(arrival, answer(tag, r, l, time + half));
   tag.answered = std::max(tag.answered, data);
   tag.cpcs |= bit;
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;
