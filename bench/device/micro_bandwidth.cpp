@@ -199,6 +199,17 @@ void add_limits(std::vector<Case>& out) {
                                 .warps = warps,
                                 .where = where},
                                32, 128));
+  for (const int warps : {1, 2, 4, 8, 16})  // latencies while all SMs ask
+    for (const Where where : {Where::own, Where::fresh})
+      out.push_back(stream(
+          {.name = where == Where::own ? "L2.read" : "HBM.read", .warps = warps, .where = where}, 32, 128));
+  for (const int ctas : {8, 16, 32, 66})
+    for (const int warps : {1, 4})
+      out.push_back(
+          stream({.name = "HBM.read", .ctas = ctas, .warps = warps, .where = Where::fresh}, 32, 128));
+  for (const int vector : {1, 4})  // lines that this SM has just had
+    out.push_back(stream(
+        {.name = "L2.read.again", .vector = vector, .ctas = 1, .warps = 1, .window = 16 << 10}, 32, 128));
   for (const int ctas : {2, 8, 16, 32, 66}) {
     out.push_back(stream({.name = "L2.read", .ctas = ctas}, 16, 64));
     out.push_back(stream({.name = "HBM.read", .ctas = ctas, .where = Where::fresh}, 8, 28));

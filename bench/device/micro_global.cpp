@@ -1,7 +1,9 @@
 // Global memory, one SM and one access at a time: latencies of L1, L2 and HBM, atomics, fences, flags.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "bench/device/micro.h"
 
@@ -148,6 +150,80 @@ Case many_lines(int lines) {
   return c;
 }
 
+// Each warp loads from `loads` places at once, `vector` words a lane, and goes on when all are there.
+Case burst(const char* where, int vector, int loads, int warps) {
+  const bool l1 = std::string_view(where) == "L1";
+  const int chunk = 128 * vector * warps, rounds = 8;
+  const std::string width = vector == 1 ? ".u32" : fmt::format(".v{}.u32", vector);
+  std::string round = "add.u64 %q2, %q0, %q1;\n", all = "mov.u32 %x64, 0;\n";
+  for (int i = 0; i < loads; ++i) {
+    std::string list;
+    for (int k = 0; k < vector; ++k) list += fmt::format("{}%x{}", k == 0 ? "" : ", ", vector * i + k);
+    if (vector > 1) list = "{" + list + "}";
+    round += fmt::format("ld.global.{}{} {}, [%q2+{}];\n", l1 ? "ca" : "cg", width, list, i * chunk);
+    for (int k = 0; k < vector; ++k) all += fmt::format("or.b32 %x64, %x64, %x{};\n", vector * i + k);
+  }
+  Part part;
+  part.warps = warps;
+  part.before =
+      fmt::format("mul.wide.u32 %q0, %me, {}; add.u64 %q0, %q0, %data; mov.u64 %q1, 0;\n", 4 * vector);
+  part.body = repeat(round + all + "cvt.u64.u32 %q1, %x64;\n", rounds);
+  part.after = "cvt.u32.u64 %x0, %q1;";
+  part.use = {"%x0"};
+  Case c;
+  c.name = "global.burst";
+  c.parameters = fmt::format("{} v{} loads={} warps={}", where, vector, loads, warps);
+  c.unit = "cycles";
+  c.text = text({.parts = {part}});
+  c.block = {uint32_t(32 * warps), 1, 1};
+  c.data = {.kind = Data::Kind::zeros, .bytes = std::max<uint64_t>(4096, uint64_t(chunk) * uint64_t(loads))};
+  c.operations = rounds;
+  c.measure = mean_over(warps);
+  return c;
+}
+
+// A warp loads a word from each of `lines` lines of HBM, `apart` bytes from each other; then from the next
+// ones.
+Case scattered(int lines, int apart) {
+  const int rounds = 8;
+  Part part;
+  part.before = fmt::format(
+      "rem.u32 %x0, %lane, {}; mul.wide.u32 %q0, %x0, {}; add.u64 %q0, %q0, %data; mov.u64 %q1, 0; mov.u64 "
+      "%q2, "
+      "%q0;\n",
+      lines, apart);
+  part.body =
+      repeat(fmt::format("add.u64 %q2, %q2, %q1; ld.global.cg.u32 %x1, [%q2+{}]; cvt.u64.u32 %q1, %x1; "
+                         "add.u64 %q2, %q2, {};\n",
+                         0, lines * apart),
+             rounds);
+  part.after = "cvt.u32.u64 %x0, %q1;";
+  part.use = {"%x0"};
+  Case c;
+  c.name = "HBM.burst";
+  c.parameters = fmt::format("lines={} apart={}", lines, apart);
+  c.unit = "cycles";
+  c.text = text({.parts = {part}});
+  c.longer = 36;
+  c.data = {.kind = Data::Kind::zeros, .bytes = uint64_t(lines) * uint64_t(apart) * uint64_t(rounds) * 40};
+  c.operations = rounds;
+  c.cold = true;
+  return c;
+}
+
+void add_bursts(std::vector<Case>& out) {
+  for (const char* where : {"L1", "L2"})
+    for (const int vector : {1, 2, 4})
+      for (const int loads : {1, 2, 4, 8})
+        for (const int warps : {1, 4, 16, 32})
+          if (vector * loads <= 16 &&
+              (std::string_view(where) == "L2" || 128 * vector * loads * warps <= 65536))
+            out.push_back(burst(where, vector, loads, warps));
+  for (const int lines : {1, 2, 4, 8, 16, 32})
+    for (const int apart : {128, 512, 1024, 4096})
+      if (lines > 1 || apart == 128 || apart == 4096) out.push_back(scattered(lines, apart));
+}
+
 }  // namespace
 
 std::vector<Case> global_cases() {
@@ -188,6 +264,7 @@ std::vector<Case> global_cases() {
                    "ld.acquire.gpu.global.u64 %q5, [%q2]; and.b64 %q5, %q5, %q3; add.u64 %q1, %q1, %q5;"));
   out.push_back(cached_after("global.L1.after_fence", "fence.acq_rel.gpu;"));
   for (const int lines : {1, 4, 8, 32}) out.push_back(many_lines(lines));
+  add_bursts(out);
   std::vector<Case> shared = contention_cases();
   out.insert(out.end(), std::make_move_iterator(shared.begin()), std::make_move_iterator(shared.end()));
   return out;

@@ -143,6 +143,30 @@ TEST(Fold, LanesAreAddedUpBeforeAnAtomicOnOneAddress) {
   EXPECT_EQ(gathered(value + "setp.eq.u32 %p0, %r0, 3;\n" + meet), 0U);
 }
 
+std::vector<int> boards(const std::string& body) {
+  const auto p = priced(begin + body);
+  std::vector<int> out;
+  for (uint32_t pc = 0; pc < p->program->code.size(); ++pc)
+    if ((*p)[pc].path == Path::global_load) out.push_back((*p)[pc].board);
+  return out;
+}
+
+TEST(Fold, LoadsShareScoreboards) {
+  std::string loads, uses;
+  for (int i = 0; i < 6; ++i) {
+    loads += "ld.global.f32 %f" + std::to_string(i) + ", [%q0+" + std::to_string(128 * i) + "];\n";
+    uses += "ex2.approx.ftz.f32 %f1" + std::to_string(i) + ", %f" + std::to_string(i) + ";\n";
+  }
+  EXPECT_EQ(boards(loads + uses), (std::vector{1, 2, 3, 4, 4, 4}));
+  EXPECT_EQ(boards(loads + "add.f32 %f10, %f0, %f1; add.f32 %f11, %f2, %f3; add.f32 %f12, %f4, %f5;\n"),
+            (std::vector{1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(boards(loads + "bra $on;\n$on:\n" + uses), (std::vector{4, 4, 4, 4, 4, 4}));  // another block
+  EXPECT_EQ(
+      boards("ld.global.f32 %f0, [%q0]; add.f32 %f1, %f0, %f0; ld.global.f32 %f2, [%q0+4]; add.f32 %f3, "
+             "%f2, %f2;\n"),
+      (std::vector{1, 1}));
+}
+
 TEST(Fold, ARegisterThatNamesABarrierTakesAll) {
   EXPECT_EQ(named_barriers(*priced("bar.sync 0;\n")->program), 1U);
   EXPECT_EQ(named_barriers(*priced("bar.sync 3, 64;\n")->program), 4U);

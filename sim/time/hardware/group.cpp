@@ -42,6 +42,8 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.pipe.assign(prices_.register_count(), Resource::issue);
       w.answer.assign(prices_.register_count(), 0);
       w.offset.assign(prices_.register_count(), 0);
+      w.board.assign(prices_.register_count(), 0);
+      for (std::vector<uint32_t>& waiting : w.boards) waiting.clear();
       w.unanswered = w.deferred = w.drain = false;
       w.horizon = w.block = time;
       w.iterations = 0;
@@ -123,6 +125,7 @@ bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
   const Price& p = prices_[pc];
   if (!p.free) return false;
   defer(w, p, 0, 0);
+  pass_board(w, p);
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
   run_warp(x, 1);
@@ -223,7 +226,8 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
 }
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
-  for (const uint32_t r : prices_.writes(p)) w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe;
+  for (const uint32_t r : prices_.writes(p))
+    w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe, w.board[r] = 0;
 }
 
 void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset) {
@@ -231,10 +235,54 @@ void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t 
     w.ready[r] = never;
     w.answer[r] = answer;
     w.offset[r] = offset;
+    w.board[r] = 0;
     w.source[r] = p.result;
     w.pipe[r] = p.pipe;
   }
   w.unanswered = true;
+}
+
+// A load's values are there when those of all loads on its scoreboard are, earlier ones and later ones.
+void SmGroup::share_board(Warp& w, const Price& p) {
+  const auto mine = prices_.writes(p);
+  if (p.board == 0 || mine.empty()) return;
+  std::vector<uint32_t>& waiting = w.boards[p.board - 1];
+  std::erase_if(waiting, [&](uint32_t r) { return w.board[r] != p.board; });
+  waiting.insert(waiting.end(), mine.begin(), mine.end());
+  for (const uint32_t r : mine) w.board[r] = p.board;
+  const uint32_t first = waiting.front(), last = waiting.back();
+  Due due;
+  uint64_t ready = 0;
+  for (const uint32_t r : {first, last}) {
+    if (w.ready[r] == never)
+      due = join(w, due, {true, w.answer[r], w.offset[r]});
+    else
+      ready = std::max(ready, w.ready[r]);
+  }
+  if (due.waits && ready > w.since) {
+    pending_.push_back(
+        {.warp = static_cast<uint32_t>(&w - warps_.data()), .not_before = ready, .parts = {due}});
+    due = {true, static_cast<uint32_t>(pending_.size() - 1), 0};
+  }
+  for (const uint32_t r : waiting) {
+    w.ready[r] = due.waits ? never : ready;
+    w.answer[r] = due.answer, w.offset[r] = due.offset;
+  }
+}
+
+// Who has waited for a scoreboard has all its loads; copies wait as what they are copied from.
+void SmGroup::pass_board(Warp& w, const Price& p) {
+  for (const uint32_t r : prices_.reads(p)) {
+    const uint8_t board = w.board[r];
+    if (board == 0) continue;
+    std::vector<uint32_t>& waiting = w.boards[board - 1];
+    if (!p.free) {
+      for (const uint32_t m : waiting) w.board[m] = 0;
+      waiting.clear();
+      continue;
+    }
+    for (const uint32_t copy : prices_.writes(p)) w.board[copy] = board, waiting.push_back(copy);
+  }
 }
 
 // What needs values of two requests has both when the later one has come.

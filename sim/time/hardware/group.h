@@ -95,6 +95,9 @@ class SmGroup {
     // Of values that depend on a request which L2 has not answered (`ready` is `never`): which, and how
     // many cycles after its answer they are there.
     std::vector<uint32_t> answer, offset;
+    // Loads that share a scoreboard: the registers that wait for it; by register: which, from 1.
+    std::array<std::vector<uint32_t>, board_count> boards;
+    std::vector<uint8_t> board;
     bool unanswered = false, deferred = false;  // some register waits; some instruction's operand
     bool drain = false;                         // nothing issues before `horizon`
     uint64_t last_store = 0;       // a fence of a wide scope begins when its stores have come so far
@@ -187,6 +190,8 @@ class SmGroup {
   bool runs_on(const Warp& w, const Price& p) const;
   void set_ready(Warp& w, const Price& p, uint64_t time);
   void set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset);
+  void share_board(Warp& w, const Price& p);
+  void pass_board(Warp& w, const Price& p);
   Due join(const Warp& w, const Due& a, const Due& b);
   void defer(Warp& w, const Price& p, uint64_t now, uint32_t latency);
   Exec exec(Warp& w) const;

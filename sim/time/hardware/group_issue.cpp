@@ -213,6 +213,7 @@ void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
 void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, const Since& since,
                     uint64_t start) {
   const uint64_t now = since.time;
+  pass_board(w, p);
   if (p.defers)
     defer(w, p, p.early ? w.block : start, p.latency);
   else

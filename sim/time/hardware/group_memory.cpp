@@ -80,6 +80,9 @@ void SmGroup::access_global(Warp& w, uint32_t index, const Price& p, uint64_t no
   const uint32_t count = touched_lines(addresses_, lanes_, p.bytes, batch.lines);
   unit.lsu_free = start + p_.smem_lsu_interval * count;
   unit.accessed = true;
+  // One memory instruction of a sub-core after the other.
+  double& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
+  path = std::max(path, static_cast<double>(now)) + p.interval;
   if (p.path == Path::global_store) {
     stored(unit, p, batch.lines.data() + first, count, start);
     for (uint32_t i = 0; i < count; ++i)
@@ -137,12 +140,16 @@ void SmGroup::load_through_l1(Warp& w, uint32_t index, const Price& p, double st
   unit.l1_free = std::max(unit.l1_free, start) + sectors * sector_bytes / p_.l1_bytes_per_cycle;
   ready = std::max(ready, unit.l1_free + p_.l1_hit_latency - 1);
   book(unit, Resource::l1, sectors * sector_bytes / p_.l1_bytes_per_cycle);
-  if (kept == first && also == no_request) return set_ready(w, p, static_cast<uint64_t>(ready));
+  if (kept == first && also == no_request) {
+    set_ready(w, p, static_cast<uint64_t>(ready));
+    return share_board(w, p);
+  }
   Pending wait{.also = also, .warp = index, .not_before = static_cast<uint64_t>(ready)};
   wait.request =
       kept == first ? also : add_request(Request::Kind::read, w.sm, start, p_.smem_lsu_interval, first);
   set_unanswered(w, p, static_cast<uint32_t>(pending_.size()), 0);
   pending_.push_back(wait);
+  share_board(w, p);
 }
 
 // Of each line: how many lanes of an atomic want the same word.

@@ -327,7 +327,9 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const bool merged = (tag.cpcs & bit) != 0 && (l.sectors & ~tag.valid) == 0;
   const double arrival = pass(r.sm, time + half, bytes, merged);
   if (merged) return std::max(tag.answered, arrival) + half;
-  const double data = std::max(arrival, answer(tag, r, l, time + half));
+  // A load of a line whose home is far takes longer even when the near half has a copy.
+  const bool is_far = !r.tma && home_of(l.line) != site.side;
+  const double data = std::max(arrival + (is_far ? 2 * p_.l2_spread : 0), answer(tag, r, l, time + half));
   tag.answered = std::max(tag.answered, data);
   tag.cpcs |= bit;
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;

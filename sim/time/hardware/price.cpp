@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "isa/op.h"
+#include "sim/time/hardware/boards.h"
 #include "sim/time/hardware/fold.h"
 #include "sim/time/hardware/gather.h"
 
@@ -293,6 +294,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   register_count_ = numbers.size();
   fold(program, prices_);
   gather(program, parameters, prices_);
+  give_boards(program, prices_);
 }
 
 }  // namespace palladion::sim::hardware

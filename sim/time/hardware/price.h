@@ -27,6 +27,9 @@ enum class Path : uint8_t {
   exit,
 };
 
+// Scoreboards that loads have for themselves.
+inline constexpr uint32_t board_count = 4;
+
 struct Price {
   Path path = Path::plain;
   isa::Unit unit = isa::Unit::alu;
@@ -48,6 +51,7 @@ struct Price {
   bool loops = false;   // ptxas makes a loop of it: `latency` is that of a round
   bool defers = false;  // ptxas moves others in front of it while its operands are on their way
   bool branches = false;
+  uint8_t board = 0;      // of a load of GMEM, from 1: its scoreboard
   bool past_l1 = false;   // a load that L1 neither answers nor keeps
   bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
   bool unrolled = false;  // a branch back whose loop ptxas unrolls by four

@@ -45,6 +45,13 @@ bool branches(const MicroOp& op) { return std::holds_alternative<isa::Branch>(*o
 
 }  // namespace
 
+std::vector<bool> branch_targets(const Program& program) {
+  std::vector<bool> targets(program.code.size() + 1);
+  for (const MicroOp& op : program.code)
+    for_targets(op, [&](uint32_t t) { targets[std::min<size_t>(t, program.code.size())] = true; });
+  return targets;
+}
+
 bool Uniformity::varies(uint32_t reg) const {
   const auto last = here_.find(reg);
   return last != here_.end() ? last->second : varying_.contains(reg);
@@ -106,14 +113,11 @@ void Uniformity::look_at(uint32_t pc) {
 }
 
 Uniformity::Uniformity(const Program& program)
-    : program_(program), uniform_(program.code.size()), targets_(program.code.size() + 1) {
+    : program_(program), uniform_(program.code.size()), targets_(branch_targets(program)) {
   for (const auto* values : {&program.initial_values, &program.dynamic_values})
     for (const InitialValue& v : *values)
       if (v.kind == InitialValue::Kind::special && differs(v.special)) varying_.insert(v.offset);
-  for (const MicroOp& op : program.code) {
-    for_results(op, [&](uint32_t r) { ++definitions_[r]; });
-    for_targets(op, [&](uint32_t t) { targets_[std::min<size_t>(t, program.code.size())] = true; });
-  }
+  for (const MicroOp& op : program.code) for_results(op, [&](uint32_t r) { ++definitions_[r]; });
   do {
     more_ = false;
     here_.clear();

@@ -23,6 +23,9 @@ void for_results(const MicroOp& op, const F& f) {
       for_registers(op.operands[k], f);
 }
 
+// By pc: whether some branch goes there.
+std::vector<bool> branch_targets(const Program& program);
+
 class Uniformity {
  public:
   explicit Uniformity(const Program& program);
