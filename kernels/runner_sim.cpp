@@ -22,6 +22,12 @@ class Bound {
   Bound& operator=(const Bound&) = delete;
 
   sim::Address base(int buffer) const { return bases_[size_t(buffer)]; }
+  std::vector<sim::Address> written() const {
+    std::vector<sim::Address> out;
+    for (size_t i = 0; i < bases_.size(); ++i)
+      if (job_.buffers[i].role != Role::in) out.push_back(bases_[i]);
+    return out;
+  }
   std::vector<std::byte> take_profile() {
     for (size_t i = 0; i < arrays_.size(); ++i)
       if (job_.buffers[i].role == Role::profile) return std::move(arrays_[i].bytes);
@@ -118,6 +124,7 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) 
   launch.block = job.block;
   launch.cluster = job.cluster;
   launch.dynamic_shared = job.dynamic_shared;
+  launch.written = bound.written();
   launch.params = pack_params(job, bound);
   const auto start = std::chrono::steady_clock::now();
   outcome.result = machine.run(launch, options);

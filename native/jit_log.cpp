@@ -111,6 +111,8 @@ std::map<std::string, ResourceUse, std::less<>> parse_resource_use(std::string_v
       current->spill_load_bytes = number_before(line, "bytes spill loads");
     } else if (current && line.find("Used ") != std::string_view::npos) {
       current->registers = number_before(line, "registers");
+      current->barriers = number_before(line, "barriers");
+      current->shared_bytes = number_before(line, "bytes smem");
     }
   });
   return out;

@@ -20,13 +20,15 @@ struct JitMessage {
 };
 std::vector<JitMessage> parse_jit_log(std::string_view log);
 
-// Registers and spills of each entry, from a verbose info log. A module from the driver's compilation
+// What each entry takes, from a verbose info log. A module from the driver's compilation
 // cache has no such lines.
 struct ResourceUse {
-  int registers = 0;
-  int stack_bytes = 0;
+  int registers = 0;    // a thread
+  int stack_bytes = 0;  // a thread, as the spills
   int spill_store_bytes = 0;
   int spill_load_bytes = 0;
+  int barriers = 0;      // named ones, of a CTA
+  int shared_bytes = 0;  // static, of a CTA
   friend bool operator==(const ResourceUse&, const ResourceUse&) = default;
 };
 std::map<std::string, ResourceUse, std::less<>> parse_resource_use(std::string_view log);

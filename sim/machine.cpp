@@ -75,14 +75,25 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   }
   isa::CtaResources need;
   need.threads = static_cast<int>(l.block.count());
-  need.registers_per_thread = static_cast<int>(std::min<uint32_t>(
-      registers,
-      static_cast<uint32_t>(65536 / std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1) / 8 * 8)));
+  need.registers_per_thread = static_cast<int>(registers);
   need.shared_bytes = static_cast<int64_t>(shared);
   need.barriers = static_cast<int>(named_barriers(program));
   const isa::Occupancy o = isa::occupancy(arch, need);
   if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
   r.resident_ctas_per_sm = static_cast<uint32_t>(o.ctas_per_sm);
+  r.registers_per_thread = registers;
+}
+
+// Without a clock, how many CTAs an SM holds matters to nothing but the order of clusters. An estimate is
+// never more than a CTA can have; what ptxas has found is taken as it is.
+uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program& program,
+                      const RunOptions& options) {
+  const bool clock = options.schedule.kind == Schedule::Kind::hardware;
+  if (clock && options.registers != 0) return options.registers;
+  const uint64_t threads = std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1);
+  const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / 8 * 8;
+  return std::min(clock ? estimated_registers(program) : program.launch_registers,
+                  static_cast<uint32_t>(most));
 }
 
 // Null under schedules without a clock, or when there are no parameters (and `r` says so).
@@ -309,11 +320,8 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
     return result;
   }
-  // Without a clock, how many CTAs an SM holds matters to nothing but the order of clusters.
-  const uint32_t registers = options.schedule.kind == Schedule::Kind::hardware
-                                 ? estimated_registers(**program)
-                                 : (*program)->launch_registers;
-  if (result.errors.empty()) check_resources(*arch_, launch, **program, registers, result);
+  if (result.errors.empty())
+    check_resources(*arch_, launch, **program, registers_of(*arch_, launch, **program, options), result);
   const uint32_t param_bytes = isa::param_layout(*launch.module, *entry).size;
   if (launch.params.size() != param_bytes)
     refuse(result, "PLD3110",
@@ -357,7 +365,8 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
                        {.clusters = clusters,
                         .ctas_per_cluster = static_cast<uint32_t>(per_cluster),
                         .ctas_per_sm = result.resident_ctas_per_sm,
-                        .shared_bytes = (*program)->static_shared + launch.dynamic_shared},
+                        .shared_bytes = (*program)->static_shared + launch.dynamic_shared,
+                        .written = launch.written},
                        result);
   else
     Grid(context, options, clusters, resident, result).run();

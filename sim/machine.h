@@ -23,9 +23,10 @@ struct Launch {
   const isa::Module* module = nullptr;
   std::string entry;  // empty: the module's only entry
   isa::Dim3 grid, block;
-  isa::Dim3 cluster;            // CTAs; must divide the grid
-  uint32_t dynamic_shared = 0;  // bytes a CTA
-  std::vector<uint8_t> params;  // the parameter block, laid out as isa::param_layout says
+  isa::Dim3 cluster;             // CTAs; must divide the grid
+  uint32_t dynamic_shared = 0;   // bytes a CTA
+  std::vector<uint8_t> params;   // the parameter block, laid out as isa::param_layout says
+  std::vector<Address> written;  // arrays that the kernel is known to write: a warm L2 holds them dirty
 };
 
 // In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.
@@ -53,6 +54,7 @@ struct RunOptions {
   L2Start l2 = L2Start::cold;
   Values values = Values::full;
   const isa::ClockParameters* parameters = nullptr;  // null: the architecture's own
+  uint32_t registers = 0;  // a thread, which limit the CTAs of an SM; 0: estimated (sim/exec/pressure.h)
 };
 
 struct RunResult {
@@ -61,9 +63,10 @@ struct RunResult {
   uint64_t instructions = 0;  // warp instructions executed
   uint64_t ctas = 0;          // finished
   uint32_t resident_ctas_per_sm = 0;
-  uint64_t resident_clusters = 0;  // the SMs have room for
-  bool completed = false;          // every CTA ran to its end
-  bool deadlocked = false;         // nothing could move any more
+  uint32_t registers_per_thread = 0;  // as they were counted for that
+  uint64_t resident_clusters = 0;     // the SMs have room for
+  bool completed = false;             // every CTA ran to its end
+  bool deadlocked = false;            // nothing could move any more
   bool interrupted = false;
   std::string printed;  // vprintf, in cluster order
   ClockReport clock;    // of the `hardware` schedule

@@ -23,7 +23,7 @@ constexpr const char* usage =
     "ptxas info    : Compiling entry function 'first' for 'sm_90a'\n"
     "ptxas info    : Function properties for first\n"
     "    16 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
-    "ptxas info    : Used 168 registers, used 3 barriers\n"
+    "ptxas info    : Used 168 registers, used 3 barriers, 1040 bytes smem, 560 bytes cmem[0]\n"
     "ptxas info    : Function properties for helper\n"
     "    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
     "ptxas info    : Compiling entry function 'second' for 'sm_90a'\n"
@@ -57,8 +57,13 @@ TEST(JitLog, SplitsMessages) {
 TEST(JitLog, ReadsRegistersAndSpills) {
   const auto use = parse_resource_use(usage);
   ASSERT_THAT(use, SizeIs(2));
-  EXPECT_EQ(use.at("first"), (ResourceUse{168, 16, 24, 32}));
-  EXPECT_EQ(use.at("second"), (ResourceUse{4, 0, 0, 0}));
+  EXPECT_EQ(use.at("first"), (ResourceUse{.registers = 168,
+                                          .stack_bytes = 16,
+                                          .spill_store_bytes = 24,
+                                          .spill_load_bytes = 32,
+                                          .barriers = 3,
+                                          .shared_bytes = 1040}));
+  EXPECT_EQ(use.at("second"), (ResourceUse{.registers = 4}));
 }
 
 TEST(JitLog, FindsTheAuthorsLine) {

@@ -135,7 +135,7 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
   }
   gpc_ends_.assign(sites_.back().gpc + 1, 0);
   crowd();
-  if (options.l2 == L2Start::warm) memory_.warm_up(context.memory);
+  if (options.l2 == L2Start::warm) memory_.warm_up(context.memory, shape.written);
 }
 
 void Grid::place(SmGroup& group, uint64_t time) {

@@ -1,5 +1,7 @@
 #pragma once
 // A grid under the clock: which SM gets which cluster when, quanta, the edges between them, the report.
+#include <span>
+
 #include "sim/machine.h"
 #include "sim/time/cluster_runner.h"
 
@@ -8,8 +10,9 @@ namespace palladion::sim::hardware {
 struct GridShape {
   uint64_t clusters = 0;
   uint32_t ctas_per_cluster = 1;
-  uint32_t ctas_per_sm = 1;   // that fit
-  uint32_t shared_bytes = 0;  // a CTA
+  uint32_t ctas_per_sm = 1;          // that fit
+  uint32_t shared_bytes = 0;         // a CTA
+  std::span<const Address> written;  // arrays, see Launch
 };
 
 // Runs all clusters and fills in `result`, its clock included.

@@ -97,19 +97,16 @@ void MemoryClock::touch(uint64_t line, bool written) {
   if (written) soil(tag, 0xF, 0, 0);
 }
 
-void MemoryClock::warm_up(const GlobalMemory& memory) {
+void MemoryClock::warm_up(const GlobalMemory& memory, std::span<const Address> written) {
   struct Array {
     uint64_t first, lines;
-    bool output;
+    bool written;
   };
   std::vector<Array> arrays;
   uint64_t steps = 1, all = 1;
   memory.for_each([&](const Allocation& a) {
     const uint64_t first = a.base / line_bytes, lines = (a.base + a.size - 1) / line_bytes - first + 1;
-    // What a kernel writes comes behind what it reads; without values, neither has contents.
-    if (a.undefined)
-      for (Array& before : arrays) before.output = false;
-    arrays.push_back({first, lines, a.undefined});
+    arrays.push_back({first, lines, std::ranges::find(written, a.base) != written.end()});
     steps = std::max(steps, lines);
     all += lines;
   });
@@ -118,7 +115,7 @@ void MemoryClock::warm_up(const GlobalMemory& memory) {
   for (auto step = static_cast<uint64_t>((1 - kept) * static_cast<double>(steps)); step < steps; ++step) {
     for (const Array& a : arrays)
       for (uint64_t i = a.lines * step / steps; i < a.lines * (step + 1) / steps; ++i)
-        touch(a.first + i, a.output);
+        touch(a.first + i, a.written);
   }
   counters_ = {};
   hbm_ = SharedRate(sites_.back().cpc + 1);

@@ -79,8 +79,8 @@ class MemoryClock {
   MemoryClock(const isa::ClockParameters& parameters, const isa::ArchSpec& arch);
 
   // As if a kernel had just gone through all allocations, each from its beginning to its end, and written
-  // the last of those that had no contents.
-  void warm_up(const GlobalMemory& memory);
+  // those that it is known to write.
+  void warm_up(const GlobalMemory& memory, std::span<const Address> written);
   void serve(std::span<Batch* const> batches);
 
   const ClockCounters& counters() const { return counters_; }
