@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/files.h"
+#include "cli/registers.h"
 #include "isa/arch/arch.h"
 #include "kernels/arrays.h"
 
@@ -30,6 +31,7 @@ Outcome<void> refuse_without_clock(const Options& o) {
   const std::pair<std::string_view, bool> given[] = {{"--l2", !o.l2.empty()},
                                                      {"--clock", !o.clock.empty()},
                                                      {"--sm-clock", o.sm_clock.has_value()},
+                                                     {"--registers", !o.registers.empty()},
                                                      {"--why", o.why},
                                                      {"--values none", o.values == "none"}};
   for (const auto& [option, is_given] : given)
@@ -67,7 +69,7 @@ Outcome<void> check_clock_options(const Options& o) {
   if (o.sm_clock && !(*o.sm_clock > 0 && *o.sm_clock < 1e6))
     return user_error(fmt::format("--sm-clock is a frequency in MHz, not `{}`", *o.sm_clock));
   if (const auto settings = clock_settings(o); !settings) return tl::make_unexpected(settings.error());
-  return {};
+  return check_registers(o);
 }
 
 Outcome<ClockSettings> clock_settings(const Options& o) {
@@ -87,7 +89,8 @@ std::string_view name(sim::Values values) { return values == sim::Values::none ?
 uint64_t hash(const isa::ClockParameters& p) {
   std::vector<double> values;
   for (const isa::ClockField& field : isa::clock_fields()) values.push_back(p.*field.member);
-  for (const isa::OpCost& op : p.ops) values.insert(values.end(), {op.slots, op.interval, op.latency});
+  for (const isa::OpCost& op : p.ops)
+    values.insert(values.end(), {op.slots, op.interval, op.latency, op.held});
   return kernels::hash(std::as_bytes(std::span(values)));
 }
 

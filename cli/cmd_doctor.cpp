@@ -2,14 +2,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <optional>
 #include <thread>
 
-#include "cli/arg_words.h"
 #include "cli/commands.h"
+#include "cli/ptxas.h"
 #include "cli/term.h"
 #include "native/device.h"
 
@@ -40,17 +37,6 @@ std::string memory_text() {
                      human_bytes(uint64_t(::sysconf(_SC_AVPHYS_PAGES)) * page));
 }
 
-std::optional<std::filesystem::path> find_tool(std::string_view name) {
-  std::vector<std::filesystem::path> folders;
-  if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(std::filesystem::path(home) / "bin");
-  if (const char* path = std::getenv("PATH"))
-    for (const std::string_view folder : split(path, ":")) folders.emplace_back(folder);
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const auto& folder : folders)
-    if (::access((folder / name).c_str(), X_OK) == 0) return folder / name;
-  return std::nullopt;
-}
-
 void print_device() {
   const native::Availability there = native::Device::available();
   if (!there.usable()) {
@@ -74,10 +60,13 @@ Outcome<ExitCode> cmd_doctor(const Options&) {
   fmt::print("{}", row("threads", fmt::format("{}", std::thread::hardware_concurrency())));
   fmt::print("{}", row("memory", memory_text()));
   print_device();
-  for (const char* tool : {"ptxas", "nvcc"}) {
+  const std::pair<const char*, const char*> tools[] = {{"ptxas", "tests and --registers ptxas"},
+                                                       {"nvcc", "tests"}};
+  for (const auto& [tool, users] : tools) {
     const auto path = find_tool(tool);
     fmt::print("{}",
-               row(tool, path ? path->string() : "neither in CUDA_HOME nor on PATH; needed by tests only"));
+               row(tool, path ? path->string()
+                              : fmt::format("neither in CUDA_HOME nor on PATH; needed by {} only", users)));
   }
   return exit_clean;
 }

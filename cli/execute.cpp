@@ -61,7 +61,7 @@ void tell_time(Report& report, const Subject& subject, const Options& options) {
   const sim::RunResult& result = report.sim->result;
   if (!on_hardware_schedule(options) || result.clock.cycles == 0) return;
   const ClockSettings settings = clock_settings(options).value();
-  report.time = time_report(subject, result.clock, settings);
+  report.time = time_report(subject, result, settings);
   if (options.why && result.completed)
     report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
 }
@@ -119,6 +119,7 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   if (conditions.schedule.kind == sim::Schedule::Kind::hardware) {
     clock = clock_settings(options).value();
     clock->apply(run);
+    run.registers = subject.registers.count;
   }
   run.threads = host_threads(options);
   run.max_instructions = options.max_instructions;

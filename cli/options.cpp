@@ -62,6 +62,10 @@ void add_clock(CLI::App& app, Options& o) {
                  "what L2 holds at the start: cold (nothing), warm (what a run just before left)");
   app.add_option("--sm-clock", o.sm_clock, "MHz that the SMs run at; the architecture's own when absent");
   app.add_option("--clock", o.clock, "a file of the clock's parameters instead of the architecture's own");
+  app.add_option(
+      "--registers", o.registers,
+      "a thread's, which limit the CTAs of an SM: estimate (the default: cycles are the same on every "
+      "host), ptxas (of the CUDA toolkit on this host), or their number");
 }
 
 void add_run(CLI::App& app, Options& o, Raw& raw) {

@@ -41,6 +41,7 @@ struct Options {
   // Of the hardware schedule (cli/clock_settings.h).
   std::string l2, clock;           // cold or warm; a file of parameters
   std::optional<double> sm_clock;  // MHz
+  std::string registers;           // estimate, ptxas or a number (cli/registers.h)
   bool why = false;                // run again with parts of the chip relaxed
   size_t lines = 10;               // of the source that are told of
 

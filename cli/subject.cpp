@@ -217,6 +217,9 @@ Outcome<Subject> load_subject(const Options& options) {
   }
   if (const auto taken = take_output_files(*subject, options); !taken)
     return tl::make_unexpected(taken.error());
+  auto registers = registers_of(options, *subject->arch, subject->job);
+  if (!registers) return tl::make_unexpected(registers.error());
+  subject->registers = *registers;
   return subject;
 }
 

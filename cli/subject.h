@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "cli/outcome.h"
+#include "cli/registers.h"
 #include "isa/arch/arch.h"
 #include "kernels/job.h"
 #include "kernels/registry.h"
@@ -26,6 +27,7 @@ struct Subject {
   std::shared_ptr<const void> specimen;   // what a twin's job points to
   std::string ptx_name;                   // of the text that PTX lines refer to; empty: there is none
   kernels::Job job;
+  Registers registers;                           // for the clock
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
   std::map<std::string, std::string> out_files;  // buffer's name -> .npy
   double record_seconds = 0, input_seconds = 0;

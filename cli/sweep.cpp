@@ -52,8 +52,9 @@ NoTime no_time_of(const Failure& failure) {
 }
 
 uint64_t key_of(const Subject& subject, const ClockSettings& clock, const Options& o) {
-  std::string text = fmt::format("{} {} {} {:016x} {} {} {}", version, subject.name, subject.arch->name,
-                                 hash(clock.parameters), name(clock.l2), o.seed, o.max_instructions);
+  std::string text = fmt::format("{} {} {} {:016x} {} {} {} {}", version, subject.name, subject.arch->name,
+                                 hash(clock.parameters), name(clock.l2), o.seed, o.max_instructions,
+                                 subject.registers.count);
   for (const auto& [name, value] : subject.choice.sizes) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, value] : subject.choice.settings) text += fmt::format(" {}={}", name, value);
   text += isa::print(subject.program());
@@ -66,7 +67,7 @@ void take_time(Timed& timed, const Subject& subject, const sim::RunResult& resul
   timed.code = none.code;
   timed.reason = none.reason;
   if (!none.reason.empty()) return;
-  const TimeReport time = time_report(subject, result.clock, clock);
+  const TimeReport time = time_report(subject, result, clock);
   timed.cycles = result.clock.cycles;
   timed.microseconds = result.clock.microseconds();
   timed.tflops = time.tflops();
@@ -122,14 +123,13 @@ class Sweep {
   void time_it(Timed& timed, Subject& subject, Options& o) {
     ClockSettings clock = report_.clock;
     clock.values = sim::Values::none;
-    sim::RunResult result =
-        timed_run(subject.job, *subject.arch, clock, threads_each_, options_.max_instructions);
+    sim::RunResult result = timed_run(subject, clock, threads_each_, options_.max_instructions);
     if (refused_for_values(result)) {
       clock.values = sim::Values::full;
       o.values = "full";
       auto filled = load_subject(o);
       if (filled) subject = std::move(*filled);
-      result = timed_run(subject.job, *subject.arch, clock, threads_each_, options_.max_instructions);
+      result = timed_run(subject, clock, threads_each_, options_.max_instructions);
     }
     if (result.interrupted) return;
     timed.values = clock.values;

@@ -12,6 +12,21 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
+void write_occupancy(JsonWriter& json, const TimeReport& time) {
+  const Registers& r = time.registers;
+  json.key("occupancy").begin_object().member("ctas_per_sm", time.ctas_per_sm);
+  json.member("registers", r.count).member("registers_from", name(r.from));
+  if (r.ptxas) {
+    json.key("ptxas").begin_object().member("registers", r.ptxas->registers);
+    json.member("stack_bytes", r.ptxas->stack_bytes)
+        .member("spill_store_bytes", r.ptxas->spill_store_bytes)
+        .member("spill_load_bytes", r.ptxas->spill_load_bytes);
+    json.member("barriers", r.ptxas->barriers).member("shared_bytes", r.ptxas->shared_bytes);
+    json.member("spills_in_the_clock", false).end_object();
+  }
+  json.end_object();
+}
+
 void write_counters(JsonWriter& json, const sim::ClockCounters& c) {
   json.key("counters").begin_object().member("instructions", c.instructions);
   json.member("tensor_cycles", c.tensor_cycles).member("smem_bank_conflicts", c.smem_bank_conflicts);
@@ -75,6 +90,7 @@ void write_time(JsonWriter& json, const TimeReport& time) {
       .member("power_throttling_modelled", false);
   json.member("tensor_flops", time.where.tensor_flops).member("tflops", time.tflops());
   json.member("array_bytes", time.array_bytes).member("gb_per_s", time.gb_per_s());
+  write_occupancy(json, time);
   write_counters(json, time.clock.counters);
   write_busy(json, time.clock);
   write_where(json, time.where);

@@ -29,12 +29,15 @@ double TimeReport::gb_per_s() const {
   return us > 0 ? array_bytes / us * 1e-3 : 0;
 }
 
-TimeReport time_report(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings) {
+TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings) {
   TimeReport time;
-  time.clock = clock;
+  time.clock = result.clock;
+  time.ctas_per_sm = result.resident_ctas_per_sm;
+  time.registers = subject.registers;
+  time.registers.count = result.registers_per_thread;
   time.l2 = settings.l2;
   time.values = settings.values;
-  time.where = sim::where_time_went(subject.program(), subject.job.entry, clock);
+  time.where = sim::where_time_went(subject.program(), subject.job.entry, result.clock);
   time.array_bytes = bytes_in_and_out(subject.job);
   time.warps = static_cast<uint32_t>((subject.job.block.count() + 31) / 32);
   return time;
@@ -47,7 +50,7 @@ WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const C
   WhyReport why;
   why.cycles = clock.cycles;
   if (settings.values == sim::Values::full) {  // once without values: is it possible?
-    const sim::RunResult probe = timed_run(subject.job, *subject.arch, plain, threads, 0);
+    const sim::RunResult probe = timed_run(subject, plain, threads, 0);
     if (refused_for_values(probe))
       plain.values = sim::Values::full;
     else if (probe.completed)
@@ -62,7 +65,7 @@ WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const C
   const auto run = [&](const isa::ClockParameters& parameters) -> std::optional<uint64_t> {
     ClockSettings relaxed = plain;
     relaxed.parameters = parameters;
-    const sim::RunResult result = timed_run(subject.job, *subject.arch, relaxed, 1, 0);
+    const sim::RunResult result = timed_run(subject, relaxed, 1, 0);
     return result.completed ? std::optional(result.clock.cycles) : std::nullopt;
   };
   why.gains = sim::try_relaxations(

@@ -29,6 +29,8 @@ struct TimeReport {
   sim::Where where;
   double array_bytes = 0;  // of inputs and outputs, each once
   uint32_t warps = 1;      // of a CTA
+  uint32_t ctas_per_sm = 0;
+  Registers registers;  // that this was counted with
   std::optional<WhyReport> why;
 
   // Of the work that the tensor cores were given; 0 without any.
@@ -37,7 +39,7 @@ struct TimeReport {
   double gb_per_s() const;
 };
 
-TimeReport time_report(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings);
+TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings);
 // Runs it again and again, `threads` at once.
 WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings,
                   unsigned threads);

@@ -23,6 +23,20 @@ double share(uint64_t part, uint64_t whole) {
 
 std::string percent(double s) { return fmt::format("{:.{}f} %", s * 100, s < 0.0995 ? 1 : 0); }
 
+std::string occupancy_text(const TimeReport& time) {
+  using From = Registers::From;
+  const Registers& r = time.registers;
+  std::string text = fmt::format("{} CTA{} an SM, {} registers a thread ({})", time.ctas_per_sm,
+                                 time.ctas_per_sm == 1 ? "" : "s", r.count,
+                                 r.from == From::estimate ? "an estimate; --registers ptxas asks the toolkit"
+                                 : r.from == From::ptxas  ? "ptxas"
+                                                          : "as given");
+  if (r.ptxas && (r.ptxas->spill_store_bytes != 0 || r.ptxas->spill_load_bytes != 0))
+    text += fmt::format("\nspills: {} bytes of stores and {} of loads a thread, not in the clock",
+                        r.ptxas->spill_store_bytes, r.ptxas->spill_load_bytes);
+  return text;
+}
+
 std::string rates_text(const TimeReport& time) {
   std::vector<std::string> parts;
   if (time.tflops() > 0) parts.push_back(fmt::format("{:.4g} TFLOP/s of the tensor cores", time.tflops()));
@@ -137,6 +151,7 @@ std::string time_rows(const TimeReport& time) {
       "time", fmt::format("{} cycles, {:.4g} us at {:.4g} MHz, L2 {} (power throttling is not "
                           "modelled: a chip under load may run slower)",
                           grouped(clock.cycles), clock.microseconds(), clock.sm_clock_mhz, name(time.l2)));
+  out += row("occupancy", occupancy_text(time));
   if (const std::string rates = rates_text(time); !rates.empty()) out += row("work", rates);
   return out + row("counters", counters_text(clock));
 }

@@ -6,15 +6,16 @@
 
 namespace palladion::cli {
 
-sim::RunResult timed_run(const kernels::Job& job, const isa::ArchSpec& arch, const ClockSettings& settings,
-                         unsigned threads, uint64_t max_instructions) {
-  kernels::Job copy = job;
-  sim::Machine machine(arch);
+sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
+                         uint64_t max_instructions) {
+  kernels::Job copy = subject.job;
+  sim::Machine machine(*subject.arch);
   sim::RunOptions run;
   run.schedule.kind = sim::Schedule::Kind::hardware;
   run.threads = std::max(1U, threads);
   run.max_instructions = max_instructions;
   run.stop = &interrupt_flag();
+  run.registers = subject.registers.count;
   settings.apply(run);
   return kernels::run(copy, machine, run).result;
 }

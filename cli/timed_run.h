@@ -7,9 +7,9 @@
 
 namespace palladion::cli {
 
-// The job is not changed: a run works on a copy.
-sim::RunResult timed_run(const kernels::Job& job, const isa::ArchSpec& arch, const ClockSettings& settings,
-                         unsigned threads, uint64_t max_instructions);
+// The subject's job is not changed: a run works on a copy.
+sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
+                         uint64_t max_instructions);
 
 // The machine does not run this with --values none: it may with full.
 bool refused_for_values(const sim::RunResult& result);
