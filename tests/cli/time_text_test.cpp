@@ -43,6 +43,11 @@ TimeReport some_report() {
   time.where.tensor_flops = 2.0 * 4096 * 4096 * 4096;
   time.array_bytes = 96 << 20;
   time.warps = 12;
+  time.ctas_per_sm = 1;
+  time.registers = {
+      .from = Registers::From::ptxas,
+      .count = 168,
+      .ptxas = native::ResourceUse{.registers = 168, .spill_store_bytes = 8, .spill_load_bytes = 16}};
   auto multiplies = with<sim::RoleWhere>({{Stall::selected, 80}, {Stall::gmma, 500}, {Stall::mbarrier, 220}});
   multiplies.warps = 0xFF;
   multiplies.deeds = "TMA stores, wgmma";
@@ -118,6 +123,8 @@ TEST(TimeText, JsonHoldsEverything) {
   EXPECT_EQ(clock["l2"], "cold");
   EXPECT_NEAR(clock["microseconds"].get<double>(), 1234567 / 1980.0, 1e-9);
   EXPECT_EQ(clock["power_throttling_modelled"], false);
+  EXPECT_EQ(clock["occupancy"]["registers"], 168);
+  EXPECT_EQ(clock["occupancy"]["ptxas"]["spill_load_bytes"], 16);
   EXPECT_NEAR(clock["tflops"].get<double>(), 2.0 * 4096 * 4096 * 4096 / (1234567 / 1980.0) * 1e-6, 1e-6);
   EXPECT_EQ(clock["counters"]["smem_bank_conflicts"], 12);
   EXPECT_EQ(clock["busy"]["tensor_core"], 0.84);
