@@ -25,6 +25,8 @@ constexpr Sharing sharings[] = {
      "shr.u32 %x20, %x21, 4; shl.b32 %x20, %x20, 1; and.b32 %x22, %x21, 1; add.u32 %x20, %x20, %x22;"},
     {"all", "mov.u32 %x20, 0;"},
 };
+// The same for several CTAs an SM.
+constexpr Sharing of_ctas[] = {{"none", "mov.u32 %x20, %cta;"}, {"sm", sharings[0].panel}, sharings[1]};
 
 constexpr int box_bytes = 16384;  // 128 rows of 64 f16
 
@@ -35,6 +37,7 @@ struct Ring {
   int boxes = 1;   // a stage
   int stages = 2;  // a power of two
   int ctas = 132;
+  int per_sm = 1;
   uint64_t pitch = 4096;  // bytes from row to row
   uint64_t rows = 8192;   // of the matrix
   Touch touch = Touch::again;
@@ -44,9 +47,16 @@ struct Ring {
   int width = 128;  // bytes of a row of the matrix in a box: more than 128 as several tiles of 8 rows
   int stage_bytes() const { return boxes * box_bytes * row / 128; }
   // Blocks of columns that a launch goes through.
-  uint32_t columns() const { return uint32_t(touch == Touch::again ? 8 : pitch / uint64_t(width)); }
+  uint32_t columns() const {
+    if (touch == Touch::again) return per_sm > 1 ? 2 : 8;  // so that all stays in L2
+    return uint32_t(pitch / uint64_t(width));
+  }
   const char* found() const { return touch == Touch::hbm ? " HBM" : touch == Touch::first ? " first" : ""; }
-  int barriers_at() const { return std::max(stages * stage_bytes(), 96 << 10); }  // behind wgmma's tiles
+  int barriers_at() const {  // behind wgmma's tiles
+    return std::max(stages * stage_bytes(), per_sm > 1 ? 0 : 96 << 10);
+  }
+  // So that no more CTAs than `per_sm` go to an SM.
+  int shared_bytes() const { return std::max(barriers_at() + 1024, per_sm > 1 ? (192 << 10) / per_sm : 0); }
 };
 
 isa::TensorMap map_of(const Ring& r) {
@@ -115,7 +125,7 @@ Case frame(const char* name, const Ring& r, const KernelText& k, int threads) {
   c.text = text(k);
   c.grid = {uint32_t(r.ctas), 1, 1};
   c.block = {uint32_t(threads), 1, 1};
-  c.shared_bytes = uint32_t(r.barriers_at() + 1024);
+  c.shared_bytes = uint32_t(r.shared_bytes());
   c.data.bytes = r.pitch * r.rows;
   c.map = map_of(r);
   c.cold = r.touch == Touch::hbm;
@@ -146,6 +156,35 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
   Case c = frame("ring.load", r, k, 32);
   c.parameters = fmt::format("share={} sms={} stages={} pitch={} width={}{}", sharing.name, sms, r.stages,
                              r.pitch, r.row < 128 ? r.row : r.width, r.found());
+  if (r.per_sm > 1) c.parameters += fmt::format(" ctas={}", r.per_sm);
+  return c;
+}
+
+// Two SMs of a TPC fetch the same lines, the second `late` cycles after the first: how long that takes it.
+Case merge(int late) {
+  const Ring r{.stages = 1, .rows = 128};
+  KernelText k;
+  k.prologue = init(r, 0);
+  k.chip_wide = true;
+  Part p;
+  p.before = fmt::format(
+      "setp.eq.u32 %p13, %lane, 0; mov.u32 %x21, %smid; setp.ge.u32 %p11, %x21, 2;\n@%p11 bra $skip0;\n"
+      "mov.u32 %x30, 0; mul.lo.u32 %x25, %x21, {}; cvt.u64.u32 %q1, %x25;\n",
+      late);
+  // Both begin when the clock is a multiple of 4096.
+  p.body =
+      "mov.u64 %q2, %clock64; add.s64 %q2, %q2, 8191; and.b64 %q2, %q2, -4096; add.s64 %q2, %q2, %q1;\n"
+      "$early: mov.u64 %q3, %clock64; setp.lt.u64 %p14, %q3, %q2;\n@%p14 bra $early;\n" +
+      stage_of(r, "%i") + fetch(r, "%i") + wait("full", "%x13", "%x17") +
+      "mov.u64 %q4, %clock64; sub.s64 %q4, %q4, %q3; add.s64 %e0, %e0, %q4;\n";
+  k.parts = {p};
+  Case c = frame("ring.merge", r, k, 32);
+  c.unit = "cycles";
+  c.measure = [](const Outcome& o) {
+    const auto second = std::ranges::find(o.stamps, 1U, &Stamp::smid);
+    return second == o.stamps.end() ? 0 : double(second->extra0);
+  };
+  c.parameters = fmt::format("late={}", late);
   return c;
 }
 
@@ -218,6 +257,16 @@ std::vector<Case> ring_cases() {
                            .touch = touch,
                            .width = width},
                           sharings[0], 132));
+  for (const int row : {64, 128})
+    for (const int ctas : {2, 3})
+      for (const Sharing& s : of_ctas)
+        out.push_back(loads({.ctas = 132 * ctas,
+                             .per_sm = ctas,
+                             .pitch = 512,
+                             .rows = uint64_t(132 * ctas * 128),
+                             .row = row},
+                            s, 132));
+  for (const int late : {0, 20, 40, 60, 80, 120}) out.push_back(merge(late));
   const char* const own = "mov.u32 %x30, 0; mov.u32 %x31, 128; mov.u32 %x32, 256;";
   // 16 tiles of 128 rows, 8 of 256 columns: neighbours share A, every eighth CTA B.
   const char* const product =

@@ -83,6 +83,7 @@ struct ClockParameters {
   double l2_written_far;  // more for the first load of a line that an SM of the other half has written
   double l2_mixed_bytes_per_cycle;  // whole chip, half reads, half writes
   double l2_tma_requests;           // that the counters show for one of the TMA unit
+  double l2_merge_window;           // how long a request takes others of its GPC for the same sectors
   double hbm_latency;               // more than a hit's
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
   double hbm_read;                  // GB/s

@@ -24,6 +24,8 @@ uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(lin
 // Of a write, on average: half of the lines have their home in the other half. It follows from the above.
 constexpr double passes = 1.5;
 
+constexpr size_t open_merges = 1024;  // of a GPC
+
 uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
 // First the first TPC of each GPC, then the second ones.
@@ -86,6 +88,7 @@ MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::Arch
   next_turn_.assign(sites_.size() * atomic_free_.size(), 0);
   turns_.assign(next_turn_.size() * std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue)), 0);
   gpc_free_.assign(sites_.back().gpc + 1, 0);
+  merges_.resize(gpc_free_.size() * open_merges);
   sm_free_.assign(sites_.size(), 0);
   sm_write_free_.assign(sites_.size(), 0);
 }
@@ -122,30 +125,31 @@ void MemoryClock::warm_up(const GlobalMemory& memory, std::span<const Address> w
   hbm_busy_ = 0;
 }
 
+// Line by line over all SMs: copies that are under way at once take turns.
 void MemoryClock::serve(std::span<Batch* const> batches) {
   struct Entry {
-    uint64_t time;
+    double time;
     Request* request;
-    const LineAccess* lines;
+    const LineAccess* line;
   };
   std::vector<Entry> order;
-  for (Batch* b : batches)
-    for (Request& r : b->requests) order.push_back({r.time, &r, b->lines.data() + r.first});
+  for (Batch* b : batches) {
+    for (Request& r : b->requests) {
+      r.done = r.time;
+      for (uint32_t i = 0; i < r.lines; ++i)
+        order.push_back({static_cast<double>(r.time) + r.step * i, &r, b->lines.data() + r.first + i});
+    }
+  }
   std::ranges::stable_sort(order, {}, &Entry::time);
-  for (const Entry& e : order) serve(*e.request, e.lines);
+  for (const Entry& e : order)
+    e.request->done =
+        std::max(e.request->done, static_cast<uint64_t>(serve(*e.request, *e.line, e.time) + 0.5));
 }
 
-void MemoryClock::serve(Request& r, const LineAccess* lines) {
-  double last = static_cast<double>(r.time);
-  for (uint32_t i = 0; i < r.lines; ++i) {
-    const double time = static_cast<double>(r.time) + r.step * i;
-    const LineAccess& l = lines[i];
-    const double done = r.kind == Request::Kind::read    ? read(r, l, time)
-                        : r.kind == Request::Kind::write ? write(r, l, time)
-                                                         : atomic(r, l, time);
-    last = std::max(last, done);
-  }
-  r.done = static_cast<uint64_t>(last + 0.5);
+double MemoryClock::serve(Request& r, const LineAccess& l, double time) {
+  return r.kind == Request::Kind::read    ? read(r, l, time)
+         : r.kind == Request::Kind::write ? write(r, l, time)
+                                          : atomic(r, l, time);
 }
 
 MemoryClock::Slice& MemoryClock::slice(uint64_t line, uint32_t side) {
@@ -313,22 +317,38 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
+// An SM's own requests do not meet; short answers go to fewer SMs.
+bool MemoryClock::Merge::takes(const LineAccess& l, uint32_t sm, double time) const {
+  return line == l.line && time < until && (l.sectors & ~sectors) == 0 && (sms & sm) == 0 &&
+         std::popcount(sms) < std::popcount(l.sectors);
+}
+
+MemoryClock::Merge& MemoryClock::merge_of(const Site& site, uint64_t line) {
+  return merges_[site.gpc * open_merges + spread(line, open_merges)];
+}
+
 // Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
 // units less long must not stand behind it. What waits longest decides.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
-  const uint32_t bytes = bytes_of(l.sectors), bit = 1U << site.cpc % 32;
+  const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
   const double half = (p_.l2_latency - p_.l2_spread) / 2;
-  Tag& tag = find(l.line, site.side, site.cpc, time);
-  if (time + half >= tag.answered) tag.cpcs = 0;
-  const bool merged = (tag.cpcs & bit) != 0 && (l.sectors & ~tag.valid) == 0;
+  Merge& m = merge_of(site, l.line);
+  const bool merged = m.takes(l, bit, time + half);
   const double arrival = pass(r.sm, time + half, bytes, merged);
-  if (merged) return std::max(tag.answered, arrival) + half;
+  if (merged) {
+    m.sms |= bit;
+    return std::max(m.answered, arrival) + half;
+  }
+  Tag& tag = find(l.line, site.side, site.cpc, time);
   // A load of a line whose home is far takes longer even when the near half has a copy.
   const bool is_far = !r.tma && home_of(l.line) != site.side;
   const double data = std::max(arrival + (is_far ? 2 * p_.l2_spread : 0), answer(tag, r, l, time + half));
-  tag.answered = std::max(tag.answered, data);
-  tag.cpcs |= bit;
+  m = {.line = l.line,
+       .until = std::max(data, arrival + p_.l2_merge_window),
+       .answered = data,
+       .sms = bit,
+       .sectors = l.sectors};
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;
 }
 

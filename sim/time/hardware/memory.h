@@ -91,11 +91,17 @@ class MemoryClock {
   struct Tag {
     uint64_t line = never;
     double filled = 0;             // cycle in which its data is there
-    double answered = 0;           // the last request has its answer; until then, others of the CPC share it
     uint64_t order = 0;            // of its last access
-    uint32_t cpcs = 0;             // that wait for an answer, a bit each
     uint8_t valid = 0, dirty = 0;  // sectors
     uint8_t sides = 3;             // halves whose SMs find its newest data on their side; kept at home
+  };
+  // Requests of a GPC's SMs for the same sectors of a line, answered together.
+  struct Merge {
+    uint64_t line = never;
+    double until = 0, answered = 0;  // it takes others; its data is in L2
+    uint32_t sms = 0;                // that take part, a bit each
+    uint8_t sectors = 0;
+    bool takes(const LineAccess& l, uint32_t sm, double time) const;
   };
   struct Slice {
     double read_free = 0, write_free = 0;
@@ -103,10 +109,11 @@ class MemoryClock {
   static constexpr size_t ways = 16;
 
   void touch(uint64_t line, bool written);
-  void serve(Request& r, const LineAccess* lines);
+  double serve(Request& r, const LineAccess& l, double time);
   double read(const Request& r, const LineAccess& l, double time);
   double write(const Request& r, const LineAccess& l, double time);
   double atomic(Request& r, const LineAccess& l, double time);
+  Merge& merge_of(const Site& site, uint64_t line);
   double answer(Tag& tag, const Request& r, const LineAccess& l, double time);
   double from_home(const Request& r, uint64_t line, uint8_t sectors, double time);
   double handed(Tag& home, uint32_t side) const;
@@ -133,6 +140,7 @@ class MemoryClock {
   std::vector<Tag> tags_;
   uint64_t sets_ = 1, order_ = 0;
   std::vector<Slice> slices_;
+  std::vector<Merge> merges_;
   // Lines of an SM's reductions that wait in front of an atomic unit: when each has its turn, and whose place
   // the next one takes. By SM and unit.
   std::vector<double> turns_;
