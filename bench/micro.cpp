@@ -1,20 +1,24 @@
 // Microbenchmarks of a chip's parts, on a GPU and in the machine.
 //   bench_micro --device OUT.csv    measure
 //   bench_micro [RECORD.csv]        replay the recorded cases in the machine: device, machine, ratio; with
-//                                   --table FILE.md as a page, with --clock FILE under other parameters
+//                                   --table FILE.md as a page, with --clock FILE under other parameters,
+//                                   with --threads N several cases at once
 //   bench_micro --functional        run all cases in the machine without a clock: are they sound
 //   bench_micro --ptx DIR           write their PTX
 // With --only PATTERN: the cases whose name and parameters contain it; ^PATTERN: begin with it.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <sstream>
+#include <thread>
 
+#include "bench/device/micro_page.h"
 #include "bench/device/micro_run.h"
 #include "isa/arch/clock.h"
 
@@ -24,6 +28,7 @@ namespace {
 
 struct Choice {
   std::string mode = "replay", file = "bench/device/micro_h200.csv", only, samples, table, clock;
+  unsigned threads = 1;
 };
 
 bool matches(const std::string& id, const std::string& pattern) {
@@ -94,52 +99,37 @@ std::string file_text(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The machine's ratio to the device, case by case.
-class Replay {
- public:
-  explicit Replay(const Choice& choice) : device_(medians(choice.file)) {
-    if (!choice.table.empty()) table_.open(choice.table);
-    if (table_.is_open())
-      table_ << "# Microbenchmarks: device and machine\n\n| case | unit | device | machine | ratio "
-                "|\n|---|---|---|---|---|\n";
-  }
-  void run(const bench::Case& c, const sim::RunOptions& options) {
-    const auto measured = device_.find(c.id());
-    if (measured == device_.end()) return;
-    const bench::MachineReading r = bench::run_in_machine(c, *isa::find_arch("h200"), options);
-    ++all_;
-    if (!r.problem.empty()) {
-      fmt::print("FAIL {}\n{}\n", c.id(), r.problem);
-      return;
+// All cases that the record has, on so many threads; a case's own run takes one.
+std::vector<bench::Replayed> replayed(const Choice& choice, const sim::RunOptions& given) {
+  const std::map<std::string, double> device = medians(choice.file);
+  std::vector<bench::Case> cases = chosen(choice);
+  std::erase_if(cases, [&](const bench::Case& c) { return !device.contains(c.id()); });
+  std::vector<bench::Replayed> out(cases.size());
+  std::atomic<size_t> next = 0;
+  std::mutex printing;
+  const auto work = [&] {
+    for (size_t i = next++; i < cases.size(); i = next++) {
+      const bench::Case& c = cases[i];
+      sim::RunOptions options = given;
+      options.l2 = c.cold ? sim::L2Start::cold : sim::L2Start::warm;
+      const bench::MachineReading r = bench::run_in_machine(c, *isa::find_arch("h200"), options);
+      out[i] = {c.id(), c.unit, device.at(c.id()), r.value, r.problem};
+      const std::scoped_lock lock(printing);
+      fmt::print("{}", bench::line_of(out[i]));
+      std::fflush(stdout);
     }
-    const double ratio = r.value / measured->second;
-    const double error = std::abs(ratio - 1);
-    within_ += error <= 0.05;
-    sum_ += error;
-    fmt::print("{:<64} {:>10.4g} {:>10.4g} {:>6.3f}{}\n", c.id(), measured->second, r.value, ratio,
-               error > 0.05 ? " *" : "");
-    std::fflush(stdout);
-    if (table_.is_open())
-      table_ << fmt::format("| {} | {} | {:.4g} | {:.4g} | {:.3f} |\n", c.id(), c.unit, measured->second,
-                            r.value, ratio);
-  }
-  void summary() {
-    const std::string text = fmt::format("{} of {} cases within 5 %, mean absolute error {:.1f} %\n", within_,
-                                         all_, 100 * sum_ / std::max(1, all_));
-    fmt::print("{}", text);
-    if (table_.is_open()) table_ << "\n" << text;
-  }
-
- private:
-  std::map<std::string, double> device_;
-  std::ofstream table_;
-  int all_ = 0, within_ = 0;
-  double sum_ = 0;
-};
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < choice.threads; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  return out;
+}
 
 int replay(const Choice& choice) {
   sim::RunOptions options;
   options.schedule.kind = sim::Schedule::Kind::hardware;
+  options.threads = 1;
   std::optional<isa::ClockParameters> parameters;
   if (!choice.clock.empty()) {
     auto read = isa::ClockParameters::parse(file_text(choice.clock), choice.clock);
@@ -150,12 +140,9 @@ int replay(const Choice& choice) {
     parameters = std::move(*read);
     options.parameters = &*parameters;
   }
-  Replay replay(choice);
-  for (const bench::Case& c : chosen(choice)) {
-    options.l2 = c.cold ? sim::L2Start::cold : sim::L2Start::warm;
-    replay.run(c, options);
-  }
-  replay.summary();
+  const std::vector<bench::Replayed> all = replayed(choice, options);
+  fmt::print("{}", bench::summary_of(all));
+  if (!choice.table.empty()) std::ofstream(choice.table) << bench::page_of(all);
   return 0;
 }
 
@@ -200,6 +187,8 @@ int main(int argc, char** argv) {
       choice.table = argv[++i];
     else if (word == "--clock" && i + 1 < argc)
       choice.clock = argv[++i];
+    else if (word == "--threads" && i + 1 < argc)
+      choice.threads = static_cast<unsigned>(std::stoul(argv[++i]));
     else if (word == "--functional")
       choice.mode = "functional";
     else if (word[0] != '-')
@@ -207,7 +196,7 @@ int main(int argc, char** argv) {
     else {
       fmt::print(stderr,
                  "usage: bench_micro [--device OUT.csv | --functional | --ptx DIR | RECORD.csv] [--only "
-                 "PATTERN] [--samples DIR]\n");
+                 "PATTERN] [--samples DIR] [--table FILE.md] [--clock FILE] [--threads N]\n");
       return 2;
     }
   }
