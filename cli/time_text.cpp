@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "cli/findings.h"
@@ -135,7 +136,7 @@ std::string line_text(const sim::LineWhere& line, const TimeReport& time, const 
 }  // namespace
 
 std::string bar(double part, int columns) {
-  const int full = std::clamp(static_cast<int>(part * columns + 0.5), 0, columns);
+  const int full = std::clamp(static_cast<int>(std::lround(part * columns)), 0, columns);
   return std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(columns - full), '-');
 }
 

@@ -43,6 +43,7 @@ void deal(std::vector<Seat>& seats) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {}, [&](size_t i) { return turn[i]; });
   std::vector<Seat> dealt;
+  dealt.reserve(seats.size());
   for (const size_t i : order) dealt.push_back(seats[i]);
   seats = std::move(dealt);
 }
@@ -194,6 +195,7 @@ std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::*
 void Grid::edge(uint64_t end) {
   if (options_.observer != nullptr) {
     std::vector<ClusterState*> view;
+    view.reserve(resident_.size());
     for (const auto& c : resident_) view.push_back(c.get());
     options_.observer->edge(view);
   }

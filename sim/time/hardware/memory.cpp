@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 namespace palladion::sim::hardware {
@@ -143,7 +144,7 @@ void MemoryClock::serve(std::span<Batch* const> batches) {
   std::ranges::stable_sort(order, {}, &Entry::time);
   for (const Entry& e : order)
     e.request->done =
-        std::max(e.request->done, static_cast<uint64_t>(serve(*e.request, *e.line, e.time) + 0.5));
+        std::max(e.request->done, static_cast<uint64_t>(std::llround(serve(*e.request, *e.line, e.time))));
 }
 
 double MemoryClock::serve(Request& r, const LineAccess& l, double time) {
@@ -304,7 +305,8 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
   const double start = slice_read(l.line, side, time, slice_time(bytes));
   // Of the TMA unit's requests some go twice.
-  requests_rest_ += bytes / sector_bytes * (r.tma ? p_.l2_tma_requests : 1);
+  const uint32_t sectors = bytes / sector_bytes;
+  requests_rest_ += sectors * (r.tma ? p_.l2_tma_requests : 1);
   const auto shown = static_cast<uint64_t>(requests_rest_);
   requests_rest_ -= static_cast<double>(shown);
   counters_.l2_read_sectors += shown;
