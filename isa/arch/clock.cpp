@@ -36,6 +36,7 @@ constexpr ClockField fields[] = {
     {"smem.lsu_queue", "cycles", &ClockParameters::smem_lsu_queue},
     {"smem.pass_beside_wgmma", "cycles", &ClockParameters::smem_pass_beside_wgmma},
     {"smem.beside_wgmma", "cycles", &ClockParameters::smem_beside_wgmma},
+    {"smem.cas_interval", "cycles", &ClockParameters::smem_cas_interval},
     {"l1.hit_latency", "cycles", &ClockParameters::l1_hit_latency},
     {"l1.bytes_per_cycle", "bytes/cycle", &ClockParameters::l1_bytes_per_cycle},
     {"l1.bytes", "bytes", &ClockParameters::l1_bytes},
@@ -62,6 +63,8 @@ constexpr ClockField fields[] = {
     {"l2.merge_window", "cycles", &ClockParameters::l2_merge_window},
     {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
     {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
+    {"hbm.crowded", "cycles", &ClockParameters::hbm_crowded},
+    {"hbm.crowd", "lines", &ClockParameters::hbm_crowd},
     {"hbm.read", "GB/s", &ClockParameters::hbm_read},
     {"hbm.write", "GB/s", &ClockParameters::hbm_write},
     {"hbm.mixed", "GB/s", &ClockParameters::hbm_mixed},
@@ -340,7 +343,7 @@ ClockParameters ClockParameters::at_sm_clock() const {
   const double slower = sm_clock / sm_clock_measured;
   for (double* latency :
        {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval, &p.l2_atomic_latency,
-        &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency, &p.hbm_spread})
+        &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency, &p.hbm_spread, &p.hbm_crowded})
     *latency *= slower;
   for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle,
                        &p.l2_mixed_bytes_per_cycle, &p.l2_gpc_bytes_per_cycle})

@@ -58,6 +58,7 @@ struct ClockParameters {
   double smem_lsu_queue;          // cycles of memory instructions in front of the load-store unit
   double smem_pass_beside_wgmma;  // cycles of a pass beside an instruction that needs the whole port
   double smem_beside_wgmma;       // more latency of a load while the tensor core reads operands there
+  double smem_cas_interval;       // between two compare-and-swaps of a word, in loops of different warps
   double l1_hit_latency;          // ld.global
   double l1_bytes_per_cycle;
   double l1_bytes;  // of the unified memory when no shared memory is used
@@ -86,6 +87,8 @@ struct ClockParameters {
   double l2_merge_window;           // how long a request takes others of its GPC for the same sectors
   double hbm_latency;               // more than a hit's
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
+  double hbm_crowded;               // more than that, when `hbm_crowd` lines or more are under way
+  double hbm_crowd;                 // lines
   double hbm_read;                  // GB/s
   double hbm_write;                 // GB/s
   double hbm_mixed;                 // GB/s, half reads, half writes

@@ -147,12 +147,12 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
 
 }  // namespace
 
-bool time_out_waits(ClusterState& cluster) {
+bool time_out_waits(ClusterState& cluster, bool again) {
   bool any = false;
   for (CtaState& cta : cluster.ctas) {
     for (WarpState& warp : cta.warps) {
       for (LaneGroup& g : warp.groups) {
-        if (g.wait.kind != Wait::Kind::mbarrier || g.timed_out_at == cluster.progress) continue;
+        if (g.wait.kind != Wait::Kind::mbarrier || (!again && g.timed_out_at == cluster.progress)) continue;
         g.timed_out_at = cluster.progress;
         g.wait = {};
         g.resumed = true;

@@ -31,8 +31,8 @@ QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint
 bool run_edge(const RunContext& context, ClusterState& cluster);
 
 // mbarrier.try_wait returns after a system-dependent time: each waiting group gets one `false` until
-// something has changed. False when all have had it.
-bool time_out_waits(ClusterState& cluster);
+// something has changed, or one more each time if `again`. False when there is none to give.
+bool time_out_waits(ClusterState& cluster, bool again = false);
 
 // Merges groups that meet and drops empty ones; returns the group to run, or -1.
 int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls);

@@ -115,6 +115,49 @@ TEST(Progress, TryWaitGivesUpWhenOnlyItsOwnThreadCanArrive) {
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 1}));
 }
 
+// A try_wait of a phase that nobody completes, `body` around it; under the clock.
+RunResult time_out(std::vector<uint32_t>& out, const std::string& body) {
+  RunOptions o;
+  o.schedule = *schedule_named("hardware");
+  return PtxRunner(ptx(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 8 .b64 bar;
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, bar;
+  mov.u32 %r2, 0;
+  mbarrier.init.shared.b64 [%r1], 1;
+)" + body + R"(
+  st.global.u32 [%rd1], %r2;
+  ret;
+})"))
+      .array(out)
+      .run(o);
+}
+
+TEST(Progress, WaitsThatAreCountedTimeOutAgainAndAgain) {
+  std::vector<uint32_t> out(1);
+  const RunResult r = time_out(out, R"(
+$again:
+  mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 6;
+  @%p2 bra $again;)");
+  EXPECT_TRUE(r.clean());
+  EXPECT_EQ(out[0], 6U);
+  EXPECT_GT(r.clock.cycles, 6U * 3800);
+}
+
+TEST(Progress, WaitsThatAreRepeatedForEverAreADeadlock) {
+  std::vector<uint32_t> out(1);
+  const RunResult r = time_out(out, R"(
+$again:
+  mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
+  @!%p1 bra $again;)");
+  EXPECT_FALSE(r.clean());
+  EXPECT_LT(r.clock.cycles, 20U * 3884);
+}
+
 TEST(Progress, PollingLetsACopyLand) {
   for (const RunOptions& o : every_schedule()) {
     std::vector<uint32_t> in(4, 77), out(1);

@@ -14,6 +14,8 @@ namespace {
 
 // Instructions without a change of any barrier or memory before a run is looked at for endless spins.
 constexpr uint64_t quiet_instructions = 1 << 20;
+// Waits that time out in a row, before it is a deadlock even if the program counts them.
+constexpr uint64_t patience = 1 << 10;
 
 // The SMs of a cluster: as many neighbours from `first` on, of one GPC.
 struct Seat {
@@ -91,6 +93,7 @@ class Grid {
   std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, uint64_t end = never);
   void retire();
   void collect(ClusterState& c);
+  bool time_out(uint64_t time, bool again);
   bool stuck(uint64_t time);
   bool over_budget();
   void deadlock();
@@ -111,6 +114,7 @@ class Grid {
   std::vector<std::unique_ptr<ClusterState>> resident_;
   SpinDetector spins_;
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
+  uint64_t fruitless_ = 0;  // times in a row that all waits timed out and nothing changed
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
   double next_start_ = 0;
   std::vector<uint64_t> gpc_ends_;  // when its last CTA has ended; 0: it had none
@@ -254,15 +258,25 @@ void Grid::deadlock() {
   report_deadlock(context_.program, resident_, next_ < shape_.clusters, options_.observer, result_);
 }
 
-// Nothing has an event left: waits time out once, then it is a deadlock.
-bool Grid::stuck(uint64_t time) {
+bool Grid::time_out(uint64_t time, bool again) {
   bool any = false;
   for (const auto& g : groups_)
     for (const auto& c : resident_)
       if (c->sms.front() == sites_[g->sms().front().id].number)
-        any |= g->time_out(*c, time + static_cast<uint64_t>(p_.mbarrier_timeout));
-  if (!any) deadlock();
-  return !any;
+        any |= g->time_out(*c, time + static_cast<uint64_t>(p_.mbarrier_timeout), again);
+  return any;
+}
+
+// Nothing has an event left: waits time out, again and again while that leads to states that were not there
+// before. When all warps come back to where they were, or nothing has come of it for long, it is a deadlock.
+bool Grid::stuck(uint64_t time) {
+  if (time_out(time, false)) {
+    fruitless_ = 0;
+    return false;
+  }
+  if (++fruitless_ < patience && !spins_.all_spin(resident_) && time_out(time, true)) return false;
+  deadlock();
+  return true;
 }
 
 bool Grid::over_budget() {
@@ -301,7 +315,7 @@ void Grid::run() {
     }
     // Warps that had an access performed at the edge are behind the others: these wait for them.
     const uint64_t end = begin + quantum;
-    last = std::max(last, end);
+    last = std::max(last, begin);
     active.clear();
     for (const auto& g : groups_)
       if (g->next_event() < end) active.push_back(g.get());

@@ -61,8 +61,8 @@ class SmGroup {
   void perform(const EdgeAccess& access);
   void land(const EdgeLanding& landing);
   void answer();  // the batch has been served
-  // mbarrier waits give up; false when there is none that has not since the last change.
-  bool time_out(ClusterState& cluster, uint64_t time);
+  // mbarrier waits give up; false when there is none that has not since the last change, or none if `again`.
+  bool time_out(ClusterState& cluster, uint64_t time, bool again);
 
   std::vector<EdgeAccess> accesses;
   std::vector<EdgeLanding> landings;
@@ -224,7 +224,7 @@ class SmGroup {
   double left_by_tensor_core(const Sm& unit, double time) const;
   void resolve(Warp& w);
   uint32_t passes_of(const Price& p) const;
-  void spin_in_shared(Warp& w, const Price& p, uint32_t rounds, uint64_t now);
+  void spin_in_shared(Warp& w, const Price& p, uint64_t now);
   void access_shared(Warp& w, const Price& p, uint64_t now);
   void count_alike(LineAccess* lines, uint32_t count, uint32_t lanes) const;
   void stored(Sm& unit, const Price& p, const LineAccess* lines, uint32_t count, double start);

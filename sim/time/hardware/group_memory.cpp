@@ -1,6 +1,7 @@
 // How a group's instructions meet shared memory, GMEM and the units that work on their own.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/time/hardware/group.h"
 
@@ -18,12 +19,24 @@ uint32_t SmGroup::passes_of(const Price& p) const {
   return p_.bank_conflicts ? passes : std::min(passes, ideal_passes(lanes_, p.bytes));
 }
 
-// A loop around a compare-and-swap: in each round one lane of each bank comes through.
-void SmGroup::spin_in_shared(Warp& w, const Price& p, uint32_t rounds, uint64_t now) {
-  const uint64_t round = p.latency + 2 * (shared_passes(addresses_, lanes_, p.bytes) - 1);
-  w.next = now + rounds * round;
+// A loop around a compare-and-swap: in each round one lane of each bank comes through, unless another warp
+// has just changed its word.
+void SmGroup::spin_in_shared(Warp& w, const Price& p, uint64_t now) {
+  const double round = p.latency + 2 * (shared_passes(addresses_, lanes_, p.bytes) - 1);
+  const uint64_t cta = uint64_t{w.cluster->index} << 40 ^ uint64_t { w.cta->rank } << 36;
+  std::array<double, 32> bank{};
+  double end = 0;
+  for (uint32_t m = lanes_; m != 0; m &= m - 1) {
+    const uint64_t word = addresses_[std::countr_zero(m)] / 4;
+    double& changed = sms_[w.sm].changed[cta ^ word];
+    double start = std::max(bank[word % 32], static_cast<double>(now));
+    if (std::abs(start - changed) < p_.smem_cas_interval) start += round;
+    changed = start;
+    end = std::max(end, bank[word % 32] = start + round);
+  }
+  w.next = static_cast<uint64_t>(end);
   w.why = Stall::short_scoreboard;
-  instructions_ += uint64_t{rounds - 1} * p.slots;
+  instructions_ += static_cast<uint64_t>((end - static_cast<double>(now)) / round - 0.5) * p.slots;
   set_ready(w, p, w.next);
 }
 
@@ -49,7 +62,7 @@ void SmGroup::access_shared(Warp& w, const Price& p, uint64_t now) {
   double& path = unit.sub[w.sub].pipe_free[static_cast<size_t>(Resource::smem)];
   path = std::max(path, static_cast<double>(now)) +
          std::max<double>({p.interval, 2.0 * cycles, 2.0 * ideal + words});
-  if (p.loops) spin_in_shared(w, p, passes, now);
+  if (p.loops) spin_in_shared(w, p, now);
   if (gathered_ != 0 && p.scatter != 0) {
     w.next = static_cast<uint64_t>(start) + gathered_ + p.latency + p.scatter;
     set_ready(w, p, w.next);

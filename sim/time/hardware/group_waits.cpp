@@ -68,8 +68,8 @@ uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint64_t now, bool by_c
   }
 }
 
-bool SmGroup::time_out(ClusterState& cluster, uint64_t time) {
-  if (!time_out_waits(cluster)) return false;
+bool SmGroup::time_out(ClusterState& cluster, uint64_t time, bool again) {
+  if (!time_out_waits(cluster, again)) return false;
   wake(cluster, time, true);
   return true;
 }
@@ -82,6 +82,7 @@ void SmGroup::retire(ClusterState& cluster, uint64_t now) {
 
 void SmGroup::remove(const ClusterState& cluster) {
   std::erase_if(remote_arrivals_, [&](const RemoteArrival& a) { return a.cluster == &cluster; });
+  for (Sm& sm : sms_) sm.changed.clear();
   for (uint32_t index = 0; index < warps_.size(); ++index) {
     Warp& w = warps_[index];
     if (w.cluster != &cluster) continue;

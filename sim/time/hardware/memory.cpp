@@ -261,12 +261,19 @@ double MemoryClock::hbm_latency(uint64_t line) const {
   return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
 }
 
+// Reads of many SMs get in each other's way in HBM's channels, long before its bus is full.
+double MemoryClock::crowding(double time) {
+  reads_ = reads_ * std::exp(std::min(0.0, reads_at_ - time) / std::max(1.0, p_.hbm_latency)) + 1;
+  reads_at_ = std::max(reads_at_, time);
+  return p_.hbm_crowded * std::min(1.0, reads_ / p_.hbm_crowd);
+}
+
 // What the line's home does not have comes from HBM.
 double MemoryClock::fetch(Tag& home, uint32_t cpc, uint8_t missing, double time) {
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  return home.filled = hbm(cpc, start, bytes, false) + hbm_latency(home.line);
+  return home.filled = hbm(cpc, start, bytes, false) + hbm_latency(home.line) + crowding(start);
 }
 
 // The other line of 256 bytes may come along, to a home of its own.

@@ -134,6 +134,7 @@ class MemoryClock {
   double atomic_start(Request& r, const LineAccess& l, double time);
   double hbm(uint32_t cpc, double time, uint32_t bytes, bool is_write);
   double hbm_latency(uint64_t line) const;
+  double crowding(double time);
 
   const isa::ClockParameters& p_;
   const std::vector<Site> sites_;
@@ -151,6 +152,7 @@ class MemoryClock {
   double requests_rest_ = 0, merge_free_ = 0;
   SharedRate hbm_;
   double write_share_ = 0;
+  double reads_ = 0, reads_at_ = 0;  // of HBM: about how many lines are under way; since when
   double hbm_busy_ = 0, l2_busy_ = 0;
   ClockCounters counters_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -86,9 +87,10 @@ struct Sm {
   double port_debt = 0;   // bytes of copies that wait for the port while the tensor core reads
   std::array<double, resource_count> busy{};
   L1Cache l1;
-  std::unordered_set<uint64_t> descriptors;  // tensor maps that were used
-  std::vector<uint8_t> fetched;              // by pc: the instruction has been executed here before
-  uint32_t next_sub = 0;                     // where the next CTA's first warp goes
+  std::unordered_map<uint64_t, double> changed;  // words of shared memory, by compare-and-swaps in loops
+  std::unordered_set<uint64_t> descriptors;      // tensor maps that were used
+  std::vector<uint8_t> fetched;                  // by pc: the instruction has been executed here before
+  uint32_t next_sub = 0;                         // where the next CTA's first warp goes
 };
 
 // Shared-memory passes that a warp's access takes: lanes in the same pass touch different banks, or the
