@@ -85,6 +85,7 @@ std::vector<Case> port_cases();
 std::vector<Case> ring_cases();
 std::vector<Case> cluster_cases();
 std::vector<Case> cluster_async_cases();  // among them
+std::vector<Case> exchange_cases();       // and
 std::vector<Case> launch_cases();
 std::vector<Case> all_cases();
 

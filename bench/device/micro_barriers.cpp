@@ -315,8 +315,14 @@ std::vector<Case> barrier_cases() {
     out.push_back(arrive_remote("arrive.release.cluster.shared::cluster.b64 _, [%x1]", warps, 1, true));
   }
   for (const bool scope : {false, true})
-    for (const auto& [ctas, warps, clusters] :
-         {std::tuple{2, 1, 1}, {2, 4, 1}, {4, 4, 1}, {8, 4, 1}, {2, 4, 66}, {4, 4, 30}})
+    for (const auto& [ctas, warps, clusters] : {std::tuple{2, 1, 1},
+                                                {2, 4, 1},
+                                                {4, 4, 1},
+                                                {8, 4, 1},
+                                                {2, 4, 66},
+                                                {4, 4, 30},
+                                                {2, 4, 132},
+                                                {4, 4, 60}})
       out.push_back(meet(ctas, warps, scope, clusters));
   for (const bool own : {false, true}) out.push_back(load_after_acquire(own));
   out.push_back(failing_wait());
@@ -334,6 +340,9 @@ std::vector<Case> barrier_cases() {
   out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;"));
   for (const int warps : {4, 12, 32}) out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;", warps));
   out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;", 4, 132));
+  for (const auto& [warps, ctas] :
+       {std::pair{8, 132}, {16, 132}, {32, 132}, {32, 66}, {32, 16}, {32, 8}, {32, 2}, {4, 264}})
+    out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;", warps, ctas));
   out.push_back(fence_after_remote_store());
   out.push_back(fence("fence.gpu", "fence.acq_rel.gpu;"));
   out.push_back(fence("fence.sys", "fence.acq_rel.sys;"));

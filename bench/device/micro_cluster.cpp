@@ -199,8 +199,8 @@ std::vector<Case> cluster_cases() {
       fence_beside("ld.shared", "ld.volatile.shared.u32 %x1, [%x93+32768]; add.u32 %x2, %x2, %x1;"));
   out.push_back(fence_beside("fence.cluster", "fence.acq_rel.cluster;"));
   out.push_back(flag());
-  std::vector<Case> async = cluster_async_cases();
-  out.insert(out.end(), std::make_move_iterator(async.begin()), std::make_move_iterator(async.end()));
+  for (std::vector<Case> more : {cluster_async_cases(), exchange_cases()})
+    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return out;
 }
 

@@ -153,7 +153,7 @@ Case strips(const char* name, bool loads, bool stores, int warps = 4) {
   c.text = text({.parts = {part}});
   c.block = {uint32_t(32 * warps), 1, 1};
   c.shared_bytes = 120 << 10;
-  c.data.bytes = 128 * 2048 + 4096;
+  c.data.bytes = 256 * 2048 + 4096;
   return c;
 }
 
@@ -203,6 +203,40 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
   return c;
 }
 
+// CTAs 0 and `other` take turns at a tile: how long the first warp's loads of `strips` strips take, of lines
+// that the other has just written.
+Case turn_loads(int other, int strips) {
+  Case c = turns(2, 1, strips);
+  Part part;
+  part.warps = 4;
+  part.before = fmt::format(
+      "add.u64 %q0, %out, 128;\n{}cvt.u64.u32 %q2, %x120; add.u64 %q2, %q2, %data; add.u64 %q2, %q2, 4096; "
+      "setp.eq.u32 %p5, %me, 0; setp.ne.u32 %p6, %cta, 0; selp.u32 %x112, 1, 0, %p6; setp.ne.and.u32 %p6, "
+      "%cta, {}, %p6; @%p6 mov.u32 %n, 0;\n",
+      fragment_place, other);
+  part.body =
+      "$turn: ld.acquire.gpu.global.u32 %x113, [%q0];\nsetp.lt.u32 %p4, %x113, %x112;\n@%p4 bra "
+      "$turn;\nbar.sync 0;\n";
+  for (int s = 0; s < strips; ++s) {
+    part.body += "mov.u64 %q8, %clock64;\n" + fragments(load_fragment, 16) + "bar.sync 0;\n";
+    for (int i = 0; i < 32; ++i) part.body += fmt::format("add.u32 %x{}, %x{}, %c0;\n", i, i);
+    part.body += "mov.u64 %q9, %clock64; sub.u64 %q9, %q9, %q8; add.u64 %e0, %e0, %q9;\n";
+    part.body += fragments(store_fragment, 16) + "bar.sync 0;\nadd.u64 %q2, %q2, 128;\n";
+  }
+  part.body += fmt::format(
+      "sub.u64 %q2, %q2, {};\nbar.sync 0;\n@%p5 red.release.gpu.global.add.u32 [%q0], 1;\nadd.u32 %x112, "
+      "%x112, 2;\n",
+      128 * strips);
+  c.name = "global.turn.loads";
+  c.parameters = fmt::format("with={} strips={}", other, strips);
+  c.unit = "cycles/strip";
+  c.text = text({.parts = {part}, .chip_wide = true});
+  c.grid = {uint32_t(other + 1), 1, 1};
+  c.operations = strips;
+  c.measure = extra;
+  return c;
+}
+
 // `count` stores of 128 (or 512) bytes of a warp, then a fence; `warps` of them, with the fence behind a
 // barrier by the first warp alone.
 Case fence_after(const char* store, int width, int count, int warps,
@@ -229,9 +263,9 @@ Case fence_after(const char* store, int width, int count, int warps,
   return c;
 }
 
-// A fence some time after an access: what it costs when the access has long been done.
-Case fence_later(const char* name, const char* access, bool fences) {
-  constexpr int links = 300;  // of a chain of multiplications
+// A fence some time after an access, `links` multiplications of a chain: what it costs when the access has
+// long been done.
+Case fence_later(const char* name, const char* access, bool fences, int links = 300) {
   Part part;
   part.before =
       "mul.wide.u32 %q0, %me, 8; add.u64 %q0, %q0, %data; add.u64 %q0, %q0, 4096; mov.u32 %x0, %c0; mov.u64 "
@@ -242,7 +276,8 @@ Case fence_later(const char* name, const char* access, bool fences) {
   part.use = {"%x0", "%x1"};
   Case c;
   c.name = "global.fence.later";
-  c.parameters = std::string(name) + (fences ? "" : " none");
+  c.parameters =
+      std::string(name) + (links == 300 ? "" : fmt::format(" links={}", links)) + (fences ? "" : " none");
   c.unit = "cycles";
   c.text = text({.parts = {part}});
   c.data = {.kind = Data::Kind::zeros, .bytes = 16384};
@@ -257,6 +292,8 @@ void add_later_fences(std::vector<Case>& out) {
     out.push_back(fence_later("atom", "atom.global.add.u32 %x1, [%q0], 0; add.u32 %x0, %x0, %x1;", fences));
     out.push_back(fence_later("red", "red.global.add.u32 [%q0], 0;", fences));
   }
+  for (const int links : {0, 25, 50, 75, 100, 150})
+    out.push_back(fence_later("st", "st.global.u32 [%q0], %c0;", true, links));
 }
 
 // One SM writes 32 lines, another one reads them: what each of its loads takes. The two take turns.
@@ -298,6 +335,34 @@ Case handed_lines(uint32_t writer, bool writes, const char* load) {
   return c;
 }
 
+// Stores of `vector` words a lane to rows of 2 KiB, `bytes` of each, in L2.
+Case pieces(int vector, int bytes) {
+  constexpr int warps = 16;
+  const int rows = 128 * vector / bytes, in_row = bytes / (4 * vector), count = 2048 / bytes;
+  Part part;
+  part.warps = warps;
+  part.before = fmt::format(
+      "div.u32 %x120, %lane, {0}; rem.u32 %x121, %lane, {0}; mul.lo.u32 %x120, %x120, 2048; mad.lo.u32 "
+      "%x120, %x121, {1}, %x120; mad.lo.u32 %x120, %warp, {2}, %x120; cvt.u64.u32 %q2, %x120; add.u64 %q2, "
+      "%q2, %data;\n",
+      in_row, 4 * vector, 2048 * rows);
+  const char* const forms[] = {".u32 [%q2+<o>], %c0;", ".v2.u32 [%q2+<o>], {%c0, %c1};",
+                               ".v4.u32 [%q2+<o>], {%c0, %c1, %c2, %c3};"};
+  for (int i = 0; i < 16; ++i)
+    part.body +=
+        fill(std::string("st.global") + forms[vector / 2], {{"o", std::to_string(i % count * bytes)}}) + "\n";
+  Case c;
+  c.name = "global.st.pieces";
+  c.parameters = fmt::format("vector={} bytes={}", vector, bytes);
+  c.unit = "cycles/instruction";
+  c.text = text({.parts = {part}});
+  c.block = {32 * warps, 1, 1};
+  c.shared_bytes = 120 << 10;
+  c.data.bytes = uint64_t(2048 * rows * warps) + 4096;
+  c.operations = 16 * warps;
+  return c;
+}
+
 // Loads and stores of one SM in L2, each warp in lines of its own.
 void add_rows(std::vector<Case>& out) {
   const char* const load = "ld.global.cg.u32 %x3, [%q2]; xor.b32 %x1, %x1, %x3;";
@@ -307,7 +372,20 @@ void add_rows(std::vector<Case>& out) {
       out.push_back(hot({"global.ld.rows", load, 1, stride, 1024, warps, true}));
       out.push_back(hot({"global.st.rows", store, 1, stride, 1024, warps, true}));
     }
-  for (const int warps : {1, 2, 4}) {
+  for (const auto& [vector, bytes] : {std::pair{1, 16},
+                                      {1, 32},
+                                      {1, 128},
+                                      {2, 16},
+                                      {2, 32},
+                                      {2, 64},
+                                      {2, 128},
+                                      {2, 256},
+                                      {4, 32},
+                                      {4, 64},
+                                      {4, 128},
+                                      {4, 512}})
+    out.push_back(pieces(vector, bytes));
+  for (const int warps : {1, 2, 4, 8}) {
     out.push_back(strips("global.strips.ld", true, false, warps));
     out.push_back(strips("global.strips.st", false, true, warps));
     out.push_back(strips("global.strips.ld+st", true, true, warps));
@@ -319,6 +397,10 @@ void add_turns(std::vector<Case>& out) {
     for (const int count : {0, 1, 4}) out.push_back(turns(ctas, chains, count));
   out.push_back(turns(2, 1, 1, false));
   out.push_back(turns(2, 1, 4, false));
+  for (const auto& [ctas, chains] : {std::pair{32, 16}, {64, 16}, {64, 32}})
+    out.push_back(turns(ctas, chains, 0));
+  for (const int other : {1, 2, 16, 66, 131}) out.push_back(turn_loads(other, 4));
+  out.push_back(turn_loads(66, 1));
 }
 
 void add_fences(std::vector<Case>& out) {

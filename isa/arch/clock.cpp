@@ -108,6 +108,8 @@ constexpr ClockField fields[] = {
     {"dsm.store_latency", "cycles", &ClockParameters::dsm_store_latency},
     {"dsm.store_done", "cycles", &ClockParameters::dsm_store_done},
     {"dsm.arrive_done", "cycles", &ClockParameters::dsm_arrive_done},
+    {"dsm.crowded_fence", "cycles", &ClockParameters::dsm_crowded_fence},
+    {"dsm.fence_tail", "cycles", &ClockParameters::dsm_fence_tail},
     {"dsm.copy_interval", "cycles", &ClockParameters::dsm_copy_interval},
     {"dsm.copy_queue", "copies", &ClockParameters::dsm_copy_queue},
     {"dsm.copy_latency", "cycles", &ClockParameters::dsm_copy_latency},

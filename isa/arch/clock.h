@@ -140,6 +140,8 @@ struct ClockParameters {
   double dsm_store_latency;       // st.async: from its last packet until a waiter on its mbarrier goes on
   double dsm_store_done;          // st: from its last packet until a fence begins
   double dsm_arrive_done;         // mbarrier.arrive: the same
+  double dsm_crowded_fence;       // more until a fence knows of asynchronous stores, while neighbours send
+  double dsm_fence_tail;          // before a fence ends: until then arrivals of other warps prolong it
   double dsm_copy_interval;       // cycles between two bulk copies of one SM
   double dsm_copy_queue;          // bulk copies that an SM takes on before the warp that issues waits
   double dsm_copy_latency;        // from issue until a waiter goes on, without what its bytes take

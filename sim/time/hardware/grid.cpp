@@ -159,12 +159,16 @@ void Grid::place(SmGroup& group, uint64_t time) {
 }
 
 // Three TPCs of a GPC share their way to the clusters' network: its SMs get in each other's way when clusters
-// work on all three. Clusters go round the GPCs, and in a GPC round these CPCs.
+// work on all three; a CPC with fewer has none of that. Clusters go round the GPCs, and in a GPC round these
+// CPCs.
 void Grid::crowd() {
   const auto clusters = std::min<uint64_t>(shape_.clusters, groups_.size());
   const uint64_t cpcs = sites_.back().cpc + 1;
   if (shape_.ctas_per_cluster < 2 || clusters * shape_.ctas_per_cluster <= cpcs * (cpc_sms - 2)) return;
-  for (const auto& g : groups_) g->crowd();
+  std::vector<uint32_t> sms(cpcs, 0);
+  for (const Site& site : sites_) ++sms[site.cpc];
+  for (const auto& g : groups_)
+    if (sms[sites_[g->sms().front().id].cpc] == cpc_sms) g->crowd();
 }
 
 // CTAs go to all SMs before an SM gets its second one.

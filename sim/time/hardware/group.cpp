@@ -49,6 +49,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.iterations = 0;
       w.arrive_free = w.last_store = w.last_async = 0;
       w.fenced = false;
+      w.fence_end = 0;
       w.arrived = time;
       w.last_mbarrier = ~0U;
       w.busy = 0;
@@ -205,8 +206,8 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
       parked_.push_back(index);
       return;
     }
-    if (p.release != 0) release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
-    if (!unit_free(w, p, at, now)) {
+    const bool again = p.release != 0 && release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
+    if (again || !unit_free(w, p, at, now)) {
       wait_for_unit(w, index, at);
       return;
     }

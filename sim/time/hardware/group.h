@@ -104,6 +104,7 @@ class SmGroup {
     uint64_t last_async = 0;       // and ends no sooner than its asynchronous stores
     uint64_t arrived = 0;          // at the cluster's barrier
     uint32_t last_mbarrier = ~0U;  // at which it arrived through the cluster's window
+    uint64_t fence_end = 0;        // of a fence that may have to wait longer
     bool fenced = false;           // the fence of the release that it is about to issue is done
     uint64_t arrive_free = 0;      // its next mbarrier arrival issues no earlier
     uint64_t block = 0;            // since the last branch
@@ -240,7 +241,7 @@ class SmGroup {
   void store_async(Warp& w, const Price& p, uint64_t id, uint64_t now);
   void copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t now);
   uint64_t fence(Warp& w, uint32_t latency, uint64_t now);
-  void release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at);
+  bool release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at);
   uint64_t cluster_barrier_delay(const Warp& w) const;
   void arrive_remote(Warp& w, uint64_t now);
   uint64_t remote_delay(const Warp& w, uint64_t mbarrier, uint64_t now) const;

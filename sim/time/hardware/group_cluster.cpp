@@ -151,6 +151,7 @@ void SmGroup::store_async(Warp& w, const Price& p, uint64_t id, uint64_t now) {
   queue_store(unit, p, now);
   const double sent = write(unit, peer, static_cast<double>(now), p.atomic ? t.atomic : t.written);
   w.last_async = std::max(w.last_async, static_cast<uint64_t>(sent + p_.dsm_latency));
+  unit.landed = std::max(unit.landed, w.last_async);
   push(static_cast<uint64_t>(sent + p_.dsm_store_latency), Event::Kind::land, *w.cluster, id);
 }
 
@@ -172,9 +173,9 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
 }
 
 // When a fence that begins now is done. Those of a wide scope wait for the warp's stores to be on their way,
-// for what the SM has to do with others of the cluster, and for the warp's asynchronous stores to be there;
-// the SM takes one in an interval, a few more at once. If the SM has read or written GMEM since the last one,
-// L2 is asked first whether all has arrived.
+// for what the SM has to do with others of the cluster, and, when the warp has asynchronous stores on their
+// way, for those of the whole SM to be there; the SM takes one in an interval, a few more at once. If the SM
+// has read or written GMEM since the last one, L2 is asked first whether all has arrived.
 uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
   if (latency < p_.l2_latency / 2) return now + latency;
   Sm& unit = sms_[w.sm];
@@ -185,17 +186,27 @@ uint64_t SmGroup::fence(Warp& w, uint32_t latency, uint64_t now) {
   const double interval = prices_.fence_interval();
   unit.fence_free = std::max(unit.fence_free, begin - (p_.fence_queue - 1) * interval) + interval;
   const double done = std::max(begin, unit.fence_free - interval) + latency;
-  return std::max(static_cast<uint64_t>(done), w.last_async);
+  if (w.last_async <= now) return static_cast<uint64_t>(done);
+  const double known = unit.crowded ? p_.dsm_crowded_fence : 0;
+  return std::max(static_cast<uint64_t>(done), unit.landed + static_cast<uint64_t>(known));
 }
 
-// A release at cluster scope stands behind a fence: the instruction issues when that is done.
-void SmGroup::release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at) {
-  if (w.fenced) return;
-  Exec x = exec(w);
-  if (!guarded(x, pc, mask)) return;
-  w.fenced = true;
-  at = fence(w, p.release, std::max(at, w.arrive_free));
+// A release at cluster scope stands behind a fence: the instruction issues when that is done. Towards its end
+// the fence waits for arrivals that other warps have sent out meanwhile. True: look again at `at`.
+bool SmGroup::release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at) {
+  if (w.fenced) return false;
   w.why = Stall::membar;
+  if (w.fence_end != 0) {
+    at = std::max(w.fence_end, sms_[w.sm].told + p.release);
+    w.fence_end = 0;
+    w.fenced = true;
+    return false;
+  }
+  Exec x = exec(w);
+  if (!guarded(x, pc, mask)) return false;
+  w.fence_end = fence(w, p.release, std::max(at, w.arrive_free));
+  at = w.fence_end - static_cast<uint64_t>(p_.dsm_fence_tail);
+  return true;
 }
 
 // Warps go on one after the other.
@@ -216,7 +227,8 @@ void SmGroup::arrive_remote(Warp& w, uint64_t now) {
     w.arrive_free = now + static_cast<uint64_t>(p_.mbarrier_remote_again);
   w.last_mbarrier = mbarrier;
   if (rank_at(mbarrier) == w.cta->rank) return;
-  w.last_store = std::max(w.last_store, now + static_cast<uint64_t>(p_.dsm_arrive_done));
+  unit.told = now + static_cast<uint64_t>(p_.dsm_arrive_done);
+  w.last_store = std::max(w.last_store, unit.told);
   const auto time = static_cast<uint64_t>(start + p_.mbarrier_remote);
   const auto known = std::ranges::find_if(remote_arrivals_, [&](const RemoteArrival& a) {
     return a.cluster == w.cluster && a.mbarrier == mbarrier;

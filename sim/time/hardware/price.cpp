@@ -259,7 +259,8 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     p.port = timing.latency == "atom_shared_cas" ? 2 : 1;
     p.loops = timing.latency == "atom_shared_loop";
     p.past_l1 = p.path == Path::global_load && op.instruction->mod("cop") == "cg";
-    p.drains = timing.latency == "clock";
+    p.drains = timing.latency == "clock" || timing.latency == "fence_cluster" ||
+               timing.latency == "fence_gpu" || timing.latency == "fence_sys";
     p.defers = p.path == Path::plain && !p.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;
     p.interval = std::max(1.0, cost.interval * factor);

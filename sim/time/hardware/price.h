@@ -57,7 +57,7 @@ struct Price {
   bool unrolled = false;  // a branch back whose loop ptxas unrolls by four
   uint32_t release = 0;   // cycles of the fence that stands in front of a release at cluster scope or above
   bool acquires = false;  // at cluster scope or above: drops what L1 holds
-  bool drains = false;    // reads a clock: everything before it has its result
+  bool drains = false;    // reads a clock, or a fence: everything before it has its operands
   bool holds = false;     // the warp's next of its kind issues after `interval`: mbarrier arrivals
   bool rows = false;      // each address is a row of 16 bytes: ldmatrix, stmatrix
   uint32_t bytes = 0;     // a lane

@@ -77,6 +77,8 @@ struct Sm {
   double dsm_in = 0;         // from it
   double dsm_done = 0;       // what it has asked of other SMs or written there
   double fence_free = 0;     // fences of a wide scope
+  uint64_t landed = 0;       // the last of its asynchronous stores
+  uint64_t told = 0;         // its last arrival at another SM's mbarrier is known to be there
   double copy_free = 0;      // bulk copies into the cluster
   Departures network_queue;  // stores onto the cluster's network
   Departures copies;
