@@ -35,7 +35,8 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
 
 // From the last arrival until a warp goes on: longer the more warps take part.
 uint64_t SmGroup::barrier_delay(const NamedBarrier& barrier) const {
-  return static_cast<uint64_t>(p_.barrier_latency + p_.barrier_per_warp * ((barrier.last_arrived + 31) / 32));
+  const auto warps = (barrier.last_arrived + 31) / 32;
+  return static_cast<uint64_t>(p_.barrier_latency + p_.barrier_per_warp * warps);
 }
 
 // Blocked warps whose wait is over go on, each after the time that the news needs.
