@@ -26,6 +26,7 @@ uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(lin
 constexpr double passes = 1.5;
 
 constexpr size_t open_merges = 1024;  // of a GPC
+constexpr uint32_t most_merged = 4;   // requests
 
 uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
 
@@ -213,11 +214,11 @@ double MemoryClock::pass(uint32_t sm, double time, uint32_t bytes, bool merged) 
   // Each queue by itself: who waits for one does not hold up the other.
   const double own = std::max(time, sm_free_[sm]), common = std::max(time, shared);
   sm_free_[sm] = own + bytes / p_.l2_sm_bytes_per_cycle;
-  shared = common + booked(bytes) / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
+  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
   return std::max(own, common);
 }
 
-// A short request occupies slices and ways as if it were for more.
+// A short request occupies slices as if it were for more.
 double MemoryClock::booked(uint32_t bytes) const { return std::max<double>(bytes, p_.l2_short_request); }
 
 // Cycles that a read occupies its slice.
@@ -326,10 +327,8 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
-// An SM's own requests do not meet; short answers go to fewer SMs.
-bool MemoryClock::Merge::takes(const LineAccess& l, uint32_t sm, double time) const {
-  return line == l.line && time < until && (l.sectors & ~sectors) == 0 && (sms & sm) == 0 &&
-         std::popcount(sms) < std::popcount(l.sectors);
+bool MemoryClock::Merge::takes(const LineAccess& l, double time) const {
+  return line == l.line && time < until && (l.sectors & ~sectors) == 0 && requests < most_merged;
 }
 
 MemoryClock::Merge& MemoryClock::merge_of(const Site& site, uint64_t line) {
@@ -343,10 +342,13 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
   const double half = (p_.l2_latency - p_.l2_spread) / 2;
   Merge& m = merge_of(site, l.line);
-  const bool merged = m.takes(l, bit, time + half);
-  const double arrival = pass(r.sm, time + half, bytes, merged);
+  const bool merged = m.takes(l, time + half);
+  // One answer goes to as many SMs as it has sectors; others get one of their own, though L2 is read once.
+  const bool together = merged && (m.sms & bit) == 0 && std::popcount(m.sms) % std::popcount(l.sectors) != 0;
+  const double arrival = pass(r.sm, time + half, bytes, together);
   if (merged) {
     m.sms |= bit;
+    ++m.requests;
     return std::max(m.answered, arrival) + half;
   }
   Tag& tag = find(l.line, site.side, site.cpc, time);
@@ -357,6 +359,7 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
        .until = std::max(data, arrival + p_.l2_merge_window),
        .answered = data,
        .sms = bit,
+       .requests = 1,
        .sectors = l.sectors};
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;
 }

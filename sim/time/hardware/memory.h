@@ -100,8 +100,9 @@ class MemoryClock {
     uint64_t line = never;
     double until = 0, answered = 0;  // it takes others; its data is in L2
     uint32_t sms = 0;                // that take part, a bit each
+    uint32_t requests = 0;
     uint8_t sectors = 0;
-    bool takes(const LineAccess& l, uint32_t sm, double time) const;
+    bool takes(const LineAccess& l, double time) const;
   };
   struct Slice {
     double read_free = 0, write_free = 0;
