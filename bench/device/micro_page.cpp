@@ -101,7 +101,8 @@ std::string page_of(const std::vector<Replayed>& all) {
       "Written by `bench_micro --table`. Device: `micro_h200.csv`; machine: the `hardware` schedule with\n"
       "`isa/arch/clock/h200.clock`, whose numbers were fitted to these rows: this page tells how well the "
       "model can follow\n"
-      "each of them, not how well it predicts kernels. Where it cannot, and why: README.md.\n\n"
+      "each of them, not how well it predicts kernels. What it leaves out:\n"
+      "`sim/time/hardware/README.md`.\n\n"
       "| group | cases | within 5 % | within 10 % | mean absolute error | median "
       "|\n|---|---|---|---|---|---|\n";
   for (size_t g = 0; g < parts.size(); ++g)
