@@ -67,8 +67,8 @@ double SmGroup::occupy_tma(Warp& w, double& free, uint64_t id, const Traffic& t,
   const double occupied =
       std::max({p_.tma_issue_interval, t.rows * p_.tma_row_interval, t.bytes / bytes_per_cycle});
   free = start + occupied;
-  book(unit, Resource::tma, occupied);
-  book(unit, Resource::smem, t.bytes / p_.smem_bytes_per_cycle);
+  book(unit, Resource::tma,
+       occupied);  // not SMEM: what TMA reads and writes there does not wait for the port
   if (w.cluster->observer)
     w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(start), static_cast<uint64_t>(free));
   if (t.tiled && unit.descriptors.insert(t.tensor_map).second) start += p_.tma_descriptor_miss;

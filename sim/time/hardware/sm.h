@@ -86,7 +86,6 @@ struct Sm {
   double write_free = 0;  // its stores' way to L2
   uint64_t stored = 0;    // L2 has acknowledged all stores
   bool accessed = false;  // GMEM, since the last fence
-  double port_debt = 0;   // bytes of copies that wait for the port while the tensor core reads
   std::array<double, resource_count> busy{};
   L1Cache l1;
   std::unordered_map<uint64_t, double> changed;  // words of shared memory, by compare-and-swaps in loops
