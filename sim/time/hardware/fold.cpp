@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isa/op.h"
+#include "sim/time/hardware/uniform.h"
 
 namespace palladion::sim::hardware {
 namespace {
@@ -25,7 +26,7 @@ bool is_integer(isa::Type t) {
 class Folder {
  public:
   Folder(const Program& program, std::span<Price> prices)
-      : program_(program), prices_(prices), merged_(prices.size()) {
+      : program_(program), prices_(prices), merged_(prices.size()), targets_(branch_targets(program)) {
     for (uint32_t pc = 0; pc < size(); ++pc) collect(pc);
   }
 
@@ -284,7 +285,7 @@ class Folder {
   void compare_early(uint32_t branch) {
     if (at(branch).guard < 0) return;
     uint32_t begin = branch;
-    while (begin > 0 && !prices_[begin - 1].branches && !is_target(begin)) --begin;
+    while (begin > 0 && !prices_[begin - 1].branches && !targets_[begin]) --begin;
     const auto found = registers_.find(static_cast<uint32_t>(at(branch).guard));
     counted_ = found != registers_.end();
     if (counted_) mark_early(found->second, begin, branch);
@@ -302,14 +303,6 @@ class Folder {
       }
     }
   }
-  bool is_target(uint32_t pc) {
-    if (targets_.empty()) {
-      targets_.resize(size() + 1);
-      for (uint32_t b = 0; b < size(); ++b)
-        if (prices_[b].branches) targets_[std::min(target(b), size())] = true;
-    }
-    return targets_[pc];
-  }
   uint32_t target(uint32_t branch) const {
     const MicroOp& op = at(branch);
     for (size_t k = 0; op.instruction != nullptr && k < op.instruction->operands.size(); ++k)
@@ -326,7 +319,7 @@ class Folder {
     bool loads = false;
     for (uint32_t pc = begin; pc < branch; ++pc) {
       const Price& p = prices_[pc];
-      if (p.branches || (pc > begin && is_target(pc)) || p.path == Path::waits || p.path == Path::async)
+      if (p.branches || (pc > begin && targets_[pc]) || p.path == Path::waits || p.path == Path::async)
         return;
       slots += p.slots;
       loads |= p.path == Path::global_load || p.path == Path::shared_load;
@@ -340,7 +333,7 @@ class Folder {
   const Program& program_;
   std::span<Price> prices_;
   std::vector<bool> merged_;  // has its third input
-  std::vector<bool> targets_;
+  const std::vector<bool> targets_;
   bool odd_ = false;
   bool counted_ = false;  // the branch looked at depends on no load of its block
   std::unordered_map<uint32_t, Register> registers_;
