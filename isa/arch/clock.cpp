@@ -61,6 +61,7 @@ constexpr ClockField fields[] = {
     {"l2.mixed_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_mixed_bytes_per_cycle},
     {"l2.tma_requests", "requests/request", &ClockParameters::l2_tma_requests},
     {"l2.merge_window", "cycles", &ClockParameters::l2_merge_window},
+    {"l2.merged", "requests", &ClockParameters::l2_merged},
     {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
     {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
     {"hbm.crowded", "cycles", &ClockParameters::hbm_crowded},
@@ -68,6 +69,7 @@ constexpr ClockField fields[] = {
     {"hbm.read", "GB/s", &ClockParameters::hbm_read},
     {"hbm.write", "GB/s", &ClockParameters::hbm_write},
     {"hbm.mixed", "GB/s", &ClockParameters::hbm_mixed},
+    {"hbm.write_queue", "cycles", &ClockParameters::hbm_write_queue},
     {"tma.issue_interval", "cycles", &ClockParameters::tma_issue_interval},
     {"tma.latency", "cycles", &ClockParameters::tma_latency},
     {"tma.bytes_per_cycle", "bytes/cycle", &ClockParameters::tma_bytes_per_cycle},
@@ -343,9 +345,9 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
 ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
-  for (double* latency :
-       {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval, &p.l2_atomic_latency,
-        &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency, &p.hbm_spread, &p.hbm_crowded})
+  for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
+                          &p.l2_atomic_latency, &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency,
+                          &p.hbm_spread, &p.hbm_crowded, &p.hbm_write_queue})
     *latency *= slower;
   for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle,
                        &p.l2_mixed_bytes_per_cycle, &p.l2_gpc_bytes_per_cycle})

@@ -85,6 +85,7 @@ struct ClockParameters {
   double l2_mixed_bytes_per_cycle;  // whole chip, half reads, half writes
   double l2_tma_requests;           // that the counters show for one of the TMA unit
   double l2_merge_window;           // how long a request takes others of its GPC for the same sectors
+  double l2_merged;                 // requests of a GPC that are one for L2 at most
   double hbm_latency;               // more than a hit's
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
   double hbm_crowded;               // more than that, when `hbm_crowd` lines or more are under way
@@ -92,6 +93,7 @@ struct ClockParameters {
   double hbm_read;                  // GB/s
   double hbm_write;                 // GB/s
   double hbm_mixed;                 // GB/s, half reads, half writes
+  double hbm_write_queue;           // cycles that the bus may be behind before who writes waits
 
   // --- TMA ---
   double tma_issue_interval;  // cycles between two copies of one thread
@@ -169,7 +171,7 @@ std::string_view clock_file(std::string_view arch);
 // The members' names in files: "smem.bytes_per_cycle" and its unit.
 struct ClockField {
   std::string_view key, unit;
-  double ClockParameters::* member;
+  double ClockParameters::*member;
 };
 std::span<const ClockField> clock_fields();
 

@@ -8,7 +8,8 @@ constexpr double unlimited = 1000;
 
 constexpr RelaxedKey hbm_rate[] = {
     {"hbm.read", unlimited}, {"hbm.write", unlimited}, {"hbm.mixed", unlimited}};
-constexpr RelaxedKey hbm_latency[] = {{"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}};
+constexpr RelaxedKey hbm_latency[] = {
+    {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.write_queue", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
 constexpr RelaxedKey l2_rate[] = {

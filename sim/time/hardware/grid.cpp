@@ -1,11 +1,11 @@
 #include "sim/time/hardware/grid.h"
 
 #include <algorithm>
-#include <numeric>
 #include <thread>
 
 #include "sim/deadlock_spin.h"
 #include "sim/time/hardware/group.h"
+#include "sim/time/hardware/sites.h"
 #include "sim/time/results.h"
 #include "sim/time/worker_pool.h"
 
@@ -16,65 +16,6 @@ namespace {
 constexpr uint64_t quiet_instructions = 1 << 20;
 // Waits that time out in a row, before it is a deadlock even if the program counts them.
 constexpr uint64_t patience = 1 << 10;
-
-// The SMs of a cluster: as many neighbours from `first` on, of one GPC.
-struct Seat {
-  uint32_t first = 0, gpc = 0;
-};
-
-// Of each GPC as many as it has room for.
-std::vector<Seat> seats_by_gpc(const std::vector<Site>& sites, uint32_t size) {
-  std::vector<Seat> seats;
-  for (uint32_t first = 0; first + size <= sites.size();) {
-    const bool together = sites[first].gpc == sites[first + size - 1].gpc;
-    if (together) seats.push_back({first, sites[first].gpc});
-    first += together ? size : 1;
-  }
-  return seats;
-}
-
-// Clusters go to the GPCs in turn.
-void deal(std::vector<Seat>& seats) {
-  std::vector<uint32_t> turn(seats.size());
-  std::vector<uint32_t> taken;
-  for (size_t i = 0; i < seats.size(); ++i) {
-    taken.resize(std::max<size_t>(taken.size(), seats[i].gpc + 1));
-    turn[i] = taken[seats[i].gpc]++;
-  }
-  std::vector<size_t> order(seats.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return turn[i]; });
-  std::vector<Seat> dealt;
-  dealt.reserve(seats.size());
-  for (const size_t i : order) dealt.push_back(seats[i]);
-  seats = std::move(dealt);
-}
-
-// Single CTAs fill GPC after GPC. When they are fewer than the SMs: all of the first GPC's first four TPCs,
-// one SM of each other TPC in turn over the GPCs, then the others.
-void thin_out(std::vector<Seat>& seats, uint64_t ctas) {
-  constexpr uint32_t whole = 8;
-  if (ctas >= seats.size()) return;
-  std::vector<Seat> rest(seats.begin() + whole, seats.end());
-  deal(rest);
-  std::ranges::stable_sort(rest, {}, [](const Seat& s) { return s.first % 2; });
-  seats.resize(std::min<size_t>(ctas, whole));
-  for (const Seat& s : rest)
-    if (seats.size() < ctas) seats.push_back(s);
-  std::ranges::sort(seats, {}, &Seat::first);
-}
-
-std::vector<Seat> seats_of(const std::vector<Site>& sites, const GridShape& shape, double cluster_sms) {
-  const uint32_t size = shape.ctas_per_cluster;
-  std::vector<Seat> seats = seats_by_gpc(sites, size);
-  if (size == 1)
-    thin_out(seats, shape.clusters);
-  else
-    deal(seats);
-  if (size > 2)  // some SMs of a GPC take no larger clusters
-    seats.resize(std::min(seats.size(), static_cast<size_t>(cluster_sms) / size));
-  return seats;
-}
 
 class Grid {
  public:
@@ -90,7 +31,7 @@ class Grid {
   uint64_t earliest() const;
   void edge(uint64_t end);
   template <class Left>
-  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, uint64_t end = never);
+  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::*left, uint64_t end = never);
   void retire();
   void collect(ClusterState& c);
   bool time_out(uint64_t time, bool again);
@@ -134,7 +75,8 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
       spins_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
-  for (const Seat& seat : seats_of(sites_, shape, parameters.launch_cluster_sms)) {
+  for (const Seat& seat :
+       seats_of(sites_, shape.clusters, shape.ctas_per_cluster, parameters.launch_cluster_sms)) {
     groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, seat.first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
   }
@@ -189,7 +131,7 @@ uint64_t Grid::earliest() const {
 
 // What the groups have left for the edge, up to `end`, in the order of its time over all of them.
 template <class Left>
-std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::* left, uint64_t end) {
+std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::*left, uint64_t end) {
   std::vector<std::pair<Left, SmGroup*>> all;
   for (const auto& g : groups_) {
     for (const Left& l : (*g).*left)

@@ -3,94 +3,32 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace palladion::sim::hardware {
 namespace {
 
-uint64_t mixed(uint64_t line) {
-  line ^= line >> 7;
-  line *= 0x9E3779B97F4A7C15ULL;
-  return line ^ (line >> 29);
-}
-
-// Neighbours go to different places, as many to each; which follows which changes from block to block.
-size_t spread(uint64_t line, uint64_t places) {
-  return static_cast<size_t>((line + mixed(line / places) % places) % places);
-}
-
-// Of two neighbouring lines each half of L2 is the home of one.
-uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(line / 2)) & 1); }
-
-// Of a write, on average: half of the lines have their home in the other half. It follows from the above.
+// Of a write, on average: half of the lines have their home in the other half.
 constexpr double passes = 1.5;
 
-constexpr size_t open_merges = 1024;  // of a GPC
-constexpr uint32_t most_merged = 4;   // requests
-
-uint32_t bytes_of(uint8_t sectors) { return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes; }
-
-// First the first TPC of each GPC, then the second ones.
-void number(std::vector<Site>& sites) {
-  std::vector<size_t> order(sites.size());
-  std::vector<uint32_t> turn;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    const bool same_gpc = i > 0 && sites[i].gpc == sites[i - 1].gpc;
-    turn.push_back(same_gpc ? turn.back() + 1 : 0);
-    order[i] = i;
-  }
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return turn[i] / 2; });
-  for (uint32_t n = 0; n < order.size(); ++n) sites[order[n]].number = n;
-}
+// So many lines before one is served the host fetches what it needs for it.
+constexpr size_t ahead = 16;
 
 }  // namespace
 
-bool LineAccess::whole() const {
-  uint32_t all = 0;
-  for (uint32_t s = 0; s < 4; ++s) all |= (sectors >> s & 1U) * 0xFFU << 8 * s;
-  return (words & all) == all;
-}
-
-uint32_t write_pieces(const LineAccess& l) {
-  return static_cast<uint32_t>(std::popcount(l.sectors)) + (l.whole() ? 0 : 1);
-}
-
-uint32_t atomic_pieces(const LineAccess& l) {
-  return std::has_single_bit(l.words) ? 1 : static_cast<uint32_t>(std::popcount(l.sectors)) + 1;
-}
-
-std::vector<Site> sites(const isa::ArchSpec& arch) {
-  const auto sms = static_cast<uint32_t>(arch.sm_count), gpcs = static_cast<uint32_t>(arch.gpc_count);
-  const uint32_t pairs = sms / 2, with_more = pairs % gpcs;
-  std::vector<Site> out;
-  uint32_t cpc = 0;
-  for (uint32_t g = 0; g < gpcs; ++g) {
-    const uint32_t in_gpc = 2 * (pairs / gpcs + (g < with_more ? 1 : 0));
-    for (uint32_t i = 0; i < in_gpc; ++i) out.push_back({.gpc = g, .cpc = cpc + i / cpc_sms, .side = g & 1});
-    cpc = out.empty() ? 0 : out.back().cpc + 1;
-  }
-  number(out);
-  return out;
-}
-
-double SharedRate::take(size_t port, double time, double cost) {
-  size_t waiting = free_[port] > time ? 0 : 1;
-  for (const double f : free_) waiting += f > time ? 1 : 0;
-  // No later than if all work were done in the order of its coming: nothing is idle while there is some.
-  all_ = std::max(time, all_) + cost;
-  return free_[port] = std::min(all_, std::max(time, free_[port]) + cost * static_cast<double>(waiting));
-}
-
 MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::ArchSpec& arch)
-    : p_(parameters), sites_(sites(arch)), hbm_(sites_.back().cpc + 1) {
-  sets_ = std::max<uint64_t>(1, static_cast<uint64_t>(p_.l2_bytes) / line_bytes / ways / 2);
-  tags_.resize(2 * sets_ * ways);
+    : p_(parameters),
+      sites_(sites(arch)),
+      tags_(static_cast<uint64_t>(p_.l2_bytes)),
+      merges_(p_, sites_.back().gpc + 1),
+      hbm_(p_, sites_.back().cpc + 1) {
   slices_.resize(2 * std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / 2));
   atomic_free_.assign(std::max<size_t>(1, slices_.size() / 2), 0);
   next_turn_.assign(sites_.size() * atomic_free_.size(), 0);
   turns_.assign(next_turn_.size() * std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue)), 0);
   gpc_free_.assign(sites_.back().gpc + 1, 0);
-  merges_.resize(gpc_free_.size() * open_merges);
   sm_free_.assign(sites_.size(), 0);
   sm_write_free_.assign(sites_.size(), 0);
 }
@@ -123,29 +61,62 @@ void MemoryClock::warm_up(const GlobalMemory& memory, std::span<const Address> w
         touch(a.first + i, a.written);
   }
   counters_ = {};
-  hbm_ = SharedRate(sites_.back().cpc + 1);
-  hbm_busy_ = 0;
+  hbm_.rest();
 }
 
 // Line by line over all SMs: copies that are under way at once take turns.
 void MemoryClock::serve(std::span<Batch* const> batches) {
-  struct Entry {
-    double time;
-    Request* request;
-    const LineAccess* line;
-  };
-  std::vector<Entry> order;
+  entries_.clear();
   for (Batch* b : batches) {
     for (Request& r : b->requests) {
       r.done = r.time;
       for (uint32_t i = 0; i < r.lines; ++i)
-        order.push_back({static_cast<double>(r.time) + r.step * i, &r, b->lines.data() + r.first + i});
+        entries_.push_back({static_cast<double>(r.time) + r.step * i, &r, b->lines[r.first + i]});
     }
   }
-  std::ranges::stable_sort(order, {}, &Entry::time);
-  for (const Entry& e : order)
-    e.request->done =
-        std::max(e.request->done, static_cast<uint64_t>(std::llround(serve(*e.request, *e.line, e.time))));
+  sort();
+  for (size_t i = 0; i < order_.size(); ++i) {
+    if (i + ahead < order_.size()) prefetch(order_[i + ahead]);
+    const Entry& e = order_[i];
+    const double done = serve(*e.request, e.line, e.time);
+    e.request->done = std::max(e.request->done, static_cast<uint64_t>(std::llround(done)));
+  }
+}
+
+// From `entries_` into `order_`: by time, of the same time as they stand. Most of them leave within a few
+// hundred cycles: by quarters of a cycle first, then the few of a quarter among themselves.
+void MemoryClock::sort() {
+  constexpr size_t quarters = 4096;
+  double first = std::numeric_limits<double>::max();
+  for (const Entry& e : entries_) first = std::min(first, e.time);
+  const auto quarter = [&](const Entry& e) {
+    return static_cast<size_t>(std::min(4 * (e.time - first), quarters - 1.0));
+  };
+  begins_.assign(quarters + 1, 0);
+  for (const Entry& e : entries_) ++begins_[quarter(e) + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  order_.resize(entries_.size());
+  for (const Entry& e : entries_) order_[begins_[quarter(e)]++] = e;
+  size_t begin = 0;  // now each quarter's entry of `begins_` is its end
+  for (const uint32_t end : begins_) {
+    if (end > begin + 1)
+      std::ranges::stable_sort(order_.begin() + begin, order_.begin() + end, {}, &Entry::time);
+    begin = end;
+  }
+}
+
+// The line is served soon: what the host has to look at should be in its caches by then.
+void MemoryClock::prefetch(const Entry& e) const {
+  const Site& site = sites_[e.request->sm];
+  tags_.prefetch(e.line.line, site.side);
+  merges_.prefetch(site.gpc, e.line.line);
+}
+
+ClockCounters MemoryClock::counters() const {
+  ClockCounters all = counters_;
+  all.dram_read_bytes = hbm_.read_bytes();
+  all.dram_write_bytes = hbm_.written_bytes();
+  return all;
 }
 
 double MemoryClock::serve(Request& r, const LineAccess& l, double time) {
@@ -159,30 +130,12 @@ MemoryClock::Slice& MemoryClock::slice(uint64_t line, uint32_t side) {
   return slices_[side * half + spread(line / 2, half)];
 }
 
-MemoryClock::Tag* MemoryClock::set_of(uint64_t line, uint32_t side) {
-  return tags_.data() + (side * sets_ + spread(line / 2, sets_)) * ways;
-}
-
-MemoryClock::Tag* MemoryClock::look_up(uint64_t line, uint32_t side) {
-  Tag* const set = set_of(line, side);
-  Tag* const found = std::find_if(set, set + ways, [&](const Tag& t) { return t.line == line; });
-  return found == set + ways ? nullptr : found;
-}
-
 // A half's entry of a line; one that was missing takes the place of the one that nobody has used for longest.
-MemoryClock::Tag& MemoryClock::find(uint64_t line, uint32_t side, uint32_t cpc, double time) {
-  Tag* const set = set_of(line, side);
-  Tag* oldest = set;
-  for (Tag* t = set; t != set + ways; ++t) {
-    if (t->line == line) {
-      t->order = ++order_;
-      return *t;
-    }
-    if (t->order < oldest->order) oldest = t;
-  }
-  leave(*oldest, cpc, time);
-  *oldest = {.line = line, .order = ++order_};
-  return *oldest;
+Tag& MemoryClock::find(uint64_t line, uint32_t side, uint32_t cpc, double time) {
+  if (Tag* const found = tags_.look_up(line, side)) return tags_.touch(*found);
+  Tag& oldest = tags_.oldest(line, side);
+  leave(oldest, cpc, time);
+  return tags_.replace(oldest, line);
 }
 
 // What HBM does not have goes there.
@@ -191,7 +144,7 @@ void MemoryClock::leave(Tag& tag, uint32_t cpc, double time) {
   const uint32_t bytes = bytes_of(tag.dirty);
   dirty_bytes_ -= bytes;
   tag.dirty = 0;
-  hbm(cpc, time, bytes, true);
+  hbm_.write(cpc, time, bytes);
 }
 
 // L2 keeps only so much that HBM does not have: what was written first goes first.
@@ -203,7 +156,7 @@ void MemoryClock::soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
   while (static_cast<double>(dirty_bytes_) > p_.l2_dirty_bytes && !dirty_.empty()) {
     const uint64_t line = dirty_.front();
     dirty_.pop_front();
-    if (Tag* const first = look_up(line, home_of(line))) leave(*first, cpc, time);
+    if (Tag* const first = tags_.look_up(line, home_of(line))) leave(*first, cpc, time);
   }
 }
 
@@ -242,40 +195,12 @@ double MemoryClock::slice_write(uint64_t line, uint32_t side, double time, uint3
   return start;
 }
 
-// When the bytes have moved. The bus turns around between reads and writes: a mixture has a rate of its own.
-double MemoryClock::hbm(uint32_t cpc, double time, uint32_t bytes, bool is_write) {
-  write_share_ += ((is_write ? 1.0 : 0.0) - write_share_) / 512;
-  const double pure = is_write ? p_.hbm_write : p_.hbm_read;
-  const double even = 2 / (1 / p_.hbm_read + 1 / p_.hbm_write);
-  const double mixture = 1 - (1 - std::min(1.0, p_.hbm_mixed / even)) * 4 * write_share_ * (1 - write_share_);
-  const double cost = bytes * p_.sm_clock / (pure * mixture * 1000);
-  hbm_busy_ += cost;
-  (is_write ? counters_.dram_write_bytes : counters_.dram_read_bytes) += bytes;
-  return hbm_.take(cpc, time, cost);
-}
-
-// Pages of HBM answer sooner or later, as their bank happens to be: as far apart for every page, whoever
-// asks.
-double MemoryClock::hbm_latency(uint64_t line) const {
-  constexpr uint64_t page_lines = 1024 / line_bytes;
-  const auto chance = static_cast<double>(mixed(line / page_lines + 0x51ED) >> 32 & 0xFFFF) / 65535;
-  return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
-}
-
-// Reads of many SMs get in each other's way in HBM's channels, long before its bus is full.
-double MemoryClock::crowding(double time) {
-  const double x = std::max(0.0, time - reads_at_) / std::max(1.0, p_.hbm_latency);
-  reads_ = reads_ / (1 + x + x * x / 2) + 1;  // nearly e^-x, but the same on every host
-  reads_at_ = std::max(reads_at_, time);
-  return p_.hbm_crowded * std::min(1.0, reads_ / p_.hbm_crowd);
-}
-
 // What the line's home does not have comes from HBM.
 double MemoryClock::fetch(Tag& home, uint32_t cpc, uint8_t missing, double time) {
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  return home.filled = hbm(cpc, start, bytes, false) + hbm_latency(home.line) + crowding(start);
+  return home.filled = hbm_.read(cpc, start, bytes) + hbm_.latency(home.line, start);
 }
 
 // The other line of 256 bytes may come along, to a home of its own.
@@ -328,22 +253,14 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
-bool MemoryClock::Merge::takes(const LineAccess& l, double time) const {
-  return line == l.line && time < until && (l.sectors & ~sectors) == 0 && requests < most_merged;
-}
-
-MemoryClock::Merge& MemoryClock::merge_of(const Site& site, uint64_t line) {
-  return merges_[site.gpc * open_merges + spread(line, open_merges)];
-}
-
 // Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
 // units less long must not stand behind it. What waits longest decides.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
   const double half = (p_.l2_latency - p_.l2_spread) / 2;
-  Merge& m = merge_of(site, l.line);
-  const bool merged = m.takes(l, time + half);
+  Merge& m = merges_.of(site.gpc, l.line);
+  const bool merged = merges_.takes(m, l, time + half);
   // One answer goes to as many SMs as it has sectors; others get one of their own, though L2 is read once.
   const bool together = merged && (m.sms & bit) == 0 && std::popcount(m.sms) % std::popcount(l.sectors) != 0;
   const double arrival = pass(r.sm, time + half, bytes, together);
@@ -382,12 +299,12 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
     counters_.l2_write_sectors += bytes / sector_bytes;
     if (site.side == home) break;
   }
-  if (Tag* const copy = look_up(l.line, 1 - home)) *copy = {};
+  if (Tag* const copy = tags_.look_up(l.line, 1 - home)) tags_.drop(*copy);
   Tag& tag = find(l.line, home, site.cpc, time);
   soil(tag, l.sectors, site.cpc, start);
   tag.sides = static_cast<uint8_t>(1U << site.side);
   // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
-  return std::max(start, hbm_.free(site.cpc) - 4 * p_.hbm_latency) + p_.l2_latency / 2;
+  return std::max(start, hbm_.accepts(site.cpc)) + p_.l2_latency / 2;
 }
 
 // An atomic unit serves two slices. Neighbouring KiB go to different units, each KiB to two of them, by turns
@@ -421,7 +338,7 @@ double MemoryClock::atomic(Request& r, const LineAccess& l, double time) {
   const double sent = std::max(port, time);
   port = sent + atomic_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
   double data = atomic_start(r, l, sent + p_.l2_latency / 2);
-  if (Tag* const copy = look_up(l.line, 1 - home)) *copy = {};
+  if (Tag* const copy = tags_.look_up(l.line, 1 - home)) tags_.drop(*copy);
   Tag& tag = find(l.line, home, cpc, time);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
   if (missing != 0) data = fill(tag, r, missing, data);

@@ -1,0 +1,42 @@
+#pragma once
+// Lines of GMEM: what an access touches of them, and which of L2's places is whose.
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace palladion::sim::hardware {
+
+inline constexpr uint64_t never = ~0ULL;
+inline constexpr uint32_t line_bytes = 128, sector_bytes = 32;
+
+struct LineAccess {
+  uint64_t line = 0;     // address / line_bytes
+  uint8_t sectors = 0;   // mask
+  uint8_t alike = 1;     // of an atomic: the most lanes that want one word
+  uint32_t words = ~0U;  // mask
+  bool whole() const;    // all words of its sectors
+};
+
+// 32-byte pieces that the access takes on its way to L2: what does not write whole sectors says which bytes.
+uint32_t write_pieces(const LineAccess& l);
+uint32_t atomic_pieces(const LineAccess& l);
+
+inline uint32_t bytes_of(uint8_t sectors) {
+  return static_cast<uint32_t>(std::popcount(sectors)) * sector_bytes;
+}
+
+inline uint64_t mixed(uint64_t line) {
+  line ^= line >> 7;
+  line *= 0x9E3779B97F4A7C15ULL;
+  return line ^ (line >> 29);
+}
+
+// Neighbours go to different places, as many to each; which follows which changes from block to block.
+inline size_t spread(uint64_t line, uint64_t places) {
+  return static_cast<size_t>((line + mixed(line / places) % places) % places);
+}
+
+// Of two neighbouring lines each half of L2 is the home of one.
+inline uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(line / 2)) & 1); }
+
+}  // namespace palladion::sim::hardware

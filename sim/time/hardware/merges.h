@@ -1,0 +1,41 @@
+#pragma once
+// Requests of a GPC's SMs for the same sectors of a line, which are one for L2.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "isa/arch/clock.h"
+#include "sim/time/hardware/lines.h"
+
+namespace palladion::sim::hardware {
+
+struct Merge {
+  uint64_t line = never;
+  double until = 0, answered = 0;  // it takes others; its data is in L2
+  uint32_t sms = 0;                // that take part, a bit each
+  uint32_t requests = 0;
+  uint8_t sectors = 0;
+};
+
+class Merges {
+ public:
+  Merges(const isa::ClockParameters& parameters, size_t gpcs) : p_(parameters), open_(gpcs * a_gpc) {}
+
+  // Where a GPC's request for the line is or would be kept.
+  Merge& of(uint32_t gpc, uint64_t line) { return open_[place(gpc, line)]; }
+  // Whether a request at `time` becomes part of it.
+  bool takes(const Merge& m, const LineAccess& l, double time) const {
+    return m.line == l.line && time < m.until && (l.sectors & ~m.sectors) == 0 && m.requests < p_.l2_merged;
+  }
+  // The host's caches: `of` is about to be called.
+  void prefetch(uint32_t gpc, uint64_t line) const { __builtin_prefetch(&open_[place(gpc, line)]); }
+
+ private:
+  static constexpr size_t a_gpc = 1024;
+  static size_t place(uint32_t gpc, uint64_t line) { return gpc * a_gpc + spread(line, a_gpc); }
+
+  const isa::ClockParameters& p_;
+  std::vector<Merge> open_;
+};
+
+}  // namespace palladion::sim::hardware
