@@ -90,7 +90,7 @@ class Sweep {
     report_.all.resize(combinations(report_.axes));
     const unsigned at_once = unsigned(std::min<uint64_t>(report_.threads, report_.all.size()));
     threads_each_ = std::max(1U, report_.threads / at_once);
-    sim::WorkerPool(at_once).for_each(report_.all.size(), [&](size_t i) {
+    sim::WorkerPool(at_once).for_each(report_.all.size(), [&](size_t i, unsigned) {
       if (!interrupted() && !broken_) one(i);
     });
     report_.interrupted = interrupted();

@@ -220,7 +220,7 @@ void Grid::run() {
     admit();
     if (resident_.empty()) break;
     std::vector<QuantumResult> ran(resident_.size());
-    pool.for_each(resident_.size(), [&](size_t i) {
+    pool.for_each(resident_.size(), [&](size_t i, unsigned) {
       ClusterState& c = *resident_[i];
       if (c.ctas.empty()) start_cluster(context_, c);
       ran[i] = run_quantum(context_, c, budget);

@@ -67,7 +67,7 @@ std::vector<Gain> try_relaxations(const isa::ClockParameters& parameters, const 
   std::mutex mutex;
   uint64_t done = 0;
   WorkerPool pool(std::max(1U, options.threads));
-  pool.for_each(all.size(), [&](size_t i) {
+  pool.for_each(all.size(), [&](size_t i, unsigned) {
     all[i].cycles = run(relaxed(parameters, *all[i].relaxation)).value_or(0);
     const std::lock_guard lock(mutex);
     if (options.progress) options.progress(++done, all.size());

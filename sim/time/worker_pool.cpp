@@ -3,7 +3,7 @@
 namespace palladion::sim {
 
 WorkerPool::WorkerPool(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -15,15 +15,15 @@ WorkerPool::~WorkerPool() {
   for (std::thread& t : threads_) t.join();
 }
 
-void WorkerPool::drain() {
+void WorkerPool::drain(unsigned worker) {
   while (true) {
     const size_t i = next_.fetch_add(1);
     if (i >= count_) return;
-    (*job_)(i);
+    (*job_)(i, worker);
   }
 }
 
-void WorkerPool::work() {
+void WorkerPool::work(unsigned worker) {
   uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -31,15 +31,15 @@ void WorkerPool::work() {
     if (stop_) return;
     seen = round_;
     lock.unlock();
-    drain();
+    drain(worker);
     lock.lock();
     if (--busy_ == 0) done_.notify_one();
   }
 }
 
-void WorkerPool::for_each(size_t n, const std::function<void(size_t)>& job) {
+void WorkerPool::for_each(size_t n, const Job& job) {
   if (threads_.empty() || n <= 1) {
-    for (size_t i = 0; i < n; ++i) job(i);
+    for (size_t i = 0; i < n; ++i) job(i, 0);
     return;
   }
   {
@@ -51,7 +51,7 @@ void WorkerPool::for_each(size_t n, const std::function<void(size_t)>& job) {
     ++round_;
   }
   start_.notify_all();
-  drain();
+  drain(0);
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return busy_ == 0; });
 }

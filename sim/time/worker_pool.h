@@ -17,17 +17,19 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Calls job(i) for every i < n; returns when all are done. The caller works too.
-  void for_each(size_t n, const std::function<void(size_t)>& job);
+  // Calls job(i, worker) for every i < n; returns when all are done. The caller works too, as worker 0.
+  using Job = std::function<void(size_t, unsigned)>;
+  void for_each(size_t n, const Job& job);
+  unsigned workers() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
  private:
-  void work();
-  void drain();
+  void work(unsigned worker);
+  void drain(unsigned worker);
 
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
-  const std::function<void(size_t)>* job_ = nullptr;
+  const Job* job_ = nullptr;
   size_t count_ = 0;
   std::atomic<size_t> next_{0};
   unsigned busy_ = 0;

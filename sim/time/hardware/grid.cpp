@@ -42,6 +42,7 @@ class Grid {
   uint64_t progress() const;
   uint64_t elapsed(double tensor_share) const;
   void report();
+  LineTime time_of(uint32_t pc) const;
 
   const RunContext& context_;
   const RunOptions& options_;
@@ -53,6 +54,7 @@ class Grid {
   MemoryClock memory_;
   std::vector<std::unique_ptr<SmGroup>> groups_;
   std::vector<std::unique_ptr<ClusterState>> resident_;
+  std::vector<std::vector<LineTime>> lines_;  // by host thread, by pc
   SpinDetector spins_;
   uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
   uint64_t fruitless_ = 0;  // times in a row that all waits timed out and nothing changed
@@ -247,6 +249,7 @@ void Grid::run() {
   const unsigned threads =
       options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
   WorkerPool pool(static_cast<unsigned>(std::min<size_t>(threads, groups_.size())));
+  lines_.assign(pool.workers(), std::vector<LineTime>(context_.program.code.size()));
   // No answer of L2 comes back sooner: what SMs ask within a quantum is answered at its end.
   const auto quantum =
       static_cast<uint64_t>(std::max(32.0, std::min(p_.l2_latency - p_.l2_spread, p_.l2_atomic_latency)));
@@ -265,7 +268,8 @@ void Grid::run() {
     active.clear();
     for (const auto& g : groups_)
       if (g->next_event() < end) active.push_back(g.get());
-    pool.for_each(active.size(), [&](size_t i) { active[i]->run_until(end); });
+    pool.for_each(active.size(),
+                  [&](size_t i, unsigned worker) { active[i]->run_until(end, lines_[worker]); });
     edge(end);
     retire();
     if (options_.stop != nullptr && options_.stop->load()) {
@@ -304,7 +308,6 @@ void Grid::report() {
   const double span = std::max<double>(1, static_cast<double>(last_end_ - std::min(first_start_, last_end_)));
   size_t sms = 0;
   double most_tensor = 0;  // cycles of the SM whose tensor core works longest
-  std::vector<LineTime> lines(context_.program.code.size());
   for (const auto& g : groups_) {
     r.counters.instructions += g->instructions();
     r.counters.smem_bank_conflicts += g->bank_conflicts();
@@ -313,11 +316,6 @@ void Grid::report() {
       most_tensor = std::max(most_tensor, sm.busy[static_cast<size_t>(Resource::tensor)]);
       r.counters.tensor_cycles += static_cast<uint64_t>(sm.busy[static_cast<size_t>(Resource::tensor)]);
       for (size_t i = 0; i < resource_count; ++i) r.busy[i] += sm.busy[i] / span;
-    }
-    for (size_t pc = 0; pc < lines.size(); ++pc) {
-      lines[pc].warps |= g->lines()[pc].warps;
-      lines[pc].issued += g->lines()[pc].issued;
-      for (size_t s = 0; s < stall_count; ++s) lines[pc].cycles[s] += g->lines()[pc].cycles[s];
     }
   }
   const auto share = [&](Resource x) -> double& { return r.busy[static_cast<size_t>(x)]; };
@@ -328,10 +326,19 @@ void Grid::report() {
   r.cycles = elapsed(most_tensor / span);
   share(Resource::l2) = memory_.l2_busy() / span;
   share(Resource::hbm) = memory_.hbm_busy() / span;
-  for (uint32_t pc = 0; pc < lines.size(); ++pc) {
-    lines[pc].pc = pc;
-    if (lines[pc].issued != 0) r.lines.push_back(lines[pc]);
+  for (uint32_t pc = 0; pc < context_.program.code.size(); ++pc)
+    if (const LineTime line = time_of(pc); line.issued != 0) r.lines.push_back(line);
+}
+
+// Over all host threads.
+LineTime Grid::time_of(uint32_t pc) const {
+  LineTime sum{.pc = pc};
+  for (const std::vector<LineTime>& lines : lines_) {
+    sum.warps |= lines[pc].warps;
+    sum.issued += lines[pc].issued;
+    for (size_t s = 0; s < stall_count; ++s) sum.cycles[s] += lines[pc].cycles[s];
   }
+  return sum;
 }
 
 }  // namespace

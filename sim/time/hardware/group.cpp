@@ -7,7 +7,7 @@ namespace palladion::sim::hardware {
 
 SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
                  uint32_t first, uint32_t count, uint64_t l1_bytes)
-    : context_(context), prices_(prices), p_(parameters), sms_(count), lines_(context.program.code.size()) {
+    : context_(context), prices_(prices), p_(parameters), sms_(count) {
   for (uint32_t i = 0; i < count; ++i) {
     sms_[i].id = first + i;
     sms_[i].l1.resize(l1_bytes);
@@ -37,13 +37,9 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       w.why = Stall::wait;
       w.next = w.since = time;
       w.turns = 0;
-      w.ready.assign(prices_.register_count(), 0);
-      w.source.assign(prices_.register_count(), Stall::wait);
-      w.pipe.assign(prices_.register_count(), Resource::issue);
-      w.answer.assign(prices_.register_count(), 0);
-      w.offset.assign(prices_.register_count(), 0);
-      w.board.assign(prices_.register_count(), 0);
+      w.values.assign(prices_.register_count(), {});
       for (std::vector<uint32_t>& waiting : w.boards) waiting.clear();
+      w.boards_used = 0;
       w.unanswered = w.deferred = w.drain = false;
       w.horizon = w.block = time;
       w.iterations = 0;
@@ -65,8 +61,19 @@ uint64_t SmGroup::next_event() const {
   return next;
 }
 
-void SmGroup::run_until(uint64_t end) {
+// The host's caches have forgotten the group since its last quantum. Each warp's state lies behind pointers
+// that depend on each other: those of all warps are followed at once.
+void SmGroup::prefetch() const {
+  for (const Warp& w : warps_)
+    if (w.state != Warp::State::done) __builtin_prefetch(w.warp);
+  for (const Warp& w : warps_)
+    if (w.state != Warp::State::done) __builtin_prefetch(w.warp->groups.data());
+}
+
+void SmGroup::run_until(uint64_t end, std::vector<LineTime>& lines) {
   end_ = end;
+  lines_ = lines.data();
+  prefetch();
   while (!events_.empty() && events_.top().time < end) {
     const Event e = events_.top();
     events_.pop();
@@ -161,11 +168,12 @@ uint64_t SmGroup::operands_ready(Warp& w, const Price& p, uint64_t at) const {
   if (p.defers || runs_on(w, p)) return at;
   const uint64_t predicate = p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0;
   for (const uint32_t r : prices_.reads(p)) {
-    const bool exact = w.ready[r] == never || w.ready[r] == 0;
-    const uint64_t ready = exact ? w.ready[r] : w.ready[r] + hand_over(w.pipe[r], p.pipe) + predicate;
+    const Value& v = w.values[r];
+    const bool exact = v.ready == never || v.ready == 0;
+    const uint64_t ready = exact ? v.ready : v.ready + hand_over(v.pipe, p.pipe) + predicate;
     if (ready <= at) continue;
     at = ready;
-    w.why = w.source[r];
+    w.why = v.source;
   }
   return at;
 }
@@ -227,19 +235,15 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
 }
 
 void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
-  for (const uint32_t r : prices_.writes(p))
-    w.ready[r] = time, w.source[r] = p.result, w.pipe[r] = p.pipe, w.board[r] = 0;
+  for (const uint32_t r : prices_.writes(p)) {
+    Value& v = w.values[r];
+    v.ready = time, v.source = p.result, v.pipe = p.pipe, v.board = 0;
+  }
 }
 
 void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset) {
-  for (const uint32_t r : prices_.writes(p)) {
-    w.ready[r] = never;
-    w.answer[r] = answer;
-    w.offset[r] = offset;
-    w.board[r] = 0;
-    w.source[r] = p.result;
-    w.pipe[r] = p.pipe;
-  }
+  for (const uint32_t r : prices_.writes(p))
+    w.values[r] = {.ready = never, .answer = answer, .offset = offset, .source = p.result, .pipe = p.pipe};
   w.unanswered = true;
 }
 
@@ -248,17 +252,19 @@ void SmGroup::share_board(Warp& w, const Price& p) {
   const auto mine = prices_.writes(p);
   if (p.board == 0 || mine.empty()) return;
   std::vector<uint32_t>& waiting = w.boards[p.board - 1];
-  std::erase_if(waiting, [&](uint32_t r) { return w.board[r] != p.board; });
+  std::erase_if(waiting, [&](uint32_t r) { return w.values[r].board != p.board; });
   waiting.insert(waiting.end(), mine.begin(), mine.end());
-  for (const uint32_t r : mine) w.board[r] = p.board;
+  w.boards_used |= static_cast<uint8_t>(1U << (p.board - 1));
+  for (const uint32_t r : mine) w.values[r].board = p.board;
   const uint32_t first = waiting.front(), last = waiting.back();
   Due due;
   uint64_t ready = 0;
   for (const uint32_t r : {first, last}) {
-    if (w.ready[r] == never)
-      due = join(w, due, {true, w.answer[r], w.offset[r]});
+    const Value& v = w.values[r];
+    if (v.ready == never)
+      due = join(w, due, {true, v.answer, v.offset});
     else
-      ready = std::max(ready, w.ready[r]);
+      ready = std::max(ready, v.ready);
   }
   if (due.waits && ready > w.since) {
     pending_.push_back(
@@ -266,23 +272,26 @@ void SmGroup::share_board(Warp& w, const Price& p) {
     due = {true, static_cast<uint32_t>(pending_.size() - 1), 0};
   }
   for (const uint32_t r : waiting) {
-    w.ready[r] = due.waits ? never : ready;
-    w.answer[r] = due.answer, w.offset[r] = due.offset;
+    Value& v = w.values[r];
+    v.ready = due.waits ? never : ready;
+    v.answer = due.answer, v.offset = due.offset;
   }
 }
 
 // Who has waited for a scoreboard has all its loads; copies wait as what they are copied from.
 void SmGroup::pass_board(Warp& w, const Price& p) {
+  if (w.boards_used == 0) return;
   for (const uint32_t r : prices_.reads(p)) {
-    const uint8_t board = w.board[r];
+    const uint8_t board = w.values[r].board;
     if (board == 0) continue;
     std::vector<uint32_t>& waiting = w.boards[board - 1];
     if (!p.free) {
-      for (const uint32_t m : waiting) w.board[m] = 0;
+      for (const uint32_t m : waiting) w.values[m].board = 0;
       waiting.clear();
+      w.boards_used &= static_cast<uint8_t>(~(1U << (board - 1)));
       continue;
     }
-    for (const uint32_t copy : prices_.writes(p)) w.board[copy] = board, waiting.push_back(copy);
+    for (const uint32_t copy : prices_.writes(p)) w.values[copy].board = board, waiting.push_back(copy);
   }
 }
 
@@ -302,15 +311,16 @@ void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
   Stall source = p.result;
   Resource pipe = p.pipe;
   for (const uint32_t r : prices_.reads(p)) {
-    const auto over = static_cast<uint32_t>(p.free ? 0 : hand_over(w.pipe[r], p.pipe));
-    if (w.ready[r] == never) {
-      due = join(w, due, {true, w.answer[r], w.offset[r] + over});
-      source = w.source[r];
-    } else if (w.ready[r] + over > ready) {
-      ready = w.ready[r] + over;
-      if (!due.waits) source = w.source[r];
+    const Value& v = w.values[r];
+    const auto over = static_cast<uint32_t>(p.free ? 0 : hand_over(v.pipe, p.pipe));
+    if (v.ready == never) {
+      due = join(w, due, {true, v.answer, v.offset + over});
+      source = v.source;
+    } else if (v.ready + over > ready) {
+      ready = v.ready + over;
+      if (!due.waits) source = v.source;
     }
-    if (p.free) pipe = w.pipe[r];
+    if (p.free) pipe = v.pipe;
   }
   if (due.waits)
     set_unanswered(w, p, due.answer, due.offset + latency);
@@ -321,7 +331,7 @@ void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
     w.horizon = std::max(w.horizon, ready);
   }
   if (ready <= now && !due.waits && !p.free) source = p.result;
-  for (const uint32_t r : prices_.writes(p)) w.source[r] = source, w.pipe[r] = pipe;
+  for (const uint32_t r : prices_.writes(p)) w.values[r].source = source, w.values[r].pipe = pipe;
 }
 
 }  // namespace palladion::sim::hardware

@@ -53,7 +53,8 @@ class SmGroup {
   }
   // The cluster's first instructions issue at `time`; its CTAs exist.
   void start(ClusterState& cluster, uint64_t time);
-  void run_until(uint64_t end);
+  // What its instructions take is added to `lines`, by pc: sums that many groups may share.
+  void run_until(uint64_t end, std::vector<LineTime>& lines);
   // Cycle of the next event; `never` when all warps wait.
   uint64_t next_event() const;
 
@@ -73,11 +74,19 @@ class SmGroup {
   void remove(const ClusterState& cluster);
   uint64_t drained() const { return drained_; }
   const std::vector<Sm>& sms() const { return sms_; }
-  const std::vector<LineTime>& lines() const { return lines_; }
   uint64_t instructions() const { return instructions_; }
   uint64_t bank_conflicts() const { return bank_conflicts_; }
 
  private:
+  // What is known of a register's value.
+  struct Value {
+    uint64_t ready = 0;  // cycle in which it is there; `never` while it depends on a request that L2 has
+                         // not answered
+    uint32_t answer = 0, offset = 0;  // then: of which, and how many cycles after the answer
+    Stall source = Stall::wait;       // what gives it
+    Resource pipe = Resource::issue;  // that computes it
+    uint8_t board = 0;                // from 1: the scoreboard of the load that brings it
+  };
   struct Warp {
     enum class State : uint8_t { done, queued, slot, memory, blocked, edge };
     ClusterState* cluster = nullptr;
@@ -86,18 +95,13 @@ class SmGroup {
     uint32_t sm = 0, sub = 0;
     State state = State::done;
     Stall why = Stall::wait;
-    uint64_t next = 0;            // its next instruction issues no earlier
-    uint64_t since = 0;           // of its last issue
-    uint32_t turns = 0;           // instructions in a row of one lane group beside others
-    std::vector<uint64_t> ready;  // by register number: cycle of its value
-    std::vector<Stall> source;    // what gives it
-    std::vector<Resource> pipe;   // that computes it
-    // Of values that depend on a request which L2 has not answered (`ready` is `never`): which, and how
-    // many cycles after its answer they are there.
-    std::vector<uint32_t> answer, offset;
-    // Loads that share a scoreboard: the registers that wait for it; by register: which, from 1.
+    uint64_t next = 0;          // its next instruction issues no earlier
+    uint64_t since = 0;         // of its last issue
+    uint32_t turns = 0;         // instructions in a row of one lane group beside others
+    std::vector<Value> values;  // by register number
+    // Loads that share a scoreboard: the registers that wait for it; which of them have any, a bit each.
     std::array<std::vector<uint32_t>, board_count> boards;
-    std::vector<uint8_t> board;
+    uint8_t boards_used = 0;
     bool unanswered = false, deferred = false;  // some register waits; some instruction's operand
     bool drain = false;                         // nothing issues before `horizon`
     uint64_t last_store = 0;       // a fence of a wide scope begins when its stores have come so far
@@ -180,6 +184,7 @@ class SmGroup {
   void wait_for_unit(const Warp& w, uint32_t index, uint64_t time) {
     events_.push({time, w.since, Event::Kind::warp, index, nullptr, 0});
   }
+  void prefetch() const;
   void handle(const Event& e);
   void give_slot(uint32_t sub_core, uint64_t now);
   void wait_for_slot(Warp& w, uint32_t index);
@@ -275,7 +280,7 @@ class SmGroup {
   std::vector<Write> writes_;
   std::vector<Arrival> arrivals_;
   std::vector<RemoteArrival> remote_arrivals_;
-  std::vector<LineTime> lines_;
+  LineTime* lines_ = nullptr;           // of the quantum
   uint64_t order_ = uint64_t{1} << 48;  // of events of one cycle, after those of warps that wait for a unit
   uint64_t instructions_ = 0, bank_conflicts_ = 0;
   uint64_t end_ = 0;      // of the quantum

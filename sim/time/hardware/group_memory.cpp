@@ -224,10 +224,10 @@ void SmGroup::perform(const EdgeAccess& access) {
 // Values that waited for answers have their times now.
 void SmGroup::resolve(Warp& w) {
   w.unanswered = w.deferred = false;
-  for (size_t r = 0; r < w.ready.size(); ++r) {
-    if (w.ready[r] != never) continue;
-    w.ready[r] = answers_[w.answer[r]] + w.offset[r];
-    if (w.offset[r] != 0) w.horizon = std::max(w.horizon, w.ready[r]);  // not the load itself
+  for (Value& v : w.values) {
+    if (v.ready != never) continue;
+    v.ready = answers_[v.answer] + v.offset;
+    if (v.offset != 0) w.horizon = std::max(w.horizon, v.ready);  // not the load itself
   }
 }
 
