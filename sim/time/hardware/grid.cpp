@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "sim/deadlock_spin.h"
+#include "sim/time/hardware/grid_report.h"
 #include "sim/time/hardware/group.h"
 #include "sim/time/hardware/sites.h"
 #include "sim/time/results.h"
@@ -40,9 +41,7 @@ class Grid {
   void deadlock();
   uint64_t instructions() const;
   uint64_t progress() const;
-  uint64_t elapsed(double tensor_share) const;
   void report();
-  LineTime time_of(uint32_t pc) const;
 
   const RunContext& context_;
   const RunOptions& options_;
@@ -56,11 +55,11 @@ class Grid {
   std::vector<std::unique_ptr<ClusterState>> resident_;
   std::vector<std::vector<LineTime>> lines_;  // by host thread, by pc
   SpinDetector spins_;
-  uint64_t next_ = 0, finished_ = 0, first_start_ = never, last_end_ = 0, progress_done_ = 0;
+  Course course_;
+  uint64_t next_ = 0, finished_ = 0, progress_done_ = 0;
   uint64_t fruitless_ = 0;  // times in a row that all waits timed out and nothing changed
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
   double next_start_ = 0;
-  std::vector<uint64_t> gpc_ends_;  // when its last CTA has ended; 0: it had none
   bool faulted_ = false;
 };
 
@@ -82,7 +81,8 @@ Grid::Grid(const RunContext& context, const RunOptions& options, const isa::Arch
     groups_.push_back(std::make_unique<SmGroup>(context, prices_, p_, seat.first, shape.ctas_per_cluster,
                                                 shared + 8192 < l1 ? l1 - shared : 8192));
   }
-  gpc_ends_.assign(sites_.back().gpc + 1, 0);
+  course_.gpc_ends.assign(sites_.back().gpc + 1, 0);
+  course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / context.launch.sm_count;
   crowd();
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory, shape.written);
 }
@@ -98,7 +98,7 @@ void Grid::place(SmGroup& group, uint64_t time) {
   c->now = time;
   start_cluster(context_, *c);
   group.start(*c, time);
-  first_start_ = std::min(first_start_, time);
+  course_.first_start = std::min(course_.first_start, time);
   resident_.push_back(std::move(c));
 }
 
@@ -173,8 +173,8 @@ void Grid::collect(ClusterState& c) {
 void Grid::retire() {
   const auto all = gather(&SmGroup::finished);
   for (const auto& [end, group] : all) {
-    last_end_ = std::max(last_end_, end.time);
-    uint64_t& gpc_end = gpc_ends_[sites_[group->sms().front().id].gpc];
+    course_.last_end = std::max(course_.last_end, end.time);
+    uint64_t& gpc_end = course_.gpc_ends[sites_[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
     if (end.cluster->finished()) {
       result_.ctas += end.cluster->ctas.size();
@@ -283,62 +283,10 @@ void Grid::run() {
   report();
 }
 
-// What sm__cycles_elapsed.max shows: the launch around the work, and the most that any GPC counts. One whose
-// tensor cores work lowers its clock, one without CTAs counts on at the higher one, and no two are quite
-// alike.
-uint64_t Grid::elapsed(double tensor_share) const {
-  const double busy = std::min(1.0, 2 * tensor_share);
-  const auto work = static_cast<double>(last_end_);
-  const auto first_idle = static_cast<double>(std::min(last_end_, std::ranges::min(gpc_ends_)));
-  const double idle = (work - first_idle) * (p_.launch_idle_clock - 1) * busy;
-  const auto used = static_cast<double>(std::ranges::count_if(gpc_ends_, [](uint64_t e) { return e != 0; }));
-  const auto ctas = static_cast<double>(shape_.clusters * shape_.ctas_per_cluster);
-  const double full = std::clamp(2 * ctas / context_.launch.sm_count - 1, 0.0, 1.0);
-  const double spread = first_idle * (p_.launch_clock_spread - 1) * busy * full;
-  return static_cast<uint64_t>(p_.launch_overhead +
-                               p_.launch_full * used / static_cast<double>(gpc_ends_.size()) + work + idle +
-                               spread);
-}
-
 void Grid::report() {
-  ClockReport& r = result_.clock;
-  r.sm_clock_mhz = p_.sm_clock;
-  for (const auto& g : groups_) last_end_ = std::max(last_end_, g->drained());
-  r.counters = memory_.counters();
-  const double span = std::max<double>(1, static_cast<double>(last_end_ - std::min(first_start_, last_end_)));
-  size_t sms = 0;
-  double most_tensor = 0;  // cycles of the SM whose tensor core works longest
-  for (const auto& g : groups_) {
-    r.counters.instructions += g->instructions();
-    r.counters.smem_bank_conflicts += g->bank_conflicts();
-    for (const Sm& sm : g->sms()) {
-      ++sms;
-      most_tensor = std::max(most_tensor, sm.busy[static_cast<size_t>(Resource::tensor)]);
-      r.counters.tensor_cycles += static_cast<uint64_t>(sm.busy[static_cast<size_t>(Resource::tensor)]);
-      for (size_t i = 0; i < resource_count; ++i) r.busy[i] += sm.busy[i] / span;
-    }
-  }
-  const auto share = [&](Resource x) -> double& { return r.busy[static_cast<size_t>(x)]; };
-  for (double& b : r.busy) b /= static_cast<double>(std::max<size_t>(1, sms));
-  for (const Resource per_sub_core :
-       {Resource::issue, Resource::alu, Resource::fma, Resource::fp64, Resource::sfu})
-    share(per_sub_core) /= 4;
-  r.cycles = elapsed(most_tensor / span);
-  share(Resource::l2) = memory_.l2_busy() / span;
-  share(Resource::hbm) = memory_.hbm_busy() / span;
-  for (uint32_t pc = 0; pc < context_.program.code.size(); ++pc)
-    if (const LineTime line = time_of(pc); line.issued != 0) r.lines.push_back(line);
-}
-
-// Over all host threads.
-LineTime Grid::time_of(uint32_t pc) const {
-  LineTime sum{.pc = pc};
-  for (const std::vector<LineTime>& lines : lines_) {
-    sum.warps |= lines[pc].warps;
-    sum.issued += lines[pc].issued;
-    for (size_t s = 0; s < stall_count; ++s) sum.cycles[s] += lines[pc].cycles[s];
-  }
-  return sum;
+  for (const auto& g : groups_) course_.last_end = std::max(course_.last_end, g->drained());
+  result_.clock = report_of(p_, course_, groups_, memory_);
+  result_.clock.lines = lines_of(lines_);
 }
 
 }  // namespace
