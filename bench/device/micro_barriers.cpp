@@ -198,6 +198,27 @@ Case failing_test() {
   return one("mbarrier.test_wait.fails", "", k, 1, 16);
 }
 
+// What one thread does to eight mbarriers, one after the other.
+Case inits() {
+  KernelText k;
+  std::string body;
+  for (int i = 0; i < 8; ++i) body += fmt::format("@%p15 mbarrier.init.shared::cta.b64 [%s+{}], 1;\n", 8 * i);
+  k.parts = {{.before = "setp.eq.u32 %p15, %me, 0;\n", .body = body}};
+  return one("mbarrier.init", "", k, 1, 8);
+}
+
+// How kernels begin: one thread makes `count` mbarriers, and all warps meet.
+Case set_up(int count) {
+  KernelText k;
+  std::string body;
+  for (int i = 0; i < count; ++i)
+    body += fmt::format("@%p15 mbarrier.init.shared::cta.b64 [%s+{}], 1;\n", 8 * i);
+  k.parts = {{.warps = 12,
+              .before = "setp.eq.u32 %p15, %me, 0;\n",
+              .body = body + "@%p15 fence.mbarrier_init.release.cluster;\nbar.sync 0;\n"}};
+  return one("mbarrier.set_up", fmt::format("count={}", count), k, 12, 1);
+}
+
 Case named(int warps) {
   KernelText k;
   k.parts = {{.warps = warps, .body = repeat(fmt::format("bar.sync 1, {};", 32 * warps), 16)}};
@@ -327,6 +348,8 @@ std::vector<Case> barrier_cases() {
   for (const bool own : {false, true}) out.push_back(load_after_acquire(own));
   out.push_back(failing_wait());
   out.push_back(failing_test());
+  out.push_back(inits());
+  for (const int count : {0, 1, 4, 8}) out.push_back(set_up(count));
   for (const int warps : {1, 2, 4, 8, 16}) out.push_back(named(warps));
   for (const int warps : {4, 8, 12, 32}) out.push_back(syncthreads(warps));
   for (const int warps : {1, 4}) out.push_back(arrive_sync(warps));

@@ -160,6 +160,27 @@ Case straight(bool again) {
   return c;
 }
 
+// Branches over `gap` instructions, once and again: what it costs to go on where the instruction cache has
+// nothing, which prefetches what follows.
+Case skips(int gap, bool again) {
+  constexpr int count = 16;
+  Part part{.use = {"%x0"}};
+  part.before = "mov.f32 %f0, %g0; setp.ne.u32 %p1, %n, 0x7FFFFFFF;\n";
+  for (int i = 0; i < count; ++i)
+    part.body += fmt::format("@%p1 bra $over{0};\n{1}$over{0}: fma.rn.f32 %f0, %f0, %g1, %g2;\n", i,
+                             repeat("fma.rn.f32 %f0, %f0, %f0, %g1;", gap));
+  part.after = "mov.b32 %x0, %f0;\n";
+  Case c;
+  c.name = "pipe.skip";
+  c.parameters = fmt::format("gap={} {}", gap, again ? "again" : "once");
+  c.unit = "cycles/branch";
+  c.text = text({.parts = {part}});
+  c.shorter = again ? 1 : 0;
+  c.longer = again ? 3 : 1;
+  c.operations = count;
+  return c;
+}
+
 // Turns of a loop: short ones ptxas unrolls by four.
 Case loop(int steps) {
   const Op op{"loop", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"};
@@ -193,6 +214,14 @@ Case mma_case(const Op& op, int warps, int chains) {
 
 std::vector<Case> pipe_cases() {
   std::vector<Case> out{straight(false), straight(true), loop(8), loop(16), loop(24), loop(64)};
+  for (const int gap : {32, 64, 128, 256, 512})
+    for (const bool again : {false, true}) out.push_back(skips(gap, again));
+  for (const int gap : {32, 128, 512}) {
+    Case c = skips(gap, false);
+    c.parameters += " cold";
+    c.cold = true;
+    out.push_back(std::move(c));
+  }
   for (const Op& op : ops)
     for (const auto& [warps, chains] : {std::pair{1, 1}, {1, 8}, {4, 8}, {8, 8}, {16, 4}})
       out.push_back(pipe_case(op, warps, chains));

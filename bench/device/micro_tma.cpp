@@ -225,6 +225,82 @@ Case issue_interval(const Copy& base, int count) {
   return out;
 }
 
+// Copies that one thread issues at once: when the `landed`th is there.
+Case burst(const Copy& base, int copies, int landed) {
+  Copy c = base;
+  c.in_flight = copies;
+  KernelText k;
+  k.prologue = init(c);
+  Part p;
+  p.before = "setp.eq.u32 %p13, %lane, 0;\n@!%p13 bra $idle;\n";
+  // The second round finds the lines in L2 and the descriptor where it is needed.
+  for (const int round : {0, 1}) {
+    for (int i = 0; i < copies; ++i) p.before += slot_of(c, std::to_string(i)) + arm(c);
+    if (round == 1) p.before += "mov.u64 %q10, %clock64;\n";
+    for (int i = 0; i < copies; ++i)
+      p.before += slot_of(c, std::to_string(i)) + fmt::format("mov.u32 %x10, {};\n", i) + issue(c);
+    for (int i = 0; i < copies; ++i) {
+      const int at = round == 1 ? (i + landed - 1) % copies : i;
+      p.before +=
+          wait(fmt::format("round{}of{}", round, i), fmt::format("%s+{}", 8 * at), std::to_string(round));
+      if (round == 1 && i == 0) p.before += "mov.u64 %q11, %clock64; sub.u64 %e0, %q11, %q10;\n";
+    }
+  }
+  p.before += "$idle:\n";
+  k.parts = {p};
+  Case out = loads("tma.burst", c, 0, 1);
+  out.parameters =
+      fmt::format("{} bytes={} copies={} landed={}", c.tensor ? "tile" : "bulk", c.bytes, copies, landed);
+  out.unit = "cycles";
+  out.text = text(k);
+  out.measure = extra;
+  return out;
+}
+
+// The end of a GEMM: each warpgroup rounds its accumulators, writes them to shared memory and copies them to
+// GMEM, a tile of 64 x 64 f16 a step, with two buffers.
+Case epilogue(int groups, int ctas) {
+  const Copy c{.bytes = 8192, .in_flight = 4, .ctas = ctas};
+  Case out = loads("tma.epilogue", c, 16, 80);
+  KernelText k;
+  k.chip_wide = ctas > 1;
+  for (int g = 0; g < groups; ++g) {
+    Part p{.first_warp = 4 * g, .warps = 4};
+    p.before = "setp.eq.u32 %p13, %lane, 0; and.b32 %x20, %warp, 3; setp.eq.and.u32 %p13, %x20, 0, %p13;\n";
+    for (int i = 0; i < 32; ++i) p.before += fmt::format("mov.f32 %f{}, %g{};\n", i, i % 8);
+    p.before += fmt::format(
+        "and.b32 %x21, %me, 127; shl.b32 %x21, %x21, 4; add.u32 %x21, %x21, %s; add.u32 %x21, %x21, {};\n",
+        slots_at + 2 * g * c.bytes);
+    p.body = fmt::format(
+        "and.b32 %x16, %i, 1; mad.lo.u32 %x22, %x16, {0}, %x21; mad.lo.u32 %x12, %x16, {0}, %s; add.u32 "
+        "%x12, "
+        "%x12, {1};\n@%p13 cp.async.bulk.wait_group.read 1;\nbar.sync {2}, 128;\n",
+        c.bytes, slots_at + 2 * g * c.bytes, g + 1);
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j)
+        p.body += fmt::format("cvt.rn.f16x2.f32 %x{}, %f{}, %f{};\n", 30 + 4 * i + j, 8 * i + 2 * j,
+                              8 * i + 2 * j + 1);
+      p.body +=
+          fmt::format("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%x22+{}], {{%x{}, %x{}, %x{}, %x{}}};\n",
+                      2048 * i, 30 + 4 * i, 31 + 4 * i, 32 + 4 * i, 33 + 4 * i);
+    }
+    p.body += fmt::format("bar.sync {0}, 128;\nfence.proxy.async.shared::cta;\nbar.sync {0}, 128;\n", g + 1);
+    p.body += choose_tile(c, fmt::format("%i")) +
+              fmt::format(
+                  "and.b32 %x14, %x10, 63; shl.b32 %x14, %x14, 6; shr.u32 %x15, %x10, 6; mul.lo.u32 %x15, "
+                  "%x15, 64;\n@%p13 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, "
+                  "{{%x14, %x15}}], [%x12];\n@%p13 cp.async.bulk.commit_group;\n");
+    p.after = "cp.async.bulk.wait_group 0;\n";
+    k.parts.push_back(p);
+  }
+  out.parameters = fmt::format("groups={} ctas={}", groups, ctas);
+  out.unit = "cycles/step";
+  out.text = text(k);
+  out.block = {uint32_t(128 * groups), 1, 1};
+  if (ctas > 1) out.measure = mean_over(4 * groups);
+  return out;
+}
+
 // The first use of a tensor map by a kernel, its data being in L2, and of a plain bulk copy beside it.
 Case first_use(const Copy& c) {
   Case out = loads("tma.first", c, 0, 1);
@@ -350,6 +426,12 @@ std::vector<Case> tma_cases() {
     for (const int bytes : {128, 1024, 8192})
       for (const int count : {1, 4, 16, 32})
         out.push_back(issue_interval({.tensor = tensor, .bytes = bytes}, count));
+  for (const bool tensor : {false, true})
+    for (const auto& [bytes, copies] : {std::pair{16384, 4}, {16384, 8}, {32768, 2}, {2048, 8}})
+      for (int landed = 1; landed <= copies; landed *= 2)
+        out.push_back(burst({.tensor = tensor, .bytes = bytes}, copies, landed));
+  for (const auto& [groups, ctas] : {std::pair{1, 1}, {2, 1}, {2, 132}})
+    out.push_back(epilogue(groups, ctas));
   for (const bool tensor : {false, true}) out.push_back(first_use({.tensor = tensor, .bytes = 2048}));
   add_throughputs(out);
   add_multicasts(out);

@@ -46,6 +46,7 @@ struct ClockParameters {
                                    // met
 
   // --- issue ---
+  double branch_forward;   // of one that goes on, over as many instructions as are fetched ahead
   double branch_taken;     // cycles until the target's first instruction issues, beyond the branch's own
   double branch_unrolled;  // turns of a short loop that ptxas makes one of
   double issue_queue;  // cycles of work in front of an arithmetic pipe; a warp with more to do there waits
@@ -64,19 +65,21 @@ struct ClockParameters {
   double l1_bytes;  // of the unified memory when no shared memory is used
 
   // --- L2 and HBM ---
-  double l2_latency;                 // ld.global that hits: the mean over slices, cycles
-  double l2_spread;                  // half of the difference between far and near slices
-  double l2_bytes_per_cycle;         // whole chip, distinct lines
-  double l2_shared_bytes_per_cycle;  // whole chip, lines that all SMs want at once
-  double l2_gpc_bytes_per_cycle;     // into the SMs of a GPC
-  double l2_sm_bytes_per_cycle;      // into one SM
+  double l2_latency;                     // ld.global that hits: the mean over slices, cycles
+  double l2_spread;                      // half of the difference between far and near slices
+  double l2_slice_spread;                // +-: from slice to slice of a half
+  double l2_bytes_per_cycle;             // whole chip, distinct lines
+  double l2_shared_bytes_per_cycle;      // whole chip, lines that all SMs want at once
+  double l2_shared_tma_bytes_per_cycle;  // to TMA units
+  double l2_gpc_bytes_per_cycle;         // into the SMs of a GPC
+  double l2_sm_bytes_per_cycle;          // into one SM
   double l2_sm_write_bytes_per_cycle;
   double l2_sm_write_queue;  // cycles of stores on their way before they hold up the instructions behind
   double l2_short_request;   // bytes for which a shorter one occupies slices and ways
   double l2_write_bytes_per_cycle;  // whole chip
   double l2_atomic_interval;        // cycles between two atomic sectors of one slice
   double l2_atomic_full_interval;   // the same of a line that a warp adds to all words of
-  double l2_atomic_queue;           // lines of one SM's reductions that wait in front of an atomic unit
+  double l2_atomic_queue;           // lanes of one SM's reductions that wait in front of an atomic unit
   double l2_atomic_latency;         // atom.global, round trip
   double l2_slices;
   double l2_bytes;        // that data of one kernel can occupy
@@ -90,21 +93,26 @@ struct ClockParameters {
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
   double hbm_crowded;               // more than that, when `hbm_crowd` lines or more are under way
   double hbm_crowd;                 // lines
-  double hbm_read;                  // GB/s
-  double hbm_write;                 // GB/s
-  double hbm_mixed;                 // GB/s, half reads, half writes
-  double hbm_write_queue;           // cycles that the bus may be behind before who writes waits
+  double hbm_page_open;    // bytes that the bus could move while a page of 1 KiB is opened for a read
+  double hbm_read;         // GB/s, of whole pages
+  double hbm_write;        // GB/s
+  double hbm_mixed;        // GB/s, half reads, half writes
+  double hbm_write_queue;  // cycles that the bus may be behind before who writes waits
 
   // --- TMA ---
   double tma_issue_interval;  // cycles between two copies of one thread
   double tma_latency;  // 1 KiB from L2: from issue until a waiter on its mbarrier goes on, less l2_latency
-  double tma_bytes_per_cycle;  // one SM, from L2
-  double tma_row_interval;     // cycles a row (inner dimension) of a box takes at least
-  double tma_descriptor_miss;  // the first use of a tensor map on an SM
-  double tma_multicast;        // cycles more for a multicast copy
-  double tma_store_latency;    // of a store, beyond its bytes: until its sources are read
-  double tma_store_done;       // from then until its writes are done
-  double bulk_latency;         // of cp.async.bulk without a tensor map, less l2_latency
+  double tma_bytes_per_cycle;   // one SM, from L2
+  double tma_queue;             // copies that wait in front of the unit before their threads do
+  double tma_next;              // copies that it has taken and that wait to send requests
+  double tma_overtaken;         // how much later a copy lands that has another one behind it
+  double tma_row_interval;      // cycles between its requests: a line, or a row of a box, each
+  double tma_descriptor_miss;   // the first use of a tensor map on an SM
+  double tma_multicast;         // cycles more for a multicast copy
+  double tma_store_latency;     // of a store, beyond its bytes: until its sources are read
+  double tma_store_done;        // from then until its writes are done
+  double bulk_bytes_per_cycle;  // the same rate
+  double bulk_latency;          // of cp.async.bulk without a tensor map, less l2_latency
 
   // --- tensor core ---
   double wgmma_macs_per_cycle;  // 16-bit elements: of an SM

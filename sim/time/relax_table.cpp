@@ -12,12 +12,15 @@ constexpr RelaxedKey hbm_latency[] = {
     {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.write_queue", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
-constexpr RelaxedKey l2_rate[] = {
-    {"l2.bytes_per_cycle", unlimited},       {"l2.shared_bytes_per_cycle", unlimited},
-    {"l2.mixed_bytes_per_cycle", unlimited}, {"l2.gpc_bytes_per_cycle", unlimited},
-    {"l2.sm_bytes_per_cycle", unlimited},    {"l2.sm_write_bytes_per_cycle", unlimited},
-    {"l2.write_bytes_per_cycle", unlimited}};
-constexpr RelaxedKey l2_latency[] = {{"l2.latency", 0.5}, {"l2.spread", 0.5}};
+constexpr RelaxedKey l2_rate[] = {{"l2.bytes_per_cycle", unlimited},
+                                  {"l2.shared_bytes_per_cycle", unlimited},
+                                  {"l2.shared_tma_bytes_per_cycle", unlimited},
+                                  {"l2.mixed_bytes_per_cycle", unlimited},
+                                  {"l2.gpc_bytes_per_cycle", unlimited},
+                                  {"l2.sm_bytes_per_cycle", unlimited},
+                                  {"l2.sm_write_bytes_per_cycle", unlimited},
+                                  {"l2.write_bytes_per_cycle", unlimited}};
+constexpr RelaxedKey l2_latency[] = {{"l2.latency", 0.5}, {"l2.spread", 0.5}, {"l2.slice_spread", 0.5}};
 constexpr RelaxedKey atomics[] = {{"l2.atomic_interval", 0}, {"l2.atomic_latency", 0}};
 constexpr Resource l2[] = {Resource::l2};
 
@@ -35,11 +38,19 @@ constexpr Resource tensor[] = {Resource::tensor};
 constexpr RelaxedKey smem_rate[] = {{"smem.bytes_per_cycle", unlimited}, {"smem.lsu_interval", 0}};
 constexpr Resource smem[] = {Resource::smem};
 
-constexpr RelaxedKey tma_issue[] = {
-    {"tma.issue_interval", 0}, {"tma.row_interval", 0}, {"tma.descriptor_miss", 0}};
-constexpr RelaxedKey tma_time[] = {{"tma.latency", 0},    {"tma.bytes_per_cycle", unlimited},
-                                   {"tma.multicast", 0},  {"tma.store_latency", 0},
-                                   {"tma.store_done", 0}, {"bulk.latency", 0}};
+constexpr RelaxedKey tma_issue[] = {{"tma.issue_interval", 0},
+                                    {"tma.row_interval", 0},
+                                    {"tma.descriptor_miss", 0},
+                                    {"tma.queue", unlimited},
+                                    {"tma.next", unlimited}};
+constexpr RelaxedKey tma_time[] = {{"tma.latency", 0},
+                                   {"tma.bytes_per_cycle", unlimited},
+                                   {"bulk.bytes_per_cycle", unlimited},
+                                   {"tma.overtaken", 0},
+                                   {"tma.multicast", 0},
+                                   {"tma.store_latency", 0},
+                                   {"tma.store_done", 0},
+                                   {"bulk.latency", 0}};
 constexpr Resource tma[] = {Resource::tma};
 
 constexpr RelaxedKey wake_ups[] = {

@@ -61,6 +61,46 @@ TEST(Fold, ShiftsAndProductsJoinTheirSum) {
   EXPECT_TRUE((*p)[4].free);
 }
 
+TEST(Fold, WhatIsKnownIsComputedByPtxas) {
+  const auto p = priced(begin + R"(mov.u32 %r1, 5; and.b32 %r2, %r1, 3; shl.b32 %r3, %r2, 4;
+    add.s32 %r4, %r9, 0; mul.lo.s32 %r5, %r9, 0; add.s32 %r6, %r9, %r3;
+    st.global.v4.u32 [%q0], {%r3, %r4, %r5, %r6};)");
+  for (const uint32_t pc : {2U, 3U, 4U, 5U}) EXPECT_TRUE((*p)[pc].free) << pc;
+  EXPECT_FALSE((*p)[6].free);
+}
+
+TEST(Fold, AnotherBlockMayHaveWrittenTheRegister) {
+  const auto p = priced(begin + R"(mov.u32 %r1, 5; $again: and.b32 %r2, %r1, 3; add.s32 %r1, %r1, %r2;
+    add.s32 %r7, %r7, 1; setp.lt.s32 %p1, %r7, %r9; @%p1 bra $again; st.global.u32 [%q0], %r2;)");
+  EXPECT_FALSE((*p)[2].free);
+}
+
+TEST(Fold, DivisionsByPowersOfTwoAreShifts) {
+  const auto p = priced(begin + R"(div.u32 %r1, %r0, 8; rem.u32 %r2, %r0, 8; div.s32 %r3, %r0, 8;
+    div.u32 %r4, %r0, 10; div.u32 %r5, %r0, %r9; st.global.v4.u32 [%q0], {%r1, %r2, %r3, %r4};
+    st.global.u32 [%q0+16], %r5;)");
+  EXPECT_EQ((*p)[1].slots, 1U);
+  EXPECT_EQ((*p)[2].slots, 1U);
+  EXPECT_EQ((*p)[3].slots, 3U);
+  EXPECT_EQ((*p)[4].slots, 2U);
+  EXPECT_GT((*p)[5].slots, 10U);
+}
+
+TEST(Fold, ACopyWhosePredicateABranchHasTestedNeedsNoGuard) {
+  const std::string copy =
+      "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q0], 128, [%r2];\n";
+  const auto alone = priced(begin + "setp.eq.s32 %p1, %r0, 0;\n" + copy);
+  const auto settled = priced(begin + "setp.eq.s32 %p1, %r0, 0; @!%p1 bra $end;\n" + copy + "$end:\n");
+  EXPECT_GT((*alone)[2].slots, (*settled)[3].slots);
+}
+
+TEST(Fold, ABranchBackToAWaitSpins) {
+  const auto p = priced(begin + R"($wait: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;
+    @!%p1 bra $wait; add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra $wait; st.global.u32 [%q0], %r3;)");
+  EXPECT_TRUE((*p)[2].spins);
+  EXPECT_FALSE((*p)[5].spins);
+}
+
 TEST(Fold, SumsAndLogicTakeThreeInputs) {
   const auto p = priced(begin + R"(add.s32 %r1, %r0, %r9; add.s32 %r2, %r1, %r8; add.s32 %r3, %r2, %r7;
     xor.b32 %r4, %r0, %r9; and.b32 %r5, %r4, %r8; st.global.v2.u32 [%q0], {%r3, %r5};)");

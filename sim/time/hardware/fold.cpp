@@ -51,10 +51,14 @@ class Folder {
         fold_pair(pc, &Folder::is_logic);
       }
     for (uint32_t pc = 0; pc < size(); ++pc)
+      if (prices_[pc].branches) mark_spin(pc);
+    for (uint32_t pc = 0; pc < size(); ++pc) {
       if (prices_[pc].branches) {
         compare_early(pc);
         unroll(pc);
       }
+      if (prices_[pc].path == Path::async && prices_[pc].unit == isa::Unit::tma) address_early(pc);
+    }
   }
 
  private:
@@ -161,7 +165,8 @@ class Folder {
 
   // IMAD: a product that one sum takes; of 64 bits only when a factor is a constant.
   void fold_product(uint32_t pc) {
-    if (name(pc) != "mul" || !is_integer(type(pc)) || at(pc).instruction->mod("half") == "hi" || !once(pc))
+    if (name(pc) != "mul" || prices_[pc].free || !is_integer(type(pc)) ||
+        at(pc).instruction->mod("half") == "hi" || !once(pc))
       return;
     const bool wide = at(pc).instruction->mod("half") == "wide";
     if (isa::bits(type(pc)) != 32 || (wide && !constant(pc, 2))) return;
@@ -268,10 +273,23 @@ class Folder {
     constexpr uint32_t more = 8;
     const isa::Effect& e = *at(pc).effect;
     if (at(pc).guard < 0 ||
-        (!std::holds_alternative<isa::TensorCopy>(e) && !std::holds_alternative<isa::BulkCopy>(e)))
+        (!std::holds_alternative<isa::TensorCopy>(e) && !std::holds_alternative<isa::BulkCopy>(e)) ||
+        is_settled(pc))
       return;
     prices_[pc].slots += more;
     prices_[pc].held += more;
+  }
+
+  // A branch in front of it has gone elsewhere unless the predicate holds.
+  bool is_settled(uint32_t pc) const {
+    const auto guard = static_cast<uint32_t>(at(pc).guard);
+    const auto found = registers_.find(guard);
+    if (found == registers_.end() || found->second.definitions.size() != 1) return false;
+    for (const Use& u : found->second.uses)
+      if (u.pc < pc && prices_[u.pc].branches && target(u.pc) > pc && target(u.pc) < size() &&
+          at(u.pc).guard == at(pc).guard && at(u.pc).guard_negated != at(pc).guard_negated)
+        return true;
+    return false;
   }
 
   // The stack pointer and the descriptor of GMEM.
@@ -281,11 +299,46 @@ class Folder {
     prices_[pc].held = std::max<double>(prices_[pc].held, prices_[pc].slots);
   }
 
+  // Where the arithmetic that `pc` needs may be done: its block, and what stands in front of waits there,
+  // which try once before they spin elsewhere.
+  uint32_t block_of(uint32_t pc) const {
+    while (pc > 0) {
+      if (prices_[pc - 1].branches && !prices_[pc - 1].spins) break;
+      if (targets_[pc] && !spins_to(pc)) break;
+      --pc;
+    }
+    return pc;
+  }
+  bool spins_to(uint32_t begin) const {
+    uint32_t pc = begin;
+    while (pc < size() && !prices_[pc].branches) ++pc;
+    return pc < size() && prices_[pc].spins && target(pc) == begin;
+  }
+  // A branch back to a wait for an mbarrier, with nothing else on the way.
+  void mark_spin(uint32_t branch) {
+    const uint32_t begin = target(branch);
+    if (begin >= branch || at(branch).guard < 0) return;
+    for (uint32_t pc = begin; pc < branch; ++pc)
+      if (!prices_[pc].free && !std::holds_alternative<isa::Mbarrier>(*at(pc).effect)) return;
+    prices_[branch].spins = true;
+  }
+
+  // So is where copies go and come from.
+  void address_early(uint32_t copy) {
+    const uint32_t begin = block_of(copy);
+    for (size_t k = 0; k < at(copy).instruction->operands.size(); ++k)
+      address_early(at(copy).operands[k], begin, copy);
+  }
+  void address_early(const DecodedOperand& o, uint32_t begin, uint32_t copy) {
+    const bool is_register = o.kind == DecodedOperand::Kind::lanes || o.kind == DecodedOperand::Kind::address;
+    if (is_register && !o.slot.constant) mark_early(registers_[o.slot.offset], begin, copy);
+    for (const DecodedOperand& e : o.elements) address_early(e, begin, copy);
+  }
+
   // What a branch depends on is computed as early in its block as its operands allow.
   void compare_early(uint32_t branch) {
     if (at(branch).guard < 0) return;
-    uint32_t begin = branch;
-    while (begin > 0 && !prices_[begin - 1].branches && !targets_[begin]) --begin;
+    const uint32_t begin = block_of(branch);
     const auto found = registers_.find(static_cast<uint32_t>(at(branch).guard));
     counted_ = found != registers_.end();
     if (counted_) mark_early(found->second, begin, branch);

@@ -251,8 +251,8 @@ void Grid::run() {
   WorkerPool pool(static_cast<unsigned>(std::min<size_t>(threads, groups_.size())));
   lines_.assign(pool.workers(), std::vector<LineTime>(context_.program.code.size()));
   // No answer of L2 comes back sooner: what SMs ask within a quantum is answered at its end.
-  const auto quantum =
-      static_cast<uint64_t>(std::max(32.0, std::min(p_.l2_latency - p_.l2_spread, p_.l2_atomic_latency)));
+  const auto quantum = static_cast<uint64_t>(
+      std::max(32.0, std::min(p_.l2_latency - p_.l2_spread - p_.l2_slice_spread, p_.l2_atomic_latency)));
   first_wave();
   uint64_t last = 0;
   std::vector<SmGroup*> active;

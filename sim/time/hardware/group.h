@@ -141,7 +141,9 @@ class SmGroup {
     uint32_t warp = 0;
     ClusterState* cluster = nullptr;
     uint64_t id = 0;
-    double extra = 0;  // cycles from the request's end until a copy lands
+    double extra = 0;   // cycles from the request's end until a copy lands
+    uint64_t load = 0;  // of a copy by TMA, on SM `sm`: its number there
+    uint32_t sm = 0;
     uint64_t not_before = 0;
     std::array<Due, 2> parts{};
   };
@@ -213,7 +215,7 @@ class SmGroup {
   double fetch(Warp& w, uint32_t pc, const Price& p);
   uint64_t occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now);
   void hold(Warp& w, const Price& p, uint64_t now, double fetching);
-  void take_branch(Warp& w, const Price& p, bool back) const;
+  void take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) const;
   uint64_t seen(const Price& p, uint64_t now) const;
   uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
@@ -254,8 +256,7 @@ class SmGroup {
   // group_async.cpp
   void issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id);
   void start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
-  double occupy_tma(Warp& w, double& free, uint64_t id, const Traffic& t, double bytes_per_cycle,
-                    double& start);
+  double take_copy(Warp& w, double& free, uint64_t id, const Traffic& t, double cycles, double issued);
   void start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_wgmma(Warp& w, uint64_t now);

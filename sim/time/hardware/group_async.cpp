@@ -59,41 +59,49 @@ void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t 
   start_tma_store(w, op.id, t, first, time);
 }
 
-// How long a copy occupies the unit, and when its first request leaves.
-double SmGroup::occupy_tma(Warp& w, double& free, uint64_t id, const Traffic& t, double bytes_per_cycle,
-                           double& start) {
+// The unit takes a copy from its queue; then it waits until those before it have sent their requests. When it
+// sends its own.
+double SmGroup::take_copy(Warp& w, double& free, uint64_t id, const Traffic& t, double cycles,
+                          double issued) {
   Sm& unit = sms_[w.sm];
-  start = std::max(start, free);
-  const double occupied =
-      std::max({p_.tma_issue_interval, t.rows * p_.tma_row_interval, t.bytes / bytes_per_cycle});
-  free = start + occupied;
-  book(unit, Resource::tma,
-       occupied);  // not SMEM: what TMA reads and writes there does not wait for the port
+  const double taken = std::max(issued, unit.tma_free);
+  unit.tma_queue.push(taken);
+  const double passed = std::max(taken, unit.tma_next.before(static_cast<size_t>(p_.tma_next)));
+  unit.tma_free = passed + p_.tma_issue_interval;
+  const double start = std::max(passed, free);
+  unit.tma_next.push(start);
+  free = start + cycles;
+  book(unit, Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
   if (w.cluster->observer)
     w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(start), static_cast<uint64_t>(free));
-  if (t.tiled && unit.descriptors.insert(t.tensor_map).second) start += p_.tma_descriptor_miss;
-  return occupied;
+  const bool is_new = t.tiled && unit.descriptors.insert(t.tensor_map).second;
+  return start + (is_new ? p_.tma_descriptor_miss : 0);
 }
 
 void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
-  const double occupied = occupy_tma(w, sms_[w.sm].tma_free, id, t, p_.tma_bytes_per_cycle, start);
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
-  Pending wait{.cluster = w.cluster, .id = id};
+  const double cycles = std::max(lines, t.rows) * p_.tma_row_interval;
+  start = take_copy(w, sms_[w.sm].tma_copy_free, id, t, cycles, start);
+  Pending wait{.cluster = w.cluster, .id = id, .load = ++sms_[w.sm].tma_loads, .sm = w.sm};
   wait.extra =
       (t.tiled ? p_.tma_latency : p_.bulk_latency) + (std::popcount(t.ctas) > 1 ? p_.tma_multicast : 0);
   if (lines == 0)  // all of it lies outside the tensor
-    return push(static_cast<uint64_t>(start + occupied + p_.l2_latency + wait.extra), Event::Kind::land,
+    return push(static_cast<uint64_t>(start + cycles + p_.l2_latency + wait.extra), Event::Kind::land,
                 *w.cluster, id);
-  wait.request = add_request(Request::Kind::read, w.sm, start, occupied / lines, first);
-  batch.requests[wait.request].tma = true;
-  batch.requests[wait.request].pairs_of_lines = t.pairs_of_lines;
+  wait.request = add_request(Request::Kind::read, w.sm, start, cycles / lines, first);
+  Request& request = batch.requests[wait.request];
+  request.tma = true;
+  request.pairs_of_lines = t.pairs_of_lines;
+  request.bytes_per_cycle = t.tiled ? p_.tma_bytes_per_cycle : p_.bulk_bytes_per_cycle;
+  request.first_sm = sms_.front().id;
+  request.receivers = t.ctas;
   pending_.push_back(wait);
 }
 
 // Sources are read as fast as the SM can write to L2.
 void SmGroup::start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
-  const double occupied =
-      occupy_tma(w, sms_[w.sm].tma_store_free, id, t, p_.l2_sm_write_bytes_per_cycle, start);
+  const double occupied = std::max(t.rows * p_.tma_row_interval, t.bytes / p_.l2_sm_write_bytes_per_cycle);
+  start = take_copy(w, sms_[w.sm].tma_store_free, id, t, occupied, start);
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
   const auto read = static_cast<uint64_t>(start + p_.tma_store_latency + occupied);
   push(read, Event::Kind::read, *w.cluster, id);

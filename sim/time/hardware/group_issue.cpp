@@ -58,6 +58,10 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
   if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
   if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
     free = static_cast<uint64_t>(tensor_opens(unit)), why = Stall::gmma;
+  if (p.path == Path::async && p.unit == isa::Unit::tma) {
+    const auto opens = static_cast<uint64_t>(unit.tma_queue.before(static_cast<size_t>(p_.tma_queue)));
+    if (opens > std::max(at, free)) free = opens, why = Stall::tma_throttle;
+  }
   if (free > at) at = free, w.why = why;
   return at <= now || (at < end_ && (events_.empty() || events_.top().time > at));
 }
@@ -163,8 +167,8 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneG
     return true;
   }
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc)
-    take_branch(w, p, group->pc < pc);
-  if (p.branches && !p.unrolled) w.block = w.next;
+    take_branch(w, p, pc, group->pc);
+  if (p.branches && !p.unrolled && !p.spins) w.block = w.next;
   if (!blocked) return false;
   w.why = stall_of(group->wait.kind);
   if (w.cluster->progress != since.progress) wake(*w.cluster, since.time, false);
@@ -172,11 +176,13 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneG
 }
 
 // A turn of a loop ends when its arithmetic has issued.
-void SmGroup::take_branch(Warp& w, const Price& p, bool back) const {
+void SmGroup::take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) const {
+  constexpr uint32_t fetched_ahead = 32;  // instructions
+  const bool back = to < from;
   const bool on = back && runs_on(w, p);
   w.iterations += back && p.unrolled;
   if (on) return;
-  w.next += static_cast<uint64_t>(p_.branch_taken);
+  w.next += static_cast<uint64_t>(to > from + fetched_ahead ? p_.branch_forward : p_.branch_taken);
   w.why = Stall::branch_resolving;
   w.drain |= back;
 }
@@ -217,7 +223,7 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
   if (p.defers)
     defer(w, p, p.early ? w.block : start, p.latency);
   else
-    set_ready(w, p, resumed ? now + 1 : now + p.latency);
+    set_ready(w, p, resumed ? 0 : now + p.latency);  // who has slept goes on with its branch at once
   if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sms_[w.sm].l1.drop();
   switch (p.path) {
     case Path::shared_load:

@@ -245,8 +245,11 @@ void SmGroup::answer() {
     for (const Due& part : p.parts)
       if (part.waits) time = std::max(time, answers_[part.answer] + part.offset);
     answers_.push_back(time);
-    if (p.cluster != nullptr)
-      push(static_cast<uint64_t>(static_cast<double>(time) + p.extra), Event::Kind::land, *p.cluster, p.id);
+    if (p.cluster == nullptr) continue;
+    // Lines of the copy behind it overtake its last ones.
+    const double overtaken = p.load != 0 && p.load < sms_[p.sm].tma_loads ? p_.tma_overtaken : 0;
+    push(static_cast<uint64_t>(static_cast<double>(time) + p.extra + overtaken), Event::Kind::land,
+         *p.cluster, p.id);
   }
   for (const Pending& p : pending_)
     if (p.cluster == nullptr && warps_[p.warp].unanswered) resolve(warps_[p.warp]);

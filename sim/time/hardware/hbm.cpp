@@ -1,10 +1,14 @@
 #include "sim/time/hardware/hbm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/time/hardware/lines.h"
 
 namespace palladion::sim::hardware {
+namespace {
+constexpr uint64_t page_lines = 1024 / line_bytes;
+}
 
 double SharedRate::take(size_t port, double time, double cost) {
   size_t waiting = free_[port] > time ? 0 : 1;
@@ -14,14 +18,24 @@ double SharedRate::take(size_t port, double time, double cost) {
   return free_[port] = std::min(all_, std::max(time, free_[port]) + cost * static_cast<double>(waiting));
 }
 
-double Hbm::read(size_t cpc, double time, uint32_t bytes) {
+// Opening a page takes of the bus as much as some bytes do; `hbm.read` is the rate of those that read all of
+// it.
+double Hbm::read(size_t cpc, double time, uint64_t line, uint32_t bytes) {
   read_bytes_ += bytes;
-  return move(cpc, time, bytes, false);
+  constexpr double page = page_lines * line_bytes;
+  const double opening = open(line / page_lines) ? 0 : p_.hbm_page_open;
+  return move(cpc, time, (bytes + opening) * page / (page + p_.hbm_page_open), false);
 }
 
 double Hbm::write(size_t cpc, double time, uint32_t bytes) {
   written_bytes_ += bytes;
   return move(cpc, time, bytes, true);
+}
+
+// Whether the page is among those that were read last; it is now.
+bool Hbm::open(uint64_t page) {
+  uint64_t& place = pages_[mixed(page) % pages_.size()];
+  return std::exchange(place, page) == page;
 }
 
 void Hbm::rest() {
@@ -31,7 +45,7 @@ void Hbm::rest() {
 }
 
 // The bus turns around between reads and writes: a mixture has a rate of its own.
-double Hbm::move(size_t cpc, double time, uint32_t bytes, bool is_write) {
+double Hbm::move(size_t cpc, double time, double bytes, bool is_write) {
   write_share_ += ((is_write ? 1.0 : 0.0) - write_share_) / 512;
   const double pure = is_write ? p_.hbm_write : p_.hbm_read;
   const double even = 2 / (1 / p_.hbm_read + 1 / p_.hbm_write);
@@ -44,7 +58,6 @@ double Hbm::move(size_t cpc, double time, uint32_t bytes, bool is_write) {
 // Pages of HBM answer sooner or later, as their bank happens to be: as far apart for every page, whoever
 // asks.
 double Hbm::page_latency(uint64_t line) const {
-  constexpr uint64_t page_lines = 1024 / line_bytes;
   const auto chance = static_cast<double>(mixed(line / page_lines + 0x51ED) >> 32 & 0xFFFF) / 65535;
   return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
 }

@@ -26,7 +26,7 @@ class Hbm {
   Hbm(const isa::ClockParameters& parameters, size_t cpcs) : p_(parameters), bus_(cpcs), cpcs_(cpcs) {}
 
   // A CPC's bytes; when they have moved.
-  double read(size_t cpc, double time, uint32_t bytes);
+  double read(size_t cpc, double time, uint64_t line, uint32_t bytes);
   double write(size_t cpc, double time, uint32_t bytes);
   // From when the bytes of a read that begins at `time` have moved until they are in L2.
   double latency(uint64_t line, double time) { return page_latency(line) + crowding(time); }
@@ -40,13 +40,15 @@ class Hbm {
   uint64_t written_bytes() const { return written_bytes_; }
 
  private:
-  double move(size_t cpc, double time, uint32_t bytes, bool is_write);
+  double move(size_t cpc, double time, double bytes, bool is_write);
+  bool open(uint64_t page);
   double page_latency(uint64_t line) const;
   double crowding(double time);
 
   const isa::ClockParameters& p_;
   SharedRate bus_;
   size_t cpcs_;
+  std::vector<uint64_t> pages_ = std::vector<uint64_t>(2048, ~0ULL);  // open ones
   double write_share_ = 0;
   double under_way_ = 0, counted_at_ = 0;  // about how many lines are read; since when
   double busy_ = 0;

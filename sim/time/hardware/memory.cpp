@@ -25,11 +25,11 @@ MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::Arch
       merges_(p_, sites_.back().gpc + 1),
       hbm_(p_, sites_.back().cpc + 1) {
   slices_.resize(2 * std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / 2));
-  atomic_free_.assign(std::max<size_t>(1, slices_.size() / 2), 0);
+  atomic_free_.assign(slices_.size(), 0);
   next_turn_.assign(sites_.size() * atomic_free_.size(), 0);
-  turns_.assign(next_turn_.size() * std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue)), 0);
+  queued_ = std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue) / lanes_queued);
   gpc_free_.assign(sites_.back().gpc + 1, 0);
-  sm_free_.assign(sites_.size(), 0);
+  ports_.resize(sites_.size());
   sm_write_free_.assign(sites_.size(), 0);
 }
 
@@ -160,15 +160,26 @@ void MemoryClock::soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
   }
 }
 
-// When a request gets to L2, whose answer the SM has room for. One answer for several SMs occupies neither
-// slices nor the way into the GPC, but what hands it out.
-double MemoryClock::pass(uint32_t sm, double time, uint32_t bytes, bool merged) {
-  double& shared = merged ? merge_free_ : gpc_free_[sites_[sm].gpc];
+// When all SMs that receive it have room.
+double MemoryClock::receive(const Request& r, double time, uint32_t bytes) {
+  const double cycles = bytes / (r.bytes_per_cycle != 0 ? r.bytes_per_cycle : p_.l2_sm_bytes_per_cycle);
+  if (std::popcount(r.receivers) < 2) return ports_[r.sm].take(time, cycles);
+  double last = time;
+  for (uint32_t m = r.receivers; m != 0; m &= m - 1)
+    last = std::max(last, ports_[r.first_sm + static_cast<uint32_t>(std::countr_zero(m))].take(time, cycles));
+  return last;
+}
+
+// When a request gets to L2, whose answer the SM has room for; `way` cycles more are between them. One answer
+// for several SMs occupies neither slices nor the way into the GPC, but what hands it out.
+double MemoryClock::pass(const Request& r, double time, double way, uint32_t bytes, bool merged) {
+  double& shared = merged ? merge_free_ : gpc_free_[sites_[r.sm].gpc];
   // Each queue by itself: who waits for one does not hold up the other.
-  const double own = std::max(time, sm_free_[sm]), common = std::max(time, shared);
-  sm_free_[sm] = own + bytes / p_.l2_sm_bytes_per_cycle;
-  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
-  return std::max(own, common);
+  const double own = receive(r, time + way, bytes), common = std::max(time, shared);
+  shared = common + bytes / (!merged ? p_.l2_gpc_bytes_per_cycle
+                             : r.tma ? p_.l2_shared_tma_bytes_per_cycle
+                                     : p_.l2_shared_bytes_per_cycle);
+  return std::max(own, common + way);
 }
 
 // A short request occupies slices as if it were for more.
@@ -200,7 +211,7 @@ double MemoryClock::fetch(Tag& home, uint32_t cpc, uint8_t missing, double time)
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  return home.filled = hbm_.read(cpc, start, bytes) + hbm_.latency(home.line, start);
+  return home.filled = hbm_.read(cpc, start, home.line, bytes) + hbm_.latency(home.line, start);
 }
 
 // The other line of 256 bytes may come along, to a home of its own.
@@ -253,28 +264,33 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
+// Cycles more from where the line is: its half of L2, and its slice's place in it.
+double MemoryClock::way(uint32_t sm, uint64_t line) const {
+  const auto place = static_cast<double>(mixed(line + 977 * uint64_t{sm}) >> 40 & 0xFF) / 255;
+  return (home_of(line) != sites_[sm].side ? 2 * p_.l2_spread : 0) + 2 * p_.l2_slice_spread * place;
+}
+
 // Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
 // units less long must not stand behind it. What waits longest decides.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
-  const double half = (p_.l2_latency - p_.l2_spread) / 2;
+  const double half = (p_.l2_latency - p_.l2_spread - p_.l2_slice_spread) / 2;
   Merge& m = merges_.of(site.gpc, l.line);
   const bool merged = merges_.takes(m, l, time + half);
   // One answer goes to as many SMs as it has sectors; others get one of their own, though L2 is read once.
   const bool together = merged && (m.sms & bit) == 0 && std::popcount(m.sms) % std::popcount(l.sectors) != 0;
-  const double arrival = pass(r.sm, time + half, bytes, together);
+  // A line whose home is far takes longer even when the near half has a copy.
+  const double more = way(r.sm, l.line), arrival = pass(r, time + half, more, bytes, together);
   if (merged) {
     m.sms |= bit;
     ++m.requests;
     return std::max(m.answered, arrival) + half;
   }
   Tag& tag = find(l.line, site.side, site.cpc, time);
-  // A load of a line whose home is far takes longer even when the near half has a copy.
-  const bool is_far = !r.tma && home_of(l.line) != site.side;
-  const double data = std::max(arrival + (is_far ? 2 * p_.l2_spread : 0), answer(tag, r, l, time + half));
+  const double data = std::max(arrival, answer(tag, r, l, time + half));
   m = {.line = l.line,
-       .until = std::max(data, arrival + p_.l2_merge_window),
+       .until = std::max(data, arrival - more + p_.l2_merge_window),
        .answered = data,
        .sms = bit,
        .requests = 1,
@@ -307,12 +323,24 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   return std::max(start, hbm_.accepts(site.cpc)) + p_.l2_latency / 2;
 }
 
-// An atomic unit serves two slices. Neighbouring KiB go to different units, each KiB to two of them, by turns
-// of two lines.
+// Atomic units serve pairs of lines. Of a KiB two pairs share one, the others have their own; how evenly
+// blocks are spread is chosen so that the most that one unit has of 8, 128 and 1024 lines is the chip's.
 size_t MemoryClock::atomic_unit(uint64_t line) const {
-  const uint64_t pairs = std::max<uint64_t>(1, atomic_free_.size() / 2), block = line / 8;
-  const uint64_t pair = (7 * block + 5 * (block / pairs)) % pairs;
-  return (2 * pair + (line / 2 & 1)) % atomic_free_.size();
+  const uint64_t units = atomic_free_.size(), block = line / 8, turn = block / units, pair = line / 2 & 3;
+  const uint64_t place = pair == 1 ? 29 * block + 17 : pair == 3 ? 41 * block + 71 : 5 * block;
+  return (place + 5 * turn) % units;
+}
+
+// A request waits for its turn in the queue between its SM and a unit. When there is room for it.
+double MemoryClock::queue_atomic(size_t queue, const LineAccess& l, double start) {
+  if (turns_.empty()) turns_.assign(next_turn_.size() * queued_, 0);
+  const uint32_t lanes = std::min(32U, static_cast<uint32_t>(std::popcount(l.words)) * l.alike);
+  double room = 0;
+  for (uint32_t i = 0; i < std::max(1U, lanes / lanes_queued); ++i) {
+    room = std::exchange(turns_[queue * queued_ + next_turn_[queue]], start);
+    next_turn_[queue] = static_cast<uint32_t>((next_turn_[queue] + 1) % queued_);
+  }
+  return room;
 }
 
 // Lanes that want the same word go one after the other.
@@ -323,10 +351,8 @@ double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
   const double start = std::max(time, free);
   free = start + (l.words == ~0U && l.alike == 1 ? p_.l2_atomic_full_interval
                                                  : p_.l2_atomic_interval * (sectors + l.alike - 1));
-  const size_t at = r.sm * atomic_free_.size() + unit, queue = turns_.size() / next_turn_.size();
-  const double turn = std::exchange(turns_[at * queue + next_turn_[at]], start);
-  r.accepted = std::max(r.accepted, turn - p_.l2_latency / 2);
-  next_turn_[at] = static_cast<uint32_t>((next_turn_[at] + 1) % queue);
+  r.accepted =
+      std::max(r.accepted, queue_atomic(r.sm * atomic_free_.size() + unit, l, start) - p_.l2_latency / 2);
   return start;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/time/hardware/hbm.h"
 #include "sim/time/hardware/lines.h"
 #include "sim/time/hardware/merges.h"
+#include "sim/time/hardware/port.h"
 #include "sim/time/hardware/sites.h"
 #include "sim/time/hardware/tags.h"
 
@@ -27,7 +28,9 @@ struct Request {
   double step = 0;                // cycles between its lines
   uint32_t first = 0, lines = 0;  // in Batch::lines
   uint32_t sm = 0;
-  uint32_t copies = 1;    // SMs that receive it (multicast)
+  double bytes_per_cycle = 0;  // that its SM takes in; 0: what loads do
+  // Multicast: who receives it, by CTA of the cluster whose first SM this is; 0: its SM alone.
+  uint32_t receivers = 0, first_sm = 0;
   uint64_t done = never;  // out: everything is back at the SM, or written in L2
   double accepted = 0;    // out: the SM sends nothing more before; too many of its reductions wait
 };
@@ -86,8 +89,11 @@ class MemoryClock {
   double slice_time(uint32_t bytes) const;
   double slice_read(uint64_t line, uint32_t side, double time, double cost);
   double slice_write(uint64_t line, uint32_t side, double time, uint32_t bytes);
-  double pass(uint32_t sm, double time, uint32_t bytes, bool merged);
+  double way(uint32_t sm, uint64_t line) const;
+  double receive(const Request& r, double time, uint32_t bytes);
+  double pass(const Request& r, double time, double way, uint32_t bytes, bool merged);
   size_t atomic_unit(uint64_t line) const;
+  double queue_atomic(size_t queue, const LineAccess& l, double start);
   double atomic_start(Request& r, const LineAccess& l, double time);
 
   const isa::ClockParameters& p_;
@@ -95,11 +101,14 @@ class MemoryClock {
   Tags tags_;
   std::vector<Slice> slices_;
   Merges merges_;
-  // Lines of an SM's reductions that wait in front of an atomic unit: when each has its turn, and whose place
-  // the next one takes. By SM and unit.
+  // An SM's reductions that wait in front of an atomic unit, by so many lanes: when each has its turn, and
+  // whose place the next one takes. By SM and unit.
+  static constexpr uint32_t lanes_queued = 8;
+  size_t queued_ = 1;
   std::vector<double> turns_;
   std::vector<uint32_t> next_turn_;
-  std::vector<double> atomic_free_, gpc_free_, sm_free_, sm_write_free_;
+  std::vector<double> atomic_free_, gpc_free_, sm_write_free_;
+  std::vector<Port> ports_;     // by SM
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;
   double requests_rest_ = 0, merge_free_ = 0;

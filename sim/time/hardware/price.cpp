@@ -6,6 +6,7 @@
 
 #include "isa/op.h"
 #include "sim/time/hardware/boards.h"
+#include "sim/time/hardware/constants.h"
 #include "sim/time/hardware/fold.h"
 #include "sim/time/hardware/gather.h"
 
@@ -293,6 +294,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
     registers_.insert(registers_.end(), writes.begin(), writes.end());
   }
   register_count_ = numbers.size();
+  fold_constants(program, parameters, prices_);
   fold(program, prices_);
   gather(program, parameters, prices_);
   give_boards(program, prices_);

@@ -54,6 +54,7 @@ struct Price {
   uint8_t board = 0;      // of a load of GMEM, from 1: its scoreboard
   bool past_l1 = false;   // a load that L1 neither answers nor keeps
   bool early = false;     // of a branch's predicate: done as early in its block as its operands allow
+  bool spins = false;     // a branch back to a wait for an mbarrier
   bool unrolled = false;  // a branch back whose loop ptxas unrolls by four
   uint32_t release = 0;   // cycles of the fence that stands in front of a release at cluster scope or above
   bool acquires = false;  // at cluster scope or above: drops what L1 holds

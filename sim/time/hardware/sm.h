@@ -69,7 +69,11 @@ struct Sm {
   double tensor_share = 0;               // of the port's cycles that the instruction under way reads in
   std::array<double, 16> tensor_ends{};  // of the instructions it took last
   uint32_t tensor_taken = 0;
-  double tma_free = 0;
+  double tma_free = 0;       // takes another copy from the queue
+  double tma_copy_free = 0;  // has sent the requests of those it took
+  uint64_t tma_loads = 0;    // copies from GMEM, so far
+  Departures tma_queue;      // copies that wait to be taken
+  Departures tma_next;       // that wait to send requests
   double tma_store_free = 0;
   double l1_free = 0;
   double lsu_held = 0;       // by stores that the cluster's network has not taken
