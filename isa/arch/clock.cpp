@@ -46,7 +46,6 @@ constexpr ClockField fields[] = {
     {"l2.slice_spread", "cycles", &ClockParameters::l2_slice_spread},
     {"l2.bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_bytes_per_cycle},
     {"l2.shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_shared_bytes_per_cycle},
-    {"l2.shared_tma_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_shared_tma_bytes_per_cycle},
     {"l2.gpc_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_bytes_per_cycle},
     {"l2.sm_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_bytes_per_cycle},
     {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},

@@ -65,14 +65,13 @@ struct ClockParameters {
   double l1_bytes;  // of the unified memory when no shared memory is used
 
   // --- L2 and HBM ---
-  double l2_latency;                     // ld.global that hits: the mean over slices, cycles
-  double l2_spread;                      // half of the difference between far and near slices
-  double l2_slice_spread;                // +-: from slice to slice of a half
-  double l2_bytes_per_cycle;             // whole chip, distinct lines
-  double l2_shared_bytes_per_cycle;      // whole chip, lines that all SMs want at once
-  double l2_shared_tma_bytes_per_cycle;  // to TMA units
-  double l2_gpc_bytes_per_cycle;         // into the SMs of a GPC
-  double l2_sm_bytes_per_cycle;          // into one SM
+  double l2_latency;                 // ld.global that hits: the mean over slices, cycles
+  double l2_spread;                  // half of the difference between far and near slices
+  double l2_slice_spread;            // +-: from slice to slice of a half
+  double l2_bytes_per_cycle;         // whole chip, distinct lines
+  double l2_shared_bytes_per_cycle;  // whole chip, lines that all SMs want at once
+  double l2_gpc_bytes_per_cycle;     // into the SMs of a GPC
+  double l2_sm_bytes_per_cycle;      // into one SM
   double l2_sm_write_bytes_per_cycle;
   double l2_sm_write_queue;  // cycles of stores on their way before they hold up the instructions behind
   double l2_short_request;   // bytes for which a shorter one occupies slices and ways

@@ -12,14 +12,11 @@ constexpr RelaxedKey hbm_latency[] = {
     {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.write_queue", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
-constexpr RelaxedKey l2_rate[] = {{"l2.bytes_per_cycle", unlimited},
-                                  {"l2.shared_bytes_per_cycle", unlimited},
-                                  {"l2.shared_tma_bytes_per_cycle", unlimited},
-                                  {"l2.mixed_bytes_per_cycle", unlimited},
-                                  {"l2.gpc_bytes_per_cycle", unlimited},
-                                  {"l2.sm_bytes_per_cycle", unlimited},
-                                  {"l2.sm_write_bytes_per_cycle", unlimited},
-                                  {"l2.write_bytes_per_cycle", unlimited}};
+constexpr RelaxedKey l2_rate[] = {
+    {"l2.bytes_per_cycle", unlimited},       {"l2.shared_bytes_per_cycle", unlimited},
+    {"l2.mixed_bytes_per_cycle", unlimited}, {"l2.gpc_bytes_per_cycle", unlimited},
+    {"l2.sm_bytes_per_cycle", unlimited},    {"l2.sm_write_bytes_per_cycle", unlimited},
+    {"l2.write_bytes_per_cycle", unlimited}};
 constexpr RelaxedKey l2_latency[] = {{"l2.latency", 0.5}, {"l2.spread", 0.5}, {"l2.slice_spread", 0.5}};
 constexpr RelaxedKey atomics[] = {{"l2.atomic_interval", 0}, {"l2.atomic_latency", 0}};
 constexpr Resource l2[] = {Resource::l2};

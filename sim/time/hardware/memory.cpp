@@ -176,9 +176,7 @@ double MemoryClock::pass(const Request& r, double time, double way, uint32_t byt
   double& shared = merged ? merge_free_ : gpc_free_[sites_[r.sm].gpc];
   // Each queue by itself: who waits for one does not hold up the other.
   const double own = receive(r, time + way, bytes), common = std::max(time, shared);
-  shared = common + bytes / (!merged ? p_.l2_gpc_bytes_per_cycle
-                             : r.tma ? p_.l2_shared_tma_bytes_per_cycle
-                                     : p_.l2_shared_bytes_per_cycle);
+  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
   return std::max(own, common + way);
 }
 
