@@ -178,7 +178,7 @@ std::string_view clock_file(std::string_view arch);
 // The members' names in files: "smem.bytes_per_cycle" and its unit.
 struct ClockField {
   std::string_view key, unit;
-  double ClockParameters::*member;
+  double ClockParameters::* member;
 };
 std::span<const ClockField> clock_fields();
 

@@ -32,7 +32,7 @@ class Grid {
   uint64_t earliest() const;
   void edge(uint64_t end);
   template <class Left>
-  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::*left, uint64_t end = never);
+  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, uint64_t end = never);
   void retire();
   void collect(ClusterState& c);
   bool time_out(uint64_t time, bool again);
@@ -133,7 +133,7 @@ uint64_t Grid::earliest() const {
 
 // What the groups have left for the edge, up to `end`, in the order of its time over all of them.
 template <class Left>
-std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::*left, uint64_t end) {
+std::vector<std::pair<Left, SmGroup*>> Grid::gather(std::vector<Left> SmGroup::* left, uint64_t end) {
   std::vector<std::pair<Left, SmGroup*>> all;
   for (const auto& g : groups_) {
     for (const Left& l : (*g).*left)
