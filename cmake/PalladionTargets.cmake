@@ -14,7 +14,8 @@ set(PLD_BASELINE -march=x86-64-v3 -ffp-contract=off -fno-trapping-math -fno-math
 set(PLD_WARNINGS -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 
 if(PLD_SANITIZE)
-  add_compile_options(-fsanitize=${PLD_SANITIZE} -fno-omit-frame-pointer)
+  # The first report ends the program. Code that need not recover, at -O1, compiles in a quarter of the time.
+  add_compile_options(-fsanitize=${PLD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${PLD_SANITIZE})
 else()
   # The program may be carried to a machine with an older libstdc++.
@@ -48,7 +49,7 @@ function(pld_library name)
     add_library(pld_${name} STATIC ${sources})
     set(scope PUBLIC)
     target_compile_options(pld_${name} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
-    if(ARG_HOT)
+    if(ARG_HOT AND NOT PLD_SANITIZE)
       target_compile_options(pld_${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
     endif()
   endif()
