@@ -6,12 +6,17 @@
 namespace palladion::bench {
 namespace {
 
-// `count` mbarriers of one arrival each, at %s.
-std::string init(int count, int arrivals = 1) {
-  std::string out = "setp.eq.u32 %p15, %me, 0;\n";
+const char* const first_thread = "setp.eq.u32 %p15, %me, 0;\n";
+
+// `count` mbarriers at %s, made by one thread.
+std::string inits(int count, int arrivals = 1) {
+  std::string out;
   for (int i = 0; i < count; ++i)
     out += fmt::format("@%p15 mbarrier.init.shared::cta.b64 [%s+{}], {};\n", 8 * i, arrivals);
-  return out + "fence.mbarrier_init.release.cluster;\n";
+  return out;
+}
+std::string init(int count, int arrivals = 1) {
+  return first_thread + inits(count, arrivals) + "fence.mbarrier_init.release.cluster;\n";
 }
 
 // Waits until the phase with parity `parity` of the mbarrier at `address` has completed.
@@ -199,23 +204,18 @@ Case failing_test() {
 }
 
 // What one thread does to eight mbarriers, one after the other.
-Case inits() {
+Case one_after_the_other() {
   KernelText k;
-  std::string body;
-  for (int i = 0; i < 8; ++i) body += fmt::format("@%p15 mbarrier.init.shared::cta.b64 [%s+{}], 1;\n", 8 * i);
-  k.parts = {{.before = "setp.eq.u32 %p15, %me, 0;\n", .body = body}};
+  k.parts = {{.before = first_thread, .body = inits(8)}};
   return one("mbarrier.init", "", k, 1, 8);
 }
 
 // How kernels begin: one thread makes `count` mbarriers, and all warps meet.
 Case set_up(int count) {
   KernelText k;
-  std::string body;
-  for (int i = 0; i < count; ++i)
-    body += fmt::format("@%p15 mbarrier.init.shared::cta.b64 [%s+{}], 1;\n", 8 * i);
   k.parts = {{.warps = 12,
-              .before = "setp.eq.u32 %p15, %me, 0;\n",
-              .body = body + "@%p15 fence.mbarrier_init.release.cluster;\nbar.sync 0;\n"}};
+              .before = first_thread,
+              .body = inits(count) + "@%p15 fence.mbarrier_init.release.cluster;\nbar.sync 0;\n"}};
   return one("mbarrier.set_up", fmt::format("count={}", count), k, 12, 1);
 }
 
@@ -348,7 +348,7 @@ std::vector<Case> barrier_cases() {
   for (const bool own : {false, true}) out.push_back(load_after_acquire(own));
   out.push_back(failing_wait());
   out.push_back(failing_test());
-  out.push_back(inits());
+  out.push_back(one_after_the_other());
   for (const int count : {0, 1, 4, 8}) out.push_back(set_up(count));
   for (const int warps : {1, 2, 4, 8, 16}) out.push_back(named(warps));
   for (const int warps : {4, 8, 12, 32}) out.push_back(syncthreads(warps));

@@ -363,6 +363,12 @@ ClockParameters ClockParameters::at_sm_clock() const {
   return p;
 }
 
+const OpCost& ClockParameters::cost(std::string_view key) const {
+  const int i = op_key(key);
+  PLD_CHECK(i >= 0);  // tests hold every op's key against the list
+  return ops[static_cast<size_t>(i)];
+}
+
 int op_key(std::string_view key) {
   const auto* const found = std::ranges::lower_bound(keys, key);
   return found != std::end(keys) && *found == key ? static_cast<int>(found - std::begin(keys)) : -1;

@@ -99,7 +99,7 @@ struct ClockParameters {
   double hbm_write_queue;  // cycles that the bus may be behind before who writes waits
 
   // --- TMA ---
-  double tma_issue_interval;  // cycles between two copies of one thread
+  double tma_issue_interval;  // cycles between two copies of one SM
   double tma_latency;  // 1 KiB from L2: from issue until a waiter on its mbarrier goes on, less l2_latency
   double tma_bytes_per_cycle;   // one SM, from L2
   double tma_queue;             // copies that wait in front of the unit before their threads do
@@ -157,6 +157,9 @@ struct ClockParameters {
 
   std::vector<OpCost> ops;     // by op_key
   bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/time/relax)
+
+  // Of a latency key (isa::Timing::latency), which must be one of op_keys().
+  const OpCost& cost(std::string_view key) const;
 
   // L2 and HBM do not follow the SM clock: the same parameters with their cycles and rates for `sm_clock`.
   ClockParameters at_sm_clock() const;

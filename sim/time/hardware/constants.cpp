@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <optional>
 #include <unordered_map>
 
@@ -35,15 +34,11 @@ class Constants {
                           op.operands[0].kind == Kind::lanes;
     const bool is_known = foldable && (all_known(op) || is_nothing(op));
     if (is_known || (foldable && is_copy(op)))
-      vanish(p);
+      p.vanish();
     else if (foldable)
       divide(op, p);
     for_results(op, [&](uint32_t r) { known_.erase(r); });
     if (is_known) known_[op.operands[0].slot.offset] = is_move(op) ? value(op.operands[1]) : std::nullopt;
-  }
-  static void vanish(Price& p) {
-    p.slots = 0;
-    p.free = true;
   }
 
   static bool is_move(const MicroOp& op) { return op.instruction->op->name == "mov"; }
@@ -102,23 +97,22 @@ class Constants {
     add(p, "imad_hi");
     if (rest) add(p, "imad");
   }
-  const isa::OpCost& of(std::string_view key) const { return p_.ops[static_cast<size_t>(isa::op_key(key))]; }
   void become_alu(Price& p) const {
-    const isa::OpCost& c = of("alu");
+    const isa::OpCost& c = p_.cost("alu");
     p.unit = isa::Unit::alu;
     p.pipe = Resource::alu;
-    p.slots = static_cast<uint32_t>(std::lround(c.slots));
+    p.slots = whole(c.slots);
     p.interval = c.interval;
     p.held = std::max<double>(1, p.slots);
-    p.latency = static_cast<uint32_t>(std::lround(c.latency));
+    p.latency = whole(c.latency);
   }
   // One more behind it.
   void add(Price& p, std::string_view key) const {
-    const isa::OpCost& c = of(key);
-    p.slots += static_cast<uint32_t>(std::lround(c.slots));
+    const isa::OpCost& c = p_.cost(key);
+    p.slots += whole(c.slots);
     p.interval += c.interval;
     p.held += std::max(c.held, c.slots);
-    p.latency += static_cast<uint32_t>(std::lround(c.latency));
+    p.latency += whole(c.latency);
   }
 
   const Program& program_;

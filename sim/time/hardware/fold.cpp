@@ -115,10 +115,7 @@ class Folder {
     const DecodedOperand& o = at(pc).operands[operand];
     return o.kind == DecodedOperand::Kind::lanes && o.slot.constant;
   }
-  void vanish(uint32_t pc) {
-    prices_[pc].slots = 0;
-    prices_[pc].free = true;
-  }
+  void vanish(uint32_t pc) { prices_[pc].vanish(); }
 
   bool is_sum(uint32_t pc) const {
     return (name(pc) == "add" || name(pc) == "sub") && is_integer(type(pc)) && isa::bits(type(pc)) >= 32 &&

@@ -1,7 +1,6 @@
 #include "sim/time/hardware/gather.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isa/op.h"
 #include "sim/time/hardware/uniform.h"
@@ -9,9 +8,7 @@
 namespace palladion::sim::hardware {
 namespace {
 
-uint32_t latency_of(const isa::ClockParameters& p, std::string_view key) {
-  return static_cast<uint32_t>(std::lround(p.ops[static_cast<size_t>(isa::op_key(key))].latency));
-}
+uint32_t latency_of(const isa::ClockParameters& p, std::string_view key) { return whole(p.cost(key).latency); }
 
 // Reductions of 32-bit integers, and additions whose old value is wanted.
 bool adds_up(const isa::Atomic& a) {

@@ -1,6 +1,5 @@
 #include "sim/time/hardware/price.h"
 
-#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -230,9 +229,8 @@ bool counts_lanes(const MicroOp& op) {
 
 Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
   Numbers numbers;
-  const auto gpu_fence =
-      static_cast<uint32_t>(parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].latency);
-  fence_interval_ = parameters.ops[static_cast<size_t>(isa::op_key("fence_gpu"))].interval;
+  const isa::OpCost& gpu_fence = parameters.cost("fence_gpu");
+  fence_interval_ = gpu_fence.interval;
   const isa::Effect* before = nullptr;
   for (const MicroOp& op : program.code) {
     Price& p = prices_.emplace_back();
@@ -243,19 +241,17 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
       continue;
     }
     const isa::Timing timing = isa::timing(*op.instruction);
-    const int key = isa::op_key(timing.latency);
-    PLD_CHECK(key >= 0);  // tests hold every op's key against the list
-    const isa::OpCost& cost = parameters.ops[static_cast<size_t>(key)];
+    const isa::OpCost& cost = parameters.cost(timing.latency);
     const Reach reach = reach_of(*op.effect);
     const uint32_t factor = width_factor(op, timing.latency);
     p.path = reach.path;
     p.unit = timing.unit;
     p.pipe = pipe_of(timing.unit);
     p.result = result_of(reach.path, timing.unit);
-    p.slots = static_cast<uint32_t>(std::lround(cost.slots)) * factor;
+    p.slots = whole(cost.slots) * factor;
     p.free = p.slots == 0;
     p.branches = timing.unit == isa::Unit::branch;
-    if (releases(*op.effect)) p.release = gpu_fence;
+    if (releases(*op.effect)) p.release = whole(gpu_fence.latency);
     p.acquires = acquires(*op.effect);
     p.port = timing.latency == "atom_shared_cas" ? 2 : 1;
     p.loops = timing.latency == "atom_shared_loop";
@@ -266,7 +262,7 @@ Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
                timing.unit != isa::Unit::sync;
     p.interval = std::max(1.0, cost.interval * factor);
     p.held = std::max<double>({1.0, cost.held, static_cast<double>(p.slots)});
-    p.latency = static_cast<uint32_t>(std::lround(cost.latency));
+    p.latency = whole(cost.latency);
     p.address = reach.address;
     p.bytes = reach.bytes;
     p.space = reach.space;

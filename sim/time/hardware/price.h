@@ -1,6 +1,7 @@
 #pragma once
 // What each instruction of a program costs the SM that issues it: its definition's timing class, priced
 // with the architecture's numbers, and the registers that it waits for and gives.
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -66,7 +67,15 @@ struct Price {
   isa::Space space = isa::Space::generic;
   uint32_t first_read = 0, reads = 0;  // in Prices::registers
   uint32_t first_write = 0, writes = 0;
+
+  void vanish() {
+    slots = 0;
+    free = true;
+  }
 };
+
+// Slots and latencies of `isa::OpCost` are whole.
+inline uint32_t whole(double cycles) { return static_cast<uint32_t>(std::lround(cycles)); }
 
 class Prices {
  public:
