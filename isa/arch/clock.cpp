@@ -352,9 +352,10 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
 ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
-  for (double* latency : {&p.l2_latency, &p.l2_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
-                          &p.l2_atomic_latency, &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency,
-                          &p.hbm_spread, &p.hbm_crowded, &p.hbm_write_queue})
+  for (double* latency :
+       {&p.l2_latency, &p.l2_spread, &p.l2_slice_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
+        &p.l2_atomic_latency, &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency, &p.hbm_spread,
+        &p.hbm_crowded, &p.hbm_write_queue})
     *latency *= slower;
   for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle,
                        &p.l2_mixed_bytes_per_cycle, &p.l2_gpc_bytes_per_cycle})

@@ -8,7 +8,9 @@
 namespace palladion::sim::hardware {
 namespace {
 
-uint32_t latency_of(const isa::ClockParameters& p, std::string_view key) { return whole(p.cost(key).latency); }
+uint32_t latency_of(const isa::ClockParameters& p, std::string_view key) {
+  return whole(p.cost(key).latency);
+}
 
 // Reductions of 32-bit integers, and additions whose old value is wanted.
 bool adds_up(const isa::Atomic& a) {
