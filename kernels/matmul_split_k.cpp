@@ -89,19 +89,26 @@ struct Body {
         plgpu::ACC({c.tile_m, c.tile_n}, pl::f32));
   }
 
+  // The first split's part is D's tile, the others are added to it.
   void add(const Unit& u, const plgpu::Array& part) const {
     const auto for_each_strip = [&](const auto& body) {
       for (int64_t n = 0; n < c.tile_n; n += strip)
         body(out.at(ds(u.row, c.tile_m), ds(u.column + n, strip)),
              plgpu::slice(part, {0, n}, {c.tile_m, n + strip}));
     };
-    const Ref turn = turns.at(u.tile);
-    plgpu::semaphore_wait(turn, u.split, {.decrement = false, .memory_scope = "gpu"});
     pl::cond(
         u.split == 0, [&] { for_each_strip([](const Ref& d, const plgpu::Array& p) { d.store(p); }); },
         [&] {
           for_each_strip([](const Ref& d, const plgpu::Array& p) { d.store(d.load(p.layout()) + p); });
         });
+  }
+
+  void work(const Unit& u) const {
+    const plgpu::Array part = plgpu::profile_scope("main loop", [&] { return multiply(u); });
+    const Ref turn = turns.at(u.tile);
+    plgpu::profile_scope(
+        "turn", [&] { plgpu::semaphore_wait(turn, u.split, {.decrement = false, .memory_scope = "gpu"}); });
+    plgpu::profile_scope("add", [&] { add(u, part); });
     plgpu::semaphore_signal(turn, 1, {.memory_scope = "gpu"});
   }
 
@@ -111,7 +118,7 @@ struct Body {
       const Unit u = unit(first + i * ctas());
       plgpu::commit_smem();  // all four warps are done with the slots of the last unit
       for (int64_t s = 0; s < std::min(c.stages, steps()); ++s) fetch(u, s);
-      add(u, multiply(u));
+      work(u);
     });
   }
 };
@@ -126,7 +133,8 @@ MatmulSplitK config_of(const Choice& choice) {
           .tile_n = choice.number("tile_n"),
           .tile_k = choice.number("tile_k"),
           .stages = choice.number("stages"),
-          .ctas = choice.number("ctas")};
+          .ctas = choice.number("ctas"),
+          .profile = choice.flag("profile")};
 }
 
 }  // namespace
@@ -145,6 +153,8 @@ plgpu::Kernel matmul_split_k(const MatmulSplitK& c) {
   o.grid = {sizes.ctas()};
   o.grid_names = {"cta"};
   o.name = "matmul_split_k";
+  // Entry and exit of three scopes a unit.
+  if (c.profile) o.compiler_params.profile_space = 6 * ((sizes.units() - 1) / sizes.ctas() + 1);
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
         Body{.c = c,
@@ -173,7 +183,8 @@ KernelSpec matmul_split_k_spec() {
                    {"tile_n", "128", "columns of a tile", {}},
                    {"tile_k", "64", "depth of a stage", {}},
                    {"stages", "4", "tiles of A and B on their way", {}},
-                   {"ctas", "132", "of the persistent grid: as many as run at once", {}}};
+                   {"ctas", "132", "of the persistent grid: as many as run at once", {}},
+                   profile_setting()};
   spec.inputs = {"a", "b"};
   spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_split_k(config_of(choice)); };

@@ -13,6 +13,7 @@ struct MatmulSplitK {
   int64_t stages = 4;
   // CTAs of the persistent grid. All must run at once: they wait for one another.
   int64_t ctas = 132;
+  bool profile = false;  // scopes: main loop, turn, add
 };
 
 // Inputs: A (m, k), B (k, n). Output: D (m, n), f32. Tiles must divide the shapes, splits the steps along k.

@@ -292,7 +292,7 @@ KernelSpec matmul_ws_spec() {
                    {"grid_width", "8", "tiles of n in a band of the snake", {}},
                    {"sms", "132", "CTAs of the persistent grid", {}},
                    {"add_c", "0", "1: a third input is added", {"0", "1"}},
-                   {"profile", "0", "1: scopes of each role are recorded, for --trace", {"0", "1"}}};
+                   profile_setting()};
   spec.inputs = {"a", "b", "c"};
   spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_ws(config_of(choice)); };

@@ -118,6 +118,8 @@ std::vector<KernelSpec> make_kernels() {
 
 }  // namespace
 
+Setting profile_setting() { return {"profile", "0", "1: scopes are recorded, for --trace", {"0", "1"}}; }
+
 int64_t Choice::number(const std::string& name) const { return integer(settings.at(name)).value_or(0); }
 pl::DType Choice::dtype(const std::string& name) const { return dtype_named(settings.at(name)).value(); }
 

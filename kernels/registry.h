@@ -27,6 +27,9 @@ struct Setting {
   std::vector<std::string> allowed;
 };
 
+// Scopes are recorded, for --trace.
+Setting profile_setting();
+
 // What was chosen: every size and every setting of the kernel, defaults filled in.
 class Choice {
  public:

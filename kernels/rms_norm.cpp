@@ -46,15 +46,17 @@ struct Body {
     const plgpu::Array scale = weight.load().astype(pl::f32);
     pl::fori_loop(0, steps, [&](const Scalar& step) {
       const Scalar slot = step % c.stages;
-      plgpu::barrier_wait(full.at(slot));
-      const plgpu::Array v = rows.at(slot).load().astype(pl::f32);
+      plgpu::profile_scope("wait", [&] { plgpu::barrier_wait(full.at(slot)); });
+      const plgpu::Array v =
+          plgpu::profile_scope("load", [&] { return rows.at(slot).load().astype(pl::f32); });
       pl::when(step + c.stages < steps, [&] {
         plgpu::commit_smem();  // all of the row is in registers
         fetch(step + c.stages, slot);
       });
-      const Scalar mean = (v * v).sum_all() * (1.0F / static_cast<float>(c.n));
+      const Scalar mean = plgpu::profile_scope(
+          "reduce", [&] { return (v * v).sum_all() * (1.0F / static_cast<float>(c.n)); });
       const plgpu::Array root = plgpu::rsqrt(plgpu::Array::splat(mean + c.epsilon, {c.n}));
-      out.at(row(step)).store((v * root * scale).astype(c.dtype));
+      plgpu::profile_scope("store", [&] { out.at(row(step)).store((v * root * scale).astype(c.dtype)); });
     });
   }
 };
@@ -64,7 +66,8 @@ RmsNorm config_of(const Choice& choice) {
           .n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
           .ctas = choice.number("ctas"),
-          .stages = choice.number("stages")};
+          .stages = choice.number("stages"),
+          .profile = choice.flag("profile")};
 }
 
 std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
@@ -91,6 +94,8 @@ plgpu::Kernel rms_norm(const RmsNorm& c) {
   o.scratch_types = {{"rows", plgpu::SMEM({c.stages, c.n}, c.dtype)},
                      {"full", plgpu::Barrier({.num_barriers = {c.stages}})}};
   o.compiler_params.approx_math = true;
+  // Entry and exit of four scopes a row.
+  if (c.profile) o.compiler_params.profile_space = 8 * ((c.m - 1) / std::min(c.ctas, c.m) + 1);
   o.grid = {std::min(c.ctas, c.m)};
   o.grid_names = {"cta"};
   o.name = "rms_norm";
@@ -109,7 +114,8 @@ KernelSpec rms_norm_spec() {
   spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
   spec.settings = {{"dtype", "bf16", "of all arrays", {"f32", "f16", "bf16"}},
                    {"ctas", "264", "of the persistent grid", {}},
-                   {"stages", "3", "rows of a CTA on their way in", {}}};
+                   {"stages", "3", "rows of a CTA on their way in", {}},
+                   profile_setting()};
   spec.inputs = {"x", "weight"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return rms_norm(config_of(choice)); };

@@ -11,6 +11,7 @@ struct RmsNorm {
   int64_t ctas = 264;          // of the persistent grid
   int64_t stages = 3;          // rows of a CTA on their way in
   double epsilon = 1e-5;       // added to the mean of squares
+  bool profile = false;        // scopes: wait, load, reduce, store
 };
 
 // Inputs: x (m, n), weight (n). Output: (m, n).

@@ -39,7 +39,8 @@ Softmax config_of(const Choice& choice) {
   return {.m = choice.size("m"),
           .n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
-          .rows = choice.number("rows")};
+          .rows = choice.number("rows"),
+          .profile = choice.flag("profile")};
 }
 
 std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
@@ -62,11 +63,14 @@ plgpu::Kernel softmax(const Softmax& c) {
   return plgpu::kernel(
       [&](const Ref& x, const Ref& out) {
         const pl::Scalar row = pl::program_id(0) * c.rows + pl::axis_index("row");
-        out.at(row).store(normalised(x.at(row).load().astype(pl::f32)).astype(c.dtype));
+        const plgpu::Array v = plgpu::profile_scope("load", [&] { return x.at(row).load().astype(pl::f32); });
+        const plgpu::Array y =
+            plgpu::profile_scope("normalise", [&] { return normalised(v).astype(c.dtype); });
+        plgpu::profile_scope("store", [&] { out.at(row).store(y); });
       },
       {.in_types = type,
        .out_type = type,
-       .compiler_params = {.approx_math = true},
+       .compiler_params = {.approx_math = true, .profile_space = c.profile ? 6 : 0},
        .grid = {c.m / c.rows},
        .num_threads = static_cast<int>(c.rows),
        .thread_name = "row",
@@ -79,7 +83,8 @@ KernelSpec softmax_spec() {
   spec.doc = "The softmax of each row, a warpgroup a row";
   spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
   spec.settings = {{"dtype", "f32", "of both arrays", {"f32", "f16", "bf16"}},
-                   {"rows", "1", "warpgroups of a CTA, each with its row", {}}};
+                   {"rows", "1", "warpgroups of a CTA, each with its row", {}},
+                   profile_setting()};
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return softmax(config_of(choice)); };

@@ -58,8 +58,8 @@ Measure quantile(double share) {
 std::vector<Case> all_cases() {
   std::vector<Case> out;
   for (const auto& make :
-       {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, global_cases, bandwidth_cases,
-        stream_cases, port_cases, ring_cases, cluster_cases, launch_cases}) {
+       {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, row_cases, global_cases,
+        bandwidth_cases, stream_cases, port_cases, ring_cases, cluster_cases, launch_cases}) {
     std::vector<Case> some = make();
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

@@ -81,6 +81,7 @@ std::vector<Case> turn_cases();        // and
 std::vector<Case> bandwidth_cases();
 std::vector<Case> stream_cases();
 std::vector<Case> tma_cases();
+std::vector<Case> row_cases();
 std::vector<Case> barrier_cases();
 std::vector<Case> wgmma_cases();
 std::vector<Case> port_cases();

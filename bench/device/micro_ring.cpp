@@ -232,6 +232,8 @@ std::vector<Case> ring_cases() {
   std::vector<Case> out;
   for (const Sharing& s : sharings)
     for (const int stages : {1, 2, 8}) out.push_back(loads({.stages = stages}, s, 64));
+  for (const int sms : {1, 8, 16, 32})
+    for (const int stages : {1, 2}) out.push_back(loads({.stages = stages}, sharings[0], sms));
   out.push_back(loads({.stages = 1, .rows = 132 * 128}, sharings[0], 132));
   out.push_back(loads({.stages = 8, .rows = 132 * 128}, sharings[0], 132));
   out.push_back(loads({.stages = 8, .pitch = 4096 + 128}, sharings[0], 64));
