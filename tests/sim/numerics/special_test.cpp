@@ -267,10 +267,10 @@ TEST(WarpWide, PackedFormsAreTheScalarOnesOfBothHalves) {
     for (int i = 0; i < 32; ++i) {
       const U16 low = static_cast<U16>(in[i]), high = static_cast<U16>(in[i] >> 16);
       const auto packed = [&](auto fn) { return U32{fn(low)} | U32{fn(high)} << 16; };
-      ASSERT_EQ(ex2_half[i], packed(numerics::ex2_approx_f16));
-      ASSERT_EQ(tanh_half[i], packed(numerics::tanh_approx_f16));
-      ASSERT_EQ(ex2_brain[i], packed(numerics::ex2_approx_ftz_bf16));
-      ASSERT_EQ(tanh_brain[i], packed(numerics::tanh_approx_bf16));
+      ASSERT_EQ(ex2_half[i], packed([](U16 h) { return numerics::ex2_approx_f16(h); }));
+      ASSERT_EQ(tanh_half[i], packed([](U16 h) { return numerics::tanh_approx_f16(h); }));
+      ASSERT_EQ(ex2_brain[i], packed([](U16 h) { return numerics::ex2_approx_ftz_bf16(h); }));
+      ASSERT_EQ(tanh_brain[i], packed([](U16 h) { return numerics::tanh_approx_bf16(h); }));
     }
   }
 }
