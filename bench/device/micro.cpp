@@ -45,6 +45,11 @@ Measure warp(int index) {
 
 double extra(const Outcome& outcome) { return double(outcome.stamps[0].extra0); }
 
+double megahertz(const Outcome& outcome) {
+  const Stamp& s = outcome.stamps[0];
+  return double(s.end - s.start) * 1e3 / double(s.end_time - s.start_time);
+}
+
 Measure quantile(double share) {
   return [=](const Outcome& outcome) {
     std::vector<uint32_t> sorted;
@@ -57,9 +62,9 @@ Measure quantile(double share) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> out;
-  for (const auto& make :
-       {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, row_cases, global_cases,
-        bandwidth_cases, stream_cases, port_cases, ring_cases, cluster_cases, launch_cases}) {
+  for (const auto& make : {pipe_cases, wgmma_cases, barrier_cases, shared_cases, tma_cases, row_cases,
+                           global_cases, bandwidth_cases, stream_cases, port_cases, ring_cases,
+                           throttled_cases, cluster_cases, launch_cases}) {
     std::vector<Case> some = make();
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

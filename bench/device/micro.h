@@ -33,6 +33,8 @@ Measure first_cta(int warps);
 Measure warp(int index);
 // What warp 0 left in %e0.
 double extra(const Outcome& outcome);
+// MHz of the SM clock while warp 0 is timed.
+double megahertz(const Outcome& outcome);
 // The quantile of the samples that are not 0.
 Measure quantile(double share);
 
@@ -86,6 +88,7 @@ std::vector<Case> barrier_cases();
 std::vector<Case> wgmma_cases();
 std::vector<Case> port_cases();
 std::vector<Case> ring_cases();
+std::vector<Case> throttled_cases();
 std::vector<Case> cluster_cases();
 std::vector<Case> cluster_async_cases();  // among them
 std::vector<Case> exchange_cases();       // and

@@ -268,6 +268,16 @@ std::vector<Case> ring_cases() {
                              .rows = uint64_t(132 * ctas * 128),
                              .row = row},
                             s, 132));
+  // As many lines on their way to a GPC as shared memory has room for.
+  for (const auto& [row, stages] : {std::pair{128, 4}, {64, 8}, {32, 16}})
+    for (const Sharing& s : {of_ctas[0], of_ctas[2]})
+      out.push_back(loads({.stages = stages,
+                           .ctas = 132 * 3,
+                           .per_sm = 3,
+                           .pitch = 512,
+                           .rows = uint64_t(132 * 3 * 128),
+                           .row = row},
+                          s, 132));
   for (const int late : {0, 20, 40, 60, 80, 120}) out.push_back(merge(late));
   const char* const own = "mov.u32 %x30, 0; mov.u32 %x31, 128; mov.u32 %x32, 256;";
   // 16 tiles of 128 rows, 8 of 256 columns: neighbours share A, every eighth CTA B.

@@ -45,8 +45,8 @@ constexpr ClockField fields[] = {
     {"l2.spread", "cycles", &ClockParameters::l2_spread},
     {"l2.slice_spread", "cycles", &ClockParameters::l2_slice_spread},
     {"l2.bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_bytes_per_cycle},
-    {"l2.shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_shared_bytes_per_cycle},
     {"l2.gpc_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_bytes_per_cycle},
+    {"l2.gpc_shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_shared_bytes_per_cycle},
     {"l2.sm_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_bytes_per_cycle},
     {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},
     {"l2.sm_write_queue", "cycles", &ClockParameters::l2_sm_write_queue},
@@ -68,6 +68,7 @@ constexpr ClockField fields[] = {
     {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
     {"hbm.crowded", "cycles", &ClockParameters::hbm_crowded},
     {"hbm.crowd", "lines", &ClockParameters::hbm_crowd},
+    {"hbm.scattered", "cycles", &ClockParameters::hbm_scattered},
     {"hbm.page_open", "bytes", &ClockParameters::hbm_page_open},
     {"hbm.read", "GB/s", &ClockParameters::hbm_read},
     {"hbm.write", "GB/s", &ClockParameters::hbm_write},
@@ -353,13 +354,8 @@ ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
   for (double* latency :
-       {&p.l2_latency, &p.l2_spread, &p.l2_slice_spread, &p.l2_atomic_interval, &p.l2_atomic_full_interval,
-        &p.l2_atomic_latency, &p.l2_written_far, &p.l2_merge_window, &p.hbm_latency, &p.hbm_spread,
-        &p.hbm_crowded, &p.hbm_write_queue})
+       {&p.hbm_latency, &p.hbm_spread, &p.hbm_crowded, &p.hbm_scattered, &p.hbm_write_queue})
     *latency *= slower;
-  for (double* rate : {&p.l2_bytes_per_cycle, &p.l2_shared_bytes_per_cycle, &p.l2_write_bytes_per_cycle,
-                       &p.l2_mixed_bytes_per_cycle, &p.l2_gpc_bytes_per_cycle})
-    *rate /= slower;
   p.sm_clock_measured = sm_clock;
   return p;
 }

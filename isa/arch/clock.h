@@ -27,7 +27,7 @@ struct OpCost {
 
 struct ClockParameters {
   double sm_clock;           // MHz that the kernel runs at
-  double sm_clock_measured;  // MHz at which the cycles of L2 and HBM below were measured
+  double sm_clock_measured;  // MHz at which the cycles of HBM below were measured
 
   // --- from the launch to the first instruction, and the end ---
   double launch_overhead;  // cycles that sm__cycles_elapsed.max counts around an empty CTA
@@ -65,13 +65,13 @@ struct ClockParameters {
   double l1_bytes;  // of the unified memory when no shared memory is used
 
   // --- L2 and HBM ---
-  double l2_latency;                 // ld.global that hits: the mean over slices, cycles
-  double l2_spread;                  // half of the difference between far and near slices
-  double l2_slice_spread;            // +-: from slice to slice of a half
-  double l2_bytes_per_cycle;         // whole chip, distinct lines
-  double l2_shared_bytes_per_cycle;  // whole chip, lines that all SMs want at once
-  double l2_gpc_bytes_per_cycle;     // into the SMs of a GPC
-  double l2_sm_bytes_per_cycle;      // into one SM
+  double l2_latency;                     // ld.global that hits: the mean over slices, cycles
+  double l2_spread;                      // half of the difference between far and near slices
+  double l2_slice_spread;                // +-: from slice to slice of a half
+  double l2_bytes_per_cycle;             // whole chip, distinct lines
+  double l2_gpc_bytes_per_cycle;         // into a GPC
+  double l2_gpc_shared_bytes_per_cycle;  // there, to each further SM that an answer is for
+  double l2_sm_bytes_per_cycle;          // into one SM
   double l2_sm_write_bytes_per_cycle;
   double l2_sm_write_queue;  // cycles of stores on their way before they hold up the instructions behind
   double l2_short_request;   // bytes for which a shorter one occupies slices and ways
@@ -90,8 +90,9 @@ struct ClockParameters {
   double l2_merged;                 // requests of a GPC that are one for L2 at most
   double hbm_latency;               // more than a hit's
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
-  double hbm_crowded;               // more than that, when `hbm_crowd` lines or more are under way
-  double hbm_crowd;                 // lines
+  double hbm_crowded;               // more than that, when very many lines are under way
+  double hbm_crowd;                 // lines under way that make half of it
+  double hbm_scattered;             // more for boxes whose rows lie over more than 128 KiB
   double hbm_page_open;    // bytes that the bus could move while a page of 1 KiB is opened for a read
   double hbm_read;         // GB/s, of whole pages
   double hbm_write;        // GB/s
@@ -161,7 +162,8 @@ struct ClockParameters {
   // Of a latency key (isa::Timing::latency), which must be one of op_keys().
   const OpCost& cost(std::string_view key) const;
 
-  // L2 and HBM do not follow the SM clock: the same parameters with their cycles and rates for `sm_clock`.
+  // HBM does not follow the SM clock: the same parameters with its cycles for `sm_clock`. L2 does, as far as
+  // SMs can tell (L2.latency and L2.read of bench/device, beside tensor cores that lower the SM clock).
   ClockParameters at_sm_clock() const;
 
   // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key, PLD5803 for a missing

@@ -9,11 +9,11 @@ constexpr double unlimited = 1000;
 constexpr RelaxedKey hbm_rate[] = {
     {"hbm.read", unlimited}, {"hbm.write", unlimited}, {"hbm.mixed", unlimited}};
 constexpr RelaxedKey hbm_latency[] = {
-    {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.write_queue", 0}};
+    {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.scattered", 0}, {"hbm.write_queue", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
 constexpr RelaxedKey l2_rate[] = {
-    {"l2.bytes_per_cycle", unlimited},       {"l2.shared_bytes_per_cycle", unlimited},
+    {"l2.bytes_per_cycle", unlimited},       {"l2.gpc_shared_bytes_per_cycle", unlimited},
     {"l2.mixed_bytes_per_cycle", unlimited}, {"l2.gpc_bytes_per_cycle", unlimited},
     {"l2.sm_bytes_per_cycle", unlimited},    {"l2.sm_write_bytes_per_cycle", unlimited},
     {"l2.write_bytes_per_cycle", unlimited}};

@@ -29,7 +29,9 @@ class Hbm {
   double read(size_t cpc, double time, uint64_t line, uint32_t bytes);
   double write(size_t cpc, double time, uint32_t bytes);
   // From when the bytes of a read that begins at `time` have moved until they are in L2.
-  double latency(uint64_t line, double time) { return page_latency(line) + crowding(time); }
+  double latency(uint64_t line, double time, bool scattered) {
+    return page_latency(line) + crowding(time) + (scattered ? p_.hbm_scattered : 0);
+  }
   // When who writes need not wait any more.
   double accepts(size_t cpc) const { return bus_.free(cpc) - p_.hbm_write_queue; }
 

@@ -170,13 +170,15 @@ double MemoryClock::receive(const Request& r, double time, uint32_t bytes) {
   return last;
 }
 
-// When a request gets to L2, whose answer the SM has room for; `way` cycles more are between them. One answer
-// for several SMs occupies neither slices nor the way into the GPC, but what hands it out.
+// When a request gets to L2, whose answer the SM has room for; `way` cycles more are between them. An answer
+// for several SMs takes the way into the GPC once; handing it to one more of them takes less.
 double MemoryClock::pass(const Request& r, double time, double way, uint32_t bytes, bool merged) {
-  double& shared = merged ? merge_free_ : gpc_free_[sites_[r.sm].gpc];
+  double& shared = gpc_free_[sites_[r.sm].gpc];
   // Each queue by itself: who waits for one does not hold up the other.
   const double own = receive(r, time + way, bytes), common = std::max(time, shared);
-  shared = common + bytes / (merged ? p_.l2_shared_bytes_per_cycle : p_.l2_gpc_bytes_per_cycle);
+  const int handed = std::max(1, std::popcount(r.receivers)) - (merged ? 0 : 1);
+  shared = common + (merged ? 0 : bytes / p_.l2_gpc_bytes_per_cycle) +
+           handed * (bytes / p_.l2_gpc_shared_bytes_per_cycle);
   return std::max(own, common + way);
 }
 
@@ -205,20 +207,21 @@ double MemoryClock::slice_write(uint64_t line, uint32_t side, double time, uint3
 }
 
 // What the line's home does not have comes from HBM.
-double MemoryClock::fetch(Tag& home, uint32_t cpc, uint8_t missing, double time) {
+double MemoryClock::fetch(Tag& home, const Request& r, uint8_t missing, double time) {
   const uint32_t bytes = bytes_of(missing);
   const double start = slice_write(home.line, home_of(home.line), time, bytes);
   home.valid |= missing;
-  return home.filled = hbm_.read(cpc, start, home.line, bytes) + hbm_.latency(home.line, start);
+  return home.filled = hbm_.read(sites_[r.sm].cpc, start, home.line, bytes) +
+                       hbm_.latency(home.line, start, r.scattered);
 }
 
 // The other line of 256 bytes may come along, to a home of its own.
 double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double time) {
-  const uint32_t cpc = sites_[r.sm].cpc;
-  const double filled = fetch(home, cpc, missing, time);
+  const double filled = fetch(home, r, missing, time);
   if (!r.pairs_of_lines) return filled;
   const uint64_t other = home.line ^ 1;
-  if (Tag& tag = find(other, home_of(other), cpc, time); tag.valid == 0) fetch(tag, cpc, 0xF, time);
+  if (Tag& tag = find(other, home_of(other), sites_[r.sm].cpc, time); tag.valid == 0)
+    fetch(tag, r, 0xF, time);
   return filled;
 }
 
@@ -275,9 +278,9 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
   const double half = (p_.l2_latency - p_.l2_spread - p_.l2_slice_spread) / 2;
   Merge& m = merges_.of(site.gpc, l.line);
-  const bool merged = merges_.takes(m, l, time + half);
+  const bool merged = merges_.takes(m, l, bit, time + half);
   // One answer goes to as many SMs as it has sectors; others get one of their own, though L2 is read once.
-  const bool together = merged && (m.sms & bit) == 0 && std::popcount(m.sms) % std::popcount(l.sectors) != 0;
+  const bool together = merged && std::popcount(m.sms) % std::popcount(l.sectors) != 0;
   // A line whose home is far takes longer even when the near half has a copy.
   const double more = way(r.sm, l.line), arrival = pass(r, time + half, more, bytes, together);
   if (merged) {

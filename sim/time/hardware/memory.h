@@ -24,6 +24,7 @@ struct Request {
   Kind kind = Kind::read;
   bool tma = false;
   bool pairs_of_lines = false;    // what HBM must give comes with the other line of its 256 bytes
+  bool scattered = false;         // lines of more than 128 KiB, from end to end
   uint64_t time = 0;              // cycle in which the first line leaves the SM
   double step = 0;                // cycles between its lines
   uint32_t first = 0, lines = 0;  // in Batch::lines
@@ -80,7 +81,7 @@ class MemoryClock {
   double from_home(const Request& r, uint64_t line, uint8_t sectors, double time);
   double handed(Tag& home, uint32_t side) const;
   double fill(Tag& home, const Request& r, uint8_t missing, double time);
-  double fetch(Tag& home, uint32_t cpc, uint8_t missing, double time);
+  double fetch(Tag& home, const Request& r, uint8_t missing, double time);
   Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
   void leave(Tag& tag, uint32_t cpc, double time);
   void soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
@@ -111,7 +112,7 @@ class MemoryClock {
   std::vector<Port> ports_;     // by SM
   std::deque<uint64_t> dirty_;  // lines, first soiled first
   uint64_t dirty_bytes_ = 0;
-  double requests_rest_ = 0, merge_free_ = 0;
+  double requests_rest_ = 0;
   Hbm hbm_;
   double l2_busy_ = 0;
   ClockCounters counters_;

@@ -23,15 +23,16 @@ class Merges {
 
   // Where a GPC's request for the line is or would be kept.
   Merge& of(uint32_t gpc, uint64_t line) { return open_[place(gpc, line)]; }
-  // Whether a request at `time` becomes part of it.
-  bool takes(const Merge& m, const LineAccess& l, double time) const {
-    return m.line == l.line && time < m.until && (l.sectors & ~m.sectors) == 0 && m.requests < p_.l2_merged;
+  // Whether a request at `time` of the SM with `bit` becomes part of it: no SM takes part twice.
+  bool takes(const Merge& m, const LineAccess& l, uint32_t bit, double time) const {
+    return m.line == l.line && time < m.until && (m.sms & bit) == 0 && (l.sectors & ~m.sectors) == 0 &&
+           m.requests < p_.l2_merged;
   }
   // The host's caches: `of` is about to be called.
   void prefetch(uint32_t gpc, uint64_t line) const { __builtin_prefetch(&open_[place(gpc, line)]); }
 
  private:
-  static constexpr size_t a_gpc = 1024;
+  static constexpr size_t a_gpc = 16384;
   static size_t place(uint32_t gpc, uint64_t line) { return gpc * a_gpc + spread(line, a_gpc); }
 
   const isa::ClockParameters& p_;
