@@ -91,7 +91,7 @@ void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t fi
   wait.request = add_request(Request::Kind::read, w.sm, start, cycles / lines, first);
   Request& request = batch.requests[wait.request];
   request.tma = true;
-  request.scattered = batch.lines.back().line - batch.lines[first].line > 1024;
+  request.scattered = are_scattered(std::span(batch.lines).subspan(first));
   request.pairs_of_lines = t.pairs_of_lines;
   request.bytes_per_cycle = t.tiled ? p_.tma_bytes_per_cycle : p_.bulk_bytes_per_cycle;
   request.first_sm = sms_.front().id;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace palladion::sim::hardware {
 
@@ -16,6 +17,9 @@ struct LineAccess {
   uint32_t words = ~0U;  // mask
   bool whole() const;    // all words of its sectors
 };
+
+// Whether they lie over more than 128 KiB: HBM answers later then.
+bool are_scattered(std::span<const LineAccess> lines);
 
 // 32-byte pieces that the access takes on its way to L2: what does not write whole sectors says which bytes.
 uint32_t write_pieces(const LineAccess& l);

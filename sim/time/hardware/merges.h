@@ -32,6 +32,7 @@ class Merges {
   void prefetch(uint32_t gpc, uint64_t line) const { __builtin_prefetch(&open_[place(gpc, line)]); }
 
  private:
+  // Many times what is on its way to a GPC at once: a line that takes another's place ends its request.
   static constexpr size_t a_gpc = 16384;
   static size_t place(uint32_t gpc, uint64_t line) { return gpc * a_gpc + spread(line, a_gpc); }
 
