@@ -161,7 +161,9 @@ TEST_F(TimedProgram, ASweepIsTheSameForAnyNumberOfThreads) {
 }
 
 TEST_F(TimedProgram, ASweepsTimesAreThoseOfRuns) {
-  for (const json& timed : report(sweep)["ranking"]) {
+  const json ranking = report(sweep)["ranking"];
+  ASSERT_FALSE(ranking.empty());
+  for (const json& timed : ranking) {
     const std::string tile = timed["settings"]["tile"];
     EXPECT_EQ(timed["cycles"], report(std::string(add) + " --set tile=" + tile)["sim"]["clock"]["cycles"])
         << tile;
@@ -221,7 +223,9 @@ TEST_F(TimedProgram, AnotherClockIsAnotherSweep) {
 TEST_F(TimedProgram, AKernelThatNeedsItsDataIsSweptWithThem) {
   const std::string arguments = "histogram --shape n=16384 --set bins=128,256";
   EXPECT_EQ(run("run histogram --shape n=16384 --schedule hardware --values none").status, 2);
-  for (const json& timed : report("sweep " + arguments)["ranking"]) EXPECT_EQ(timed["values"], "full");
+  const json ranking = report("sweep " + arguments)["ranking"];
+  EXPECT_FALSE(ranking.empty());
+  for (const json& timed : ranking) EXPECT_EQ(timed["values"], "full");
   EXPECT_THAT(run("sweep " + arguments).out, HasSubstr("2 needed the arrays' contents"));
 }
 
