@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace palladion::bench {
 
@@ -45,11 +46,6 @@ Measure warp(int index) {
 
 double extra(const Outcome& outcome) { return double(outcome.stamps[0].extra0); }
 
-double megahertz(const Outcome& outcome) {
-  const Stamp& s = outcome.stamps[0];
-  return double(s.end - s.start) * 1e3 / double(s.end_time - s.start_time);
-}
-
 Measure quantile(double share) {
   return [=](const Outcome& outcome) {
     std::vector<uint32_t> sorted;
@@ -69,6 +65,20 @@ std::vector<Case> all_cases() {
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
   return out;
+}
+
+Case clock_during(Case c, std::string name) {
+  c.name = std::move(name);
+  c.unit = "MHz";
+  c.shorter = 0;
+  c.operations = 1;
+  c.per_cycle = false;
+  c.needs_clock = true;
+  c.measure = [](const Outcome& o) {
+    const Stamp& s = o.stamps[0];
+    return double(s.end - s.start) * 1e3 / double(s.end_time - s.start_time);
+  };
+  return c;
 }
 
 double value_of(const Case& c, double shorter, double longer) {

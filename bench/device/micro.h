@@ -33,8 +33,6 @@ Measure first_cta(int warps);
 Measure warp(int index);
 // What warp 0 left in %e0.
 double extra(const Outcome& outcome);
-// MHz of the SM clock while warp 0 is timed.
-double megahertz(const Outcome& outcome);
 // The quantile of the samples that are not 0.
 Measure quantile(double share);
 
@@ -94,6 +92,9 @@ std::vector<Case> cluster_async_cases();  // among them
 std::vector<Case> exchange_cases();       // and
 std::vector<Case> launch_cases();
 std::vector<Case> all_cases();
+
+// MHz of the SM clock while warp 0 of such a launch is timed.
+Case clock_during(Case c, std::string name);
 
 // The number of the case from the measures of a short and a long run.
 double value_of(const Case& c, double shorter, double longer);

@@ -130,18 +130,6 @@ Case resident(Stream s, int64_t kib) {
   return c;
 }
 
-// SM cycles per microsecond while `c` runs.
-Case clock_during(Case c, const char* name) {
-  c.name = name;
-  c.unit = "MHz";
-  c.shorter = 0;
-  c.operations = 1;
-  c.per_cycle = false;
-  c.needs_clock = true;
-  c.measure = megahertz;
-  return c;
-}
-
 // Each warp issues reductions or atomics: all at one address, all at one line, or each at its own line.
 Case atomics(const char* name, const std::string& instruction, int ctas, int warps, const char* address) {
   Part part;

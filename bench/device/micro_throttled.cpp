@@ -76,13 +76,9 @@ Case beside(const char* name, Part part, double operations, bool works) {
 std::vector<Case> throttled_cases() {
   std::vector<Case> out;
   for (const bool works : {false, true})
-    for (Case c : {beside("L2.latency", chase(), 8, works), beside("L2.read", stream(), 8, works)}) {
+    for (const Case& c : {beside("L2.latency", chase(), 8, works), beside("L2.read", stream(), 8, works)}) {
       out.push_back(c);
-      c.name = "clock." + c.name;
-      c.unit = "MHz";
-      c.operations = 1;
-      c.measure = megahertz;
-      out.push_back(std::move(c));
+      out.push_back(clock_during(c, "clock." + c.name));
     }
   return out;
 }

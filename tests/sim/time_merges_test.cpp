@@ -10,7 +10,7 @@ TEST(Merges, AreKeptWhileManyLinesAreOnTheirWay) {
   Merges merges(*isa::find_clock("h200"), 2);
   constexpr uint64_t first = 1 << 20, lines = 8192;  // neighbours have places of their own
   for (uint64_t l = first; l < first + lines; ++l)
-    merges.of(1, l) = {.line = l, .until = 100, .sms = 1, .requests = 1, .sectors = 0xF};
+    merges.of(1, l) = {.line = l, .until = 100, .sms = 1, .sectors = 0xF};
   for (uint64_t l = first; l < first + lines; ++l) {
     const LineAccess access{.line = l, .sectors = 0xF};
     EXPECT_TRUE(merges.takes(merges.of(1, l), access, 2, 99)) << l;
@@ -20,13 +20,13 @@ TEST(Merges, AreKeptWhileManyLinesAreOnTheirWay) {
 
 TEST(Merges, TakeEachSmOnceAndOnlyInTime) {
   Merges merges(*isa::find_clock("h200"), 1);
-  Merge& m = merges.of(0, 7) = {.line = 7, .until = 100, .sms = 1, .requests = 1, .sectors = 0x3};
+  Merge& m = merges.of(0, 7) = {.line = 7, .until = 100, .sms = 1, .sectors = 0x3};
   const LineAccess access{.line = 7, .sectors = 0x3};
   EXPECT_TRUE(merges.takes(m, access, 2, 99));
   EXPECT_FALSE(merges.takes(m, access, 1, 99)) << "the same SM";
   EXPECT_FALSE(merges.takes(m, access, 2, 100)) << "too late";
   EXPECT_FALSE(merges.takes(m, {.line = 7, .sectors = 0x4}, 2, 99)) << "another sector";
-  m.requests = 4;
+  m.sms = 0b11101;  // four others
   EXPECT_FALSE(merges.takes(m, access, 2, 99)) << "full";
 }
 

@@ -285,7 +285,6 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const double more = way(r.sm, l.line), arrival = pass(r, time + half, more, bytes, together);
   if (merged) {
     m.sms |= bit;
-    ++m.requests;
     return std::max(m.answered, arrival) + half;
   }
   Tag& tag = find(l.line, site.side, site.cpc, time);
@@ -294,7 +293,6 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
        .until = std::max(data, arrival - more + p_.l2_merge_window),
        .answered = data,
        .sms = bit,
-       .requests = 1,
        .sectors = l.sectors};
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;
 }

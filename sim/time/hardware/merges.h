@@ -1,5 +1,6 @@
 #pragma once
 // Requests of a GPC's SMs for the same sectors of a line, which are one for L2.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,7 +14,6 @@ struct Merge {
   uint64_t line = never;
   double until = 0, answered = 0;  // it takes others; its data is in L2
   uint32_t sms = 0;                // that take part, a bit each
-  uint32_t requests = 0;
   uint8_t sectors = 0;
 };
 
@@ -26,7 +26,7 @@ class Merges {
   // Whether a request at `time` of the SM with `bit` becomes part of it: no SM takes part twice.
   bool takes(const Merge& m, const LineAccess& l, uint32_t bit, double time) const {
     return m.line == l.line && time < m.until && (m.sms & bit) == 0 && (l.sectors & ~m.sectors) == 0 &&
-           m.requests < p_.l2_merged;
+           std::popcount(m.sms) < p_.l2_merged;
   }
   // The host's caches: `of` is about to be called.
   void prefetch(uint32_t gpc, uint64_t line) const { __builtin_prefetch(&open_[place(gpc, line)]); }
