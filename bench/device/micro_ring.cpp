@@ -34,8 +34,8 @@ constexpr int box_bytes = 16384;  // 128 rows of 64 f16
 enum class Touch : uint8_t { again, first, hbm };
 
 struct Ring {
-  int boxes = 1;   // a stage
-  int stages = 2;  // a power of two
+  int boxes = 1;  // a stage
+  int stages = 2;
   int ctas = 132;
   int per_sm = 1;
   uint64_t pitch = 4096;  // bytes from row to row
@@ -90,10 +90,15 @@ std::string init(const Ring& r, int consumers) {
 
 // %x13: the stage's "full" mbarrier, %x12: its bytes, %x17: its parity, for step `i`.
 std::string stage_of(const Ring& r, const std::string& i) {
-  return fmt::format(
-      "and.b32 %x16, {0}, {1}; shr.u32 %x17, {0}, {2}; and.b32 %x17, %x17, 1; mad.lo.u32 %x12, %x16, {3}, "
-      "%s; shl.b32 %x13, %x16, 3; add.u32 %x13, %x13, %s; add.u32 %x13, %x13, {4};\n",
-      i, r.stages - 1, std::countr_zero(unsigned(r.stages)), r.stage_bytes(), r.barriers_at());
+  const std::string split = std::has_single_bit(unsigned(r.stages))
+                                ? fmt::format("and.b32 %x16, {0}, {1}; shr.u32 %x17, {0}, {2};", i,
+                                              r.stages - 1, std::countr_zero(unsigned(r.stages)))
+                                : fmt::format("rem.u32 %x16, {0}, {1}; div.u32 %x17, {0}, {1};", i, r.stages);
+  return split +
+         fmt::format(
+             " and.b32 %x17, %x17, 1; mad.lo.u32 %x12, %x16, {}, %s; shl.b32 %x13, %x16, 3; add.u32 %x13, "
+             "%x13, %s; add.u32 %x13, %x13, {};\n",
+             r.stage_bytes(), r.barriers_at());
 }
 
 std::string wait(const std::string& label, const char* address, const char* parity) {
@@ -157,6 +162,36 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
   c.parameters = fmt::format("share={} sms={} stages={} pitch={} width={}{}", sharing.name, sms, r.stages,
                              r.pitch, r.row < 128 ? r.row : r.width, r.found());
   if (r.per_sm > 1) c.parameters += fmt::format(" ctas={}", r.per_sm);
+  return c;
+}
+
+// Loads in step: who has waited for a stage fills it again `pace` cycles after the one before. The SMs begin
+// up to `late` cycles apart.
+Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int late) {
+  KernelText k;
+  k.prologue = init(r, 0);
+  k.chip_wide = true;
+  Part p;
+  p.before = fmt::format(
+      "setp.eq.u32 %p13, %lane, 0; mov.u32 %x24, 0;\n{}\nmov.u64 %q2, %clock64; add.s64 %q2, %q2, 65535; "
+      "and.b64 %q2, %q2, -32768;\nmul.lo.u32 %x25, %cta, 37; and.b32 %x25, %x25, 63; mul.lo.u32 %x25, %x25, "
+      "{}; shr.u32 %x25, %x25, 6; cvt.u64.u32 %q1, %x25; add.s64 %q2, %q2, %q1;\n$late: mov.u64 %q3, "
+      "%clock64; setp.lt.s64 %p14, %q3, %q2;\n@%p14 bra $late;\n",
+      panels, late);
+  for (int i = 0; i < r.stages; ++i)
+    p.before += fmt::format("mov.u32 %x18, {};\n", i) + stage_of(r, "%x18") + fetch(r, "%x18");
+  p.body = stage_of(r, "%i") + wait("full", "%x13", "%x17") +
+           "mov.u64 %q3, %clock64; max.s64 %q2, %q2, %q3;\n$early: mov.u64 %q3, %clock64; setp.lt.s64 %p14, "
+           "%q3, %q2;\n@%p14 bra $early;\n" +
+           fmt::format("add.s64 %q2, %q2, {};\nadd.u32 %x18, %i, {};\n", pace, r.stages) +
+           stage_of(r, "%x18") + fetch(r, "%x18");
+  for (int i = 0; i < r.stages; ++i)
+    p.after += fmt::format("add.u32 %x18, %n, {};\n", i) + stage_of(r, "%x18") +
+               wait("rest" + std::to_string(i), "%x13", "%x17");
+  k.parts = {p};
+  Case c = frame("ring.paced", r, k, 32);
+  c.parameters =
+      fmt::format("share={} ctas={} stages={} pace={} late={}", sharing, r.ctas, r.stages, pace, late);
   return c;
 }
 
@@ -290,6 +325,14 @@ std::vector<Case> ring_cases() {
     for (const Touch touch : {Touch::again, Touch::first, Touch::hbm})
       out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 128, .touch = touch}, "product", product));
   }
+  // The same of 128 columns.
+  const char* const square =
+      "shr.u32 %x30, %cta, 3; shl.b32 %x30, %x30, 7; and.b32 %x31, %cta, 7; shl.b32 %x31, %x31, 7; add.u32 "
+      "%x31, %x31, 4096;";
+  for (const int stages : {2, 4, 6})
+    for (const int pace : {320, 416, 512})
+      for (const int late : {0, 200, 1000, 4000})
+        out.push_back(paced({.boxes = 2, .stages = stages, .ctas = 132}, "square", square, pace, late));
   const WgmmaShape two{.n = 128, .tiles = 2}, narrow{.n = 128};
   for (const int stages : {2, 4}) {
     out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 1, .shape = two}, "all", own));
@@ -297,10 +340,14 @@ std::vector<Case> ring_cases() {
   }
   out.push_back(steps({.boxes = 3, .stages = 2, .ctas = 1, .shape = narrow, .depth = 8}, "all", own));
   out.push_back(steps({.boxes = 3, .stages = 2, .ctas = 1, .shape = {.n = 64}, .depth = 16}, "all", own));
-  out.push_back(steps({.boxes = 2, .stages = 2, .ctas = 1, .shape = narrow}, "all", own));
-  out.push_back(steps({.boxes = 2, .stages = 4, .ctas = 1, .shape = narrow}, "all", own));
-  out.push_back(steps({.boxes = 2, .stages = 2, .ctas = 128, .shape = narrow}, "product", product));
-  out.push_back(steps({.boxes = 2, .stages = 4, .ctas = 128, .shape = narrow}, "product", product));
+  // Numbers of stages by which ptxas divides, and those for which the text masks.
+  for (const int stages : {2, 3, 4, 5, 6, 7}) {
+    for (const int ctas : {1, 132})
+      out.push_back(steps({.boxes = 2, .stages = stages, .ctas = ctas, .shape = narrow}, "all", own));
+    for (const Touch touch : {Touch::again, Touch::hbm})
+      out.push_back(steps({.boxes = 2, .stages = stages, .ctas = 132, .touch = touch, .shape = narrow},
+                          "square", square));
+  }
   return out;
 }
 

@@ -125,6 +125,25 @@ Case issue(const Shape& s, int count) {
   return c;
 }
 
+// A chain, a wait, then `count` dependent steps that the next chain is behind.
+struct Gap {
+  const char* name;
+  const char* step;
+};
+constexpr Gap fma_gap{"mad", "mad.lo.u32 %x9, %x9, %c0, %c1;"};
+constexpr Gap alu_gap{"max+xor", "max.u32 %x9, %x9, %c0; xor.b32 %x9, %x9, %c1;"};
+
+Case gap(const Gap& g, int count, int pending, int warpgroups) {
+  const std::string body = wgmma_chain({.n = 128}, 4) +
+                           fmt::format("wgmma.wait_group.sync.aligned {};\n", pending) +
+                           "mov.u32 %x9, %clock;\n" + repeat(g.step, count) +
+                           "setp.eq.u32 %p14, %x9, 12345;\n@%p14 st.volatile.shared.u32 [%s+98300], %x9;\n";
+  Case c = frame({.n = 128}, "wgmma.gap", body, warpgroups);
+  c.parameters += fmt::format(" warpgroups={} wait={} {}={}", warpgroups, pending, g.name, count);
+  c.unit = "cycles/chain";
+  return c;
+}
+
 Case fences(const char* name, const char* body) {
   Case c = frame({.n = 8}, name, repeat(body, 16), 1);
   c.parameters = "";
@@ -183,6 +202,11 @@ std::vector<Case> wgmma_cases() {
   for (const int count : {16, 32}) out.push_back(issue({.n = 128}, count));
   for (const int count : {4, 8, 16, 32}) out.push_back(issue({.n = 128, .tiles = 2}, count));
   out.push_back(interval({.n = 128, .tiles = 2}, 2));
+  for (const int warpgroups : {1, 2})
+    for (const int pending : {0, 1}) {
+      for (const int count : {0, 32, 48, 64, 96}) out.push_back(gap(fma_gap, count, pending, warpgroups));
+      for (const int count : {24, 48}) out.push_back(gap(alu_gap, count, pending, warpgroups));
+    }
   out.push_back(fences("wgmma.fence", "wgmma.fence.sync.aligned;"));
   out.push_back(fences("wgmma.commit", "wgmma.commit_group.sync.aligned;"));
   out.push_back(fences("wgmma.wait", "wgmma.wait_group.sync.aligned 0;"));

@@ -122,6 +122,9 @@ struct ClockParameters {
   double wgmma_tail_rs;
   double wgmma_start;  // from issue to the first cycle of an idle tensor core
   double wgmma_queue;  // instructions of all warpgroups that an SM has taken on; at most 16
+  // From the end that a warpgroup's instructions would have if they were alone until its warps' long
+  // sequences of arithmetic issue, while another one's are under way.
+  double wgmma_company;
 
   // --- barriers ---
   double mbarrier_wake;             // from an arrival that completes a phase until a waiter issues

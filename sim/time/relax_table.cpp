@@ -68,8 +68,9 @@ constexpr RelaxedKey branches[] = {{"branch.taken", 0}};
 constexpr Stall branch_stalls[] = {Stall::branch_resolving};
 
 constexpr std::string_view arithmetic[] = {
-    "alu",   "cvt",    "cvt64",  "cvt_half", "cvt_pack", "ddiv", "dfma", "dsetp",  "fdiv",    "ffma", "hfma",
-    "hsetp", "idiv32", "idiv64", "imad",     "imad64",   "mov",  "mufu", "mufu64", "mufu_x2", "popc"};
+    "alu",  "cvt",  "cvt64",  "cvt_half", "cvt_pack", "ddiv",   "dfma",         "dsetp",
+    "fdiv", "ffma", "hfma",   "hsetp",    "idiv32",   "idiv64", "imad",         "imad64",
+    "mov",  "mufu", "mufu64", "mufu_x2",  "popc",     "irem32", "sdiv32_again", "udiv32_again"};
 constexpr Resource pipes[] = {Resource::alu, Resource::fma, Resource::fp64, Resource::sfu};
 constexpr Stall fixed_latency[] = {Stall::wait};
 

@@ -75,15 +75,19 @@ TEST(Fold, AnotherBlockMayHaveWrittenTheRegister) {
   EXPECT_FALSE((*p)[2].free);
 }
 
-TEST(Fold, DivisionsByPowersOfTwoAreShifts) {
-  const auto p = priced(begin + R"(div.u32 %r1, %r0, 8; rem.u32 %r2, %r0, 8; div.s32 %r3, %r0, 8;
-    div.u32 %r4, %r0, 10; div.u32 %r5, %r0, %r9; st.global.v4.u32 [%q0], {%r1, %r2, %r3, %r4};
-    st.global.u32 [%q0+16], %r5;)");
-  EXPECT_EQ((*p)[1].slots, 1U);
-  EXPECT_EQ((*p)[2].slots, 1U);
-  EXPECT_EQ((*p)[3].slots, 3U);
-  EXPECT_EQ((*p)[4].slots, 2U);
-  EXPECT_GT((*p)[5].slots, 10U);
+TEST(Fold, DivisionsByTheSameNumberShareItsReciprocal) {
+  const auto p = priced(begin + R"(div.u32 %r1, %r0, 8; rem.u32 %r2, %r0, 8; div.u32 %r3, %r0, 10;
+    setp.eq.s32 %p1, %r0, 0; @%p1 bra $skip; rem.u32 %r4, %r9, 10; div.u32 %r5, %r9, 6;
+    $skip: div.u32 %r6, %r0, 10; $again: div.u32 %r7, %r7, 10; @%p1 bra $again;
+    st.global.v4.u32 [%q0], {%r1, %r2, %r3, %r4}; st.global.v4.u32 [%q0+16], {%r5, %r6, %r7, %r7};)");
+  const auto latency = [&](uint32_t pc) { return (*p)[pc].latency; };
+  const uint32_t alone = latency(1), again = latency(2);
+  EXPECT_GT(alone, 2 * again);
+  EXPECT_EQ(latency(3), alone) << "another number";
+  EXPECT_EQ(latency(6), again) << "behind a branch";
+  EXPECT_EQ(latency(7), alone);
+  EXPECT_EQ(latency(8), alone) << "not all ways have come by one";
+  EXPECT_EQ(latency(9), again) << "round a loop that has one in front";
 }
 
 TEST(Fold, ACopyWhosePredicateABranchHasTestedNeedsNoGuard) {

@@ -1,8 +1,8 @@
 #include "sim/time/hardware/constants.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "isa/op.h"
@@ -16,12 +16,17 @@ using Kind = DecodedOperand::Kind;
 class Constants {
  public:
   Constants(const Program& program, const isa::ClockParameters& parameters, std::span<Price> prices)
-      : program_(program), p_(parameters), prices_(prices), targets_(branch_targets(program)) {}
+      : program_(program),
+        p_(parameters),
+        prices_(prices),
+        targets_(branch_targets(program)),
+        joins_(forward_targets(program)) {}
 
   // Block by block: what other blocks leave in a register is not looked at.
   void run() {
     for (uint32_t pc = 0; pc < prices_.size(); ++pc) {
       if (targets_[pc]) known_.clear();
+      if (joins_[pc]) reciprocals_.clear();
       const MicroOp& op = program_.code[pc];
       if (op.instruction != nullptr) look_at(op, prices_[pc]);
       if (prices_[pc].branches) known_.clear();
@@ -81,45 +86,27 @@ class Constants {
     return n == "mad" && (is(op, 1, 0) || is(op, 2, 0));
   }
 
-  // Divisions by a known number: shifts and masks for a power of two (rounded towards zero if signed), else a
-  // product's upper half and a shift; remainders take another product.
-  void divide(const MicroOp& op, Price& p) const {
+  // ptxas takes a division by a known number as one by any other, powers of two too, but keeps its reciprocal
+  // for those by the same number that come after it.
+  void divide(const MicroOp& op, Price& p) {
     const std::string_view n = op.instruction->op->name;
     if ((n != "div" && n != "rem") || !is_integer(*op.instruction) || isa::bits(op.instruction->type()) != 32)
       return;
     const std::optional<int64_t> by = value(op.operands[2]);
-    if (!by || *by <= 0) return;
-    const bool is_signed = isa::is_signed(op.instruction->type()), rest = n == "rem";
-    const bool is_power = std::has_single_bit(static_cast<uint64_t>(*by));
-    become_alu(p);
-    for (int i = 0; i < (is_signed ? 2 : 0) + (is_power && is_signed && rest ? 1 : 0); ++i) add(p, "alu");
-    if (is_power) return;
-    add(p, "imad_hi");
-    if (rest) add(p, "imad");
-  }
-  void become_alu(Price& p) const {
-    const isa::OpCost& c = p_.cost("alu");
-    p.unit = isa::Unit::alu;
-    p.pipe = Resource::alu;
+    if (!by || reciprocals_.insert(*by).second) return;
+    const isa::OpCost& c = p_.cost(isa::is_signed(op.instruction->type()) ? "sdiv32_again" : "udiv32_again");
     p.slots = whole(c.slots);
     p.interval = c.interval;
-    p.held = std::max<double>(1, p.slots);
+    p.held = std::max(c.held, c.slots);
     p.latency = whole(c.latency);
-  }
-  // One more behind it.
-  void add(Price& p, std::string_view key) const {
-    const isa::OpCost& c = p_.cost(key);
-    p.slots += whole(c.slots);
-    p.interval += c.interval;
-    p.held += std::max(c.held, c.slots);
-    p.latency += whole(c.latency);
   }
 
   const Program& program_;
   const isa::ClockParameters& p_;
   std::span<Price> prices_;
-  const std::vector<bool> targets_;
+  const std::vector<bool> targets_, joins_;
   std::unordered_map<uint32_t, std::optional<int64_t>> known_;  // registers of this block
+  std::set<int64_t> reciprocals_;                               // that are there, whatever way led here
 };
 
 }  // namespace

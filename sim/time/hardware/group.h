@@ -261,6 +261,9 @@ class SmGroup {
   void start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_wgmma(Warp& w, uint64_t now);
   double tensor_opens(const Sm& unit) const;
+  static uint64_t warpgroup_of(const Warp& w);
+  static Sm::Products& products_of(Sm& unit, const Warp& w);
+  double sequences_open(const Sm& unit, const Warp& w, double time) const;
   void add_lines(const std::vector<Piece>& pieces);
   void landed(ClusterState& cluster, uint64_t id, uint64_t now);
   void settle(ClusterState& cluster, uint64_t now);

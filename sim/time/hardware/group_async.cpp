@@ -145,6 +145,9 @@ void SmGroup::start_wgmma(Warp& w, uint64_t now) {
   const double start = std::max(static_cast<double>(now) + p_.wgmma_start, unit.tensor_free);
   unit.tensor_free = start + cycles;
   unit.tensor_share = reads / cycles;
+  Sm::Products& own = products_of(unit, w);
+  own.end = unit.tensor_free;
+  own.alone = std::max(own.alone, static_cast<double>(now) + p_.wgmma_start) + cycles;
   book(unit, Resource::tensor, cycles);
   book(unit, Resource::smem, reads);
   if (cluster.observer)
@@ -161,6 +164,33 @@ double SmGroup::tensor_opens(const Sm& unit) const {
       std::min(static_cast<uint32_t>(p_.wgmma_queue), static_cast<uint32_t>(unit.tensor_ends.size()));
   return unit.tensor_taken < queue ? 0
                                    : unit.tensor_ends[(unit.tensor_taken - queue) % unit.tensor_ends.size()];
+}
+
+// Its number in the grid.
+uint64_t SmGroup::warpgroup_of(const Warp& w) {
+  return (w.cluster->index * w.cluster->ctas.size() + w.cta->rank) * 8 + w.warp->id / 4;
+}
+
+Sm::Products& SmGroup::products_of(Sm& unit, const Warp& w) {
+  const uint64_t warpgroup = warpgroup_of(w);
+  const auto found = std::ranges::find(unit.products, warpgroup, &Sm::Products::warpgroup);
+  if (found != unit.products.end()) return *found;
+  return *std::ranges::min_element(unit.products, {}, &Sm::Products::end) = {.warpgroup = warpgroup};
+}
+
+// When a warp's long sequences may issue: while another warpgroup's instructions are under way not before its
+// own would have ended without them.
+double SmGroup::sequences_open(const Sm& unit, const Warp& w, double time) const {
+  const uint64_t warpgroup = warpgroup_of(w);
+  double opens = 0;
+  bool company = false;
+  for (const Sm::Products& p : unit.products) {
+    if (p.warpgroup == warpgroup)
+      opens = p.alone + p_.wgmma_company;
+    else
+      company |= p.end > time;
+  }
+  return company ? opens : 0;
 }
 
 void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {

@@ -9,6 +9,9 @@ namespace {
 // Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
 constexpr uint32_t longest_turn = 512;
 
+// Instructions of a sequence that ptxas leaves to the uniform datapath; longer ones use the vector pipes.
+constexpr uint32_t longest_uniform = 4;
+
 Stall stall_of(Wait::Kind kind) {
   switch (kind) {
     case Wait::Kind::convergence:
@@ -44,6 +47,8 @@ bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
   auto free = static_cast<uint64_t>(
       std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? p_.issue_queue : 0))));
   Stall why = Stall::math_pipe_throttle;
+  if (computes(p.pipe) && p.slots > longest_uniform)
+    free = std::max(free, static_cast<uint64_t>(sequences_open(unit, w, static_cast<double>(at))));
   if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + p_.smem_lsu_queue) {
     free = static_cast<uint64_t>(unit.lsu_free - p_.smem_lsu_queue);
     why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle

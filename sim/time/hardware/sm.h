@@ -69,6 +69,12 @@ struct Sm {
   double tensor_share = 0;               // of the port's cycles that the instruction under way reads in
   std::array<double, 16> tensor_ends{};  // of the instructions it took last
   uint32_t tensor_taken = 0;
+  // Of the warpgroups that used it last: when their instructions end, and would have ended without company.
+  struct Products {
+    uint64_t warpgroup = never;
+    double end = 0, alone = 0;
+  };
+  std::array<Products, 4> products;
   double tma_free = 0;       // takes another copy from the queue
   double tma_copy_free = 0;  // has sent the requests of those it took
   uint64_t tma_loads = 0;    // copies from GMEM, so far

@@ -52,6 +52,15 @@ std::vector<bool> branch_targets(const Program& program) {
   return targets;
 }
 
+std::vector<bool> forward_targets(const Program& program) {
+  std::vector<bool> targets(program.code.size() + 1);
+  for (uint32_t pc = 0; pc < program.code.size(); ++pc)
+    for_targets(program.code[pc], [&](uint32_t t) {
+      if (t > pc) targets[std::min<size_t>(t, program.code.size())] = true;
+    });
+  return targets;
+}
+
 bool Uniformity::varies(uint32_t reg) const {
   const auto last = here_.find(reg);
   return last != here_.end() ? last->second : varying_.contains(reg);

@@ -25,6 +25,8 @@ void for_results(const MicroOp& op, const F& f) {
 
 // By pc: whether some branch goes there.
 std::vector<bool> branch_targets(const Program& program);
+// By pc: whether some branch goes there from in front of it.
+std::vector<bool> forward_targets(const Program& program);
 
 class Uniformity {
  public:
