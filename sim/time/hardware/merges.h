@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "isa/arch/clock.h"
 #include "sim/time/hardware/lines.h"
+#include "sim/time/hardware/zeroed.h"
 
 namespace palladion::sim::hardware {
 
@@ -37,7 +37,7 @@ class Merges {
   static size_t place(uint32_t gpc, uint64_t line) { return gpc * a_gpc + spread(line, a_gpc); }
 
   const isa::ClockParameters& p_;
-  std::vector<Merge> open_;
+  Zeroed<Merge> open_;  // which have ended at cycle 0
 };
 
 }  // namespace palladion::sim::hardware

@@ -7,14 +7,12 @@ namespace palladion::sim::hardware {
 Tags::Tags(uint64_t bytes)
     : a_side_(std::max<uint64_t>(1, bytes / line_bytes / ways / 2)),
       sets_(2 * a_side_),
-      tags_(sets_.size() * ways) {
-  for (Set& set : sets_) set.lines.fill(never), set.used.fill(0);
-}
+      tags_(sets_.size() * ways) {}
 
 Tag* Tags::look_up(uint64_t line, uint32_t side) {
   const size_t set = set_of(line, side);
   size_t found = ways;
-  for (size_t i = 0; i < ways; ++i) found = sets_[set].lines[i] == line ? i : found;
+  for (size_t i = 0; i < ways; ++i) found = sets_[set].lines[i] == line + 1 ? i : found;
   return found == ways ? nullptr : &tags_[set * ways + found];
 }
 
@@ -42,7 +40,7 @@ void Tags::drop(Tag& tag) {
 }
 
 void Tags::enter(size_t place, uint64_t line, uint64_t used) {
-  sets_[place / ways].lines[place % ways] = line;
+  sets_[place / ways].lines[place % ways] = line + 1;
   sets_[place / ways].used[place % ways] = used;
 }
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "sim/time/hardware/lines.h"
+#include "sim/time/hardware/zeroed.h"
 
 namespace palladion::sim::hardware {
 
@@ -36,16 +36,16 @@ class Tags {
   static constexpr size_t ways = 16;
   // What a search looks at, close together.
   struct Set {
-    std::array<uint64_t, ways> lines;
-    std::array<uint64_t, ways> used;  // in the order of their last accesses
+    std::array<uint64_t, ways> lines;  // and one; `never` and one is 0: no line
+    std::array<uint64_t, ways> used;   // in the order of their last accesses
   };
   size_t set_of(uint64_t line, uint32_t side) const { return side * a_side_ + spread(line / 2, a_side_); }
   size_t place_of(const Tag& tag) const { return static_cast<size_t>(&tag - tags_.data()); }
   void enter(size_t place, uint64_t line, uint64_t used);
 
   uint64_t a_side_, accesses_ = 0;
-  std::vector<Set> sets_;
-  std::vector<Tag> tags_;
+  Zeroed<Set> sets_;
+  Zeroed<Tag> tags_;  // those without a line have never been looked at
 };
 
 }  // namespace palladion::sim::hardware
