@@ -123,6 +123,23 @@ std::string fetch(const Ring& r, const std::string& i) {
   return out;
 }
 
+// Fills all stages: steps 0 and on.
+std::string fill_all(const Ring& r) {
+  std::string out;
+  for (int i = 0; i < r.stages; ++i)
+    out += fmt::format("mov.u32 %x18, {};\n", i) + stage_of(r, "%x18") + fetch(r, "%x18");
+  return out;
+}
+
+// What the loop has left on its way: steps %n and on.
+std::string wait_for_all(const Ring& r) {
+  std::string out;
+  for (int i = 0; i < r.stages; ++i)
+    out += fmt::format("add.u32 %x18, %n, {};\n", i) + stage_of(r, "%x18") +
+           wait("rest" + std::to_string(i), "%x13", "%x17");
+  return out;
+}
+
 Case frame(const char* name, const Ring& r, const KernelText& k, int threads) {
   Case c;
   c.name = name;
@@ -150,13 +167,10 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
       "setp.eq.u32 %p13, %lane, 0; mov.u32 %x21, %smid; setp.ge.u32 %p11, %x21, {};\n@%p11 bra $skip0;\n{}\n"
       "mul.lo.u32 %x30, %x20, {}; mov.u32 %x24, 0;\n",
       sms, sharing.panel, box_bytes / r.width);
-  for (int i = 0; i < r.stages; ++i)
-    p.before += fmt::format("mov.u32 %x18, {};\n", i) + stage_of(r, "%x18") + fetch(r, "%x18");
+  p.before += fill_all(r);
   p.body = stage_of(r, "%i") + wait("full", "%x13", "%x17") +
            fmt::format("add.u32 %x18, %i, {};\n", r.stages) + fetch(r, "%x18");
-  for (int i = 0; i < r.stages; ++i)
-    p.after += fmt::format("add.u32 %x18, %n, {};\n", i) + stage_of(r, "%x18") +
-               wait("rest" + std::to_string(i), "%x13", "%x17");
+  p.after = wait_for_all(r);
   k.parts = {p};
   Case c = frame("ring.load", r, k, 32);
   c.parameters = fmt::format("share={} sms={} stages={} pitch={} width={}{}", sharing.name, sms, r.stages,
@@ -178,16 +192,13 @@ Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int
       "{}; shr.u32 %x25, %x25, 6; cvt.u64.u32 %q1, %x25; add.s64 %q2, %q2, %q1;\n$late: mov.u64 %q3, "
       "%clock64; setp.lt.s64 %p14, %q3, %q2;\n@%p14 bra $late;\n",
       panels, late);
-  for (int i = 0; i < r.stages; ++i)
-    p.before += fmt::format("mov.u32 %x18, {};\n", i) + stage_of(r, "%x18") + fetch(r, "%x18");
+  p.before += fill_all(r);
   p.body = stage_of(r, "%i") + wait("full", "%x13", "%x17") +
            "mov.u64 %q3, %clock64; max.s64 %q2, %q2, %q3;\n$early: mov.u64 %q3, %clock64; setp.lt.s64 %p14, "
            "%q3, %q2;\n@%p14 bra $early;\n" +
            fmt::format("add.s64 %q2, %q2, {};\nadd.u32 %x18, %i, {};\n", pace, r.stages) +
            stage_of(r, "%x18") + fetch(r, "%x18");
-  for (int i = 0; i < r.stages; ++i)
-    p.after += fmt::format("add.u32 %x18, %n, {};\n", i) + stage_of(r, "%x18") +
-               wait("rest" + std::to_string(i), "%x13", "%x17");
+  p.after = wait_for_all(r);
   k.parts = {p};
   Case c = frame("ring.paced", r, k, 32);
   c.parameters =

@@ -18,7 +18,6 @@ class Zeroed {
     if (data_ == nullptr && size != 0) throw std::bad_alloc();
   }
   size_t size() const { return size_; }
-  T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   T& operator[](size_t i) { return data_.get()[i]; }
   const T& operator[](size_t i) const { return data_.get()[i]; }
