@@ -9,7 +9,7 @@
 
 #include "bench/clock/launch_cases.h"
 #include "bench/clock/report.h"
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 using namespace palladion;
 

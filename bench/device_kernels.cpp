@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 
 using namespace palladion;
 

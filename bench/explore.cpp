@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-#include "sim/check/explore/forced.h"
+#include "sim/explore/forced.h"
 
 using namespace palladion::sim::check;
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <thread>
 
-#include "isa/parse.h"
-#include "isa/print.h"
+#include "isa/text/parse.h"
+#include "isa/text/print.h"
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 #include "sim/check/checker.h"
 
 using namespace palladion;

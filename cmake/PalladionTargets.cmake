@@ -5,7 +5,8 @@ find_package(tl-expected REQUIRED)
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # What ccache needs to know of files that use a precompiled header (its manual, "Precompiled headers").
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 # Every x86-64 server since 2013 and every machine that hosts a Hopper has AVX2, FMA and F16C;
@@ -27,7 +28,7 @@ if(PLD_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# In the tree `#include "isa/module.h"` is found from the root; users write <palladion/isa/module.h>.
+# In the tree `#include "isa/core/module.h"` is found from the root; users write <palladion/isa/core/module.h>.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/palladion SYMBOLIC)
 
@@ -39,8 +40,25 @@ function(pld_common target scope)
     $<INSTALL_INTERFACE:include/palladion>)
 endfunction()
 
+# pld_precompile(TARGET header...): two thirds of a file's compile time would else go into reading headers.
+function(pld_precompile target)
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch/standard.h ${ARGN})
+  if(CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()
+
+# pld_optimise(TARGET LEVEL): another level than CMAKE_CXX_FLAGS_RELEASE says, in optimised builds.
+function(pld_optimise target level)
+  if(NOT PLD_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:${level}>)
+  endif()
+endfunction()
+
+# HOT: loops that the compiler must vectorise. COLD: text and tables, whose speed does not matter.
+# PRECOMPILE: headers of ours that most files of the folder include.
 function(pld_library name)
-  cmake_parse_arguments(ARG "HOT" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD" "" "DEPENDS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     add_library(pld_${name} INTERFACE)
@@ -49,9 +67,13 @@ function(pld_library name)
     add_library(pld_${name} STATIC ${sources})
     set(scope PUBLIC)
     target_compile_options(pld_${name} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
-    if(ARG_HOT AND NOT PLD_SANITIZE)
-      target_compile_options(pld_${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    if(ARG_HOT)
+      pld_optimise(pld_${name} -O3)
+    elseif(ARG_COLD)
+      pld_optimise(pld_${name} -O1)
     endif()
+    list(TRANSFORM ARG_PRECOMPILE PREPEND ${PROJECT_SOURCE_DIR}/)
+    pld_precompile(pld_${name} ${ARG_PRECOMPILE})
   endif()
   add_library(palladion::${name} ALIAS pld_${name})
   set_target_properties(pld_${name} PROPERTIES EXPORT_NAME ${name})
@@ -64,21 +86,24 @@ function(pld_library name)
   # Kernels compiled for a wider vector unit than the baseline; chosen at run time.
   foreach(source ${sources})
     if(source MATCHES "_avx512\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-march=x86-64-v4;-mprefer-vector-width=512")
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+        COMPILE_OPTIONS "-march=x86-64-v4;-mprefer-vector-width=512")
     endif()
   endforeach()
 endfunction()
 
 # The program is main.cpp; the rest of the folder is a library, so that tests can link it.
 function(pld_program folder name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PRECOMPILE" ${ARGN})
+  list(TRANSFORM ARG_PRECOMPILE PREPEND ${PROJECT_SOURCE_DIR}/)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${folder}/main.cpp)
   if(sources)
     add_library(pld_${folder} STATIC ${sources})
     target_compile_options(pld_${folder} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
     pld_common(pld_${folder} PUBLIC)
+    pld_optimise(pld_${folder} -O1)
+    pld_precompile(pld_${folder} ${ARG_PRECOMPILE})
     foreach(dep ${ARG_DEPENDS})
       target_link_libraries(pld_${folder} PUBLIC pld_${dep})
     endforeach()

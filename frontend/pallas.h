@@ -1,9 +1,9 @@
 #pragma once
 // Pallas' general words: namespace palladion::pl.
-#include "frontend/block_spec.h"
-#include "frontend/control.h"
-#include "frontend/pallas_call.h"
-#include "frontend/scalar.h"
-#include "frontend/scoped.h"
-#include "frontend/types.h"
-#include "frontend/vmap.h"
+#include "frontend/pipeline/block_spec.h"
+#include "frontend/control/control.h"
+#include "frontend/launch/pallas_call.h"
+#include "frontend/core/scalar.h"
+#include "frontend/memory/scoped.h"
+#include "frontend/core/types.h"
+#include "frontend/launch/vmap.h"

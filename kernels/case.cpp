@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::kernels {
 

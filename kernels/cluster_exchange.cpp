@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

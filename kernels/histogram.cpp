@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "frontend/pipeline.h"
-#include "isa/diagnostic.h"
+#include "frontend/pipeline/pipeline.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 

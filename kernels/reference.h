@@ -1,6 +1,6 @@
 #pragma once
 // References computed on the host.
-#include "kernels/arrays.h"
+#include "arrays/arrays.h"
 #include "kernels/registry.h"
 
 namespace palladion::kernels {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 

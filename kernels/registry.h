@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/kernel.h"
-#include "kernels/arrays.h"
+#include "frontend/launch/kernel.h"
+#include "arrays/arrays.h"
 
 namespace palladion::kernels {
 

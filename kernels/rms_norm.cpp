@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

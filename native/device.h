@@ -18,7 +18,7 @@
 
 #include <tl/expected.hpp>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 #include "isa/formats/tensor_map.h"
 #include "native/driver.h"
 #include "native/jit_log.h"

@@ -6,14 +6,14 @@
 #include <numeric>
 #include <thread>
 
-#include "isa/verify.h"
-#include "sim/deadlock_spin.h"
-#include "sim/exec/pressure.h"
-#include "sim/exec/values.h"
-#include "sim/time/cluster_runner.h"
-#include "sim/time/hardware/grid.h"
-#include "sim/time/results.h"
-#include "sim/time/worker_pool.h"
+#include "isa/verify/verify.h"
+#include "sim/schedule/deadlock_spin.h"
+#include "sim/sass/pressure.h"
+#include "sim/machine/exec/values.h"
+#include "sim/schedule/cluster_runner.h"
+#include "sim/clock/grid/grid.h"
+#include "sim/schedule/results.h"
+#include "sim/schedule/worker_pool.h"
 
 namespace palladion::sim {
 namespace {

@@ -1,77 +1,14 @@
 #pragma once
 // The machine: runs an entry of an isa::Module on simulated SMs. Two machines can live in one process.
-#include <atomic>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "isa/arch/arch.h"
-#include "isa/arch/clock.h"
-#include "isa/module.h"
-#include "sim/event.h"
-#include "sim/finding.h"
-#include "sim/state/global_memory.h"
-#include "sim/time/clock.h"
-#include "sim/time/schedule.h"
+#include "sim/launch/launch.h"
+#include "sim/machine/state/global_memory.h"
 
 namespace palladion::sim {
-
-struct Launch {
-  const isa::Module* module = nullptr;
-  std::string entry;  // empty: the module's only entry
-  isa::Dim3 grid, block;
-  isa::Dim3 cluster;             // CTAs; must divide the grid
-  uint32_t dynamic_shared = 0;   // bytes a CTA
-  std::vector<uint8_t> params;   // the parameter block, laid out as isa::param_layout says
-  std::vector<Address> written;  // arrays that the kernel is known to write: a warm L2 holds them dirty
-};
-
-// In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.
-struct StartOrder {
-  enum class Kind : uint8_t { ascending, descending, random };
-  Kind kind = Kind::ascending;
-  uint64_t seed = 0;  // of a random one
-};
-
-struct RunOptions {
-  Schedule schedule;              // functional
-  unsigned threads = 0;           // host threads; 0 = all cores
-  uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
-  Observer* observer = nullptr;
-  const std::atomic<bool>* stop = nullptr;                    // set from outside: end with what is known
-  std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
-
-  // Freedoms that PTX leaves to the hardware, for checks; as they stand, what an H200 does.
-  uint64_t resident_clusters = 0;  // at once; 0: as many as the SMs have room for
-  StartOrder order;
-  uint64_t fail_waits = 0;  // seed: now and then a try_wait gives up at once; 0: none does
-  uint64_t elect = 0;       // seed: elect.sync elects another lane than the first; 0: the first
-
-  // Of the `hardware` schedule.
-  L2Start l2 = L2Start::cold;
-  Values values = Values::full;
-  const isa::ClockParameters* parameters = nullptr;  // null: the architecture's own
-  uint32_t registers = 0;  // a thread, which limit the CTAs of an SM; 0: estimated (sim/exec/pressure.h)
-};
-
-struct RunResult {
-  isa::Diagnostics errors;  // the launch was refused
-  std::vector<Finding> findings;
-  uint64_t instructions = 0;  // warp instructions executed
-  uint64_t ctas = 0;          // finished
-  uint32_t resident_ctas_per_sm = 0;
-  uint32_t registers_per_thread = 0;  // as they were counted for that
-  uint64_t resident_clusters = 0;     // the SMs have room for
-  bool completed = false;             // every CTA ran to its end
-  bool deadlocked = false;            // nothing could move any more
-  bool interrupted = false;
-  std::string printed;  // vprintf, in cluster order
-  ClockReport clock;    // of the `hardware` schedule
-  bool clean() const { return errors.empty() && findings.empty() && completed; }
-};
 
 class Machine {
  public:

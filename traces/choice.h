@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/state/cluster.h"
+#include "sim/machine/state/cluster.h"
 
 namespace palladion::traces {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <functional>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "traces/mbarriers.h"
 #include "traces/operations.h"
 #include "traces/stages.h"

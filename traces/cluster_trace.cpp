@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/exec/program.h"
+#include "sim/program/program.h"
 
 namespace palladion::traces {
 

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "sim/event.h"
+#include "sim/launch/event.h"
 #include "traces/model.h"
 
 namespace palladion::traces {

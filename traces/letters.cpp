@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "sim/time/clock.h"
+#include "sim/launch/clock.h"
 
 namespace palladion::traces {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "sim/check/context.h"
-#include "sim/exec/exec.h"
-#include "sim/state/mbarrier.h"
+#include "sim/check/core/context.h"
+#include "sim/machine/exec/exec.h"
+#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::traces {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "isa/print.h"
-#include "sim/exec/exec.h"
+#include "isa/text/print.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
 namespace {

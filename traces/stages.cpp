@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/check/context.h"
-#include "sim/exec/exec.h"
+#include "sim/check/core/context.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
 namespace {

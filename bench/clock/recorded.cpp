@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "bench/clock/replay.h"
 
-#include "kernels/runner.h"
+#include "run/runner.h"
 
 namespace palladion::bench {
 namespace {

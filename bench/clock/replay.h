@@ -7,7 +7,7 @@
 
 #include "bench/clock/recorded.h"
 #include "kernels/case.h"
-#include "sim/time/clock.h"
+#include "sim/launch/clock.h"
 
 namespace palladion::bench {
 

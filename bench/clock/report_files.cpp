@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "bench/clock/report.h"
-#include "cli/json.h"
+#include "cli/support/json.h"
 
 namespace palladion::bench {
 namespace {

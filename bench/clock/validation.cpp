@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::bench {
 namespace {

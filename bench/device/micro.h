@@ -10,7 +10,7 @@
 
 #include "bench/device/micro_text.h"
 #include "isa/formats/tensor_map.h"
-#include "isa/module.h"
+#include "isa/core/module.h"
 
 namespace palladion::bench {
 

@@ -102,7 +102,7 @@ std::string page_of(const std::vector<Replayed>& all) {
       "`isa/arch/clock/h200.clock`, whose numbers were fitted to these rows: this page tells how well the "
       "model can follow\n"
       "each of them, not how well it predicts kernels. What it leaves out:\n"
-      "`sim/time/hardware/README.md`.\n\n"
+      "`sim/clock/README.md`.\n\n"
       "| group | cases | within 5 % | within 10 % | mean absolute error | median "
       "|\n|---|---|---|---|---|---|\n";
   for (size_t g = 0; g < parts.size(); ++g)

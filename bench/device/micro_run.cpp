@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "isa/parse.h"
+#include "isa/text/parse.h"
 
 namespace palladion::bench {
 namespace {

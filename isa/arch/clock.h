@@ -13,7 +13,7 @@
 
 #include <tl/expected.hpp>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::isa {
 
@@ -160,7 +160,7 @@ struct ClockParameters {
   double dsm_copy_latency;        // from issue until a waiter goes on, without what its bytes take
 
   std::vector<OpCost> ops;     // by op_key
-  bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/time/relax)
+  bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/schedule/relax)
 
   // Of a latency key (isa::Timing::latency), which must be one of op_keys().
   const OpCost& cost(std::string_view key) const;

@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 
 #include "isa/formats/swizzle.h"
-#include "isa/types.h"
+#include "isa/core/types.h"
 
 namespace palladion::isa {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "isa/effects.h"
+#include "isa/core/effects.h"
 #include "isa/ops/lanes.h"
 
 namespace palladion::isa::compare {

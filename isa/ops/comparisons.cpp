@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/compare.h"
 #include "isa/ops/lanes.h"
 

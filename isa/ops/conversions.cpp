@@ -1,5 +1,5 @@
 // cvt and cvt.pack (PTX, "Data Movement and Conversion Instructions: cvt, cvt.pack").
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/cvt.h"
 
 namespace palladion::isa::ops {

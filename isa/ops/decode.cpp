@@ -6,7 +6,7 @@
 #include <deque>
 #include <mutex>
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::isa::decode {
 namespace {

@@ -1,13 +1,13 @@
 #pragma once
 // Help for the families that touch memory or order threads: stating many close forms at once, and
-// turning an instruction's words into the fields of isa/effects.h.
+// turning an instruction's words into the fields of isa/core/effects.h.
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 
 namespace palladion::isa::decode {
 

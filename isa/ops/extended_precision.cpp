@@ -2,7 +2,7 @@
 // predicate mask.
 #include <array>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/integers.h"
 #include "isa/ops/lanes.h"
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "isa/num/arith.h"
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/directed.h"
 #include "isa/ops/float_compare.h"
 

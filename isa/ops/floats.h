@@ -4,8 +4,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "isa/form.h"
-#include "isa/instruction.h"
+#include "isa/core/form.h"
+#include "isa/core/instruction.h"
 #include "isa/num/lanes.h"
 #include "isa/ops/decode.h"
 #include "isa/ops/lanes.h"

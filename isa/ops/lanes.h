@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "isa/effects.h"
+#include "isa/core/effects.h"
 
 namespace palladion::isa::lanes {
 

@@ -1,7 +1,7 @@
 // Logic, shifts, byte permutation (PTX, "Logic and Shift Instructions", "prmt", "lop3", "shf").
 #include <array>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 
 namespace palladion::isa::ops {

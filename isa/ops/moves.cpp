@@ -1,7 +1,7 @@
 // mov and its packs (PTX, "Data Movement and Conversion Instructions: mov").
 #include <array>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 
 namespace palladion::isa::ops {

@@ -1,6 +1,6 @@
 #include "kernels/reference_examples/examples.h"
 
-#include "isa/diagnostic.h"
+#include "isa/core/diagnostic.h"
 
 namespace palladion::kernels::reference_examples {
 

@@ -7,9 +7,9 @@
 
 #include "sim/check/memory/memory.h"
 #include "sim/check/observers.h"
-#include "sim/check/options.h"
-#include "sim/event.h"
-#include "sim/finding.h"
+#include "sim/check/core/options.h"
+#include "sim/launch/event.h"
+#include "sim/launch/finding.h"
 
 namespace palladion::sim::check {
 

@@ -6,7 +6,7 @@
 #include "sim/check/memory/race_report.h"
 #include "sim/check/order/happens_before.h"
 #include "sim/check/protocol/ledger.h"
-#include "sim/check/registers/watch_parts.h"
+#include "sim/check/watch_parts.h"
 
 namespace palladion::sim::check {
 

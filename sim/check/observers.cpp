@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/exec/program.h"
-#include "sim/finding.h"
+#include "sim/program/program.h"
+#include "sim/launch/finding.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/event.h"
+#include "sim/launch/event.h"
 
 namespace palladion::sim::check {
 

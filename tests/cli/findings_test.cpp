@@ -1,9 +1,9 @@
-#include "cli/findings.h"
+#include "cli/findings/findings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/checks.h"
+#include "cli/runs/checks.h"
 #include "tests/cli/some_findings.h"
 #include "tests/support/golden.h"
 
@@ -165,7 +165,7 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   const std::string text = finding_text(seen_in({f})[0], {});
   EXPECT_THAT(text, HasSubstr("--> /nowhere/at/all.cpp:41\n      | cp.async.bulk.tensor"));
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1),
-            "#include \"cli/findings.h\"");
+            "#include \"cli/findings/findings.h\"");
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "kernels/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "tests/cli/program.h"
 
 namespace palladion::cli {

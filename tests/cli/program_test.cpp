@@ -14,8 +14,8 @@
 #include <regex>
 #include <thread>
 
-#include "cli/npy.h"
-#include "kernels/arrays.h"
+#include "cli/subjects/npy.h"
+#include "arrays/arrays.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/findings_json.h"
+#include "cli/findings/findings_json.h"
 #include "tests/cli/some_findings.h"
 #include "tests/support/golden.h"
 

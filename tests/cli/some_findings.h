@@ -1,6 +1,6 @@
 #pragma once
 // Findings made by hand, as checkers make them.
-#include "cli/findings.h"
+#include "cli/findings/findings.h"
 
 namespace palladion::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/suppress.h"
+#include "cli/findings/suppress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/sweep_axes.h"
-#include "cli/sweep_state.h"
+#include "cli/options/sweep_axes.h"
+#include "cli/sweep/sweep_state.h"
 #include "tests/cli/program.h"
 #include "tests/support/toolkit.h"
 

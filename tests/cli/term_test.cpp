@@ -1,4 +1,4 @@
-#include "cli/term.h"
+#include "cli/support/term.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "cli/json.h"
+#include "cli/support/json.h"
 #include "tests/support/golden.h"
 
 namespace palladion::cli {

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/json.h"
-#include "cli/stalls.h"
-#include "cli/time_report.h"
+#include "cli/support/json.h"
+#include "cli/codes/stalls.h"
+#include "cli/report/time_report.h"
 #include "tests/support/golden.h"
 
 namespace palladion::cli {

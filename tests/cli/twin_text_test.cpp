@@ -1,4 +1,4 @@
-#include "cli/twin_text.h"
+#include "cli/codes/twin_text.h"
 
 #include <gtest/gtest.h>
 

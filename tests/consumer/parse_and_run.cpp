@@ -1,6 +1,6 @@
 // Foreign PTX in the machine: what a program links that needs nothing else.
-#include <palladion/isa/parse.h>
-#include <palladion/isa/verify.h>
+#include <palladion/isa/text/parse.h>
+#include <palladion/isa/verify/verify.h>
 #include <palladion/sim/machine.h>
 
 #include <cstdio>

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 
 namespace palladion::kernels {
 namespace {

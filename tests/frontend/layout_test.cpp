@@ -1,5 +1,5 @@
 // The algebra of layouts: every element has a place, fragments are where the hardware wants them.
-#include "frontend/layout.h"
+#include "frontend/core/layout.h"
 
 #include <gtest/gtest.h>
 

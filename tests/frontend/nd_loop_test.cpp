@@ -1,5 +1,5 @@
 // nd_loop: every step is done once, by the right program, in the right order.
-#include "frontend/nd_loop.h"
+#include "frontend/pipeline/nd_loop.h"
 
 #include <gmock/gmock.h>
 

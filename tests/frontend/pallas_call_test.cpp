@@ -1,5 +1,5 @@
 // pallas_call: programs get their blocks in SMEM and leave them there.
-#include "frontend/pallas_call.h"
+#include "frontend/launch/pallas_call.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // emit_pipeline_warp_specialized: a memory thread and compute threads that hand buffers to each other.
 #include <gmock/gmock.h>
 
-#include "frontend/nd_loop.h"
+#include "frontend/pipeline/nd_loop.h"
 #include "tests/frontend/pipelines.h"
 
 namespace palladion::test {

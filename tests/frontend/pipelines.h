@@ -3,10 +3,10 @@
 #include <functional>
 #include <string>
 
-#include "frontend/pallas_call.h"
-#include "frontend/pipeline.h"
-#include "frontend/warp_specialized.h"
-#include "isa/diagnostic.h"
+#include "frontend/launch/pallas_call.h"
+#include "frontend/pipeline/pipeline.h"
+#include "frontend/pipeline/warp_specialized.h"
+#include "isa/core/diagnostic.h"
 #include "tests/frontend/run_in_sim.h"
 #include "tests/support/toolkit.h"
 

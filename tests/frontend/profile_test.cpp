@@ -1,10 +1,10 @@
 // Scopes record what the author wrote, in the machine, and cost nothing when they are not asked for.
-#include "frontend/profile.h"
+#include "frontend/core/profile.h"
 
 #include <gmock/gmock.h>
 
 #include "frontend/plgpu.h"
-#include "isa/print.h"
+#include "isa/text/print.h"
 #include "sim/machine.h"
 
 namespace palladion {

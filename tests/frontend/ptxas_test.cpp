@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "isa/parse.h"
-#include "isa/print.h"
+#include "isa/text/parse.h"
+#include "isa/text/print.h"
 #include "tests/frontend/ws_matmul.h"
 
 namespace palladion::test {

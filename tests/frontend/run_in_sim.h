@@ -12,8 +12,8 @@
 #include "frontend/plgpu.h"
 #include "isa/arch/arch.h"
 #include "isa/formats/tensor_map.h"
-#include "isa/print.h"
-#include "isa/verify.h"
+#include "isa/text/print.h"
+#include "isa/verify/verify.h"
 #include "sim/machine.h"
 
 namespace palladion::test {

@@ -1,5 +1,5 @@
 // vmap: a batch is one more axis of the grid, which the body does not see.
-#include "frontend/vmap.h"
+#include "frontend/launch/vmap.h"
 
 #include <gmock/gmock.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "isa/arch/arch.h"
-#include "isa/parse.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
 #include "sim/check/checker.h"
 #include "sim/machine.h"
 

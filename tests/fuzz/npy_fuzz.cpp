@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/npy.h"
+#include "cli/subjects/npy.h"
 
 namespace npy = palladion::cli::npy;
 

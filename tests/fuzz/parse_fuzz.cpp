@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "isa/parse.h"
-#include "isa/print.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/text/print.h"
+#include "isa/verify/verify.h"
 
 namespace isa = palladion::isa;
 

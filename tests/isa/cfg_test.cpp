@@ -1,9 +1,9 @@
-#include "isa/cfg.h"
+#include "isa/core/cfg.h"
 
 #include <gmock/gmock.h>
 
-#include "isa/op.h"
-#include "isa/parse.h"
+#include "isa/core/op.h"
+#include "isa/text/parse.h"
 
 namespace palladion::isa {
 namespace {

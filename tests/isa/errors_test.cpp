@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "isa/parse.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
 #include "tests/support/golden.h"
 
 namespace palladion::isa {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 
 namespace palladion::isa::forms {
 

@@ -2,7 +2,7 @@
 // the PTX version and for the target that the form names.
 #include <map>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "tests/isa/ops_harness.h"
 #include "tests/support/toolkit.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "isa/builder.h"
+#include "isa/core/builder.h"
 #include "isa/num/formats.h"
-#include "isa/op.h"
+#include "isa/core/op.h"
 
 namespace palladion::isa::test {
 

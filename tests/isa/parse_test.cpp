@@ -1,12 +1,12 @@
-#include "isa/parse.h"
+#include "isa/text/parse.h"
 
 #include <gmock/gmock.h>
 
 #include <bit>
 
-#include "isa/op.h"
-#include "isa/print.h"
-#include "isa/verify.h"
+#include "isa/core/op.h"
+#include "isa/text/print.h"
+#include "isa/verify/verify.h"
 
 namespace palladion::isa {
 namespace {

@@ -1,10 +1,10 @@
-#include "isa/print.h"
+#include "isa/text/print.h"
 
 #include <gmock/gmock.h>
 
-#include "isa/builder.h"
-#include "isa/op.h"
-#include "isa/parse.h"
+#include "isa/core/builder.h"
+#include "isa/core/op.h"
+#include "isa/text/parse.h"
 #include "tests/support/golden.h"
 
 namespace palladion::isa {

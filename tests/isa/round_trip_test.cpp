@@ -6,9 +6,9 @@
 #include <fstream>
 #include <map>
 
-#include "isa/parse.h"
-#include "isa/print.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/text/print.h"
+#include "isa/verify/verify.h"
 #include "tests/isa/forms.h"
 #include "tests/isa/ptxas.h"
 #include "tests/isa/same.h"

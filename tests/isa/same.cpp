@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "isa/op.h"
-#include "isa/print.h"
+#include "isa/core/op.h"
+#include "isa/text/print.h"
 
 namespace palladion::isa {
 namespace {

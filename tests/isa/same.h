@@ -2,7 +2,7 @@
 // Whether two modules mean the same: numbers of registers, labels and symbols may differ, names may not.
 #include <string>
 
-#include "isa/module.h"
+#include "isa/core/module.h"
 
 namespace palladion::isa {
 

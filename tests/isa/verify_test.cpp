@@ -1,9 +1,9 @@
-#include "isa/verify.h"
+#include "isa/verify/verify.h"
 
 #include <gmock/gmock.h>
 
-#include "isa/builder.h"
-#include "isa/parse.h"
+#include "isa/core/builder.h"
+#include "isa/text/parse.h"
 
 namespace palladion::isa {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/arrays.h"
+#include "arrays/arrays.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 #include "sim/check/checker.h"
 
 namespace palladion::kernels::test {

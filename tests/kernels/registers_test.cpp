@@ -4,10 +4,10 @@
 
 #include "isa/arch/arch.h"
 #include "kernels/registry.h"
-#include "kernels/runner.h"
-#include "kernels/zoo/zoo.h"
+#include "run/runner.h"
+#include "zoo/zoo.h"
 #include "native/jit_log.h"
-#include "sim/exec/pressure.h"
+#include "sim/sass/pressure.h"
 #include "tests/support/toolkit.h"
 
 namespace palladion::kernels {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "isa/print.h"
+#include "isa/text/print.h"
 #include "kernels/registry.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 #include "sim/machine.h"
 #include "tests/support/toolkit.h"
 

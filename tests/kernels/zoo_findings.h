@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/runner.h"
-#include "kernels/zoo/zoo.h"
+#include "run/runner.h"
+#include "zoo/zoo.h"
 #include "sim/check/checker.h"
-#include "sim/check/explore/residency.h"
+#include "sim/explore/residency.h"
 
 namespace palladion::kernels::test {
 

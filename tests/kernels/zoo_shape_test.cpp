@@ -11,9 +11,9 @@
 #include <sstream>
 #include <string>
 
-#include "isa/verify.h"
-#include "kernels/runner.h"
-#include "kernels/zoo/zoo.h"
+#include "isa/verify/verify.h"
+#include "run/runner.h"
+#include "zoo/zoo.h"
 #include "tests/support/toolkit.h"
 
 namespace palladion::kernels::zoo {

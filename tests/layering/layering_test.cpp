@@ -24,8 +24,55 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"sim", {"sim", "isa"}},
     {"native", {"native", "isa"}},
     {"traces", {"traces", "sim", "isa"}},
-    {"kernels", {"kernels", "frontend", "sim", "native", "isa"}},
-    {"labs", {"labs", "kernels", "frontend", "sim", "native", "traces", "isa"}},
+    {"arrays", {"arrays", "frontend", "isa"}},
+    {"run", {"run", "arrays", "frontend", "sim", "native", "isa"}},
+    {"kernels", {"kernels", "arrays", "frontend", "isa"}},
+    {"zoo", {"zoo", "run", "arrays", "frontend", "sim", "isa"}},
+    {"labs", {"labs", "zoo", "kernels", "run", "arrays", "frontend", "sim", "native", "traces", "isa"}},
+};
+
+// The sub-folders of a folder from the lowest to the highest: each may include those on lines above its own.
+const std::vector<std::vector<std::string>> levels = {
+    // isa
+    {"isa/core", "isa/num"},
+    {"isa/formats", "isa/arch"},
+    {"isa/ops"},
+    {"isa/text"},
+    {"isa/verify"},
+    // frontend
+    {"frontend/core"},
+    {"frontend/refs"},
+    {"frontend/arrays"},
+    {"frontend/control", "frontend/sync", "frontend/matrix"},
+    {"frontend/memory"},
+    {"frontend/pipeline"},
+    {"frontend/launch"},
+    // sim
+    {"sim/numerics", "sim/launch"},
+    {"sim/machine/state"},
+    {"sim/program"},
+    {"sim/machine/exec"},
+    {"sim/machine/async"},
+    {"sim/schedule"},
+    {"sim/sass", "sim/check/order"},
+    {"sim/check/core"},
+    {"sim/clock/memory", "sim/check/protocol"},
+    {"sim/clock/sm", "sim/check/memory", "sim/check/deadlock"},
+    {"sim/clock/report", "sim/check/registers"},
+    {"sim/clock/grid", "sim/check/numerics"},
+    {"sim", "sim/check"},
+    {"sim/explore", "sim/mutate"},
+    // cli
+    {"cli/support"},
+    {"cli/options", "cli/codes"},
+    {"cli/findings"},
+    {"cli/subjects"},
+    {"cli/runs"},
+    {"cli/report"},
+    {"cli/execute"},
+    {"cli/check", "cli/sweep"},
+    {"cli/commands"},
+    {"cli"},
 };
 
 const std::set<std::string> rooms_that_see_all = {"cli", "tests", "bench"};
@@ -108,14 +155,49 @@ TEST(layering, folders_include_only_what_the_design_allows) {
   EXPECT_GT(seen, 10u) << "hardly any include was found: is the test looking in the right place?";
 }
 
+std::string folder_of(const std::string& file) { return fs::path(file).parent_path().generic_string(); }
+
+// Where a sub-folder stands in `levels`; -1: not there.
+int level_of(const std::string& folder) {
+  for (size_t i = 0; i < levels.size(); ++i)
+    if (std::find(levels[i].begin(), levels[i].end(), folder) != levels[i].end()) return int(i);
+  return -1;
+}
+
+TEST(layering, no_include_runs_upward_between_sub_folders) {
+  size_t seen = 0;
+  for (const auto& include : all_includes()) {
+    const std::string from = folder_of(include.file), to = folder_of(include.path);
+    const int low = level_of(to), high = level_of(from);
+    if (!include.quoted || from == to || low < 0 || high < 0) continue;
+    ++seen;
+    if (low >= high) {
+      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+          << from << "/ stands below " << to << "/, or beside it: " << include.path;
+    }
+  }
+  EXPECT_GT(seen, 100u);
+}
+
 TEST(layering, machine_does_not_know_its_checkers) {
   for (const auto& include : all_includes()) {
-    const bool machine = include.file.starts_with("sim/state/") || include.file.starts_with("sim/exec/") ||
-                         include.file.starts_with("sim/numerics/") || include.file.starts_with("sim/time/");
-    if (machine && include.path.starts_with("sim/check/")) {
-      ADD_FAILURE_AT(include.file.c_str(), int(include.line))
+    const std::string& file = include.file;
+    const bool observer =
+        file.starts_with("sim/check/") || file.starts_with("sim/explore/") || file.starts_with("sim/mutate/");
+    if (file.starts_with("sim/") && !observer && include.path.starts_with("sim/check/")) {
+      ADD_FAILURE_AT(file.c_str(), int(include.line))
           << "checkers observe, they are not called: " << include.path;
     }
+  }
+}
+
+TEST(layering, every_sub_folder_has_its_level) {
+  const std::set<std::string> levelled = {"isa", "frontend", "sim", "cli"};
+  for (const auto& file : all_files()) {
+    const std::string folder = folder_of(file);
+    if (!is_source(file) || !levelled.contains(first_part(file)) || folder == "isa" || folder == "frontend")
+      continue;
+    EXPECT_GE(level_of(folder), 0) << folder << " is missing in `levels`";
   }
 }
 

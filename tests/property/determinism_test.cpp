@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "isa/parse.h"
+#include "isa/text/parse.h"
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 
 namespace palladion {
 namespace {

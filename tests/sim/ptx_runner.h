@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "isa/parse.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
 #include "sim/machine.h"
 
 namespace palladion::sim::testing {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "sim/exec/sparse.h"
+#include "sim/machine/exec/sparse.h"
 #include "tests/sim/ptx_runner.h"
 #include "tests/sim/sparse_cases.h"
 

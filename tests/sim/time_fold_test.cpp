@@ -1,13 +1,13 @@
 // What ptxas makes of instructions that stand together (seen in the SASS of ptxas 13.0).
-#include "sim/time/hardware/fold.h"
+#include "sim/sass/fold.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "isa/parse.h"
-#include "sim/exec/pressure.h"
-#include "sim/time/hardware/price.h"
+#include "isa/text/parse.h"
+#include "sim/sass/pressure.h"
+#include "sim/sass/price.h"
 
 namespace palladion::sim::hardware {
 namespace {

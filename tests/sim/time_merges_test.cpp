@@ -1,5 +1,5 @@
 // Requests of a GPC that are one for L2; which lines of a box lie far apart.
-#include "sim/time/hardware/merges.h"
+#include "sim/clock/memory/merges.h"
 
 #include <gtest/gtest.h>
 

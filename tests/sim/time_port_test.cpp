@@ -1,5 +1,5 @@
 // The way into an SM.
-#include "sim/time/hardware/port.h"
+#include "sim/clock/memory/port.h"
 
 #include <gtest/gtest.h>
 

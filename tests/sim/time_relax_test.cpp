@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/time/relax.h"
+#include "sim/clock/report/relax.h"
 
 namespace palladion::sim {
 namespace {

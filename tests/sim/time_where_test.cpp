@@ -1,11 +1,11 @@
 // A hand-made account of the clock, gathered by source line and by warps.
-#include "sim/time/where.h"
+#include "sim/clock/report/where.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "isa/parse.h"
+#include "isa/text/parse.h"
 
 namespace palladion::sim {
 namespace {

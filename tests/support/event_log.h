@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "sim/event.h"
-#include "sim/exec/program.h"
-#include "sim/state/cluster.h"
+#include "sim/launch/event.h"
+#include "sim/program/program.h"
+#include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::testing {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "isa/parse.h"
-#include "sim/exec/exec.h"
-#include "sim/exec/place.h"
-#include "sim/state/mbarrier.h"
+#include "isa/text/parse.h"
+#include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/place.h"
+#include "sim/machine/state/mbarrier.h"
 #include "traces/recorder.h"
 
 namespace palladion::traces::testing {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "kernels/case.h"
-#include "kernels/runner.h"
+#include "run/runner.h"
 #include "tests/traces/decode.h"
 #include "traces/open.h"
 #include "traces/recorder.h"

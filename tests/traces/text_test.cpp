@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "sim/time/clock.h"
+#include "sim/launch/clock.h"
 #include "tests/support/golden.h"
 #include "traces/letters.h"
 

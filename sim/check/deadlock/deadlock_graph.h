@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/check/protocol/ledger.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

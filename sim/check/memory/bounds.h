@@ -2,7 +2,7 @@
 // Accesses that leave the array they begin in: inside the CTA's memory no hardware notices (UN-04, TM-03).
 #include <vector>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 
 namespace palladion::sim::check {
 

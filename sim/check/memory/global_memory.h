@@ -3,7 +3,7 @@
 #include <map>
 
 #include "sim/check/memory/races.h"
-#include "sim/state/global_memory.h"
+#include "sim/machine/state/global_memory.h"
 
 namespace palladion::sim::check {
 

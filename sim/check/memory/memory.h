@@ -1,7 +1,7 @@
 #pragma once
 // The memory of one cluster under watch: every access meets the shadow memory. Shared memory is judged at
 // once, global memory between quanta, because other clusters touch it too.
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/memory/global_memory.h"
 
 namespace palladion::sim::check {

@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "sim/check/memory/race_kinds.h"
-#include "sim/exec/exec.h"
-#include "sim/exec/place.h"
+#include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/place.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 // Turns conflicts into findings: which mistake it is, which edge is missing and why, what to change.
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/memory/races.h"
-#include "sim/check/options.h"
+#include "sim/check/core/options.h"
 #include "sim/check/protocol/ledger.h"
 
 namespace palladion::sim::check {

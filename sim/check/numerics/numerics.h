@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/numerics/numerics_analysis.h"
 #include "sim/check/numerics/numerics_values.h"
 

@@ -7,7 +7,7 @@
 
 #include "isa/formats/tensor_map.h"
 #include "sim/check/registers/watch.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 
 namespace palladion::sim::check {
 

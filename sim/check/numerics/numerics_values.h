@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isa/types.h"
+#include "isa/core/types.h"
 
 namespace palladion::sim::check {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "sim/check/numerics/numerics.h"
-#include "sim/exec/accumulators.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/async/accumulators.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

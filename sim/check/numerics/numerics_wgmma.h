@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/numerics/numerics_values.h"
 
 namespace palladion::sim::check {

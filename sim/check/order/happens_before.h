@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "sim/check/order/history.h"
-#include "sim/event.h"
-#include "sim/state/cluster.h"
+#include "sim/launch/event.h"
+#include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/event.h"
+#include "sim/launch/event.h"
 
 namespace palladion::sim::check {
 

@@ -1,6 +1,6 @@
 #include "sim/check/protocol/ledger.h"
 
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/check/context.h"
-#include "sim/state/cluster.h"
+#include "sim/check/core/context.h"
+#include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
 

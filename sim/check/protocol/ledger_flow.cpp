@@ -1,6 +1,6 @@
 #include "sim/check/protocol/ledger_flow.h"
 
-#include "isa/form.h"
+#include "isa/core/form.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/exec/program.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 

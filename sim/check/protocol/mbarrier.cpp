@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "sim/check/protocol/ledger_flow.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

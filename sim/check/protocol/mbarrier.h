@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/check/protocol/ledger_causality.h"
-#include "sim/state/mbarrier.h"
+#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "sim/check/protocol/mbarrier.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "isa/formats/matrix_descriptor.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 
 namespace palladion::sim::check {
 

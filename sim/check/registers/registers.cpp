@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -3,7 +3,7 @@
 // (RS-02).
 #include <vector>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/registers/registers_analysis.h"
 
 namespace palladion::sim::check {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "sim/exec/flow.h"
+#include "sim/program/flow.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/check/registers/registers.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

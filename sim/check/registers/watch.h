@@ -1,10 +1,10 @@
 #pragma once
-// What those who watch registers say of them: sim/exec/registers.h tells which an instruction names.
+// What those who watch registers say of them: sim/program/registers.h tells which an instruction names.
 #include <cstdint>
 #include <string>
 
-#include "sim/exec/place.h"
-#include "sim/exec/registers.h"
+#include "sim/machine/exec/place.h"
+#include "sim/program/registers.h"
 
 namespace palladion::sim::check {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/check/context.h"
+#include "sim/check/core/context.h"
 #include "sim/check/registers/wgmma_registers_analysis.h"
 
 namespace palladion::sim::check {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "isa/print.h"
-#include "sim/exec/flow.h"
+#include "isa/text/print.h"
+#include "sim/program/flow.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/cfg.h"
+#include "isa/core/cfg.h"
 #include "sim/check/registers/watch.h"
 
 namespace palladion::sim::check {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/check/registers/wgmma_registers.h"
-#include "sim/exec/exec.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {

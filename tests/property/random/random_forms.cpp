@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "isa/op.h"
+#include "isa/core/op.h"
 #include "tests/property/random/random_program.h"
 
 namespace palladion::random_program {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/form.h"
+#include "isa/core/form.h"
 #include "tests/property/random/random_values.h"
 
 namespace palladion::random_program {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <map>
 
-#include "isa/parse.h"
-#include "isa/verify.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
 
 namespace palladion::random_program {
 namespace {

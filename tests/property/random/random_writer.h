@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "isa/types.h"
+#include "isa/core/types.h"
 #include "tests/property/random/random_program.h"
 
 namespace palladion::random_program {

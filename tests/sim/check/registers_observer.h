@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/registers/watch_parts.h"
-#include "sim/state/cluster.h"
+#include "sim/check/watch_parts.h"
+#include "sim/machine/state/cluster.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {

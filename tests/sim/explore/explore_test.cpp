@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "sim/check/explore/forced.h"
-#include "sim/check/explore/spectators.h"
+#include "sim/explore/forced.h"
+#include "sim/explore/spectators.h"
 #include "tests/sim/explore/programs.h"
 
 namespace palladion::tests {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/check/explore/decide.h"
-#include "sim/check/explore/residency.h"
+#include "sim/explore/decide.h"
+#include "sim/explore/residency.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::tests {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/explore/skeleton.h"
+#include "sim/explore/skeleton.h"
 
 namespace palladion::tests {
 

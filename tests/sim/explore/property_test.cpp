@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "sim/check/explore/forced.h"
-#include "sim/check/explore/spectators.h"
+#include "sim/explore/forced.h"
+#include "sim/explore/spectators.h"
 #include "tests/sim/explore/programs.h"
 
 namespace palladion::tests {

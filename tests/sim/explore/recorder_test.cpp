@@ -1,8 +1,8 @@
 // Skeletons that the machine's events give, and what is said about the runs they were taken from.
 #include <gtest/gtest.h>
 
-#include "sim/check/explore/forced.h"
-#include "sim/check/explore/report.h"
+#include "sim/explore/forced.h"
+#include "sim/explore/report.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::tests {

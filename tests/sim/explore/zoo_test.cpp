@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/runner.h"
-#include "kernels/zoo/zoo.h"
-#include "sim/check/explore/forced.h"
-#include "sim/check/explore/report.h"
+#include "run/runner.h"
+#include "zoo/zoo.h"
+#include "sim/explore/forced.h"
+#include "sim/explore/report.h"
 
 namespace palladion::tests {
 namespace {

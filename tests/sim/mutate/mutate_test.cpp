@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "isa/print.h"
+#include "isa/text/print.h"
 #include "sim/check/checker.h"
-#include "sim/check/mutate/equivalence.h"
+#include "sim/mutate/equivalence.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::check {

@@ -1,0 +1,106 @@
+#pragma once
+// Arrays on the host: what goes into a kernel and what comes out, how to make them from a seed and how
+// to tell two of them apart.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/core/types.h"
+
+namespace palladion::kernels {
+
+// Row-major.
+struct Array {
+  pl::ShapeDtype type;
+  std::vector<std::byte> bytes;
+
+  Array() = default;
+  explicit Array(pl::ShapeDtype t) : type(std::move(t)), bytes(size_t(type.bytes())) {}
+
+  int64_t size() const { return pl::volume(type.shape); }
+  pl::DType dtype() const { return type.dtype; }
+  // T must have the dtype's size.
+  template <class T>
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+// Bits, and value: exact for every dtype except 64-bit integers beyond 2^53.
+uint64_t bits_at(const Array& array, int64_t index);
+double value_at(const Array& array, int64_t index);
+// Rounded to nearest even (floats) or toward zero and clamped (integers).
+void set_value(Array& array, int64_t index, double value);
+
+std::vector<double> to_doubles(const Array& array);
+std::vector<float> to_floats(const Array& array);
+Array from_floats(pl::ShapeDtype type, std::span<const float> values);
+Array from_doubles(pl::ShapeDtype type, std::span<const double> values);
+
+// ---- contents from a rule ------------------------------------------------------------------------
+// Element i depends on the seed and on i alone, through integer arithmetic, exact sums and one rounding:
+// the same array on every machine.
+struct Fill {
+  enum class Kind : uint8_t {
+    zeros,
+    constant,  // `value`
+    iota,      // 0, 1, 2, ... row-major
+    rand,      // floats: uniform in [0, 1); integers: uniform bits; bool: 0 or 1
+    randn,     // mean 0, variance 1: twelve uniform numbers, summed; integers: rounded
+    randint,   // uniform integers, low <= x < high
+  };
+  Kind kind = Kind::zeros;
+  uint64_t seed = 0;
+  double value = 0;
+  int64_t low = 0, high = 0;
+};
+Array filled(pl::ShapeDtype type, const Fill& fill);
+// "zeros", "iota", "const(0.5)", "rand(7)", "randn(7)", "randint(7,-3,4)"; nothing for other words.
+std::optional<Fill> fill_named(std::string_view text);
+std::string name(const Fill& fill);
+// Every byte 0xFF: NaN in every float format. What an output holds before the kernel writes it.
+void poison(Array& array);
+
+// ---- comparison ----------------------------------------------------------------------------------
+// FNV-1a, 64 bits.
+uint64_t hash(std::span<const std::byte> bytes);
+inline uint64_t hash(const Array& array) { return hash(std::span<const std::byte>(array.bytes)); }
+
+struct Mismatch {
+  std::vector<int64_t> index;
+  double got = 0, wanted = 0;
+  uint64_t got_bits = 0, wanted_bits = 0;
+};
+
+struct Comparison {
+  bool comparable = true;  // the same dtype and shape
+  bool bits_equal = false;
+  int64_t elements = 0;
+  int64_t differing = 0;  // elements with other bits
+  int64_t outside = 0;    // of those, the ones that the tolerance does not cover
+  uint64_t max_ulps = 0;  // steps between neighbours of the format; -0 and +0 are one step apart
+  double max_abs = 0, max_rel = 0;
+  int64_t nan_against_number = 0;  // in one array only; counted in `outside`, in no maximum
+  std::optional<Mismatch> first;   // outside the tolerance if any is, else the first that differs
+  bool ok() const { return comparable && outside == 0; }
+};
+
+// |got - wanted| <= absolute + relative * |wanted| passes; with both zero, only equal bits do.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+  bool exact() const { return relative == 0 && absolute == 0; }
+};
+Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance = {});
+
+// "0.4375 (0x3700)"
+std::string describe_element(pl::DType dtype, double value, uint64_t bits);
+
+}  // namespace palladion::kernels

@@ -1,0 +1,148 @@
+#include "cli/check/check_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/support/term.h"
+
+namespace palladion::cli {
+namespace {
+
+using sim::check::Conditions;
+using Kind = sim::Schedule::Kind;
+constexpr unsigned usual_seeds = 20;
+
+// The hostile ones of which a single run is often enough; or what the user names.
+std::vector<Conditions> named_conditions(const Options& options) {
+  if (!options.schedule.empty()) return {*conditions_of(options)};
+  std::vector<Conditions> out;
+  for (const Kind kind : {Kind::functional, Kind::latest, Kind::earliest})
+    out.push_back({.schedule = {kind, 0}, .order = {}});
+  return out;
+}
+
+std::vector<Conditions> seeded_conditions(const Options& options) {
+  std::vector<Conditions> out;
+  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
+    out.push_back({.schedule = {Kind::seeded, options.seed + i}, .order = {}});
+  return out;
+}
+
+// The trial whose outputs the others are compared with.
+const Trial* reference_trial(const std::vector<Trial>& trials) {
+  const auto at = std::ranges::find_if(trials, [](const Trial& t) { return t.outcome.result.completed; });
+  return at == trials.end() ? nullptr : &*at;
+}
+
+void compare(CheckReport& report, const Subject& subject, const Options& options, Trial& trial) {
+  for (const kernels::Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
+  const Trial* first = reference_trial(report.trials);
+  const bool completed = trial.outcome.result.completed;
+  trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
+  if (completed && options.reference && (first == nullptr || !trial.same_outputs))
+    for (NamedComparison& c : compare_with_reference(subject, trial.outcome.outputs))
+      report.reference.emplace_back(trial.schedule, std::move(c));
+  if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
+}
+
+std::string trial_text(const CheckReport& report, const Trial& trial) {
+  const sim::RunResult& r = trial.outcome.result;
+  const auto n = std::ranges::count_if(
+      report.findings, [&](const SeenFinding& s) { return s.schedules.back() == trial.schedule; });
+  std::string text = n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s");
+  if (r.interrupted) return text + ", interrupted";
+  if (!r.completed) return text + ", not completed";
+  return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
+}
+
+// What a hang means is seen in several runs together.
+std::string replay_of(const Options& options, const Trial& trial) {
+  const std::string checks = options.check.empty() ? "all" : options.check;
+  if (trial.hangs_by_letter() && options.explore)
+    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
+  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
+}
+
+// The first run is recorded, for the verdict on all schedules and for the search.
+Outcome<void> try_first(CheckSession& s, const Conditions& conditions) {
+  s.recorded = name(conditions);
+  const bool record = s.options.explore || checks_of(s.options)->any();
+  return take_trial(s, try_conditions(s, conditions, record ? &s.recorder : nullptr));
+}
+
+Outcome<void> try_schedules(CheckSession& s) {
+  std::vector<Conditions> named = named_conditions(s.options);
+  if (const auto ran = try_first(s, named.front()); !ran) return ran;
+  named.erase(named.begin());
+  if (const auto ran = try_all(s, named); !ran) return ran;
+  s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
+  const bool one = !s.options.schedule.empty();
+  s.report.seeds_skipped = s.report.decided && !s.options.seeds && !one;
+  if (!s.report.seeds_skipped && !one)
+    if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) return ran;
+  if (!s.options.explore) return {};
+  if (!one)
+    if (const auto ran = try_freedoms(s); !ran) return ran;
+  search_schedules(s);
+  return {};
+}
+
+}  // namespace
+
+bool Trial::decides() const { return watched && watched->decision && watched->decision->decided; }
+
+bool Trial::hangs_by_letter() const {
+  const sim::RunResult& r = outcome.result;
+  return r.deadlocked && std::ranges::none_of(r.findings, [](const sim::Finding& f) {
+           return f.fatal && f.severity != sim::FindingSeverity::strict;
+         });
+}
+
+std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
+  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",    "--sarif",
+                                                 "--limit",   "--check", "--schedule"};
+  return command_line(options, command, without, more);
+}
+
+Trial try_conditions(CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
+  MachineRun run = run_on_machine(s.subject, s.options, conditions, recorder);
+  return {name(conditions), std::move(run.outcome), std::move(run.watched), {}};
+}
+
+Outcome<void> take_trial(CheckSession& s, Trial trial) {
+  const sim::RunResult& result = trial.outcome.result;
+  if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
+  compare(s.report, s.subject, s.options, trial);
+  merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
+  fmt::print("{}", row(trial.schedule, trial_text(s.report, trial)));
+  std::fflush(stdout);
+  s.report.trials.push_back(std::move(trial));
+  return {};
+}
+
+Outcome<void> try_all(CheckSession& s, const std::vector<Conditions>& conditions) {
+  for (const Conditions& c : conditions) {
+    if (interrupted()) break;
+    if (const auto ran = take_trial(s, try_conditions(s, c)); !ran) return ran;
+  }
+  return {};
+}
+
+Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
+  auto suppressions = suppressions_of(options);
+  if (!suppressions) return tl::make_unexpected(suppressions.error());
+  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}};
+  CheckReport& report = session.report;
+  report.races_checked = checks_of(options)->race;
+  if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
+  sort_findings(report.findings);
+  if (*suppressions) {
+    suppress(report.findings, **suppressions, subject.ptx_name);
+    report.unused_suppressions = unused_text(**suppressions);
+  }
+  judge_check(report, options);
+  return std::move(report);
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,70 @@
+// `palladion check`: the same thing under several schedules, told as one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/execute/execute.h"
+#include "sim/explore/report.h"
+
+namespace palladion::cli {
+
+// One schedule.
+struct Trial {
+  std::string schedule;
+  kernels::SimOutcome outcome;  // outputs are kept of the first trial that reached its end, else hashes alone
+  std::optional<Watched> watched;
+  std::vector<std::string> output_hashes;
+  bool same_outputs = true;  // as the first trial's that reached its end
+
+  bool decides() const;  // it speaks for all schedules
+  // It hangs, but only the letter of PTX is broken: there is no such machine, or not yet.
+  bool hangs_by_letter() const;
+};
+
+struct CheckReport {
+  std::vector<Trial> trials;
+  std::vector<SeenFinding> findings;  // of all trials, and of the exploration
+  // Against the kernel's reference: of the first trial, and of those whose outputs are other ones.
+  std::vector<std::pair<std::string, NamedComparison>> reference;
+  std::string unused_suppressions;
+  std::optional<sim::check::ExploreReport> explored;
+  bool decided = false;        // one run spoke for all schedules
+  bool seeds_skipped = false;  // because of that
+  bool races_checked = false;
+  Verdict verdict;
+  ExitCode exit_code = exit_clean;
+};
+
+// Runs; the answer is what the user did wrong, when nothing could run at all.
+Outcome<CheckReport> run_check(Subject& subject, const Options& options);
+
+// ---- the parts of it -------------------------------------------------------------------------------
+struct CheckSession {
+  Subject& subject;
+  const Options& options;
+  CheckReport report;
+  sim::check::SkeletonObserver recorder;  // of the first run
+  std::string recorded;                   // under these conditions
+};
+Trial try_conditions(CheckSession& session, const sim::check::Conditions& conditions,
+                     sim::check::SkeletonObserver* recorder = nullptr);
+// Compares its outputs, merges its findings, prints its line.
+Outcome<void> take_trial(CheckSession& session, Trial trial);
+Outcome<void> try_all(CheckSession& session, const std::vector<sim::check::Conditions>& conditions);
+std::string replay_command(const Options& options, std::string_view command, const std::string& more);
+
+// What --explore adds (check_explore.cpp): waits that give up, other elected lanes, residency and start
+// orders; then the search.
+Outcome<void> try_freedoms(CheckSession& session);
+void search_schedules(CheckSession& session);
+
+// The verdict and the exit code (check_judge.cpp).
+void judge_check(CheckReport& report, const Options& options);
+
+// ---- what is told ----------------------------------------------------------------------------------
+void print_check(const Subject& subject, const Options& options, const CheckReport& report);
+std::string check_json(const Subject& subject, const Options& options, const CheckReport& report);
+
+}  // namespace palladion::cli

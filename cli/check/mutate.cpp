@@ -1,0 +1,62 @@
+#include "cli/check/mutate.h"
+
+#include <fmt/format.h>
+
+#include "cli/support/files.h"
+
+namespace palladion::cli {
+namespace {
+
+struct SmallShape {
+  std::string_view kernel;
+  std::string_view setting, word;  // for this choice alone; empty: for any
+  std::map<std::string, std::string> sizes, settings;
+};
+
+// A CTA goes round its ring of slots at least twice, so that every wait sees both parities, and a persistent
+// CTA has two tiles.
+const SmallShape small_shapes[] = {
+    {"matmul_pipelined", "", "", {{"m", "128"}, {"n", "128"}, {"k", "640"}}, {}},
+    {"matmul_ws", "cluster", "m", {{"m", "1024"}, {"n", "128"}, {"k", "384"}}, {{"sms", "2"}}},
+    {"matmul_ws", "cluster", "n", {{"m", "512"}, {"n", "256"}, {"k", "384"}}, {{"sms", "2"}}},
+    {"matmul_ws", "", "", {{"m", "512"}, {"n", "128"}, {"k", "384"}}, {{"sms", "1"}}},
+    {"transpose", "", "", {{"m", "256"}, {"n", "192"}}, {}},
+};
+
+bool fits(const SmallShape& shape, const Options& options) {
+  if (shape.kernel != options.kernel) return false;
+  if (shape.setting.empty()) return true;
+  const auto chosen = options.settings.find(std::string(shape.setting));
+  return chosen != options.settings.end() && chosen->second == shape.word;
+}
+
+}  // namespace
+
+Options with_small_shape(const Options& options) {
+  Options small = options;
+  if (!options.sizes.empty()) return small;
+  for (const SmallShape& shape : small_shapes) {
+    if (!fits(shape, options)) continue;
+    small.sizes.insert(shape.sizes.begin(), shape.sizes.end());
+    small.settings.insert(shape.settings.begin(), shape.settings.end());
+    break;
+  }
+  return small;
+}
+
+Outcome<ExitCode> check_by_mutation(const Options& given) {
+  const Options options = with_small_shape(given);
+  auto subject = load_subject(options);
+  if (!subject) return tl::make_unexpected(subject.error());
+  fmt::print("{}", describe_subject(*subject));
+  std::fflush(stdout);
+  const auto report = run_mutation(*subject, options);
+  if (!report) return tl::make_unexpected(report.error());
+  print_mutation(*subject, *report);
+  if (!options.json.empty())
+    if (const auto written = write_text(options.json, mutation_json(*subject, options, *report)); !written)
+      return user_error(written.error());
+  return report->exit_code;
+}
+
+}  // namespace palladion::cli

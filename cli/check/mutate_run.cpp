@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "cli/check/mutate.h"
+#include "cli/support/term.h"
+#include "sim/explore/report.h"
+
+namespace palladion::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = sim::Schedule::Kind;
+using sim::FindingSeverity;
+
+constexpr unsigned usual_seeds = 3;
+// A mutant may do more than the original before it is given up: it polls, its loops may go round again.
+constexpr uint64_t patience = 10;
+// States of the search through all schedules, for a mutant that no run betrayed.
+constexpr uint64_t search_budget = 200'000;
+
+std::vector<sim::Schedule> schedules_of(const Options& options) {
+  if (!options.schedule.empty()) return {*schedule_of(options)};
+  std::vector<sim::Schedule> all = {{Kind::functional, 0}, {Kind::latest, 0}, {Kind::earliest, 0}};
+  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
+    all.push_back({Kind::seeded, options.seed + i});
+  return all;
+}
+
+std::vector<std::string> hashes(const std::vector<kernels::Array>& arrays) {
+  std::vector<std::string> out;
+  for (const kernels::Array& array : arrays) out.push_back(hash_text(array));
+  return out;
+}
+
+// What the original does under one schedule.
+struct Original {
+  sim::Schedule schedule;
+  std::vector<std::string> outputs;
+};
+
+// Everything that the mutants' runs share and none of them changes.
+struct Setting {
+  const Subject& subject;
+  sim::check::Options checks;
+  std::vector<Original> originals;
+  uint64_t budget = 0;
+  bool searches = false;  // the search finds nothing wrong with the original
+};
+
+// A run on one host thread, with arrays of its own: a broken program may write where it should not.
+kernels::SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Schedule& schedule,
+                               sim::Observer* observer) {
+  kernels::Job job = s.subject.job;
+  job.module = &module;
+  sim::Machine machine(*s.subject.arch);
+  return kernels::run(job, machine,
+                      {.schedule = schedule,
+                       .threads = 1,
+                       .max_instructions = s.budget,
+                       .observer = observer,
+                       .stop = &interrupt_flag()});
+}
+
+std::vector<std::string> codes_of(const sim::RunResult& result, FindingSeverity severity) {
+  std::vector<std::string> codes;
+  for (const sim::Finding& f : result.findings)
+    if (f.severity == severity && std::ranges::find(codes, f.code) == codes.end()) codes.push_back(f.code);
+  return codes;
+}
+
+bool was_given_up(const sim::RunResult& result) {
+  return std::ranges::any_of(result.findings, [](const sim::Finding& f) { return f.code == "PLD3002"; });
+}
+
+void decide(MutantOutcome& mutant, Fate fate, std::vector<std::string> codes, const sim::Schedule& schedule) {
+  mutant.fate = fate;
+  mutant.codes = std::move(codes);
+  mutant.schedule = sim::name(schedule);
+}
+
+// What tells less than an error, worst first: codes that go with outputs that are others are told with them.
+std::vector<std::string> lesser_codes(const sim::RunResult& result) {
+  std::vector<std::string> codes;
+  for (const FindingSeverity severity :
+       {FindingSeverity::unknown, FindingSeverity::unsupported, FindingSeverity::strict})
+    for (std::string& code : codes_of(result, severity)) codes.push_back(std::move(code));
+  return codes;
+}
+
+// The first word that is less than an error is kept; an error, from a later schedule, replaces it.
+void judge(MutantOutcome& mutant, const kernels::SimOutcome& outcome, const Original& original) {
+  const sim::RunResult& r = outcome.result;
+  if (!r.errors.empty()) return decide(mutant, Fate::refused, {r.errors.front().code}, original.schedule);
+  if (auto codes = codes_of(r, FindingSeverity::error); !codes.empty())
+    return decide(mutant, Fate::caught, std::move(codes), original.schedule);
+  if (mutant.fate != Fate::silent) return;
+  std::vector<std::string> codes = lesser_codes(r);
+  if (was_given_up(r)) return decide(mutant, Fate::given_up, std::move(codes), original.schedule);
+  if (r.completed && hashes(outcome.outputs) != original.outputs)
+    return decide(mutant, Fate::wrong, std::move(codes), original.schedule);
+  if (codes.empty()) return;
+  const bool strict = codes_of(r, FindingSeverity::strict).size() == codes.size();
+  decide(mutant, strict ? Fate::strict : Fate::undecided, std::move(codes), original.schedule);
+}
+
+// What goes wrong under any schedule of the synchronisation that the first one showed.
+std::vector<std::string> searched_codes(const Setting& s, const isa::Module& module) {
+  sim::check::SkeletonObserver recorder;
+  run_module(s, module, s.originals.front().schedule, &recorder);
+  sim::RunResult result;
+  result.findings =
+      explore_run(recorder.recorded(), {.budget = search_budget, .budget_after_problem = search_budget / 10})
+          .findings;
+  return codes_of(result, FindingSeverity::error);
+}
+
+void try_mutant(const Setting& s, MutantOutcome& mutant) {
+  const isa::Module module = sim::check::apply(s.subject.program(), mutant.mutant);
+  mutant.fate = Fate::silent;
+  for (const Original& original : s.originals) {
+    sim::check::Checker checker(s.checks);
+    const kernels::SimOutcome outcome = run_module(s, module, original.schedule, &checker);
+    if (interrupted()) {
+      mutant.fate = Fate::not_run;
+      return;
+    }
+    judge(mutant, outcome, original);
+    if (mutant.fate == Fate::caught || mutant.fate == Fate::refused) return;
+  }
+  if (s.searches)
+    if (auto codes = searched_codes(s, module); !codes.empty()) {
+      mutant.fate = Fate::caught;
+      mutant.codes = std::move(codes);
+      mutant.schedule = "search";
+    }
+  if (mutant.fate == Fate::silent && mutant.rule != nullptr) mutant.fate = Fate::equivalent;
+}
+
+void try_all(const Setting& s, const Options& options, MutationReport& report) {
+  std::atomic<size_t> next = 0, done = 0;
+  std::mutex drawing;
+  Progress progress(s.subject.name, report.mutants.size());
+  const auto work = [&] {
+    for (size_t i = next++; i < report.mutants.size() && !interrupted(); i = next++) {
+      try_mutant(s, report.mutants[i]);
+      const std::scoped_lock lock(drawing);
+      progress.update(++done);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < host_threads(options); ++i) threads.emplace_back(work);
+  work();
+}
+
+// Runs the original under every schedule; it must be silent, or nothing could be told of its mutants.
+Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& report) {
+  for (const sim::Schedule& schedule : schedules_of(options)) {
+    sim::check::Checker checker(s.checks);
+    const kernels::SimOutcome outcome = run_module(s, s.subject.program(), schedule, &checker);
+    const sim::RunResult& r = outcome.result;
+    if (!r.errors.empty()) return failure_of(r.errors, s.subject.job.ptx);
+    if (!r.completed || !codes_of(r, FindingSeverity::error).empty())
+      return user_error("--mutate breaks a program that is right, and this one is not",
+                        "`palladion check` without --mutate tells what is wrong with it");
+    if (s.originals.empty()) report.instructions = r.instructions;
+    report.schedules.push_back(sim::name(schedule));
+    s.originals.push_back({schedule, hashes(outcome.outputs)});
+  }
+  s.budget = patience * report.instructions + 100'000;
+  s.searches = options.schedule.empty() && searched_codes(s, s.subject.program()).empty();
+  if (s.searches) report.schedules.emplace_back("then a search through all schedules");
+  return {};
+}
+
+void look_for_rules(const Setting& s, MutationReport& report) {
+  const isa::Module& module = s.subject.program();
+  sim::check::RunFacts facts(module);
+  run_module(s, module, s.originals.front().schedule, &facts);
+  for (MutantOutcome& m : report.mutants) m.rule = sim::check::equivalent(module, facts, m.mutant);
+}
+
+}  // namespace
+
+size_t MutationReport::count(Fate fate) const {
+  return size_t(std::ranges::count(mutants, fate, &MutantOutcome::fate));
+}
+
+size_t MutationReport::survivors() const {
+  return size_t(std::ranges::count_if(mutants, [](const MutantOutcome& m) { return survives(m.fate); }));
+}
+
+Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
+  const auto start = Clock::now();
+  MutationReport report;
+  Setting setting{.subject = subject, .checks = *checks_of(options)};
+  if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
+  for (sim::check::Mutant& mutant : sim::check::mutants_of(subject.program(), subject.job.entry))
+    report.mutants.push_back({.mutant = std::move(mutant)});
+  look_for_rules(setting, report);
+  try_all(setting, options, report);
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const bool contradiction = std::ranges::any_of(report.mutants, &MutantOutcome::contradicts);
+  report.exit_code = interrupted()                              ? exit_interrupted
+                     : report.survivors() != 0 || contradiction ? exit_findings
+                                                                : exit_clean;
+  return report;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/support/json.h"
+#include "cli/check/mutate.h"
+#include "cli/support/term.h"
+
+namespace palladion::cli {
+namespace {
+
+using sim::check::Mutation;
+
+constexpr std::string_view fate_names[] = {"caught", "refused",   "equivalent", "silent", "wrong outputs",
+                                           "strict", "undecided", "given up",   "not run"};
+
+// A row of the table: the mutants of one operator.
+struct Tally {
+  size_t mutants = 0, caught = 0, equivalent = 0, survivors = 0, not_run = 0;
+  std::map<std::string, size_t> codes;  // that caught, by the first finding
+
+  void add(const MutantOutcome& m) {
+    ++mutants;
+    const bool noticed = m.fate == Fate::caught || m.fate == Fate::refused;
+    caught += noticed;
+    equivalent += m.fate == Fate::equivalent;
+    survivors += survives(m.fate);
+    not_run += m.fate == Fate::not_run;
+    if (noticed) ++codes[m.codes.front()];
+  }
+  std::string codes_text() const {
+    std::vector<std::string> parts;
+    for (const auto& [code, n] : codes) parts.push_back(n == 1 ? code : fmt::format("{} x{}", code, n));
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+};
+
+std::map<Mutation, Tally> tallies(const MutationReport& report) {
+  std::map<Mutation, Tally> all;
+  for (const MutantOutcome& m : report.mutants) all[m.mutant.mutation].add(m);
+  return all;
+}
+
+std::string place(const Subject& subject, const sim::check::Mutant& m) {
+  const isa::Module& module = subject.program();
+  sim::Site site{.ptx_line = m.ptx_line};
+  if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
+  return fmt::format("{}, instruction {} of `{}`", place_of(site, subject.ptx_name), m.instruction,
+                     module.functions[m.function].name);
+}
+
+std::string fate_text(const MutantOutcome& m) {
+  std::string text(name(m.fate));
+  if (!m.codes.empty()) text += fmt::format(" ({})", fmt::join(m.codes, ", "));
+  return m.schedule.empty() ? text : fmt::format("{}, {}", text, m.schedule);
+}
+
+void print_line(std::string_view name, const Tally& t) {
+  fmt::print("  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", name, t.mutants, t.caught, t.equivalent, t.survivors,
+             t.codes_text());
+}
+
+void print_table(const MutationReport& report) {
+  fmt::print("\n  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", "operator", "mutants", "caught", "equivalent",
+             "survivors", "caught by");
+  Tally all;
+  for (const auto& [mutation, tally] : tallies(report)) print_line(sim::check::name(mutation), tally);
+  for (const MutantOutcome& m : report.mutants) all.add(m);
+  all.codes.clear();
+  print_line("all", all);
+}
+
+void print_equivalent(const MutationReport& report) {
+  if (report.count(Fate::equivalent) == 0) return;
+  fmt::print("\n  equivalent, because\n");
+  for (const sim::check::EquivalenceRule& rule : sim::check::equivalence_rules()) {
+    const auto n = std::ranges::count_if(report.mutants, [&](const MutantOutcome& m) {
+      return m.fate == Fate::equivalent && m.rule == &rule;
+    });
+    if (n != 0) fmt::print("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
+  }
+}
+
+template <class Select>
+void print_mutants(const Subject& subject, const MutationReport& report, std::string_view title,
+                   Select&& select) {
+  bool first = true;
+  for (const MutantOutcome& m : report.mutants) {
+    if (!select(m)) continue;
+    if (std::exchange(first, false)) fmt::print("\n  {}\n", title);
+    fmt::print("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant),
+               fate_text(m));
+    if (m.contradicts()) fmt::print("      rule: {}\n", m.rule->name);
+  }
+}
+
+void write_mutant(JsonWriter& json, const Subject& subject, const MutantOutcome& m) {
+  json.begin_object().member("operator", sim::check::name(m.mutant.mutation)).member("fate", name(m.fate));
+  json.member("function", subject.program().functions[m.mutant.function].name);
+  json.member("instruction", m.mutant.instruction).member("before", m.mutant.before);
+  if (!m.mutant.after.empty()) json.member("after", m.mutant.after);
+  json.member("place", place(subject, m.mutant));
+  json.key("codes").begin_array();
+  for (const std::string& code : m.codes) json.value(code);
+  json.end_array();
+  if (!m.schedule.empty()) json.member("schedule", m.schedule);
+  if (m.rule != nullptr) json.member("rule", m.rule->name);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string_view name(Fate fate) { return fate_names[size_t(fate)]; }
+
+void print_mutation(const Subject& subject, const MutationReport& report) {
+  print_table(report);
+  print_equivalent(report);
+  print_mutants(subject, report, "survivors", [](const MutantOutcome& m) { return survives(m.fate); });
+  print_mutants(subject, report, "caught, though a rule calls them equivalent",
+                [](const MutantOutcome& m) { return m.contradicts(); });
+  const size_t n = report.mutants.size();
+  const size_t broken = n - report.count(Fate::equivalent) - report.count(Fate::not_run);
+  const size_t caught = report.count(Fate::caught) + report.count(Fate::refused);
+  fmt::print("\n{}", row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
+                                                "equivalent",
+                                                caught, broken,
+                                                broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
+                                                report.count(Fate::equivalent))));
+  if (const size_t left = report.count(Fate::not_run); left != 0)
+    fmt::print("{}", row("interrupted", fmt::format("{} were not run", left)));
+  fmt::print("{}", row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))));
+  fmt::print("{}", row("wall", human_seconds(report.seconds)));
+}
+
+std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {
+  JsonWriter json;
+  json.begin_object().member("command", "check --mutate");
+  write_subject(json, subject);
+  json.member("seed", options.seed).member("exit_code", int(report.exit_code));
+  json.member("instructions", report.instructions).key("schedules").begin_array();
+  for (const std::string& schedule : report.schedules) json.value(schedule);
+  json.end_array().key("counts").begin_object();
+  for (size_t i = 0; i < std::size(fate_names); ++i) json.member(fate_names[i], report.count(Fate(i)));
+  json.end_object().key("rules").begin_array();
+  for (const auto& rule : sim::check::equivalence_rules())
+    json.begin_object().member("name", rule.name).member("because", rule.doc).end_object();
+  json.end_array().key("mutants").begin_array();
+  for (const MutantOutcome& m : report.mutants) write_mutant(json, subject, m);
+  json.end_array().key("wall").begin_object().member("threads", host_threads(options));
+  json.member("seconds", report.seconds).end_object().end_object();
+  return json.text();
+}
+
+}  // namespace palladion::cli

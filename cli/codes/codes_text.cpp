@@ -1,0 +1,73 @@
+// PLD1xxx: reading and verifying PTX.
+#include "cli/codes/codes.h"
+
+namespace palladion::cli {
+namespace {
+
+constexpr CodeText table[] = {
+    {1001, "the text is not PTX",
+     "Something other stands where the grammar wants a directive, an instruction or a punctuation mark.",
+     "add.s32 %r1, %r2 %r3;", "add.s32 %r1, %r2, %r3;"},
+    {1002, "no instruction of this name",
+     "The word before the first dot is no instruction of PTX that is known here.", "adds.s32 %r1, %r2, %r3;",
+     "add.s32 %r1, %r2, %r3;"},
+    {1003, "modifiers that the instruction does not have",
+     "The instruction exists, but not with these words, or not in this order. `palladion explain add` shows "
+     "its forms.",
+     "add.u32.sat %r1, %r2, %r3;", "add.sat.s32 %r1, %r2, %r3;"},
+    {1004, "too few or too many operands", "", "add.s32 %r1, %r2;", "add.s32 %r1, %r2, 1;"},
+    {1005, "a name that is not declared",
+     "Registers, variables, labels, functions must be declared; names are case-sensitive.",
+     "mov.u32 %r9, 1;   // .reg .b32 %r<9>;", ".reg .b32 %r<10>;\nmov.u32 %r9, 1;"},
+    {1006, "a name that is declared twice", "", ".reg .b32 %a; .reg .b64 %a;", ".reg .b32 %a; .reg .b64 %b;"},
+    {1007, "an initialiser that does not fit its variable",
+     "Too many values, a value out of range, or an address where none can be.",
+     ".global .u8 a[2] = {1, 2, 3};", ".global .u8 a[3] = {1, 2, 3};"},
+    {1008, "a number that PTX does not have",
+     "Floats are written 0fXXXXXXXX (f32), 0dXXXXXXXXXXXXXXXX (f64) or with a point; integers must fit 64 "
+     "bits.",
+     "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;"},
+    {1009, "a directive that is unknown or out of place", "", ".reqntid 128;   // at module level",
+     ".entry k() .reqntid 128 { ... }"},
+    {1010, "PTX that is not modelled",
+     "Known, but neither the machine nor the printer can do anything with it: texture references, .file "
+     "formats of old.",
+     "", ""},
+    {1020, "an operand of the wrong kind",
+     "A register where an address belongs, an immediate where a register must be written, ...",
+     "ld.global.u32 %r1, %rd1;", "ld.global.u32 %r1, [%rd1];"},
+    {1021, "a register of the wrong width", "", "mov.u64 %r1, 0;   // %r1 is .b32", "mov.u64 %rd1, 0;"},
+    {1022, "a register of the wrong class", "Integer and float registers mix only through .b types.",
+     "add.f32 %f1, %r1, %r2;   // %r1 is .s32", "cvt.rn.f32.s32 %f2, %r1;\nadd.f32 %f1, %f2, %f3;"},
+    {1023, "an immediate out of range", "", "setmaxnreg.inc.sync.aligned.u32 500;",
+     "setmaxnreg.inc.sync.aligned.u32 240;"},
+    {1024, "an instruction that the module's .target does not have",
+     "sm_90a has wgmma and setmaxnreg; plain sm_90 has not.", ".target sm_80\nmbarrier.try_wait...",
+     ".target sm_90a"},
+    {1025, "an instruction that the module's .version does not have", "",
+     ".version 7.0\nwgmma.fence.sync.aligned;", ".version 8.0\nwgmma.fence.sync.aligned;"},
+    {1026, "a label that cannot be reached from here", "Labels are local to their function and scope.",
+     "bra $other_function;", "bra $L1;"},
+    {1027, "a state space that does not fit",
+     "A variable of one space used as an address of another, or a space where it cannot be declared.",
+     "ld.shared.u32 %r1, [global_variable];", "ld.global.u32 %r1, [global_variable];"},
+    {1028, "a vector of the wrong length", "", "ld.global.v4.u32 {%r1, %r2}, [%rd1];",
+     "ld.global.v2.u32 {%r1, %r2}, [%rd1];"},
+    {1029, "a call that does not fit the function",
+     "The number or the types of arguments or results differ from the declaration.", "", ""},
+    {1030, "launch directives that contradict each other",
+     "Such as .maxntid beside .reqntid, or a cluster larger than .maxclusterrank.", "", ""},
+    {1031, "more memory than there is",
+     "Static shared memory beyond 48 KiB, too large a parameter block, ...", ".shared .b8 a[60000];",
+     ".extern .shared .b8 a[];   // sized by the launch"},
+    {1032, "a definition that exists twice", "Two functions or entries of one name.", "", ""},
+    {1033, "a module that contradicts itself",
+     "Made by a program, not by text: an index that points nowhere. A bug of what built the module.", "", ""},
+    {1034, "a guard that is no predicate", "", "@%r1 bra $L;", "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L;"},
+};
+
+}  // namespace
+
+std::span<const CodeText> text_codes() { return table; }
+
+}  // namespace palladion::cli

@@ -1,0 +1,27 @@
+#include <fmt/format.h>
+
+#include "cli/check/check_run.h"
+#include "cli/support/files.h"
+#include "cli/check/mutate.h"
+
+namespace palladion::cli {
+
+Outcome<ExitCode> cmd_check(const Options& options) {
+  if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
+  if (options.on != "sim") return user_error("checks run on the simulator alone");
+  if (options.mutate) return check_by_mutation(options);
+  auto subject = load_subject(options);
+  if (!subject) return tl::make_unexpected(subject.error());
+  fmt::print("{}", describe_subject(*subject));
+  const auto report = run_check(*subject, options);
+  if (!report) return tl::make_unexpected(report.error());
+  print_check(*subject, options, *report);
+  if (const auto written = write_sarif(*subject, options, report->findings, report->exit_code); !written)
+    return tl::make_unexpected(written.error());
+  if (!options.json.empty())
+    if (const auto written = write_text(options.json, check_json(*subject, options, *report)); !written)
+      return user_error(written.error());
+  return report->exit_code;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,15 @@
+#include "cli/commands/commands.h"
+
+namespace palladion::cli {
+
+Outcome<ExitCode> cmd_compare(const Options& options) {
+  if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
+  auto subject = load_subject(options);
+  if (!subject) return tl::make_unexpected(subject.error());
+  auto report = execute(*subject, options, true, true);
+  if (!report) return tl::make_unexpected(report.error());
+  report->command = "compare";
+  return deliver(*subject, *report, options);
+}
+
+}  // namespace palladion::cli

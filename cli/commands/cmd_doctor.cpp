@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "cli/commands/commands.h"
+#include "cli/options/ptxas.h"
+#include "cli/support/term.h"
+#include "native/device.h"
+
+namespace palladion::cli {
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
+  return "unknown";
+}
+
+std::string vector_units() {
+  std::vector<std::string_view> have, miss;
+  const auto note = [&](bool there, std::string_view name) { (there ? have : miss).push_back(name); };
+  note(__builtin_cpu_supports("avx2"), "AVX2");
+  note(__builtin_cpu_supports("fma"), "FMA");
+  note(__builtin_cpu_supports("x86-64-v4"), "AVX-512");
+  std::string text = fmt::format("{}", fmt::join(have, ", "));
+  if (!miss.empty()) text += fmt::format("; without {}", fmt::join(miss, ", "));
+  return text;
+}
+
+std::string memory_text() {
+  const auto page = uint64_t(::sysconf(_SC_PAGESIZE));
+  return fmt::format("{}, {} free", human_bytes(uint64_t(::sysconf(_SC_PHYS_PAGES)) * page),
+                     human_bytes(uint64_t(::sysconf(_SC_AVPHYS_PAGES)) * page));
+}
+
+void print_device() {
+  const native::Availability there = native::Device::available();
+  if (!there.usable()) {
+    fmt::print("{}", row("device", there.reason));
+    fmt::print("{}", row("", "not needed: the simulator runs everything"));
+  }
+  for (const native::DeviceFacts& d : there.devices) {
+    fmt::print("{}", row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm,
+                                               d.sm_count, human_bytes(uint64_t(d.memory_bytes)),
+                                               d.driver_version / 1000, d.driver_version % 1000 / 10)));
+    if (d.sm != 90) fmt::print("{}", row("", "kernels here are written for sm_90a and do not run on it"));
+  }
+}
+
+}  // namespace
+
+Outcome<ExitCode> cmd_doctor(const Options&) {
+  fmt::print("palladion {}\n", version);
+  fmt::print("{}", row("processor", processor_name()));
+  fmt::print("{}", row("vectors", vector_units()));
+  fmt::print("{}", row("threads", fmt::format("{}", std::thread::hardware_concurrency())));
+  fmt::print("{}", row("memory", memory_text()));
+  print_device();
+  const std::pair<const char*, const char*> tools[] = {{"ptxas", "tests and --registers ptxas"},
+                                                       {"nvcc", "tests"}};
+  for (const auto& [tool, users] : tools) {
+    const auto path = find_tool(tool);
+    fmt::print("{}",
+               row(tool, path ? path->string()
+                              : fmt::format("neither in CUDA_HOME nor on PATH; needed by {} only", users)));
+  }
+  return exit_clean;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,22 @@
+// One function a command; each prints what it has to say and answers with the exit code.
+#pragma once
+
+#include "cli/options/options.h"
+#include "cli/support/outcome.h"
+
+namespace palladion::cli {
+
+Outcome<ExitCode> cmd_list(const Options& options);
+Outcome<ExitCode> cmd_run(const Options& options);
+Outcome<ExitCode> cmd_sweep(const Options& options);
+Outcome<ExitCode> cmd_ptx(const Options& options);
+Outcome<ExitCode> cmd_check(const Options& options);
+Outcome<ExitCode> cmd_compare(const Options& options);
+Outcome<ExitCode> cmd_explain(const Options& options);
+Outcome<ExitCode> cmd_doctor(const Options& options);
+Outcome<ExitCode> cmd_lab(const Options& options);
+
+// The whole program but for main's last resort.
+int program(int argc, const char* const* argv);
+
+}  // namespace palladion::cli

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "cli/options/clock_settings.h"
+#include "cli/execute/execute.h"
+#include "cli/support/files.h"
+#include "cli/findings/findings_json.h"
+#include "cli/support/term.h"
+#include "cli/report/trace.h"
+
+namespace palladion::cli {
+namespace {
+
+// Outputs are compared bit by bit where the kernel computes exactly what its reference does.
+kernels::Tolerance tolerance_of(const Subject& subject) {
+  return subject.spec->tolerance ? subject.spec->tolerance(subject.choice) : kernels::Tolerance{};
+}
+
+std::vector<kernels::Array> inputs_of(const Subject& subject) {
+  std::vector<kernels::Array> inputs;
+  for (size_t i = 0; i < subject.kernel->launch.inputs.size(); ++i)
+    inputs.push_back(subject.job.buffers[i].initial);
+  return inputs;
+}
+
+bool has_scopes(const Subject& subject) {
+  return subject.kernel != nullptr && subject.kernel->launch.profile.has_value();
+}
+
+std::string device_name(const native::DeviceFacts& facts) {
+  return fmt::format("{}, driver {}", facts.name, facts.driver_version);
+}
+
+Outcome<void> run_on_device(Report& report, const Subject& subject, const Options& options) {
+  auto device = native::Device::open();
+  if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
+  report.device_facts = device->facts();
+  report.device = kernels::run(subject.job, *device, {.repeats = options.repeats});
+  if (!has_scopes(subject)) return {};
+  report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
+                                   device_name(*report.device_facts), subject.name);
+  if (options.device_trace.empty()) return {};
+  return write_scopes(options.device_trace, *report.device_scopes);
+}
+
+// A timeline of the run, with scopes where the kernel records them and the clock runs.
+void finish_trace(Report& report, const Subject& subject, RunTrace& trace) {
+  std::optional<RunScopes> scopes;
+  const double mhz = report.sim->result.clock.sm_clock_mhz;
+  if (has_scopes(subject) && mhz > 0)
+    scopes = scopes_of(*subject.kernel->launch.profile, report.sim->profile, mhz, "simulator", subject.name);
+  trace.add_scopes(scopes ? &*scopes : nullptr, report.device_scopes ? &*report.device_scopes : nullptr);
+  report.trace = trace.finish();
+}
+
+void tell_time(Report& report, const Subject& subject, const Options& options) {
+  const sim::RunResult& result = report.sim->result;
+  if (!on_hardware_schedule(options) || result.clock.cycles == 0) return;
+  const ClockSettings settings = clock_settings(options).value();
+  report.time = time_report(subject, result, settings);
+  if (options.why && result.completed)
+    report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
+}
+
+}  // namespace
+
+Outcome<sim::check::Conditions> conditions_of(const Options& options) {
+  if (options.schedule.empty()) return sim::check::Conditions{};
+  if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
+  return user_error(fmt::format("there is no schedule `{}`", options.schedule),
+                    "there are functional, hardware, seeded:N, latest, earliest; with commas behind them "
+                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N");
+}
+
+Outcome<sim::Schedule> schedule_of(const Options& options) {
+  return conditions_of(options).map([](const sim::check::Conditions& c) { return c.schedule; });
+}
+
+Outcome<void> check_run_options(const Options& o) {
+  if (const auto ok = check_trace_options(o); !ok) return ok;
+  if (!o.report.empty()) return not_in_this_version("--report");
+  if (o.on != "sim" && o.on != "device" && o.on != "both")
+    return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
+  if (o.repeats < 0) return user_error("--repeats cannot be negative");
+  if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
+  if (o.explore && *o.explore == 0) return user_error("--explore is at least 1: states to search");
+  if (o.limit == 0) return user_error("--limit is at least 1");
+  if (o.lines == 0) return user_error("--lines is at least 1");
+  if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
+  return check_clock_options(o);
+}
+
+unsigned host_threads(const Options& options) {
+  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
+                          sim::check::SkeletonObserver* recorder, sim::Observer* tracer) {
+  sim::Machine machine(*subject.arch);
+  const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
+  Progress progress(subject.name, clusters);
+  std::optional<sim::check::Checker> checker;
+  const sim::check::Options checks = checks_of(options).value();
+  if (checks.any()) checker.emplace(checks);
+  std::vector<sim::Observer*> told;
+  if (checker) told.push_back(&*checker);
+  if (recorder != nullptr) told.push_back(recorder);
+  if (tracer != nullptr) told.push_back(tracer);
+  sim::Observer* const only = told.size() == 1 ? told.front() : nullptr;
+  const bool watched = !told.empty();
+  sim::check::Observers observers(std::move(told));
+  sim::RunOptions run;
+  conditions.apply(run);
+  std::optional<ClockSettings> clock;
+  if (conditions.schedule.kind == sim::Schedule::Kind::hardware) {
+    clock = clock_settings(options).value();
+    clock->apply(run);
+    run.registers = subject.registers.count;
+  }
+  run.threads = host_threads(options);
+  run.max_instructions = options.max_instructions;
+  run.observer = only != nullptr ? only : watched ? &observers : nullptr;
+  run.stop = &interrupt_flag();
+  run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
+  MachineRun out{kernels::run(subject.job, machine, run), {}};
+  if (checker) out.watched = Watched{checker->coverage(), {}};
+  if (checker && recorder != nullptr)
+    out.watched->decision = decide_run(recorder->recorded(), checker->coverage());
+  return out;
+}
+
+std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
+                                             const std::vector<kernels::Array>& wanted,
+                                             kernels::Tolerance tolerance) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < subject.job.buffers.size(); ++i)
+    if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
+  std::vector<NamedComparison> out;
+  for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i)
+    out.push_back({names[i], got[i].dtype(), tolerance, kernels::compare(got[i], wanted[i], tolerance)});
+  return out;
+}
+
+std::vector<NamedComparison> compare_with_reference(const Subject& subject,
+                                                    const std::vector<kernels::Array>& outputs) {
+  if (subject.spec == nullptr || !subject.spec->reference) return {};
+  return compare_outputs(subject, outputs, subject.spec->reference(subject.choice, inputs_of(subject)),
+                         tolerance_of(subject));
+}
+
+Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
+  const auto conditions = conditions_of(options);
+  if (!conditions) return tl::make_unexpected(conditions.error());
+  Report report;
+  report.schedule = name(*conditions);
+  report.seed = options.seed;
+  report.strict = options.strict;
+  report.threads = host_threads(options);
+  if (const auto ok = check_scopes(subject, options); !ok) return tl::make_unexpected(ok.error());
+  if (on_device && replays_device(options)) {
+    auto scopes = read_scopes(options.device_trace);
+    if (!scopes) return tl::make_unexpected(scopes.error());
+    report.device_scopes = std::move(*scopes);
+    on_device = false;
+  }
+  if (on_device)  // first: it leaves the inputs as they are, whatever the kernel does
+    if (const auto ran = run_on_device(report, subject, options); !ran)
+      return tl::make_unexpected(ran.error());
+  if (on_sim) {
+    auto trace = RunTrace::open(subject, options, conditions->schedule);
+    if (!trace) return tl::make_unexpected(trace.error());
+    MachineRun run =
+        run_on_machine(subject, options, *conditions, nullptr, *trace ? (*trace)->observer() : nullptr);
+    merge_findings(report.findings, run.outcome.result.findings, report.schedule);
+    sort_findings(report.findings);
+    report.sim = std::move(run.outcome);
+    report.watched = std::move(run.watched);
+    if (*trace) finish_trace(report, subject, **trace);
+    tell_time(report, subject, options);
+  }
+  const bool whole =
+      (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
+      options.values != "none";
+  if (whole && options.reference) {
+    const auto start = std::chrono::steady_clock::now();
+    report.reference = compare_with_reference(subject, outputs_of(report));
+    report.reference_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  if (whole && report.sim && report.device)
+    report.device_against_sim = compare_outputs(subject, report.device->outputs, report.sim->outputs, {});
+  return report;
+}
+
+Outcome<std::optional<Suppressions>> suppressions_of(const Options& options) {
+  if (options.suppress.empty()) return std::nullopt;
+  auto read = read_suppressions(options.suppress);
+  if (!read) return tl::make_unexpected(read.error());
+  return std::optional(std::move(*read));
+}
+
+Outcome<void> write_sarif(const Subject& subject, const Options& options,
+                          std::span<const SeenFinding> findings, ExitCode code) {
+  if (options.sarif.empty()) return {};
+  SarifRun run;
+  const std::string_view command = options.command == Command::check     ? "check"
+                                   : options.command == Command::compare ? "compare"
+                                                                         : "run";
+  run.command_line = command_line(options, command, {}, "");
+  run.ptx_name = subject.ptx_name;
+  run.folder = current_folder();
+  run.suppressions = !options.suppress.empty();
+  run.exit_code = code;
+  if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)
+    return user_error(written.error());
+  return {};
+}
+
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
+  report.exit_code = exit_code_of(report);
+  const auto& outputs = outputs_of(report);
+  size_t next = 0;
+  for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
+    if (!subject.job.is_output(i)) continue;
+    const kernels::Array& array = outputs[next++];
+    const auto file = subject.out_files.find(subject.job.buffers[i].name);
+    if (file == subject.out_files.end()) continue;
+    if (const auto written = write_array(file->second, array); !written)
+      return tl::make_unexpected(written.error());
+    report.written.push_back(*file);
+  }
+  print_report(subject, report, options);
+  if (const auto written = write_sarif(subject, options, report.findings, report.exit_code); !written)
+    return tl::make_unexpected(written.error());
+  if (!options.json.empty())
+    if (const auto written = write_text(options.json, json_report(subject, report)); !written)
+      return user_error(written.error());
+  return report.exit_code;
+}
+
+}  // namespace palladion::cli

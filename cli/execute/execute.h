@@ -1,0 +1,46 @@
+// One run of a subject, on the machine, on a device or on both: shared by run, check, compare and sweep.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/findings/suppress.h"
+#include "cli/options/options.h"
+#include "cli/report/report.h"
+#include "cli/runs/checks.h"
+
+namespace palladion::cli {
+
+// Refuses by name what this version cannot do, and words that do not exist.
+Outcome<void> check_run_options(const Options& options);
+Outcome<sim::Schedule> schedule_of(const Options& options);
+// The whole of --schedule.
+Outcome<sim::check::Conditions> conditions_of(const Options& options);
+unsigned host_threads(const Options& options);
+
+// One run, with the checkers that were asked for.
+struct MachineRun {
+  kernels::SimOutcome outcome;
+  std::optional<Watched> watched;
+};
+// `recorder` gets the synchronisation of every cluster, `tracer` a timeline; null: none does.
+MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
+                          sim::check::SkeletonObserver* recorder = nullptr, sim::Observer* tracer = nullptr);
+// Runs on one side or both, compares with the reference and the sides with each other.
+Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
+// Against the kernel's reference; empty when it has none.
+std::vector<NamedComparison> compare_with_reference(const Subject& subject,
+                                                    const std::vector<kernels::Array>& outputs);
+std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
+                                             const std::vector<kernels::Array>& wanted,
+                                             kernels::Tolerance tolerance);
+// --suppress, read and understood; nothing when it was not given.
+Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
+// --sarif, when it was given.
+Outcome<void> write_sarif(const Subject& subject, const Options& options,
+                          std::span<const SeenFinding> findings, ExitCode code);
+// Output files, then text, then --sarif and --json; gives the exit code.
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
+
+}  // namespace palladion::cli

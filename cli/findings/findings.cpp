@@ -1,0 +1,110 @@
+#include "cli/findings/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace palladion::cli {
+namespace {
+
+using Severity = sim::FindingSeverity;
+
+int rank_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return 0;
+    case Severity::unknown:
+      return 1;
+    case Severity::strict:
+      return 2;
+    case Severity::unsupported:
+      return 3;
+  }
+  return 0;
+}
+
+bool same_place(const sim::Site& a, const sim::Site& b) {
+  return a.ptx_line == b.ptx_line && a.instruction == b.instruction && a.source.file == b.source.file &&
+         a.source.line == b.source.line;
+}
+
+}  // namespace
+
+std::string_view word(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::strict:
+      return "strict";
+    case Severity::unknown:
+      return "unknown";
+    case Severity::unsupported:
+      return "unsupported";
+  }
+  return "error";
+}
+
+bool is_wait_graph(const sim::Finding& f) {
+  return f.fatal && !f.sites.empty() && f.notes.size() >= f.sites.size();
+}
+
+std::string place_of(const sim::Site& site, std::string_view ptx_name) {
+  if (site.source.known()) return fmt::format("{}:{}", site.source.file, site.source.line);
+  if (site.ptx_line == 0) return {};
+  return ptx_name.empty() ? fmt::format("PTX line {}", site.ptx_line)
+                          : fmt::format("{}:{}", ptx_name, site.ptx_line);
+}
+
+std::string_view object_name(std::string_view object) {
+  const size_t open = object.find('`');
+  const size_t close = open == std::string_view::npos ? open : object.find('`', open + 1);
+  return close == std::string_view::npos ? std::string_view() : object.substr(open + 1, close - open - 1);
+}
+
+bool same_mistake(const sim::Finding& a, const sim::Finding& b) {
+  if (a.code != b.code || a.severity != b.severity || object_name(a.object) != object_name(b.object))
+    return false;
+  // Without checkers there is no object, and the message says what was wrong.
+  if (a.object.empty() && a.missing.empty() && !is_wait_graph(a) && a.message != b.message) return false;
+  // Who else waits is a matter of the schedule.
+  if (is_wait_graph(a) && is_wait_graph(b)) return same_place(a.sites.front(), b.sites.front());
+  return std::ranges::equal(a.sites, b.sites, same_place);
+}
+
+void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
+                    const std::string& schedule, const std::string& replay) {
+  for (const sim::Finding& f : findings) {
+    const auto at =
+        std::ranges::find_if(into, [&](const SeenFinding& s) { return same_mistake(s.finding, f); });
+    if (at == into.end()) {
+      into.push_back({f, {schedule}, replay, {}});
+    } else if (at->schedules.back() != schedule) {
+      at->schedules.push_back(schedule);
+    } else if (at->schedules.size() == 1) {
+      at->finding.count += f.count;
+    }
+  }
+}
+
+void sort_findings(std::vector<SeenFinding>& findings) {
+  std::ranges::stable_sort(findings, {}, [](const SeenFinding& s) {
+    return std::pair(rank_of(s.finding.severity), -ptrdiff_t(s.schedules.size()));
+  });
+}
+
+FindingCounts count_findings(std::span<const SeenFinding> findings) {
+  FindingCounts counts;
+  for (const SeenFinding& s : findings) {
+    size_t* const of[] = {&counts.errors, &counts.unknown, &counts.strict, &counts.unsupported};
+    ++*(s.is_suppressed() ? &counts.suppressed : of[rank_of(s.finding.severity)]);
+  }
+  return counts;
+}
+
+ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict) {
+  const FindingCounts counts = count_findings(findings);
+  if (counts.errors != 0 || (strict && counts.strict != 0)) return exit_findings;
+  return counts.unknown + counts.unsupported != 0 ? exit_unsupported : exit_clean;
+}
+
+}  // namespace palladion::cli

@@ -1,0 +1,31 @@
+// What a run under the hardware schedule is told: --l2, --values, --sm-clock, --clock.
+#pragma once
+
+#include "cli/options/options.h"
+#include "isa/arch/clock.h"
+#include "sim/machine.h"
+
+namespace palladion::cli {
+
+struct ClockSettings {
+  sim::L2Start l2 = sim::L2Start::cold;
+  sim::Values values = sim::Values::full;
+  isa::ClockParameters parameters;
+
+  // The settings must outlive the run.
+  void apply(sim::RunOptions& run) const;
+};
+
+bool on_hardware_schedule(const Options& options);
+// Refuses words that do not exist, and words of the clock under another schedule.
+Outcome<void> check_clock_options(const Options& options);
+// Of options that were checked; unsupported where no clock is known for the architecture.
+Outcome<ClockSettings> clock_settings(const Options& options);
+// "cold", "none"
+std::string_view name(sim::L2Start l2);
+std::string_view name(sim::Values values);
+
+// FNV-1a, 64 bits, over every value in the order of the file's keys.
+uint64_t hash(const isa::ClockParameters& parameters);
+
+}  // namespace palladion::cli

@@ -1,0 +1,71 @@
+// What the user asked for, as data. Nothing outside options.cpp sees the parser's library.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/support/outcome.h"
+#include "cli/options/sweep_axes.h"
+
+namespace palladion::cli {
+
+enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab };
+
+struct Options {
+  Command command = Command::list;
+
+  // What to run: a kernel by name, or a file of PTX with its launch.
+  std::string kernel, ptx;
+  std::map<std::string, std::string> sizes, settings;  // --shape, --set
+  std::string entry, grid, block, cluster;
+  uint32_t smem = 0;
+  std::vector<std::string> args;
+  std::map<std::string, std::string> in, out;  // array name -> file
+
+  // How.
+  std::string arch = "h200", schedule, values = "full", on = "sim";
+  std::string check;  // words of --check; empty: what the command usually does
+  uint64_t seed = 0;
+  unsigned threads = 0;  // 0: all cores
+  uint64_t max_instructions = 0;
+  std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
+  std::optional<uint64_t> explore;  // check: states to search at most
+  bool mutate = false;              // check: break the program, see what is caught
+  bool strict = false;              // what only breaks the letter counts as an error
+  int repeats = 20;                 // timed runs on a device
+  bool reference = true;
+
+  // Of the hardware schedule (cli/options/clock_settings.h).
+  std::string l2, clock;           // cold or warm; a file of parameters
+  std::optional<double> sm_clock;  // MHz
+  std::string registers;           // estimate, ptxas or a number (cli/options/registers.h)
+  bool why = false;                // run again with parts of the chip relaxed
+  size_t lines = 10;               // of the source that are told of
+
+  // sweep
+  std::vector<Axis> axes;     // --set, in the order given
+  size_t top = 20;            // configurations told of; 0: all
+  std::string state, resume;  // a file that keeps what is done
+
+  // Where results go.
+  std::string json, sarif, trace, report, output;
+  std::string trace_ctas, trace_cycles, trace_limit;  // cli/report/trace.h
+  std::string device_trace;                           // cli/runs/scopes.h
+  std::string suppress;                               // a file of findings that are let be
+  size_t limit = 20;                                  // findings told in full
+
+  std::vector<std::string> topics;  // explain, lab, list
+  std::vector<std::string> words;   // what stood behind the command
+};
+
+struct ParsedOptions {
+  Options options;
+  std::optional<std::string> text;  // --help, --version: print this and end
+};
+
+Outcome<ParsedOptions> parse_options(int argc, const char* const* argv);
+
+}  // namespace palladion::cli

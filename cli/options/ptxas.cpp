@@ -1,0 +1,137 @@
+#include "cli/options/ptxas.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "cli/support/arg_words.h"
+#include "cli/support/files.h"
+#include "arrays/arrays.h"
+
+namespace palladion::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that goes with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code none;
+    std::string name = (fs::temp_directory_path(none) / "palladion_XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code none;
+    if (!path_.empty()) fs::remove_all(path_, none);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }  // empty: none could be made
+
+ private:
+  fs::path path_;
+};
+
+std::string quoted(const fs::path& path) {
+  std::string out = "'";
+  for (const char c : path.string()) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+struct Said {
+  bool ok = false;
+  std::string words;
+};
+
+Said run(const std::string& command) {
+  Said said;
+  std::FILE* pipe = ::popen((command + " 2>&1 </dev/null").c_str(), "r");
+  if (pipe == nullptr) return {false, "it did not start"};
+  char buffer[4096];
+  while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) said.words.append(buffer, got);
+  const int status = ::pclose(pipe);
+  said.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return said;
+}
+
+Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  const TemporaryFolder folder;
+  const fs::path source = folder.path() / "kernel.ptx";
+  if (folder.path().empty()) return {false, "there is no place for temporary files"};
+  if (const auto written = write_text(source, ptx); !written) return {false, written.error()};
+  return run(fmt::format("{} -v -arch={} -o {} {}", quoted(ptxas), target,
+                         quoted(folder.path() / "kernel.cubin"), quoted(source)));
+}
+
+// Where answers are kept; empty: nowhere.
+fs::path cache_folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != 0) return fs::path(cache) / "palladion" / "ptxas";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home != 0 ? fs::path(home) / ".cache" / "palladion" / "ptxas" : fs::path();
+}
+
+// Another ptxas at the same place has another size or date.
+std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  std::error_code none;
+  const fs::path real = fs::canonical(ptxas, none);
+  const std::string text =
+      fmt::format("{} {} {} {}\n{}", real.string(), fs::file_size(real, none),
+                  fs::last_write_time(real, none).time_since_epoch().count(), target, ptx);
+  return fmt::format("{:016x}.txt", kernels::hash(std::as_bytes(std::span(text))));
+}
+
+// A cache that cannot be written is no reason to complain.
+Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  const fs::path folder = cache_folder();
+  const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);
+  if (!file.empty())
+    if (auto known = read_text(file)) return {true, std::move(*known)};
+  Said said = assemble(ptxas, ptx, target);
+  std::error_code failed;
+  if (said.ok && !file.empty() && (fs::create_directories(folder, failed), !failed))
+    (void)write_text(file, said.words);
+  return said;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_tool(std::string_view name) {
+  std::vector<fs::path> folders;
+  if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(fs::path(home) / "bin");
+  if (const char* path = std::getenv("PATH"))
+    for (const std::string_view folder : split(path, ":")) folders.emplace_back(folder);
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const auto& folder : folders)
+    if (::access((folder / name).c_str(), X_OK) == 0) return folder / name;
+  return std::nullopt;
+}
+
+Outcome<void> need_ptxas() {
+  if (find_tool("ptxas")) return {};
+  return unsupported("--registers ptxas: there is no ptxas in CUDA_HOME or on PATH",
+                     "without one: --registers estimate, or the number itself");
+}
+
+Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
+                                       std::string_view target) {
+  if (const auto there = need_ptxas(); !there) return tl::make_unexpected(there.error());
+  const auto ptxas = find_tool("ptxas");
+  const Said said = assemble_once(*ptxas, ptx, target);
+  if (!said.ok)
+    return user_error(
+        fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, said.words));
+  const auto all = native::parse_resource_use(said.words);
+  const auto found = all.find(entry);
+  if (found == all.end() || found->second.registers == 0)
+    return user_error(
+        fmt::format("{} says nothing of the registers of `{}`:\n{}", ptxas->string(), entry, said.words));
+  return found->second;
+}
+
+}  // namespace palladion::cli

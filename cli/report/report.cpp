@@ -1,0 +1,270 @@
+#include "cli/report/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/support/arg_words.h"
+#include "cli/support/term.h"
+
+namespace palladion::cli {
+namespace {
+
+ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
+  const bool unsupported_only = std::ranges::none_of(
+      diagnostics, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::error; });
+  return unsupported_only ? exit_unsupported : exit_user_error;
+}
+
+ExitCode code_of_device(const isa::Diagnostics& errors) {
+  const std::string& code = errors.front().code;
+  if (code == "PLD8005" || code == "PLD8004" || code == "PLD8008") return exit_user_error;
+  if (code == "PLD8006" || code == "PLD8007") return exit_findings;
+  return exit_unsupported;  // no driver, no device, a driver that fails
+}
+
+ExitCode code_of_sim(const Report& report) {
+  const sim::RunResult& result = report.sim->result;
+  if (!result.errors.empty()) return code_of_diagnostics(result.errors);
+  if (const ExitCode code = code_of_findings(report.findings, report.strict); code != exit_clean) return code;
+  const bool asking_was_ended = report.time && report.time->why && report.time->why->interrupted;
+  if (result.interrupted || asking_was_ended) return exit_interrupted;
+  if (!result.completed) return exit_findings;
+  return report.watched && !report.watched->coverage.incomplete.empty() ? exit_unsupported : exit_clean;
+}
+
+std::string title(const Subject& subject) {
+  std::vector<std::string> parts;
+  if (subject.pair != nullptr)
+    return fmt::format("{}{}: {}\n", subject.name,
+                       subject.name.ends_with(":good") ? ", the right twin of" : "", subject.pair->title);
+  if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
+  for (const kernels::SizeParam& p : subject.spec->sizes)
+    parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
+  for (const kernels::Setting& s : subject.spec->settings)
+    parts.push_back(fmt::format("{}={}", s.name, subject.choice.word(s.name)));
+  return fmt::format("{}  {}\n", subject.name, fmt::join(parts, " "));
+}
+
+std::string launch_text(const Subject& subject) {
+  const kernels::Job& job = subject.job;
+  std::string text = fmt::format("grid {}, block {}", dims_text(job.grid), dims_text(job.block));
+  if (job.cluster.count() > 1) text += fmt::format(", cluster {}", dims_text(job.cluster));
+  if (job.dynamic_shared != 0) text += fmt::format(", {} of shared memory", human_bytes(job.dynamic_shared));
+  return text + fmt::format(", on {}", subject.arch->name);
+}
+
+size_t name_width(const Subject& subject) {
+  size_t width = 0;
+  for (const kernels::Buffer& b : subject.job.buffers) width = std::max(width, b.name.size());
+  return width;
+}
+
+std::string ran_text(const Report& report) {
+  const sim::RunResult& r = report.sim->result;
+  std::string text = fmt::format("{} warp instructions, {} CTA{} in {} ({} thread{}, schedule {})",
+                                 human_count(double(r.instructions)), r.ctas, r.ctas == 1 ? "" : "s",
+                                 human_seconds(report.sim->seconds), report.threads,
+                                 report.threads == 1 ? "" : "s", report.schedule);
+  if (r.interrupted) text += "; interrupted";
+  return text;
+}
+
+std::string device_text(const Report& report) {
+  const kernels::DeviceOutcome& d = *report.device;
+  std::string text = report.device_facts ? report.device_facts->name : "device";
+  if (d.timing)
+    text += fmt::format(": {:.1f} us, median of {} ({:.1f} to {:.1f})", d.timing->median_us,
+                        d.timing->samples_us.size(), d.timing->min_us, d.timing->max_us);
+  text += fmt::format(", {} registers", d.attributes.registers);
+  if (d.attributes.local_bytes != 0)
+    text += fmt::format(", {} bytes of stack and spills a thread", d.attributes.local_bytes);
+  return text;
+}
+
+void print_outputs(const Subject& subject, const Report& report) {
+  if (!computes_outputs(report)) {
+    fmt::print("{}", row("out", "not computed, not compared: --values none is for the time alone"));
+    return;
+  }
+  const auto& outputs = outputs_of(report);
+  size_t next = 0;
+  const bool whole = !report.sim || report.sim->result.completed;
+  for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
+    if (!subject.job.is_output(i)) continue;
+    const kernels::Array& array = outputs[next++];
+    std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject),
+                                   describe(array.type), hash_text(array));
+    if (!whole) text += ", incomplete";
+    for (const auto& [name, file] : report.written)
+      if (name == subject.job.buffers[i].name) text += fmt::format(", written to {}", file);
+    fmt::print("{}", row("out", text));
+  }
+}
+
+void print_comparisons(std::string_view label, const std::vector<NamedComparison>& comparisons, bool color) {
+  for (const NamedComparison& c : comparisons) {
+    const Style style = c.comparison.ok() ? Style::green : Style::red;
+    const std::string name = comparisons.size() > 1 ? c.output + ": " : "";
+    fmt::print("{}", row(label, paint(name + describe_comparison(c), style, color)));
+  }
+}
+
+std::string findings_row(const Report& report) {
+  const FindingCounts n = count_findings(report.findings);
+  std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
+  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+}
+
+// The simulated time against the device's: without a word on who is right.
+std::string against_device(const Report& report) {
+  const double simulated = report.time->clock.microseconds(), measured = report.device->timing->median_us;
+  return fmt::format("simulated {:.4g} us, device {:.4g} us: {:+.1f} %", simulated, measured,
+                     (simulated / measured - 1) * 100);
+}
+
+void print_time(const Subject& subject, const Report& report, const Options& options, bool color) {
+  const TimeReport& time = *report.time;
+  fmt::print("{}", time_rows(time));
+  if (report.device && report.device->timing) fmt::print("{}", row("", against_device(report)));
+  TimeView view{
+      .folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
+  fmt::print("{}", where_text(time, view));
+  if (time.why) fmt::print("{}", why_text(*time.why, color));
+}
+
+void print_checks(const Report& report, bool color) {
+  fmt::print("{}", row("findings", findings_row(report)));
+  if (!report.watched) return;
+  fmt::print("{}", row("coverage", coverage_text(report.watched->coverage)));
+  const auto reasons = incomplete_reasons(report.sim->result, &*report.watched);
+  fmt::print("{}", row("verdict", verdict_text(verdict_of(report.findings, reasons), color)));
+}
+
+}  // namespace
+
+std::string row(std::string_view label, std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split(text, "\n")) {
+    out += fmt::format("  {:<11} {}\n", label, line);
+    label = "";
+  }
+  return out;
+}
+
+std::string hash_text(const kernels::Array& array) { return fmt::format("{:016x}", kernels::hash(array)); }
+
+std::string dims_text(const isa::Dim3& d) {
+  if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
+  return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
+}
+
+std::string describe_subject(const Subject& subject) {
+  std::string text = title(subject) + row("launch", launch_text(subject));
+  const size_t width = name_width(subject);
+  for (size_t i = 0; i < subject.job.buffers.size(); ++i) {
+    const kernels::Buffer& b = subject.job.buffers[i];
+    if (b.role != kernels::Role::in && b.role != kernels::Role::inout) continue;
+    text += row("in", fmt::format("{:<{}}  {:<16} {}", b.name, width, describe(b.type), subject.contents[i]));
+  }
+  return text;
+}
+
+std::string describe_comparison(const NamedComparison& named) {
+  const kernels::Comparison& c = named.comparison;
+  if (!c.comparable) return "another type or shape";
+  if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
+  std::string text;
+  if (!named.tolerance.exact())
+    text = fmt::format("{} the tolerance (rel {:.3g}, abs {:.3g}): ", c.ok() ? "within" : "outside",
+                       named.tolerance.relative, named.tolerance.absolute);
+  if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
+  text += fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing,
+                      c.elements, c.max_ulps, c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
+  if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
+  if (c.first)
+    text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
+                        kernels::describe_element(named.dtype, c.first->got, c.first->got_bits),
+                        kernels::describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
+  return text;
+}
+
+std::string current_folder() {
+  std::error_code none;
+  return std::filesystem::current_path(none).string();
+}
+
+FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
+  FindingView view;
+  view.ptx_name = subject.ptx_name;
+  view.ptx = subject.job.ptx;
+  view.folder = current_folder();
+  view.color = wants_color(stream);
+  view.limit = options.limit;
+  return view;
+}
+
+std::string verdict_text(const Verdict& verdict, bool color) {
+  using Word = Verdict::Word;
+  const Style style = verdict.word == Word::clean    ? Style::green
+                      : verdict.word == Word::errors ? Style::red
+                                                     : Style::yellow;
+  std::string text(name(verdict.word));
+  if (!verdict.reason.empty()) text += fmt::format(" ({})", verdict.reason);
+  return paint(text, style, color);
+}
+
+const std::vector<kernels::Array>& outputs_of(const Report& report) {
+  static const std::vector<kernels::Array> none;
+  if (report.sim) return report.sim->outputs;
+  return report.device ? report.device->outputs : none;
+}
+
+bool computes_outputs(const Report& report) {
+  return !report.time || report.time->values == sim::Values::full;
+}
+
+ExitCode exit_code_of(const Report& report) {
+  if (report.sim)
+    if (const ExitCode code = code_of_sim(report); code != exit_clean) return code;
+  if (report.device && !report.device->errors.empty()) return code_of_device(report.device->errors);
+  const auto bad = [](const NamedComparison& c) { return !c.comparison.ok(); };
+  const bool differs =
+      std::ranges::any_of(report.reference, bad) || std::ranges::any_of(report.device_against_sim, bad);
+  return differs ? exit_findings : exit_clean;
+}
+
+void print_report(const Subject& subject, const Report& report, const Options& options) {
+  const bool color = wants_color(stdout);
+  fmt::print("{}", describe_subject(subject));
+  if (report.sim) {
+    fmt::print("{}", report.sim->result.printed);
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", isa::render(report.sim->result.errors, subject.job.ptx));
+    fmt::print(stderr, "{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
+               report.unused_suppressions);
+    if (!report.sim->result.errors.empty()) return;
+    fmt::print("{}", row("sim", ran_text(report)));
+  }
+  if (report.device) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", isa::render(report.device->errors, subject.job.ptx));
+    if (report.device->errors.empty()) fmt::print("{}", row("device", device_text(report)));
+  }
+  print_outputs(subject, report);
+  print_comparisons("reference", report.reference, color);
+  print_comparisons("device", report.device_against_sim, color);
+  if (report.trace) {
+    fmt::print("{}", row("trace", describe(*report.trace)));
+    for (const std::string_view line : split(report.trace->scopes, "\n"))
+      if (!line.empty()) fmt::print("{}", row("", line));
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", warning(*report.trace));
+  }
+  if (report.sim) print_checks(report, color);
+  if (report.time) print_time(subject, report, options, color);
+}
+
+}  // namespace palladion::cli

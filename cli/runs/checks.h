@@ -1,0 +1,57 @@
+// Which checkers watch a run, what they saw, and what follows from it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/findings/findings.h"
+#include "cli/options/options.h"
+#include "cli/support/outcome.h"
+#include "sim/check/checker.h"
+#include "sim/explore/conditions.h"
+#include "sim/explore/decide.h"
+#include "sim/machine.h"
+
+namespace palladion::cli {
+
+// Names of the checks, as --check takes them, with what they find.
+struct CheckWord {
+  std::string_view name, doc;
+};
+std::span<const CheckWord> check_words();
+
+// What --check asks for; without it `check` means all and every other command none. Faults and deadlocks
+// are always told: the machine itself finds them.
+Outcome<sim::check::Options> checks_of(const Options& options);
+
+// What the checkers saw of one run.
+struct Watched {
+  sim::check::Coverage coverage;
+  // Of the recorded run: whether it speaks for all schedules, and why not.
+  std::optional<sim::check::RunDecision> decision;
+};
+
+// "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"
+std::string coverage_text(const sim::check::Coverage& coverage);
+
+// clean: nothing was found and nothing was left out. The worst word wins: errors, incomplete, strict, clean.
+struct Verdict {
+  enum class Word : uint8_t { clean, strict, incomplete, errors };
+  Word word = Word::clean;
+  std::string reason;  // "3 findings", "the run was interrupted"
+};
+// `reasons`: why the runs say less than they could, one each; empty when they are complete.
+Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std::string>& reasons);
+std::string_view name(Verdict::Word word);
+// Why this run says less than it could.
+std::vector<std::string> incomplete_reasons(const sim::RunResult& result, const Watched* watched);
+
+// The command line as a shell takes it, without the options named in `without` (with their values) and with
+// `more` at its end.
+std::string command_line(const Options& options, std::string_view command,
+                         std::span<const std::string_view> without, std::string_view more);
+
+}  // namespace palladion::cli

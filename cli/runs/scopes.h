@@ -1,0 +1,35 @@
+// The author's scopes (plgpu::profile_scope) of a run: from the buffer that the kernel wrote, or from a file
+// that keeps a device's.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cli/options/options.h"
+#include "cli/support/outcome.h"
+#include "cli/subjects/subject.h"
+#include "traces/scopes.h"
+
+namespace palladion::cli {
+
+struct RunScopes {
+  traces::ScopeTimes times;
+  uint64_t start = 0;  // %clock64 at the first warpgroup's start: time 0 of the scopes
+  uint64_t lost = 0;   // events for which the buffer had no room
+};
+
+// Warpgroups' clocks are brought together by %globaltimer. `sm_clock_mhz` 0: measured by the two timers.
+RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> buffer, double sm_clock_mhz,
+                    std::string what, std::string kernel);
+
+// Refuses --device-trace and `compare --trace` where they cannot mean anything.
+Outcome<void> check_scope_options(const Options& options);
+// A kernel without scopes has nothing to compare.
+Outcome<void> check_scopes(const Subject& subject, const Options& options);
+// Whether `compare` takes the device's side from --device-trace.
+bool replays_device(const Options& options);
+Outcome<RunScopes> read_scopes(const std::string& file);
+Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes);
+
+}  // namespace palladion::cli

@@ -1,0 +1,39 @@
+#include "cli/runs/timed_run.h"
+
+#include <algorithm>
+
+#include "cli/support/term.h"
+
+namespace palladion::cli {
+
+sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
+                         uint64_t max_instructions) {
+  kernels::Job copy = subject.job;
+  sim::Machine machine(*subject.arch);
+  sim::RunOptions run;
+  run.schedule.kind = sim::Schedule::Kind::hardware;
+  run.threads = std::max(1U, threads);
+  run.max_instructions = max_instructions;
+  run.stop = &interrupt_flag();
+  run.registers = subject.registers.count;
+  settings.apply(run);
+  return kernels::run(copy, machine, run).result;
+}
+
+bool refused_for_values(const sim::RunResult& result) {
+  const auto refuses = [](const auto& told) { return told.code == "PLD3120"; };
+  return std::ranges::any_of(result.errors, refuses) || std::ranges::any_of(result.findings, refuses);
+}
+
+NoTime why_no_time(const sim::RunResult& result) {
+  if (!result.errors.empty()) return {result.errors.front().code, result.errors.front().message};
+  const auto ends = [](const sim::Finding& f) { return f.fatal; };
+  auto at = std::ranges::find_if(result.findings, ends);
+  if (at == result.findings.end() && !result.completed) at = result.findings.begin();
+  if (at != result.findings.end()) return {at->code, at->message};
+  if (result.interrupted) return {"", "interrupted"};
+  if (!result.completed) return {"", "it did not come to its end"};
+  return result.clock.cycles == 0 ? NoTime{"", "the clock did not run"} : NoTime{};
+}
+
+}  // namespace palladion::cli

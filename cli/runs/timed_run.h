@@ -1,0 +1,24 @@
+// Runs for their time alone, many of them at once: what `sweep` and `run --why` are made of.
+#pragma once
+
+#include "cli/options/clock_settings.h"
+#include "cli/subjects/subject.h"
+#include "run/runner.h"
+
+namespace palladion::cli {
+
+// The subject's job is not changed: a run works on a copy.
+sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
+                         uint64_t max_instructions);
+
+// The machine does not run this with --values none: it may with full.
+bool refused_for_values(const sim::RunResult& result);
+
+// Why there is no time: the machine's first error, else its first finding that ended the run. Empty: there is
+// one.
+struct NoTime {
+  std::string code, reason;
+};
+NoTime why_no_time(const sim::RunResult& result);
+
+}  // namespace palladion::cli

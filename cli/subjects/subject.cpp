@@ -1,0 +1,226 @@
+#include "cli/subjects/subject.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "cli/subjects/npy.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
+#include "run/runner.h"
+
+namespace palladion::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The names of .npy files' types (cli/subjects/npy.h) differ in two words.
+std::string npy_name(pl::DType dtype) {
+  if (dtype == pl::DType::bool_) return "pred";
+  const std::string name(pl::name(dtype));
+  return pl::is_signed(dtype) ? "i" + name.substr(1) : name;
+}
+
+std::string one_of(std::string_view word, const std::vector<std::string>& known) {
+  const std::string near = kernels::nearest(word, known);
+  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                      : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
+}
+
+Outcome<const kernels::KernelSpec*> find_spec(const std::string& name) {
+  const kernels::KernelSpec* spec = kernels::find_kernel(name);
+  if (spec != nullptr) return spec;
+  std::vector<std::string> names;
+  for (const auto& s : kernels::all_kernels()) names.push_back(s.name);
+  const bool is_file = name.ends_with(".ptx");
+  return user_error(fmt::format("there is no kernel `{}`", name),
+                    is_file ? fmt::format("a file of PTX runs with `--ptx {}`", name) : one_of(name, names));
+}
+
+Outcome<void> check_which(const Options& o) {
+  if (o.kernel.empty() == o.ptx.empty())
+    return user_error(o.kernel.empty() ? "what to run is missing: a kernel, or --ptx FILE"
+                                       : "a kernel and --ptx: only one can run",
+                      o.kernel.empty() ? "`palladion list` names the kernels" : "");
+  if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
+    return user_error("--shape and --set belong to kernels by name",
+                      "a file of PTX takes --grid, --block and --arg");
+  if (!o.ptx.empty() && !o.in.empty())
+    return user_error("--in belongs to kernels by name",
+                      "a file of PTX is given its arrays by --arg in:f16[4,4]=a.npy");
+  const bool foreign_only = !o.grid.empty() || !o.block.empty() || !o.cluster.empty() || !o.args.empty() ||
+                            !o.entry.empty() || o.smem != 0;
+  if (o.ptx.empty() && foreign_only)
+    return user_error("--entry, --grid, --block, --cluster, --smem and --arg belong to --ptx",
+                      "a kernel by name knows its launch; it takes --shape and --set");
+  return {};
+}
+
+Outcome<void> record(Subject& subject, const Options& o) {
+  const auto spec = find_spec(o.kernel);
+  if (!spec) return tl::make_unexpected(spec.error());
+  subject.spec = *spec;
+  subject.name = subject.spec->name;
+  try {
+    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings);
+    const auto start = Clock::now();
+    subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
+    subject.record_seconds = seconds_since(start);
+  } catch (const isa::Error& e) {
+    return failure_of(e.diagnostics());
+  }
+  return {};
+}
+
+Outcome<void> parse_file(Subject& subject, const Options& o) {
+  auto text = read_text(o.ptx);
+  if (!text) return user_error(text.error());
+  subject.name = std::filesystem::path(o.ptx).filename().string();
+  const auto start = Clock::now();
+  auto module = isa::parse(*text, o.ptx);
+  if (!module) return failure_of(module.error(), *text);
+  subject.module = std::make_unique<isa::Module>(std::move(*module));
+  isa::Diagnostics problems = isa::verify(*subject.module);
+  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
+  subject.record_seconds = seconds_since(start);
+  if (!problems.empty()) return failure_of(problems, *text);
+  subject.job.module = subject.module.get();
+  subject.ptx_name = o.ptx;
+  subject.job.ptx = std::move(*text);
+  return {};
+}
+
+// Inputs from files where the user gave some, else as the kernel makes them.
+Outcome<void> make_inputs(Subject& subject, const Options& o) {
+  const auto start = Clock::now();
+  double bytes = 0;
+  for (const pl::ShapeDtype& type : subject.kernel->launch.inputs) bytes += bytes_of(type);
+  for (const pl::ShapeDtype& type : subject.kernel->launch.outputs) bytes += bytes_of(type);
+  if (const auto fits = check_memory(bytes); !fits && o.values != "none") return fits;
+  const bool blank = o.values == "none";
+  std::vector<kernels::Array> inputs =
+      blank ? kernels::blank_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
+  subject.contents.assign(inputs.size(),
+                          blank ? "no contents: --values none" : fmt::format("seed {}", o.seed));
+  for (const auto& [name, file] : o.in) {
+    const auto at = std::ranges::find(subject.spec->inputs, name);
+    const size_t i = size_t(at - subject.spec->inputs.begin());
+    if (i >= inputs.size())
+      return user_error(fmt::format("--in {}={}: {} has no input `{}`", name, file, subject.name, name),
+                        one_of(name, subject.spec->inputs));
+    auto array = read_array(file, inputs[i].type);
+    if (!array) return tl::make_unexpected(array.error());
+    inputs[i] = std::move(*array);
+    subject.contents[i] = file;
+  }
+  std::vector<std::string> names(
+      subject.spec->inputs.begin(),
+      subject.spec->inputs.begin() + ptrdiff_t(std::min(inputs.size(), subject.spec->inputs.size())));
+  names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
+  try {
+    subject.job = kernels::job_of(*subject.kernel, std::move(inputs), names);
+  } catch (const isa::Error& e) {
+    return failure_of(e.diagnostics());
+  }
+  subject.contents.resize(subject.job.buffers.size());
+  subject.input_seconds = seconds_since(start);
+  return {};
+}
+
+Outcome<void> take_output_files(Subject& subject, const Options& o) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < subject.job.buffers.size(); ++i)
+    if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
+  for (const auto& [name, file] : o.out) {
+    if (std::ranges::find(names, name) == names.end())
+      return user_error(fmt::format("--out {}={}: {} has no output `{}`", name, file, subject.name, name),
+                        one_of(name, names));
+    subject.out_files[name] = file;
+  }
+  return {};
+}
+
+}  // namespace
+
+const isa::Module& Subject::program() const {
+  return module ? *module : kernel ? kernel->module : *job.module;
+}
+
+double bytes_of(const pl::ShapeDtype& type) {
+  double bytes = pl::bytes(type.dtype);
+  for (const int64_t d : type.shape) bytes *= static_cast<double>(d);
+  return bytes;
+}
+
+Outcome<void> check_memory(double bytes) {
+  const double there =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (bytes <= there) return {};
+  return user_error(fmt::format("the arrays need {:.3g} GB, this machine has {:.3g} GB of memory",
+                                bytes * 1e-9, there * 1e-9),
+                    "take smaller sizes");
+}
+
+std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
+
+Outcome<kernels::Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
+  auto read = npy::read(file, {.dtype = npy_name(type.dtype), .shape = type.shape});
+  if (!read) return user_error(read.error());
+  kernels::Array array;
+  array.type = type;
+  array.bytes = std::move(read->data);
+  return array;
+}
+
+Outcome<void> write_array(const std::string& file, const kernels::Array& array) {
+  const auto written = npy::write(file, npy_name(array.dtype()), array.type.shape, array.bytes);
+  if (!written) return user_error(written.error());
+  return {};
+}
+
+Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {
+  if (const isa::ArchSpec* arch = isa::find_arch(name)) return arch;
+  std::vector<std::string> names;
+  for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
+  if (name == "b200")
+    return not_in_this_version("--arch b200", fmt::format("there are {}", fmt::join(names, ", ")));
+  return user_error(fmt::format("there is no architecture `{}`", name), one_of(name, names));
+}
+
+Outcome<Subject> load_program(const Options& options) {
+  Subject subject;
+  const auto arch = find_architecture(options.arch);
+  if (!arch) return tl::make_unexpected(arch.error());
+  subject.arch = *arch;
+  if (const auto ok = check_which(options); !ok) return tl::make_unexpected(ok.error());
+  const auto made = !options.ptx.empty()         ? parse_file(subject, options)
+                    : names_twin(options.kernel) ? take_twin(subject, options)
+                                                 : record(subject, options);
+  if (!made) return tl::make_unexpected(made.error());
+  return subject;
+}
+
+Outcome<Subject> load_subject(const Options& options) {
+  auto subject = load_program(options);
+  if (!subject) return subject;
+  if (subject->pair == nullptr) {
+    const auto bound =
+        subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
+    if (!bound) return tl::make_unexpected(bound.error());
+  }
+  if (const auto taken = take_output_files(*subject, options); !taken)
+    return tl::make_unexpected(taken.error());
+  auto registers = registers_of(options, *subject->arch, subject->job);
+  if (!registers) return tl::make_unexpected(registers.error());
+  subject->registers = *registers;
+  return subject;
+}
+
+}  // namespace palladion::cli

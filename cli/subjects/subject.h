@@ -1,0 +1,64 @@
+// What a command works on: a kernel of ours or a foreign one, with its arrays, ready to launch.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options/options.h"
+#include "cli/support/outcome.h"
+#include "cli/options/registers.h"
+#include "isa/arch/arch.h"
+#include "run/job.h"
+#include "kernels/registry.h"
+#include "zoo/zoo.h"
+
+namespace palladion::cli {
+
+struct Subject {
+  std::string name;  // "matmul_ws", "saxpy.ptx"
+  const isa::ArchSpec* arch = nullptr;
+  const kernels::KernelSpec* spec = nullptr;  // a kernel by name
+  const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
+  kernels::Choice choice;
+  std::unique_ptr<plgpu::Kernel> kernel;  // ours
+  std::unique_ptr<isa::Module> module;    // foreign
+  std::shared_ptr<const void> specimen;   // what a twin's job points to
+  std::string ptx_name;                   // of the text that PTX lines refer to; empty: there is none
+  kernels::Job job;
+  Registers registers;                           // for the clock
+  std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
+  std::map<std::string, std::string> out_files;  // buffer's name -> .npy
+  double record_seconds = 0, input_seconds = 0;
+
+  bool is_foreign() const { return module != nullptr; }
+  const isa::Module& program() const;
+};
+
+// Records or parses, makes or reads the inputs.
+Outcome<Subject> load_subject(const Options& options);
+// Without arrays: for the PTX alone.
+Outcome<Subject> load_program(const Options& options);
+
+Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
+
+// "zoo/NAME", the broken twin, or "zoo/NAME:good" (subject_zoo.cpp).
+bool names_twin(std::string_view kernel);
+Outcome<void> take_twin(Subject& subject, const Options& options);
+
+// The job's part of it, for a file of PTX (subject_ptx.cpp).
+Outcome<void> bind_arguments(Subject& subject, const Options& options);
+
+// Refuses arrays that would not fit this machine's memory, before they are made.
+Outcome<void> check_memory(double bytes);
+double bytes_of(const pl::ShapeDtype& type);
+
+// "f16[512,256]"
+std::string describe(const pl::ShapeDtype& type);
+// Reads an array of this type from a .npy file.
+Outcome<kernels::Array> read_array(const std::string& file, const pl::ShapeDtype& type);
+// Writes one; bf16 and fp8 as ml_dtypes does.
+Outcome<void> write_array(const std::string& file, const kernels::Array& array);
+
+}  // namespace palladion::cli

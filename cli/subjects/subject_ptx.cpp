@@ -1,0 +1,173 @@
+// A file of PTX and its --arg list as a job.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/subjects/arg_spec.h"
+#include "cli/subjects/subject.h"
+
+namespace palladion::cli {
+namespace {
+
+std::string parameter_text(const isa::Symbol& p) {
+  const isa::Variable& v = p.variable;
+  if (!v.dims.empty()) return fmt::format("{} ({} bytes)", p.name, v.size());
+  return fmt::format("{} (.{}{})", p.name, isa::name(v.type), v.pointer ? ", a pointer" : "");
+}
+
+std::vector<std::string> parameter_texts(const isa::Module& module, const isa::Function& entry) {
+  std::vector<std::string> out;
+  for (const isa::SymbolId id : entry.params) out.push_back(parameter_text(module.symbols[id]));
+  return out;
+}
+
+Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::string& name) {
+  std::vector<std::string> entries;
+  for (const isa::Function& f : module.functions)
+    if (f.entry && f.defined) entries.push_back(f.name);
+  if (entries.empty()) return user_error("the file has no .entry");
+  if (name.empty() && entries.size() > 1)
+    return user_error(fmt::format("the file has {} entries: name one by --entry", entries.size()),
+                      fmt::format("there are {}", fmt::join(entries, ", ")));
+  const isa::Function* entry = module.find_entry(name);
+  if (entry != nullptr) return entry;
+  const std::string near = kernels::nearest(name, entries);
+  return user_error(fmt::format("the file has no entry `{}`", name),
+                    near.empty() ? fmt::format("there are {}", fmt::join(entries, ", "))
+                                 : fmt::format("did you mean `{}`?", near));
+}
+
+// Turns --arg specs into buffers and parameter values.
+class Binder {
+ public:
+  Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}
+
+  Outcome<void> bind(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      auto spec = parse_arg(text);
+      if (!spec) return user_error(spec.error());
+      specs_.push_back(std::move(*spec));
+    }
+    if (specs_.size() != entry_.params.size()) return wrong_count();
+    buffer_of_.assign(specs_.size(), -1);
+    for (size_t i = 0; i < specs_.size(); ++i)  // tensor maps may name arrays that come later
+      if (const auto made = make_buffer(i); !made) return made;
+    for (size_t i = 0; i < specs_.size(); ++i) {
+      auto value = value_of(i);
+      if (!value) return tl::make_unexpected(value.error());
+      if (const auto fits = check_size(i, *value); !fits) return fits;
+      subject_.job.params.push_back(std::move(*value));
+    }
+    return {};
+  }
+
+ private:
+  tl::unexpected<Failure> wrong_count() const {
+    const auto texts = parameter_texts(*subject_.job.module, entry_);
+    return user_error(fmt::format("entry `{}` takes {} parameters, {} --arg {} given", entry_.name,
+                                  texts.size(), specs_.size(), specs_.size() == 1 ? "is" : "are"),
+                      texts.empty() ? "" : fmt::format("it takes {}", fmt::join(texts, ", ")));
+  }
+
+  Outcome<void> make_buffer(size_t i) {
+    const ArrayArg* arg = std::get_if<ArrayArg>(&specs_[i]);
+    if (const auto* map = std::get_if<TensorMapArg>(&specs_[i]); map != nullptr && map->array)
+      arg = &*map->array;
+    if (arg == nullptr) return {};
+    bytes_ += bytes_of(arg->type);
+    if (const auto fits = check_memory(bytes_); !fits) return fits;
+    kernels::Buffer buffer{fmt::format("arg{}", i), arg->role, arg->type, {}};
+    std::string contents;
+    if (arg->fill) {
+      buffer.initial = kernels::filled(arg->type, *arg->fill);
+      contents = kernels::name(*arg->fill);
+    } else if (arg->role == kernels::Role::in || arg->role == kernels::Role::inout) {
+      auto array = read_array(arg->file, arg->type);
+      if (!array) return tl::make_unexpected(array.error());
+      buffer.initial = std::move(*array);
+      contents = arg->file;
+    } else if (!arg->file.empty()) {
+      subject_.out_files[buffer.name] = arg->file;
+    }
+    buffer_of_[i] = int(subject_.job.buffers.size());
+    subject_.job.buffers.push_back(std::move(buffer));
+    subject_.contents.push_back(std::move(contents));
+    return {};
+  }
+
+  Outcome<kernels::ParamValue> value_of(size_t i) const {
+    if (const auto* scalar = std::get_if<ScalarArg>(&specs_[i])) return kernels::BytesValue{scalar->bytes};
+    if (std::holds_alternative<ArrayArg>(specs_[i])) return kernels::PointerValue{buffer_of_[i]};
+    if (const auto* map = std::get_if<TensorMapArg>(&specs_[i])) return tensor_map(i, *map);
+    const std::string& file = std::get<BytesArg>(specs_[i]).file;
+    const auto bytes = read_file(file);
+    if (!bytes) return user_error(bytes.error());
+    const auto* first = reinterpret_cast<const uint8_t*>(bytes->data());
+    return kernels::BytesValue{{first, first + bytes->size()}};
+  }
+
+  Outcome<kernels::ParamValue> tensor_map(size_t i, const TensorMapArg& arg) const {
+    const size_t over = arg.array ? i : size_t(arg.over);
+    const bool is_array = over < specs_.size() && buffer_of_[over] >= 0;
+    if (!is_array)
+      return user_error(
+          fmt::format("argument {}: a tensor map over argument {}, which is no array", i, over));
+    const auto map = tensor_map_of(arg);
+    if (!map) return user_error(fmt::format("argument {}: {}", i, map.error()));
+    const kernels::Buffer& buffer = subject_.job.buffers[size_t(buffer_of_[over])];
+    uint64_t last = uint64_t(map->element_bytes()) * map->dims[0];
+    for (int d = 1; d < map->rank; ++d) last += map->strides[size_t(d) - 1] * (map->dims[size_t(d)] - 1);
+    if (map->global_address + last > uint64_t(buffer.type.bytes()))
+      return user_error(fmt::format("argument {}: the tensor map covers {} bytes, {} has {}", i,
+                                    map->global_address + last, describe(buffer.type), buffer.type.bytes()));
+    return kernels::TensorMapValue{buffer_of_[over], *map};
+  }
+
+  Outcome<void> check_size(size_t i, const kernels::ParamValue& value) const {
+    const isa::Symbol& parameter = subject_.job.module->symbols[entry_.params[i]];
+    uint64_t bytes = 8;
+    if (const auto* raw = std::get_if<kernels::BytesValue>(&value)) bytes = raw->bytes.size();
+    if (std::holds_alternative<kernels::TensorMapValue>(value)) bytes = isa::tensor_map_bytes;
+    if (bytes == parameter.variable.size()) return {};
+    return user_error(fmt::format("argument {} has {} bytes, parameter {} takes {}", i, bytes,
+                                  parameter_text(parameter), parameter.variable.size()));
+  }
+
+  Subject& subject_;
+  const isa::Function& entry_;
+  std::vector<ArgSpec> specs_;
+  std::vector<int> buffer_of_;
+  double bytes_ = 0;
+};
+
+Outcome<isa::Dim3> dims(const std::string& text, const char* option, std::optional<isa::Dim3> fallback) {
+  if (text.empty() && fallback) return *fallback;
+  if (text.empty())
+    return user_error(fmt::format("{} is needed to launch PTX", option), fmt::format("{} x,y,z", option));
+  const auto parsed = parse_dims(text);
+  if (!parsed) return user_error(fmt::format("{}: {}", option, parsed.error()));
+  return *parsed;
+}
+
+}  // namespace
+
+Outcome<void> bind_arguments(Subject& subject, const Options& options) {
+  const auto entry = find_entry(*subject.module, options.entry);
+  if (!entry) return tl::make_unexpected(entry.error());
+  const isa::Function& f = **entry;
+  kernels::Job& job = subject.job;
+  job.entry = f.name;
+  const auto grid = dims(options.grid, "--grid", std::nullopt);
+  const auto block = dims(options.block, "--block", f.reqntid);
+  const auto cluster = dims(options.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
+  for (const auto* each : {&grid, &block, &cluster})
+    if (!*each) return tl::make_unexpected(each->error());
+  job.grid = *grid;
+  job.block = *block;
+  job.cluster = *cluster;
+  job.dynamic_shared = options.smem;
+  return Binder(subject, f).bind(options.args);
+}
+
+}  // namespace palladion::cli

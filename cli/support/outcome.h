@@ -1,0 +1,39 @@
+// How a command ends: an exit code that scripts may rely on, and what went wrong in words.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+
+#include "isa/core/diagnostic.h"
+
+namespace palladion::cli {
+
+inline constexpr const char* version = "0.1.0";
+
+enum ExitCode : int {
+  exit_clean = 0,
+  exit_findings = 1,  // findings, or outputs that differ
+  exit_user_error = 2,
+  exit_unsupported = 3,  // not in this version, not on this machine
+  exit_internal = 70,    // our own bug (EX_SOFTWARE)
+  exit_interrupted = 130,
+};
+
+struct Failure {
+  ExitCode code = exit_user_error;
+  std::string text;  // whole lines, as they are printed
+};
+
+template <class T>
+using Outcome = tl::expected<T, Failure>;
+
+// "error: ..." and "  help: ..." lines.
+tl::unexpected<Failure> user_error(const std::string& message, const std::string& help = {});
+tl::unexpected<Failure> unsupported(const std::string& message, const std::string& help = {});
+// Unsupported when nothing but that is wrong. `source` is the text that places without a file refer to.
+tl::unexpected<Failure> failure_of(const isa::Diagnostics& diagnostics, std::string_view source = {});
+
+// "not in this version: --trace"
+tl::unexpected<Failure> not_in_this_version(const std::string& what, const std::string& help = {});
+
+}  // namespace palladion::cli

@@ -1,0 +1,39 @@
+// `palladion sweep`: every combination of a kernel's settings under the hardware schedule, ranked by time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/options/clock_settings.h"
+#include "cli/sweep/sweep_state.h"
+#include "kernels/registry.h"
+
+namespace palladion::cli {
+
+struct SweepReport {
+  const kernels::KernelSpec* spec = nullptr;
+  kernels::Choice fixed;  // sizes, and settings that are not combined
+  std::vector<Axis> axes;
+  ClockSettings clock;
+  std::vector<Timed> all;  // in the order of the combinations
+  size_t taken_over = 0;   // of an earlier sweep
+  bool interrupted = false;
+  double seconds = 0;
+  unsigned threads = 1;
+  std::vector<std::string> notes;
+
+  // Indices into `all`: those with a time, the fastest first; of equal ones the first combination.
+  std::vector<size_t> ranking() const;
+  // Those that cannot be, or did not end.
+  std::vector<size_t> without_time() const;
+  ExitCode exit_code() const;
+};
+
+// Checks the words, then runs; the answer is what the user did wrong.
+Outcome<SweepReport> run_sweep(const Options& options);
+
+std::string sweep_text(const SweepReport& report, const Options& options, bool color);
+std::string sweep_json(const SweepReport& report, const Options& options);
+
+}  // namespace palladion::cli

@@ -1,0 +1,438 @@
+#include "frontend/arrays/array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/refs/access.h"
+
+namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Binary;
+using frontend::Code;
+using frontend::Compare;
+using frontend::fail;
+using frontend::Recorder;
+using frontend::Unary;
+using isa::Operand;
+using isa::Type;
+
+// --- registers --------------------------------------------------------------------------------------
+
+int Array::pack_of(DType dtype, const Layout& layout) {
+  if (dtype == DType::bool_ || layout.is_splat()) return 1;
+  const int64_t v = layout.vector_length();
+  if (pl::bits(dtype) == 16) return v % 2 == 0 ? 2 : 1;
+  if (pl::bits(dtype) == 8) return v % 4 == 0 ? 4 : v % 2 == 0 ? 2 : 1;
+  return 1;
+}
+
+Type Array::packed_type(DType dtype, int pack) {
+  if (pack == 1) return frontend::register_type(dtype);
+  return pack * pl::bits(dtype) == 32 ? Type::b32 : Type::b16;
+}
+
+namespace {
+
+// Two 8-bit elements of a .b16, low first.
+std::pair<Operand, Operand> split_bytes(Recorder& r, DType d, const Operand& pair) {
+  if (d == DType::s8)
+    return {r.pure("cvt.s16.s8", {pair}, Type::b16), r.pure("shr.s16", {pair, Operand::imm(8)}, Type::b16)};
+  return {r.pure("and.b16", {pair, Operand::imm(255)}, Type::b16),
+          r.pure("shr.u16", {pair, Operand::imm(8)}, Type::b16)};
+}
+
+Operand join_bytes(Recorder& r, DType d, Operand low, const Operand& high) {
+  if (d == DType::s8) low = r.pure("and.b16", {low, Operand::imm(255)}, Type::b16);
+  return r.pure("or.b16", {low, r.pure("shl.b16", {high, Operand::imm(8)}, Type::b16)}, Type::b16);
+}
+
+Operand as_register(Recorder& r, DType d, const Operand& o) {
+  if (!o.is(Operand::Kind::imm)) return o;
+  const std::string_view t = d == DType::f32 ? "f32" : d == DType::f64 ? "f64" : frontend::bits_suffix(d);
+  return r.pure(fmt::format("mov.{}", t), {o}, frontend::register_type(d));
+}
+
+Operand pack_elements(Recorder& r, DType d, const std::vector<Operand>& e, size_t first, int pack) {
+  const auto at = [&](size_t i) { return as_register(r, d, e[first + i]); };
+  if (pack == 1) return at(0);
+  if (pl::bits(d) == 16) return frontend::pack2(r, at(0), at(1));
+  const Operand low = join_bytes(r, d, at(0), at(1));
+  return pack == 2 ? low : frontend::pack2(r, low, join_bytes(r, d, at(2), at(3)));
+}
+
+}  // namespace
+
+Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> registers)
+    : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
+  PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
+            plgpu::to_string(*this));
+  constexpr size_t registers_of_a_thread = 255;
+  const size_t words = registers_.size() * static_cast<size_t>(pl::bits(dtype_) == 64 ? 2 : 1);
+  if (words > registers_of_a_thread) {
+    frontend::fail(frontend::Code::bad_registers,
+                   fmt::format("an {} takes {} registers in each lane: a thread has {}",
+                               plgpu::to_string(*this), words, registers_of_a_thread),
+                   "work on smaller tiles, or with more Pallas threads");
+  }
+}
+
+Array Array::from_elements(DType dtype, Shape shape, Layout layout, const std::vector<Operand>& elements) {
+  Recorder& r = Recorder::current();
+  const int pack = pack_of(dtype, layout);
+  std::vector<Operand> registers;
+  registers.reserve(elements.size() / static_cast<size_t>(pack));
+  for (size_t i = 0; i < elements.size(); i += static_cast<size_t>(pack)) {
+    registers.push_back(pack_elements(r, dtype, elements, i, pack));
+  }
+  return Array(dtype, std::move(shape), std::move(layout), std::move(registers));
+}
+
+Array Array::splat(const Scalar& value, Shape shape) {
+  return Array(value.dtype(), shape, Layout::WG_SPLAT(shape), {value.as_register()});
+}
+
+std::vector<Operand> Array::elements() const {
+  const int p = pack();
+  if (p == 1) return registers_;
+  Recorder& r = Recorder::current();
+  std::vector<Operand> out;
+  for (const Operand& reg : registers_) {
+    if (pl::bits(dtype_) == 16) {
+      const auto [low, high] = frontend::unpack2(r, reg);
+      out.insert(out.end(), {low, high});
+      continue;
+    }
+    std::vector<Operand> halves{reg};
+    if (p == 4) {
+      const auto [low, high] = frontend::unpack2(r, reg);
+      halves = {low, high};
+    }
+    for (const Operand& half : halves) {
+      const auto [low, high] = split_bytes(r, dtype_, half);
+      out.insert(out.end(), {low, high});
+    }
+  }
+  return out;
+}
+
+Scalar Array::scalar(std::source_location loc) const {
+  const At at(loc);
+  if (!layout_.is_splat())
+    fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)));
+  return Scalar::from_register(dtype_, registers_.front());
+}
+
+// --- elementwise ------------------------------------------------------------------------------------
+
+namespace {
+
+Array spread(const Array& splat, const Layout& layout, const Shape& shape) {
+  if (layout.is_splat()) return Array(splat.dtype(), shape, Layout::WG_SPLAT(shape), splat.registers());
+  const std::vector<Operand> elements(static_cast<size_t>(layout.elements(shape)), splat.registers().front());
+  return Array::from_elements(splat.dtype(), shape, layout, elements);
+}
+
+}  // namespace
+
+void unify_layouts(std::vector<Array>& arrays) {
+  const Array* leader = &arrays.front();
+  for (const Array& a : arrays)
+    if (leader->layout().is_splat() && !a.layout().is_splat()) leader = &a;
+  const Layout layout = leader->layout();
+  const Shape shape = leader->shape();
+  for (Array& a : arrays) {
+    if (a.shape() != shape && !(a.layout().is_splat() && a.shape().empty())) {
+      fail(Code::shape_mismatch,
+           fmt::format("an elementwise operation on arrays of different shapes: {} and {}",
+                       pl::to_string(shape), pl::to_string(a.shape())),
+           "use broadcast_in_dim or broadcast_to");
+    }
+    if (a.layout().is_splat() && !layout.is_splat()) {
+      a = spread(a, layout, shape);
+    } else if (!(a.layout() == layout)) {
+      fail(Code::layout_mismatch,
+           fmt::format("an elementwise operation on arrays of different layouts: {} and {}",
+                       to_string(layout), to_string(a.layout())),
+           "bring one into the other's layout with plgpu::layout_cast, or load both with the same layout");
+    }
+  }
+}
+
+Array map(DType result, const std::vector<Array>& arrays,
+          const std::function<Operand(const std::vector<Operand>&)>& f) {
+  std::vector<std::vector<Operand>> elements;
+  for (const Array& a : arrays) elements.push_back(a.elements());
+  std::vector<Operand> out;
+  std::vector<Operand> args(arrays.size());
+  for (size_t e = 0; e < elements.front().size(); ++e) {
+    for (size_t i = 0; i < arrays.size(); ++i) args[i] = elements[i][e];
+    out.push_back(f(args));
+  }
+  return Array::from_elements(result, arrays.front().shape(), arrays.front().layout(), out);
+}
+
+namespace {
+
+// Numbers without a dtype take the array's; others must match.
+Array to_array(const ArrayArg& x, const ArrayArg& partner) {
+  if (!x.is_scalar) return x.array;
+  if (partner.is_scalar) return Array::splat(x.value, {});
+  Scalar v = x.value;
+  const DType d = partner.array.dtype();
+  const bool fits = v.weak() && (pl::is_float(d) || !pl::is_float(v.dtype()));
+  if (v.dtype() != d && fits) v = v.astype(d);
+  return Array::splat(v, partner.array.shape());
+}
+
+void check_dtypes(const Array& a, const Array& b, std::string_view what) {
+  if (a.dtype() == b.dtype()) return;
+  fail(Code::dtype_mismatch,
+       fmt::format("{} of arrays of different dtypes: {} and {}", what, pl::name(a.dtype()),
+                   pl::name(b.dtype())),
+       "convert one with .astype(dtype)");
+}
+
+std::string_view packed_binary(Binary op) {
+  switch (op) {
+    case Binary::add:
+      return "add.rn";
+    case Binary::sub:
+      return "sub.rn";
+    case Binary::mul:
+      return "mul.rn";
+    case Binary::min:
+      return "min.NaN";
+    case Binary::max:
+      return "max.NaN";
+    default:
+      return {};
+  }
+}
+
+// Two halves at once.
+bool packs_halves(const Array& a) {
+  return a.pack() == 2 && (a.dtype() == DType::f16 || a.dtype() == DType::bf16);
+}
+
+Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
+  const At at(x.loc);
+  std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
+  check_dtypes(arrays[0], arrays[1], frontend::name(op));
+  unify_layouts(arrays);
+  Recorder& r = Recorder::current();
+  const DType d = arrays[0].dtype();
+  if (packs_halves(arrays[0]) && !packed_binary(op).empty()) {
+    std::vector<Operand> out;
+    const std::string mnemonic = fmt::format("{}.{}x2", packed_binary(op), pl::name(d));
+    for (size_t i = 0; i < arrays[0].registers().size(); ++i) {
+      out.push_back(r.pure(mnemonic, {arrays[0].registers()[i], arrays[1].registers()[i]}, Type::b32));
+    }
+    return Array(d, arrays[0].shape(), arrays[0].layout(), std::move(out));
+  }
+  return map(d, arrays, [&](const auto& e) { return frontend::element_binary(r, op, d, e[0], e[1]); });
+}
+
+Array compare(Compare op, const ArrayArg& x, const ArrayArg& y) {
+  const At at(x.loc);
+  std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
+  check_dtypes(arrays[0], arrays[1], "a comparison");
+  unify_layouts(arrays);
+  Recorder& r = Recorder::current();
+  return map(DType::bool_, arrays,
+             [&](const auto& e) { return frontend::element_compare(r, op, arrays[0].dtype(), e[0], e[1]); });
+}
+
+Array unary(Unary op, const ArrayArg& x) {
+  const At at(x.loc);
+  const Array a = x.is_scalar ? Array::splat(x.value, {}) : x.array;
+  Recorder& r = Recorder::current();
+  if (packs_halves(a) && (op == Unary::neg || op == Unary::abs)) {
+    std::vector<Operand> out;
+    for (const Operand& reg : a.registers()) {
+      out.push_back(
+          r.pure(fmt::format("{}.{}x2", frontend::name(op), pl::name(a.dtype())), {reg}, Type::b32));
+    }
+    return Array(a.dtype(), a.shape(), a.layout(), std::move(out));
+  }
+  return map(a.dtype(), {a}, [&](const auto& e) { return frontend::element_unary(r, op, a.dtype(), e[0]); });
+}
+
+}  // namespace
+
+#define PLD_ARRAY_BINARY(symbol, op) \
+  Array operator symbol(ArrayArg a, ArrayArg b) { return binary(Binary::op, a, b); }
+#define PLD_ARRAY_COMPARE(symbol, op) \
+  Array operator symbol(ArrayArg a, ArrayArg b) { return compare(Compare::op, a, b); }
+#define PLD_ARRAY_UNARY(function, op) \
+  Array function(ArrayArg a) { return unary(Unary::op, a); }
+PLD_ARRAY_BINARY(+, add)
+PLD_ARRAY_BINARY(-, sub)
+PLD_ARRAY_BINARY(*, mul)
+PLD_ARRAY_BINARY(/, div)
+PLD_ARRAY_BINARY(%, rem)
+PLD_ARRAY_BINARY(&, and_)
+PLD_ARRAY_BINARY(|, or_)
+PLD_ARRAY_BINARY(^, xor_)
+PLD_ARRAY_BINARY(<<, shl)
+PLD_ARRAY_BINARY(>>, shr)
+PLD_ARRAY_BINARY(&&, and_)
+PLD_ARRAY_BINARY(||, or_)
+PLD_ARRAY_COMPARE(==, eq)
+PLD_ARRAY_COMPARE(!=, ne)
+PLD_ARRAY_COMPARE(<, lt)
+PLD_ARRAY_COMPARE(<=, le)
+PLD_ARRAY_COMPARE(>, gt)
+PLD_ARRAY_COMPARE(>=, ge)
+PLD_ARRAY_UNARY(operator-, neg)
+PLD_ARRAY_UNARY(operator!, not_)
+PLD_ARRAY_UNARY(operator~, not_)
+PLD_ARRAY_UNARY(exp, exp)
+PLD_ARRAY_UNARY(exp2, exp2)
+PLD_ARRAY_UNARY(log, log)
+PLD_ARRAY_UNARY(log2, log2)
+PLD_ARRAY_UNARY(log1p, log1p)
+PLD_ARRAY_UNARY(expm1, expm1)
+PLD_ARRAY_UNARY(sin, sin)
+PLD_ARRAY_UNARY(cos, cos)
+PLD_ARRAY_UNARY(tanh, tanh)
+PLD_ARRAY_UNARY(sqrt, sqrt)
+PLD_ARRAY_UNARY(rsqrt, rsqrt)
+PLD_ARRAY_UNARY(erf, erf)
+PLD_ARRAY_UNARY(logistic, logistic)
+PLD_ARRAY_UNARY(reciprocal, reciprocal)
+PLD_ARRAY_UNARY(abs, abs)
+PLD_ARRAY_UNARY(sign, sign)
+PLD_ARRAY_UNARY(round, round)
+PLD_ARRAY_UNARY(floor, floor)
+PLD_ARRAY_UNARY(ceil, ceil)
+PLD_ARRAY_UNARY(trunc, trunc)
+PLD_ARRAY_UNARY(clz, clz)
+PLD_ARRAY_UNARY(population_count, popc)
+#undef PLD_ARRAY_BINARY
+#undef PLD_ARRAY_COMPARE
+#undef PLD_ARRAY_UNARY
+
+Array minimum(ArrayArg a, ArrayArg b) { return binary(Binary::min, a, b); }
+Array maximum(ArrayArg a, ArrayArg b) { return binary(Binary::max, a, b); }
+Array pow(ArrayArg a, ArrayArg b) { return binary(Binary::pow, a, b); }
+Array rem(ArrayArg a, ArrayArg b) { return binary(Binary::rem, a, b); }
+
+Array fma(ArrayArg a, ArrayArg b, ArrayArg c) {
+  const At at(a.loc);
+  const ArrayArg& leader = !a.is_scalar ? a : !b.is_scalar ? b : c;
+  std::vector<Array> arrays{to_array(a, leader), to_array(b, leader), to_array(c, leader)};
+  check_dtypes(arrays[0], arrays[1], "fma");
+  check_dtypes(arrays[0], arrays[2], "fma");
+  unify_layouts(arrays);
+  Recorder& r = Recorder::current();
+  const DType d = arrays[0].dtype();
+  return map(d, arrays, [&](const auto& e) { return frontend::element_fma(r, d, e[0], e[1], e[2]); });
+}
+
+Array where(ArrayArg condition, ArrayArg a, ArrayArg b) {
+  const At at(condition.loc);
+  const ArrayArg& leader = !a.is_scalar ? a : b;
+  Array c = condition.is_scalar ? Array::splat(condition.value, {}) : condition.array;
+  if (c.dtype() != DType::bool_)
+    fail(Code::dtype_mismatch, fmt::format("the condition of where is {}, it must be bool", to_string(c)));
+  std::vector<Array> arrays{c, to_array(a, leader), to_array(b, leader)};
+  if (a.is_scalar && b.is_scalar) {
+    const Scalar pair = a.value.weak() ? b.value : a.value;
+    for (size_t i : {1, 2})
+      arrays[i] = Array::splat((i == 1 ? a.value : b.value).astype(pair.dtype()), c.shape());
+  }
+  check_dtypes(arrays[1], arrays[2], "where");
+  unify_layouts(arrays);
+  Recorder& r = Recorder::current();
+  const DType d = arrays[1].dtype();
+  return map(d, arrays, [&](const auto& e) { return frontend::element_select(r, d, e[0], e[1], e[2]); });
+}
+
+Array integer_pow(ArrayArg a, int exponent) {
+  const At at(a.loc);
+  Array base = a.is_scalar ? Array::splat(a.value, {}) : a.array;
+  if (exponent < 0) return reciprocal(integer_pow(base, -exponent));
+  Array result = full(base.shape(), Scalar(1), base.dtype());
+  for (int e = exponent; e > 0; e >>= 1) {
+    if ((e & 1) != 0) result = result * base;
+    if (e > 1) base = base * base;
+  }
+  return result;
+}
+
+// --- conversions ------------------------------------------------------------------------------------
+
+namespace {
+
+bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
+bool is_half(DType d) { return d == DType::f16 || d == DType::bf16; }
+
+// Pairs at once where an instruction does: f32 -> f16x2, bf16x2; f32, f16 -> fp8x2; fp8x2 -> f16x2.
+std::vector<Operand> convert_packed(Recorder& r, const Array& a, DType to, bool* done) {
+  const DType from = a.dtype();
+  const int pack = Array::pack_of(to, a.layout());
+  *done = true;
+  std::vector<Operand> out;
+  if (from == DType::f32 && is_half(to) && pack == 2) {
+    const auto& e = a.registers();
+    for (size_t i = 0; i < e.size(); i += 2) {
+      out.push_back(r.pure(fmt::format("cvt.rn.{}x2.f32", pl::name(to)), {e[i + 1], e[i]}, Type::b32));
+    }
+    return out;
+  }
+  if (is_fp8(to) && pack >= 2 && from == DType::f32) {
+    const auto& e = a.registers();
+    std::vector<Operand> pairs;
+    for (size_t i = 0; i < e.size(); i += 2) {
+      pairs.push_back(
+          r.pure(fmt::format("cvt.rn.satfinite.{}x2.f32", pl::name(to)), {e[i + 1], e[i]}, Type::b16));
+    }
+    if (pack == 2) return pairs;
+    for (size_t i = 0; i < pairs.size(); i += 2) out.push_back(frontend::pack2(r, pairs[i], pairs[i + 1]));
+    return out;
+  }
+  if (is_fp8(from) && to == DType::f16 && a.pack() >= 2) {
+    for (const Operand& reg : a.registers()) {
+      std::vector<Operand> pairs{reg};
+      if (a.pack() == 4) {
+        const auto [low, high] = frontend::unpack2(r, reg);
+        pairs = {low, high};
+      }
+      for (const Operand& p : pairs)
+        out.push_back(r.pure(fmt::format("cvt.rn.f16x2.{}x2", pl::name(from)), {p}, Type::b32));
+    }
+    return out;
+  }
+  *done = false;
+  return out;
+}
+
+}  // namespace
+
+Array Array::astype(DType to, std::source_location loc) const {
+  const At at(loc);
+  if (to == dtype_) return *this;
+  Recorder& r = Recorder::current();
+  bool done = false;
+  std::vector<Operand> packed = convert_packed(r, *this, to, &done);
+  if (done) return Array(to, shape_, layout_, std::move(packed));
+  if (is_fp8(dtype_) && to != DType::f16 && pack() >= 2) return astype(DType::f16, loc).astype(to, loc);
+  if (is_fp8(to) && dtype_ != DType::f32) return astype(DType::f32, loc).astype(to, loc);
+  return map(to, {*this}, [&](const auto& e) { return frontend::element_convert(r, dtype_, to, e[0]); });
+}
+
+Array Array::bitcast(DType to, std::source_location loc) const {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (pl::bits(to) == pl::bits(dtype_) && pack() > 1) return Array(to, shape_, layout_, registers_);
+  return map(to, {*this}, [&](const auto& e) { return frontend::element_bitcast(r, dtype_, to, e[0]); });
+}
+
+std::string to_string(const Array& a) {
+  return fmt::format("array {}{} of layout {}", pl::name(a.dtype()), pl::to_string(a.shape()),
+                     to_string(a.layout()));
+}
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,190 @@
+#pragma once
+// plgpu::Array: an immutable array spread over the registers of a warpgroup.
+#include <functional>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "frontend/core/elementwise.h"
+#include "frontend/core/errors.h"
+#include "frontend/core/layout.h"
+#include "frontend/refs/ref.h"
+#include "frontend/core/scalar.h"
+
+namespace palladion::plgpu {
+
+struct ArrayArg;
+
+class Array {
+ public:
+  Array() = default;
+  // Registers as described at `registers()`.
+  Array(DType dtype, Shape shape, Layout layout, std::vector<isa::Operand> registers);
+  static Array from_elements(DType dtype, Shape shape, Layout layout,
+                             const std::vector<isa::Operand>& elements);
+  static Array splat(const Scalar& value, Shape shape);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t shape(size_t i) const { return shape_[i]; }
+  size_t rank() const { return shape_.size(); }
+  const Layout& layout() const { return layout_; }
+
+  // What one lane holds. Neighbours of a vector share a register: two 16-bit elements or four 8-bit
+  // ones in 32 bits (two in 16), when the layout's vectors are that long; others have one each.
+  const std::vector<isa::Operand>& registers() const { return registers_; }
+  int pack() const { return pack_of(dtype_, layout_); }
+  // An error for an array that was never assigned (default-constructed).
+  void check_assigned(std::source_location loc) const {
+    if (registers_.empty())
+      frontend::fail(frontend::Code::shape_mismatch, "an Array that was never assigned is used", loc);
+  }
+  // One operand an element, in the order of Layout::index's `e`.
+  std::vector<isa::Operand> elements() const;
+  static int pack_of(DType dtype, const Layout& layout);
+  static isa::Type packed_type(DType dtype, int pack);
+
+  Array astype(DType dtype, std::source_location loc = std::source_location::current()) const;
+  Array bitcast(DType dtype, std::source_location loc = std::source_location::current()) const;
+  Array reshape(Shape shape, std::source_location loc = std::source_location::current()) const;
+  Array sum(int axis, std::source_location loc = std::source_location::current()) const;
+  Array max(int axis, std::source_location loc = std::source_location::current()) const;
+  Array min(int axis, std::source_location loc = std::source_location::current()) const;
+  Array prod(int axis, std::source_location loc = std::source_location::current()) const;
+  // Over all dimensions.
+  Scalar sum_all(std::source_location loc = std::source_location::current()) const;
+  Scalar max_all(std::source_location loc = std::source_location::current()) const;
+  Scalar min_all(std::source_location loc = std::source_location::current()) const;
+  Scalar prod_all(std::source_location loc = std::source_location::current()) const;
+  // The same values for an array of this shape of which this is a trailing part or has sizes of 1.
+  Array broadcast_to(Shape shape, std::source_location loc = std::source_location::current()) const;
+  // A splat as a number.
+  Scalar scalar(std::source_location loc = std::source_location::current()) const;
+
+  Array operator[](const std::vector<pl::Slice>& slices) const;
+  // Elementwise; numbers take the array's dtype. Friends, so that scalars do not find them.
+  friend Array operator+(ArrayArg a, ArrayArg b);
+  friend Array operator-(ArrayArg a, ArrayArg b);
+  friend Array operator*(ArrayArg a, ArrayArg b);
+  friend Array operator/(ArrayArg a, ArrayArg b);
+  friend Array operator%(ArrayArg a, ArrayArg b);
+  friend Array operator&(ArrayArg a, ArrayArg b);
+  friend Array operator|(ArrayArg a, ArrayArg b);
+  friend Array operator^(ArrayArg a, ArrayArg b);
+  friend Array operator<<(ArrayArg a, ArrayArg b);
+  friend Array operator>>(ArrayArg a, ArrayArg b);
+  friend Array operator&&(ArrayArg a, ArrayArg b);
+  friend Array operator||(ArrayArg a, ArrayArg b);
+  friend Array operator==(ArrayArg a, ArrayArg b);
+  friend Array operator!=(ArrayArg a, ArrayArg b);
+  friend Array operator<(ArrayArg a, ArrayArg b);
+  friend Array operator<=(ArrayArg a, ArrayArg b);
+  friend Array operator>(ArrayArg a, ArrayArg b);
+  friend Array operator>=(ArrayArg a, ArrayArg b);
+  friend Array operator-(ArrayArg a);
+  friend Array operator!(ArrayArg a);
+  friend Array operator~(ArrayArg a);
+
+ private:
+  DType dtype_ = DType::f32;
+  Shape shape_;
+  Layout layout_;
+  std::vector<isa::Operand> registers_;
+};
+
+// An operand of an operator, with the place where it stands.
+struct ArrayArg {
+  Array array;
+  bool is_scalar = false;
+  Scalar value;
+  std::source_location loc;
+  ArrayArg(const Array& a, std::source_location l = std::source_location::current())  // NOLINT
+      : array(a), loc(l) {
+    a.check_assigned(l);
+  }
+  ArrayArg(const Scalar& s, std::source_location l = std::source_location::current())  // NOLINT
+      : is_scalar(true), value(s), loc(l) {}
+  template <class T>
+    requires std::integral<T> || std::floating_point<T>
+  ArrayArg(T v, std::source_location l = std::source_location::current())
+      : is_scalar(true), value(v), loc(l) {}  // NOLINT
+};
+
+Array where(ArrayArg condition, ArrayArg a, ArrayArg b);
+Array minimum(ArrayArg a, ArrayArg b);
+Array maximum(ArrayArg a, ArrayArg b);
+Array pow(ArrayArg a, ArrayArg b);
+Array rem(ArrayArg a, ArrayArg b);
+// a * b + c with one rounding.
+Array fma(ArrayArg a, ArrayArg b, ArrayArg c);
+
+Array exp(ArrayArg a);
+Array exp2(ArrayArg a);
+Array log(ArrayArg a);
+Array log2(ArrayArg a);
+Array log1p(ArrayArg a);
+Array expm1(ArrayArg a);
+Array sin(ArrayArg a);
+Array cos(ArrayArg a);
+Array tanh(ArrayArg a);
+Array sqrt(ArrayArg a);
+Array rsqrt(ArrayArg a);
+Array erf(ArrayArg a);
+Array logistic(ArrayArg a);
+Array reciprocal(ArrayArg a);
+Array abs(ArrayArg a);
+Array sign(ArrayArg a);
+Array round(ArrayArg a);  // to nearest even
+Array floor(ArrayArg a);
+Array ceil(ArrayArg a);
+Array trunc(ArrayArg a);
+Array clz(ArrayArg a);
+Array population_count(ArrayArg a);
+Array integer_pow(ArrayArg a, int exponent);
+
+// --- shapes and layouts
+Array layout_cast(const Array& x, const Layout& layout,
+                  std::source_location loc = std::source_location::current());
+// Dimension i of the operand becomes dimension `dimensions[i]` of the result.
+Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
+                       std::source_location loc = std::source_location::current());
+Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions,
+                       std::source_location loc = std::source_location::current());
+Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& layout,
+                       std::source_location loc = std::source_location::current());
+Array broadcasted_iota(DType dtype, Shape shape, int dimension,
+                       std::source_location loc = std::source_location::current());
+Array full(Shape shape, const Scalar& value, DType dtype,
+           std::source_location loc = std::source_location::current());
+Array zeros(Shape shape, DType dtype, std::source_location loc = std::source_location::current());
+Array squeeze(const Array& x, const std::vector<int>& dimensions,
+              std::source_location loc = std::source_location::current());
+Array concatenate(const std::vector<Array>& arrays, int axis,
+                  std::source_location loc = std::source_location::current());
+Array slice(const Array& x, const Shape& start, const Shape& limit,
+            std::source_location loc = std::source_location::current());
+// The index of every element along `dimension`, as s32 operands of one lane.
+std::vector<isa::Operand> element_indices(const Shape& shape, const Layout& layout, int dimension);
+
+// The widest WG_STRIDED layout that fits, or WG_SPLAT-like failure when 128 lanes do not divide it.
+Layout default_layout(const Shape& shape, DType dtype,
+                      std::source_location loc = std::source_location::current());
+
+struct LoadOptions {
+  Layout layout;
+  bool optimized = true;  // an error when the loads or stores would have bank conflicts
+};
+Array load(const Ref& ref, const LoadOptions& options,
+           std::source_location loc = std::source_location::current());
+Array load(const Ref& ref, std::source_location loc = std::source_location::current());
+
+// Elementwise, for other files: f gets one element of each array (all of one layout after splats are spread).
+Array map(DType result, const std::vector<Array>& arrays,
+          const std::function<isa::Operand(const std::vector<isa::Operand>&)>& f);
+// All in one layout and shape; an error names both when they differ.
+void unify_layouts(std::vector<Array>& arrays);
+
+std::string to_string(const Array& a);
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,431 @@
+// Loads and stores of arrays: which instructions, which widths, which synchronisation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "frontend/refs/access.h"
+#include "frontend/arrays/accumulators.h"
+#include "frontend/arrays/array.h"
+#include "frontend/arrays/matrix_access.h"
+
+namespace palladion::plgpu {
+
+using frontend::Access;
+using frontend::Address;
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+using frontend::ThreadTerm;
+using isa::Operand;
+using isa::Type;
+
+namespace {
+
+std::vector<ThreadTerm> thread_terms(const Layout& layout, const Shape& shape) {
+  std::vector<ThreadTerm> terms;
+  const int first = static_cast<int>(shape.size() - layout.tile().size());
+  for (const auto& p : layout.parts()) {
+    if (p.role == Layout::Part::Role::thread) terms.push_back({first + p.dim, p.place, p.size, p.stride});
+  }
+  return terms;
+}
+
+int vector_dim(const Layout& layout, const Shape& shape) {
+  for (const auto& p : layout.parts()) {
+    if (p.role == Layout::Part::Role::vector)
+      return static_cast<int>(shape.size() - layout.tile().size()) + p.dim;
+  }
+  return static_cast<int>(shape.size()) - 1;
+}
+
+// The window as one run of elements, row-major: then any flat index is an address.
+bool is_flat(const Ref& ref) {
+  int64_t stride = pl::bytes(ref.dtype());
+  if (ref.base().physical.swizzle != 16) return false;
+  for (size_t i = ref.rank(); i-- > 0;) {
+    const auto& d = ref.dims()[i];
+    if (d.base < 0 || d.size == 1) continue;
+    const auto& p = ref.base().physical.dims[static_cast<size_t>(d.base)];
+    if (p.tile != 1 || p.outer != stride) return false;
+    stride *= d.size;
+  }
+  return true;
+}
+
+// A one-dimensional view of a flat window.
+Ref flattened(const Ref& ref) {
+  auto base = std::make_shared<Allocation>(ref.base());
+  base->shape.push_back(pl::volume(ref.shape()));
+  base->physical.dims.push_back({1, pl::bytes(ref.dtype()), 0});
+  return ref.with_flat_dim(std::move(base));
+}
+
+void check_layout(const Layout& layout, const Ref& ref, std::string_view verb) {
+  const std::string misfit = layout.misfit(ref.shape());
+  if (!misfit.empty()) fail(Code::layout_shape, fmt::format("{} of {}: {}", verb, to_string(ref), misfit));
+}
+
+void check_bounds(const Ref& ref, std::string_view verb) {
+  for (const auto& d : ref.dims()) {
+    if (d.base < 0) continue;
+    const Scalar& s = ref.starts()[static_cast<size_t>(d.base)];
+    if (s.is_constant() &&
+        (s.as_int() < 0 || s.as_int() + d.size > ref.base().shape[static_cast<size_t>(d.base)])) {
+      fail(Code::out_of_bounds,
+           fmt::format("{} of {}: [{}, {}) is out of bounds of a dimension of {}", verb, to_string(ref),
+                       s.as_int(), s.as_int() + d.size, ref.base().shape[static_cast<size_t>(d.base)]));
+    }
+  }
+}
+
+// Moves one vector of elements in as few instructions as its place allows.
+struct Mover {
+  Recorder& r;
+  DType dtype;
+  std::string_view space;
+
+  std::string element_type() const {
+    if (dtype == DType::bool_) return "u8";
+    if (pl::bits(dtype) == 8) return dtype == DType::s8 ? "s8" : "u8";
+    if (dtype == DType::f32 || dtype == DType::f64) return std::string(pl::name(dtype));
+    return fmt::format("b{}", pl::bits(dtype));
+  }
+
+  // `n` elements from one address; registers as Array keeps them with that packing.
+  void load(const Address& a, int64_t n, int pack, std::vector<Operand>& out) const {
+    std::vector<Operand> registers;
+    const Type type = Array::packed_type(dtype, pack);
+    for (int64_t i = 0; i < n / pack; ++i)
+      registers.push_back(r.reg(dtype == DType::bool_ ? Type::b16 : type));
+    frontend::emit_load(r, space, registers, pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)),
+                        a);
+    for (Operand& o : registers) {
+      if (dtype == DType::bool_) o = r.pure("setp.ne.s16", {o, Operand::imm(0)}, Type::pred);
+      out.push_back(o);
+    }
+  }
+
+  void store(const Address& a, std::vector<Operand> registers, int pack, const Operand& guard) const {
+    const Type type = Array::packed_type(dtype, pack);
+    for (Operand& o : registers)
+      if (dtype == DType::bool_) o = r.pure("selp.b16", {Operand::imm(1), Operand::imm(0), o}, Type::b16);
+    frontend::emit_store(r, space, registers,
+                         pack == 1 ? element_type() : fmt::format("b{}", isa::bits(type)), a, guard);
+  }
+
+  // Registers with `pack` elements each are cut into accesses of `width` elements; an access narrower
+  // than a register goes element by element.
+  void load_vector(const std::function<Address(int64_t)>& at, int64_t vector, int64_t width, int pack,
+                   std::vector<Operand>& out) const {
+    if (width >= pack) {
+      for (int64_t v = 0; v < vector; v += width) load(at(v), width, pack, out);
+      return;
+    }
+    std::vector<Operand> singles;
+    for (int64_t v = 0; v < vector; ++v) load(at(v), 1, 1, singles);
+    const Layout strided = Layout::WG_STRIDED({128 * vector}, static_cast<int>(vector));
+    const Array packed = Array::from_elements(dtype, {128 * vector}, strided, singles);
+    out.insert(out.end(), packed.registers().begin(), packed.registers().end());
+  }
+
+  void store_vector(const std::function<Address(int64_t)>& at, const std::vector<Operand>& registers,
+                    int64_t vector, int64_t width, int pack, const Operand& guard) const {
+    if (width >= pack) {
+      for (int64_t v = 0; v < vector; v += width) {
+        store(at(v), {registers.begin() + v / pack, registers.begin() + (v + width) / pack}, pack, guard);
+      }
+      return;
+    }
+    const Layout strided = Layout::WG_STRIDED({128 * vector}, static_cast<int>(vector));
+    const std::vector<Operand> singles = Array(dtype, {128 * vector}, strided, registers).elements();
+    for (int64_t v = 0; v < vector; ++v) store(at(v), {singles[static_cast<size_t>(v)]}, 1, guard);
+  }
+};
+
+using Visit = frontend::VisitElements;
+
+void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit,
+                std::string_view* space) {
+  Access access(r, ref, thread_terms(layout, ref.shape()));
+  *space = access.space();
+  const int64_t vector = layout.vector_length(), n = layout.elements(ref.shape());
+  const int64_t width = vector == 1 ? 1 : access.contiguous(vector_dim(layout, ref.shape()), vector);
+  for (int64_t e = 0; e < n; e += vector) {
+    visit(e, [&](int64_t v) { return access.at(layout.element_index(ref.shape(), e + v)); }, width);
+  }
+}
+
+void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit,
+                  std::string_view* space) {
+  const int64_t vector = layout.vector_length(), n = layout.elements(ref.shape());
+  if (is_flat(ref)) {
+    const Ref flat = flattened(ref);
+    Access access(r, flat, {{0, 1, 128, vector}});
+    *space = access.space();
+    const int64_t width = access.contiguous(0, vector);
+    for (int64_t e = 0; e < n; e += vector) {
+      visit(e, [&](int64_t v) { return access.at({e / vector * 128 * vector + v}); }, width);
+    }
+    return;
+  }
+  Access access(r, ref, {});
+  *space = access.space();
+  const bool rows = ref.shape().back() % vector == 0;
+  const int64_t width = rows ? access.contiguous(static_cast<int>(ref.rank()) - 1, vector) : 1;
+  for (int64_t e = 0; e < n; e += vector) {
+    const Scalar first = frontend::lane_scalar(r) * vector + e / vector * 128 * vector;
+    visit(
+        e,
+        [&](int64_t v) {
+          Scalar flat = first + v;
+          std::vector<Scalar> index(ref.rank());
+          for (size_t d = ref.rank(); d-- > 0;) {
+            index[d] = d == 0 ? flat : flat % ref.shape(d);
+            flat = flat / ref.shape(d);
+          }
+          return access.at_dynamic(index);
+        },
+        width);
+  }
+}
+
+Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
+  bool transposed = false;
+  if (frontend::matrix_way(ref, layout, ref.dtype(), &transposed))
+    return frontend::load_matrices(r, ref, layout, transposed);
+  std::vector<Operand> registers;
+  const int pack = Array::pack_of(ref.dtype(), layout);
+  std::string_view space;
+  frontend::walk_elements(
+      r, ref, layout,
+      [&](int64_t, const auto& at, int64_t width) {
+        Mover{r, ref.dtype(), space}.load_vector(at, layout.vector_length(), width, pack, registers);
+      },
+      &space);
+  return Array(ref.dtype(), ref.shape(), layout, std::move(registers));
+}
+
+void store_elements(Recorder& r, const Ref& ref, const Array& value) {
+  const Layout& layout = value.layout();
+  bool transposed = false;
+  if (frontend::matrix_way(ref, layout, value.dtype(), &transposed))
+    return frontend::store_matrices(r, ref, value, transposed);
+  const Operand guard = frontend::one_of_the_copies(r, layout);
+  const int64_t vector = layout.vector_length();
+  const int pack = value.pack();
+  std::string_view space;
+  frontend::walk_elements(
+      r, ref, layout,
+      [&](int64_t e, const auto& at, int64_t width) {
+        const auto first = value.registers().begin() + e / pack;
+        Mover{r, ref.dtype(), space}.store_vector(at, {first, first + vector / pack}, vector, width, pack,
+                                                  guard);
+      },
+      &space);
+}
+
+// A number into every element, whatever their count.
+void store_splat(Recorder& r, const Ref& ref, const Array& value) {
+  const int64_t n = pl::volume(ref.shape());
+  if (n % 128 == 0) {
+    const Layout layout = default_layout(ref.shape(), ref.dtype());
+    const std::vector<Operand> elements(static_cast<size_t>(layout.elements(ref.shape())),
+                                        value.registers().front());
+    return store_elements(r, ref, Array::from_elements(ref.dtype(), ref.shape(), layout, elements));
+  }
+  Access access(r, ref, {});
+  const Scalar lane = frontend::lane_scalar(r);
+  for (int64_t first = 0; first < n; first += 128) {
+    Scalar flat = lane + first;
+    const Operand guard = n - first >= 128 ? Operand{} : (flat < n).operand();
+    std::vector<Scalar> index(ref.rank());
+    for (size_t d = ref.rank(); d-- > 0;) {
+      index[d] = d == 0 ? flat : flat % ref.shape(d);
+      flat = flat / ref.shape(d);
+    }
+    Mover{r, ref.dtype(), access.space()}.store(access.at_dynamic(index), {value.registers().front()}, 1,
+                                                guard);
+  }
+}
+
+void barrier_around_store(Recorder& r, const Ref& ref) {
+  if (r.options().auto_barriers && (ref.space() == MemorySpace::smem || ref.space() == MemorySpace::gmem))
+    r.warpgroup_barrier();
+}
+
+}  // namespace
+
+}  // namespace palladion::plgpu
+
+namespace palladion::frontend {
+
+void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout,
+                   const VisitElements& visit, std::string_view* space) {
+  if (layout.is_tiled())
+    plgpu::walk_tiled(r, ref, layout, visit, space);
+  else
+    plgpu::walk_strided(r, ref, layout, visit, space);
+}
+
+// Bits of the thread's number that no part follows: those lanes hold copies.
+Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout) {
+  if (!layout.is_tiled()) return {};
+  int64_t free = 127;
+  for (const auto& p : layout.parts())
+    if (p.role == plgpu::Layout::Part::Role::thread) free &= ~((p.size - 1) * p.place);
+  if (free == 0) return {};
+  return ((lane_scalar(r) & free) == 0).operand();
+}
+
+}  // namespace palladion::frontend
+
+namespace palladion::plgpu {
+
+Layout default_layout(const Shape& shape, DType dtype, std::source_location loc) {
+  const At at(loc);
+  const int64_t n = pl::volume(shape);
+  if (n % 128 != 0) {
+    fail(Code::layout_shape,
+         fmt::format("{} elements of {} do not spread evenly over the 128 lanes of a warpgroup", n,
+                     pl::to_string(shape)),
+         "use a shape whose number of elements is a multiple of 128, or index single elements");
+  }
+  const int64_t widest = std::max(1, 128 / pl::bits(dtype));
+  return Layout::WG_STRIDED(shape, static_cast<int>(std::gcd(n / 128, widest)));
+}
+
+Array Ref::load(Layout layout, std::source_location loc) const {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (space() == MemorySpace::regs) {
+    const Array a = load_accumulator(*this, 0, loc);
+    return layout == a.layout() ? a : layout_cast(a, layout, loc);
+  }
+  check_bounds(*this, "a load");
+  if (layout.is_splat()) {
+    const Scalar first = index(std::vector<Indexer>(rank(), Scalar(0)), loc).load_scalar(loc);
+    if (pl::volume(shape_) != 1)
+      fail(Code::layout_mismatch,
+           fmt::format("a load of {} with layout WG_SPLAT: its elements may differ", to_string(*this)));
+    return Array::splat(first, shape_);
+  }
+  check_layout(layout, *this, "a load");
+  return load_elements(r, *this, layout);
+}
+
+Array Ref::load(std::source_location loc) const {
+  const At at(loc);
+  if (space() == MemorySpace::regs) return load_accumulator(*this, 0, loc);
+  if (rank() == 0 || pl::volume(shape_) == 1) {
+    const Scalar first = index(std::vector<Indexer>(rank(), Scalar(0)), loc).load_scalar(loc);
+    return Array::splat(first, shape_);
+  }
+  return load(default_layout(shape_, dtype(), loc), loc);
+}
+
+Scalar Ref::load_scalar(std::source_location loc) const {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (pl::volume(shape_) != 1 || space() == MemorySpace::regs) {
+    fail(Code::bad_index,
+         fmt::format("load_scalar of {}: index a single element of SMEM or GMEM first", to_string(*this)));
+  }
+  check_bounds(*this, "a load");
+  Access access(r, *this, {});
+  std::vector<Operand> out;
+  Mover{r, dtype(), access.space()}.load(access.at(Shape(rank(), 0)), 1, 1, out);
+  return Scalar::from_register(dtype(), out.front(), !pl::is_signed(dtype()));
+}
+
+void Ref::store(const Array& value, std::source_location loc) const {
+  const At at(loc);
+  value.check_assigned(loc);
+  Recorder& r = Recorder::current();
+  if (value.shape() != shape_ && !(value.layout().is_splat() && value.shape().empty())) {
+    fail(Code::shape_mismatch,
+         fmt::format("a store of an {} into {}: the shapes differ", to_string(value), to_string(*this)));
+  }
+  if (value.dtype() != dtype()) {
+    fail(Code::dtype_mismatch,
+         fmt::format("a store of an {} into {}: the dtypes differ", to_string(value), to_string(*this)),
+         fmt::format("convert it with .astype(pl::{})", pl::name(dtype())));
+  }
+  if (space() == MemorySpace::regs) return store_accumulator(*this, value, loc);
+  check_bounds(*this, "a store");
+  if (!value.layout().is_splat()) check_layout(value.layout(), *this, "a store");
+  barrier_around_store(r, *this);
+  if (value.layout().is_splat())
+    store_splat(r, *this, value);
+  else
+    store_elements(r, *this, value);
+  barrier_around_store(r, *this);
+}
+
+void Ref::store(const Scalar& value, std::source_location loc) const {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const Scalar v = value.weak() ? value.astype(dtype()) : value;
+  if (v.dtype() != dtype()) {
+    fail(Code::dtype_mismatch,
+         fmt::format("a store of a {} number into {}", pl::name(v.dtype()), to_string(*this)));
+  }
+  if (pl::volume(shape_) != 1) return store(Array::splat(v, shape_), loc);
+  check_bounds(*this, "a store");
+  barrier_around_store(r, *this);
+  Access access(r, *this, {});
+  Mover{r, dtype(), access.space()}.store(access.at(Shape(rank(), 0)), {v.as_register()}, 1, r.elected());
+  barrier_around_store(r, *this);
+}
+
+namespace {
+
+// The most times that lanes of one warp, served together, want different words of one bank, over the
+// vectors of one register.
+int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
+  const auto& base = ref.base().physical;
+  const int64_t width = std::min<int64_t>(16, layout.vector_length() * pl::bytes(ref.dtype()));
+  const int64_t together = width <= 4 ? 32 : width == 8 ? 16 : 8;
+  int64_t worst = 1;
+  for (int64_t first = 0; first < 32; first += together) {
+    std::array<std::set<int64_t>, 32> words;
+    for (int64_t lane = first; lane < first + together; ++lane) {
+      const Shape index = layout.index(ref.shape(), lane, 0);
+      int64_t at = 0;
+      for (size_t d = 0; d < index.size(); ++d) {
+        const int b = ref.dims()[d].base;
+        if (b >= 0) at += base.dims[static_cast<size_t>(b)].offset(index[d]);
+      }
+      at = isa::swizzle(static_cast<uint32_t>(at), base.mode());
+      for (int64_t w = at / 4; w <= (at + width - 1) / 4; ++w) words[static_cast<size_t>(w % 32)].insert(w);
+    }
+    for (const auto& bank : words) worst = std::max(worst, static_cast<int64_t>(bank.size()));
+  }
+  return worst;
+}
+
+}  // namespace
+
+Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
+  const At at(loc);
+  bool transposed = false;
+  const bool by_matrices =
+      ref.space() == MemorySpace::smem && frontend::matrix_way(ref, options.layout, ref.dtype(), &transposed);
+  if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
+      options.layout.misfit(ref.shape()).empty() && !by_matrices) {
+    const int64_t conflicts = bank_conflicts(ref, options.layout);
+    if (conflicts > 1) {
+      fail(Code::bank_conflicts,
+           fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref),
+                       to_string(options.layout), conflicts),
+           "tile and swizzle the array, choose another layout, or accept it with .optimized = false");
+    }
+  }
+  return ref.load(options.layout, loc);
+}
+Array load(const Ref& ref, std::source_location loc) { return ref.load(loc); }
+
+}  // namespace palladion::plgpu

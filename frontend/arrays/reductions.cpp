@@ -1,0 +1,239 @@
+// Reductions: within a lane, across the lanes of a warp by shuffles, across warps through shared memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/refs/access.h"
+#include "frontend/arrays/array.h"
+
+namespace palladion::plgpu {
+
+using frontend::Address;
+using frontend::At;
+using frontend::Binary;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+using isa::Operand;
+using isa::Type;
+
+namespace {
+
+constexpr int64_t warp_size = 32;
+
+Operand to_word(Recorder& r, DType d, const Operand& e) {
+  if (d == DType::bool_) return r.pure("selp.b32", {Operand::imm(1), Operand::imm(0), e}, Type::b32);
+  if (pl::bits(d) >= 32) return e;
+  return r.pure("cvt.u32.u16", {e}, Type::b32);
+}
+
+Operand from_word(Recorder& r, DType d, const Operand& w) {
+  if (d == DType::bool_) return r.pure("setp.ne.s32", {w, Operand::imm(0)}, Type::pred);
+  if (d == DType::f32) return r.pure("mov.b32", {w}, Type::f32);
+  if (pl::bits(d) >= 32) return w;
+  return r.pure("cvt.u16.u32", {w}, Type::b16);
+}
+
+Operand shuffle_word(Recorder& r, const Operand& word, int64_t mask) {
+  const Operand d = r.reg(Type::b32);
+  r.emit("shfl.sync.bfly.b32", {d, word, Operand::imm(mask), Operand::imm(31), Operand::imm(-1)});
+  return d;
+}
+
+// The element of the lane whose number differs in `mask`.
+Operand shuffle(Recorder& r, DType d, const Operand& e, int64_t mask) {
+  if (pl::bits(d) < 64) return from_word(r, d, shuffle_word(r, to_word(r, d, e), mask));
+  const auto [low, high] = r.pure_pair("mov.b64", e, Type::b32);
+  const Operand pair = Operand::vector({shuffle_word(r, low, mask), shuffle_word(r, high, mask)});
+  return r.pure("mov.b64", {pair}, frontend::register_type(d));
+}
+
+Operand combine(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  return frontend::element_binary(r, op, d, a, b);
+}
+
+// A tree of neighbours: short, and the same whatever else the array holds.
+Operand combine_all(Recorder& r, Binary op, DType d, std::vector<Operand> values) {
+  while (values.size() > 1) {
+    std::vector<Operand> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      next.push_back(combine(r, op, d, values[i], values[i + 1]));
+    if (values.size() % 2 != 0) next.push_back(values.back());
+    values = std::move(next);
+  }
+  return values.front();
+}
+
+std::string memory_type(DType d) {
+  if (d == DType::f32 || d == DType::f64) return std::string(pl::name(d));
+  return fmt::format("b{}", d == DType::bool_ ? 32 : std::max(16, pl::bits(d)));
+}
+
+Operand scratch_address(Recorder& r, int64_t* offset) {
+  *offset = r.reduction_scratch();
+  const Scalar base = Scalar::from_register(DType::s32, r.barrier_base(), true, 8);
+  const Scalar thread = Scalar::from_register(DType::s32, r.thread_index(), true);
+  const int64_t bytes = pl::align_to(r.options().reduction_scratch_bytes, 16);
+  return (base + thread * bytes).as_register();
+}
+
+// Across warps: all lanes put a value where the lanes with the same number in other warps find it.
+void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values, int64_t warp_mask) {
+  const int64_t size = std::max(d == DType::bool_ ? 4 : 2, pl::bytes(d)), row = 128 * size;
+  const int64_t at_once = r.options().reduction_scratch_bytes / row;
+  if (at_once < 1) {
+    fail(Code::no_scratch,
+         fmt::format("a reduction across warps needs {} bytes of scratch, reduction_scratch_bytes is {}", row,
+                     r.options().reduction_scratch_bytes),
+         "raise compiler_params.reduction_scratch_bytes");
+  }
+  int64_t offset = 0;
+  const Operand base = scratch_address(r, &offset);
+  const Scalar lane = frontend::lane_scalar(r);
+  const Operand mine = (Scalar::from_register(DType::s32, base, true) + lane * size).as_register();
+  std::vector<int64_t> others;
+  for (int64_t w = 0; w < 4; ++w)
+    if ((w & ~warp_mask) == 0) others.push_back(w);
+  // All warps read in one order, so that all get the same bits.
+  const Scalar first = lane & (127 & ~(warp_mask * warp_size));
+  const Operand theirs = (Scalar::from_register(DType::s32, base, true) + first * size).as_register();
+  for (size_t begin = 0; begin < values.size(); begin += static_cast<size_t>(at_once)) {
+    const size_t end = std::min(values.size(), begin + static_cast<size_t>(at_once));
+    r.warpgroup_barrier();
+    for (size_t i = begin; i < end; ++i) {
+      const Operand v = d == DType::bool_ ? to_word(r, d, values[i]) : values[i];
+      const Operand reg = v.is(Operand::Kind::imm)
+                              ? r.pure(fmt::format("mov.{}", memory_type(d)), {v}, frontend::register_type(d))
+                              : v;
+      frontend::emit_store(r, "shared::cta", {reg}, memory_type(d),
+                           Address{mine, offset + static_cast<int64_t>(i - begin) * row});
+    }
+    r.warpgroup_barrier();
+    for (size_t i = begin; i < end; ++i) {
+      std::vector<Operand> parts;
+      for (int64_t w : others) {
+        const Operand reg = r.reg(d == DType::bool_ ? Type::b32 : frontend::register_type(d));
+        frontend::emit_load(
+            r, "shared::cta", {reg}, memory_type(d),
+            Address{theirs, offset + static_cast<int64_t>(i - begin) * row + w * warp_size * size});
+        parts.push_back(d == DType::bool_ ? from_word(r, d, reg) : reg);
+      }
+      values[i] = combine_all(r, op, d, parts);
+    }
+  }
+}
+
+// Which bits of the thread's number the reduced dimensions follow.
+int64_t reduced_threads(const std::vector<Layout::Part>& parts, const std::vector<bool>& gone) {
+  int64_t bits = 0;
+  for (const auto& p : parts)
+    if (p.role == Layout::Part::Role::thread && gone[static_cast<size_t>(p.dim)])
+      bits |= (p.size - 1) * p.place;
+  return bits;
+}
+
+void across_threads(Recorder& r, Binary op, DType d, std::vector<Operand>& values, int64_t bits) {
+  for (int64_t b = 1; b < warp_size; b *= 2) {
+    if ((bits & b) == 0) continue;
+    for (Operand& v : values) v = combine(r, op, d, v, shuffle(r, d, v, b));
+  }
+  if (bits / warp_size != 0) across_warps(r, op, d, values, bits / warp_size);
+}
+
+Array reduce_splat(Recorder& r, Binary op, const Array& x, const Shape& shape, int64_t n) {
+  Operand v = x.registers().front();
+  const DType d = x.dtype();
+  if (op == Binary::add)
+    v = combine(r, Binary::mul, d, v,
+                pl::is_float(d) ? frontend::constant(d, static_cast<double>(n)) : frontend::constant(d, n));
+  if (op == Binary::mul) {
+    const Operand base = v;
+    for (int64_t i = 1; i < n; ++i) v = combine(r, op, d, v, base);
+  }
+  return Array(d, shape, Layout::WG_SPLAT(shape), {v});
+}
+
+// A strided array is reduced as a whole: every lane holds some of it.
+Array reduce_strided(Recorder& r, Binary op, const Array& x) {
+  std::vector<Operand> one{combine_all(r, op, x.dtype(), x.elements())};
+  across_threads(r, op, x.dtype(), one, 127);
+  return Array(x.dtype(), {}, Layout::WG_SPLAT(), one);
+}
+
+Array reduce(Binary op, const Array& x, const std::vector<int>& axes) {
+  Recorder& r = Recorder::current();
+  const DType d = x.dtype();
+  std::vector<bool> gone(x.rank());
+  int64_t n = 1;
+  for (int axis : axes) {
+    const int a = axis < 0 ? axis + static_cast<int>(x.rank()) : axis;
+    if (a < 0 || static_cast<size_t>(a) >= x.rank())
+      fail(Code::bad_axis, fmt::format("a reduction of an {}: there is no dimension {}", to_string(x), axis));
+    gone[static_cast<size_t>(a)] = true;
+    n *= x.shape(static_cast<size_t>(a));
+  }
+  Shape shape;
+  for (size_t i = 0; i < x.rank(); ++i)
+    if (!gone[i]) shape.push_back(x.shape(i));
+  if (x.layout().is_splat()) return reduce_splat(r, op, x, shape, n);
+  if (x.layout().is_strided()) {
+    if (!shape.empty()) {
+      fail(Code::layout_mismatch,
+           fmt::format("a reduction of an {} along one of its dimensions: its rows are spread over all lanes",
+                       to_string(x)),
+           "load it with a tiled layout, e.g. Layout::WGMMA");
+    }
+    return reduce_strided(r, op, x);
+  }
+  const size_t first = x.rank() - x.layout().tile().size();
+  std::vector<int> tile_axes;
+  std::vector<bool> tile_gone;
+  for (size_t i = first; i < x.rank(); ++i) {
+    tile_gone.push_back(gone[i]);
+    if (gone[i]) tile_axes.push_back(static_cast<int>(i - first));
+  }
+  std::map<Shape, std::vector<Operand>> groups;
+  const std::vector<Operand> elements = x.elements();
+  for (size_t e = 0; e < elements.size(); ++e) {
+    const Shape index = x.layout().element_index(x.shape(), static_cast<int64_t>(e));
+    Shape kept;
+    for (size_t i = 0; i < index.size(); ++i)
+      if (!gone[i]) kept.push_back(index[i]);
+    groups[kept].push_back(elements[e]);
+  }
+  const Layout layout = x.layout().reduce(tile_axes);
+  std::vector<Operand> values;
+  const int64_t count = shape.empty() ? 1 : layout.elements(shape);
+  for (int64_t e = 0; e < count; ++e)
+    values.push_back(
+        combine_all(r, op, d, groups.at(shape.empty() ? Shape{} : layout.element_index(shape, e))));
+  across_threads(r, op, d, values, reduced_threads(x.layout().parts(), tile_gone));
+  if (shape.empty()) return Array(d, {}, Layout::WG_SPLAT(), values);
+  return Array::from_elements(d, shape, layout, values);
+}
+
+std::vector<int> all_axes(const Array& x) {
+  std::vector<int> axes;
+  for (size_t i = 0; i < x.rank(); ++i) axes.push_back(static_cast<int>(i));
+  return axes;
+}
+
+}  // namespace
+
+#define PLD_REDUCTION(name, op)                                    \
+  Array Array::name(int axis, std::source_location loc) const {    \
+    const At at(loc);                                              \
+    return reduce(Binary::op, *this, {axis});                      \
+  }                                                                \
+  Scalar Array::name##_all(std::source_location loc) const {       \
+    const At at(loc);                                              \
+    return reduce(Binary::op, *this, all_axes(*this)).scalar(loc); \
+  }
+PLD_REDUCTION(sum, add)
+PLD_REDUCTION(max, max)
+PLD_REDUCTION(min, min)
+PLD_REDUCTION(prod, mul)
+#undef PLD_REDUCTION
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,456 @@
+#include "frontend/core/elementwise.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace palladion::frontend {
+namespace {
+
+using pl::DType;
+
+constexpr std::string_view unary_names[] = {
+    "neg",  "abs",      "sign",  "not",   "clz",  "popc",  "exp",      "exp2",  "log",
+    "log2", "log1p",    "expm1", "sin",   "cos",  "tanh",  "sqrt",     "rsqrt", "reciprocal",
+    "erf",  "logistic", "round", "floor", "ceil", "trunc", "is_finite"};
+constexpr std::string_view binary_names[] = {"add", "sub", "mul", "div", "rem", "min", "max",
+                                             "and", "or",  "xor", "shl", "shr", "pow"};
+
+bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
+bool is_half(DType d) { return d == DType::f16 || d == DType::bf16; }
+
+[[noreturn]] void no_such(std::string_view op, DType d) {
+  fail(Code::unsupported_dtype, fmt::format("{} is not defined for {}", op, pl::name(d)));
+}
+
+// Half-precision instructions take no immediates.
+Operand in_register(Recorder& r, DType d, const Operand& a) {
+  if (!a.is(Operand::Kind::imm) || (!is_half(d) && !is_fp8(d))) return a;
+  return r.pure("mov.b16", {a}, Type::b16);
+}
+
+// An 8-bit integer in its .b16 back to its canonical extension.
+Operand narrow(Recorder& r, DType d, const Operand& a) {
+  if (d == DType::s8) return r.pure("cvt.s16.s8", {a}, Type::b16);
+  if (d == DType::u8) return r.pure("and.b16", {a, Operand::imm(255)}, Type::b16);
+  return a;
+}
+
+Operand through_f32(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  const Operand x = element_convert(r, d, DType::f32, in_register(r, d, a));
+  const Operand y = element_convert(r, d, DType::f32, in_register(r, d, b));
+  return element_convert(r, DType::f32, d, element_binary(r, op, DType::f32, x, y));
+}
+
+Operand float_power(Recorder& r, const Operand& a, const Operand& b) {
+  const Operand log = math_f32(r, Unary::log2, a);
+  return math_f32(r, Unary::exp2, r.pure("mul.rn.f32", {log, b}, Type::f32));
+}
+
+Operand float_remainder(Recorder& r, DType d, const Operand& a, const Operand& b) {
+  const std::string s(arithmetic_suffix(d));
+  const Type t = register_type(d);
+  const Operand q = r.pure("div.rn." + s, {a, b}, t);
+  const Operand whole = r.pure(fmt::format("cvt.rzi.{0}.{0}", s), {q}, t);
+  const Operand minus = r.pure("neg." + s, {whole}, t);
+  return r.pure("fma.rn." + s, {minus, b, a}, t);
+}
+
+Operand float_binary(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  const std::string s(arithmetic_suffix(d));
+  const Type t = register_type(d);
+  switch (op) {
+    case Binary::add:
+      return r.pure("add.rn." + s, {a, b}, t);
+    case Binary::sub:
+      return r.pure("sub.rn." + s, {a, b}, t);
+    case Binary::mul:
+      return r.pure("mul.rn." + s, {a, b}, t);
+    case Binary::div:
+      return r.pure("div.rn." + s, {a, b}, t);
+    case Binary::min:
+      return d == DType::f64 ? r.pure("min.f64", {a, b}, t) : r.pure("min.NaN." + s, {a, b}, t);
+    case Binary::max:
+      return d == DType::f64 ? r.pure("max.f64", {a, b}, t) : r.pure("max.NaN." + s, {a, b}, t);
+    case Binary::rem:
+      return float_remainder(r, d, a, b);
+    case Binary::pow:
+      return float_power(r, a, b);
+    default:
+      no_such(name(op), d);
+  }
+}
+
+Operand shift_amount(Recorder& r, DType d, const Operand& b) {
+  if (b.is(Operand::Kind::imm) || pl::bits(d) == 32) return b;
+  return r.pure(pl::bits(d) == 64 ? "cvt.u32.u64" : "cvt.u32.u16", {b}, Type::b32);
+}
+
+Operand int_binary(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  const std::string s(arithmetic_suffix(d)), bit(bits_suffix(d));
+  const Type t = register_type(d);
+  switch (op) {
+    case Binary::add:
+      return narrow(r, d, r.pure("add." + s, {a, b}, t));
+    case Binary::sub:
+      return narrow(r, d, r.pure("sub." + s, {a, b}, t));
+    case Binary::mul:
+      return narrow(r, d, r.pure("mul.lo." + s, {a, b}, t));
+    case Binary::div:
+      return narrow(r, d, r.pure("div." + s, {a, b}, t));
+    case Binary::rem:
+      return r.pure("rem." + s, {a, b}, t);
+    case Binary::min:
+      return r.pure("min." + s, {a, b}, t);
+    case Binary::max:
+      return r.pure("max." + s, {a, b}, t);
+    case Binary::and_:
+      return r.pure("and." + bit, {a, b}, t);
+    case Binary::or_:
+      return r.pure("or." + bit, {a, b}, t);
+    case Binary::xor_:
+      return r.pure("xor." + bit, {a, b}, t);
+    case Binary::shl:
+      return narrow(r, d, r.pure("shl." + bit, {a, shift_amount(r, d, b)}, t));
+    case Binary::shr:
+      return r.pure("shr." + s, {a, shift_amount(r, d, b)}, t);
+    default:
+      no_such(name(op), d);
+  }
+}
+
+Operand bool_binary(Recorder& r, Binary op, const Operand& a, const Operand& b) {
+  switch (op) {
+    case Binary::min:
+    case Binary::mul:
+    case Binary::and_:
+      return r.pure("and.pred", {a, b}, Type::pred);
+    case Binary::max:
+    case Binary::or_:
+      return r.pure("or.pred", {a, b}, Type::pred);
+    case Binary::xor_:
+      return r.pure("xor.pred", {a, b}, Type::pred);
+    default:
+      no_such(name(op), DType::bool_);
+  }
+}
+
+Operand float_unary(Recorder& r, Unary op, DType d, const Operand& a) {
+  const std::string s(arithmetic_suffix(d));
+  const Type t = register_type(d);
+  switch (op) {
+    case Unary::neg:
+      return r.pure("neg." + s, {a}, t);
+    case Unary::abs:
+      return r.pure("abs." + s, {a}, t);
+    case Unary::sign: {
+      const Operand zero = in_register(r, d, constant(d, 0.0));
+      const Operand up = element_compare(r, Compare::gt, d, a, zero),
+                    down = element_compare(r, Compare::lt, d, a, zero);
+      const Operand minus = element_select(r, d, down, constant(d, -1.0), a);
+      return element_select(r, d, up, constant(d, 1.0), minus);
+    }
+    default:
+      break;
+  }
+  if (d == DType::f64) {
+    if (op == Unary::sqrt) return r.pure("sqrt.rn.f64", {a}, t);
+    if (op == Unary::reciprocal) return r.pure("rcp.rn.f64", {a}, t);
+    if (op == Unary::floor) return r.pure("cvt.rmi.f64.f64", {a}, t);
+    if (op == Unary::ceil) return r.pure("cvt.rpi.f64.f64", {a}, t);
+    if (op == Unary::round) return r.pure("cvt.rni.f64.f64", {a}, t);
+    if (op == Unary::trunc) return r.pure("cvt.rzi.f64.f64", {a}, t);
+    unsupported(fmt::format("{} of f64", name(op)), "convert to f32 with .astype(pl::f32)");
+  }
+  if (d == DType::f32) return math_f32(r, op, a);
+  return element_convert(r, DType::f32, d, math_f32(r, op, element_convert(r, d, DType::f32, a)));
+}
+
+Operand int_unary(Recorder& r, Unary op, DType d, const Operand& a) {
+  const std::string s(arithmetic_suffix(d)), bit(bits_suffix(d));
+  const Type t = register_type(d);
+  const int width = std::max(16, pl::bits(d));
+  switch (op) {
+    case Unary::neg:
+      return int_binary(r, Binary::sub, d, Operand::imm(0), a);
+    case Unary::abs:
+      if (!pl::is_signed(d)) return a;
+      return narrow(r, d, r.pure("abs." + s, {a}, t));
+    case Unary::not_:
+      return narrow(r, d, r.pure("not." + bit, {a}, t));
+    case Unary::sign: {
+      const Operand low = int_binary(r, Binary::min, d, a, Operand::imm(1));
+      return pl::is_signed(d) ? int_binary(r, Binary::max, d, low, Operand::imm(-1)) : low;
+    }
+    case Unary::clz:
+    case Unary::popc: {
+      // Counts are taken in 32 or 64 bits, then corrected for what the extension added.
+      const DType unsigned_type = width == 64 ? DType::u64 : DType::u32;
+      Operand wide = a;
+      if (width < 32)
+        wide =
+            r.pure("cvt.u32.u16",
+                   {pl::bits(d) == 8 ? r.pure("and.b16", {a, Operand::imm(255)}, Type::b16) : a}, Type::b32);
+      Operand n = r.pure(fmt::format("{}.b{}", name(op), pl::bits(unsigned_type)), {wide}, Type::b32);
+      if (op == Unary::clz && width < 32)
+        n = r.pure("sub.s32", {n, Operand::imm(32 - pl::bits(d))}, Type::b32);
+      return element_convert(r, DType::u32, d, n);
+    }
+    default:
+      no_such(name(op), d);
+  }
+}
+
+// --- conversions ----------------------------------------------------------------------------------
+
+std::string_view register_int_suffix(DType d) { return arithmetic_suffix(d); }
+
+Operand convert_ints(Recorder& r, DType from, DType to, const Operand& a) {
+  const int f = std::max(16, pl::bits(from)), t = std::max(16, pl::bits(to));
+  if (f == t) {
+    if (pl::bits(to) == 8 && to != from) return narrow(r, to, a);
+    return a;
+  }
+  if (t > f) {
+    const char kind = pl::is_signed(from) ? 's' : 'u';
+    return r.pure(fmt::format("cvt.{0}{1}.{0}{2}", kind, t, f), {a}, register_type(to));
+  }
+  const Operand cut = r.pure(fmt::format("cvt.u{}.u{}", t, f), {a}, register_type(to));
+  return narrow(r, to, cut);
+}
+
+Operand fp8_to_f16(Recorder& r, DType from, const Operand& a) {
+  const Operand pair = r.pure(fmt::format("cvt.rn.f16x2.{}x2", pl::name(from)), {a}, Type::b32);
+  return unpack2(r, pair).first;
+}
+
+Operand convert_floats(Recorder& r, DType from, DType to, const Operand& a) {
+  if (is_fp8(from)) return element_convert(r, DType::f16, to, fp8_to_f16(r, from, a));
+  if (is_fp8(to)) {
+    const Operand x = element_convert(r, from, DType::f32, a);
+    return r.pure(fmt::format("cvt.rn.satfinite.{}x2.f32", pl::name(to)), {Operand::f32(0), x}, Type::b16);
+  }
+  if (is_half(from) && is_half(to)) {
+    return element_convert(r, DType::f32, to, element_convert(r, from, DType::f32, a));
+  }
+  if (from == DType::bf16 && to == DType::f64) {
+    return element_convert(r, DType::f32, to, element_convert(r, from, DType::f32, a));
+  }
+  const bool widens = pl::bits(to) > pl::bits(from);
+  return r.pure(fmt::format("cvt{}.{}.{}", widens ? "" : ".rn", pl::name(to), pl::name(from)), {a},
+                register_type(to));
+}
+
+Operand convert_int_to_float(Recorder& r, DType from, DType to, const Operand& a) {
+  if (is_fp8(to) || to == DType::bf16) {
+    return element_convert(r, DType::f32, to, element_convert(r, from, DType::f32, a));
+  }
+  return r.pure(fmt::format("cvt.rn.{}.{}", pl::name(to), register_int_suffix(from)), {a}, register_type(to));
+}
+
+Operand convert_float_to_int(Recorder& r, DType from, DType to, const Operand& a) {
+  if (pl::bits(from) < 32) {
+    return element_convert(r, DType::f32, to, element_convert(r, from, DType::f32, a));
+  }
+  if (pl::bits(to) >= 32) {
+    return r.pure(fmt::format("cvt.rzi.{}.{}", pl::name(to), pl::name(from)), {a}, register_type(to));
+  }
+  const DType wide = pl::is_signed(to) ? DType::s32 : DType::u32;
+  return convert_ints(r, wide, to, convert_float_to_int(r, from, wide, a));
+}
+
+}  // namespace
+
+std::string_view name(Unary op) { return unary_names[static_cast<size_t>(op)]; }
+std::string_view name(Binary op) { return binary_names[static_cast<size_t>(op)]; }
+
+Type register_type(DType d) {
+  if (d == DType::bool_) return Type::pred;
+  if (d == DType::f32) return Type::f32;
+  if (d == DType::f64) return Type::f64;
+  const int b = pl::bits(d);
+  return b == 64 ? Type::b64 : b == 32 ? Type::b32 : Type::b16;
+}
+
+std::string_view arithmetic_suffix(DType d) {
+  if (d == DType::s8) return "s16";
+  if (d == DType::u8) return "u16";
+  return pl::name(d);
+}
+
+std::string_view bits_suffix(DType d) {
+  if (d == DType::bool_) return "pred";
+  const int b = pl::bits(d);
+  return b == 64 ? "b64" : b == 32 ? "b32" : "b16";
+}
+
+// --- constants --------------------------------------------------------------------------------------
+
+namespace {
+
+// Rounds to nearest even with `exponent_bits` and `mantissa_bits`; overflow gives `overflow`.
+uint32_t round_to_small(double v, int exponent_bits, int mantissa_bits, uint32_t overflow, uint32_t nan,
+                        double largest) {
+  const uint32_t sign = std::signbit(v) ? 1u << (exponent_bits + mantissa_bits) : 0;
+  if (std::isnan(v)) return nan;
+  const double m = std::fabs(v);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  int e = 0;
+  std::frexp(m, &e);
+  const int exponent = std::max(e - 1, 1 - bias);
+  const double unit = std::ldexp(1.0, exponent - mantissa_bits);
+  const double rounded = std::nearbyint(m / unit) * unit;
+  if (rounded > largest) return sign | overflow;
+  if (rounded == 0) return sign;
+  std::frexp(rounded, &e);
+  const int stored = std::max(e - 1 + bias, 0);
+  if (stored == 0 || e - 1 < 1 - bias)
+    return sign | static_cast<uint32_t>(rounded / std::ldexp(1.0, 1 - bias - mantissa_bits));
+  const double fraction = rounded / std::ldexp(1.0, e - 1) - 1.0;
+  return sign | static_cast<uint32_t>(stored) << mantissa_bits |
+         static_cast<uint32_t>(std::ldexp(fraction, mantissa_bits));
+}
+
+}  // namespace
+
+uint64_t encode_float(DType d, double v) {
+  switch (d) {
+    case DType::f64:
+      return std::bit_cast<uint64_t>(v);
+    case DType::f32:
+      return std::bit_cast<uint32_t>(static_cast<float>(v));
+    case DType::f16:
+      return round_to_small(v, 5, 10, 0x7C00, 0x7FFF, 65504);
+    case DType::bf16:
+      return round_to_small(v, 8, 7, 0x7F80, 0x7FFF, 3.3895313892515355e38);
+    case DType::e4m3:
+      return round_to_small(v, 4, 3, 0x7E, 0x7F, 448);
+    case DType::e5m2:
+      return round_to_small(v, 5, 2, 0x7B, 0x7F, 57344);
+    default:
+      return 0;
+  }
+}
+
+Operand constant(DType d, double v) {
+  if (d == DType::f32) return Operand::f32(static_cast<uint32_t>(encode_float(d, v)));
+  if (d == DType::f64) return Operand::f64(encode_float(d, v));
+  if (pl::is_float(d)) return Operand::imm(static_cast<int64_t>(encode_float(d, v)));
+  return constant(d, static_cast<int64_t>(v));
+}
+
+Operand constant(DType d, int64_t v) {
+  if (pl::is_float(d)) return constant(d, static_cast<double>(v));
+  if (d != DType::bool_) return Operand::imm(v);
+  return Recorder::current().at_entry(
+      "setp.ne.s32", {Recorder::current().at_entry("mov.b32", {Operand::imm(v)}, Type::b32), Operand::imm(0)},
+      Type::pred);
+}
+
+// --- operations -------------------------------------------------------------------------------------
+
+Operand element_unary(Recorder& r, Unary op, DType d, const Operand& a) {
+  const Operand x = in_register(r, d, a);
+  if (d == DType::bool_) {
+    if (op == Unary::not_) return r.pure("not.pred", {x}, Type::pred);
+    no_such(name(op), d);
+  }
+  if (is_fp8(d)) {
+    return element_convert(r, DType::f32, d,
+                           float_unary(r, op, DType::f32, element_convert(r, d, DType::f32, x)));
+  }
+  return pl::is_float(d) ? float_unary(r, op, d, x) : int_unary(r, op, d, x);
+}
+
+Operand element_binary(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
+  if (d == DType::bool_) return bool_binary(r, op, a, b);
+  if (!pl::is_float(d)) return int_binary(r, op, d, a, b);
+  const bool half_native = op != Binary::div && op != Binary::rem && op != Binary::pow;
+  if (is_fp8(d) || (is_half(d) && !half_native)) return through_f32(r, op, d, a, b);
+  return float_binary(r, op, d, in_register(r, d, a), in_register(r, d, b));
+}
+
+Operand element_fma(Recorder& r, DType d, const Operand& a, const Operand& b, const Operand& c) {
+  if (!pl::is_float(d) || is_fp8(d)) {
+    return element_binary(r, Binary::add, d, element_binary(r, Binary::mul, d, a, b), c);
+  }
+  return r.pure(fmt::format("fma.rn.{}", arithmetic_suffix(d)),
+                {in_register(r, d, a), in_register(r, d, b), in_register(r, d, c)}, register_type(d));
+}
+
+Operand element_compare(Recorder& r, Compare op, DType d, const Operand& a, const Operand& b) {
+  static constexpr std::string_view words[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  if (d == DType::bool_) {
+    const Operand differ = r.pure("xor.pred", {a, b}, Type::pred);
+    if (op == Compare::ne) return differ;
+    if (op == Compare::eq) return r.pure("not.pred", {differ}, Type::pred);
+    no_such("an ordering", d);
+  }
+  if (is_fp8(d)) {
+    return element_compare(r, op, DType::f32, element_convert(r, d, DType::f32, a),
+                           element_convert(r, d, DType::f32, b));
+  }
+  const std::string_view word = pl::is_float(d) && op == Compare::ne ? "neu" : words[static_cast<size_t>(op)];
+  return r.pure(fmt::format("setp.{}.{}", word, arithmetic_suffix(d)),
+                {in_register(r, d, a), in_register(r, d, b)}, Type::pred);
+}
+
+Operand element_select(Recorder& r, DType d, const Operand& p, const Operand& a, const Operand& b) {
+  if (d == DType::bool_) {
+    const Operand yes = r.pure("and.pred", {p, a}, Type::pred);
+    const Operand no = r.pure("and.pred", {r.pure("not.pred", {p}, Type::pred), b}, Type::pred);
+    return r.pure("or.pred", {yes, no}, Type::pred);
+  }
+  const std::string_view type = d == DType::f32 ? "f32" : d == DType::f64 ? "f64" : bits_suffix(d);
+  return r.pure(fmt::format("selp.{}", type), {a, b, p}, register_type(d));
+}
+
+Operand element_convert(Recorder& r, DType from, DType to, const Operand& a) {
+  if (from == to) return a;
+  const Operand x = in_register(r, from, a);
+  if (to == DType::bool_) return element_compare(r, Compare::ne, from, x, constant(from, 0.0));
+  if (from == DType::bool_) return element_select(r, to, x, constant(to, 1.0), constant(to, 0.0));
+  const bool f = pl::is_float(from), t = pl::is_float(to);
+  if (f && t) return convert_floats(r, from, to, x);
+  if (f) return convert_float_to_int(r, from, to, x);
+  return t ? convert_int_to_float(r, from, to, x) : convert_ints(r, from, to, x);
+}
+
+Operand element_bitcast(Recorder& r, DType from, DType to, const Operand& a) {
+  if (pl::bits(from) != pl::bits(to) || from == DType::bool_ || to == DType::bool_) {
+    fail(Code::bad_conversion,
+         fmt::format("a bitcast needs dtypes of one width: {} and {}", pl::name(from), pl::name(to)));
+  }
+  if (pl::bits(to) == 8) {
+    const Operand low = from == DType::s8 ? r.pure("and.b16", {a, Operand::imm(255)}, Type::b16) : a;
+    return to == DType::s8 ? r.pure("cvt.s16.s8", {low}, Type::b16) : low;
+  }
+  if (register_type(from) == register_type(to)) return a;
+  return r.pure(fmt::format("mov.{}", bits_suffix(to)), {a}, register_type(to));
+}
+
+Operand element_copy(Recorder& r, DType d, const Operand& a) {
+  const Operand c = r.reg(register_type(d));
+  element_assign(r, d, c, a);
+  return c;
+}
+
+void element_assign(Recorder& r, DType d, const Operand& target, const Operand& a) {
+  const std::string_view type = d == DType::f32 ? "f32" : d == DType::f64 ? "f64" : bits_suffix(d);
+  r.emit(fmt::format("mov.{}", type), {target, a});
+}
+
+Operand pack2(Recorder& r, const Operand& low, const Operand& high) {
+  const auto reg = [&](const Operand& o) {
+    return o.is(Operand::Kind::imm) ? r.pure("mov.b16", {o}, Type::b16) : o;
+  };
+  return r.pure("mov.b32", {Operand::vector({reg(low), reg(high)})}, Type::b32);
+}
+
+std::pair<Operand, Operand> unpack2(Recorder& r, const Operand& packed) {
+  return r.pure_pair("mov.b32", packed, Type::b16);
+}
+
+}  // namespace palladion::frontend

@@ -1,0 +1,70 @@
+#pragma once
+// The author's mistakes: a code, a sentence in the author's words, the author's line, what to do.
+#include <source_location>
+#include <string>
+
+#include "isa/core/diagnostic.h"
+
+namespace palladion::frontend {
+
+using Loc = std::source_location;
+
+// PLD20xx shapes, dtypes and layouts; PLD21xx references, slices and transforms; PLD22xx barriers and
+// semaphores; PLD23xx copies; PLD24xx matrix products; PLD25xx kernels, meshes and resources;
+// PLD26xx control flow and scopes; PLD27xx pipelines.
+enum class Code : int {
+  no_kernel = 2501,
+  bad_mesh = 2502,
+  unknown_axis = 2503,
+  too_much_smem = 2504,
+  too_many_threads = 2505,
+  duplicate_name = 2506,
+  unknown_name = 2507,
+  bad_type = 2508,
+  bad_registers = 2509,
+  bad_grid = 2510,
+  shape_mismatch = 2001,
+  dtype_mismatch = 2002,
+  layout_mismatch = 2003,
+  layout_shape = 2004,
+  bad_axis = 2005,
+  bad_conversion = 2006,
+  no_scratch = 2007,
+  unsupported_dtype = 2008,
+  bad_index = 2101,
+  out_of_bounds = 2102,
+  unaligned_slice = 2103,
+  swizzled_slice = 2104,
+  bad_transform = 2105,
+  bad_reshape = 2106,
+  bad_space = 2107,
+  bad_transpose = 2108,
+  bank_conflicts = 2109,
+  bad_barrier = 2201,
+  barrier_index = 2202,
+  too_many_barriers = 2203,
+  bad_semaphore = 2204,
+  copy_mismatch = 2301,
+  no_barrier = 2302,
+  copy_limits = 2303,
+  bad_collective = 2304,
+  bad_reduction = 2305,
+  mma_shape = 2401,
+  mma_dtype = 2402,
+  mma_transform = 2403,
+  bad_accumulator = 2404,
+  bad_carry = 2601,
+  bad_scope = 2602,
+  bad_pipeline = 2701,
+  bad_block_spec = 2702,
+};
+
+inline isa::SourceLoc place(const Loc& loc) { return {loc.file_name(), loc.line(), loc.column()}; }
+
+[[noreturn]] void fail(Code code, std::string message, const Loc& loc, std::string help = {});
+// At the line of the verb that is being recorded.
+[[noreturn]] void fail(Code code, std::string message, std::string help = {});
+// What the frontend does not do (yet), by name.
+[[noreturn]] void unsupported(std::string what, std::string help = {});
+
+}  // namespace palladion::frontend

@@ -1,0 +1,72 @@
+#pragma once
+// Everything that is needed to launch a recorded kernel, as plain data. Who runs it (machine or
+// device) allocates the arrays, builds the tensor maps from base addresses, and passes one value per
+// entry parameter, in order.
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/core/types.h"
+#include "isa/formats/tensor_map.h"
+#include "isa/core/module.h"
+
+namespace palladion::plgpu {
+
+// Arrays are numbered: inputs first, then outputs.
+struct PointerParam {
+  int array = 0;
+};
+
+// A tensor map over array `array`; `map.global_address` is a byte offset, to which the launcher adds
+// the array's address.
+struct TensorMapParam {
+  int array = 0;
+  isa::TensorMap map;
+};
+
+// Global memory that the launcher allocates, zeroed before each launch (semaphores).
+struct ScratchParam {
+  int64_t bytes = 0;
+};
+
+// Where profile scopes record; zeroed before a launch and read back after it (Launch::profile).
+struct ProfileParam {};
+
+using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam>;
+
+// What is in the profile's buffer: one part for each warpgroup, those of a CTA together, CTAs as numbered
+// in the grid, x first. frontend/core/profile.h reads it.
+struct Profile {
+  int64_t space = 0;  // events for which a warpgroup has room
+  uint32_t warpgroups = 0;
+  std::vector<std::string> scopes;
+  int64_t bytes_per_warpgroup() const { return 48 + 16 * space; }
+};
+
+struct Launch {
+  std::string entry;
+  isa::Dim3 grid;     // in CTAs
+  isa::Dim3 block;    // in threads
+  isa::Dim3 cluster;  // in CTAs
+  uint32_t dynamic_smem_bytes = 0;
+  bool programmatic_serialization = false;  // the kernel calls griddepcontrol_wait
+  std::vector<Param> params;                // one for each parameter of the entry, in order
+  std::vector<pl::ShapeDtype> inputs, outputs;
+  // Outputs that start as a copy of an input: (input, output). Others are written by the kernel only.
+  std::vector<std::pair<int, int>> aliases;
+  std::optional<Profile> profile;  // with CompilerParams::profile_space
+  int64_t profile_bytes() const {
+    return profile ? static_cast<int64_t>(grid.count()) * profile->warpgroups * profile->bytes_per_warpgroup()
+                   : 0;
+  }
+};
+
+// A recorded kernel: the program and how to start it.
+struct Kernel {
+  std::string name;
+  isa::Module module;
+  Launch launch;
+};
+
+}  // namespace palladion::plgpu

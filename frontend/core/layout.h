@@ -1,0 +1,93 @@
+#pragma once
+// How the elements of an array are spread over the 128 lanes of a warpgroup and their registers.
+//
+// A tiled layout cuts the trailing dimensions of an array into base tiles. Within one, an element's
+// index is a sum of parts: some follow bits of the lane's number, some the register's. What no part
+// follows is replicated. Outer tiles go to further registers, row-major.
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/core/types.h"
+
+namespace palladion::plgpu {
+
+using pl::DType;
+using pl::Shape;
+
+// A dimension of a tiled layout that repeats the same value.
+struct Replicated {
+  int times = 1;
+};
+using LayoutDim = std::variant<int, Replicated>;
+struct Tiling {
+  std::vector<std::vector<int64_t>> tiles;
+};
+
+class Layout {
+ public:
+  enum class Kind : uint8_t { splat, strided, tiled };
+
+  // value = index along `dim` that this part adds: (number / place) % size * stride, where number is
+  // the thread's (0..127); for registers, parts are digits of the register's number, first most
+  // significant.
+  struct Part {
+    enum class Role : uint8_t { thread, reg, vector };
+    int dim = 0;
+    int64_t stride = 1, size = 1;
+    Role role = Role::reg;
+    int64_t place = 0;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+
+  // --- Pallas' layouts
+  static const Layout WGMMA, WGMMA_8BIT, WGMMA_UPCAST_2X, WGMMA_UPCAST_4X, WGMMA_TRANSPOSED;
+  static Layout WG_SPLAT(Shape shape = {});
+  static Layout WG_STRIDED(Shape shape, int vec_size,
+                           std::source_location loc = std::source_location::current());
+  // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
+  static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
+                      int vector_dim, std::source_location loc = std::source_location::current());
+  // The layout of a reduction's result.
+  Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
+  Layout reduce(const std::vector<int>& axes) const;
+
+  Kind kind() const { return kind_; }
+  bool is_splat() const { return kind_ == Kind::splat; }
+  bool is_tiled() const { return kind_ == Kind::tiled; }
+  bool is_strided() const { return kind_ == Kind::strided; }
+  const std::string& name() const { return name_; }
+
+  // Empty when an array of this shape can have the layout, else why it cannot.
+  std::string misfit(const Shape& shape) const;
+  // Elements that one lane holds of an array of this shape, and how many neighbours form a vector.
+  int64_t elements(const Shape& shape) const;
+  int64_t vector_length() const { return vector_; }
+
+  // Tiled only.
+  const Shape& tile() const { return tile_; }
+  const std::vector<Part>& parts() const { return parts_; }
+  // The part of the index of element `e` of a lane that does not depend on the lane.
+  Shape element_index(const Shape& shape, int64_t e) const;
+  // ... and the part that depends on it.
+  Shape thread_index(const Shape& shape, int64_t thread) const;
+
+  // The whole index of element `e` of thread `thread`, any kind.
+  Shape index(const Shape& shape, int64_t thread, int64_t e) const;
+
+  friend bool operator==(const Layout& a, const Layout& b);
+
+ private:
+  Kind kind_ = Kind::splat;
+  std::string name_;
+  Shape shape_;  // strided, splat
+  int64_t vector_ = 1;
+  Shape tile_;  // base tile
+  std::vector<Part> parts_;
+};
+
+std::string to_string(const Layout& layout);
+
+}  // namespace palladion::plgpu

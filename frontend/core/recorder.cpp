@@ -1,0 +1,461 @@
+#include "frontend/core/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/core/profile.h"
+
+namespace palladion::frontend {
+namespace {
+
+thread_local Recorder* active = nullptr;
+// The line of the outermost verb, known even when no kernel is being recorded.
+thread_local Loc verb_loc;
+
+// Bytes that a kernel may use on sm_90: 228 KiB less 1 KiB for the system (CUDA programming guide,
+// "Compute Capability 9.x").
+constexpr int64_t max_dynamic_smem = 227 * 1024;
+
+void append_key(std::string& key, const Operand& o) {
+  key += static_cast<char>(o.kind);
+  const auto raw = [&](const auto& v) { key.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  raw(o.id);
+  if (o.is(Operand::Kind::imm)) {
+    key += static_cast<char>(o.imm_type);
+    raw(o.bits);
+  } else if (o.is(Operand::Kind::special)) {
+    key += static_cast<char>(o.special);
+    key += static_cast<char>(o.component);
+  } else if (o.is(Operand::Kind::symbol) || o.is(Operand::Kind::address)) {
+    raw(o.offset);
+  }
+  key += o.negated ? '!' : ' ';
+  for (const Operand& e : o.elements) append_key(key, e);
+}
+
+std::string key_of(std::string_view mnemonic, const std::vector<Operand>& sources) {
+  std::string key(mnemonic);
+  for (const Operand& o : sources) append_key(key, o);
+  return key;
+}
+
+}  // namespace
+
+void fail(Code code, std::string message, const Loc& loc, std::string help) {
+  throw isa::Error(isa::Diagnostic{fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
+                                   std::move(message), place(loc), std::move(help)});
+}
+
+void fail(Code code, std::string message, std::string help) {
+  fail(code, std::move(message), verb_loc, std::move(help));
+}
+
+void unsupported(std::string what, std::string help) {
+  throw isa::Error(isa::Diagnostic{"PLD2999", isa::Severity::unsupported, std::move(what), place(verb_loc),
+                                   std::move(help)});
+}
+
+int64_t MeshAxes::cluster_size() const {
+  int64_t n = 1;
+  for (const Axis& a : cluster) n *= a.size;
+  return n;
+}
+
+Recorder* Recorder::current_or_null() { return active; }
+
+Recorder& Recorder::current() {
+  if (active == nullptr) {
+    fail(Code::no_kernel, "this verb records an instruction, but no kernel is being recorded",
+         "call it inside the body given to plgpu::kernel");
+  }
+  return *active;
+}
+
+Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
+    : function_([&] {
+        module_.functions.emplace_back();
+        return &module_.functions.back();
+      }()),
+      builder_(module_, *function_),
+      mesh_(std::move(mesh)),
+      options_(options) {
+  if (active != nullptr) {
+    fail(Code::no_kernel,
+         "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
+  }
+  active = this;
+  isa::Symbol symbol;
+  symbol.name = kernel_name;
+  symbol.kind = isa::Symbol::Kind::function;
+  symbol.linkage = isa::Linkage::visible;
+  symbol.function = 0;
+  module_.symbols.push_back(std::move(symbol));
+  function_->name = kernel_name;
+  function_->symbol = 0;
+  function_->entry = true;
+}
+
+Recorder::~Recorder() { active = nullptr; }
+
+isa::Instruction& Recorder::emit(std::string_view mnemonic, std::vector<Operand> operands,
+                                 const Operand& guard) {
+  return builder_.emit(mnemonic, std::move(operands), guard);
+}
+
+const Operand* Recorder::find_known(const std::string& key) const {
+  // The prologue runs first: it may use its own values alone.
+  for (size_t i = in_prologue_ ? 1 : known_.size(); i-- > 0;) {
+    const auto it = known_[i].find(key);
+    if (it != known_[i].end()) return &it->second;
+  }
+  return nullptr;
+}
+
+Operand Recorder::pure(std::string_view mnemonic, std::vector<Operand> sources, Type result) {
+  std::string key = key_of(mnemonic, sources);
+  if (const Operand* known = find_known(key)) return *known;
+  const Operand d = reg(result);
+  sources.insert(sources.begin(), d);
+  emit(mnemonic, std::move(sources));
+  (in_prologue_ ? known_.front() : known_.back()).emplace(std::move(key), d);
+  return d;
+}
+
+std::pair<Operand, Operand> Recorder::pure_pair(std::string_view mnemonic, const Operand& source,
+                                                Type result) {
+  const std::string key = key_of(fmt::format("{}2", mnemonic), {source});
+  const Operand* known = find_known(key);
+  if (known == nullptr) {
+    const Operand d = Operand::vector({reg(result), reg(result)});
+    emit(mnemonic, {d, source});
+    known = &(in_prologue_ ? known_.front() : known_.back()).emplace(key, d).first->second;
+  }
+  return {known->elements[0], known->elements[1]};
+}
+
+Operand Recorder::at_entry(std::string_view mnemonic, std::vector<Operand> sources, Type result) {
+  Operand d;
+  in_prologue([&] { d = pure(mnemonic, std::move(sources), result); });
+  return d;
+}
+
+void Recorder::in_prologue(const std::function<void()>& record) {
+  if (in_prologue_) return record();
+  in_prologue_ = true;
+  std::swap(function_->body, prologue_);
+  record();
+  std::swap(function_->body, prologue_);
+  in_prologue_ = false;
+}
+
+void Recorder::insert_after(Mark mark, std::vector<isa::Instruction> instructions) {
+  insertions_.emplace_back(mark.index, std::move(instructions));
+}
+
+// --- shared memory --------------------------------------------------------------------------------
+
+Operand Recorder::smem_base() {
+  if (smem_symbol_ == isa::no_id) {
+    isa::Variable v;
+    v.space = isa::Space::shared_cta;
+    v.type = Type::b8;
+    v.align = 1024;
+    v.dims = {0};
+    smem_symbol_ = builder_.add_variable("palladion_smem", std::move(v), true);
+    module_.symbols[smem_symbol_].linkage = isa::Linkage::extern_;
+  }
+  return at_entry("mov.u32", {Operand::symbol(smem_symbol_)}, Type::b32);
+}
+
+int64_t Recorder::allocate_smem(int64_t bytes, int64_t align) {
+  smem_base();
+  const int64_t at = pl::align_to(smem_top_, align);
+  smem_top_ = at + bytes;
+  smem_high_ = std::max(smem_high_, smem_top_);
+  return at;
+}
+
+int64_t Recorder::allocate_barriers(int64_t count) {
+  barrier_base();
+  const int64_t at = barriers_;
+  barriers_ += count;
+  return at * 8;
+}
+
+void Recorder::name_smem(isa::BufferName buffer) { module_.buffers.push_back(std::move(buffer)); }
+void Recorder::name_barriers(isa::BufferName buffer) { barrier_names_.push_back(std::move(buffer)); }
+
+// The symbol, and where barriers are, is known when the kernel is complete.
+void Recorder::place_names() {
+  for (isa::BufferName& b : barrier_names_) {
+    b.offset += static_cast<uint64_t>(pl::align_to(smem_high_, 16));
+    module_.buffers.push_back(std::move(b));
+  }
+  for (isa::BufferName& b : module_.buffers) b.symbol = smem_symbol_;
+}
+
+// The offsets behind the arrays are known when the kernel is complete; finish() writes them.
+Operand Recorder::barrier_base() {
+  if (!barrier_base_.is(Operand::Kind::reg)) {
+    const Operand base = smem_base();
+    in_prologue([&] {
+      barrier_base_ = reg(Type::b32);
+      emit("add.s32", {barrier_base_, base, Operand::imm(0)});
+    });
+  }
+  return barrier_base_;
+}
+
+int64_t Recorder::reduction_scratch() {
+  if (reduction_scratch_ < 0) {
+    // Behind the barriers, one a thread; kept for the whole kernel.
+    reduction_scratch_ = allocate_barriers(
+        pl::cdiv(pl::align_to(options_.reduction_scratch_bytes, 16) * thread_count(), 8) + 1);
+    reduction_scratch_ = pl::align_to(reduction_scratch_, 16);
+  }
+  return reduction_scratch_;
+}
+
+// --- parameters -----------------------------------------------------------------------------------
+
+Operand Recorder::array_pointer(int array) {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const auto* p = std::get_if<plgpu::PointerParam>(&params_[i]);
+    if (p != nullptr && p->array == array) return param_values_[i];
+  }
+  return pointer_param(plgpu::PointerParam{array});
+}
+
+Operand Recorder::tensor_map(int array, const isa::TensorMap& map) {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const auto* p = std::get_if<plgpu::TensorMapParam>(&params_[i]);
+    if (p != nullptr && p->array == array && p->map == map) return param_values_[i];
+  }
+  isa::Variable v;
+  v.type = Type::b8;
+  v.align = isa::tensor_map_alignment;
+  v.dims = {isa::tensor_map_bytes};
+  const auto symbol =
+      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+  const Operand address = at_entry("mov.b64", {Operand::symbol(symbol)}, Type::b64);
+  params_.push_back(plgpu::TensorMapParam{array, map});
+  param_values_.push_back(at_entry("cvta.param.u64", {address}, Type::b64));
+  return param_values_.back();
+}
+
+// A parameter that points to GMEM, as a global address.
+Operand Recorder::pointer_param(plgpu::Param param) {
+  isa::Variable v;
+  v.type = Type::u64;
+  v.pointer = true;
+  v.pointee = isa::Space::global;
+  v.pointee_align = 16;
+  const auto symbol =
+      builder_.add_param(fmt::format("{}_param_{}", function_->name, params_.size()), std::move(v));
+  const Operand generic = at_entry("ld.param.u64", {Operand::address(Operand::symbol(symbol))}, Type::b64);
+  params_.push_back(param);
+  param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
+  return param_values_.back();
+}
+
+Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
+  if (scratch_param_ < 0) {
+    scratch_param_ = static_cast<int>(params_.size());
+    pointer_param(plgpu::ScratchParam{});
+  }
+  *offset = global_scratch_;
+  global_scratch_ += pl::align_to(bytes, 16);
+  std::get<plgpu::ScratchParam>(params_[scratch_param_]).bytes = global_scratch_;
+  return param_values_[scratch_param_];
+}
+
+Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
+
+// --- who am I -------------------------------------------------------------------------------------
+
+Operand Recorder::tid() {
+  return at_entry("mov.u32", {Operand::special_reg(isa::Special::tid, 0)}, Type::b32);
+}
+
+Operand Recorder::lane_in_group() {
+  if (thread_count() == 1) return tid();
+  return at_entry("and.b32", {tid(), Operand::imm(127)}, Type::b32);
+}
+
+namespace {
+// The value of lane 0, which ptxas then knows to be uniform in the warp.
+Operand broadcast_lane_0(Recorder& r, const Operand& value) {
+  return r.at_entry("shfl.sync.idx.b32", {value, Operand::imm(0), Operand::imm(31), Operand::imm(-1)},
+                    Type::b32);
+}
+}  // namespace
+
+Operand Recorder::thread_index() {
+  if (thread_count() == 1) return Operand::imm(0);
+  return broadcast_lane_0(*this, at_entry("shr.u32", {tid(), Operand::imm(7)}, Type::b32));
+}
+
+Operand Recorder::elected_in_warp() {
+  Operand p;
+  in_prologue([&] {
+    if (const Operand* known = find_known("elect")) {
+      p = *known;
+      return;
+    }
+    p = reg(Type::pred);
+    Operand joined = p;
+    joined.joined = true;
+    emit("elect.sync", {Operand::sink(), joined, Operand::imm(-1)});
+    known_.front().emplace("elect", p);
+  });
+  return p;
+}
+
+Operand Recorder::elected() {
+  const Operand warp =
+      broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
+  const Operand first = at_entry("setp.eq.s32", {warp, Operand::imm(0)}, Type::pred);
+  return at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
+}
+
+// Named barrier 0 is the whole CTA's; thread t has barrier t + 1.
+void Recorder::warpgroup_barrier() {
+  if (thread_count() == 1) {
+    emit("bar.sync", {Operand::imm(0)});
+    return;
+  }
+  const Operand id = at_entry("add.s32", {thread_index(), Operand::imm(1)}, Type::b32);
+  emit("bar.sync", {id, Operand::imm(128)});
+}
+
+// --- the end --------------------------------------------------------------------------------------
+
+void Recorder::record_barrier_inits() {
+  const bool cluster = mesh_.cluster_size() > 1;
+  if (barrier_inits.empty() && !cluster) return;
+  in_prologue([&] {
+    if (!barrier_inits.empty()) {
+      const Operand base = barrier_base();
+      const Operand first = pure("setp.eq.s32", {tid(), Operand::imm(0)}, Type::pred);
+      for (const auto& init : barrier_inits) {
+        const BarrierInit b = init();
+        for (int64_t i = 0; i < b.count; ++i) {
+          emit("mbarrier.init.shared::cta.b64",
+               {Operand::address(base, b.offset + 8 * i), Operand::imm(b.arrivals)}, first);
+        }
+      }
+      emit("fence.mbarrier_init.release.cluster", {}, first);
+    }
+    if (cluster) {
+      emit("barrier.cluster.arrive.release.aligned", {});
+      emit("barrier.cluster.wait.acquire.aligned", {});
+    } else {
+      emit("bar.sync", {Operand::imm(0)});
+    }
+  });
+}
+
+void Recorder::assemble_body() {
+  std::ranges::stable_sort(insertions_, {}, [](const auto& p) { return p.first; });
+  std::vector<isa::Instruction>& body = function_->body;
+  std::vector<uint32_t> moved(body.size() + 1);
+  std::vector<isa::Instruction> out = std::move(prologue_);
+  out.reserve(out.size() + body.size() + 16);
+  auto next = insertions_.begin();
+  for (size_t i = 0; i < body.size(); ++i) {
+    moved[i] = static_cast<uint32_t>(out.size());
+    out.push_back(std::move(body[i]));
+    for (; next != insertions_.end() && next->first == i; ++next) {
+      for (auto& instruction : next->second) out.push_back(std::move(instruction));
+    }
+  }
+  moved[body.size()] = static_cast<uint32_t>(out.size());
+  for (isa::Label& label : function_->labels) {
+    if (label.target != isa::no_id) label.target = moved[label.target];
+  }
+  body = std::move(out);
+}
+
+void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
+  const int64_t barrier_offset = pl::align_to(smem_high_, 16);
+  const int64_t bytes = smem_symbol_ == isa::no_id ? 0 : barrier_offset + barriers_ * 8;
+  if (bytes > max_dynamic_smem) {
+    fail(Code::too_much_smem,
+         fmt::format(
+             "the kernel exceeds the available shared memory: {} bytes are allocated, {} are available",
+             bytes, max_dynamic_smem),
+         loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
+  }
+  kernel.launch.entry = function_->name;
+  kernel.launch.dynamic_smem_bytes = static_cast<uint32_t>(bytes);
+  kernel.launch.params = params_;
+  kernel.launch.programmatic_serialization = uses_dependency_wait;
+  if (profile)
+    kernel.launch.profile = {options_.profile_space, static_cast<uint32_t>(thread_count()), profile->scopes};
+}
+
+void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
+  end_profile(*this);
+  record_barrier_inits();
+  if (mesh_.cluster_size() > 1) {
+    // A CTA must not end while others still arrive at its barriers or write into its memory.
+    emit("barrier.cluster.arrive.release.aligned", {});
+    emit("barrier.cluster.wait.acquire.aligned", {});
+  }
+  emit("ret", {});
+  if (barrier_base_.is(Operand::Kind::reg)) {
+    for (isa::Instruction& i : prologue_) {
+      if (!i.operands.empty() && i.operands[0] == barrier_base_) {
+        i.operands[2] = Operand::imm(pl::align_to(smem_high_, 16));
+      }
+    }
+  }
+  assemble_body();
+  place_names();
+  fill_launch(kernel, loc);
+  kernel.name = function_->name;
+  // `function_` points into the deque, whose elements stay where they are when it is moved.
+  kernel.module = std::move(module_);
+}
+
+// --- places ---------------------------------------------------------------------------------------
+
+At::At(const Loc& loc) : recorder_(active), saved_(verb_loc) {
+  if (recorder_ == nullptr) {
+    verb_loc = loc;
+    return;
+  }
+  if (recorder_->depth_++ == 0) {
+    verb_loc = loc;
+    recorder_->loc_ = loc;
+    recorder_->builder_.set_source(place(loc));
+  }
+}
+
+At::~At() {
+  if (recorder_ == nullptr) {
+    verb_loc = saved_;
+  } else if (active == recorder_) {
+    --recorder_->depth_;
+  }
+}
+
+UserCode::UserCode() : recorder_(active), depth_(0), saved_(verb_loc) {
+  if (recorder_ == nullptr) return;
+  depth_ = recorder_->depth_;
+  saved_ = recorder_->loc_;
+  recorder_->depth_ = 0;
+}
+
+UserCode::~UserCode() {
+  if (recorder_ == nullptr || active != recorder_) return;
+  recorder_->depth_ = depth_;
+  if (depth_ > 0) {
+    verb_loc = saved_;
+    recorder_->loc_ = saved_;
+    recorder_->builder_.set_source(place(saved_));
+  }
+}
+
+}  // namespace palladion::frontend

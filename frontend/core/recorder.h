@@ -1,0 +1,212 @@
+#pragma once
+// Records a kernel body as PTX: the module under construction, where the author is, which values are
+// known already. One recorder a thread of the host; verbs find it with Recorder::current().
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/core/errors.h"
+#include "frontend/core/launch.h"
+#include "isa/core/builder.h"
+
+namespace palladion::frontend {
+
+using isa::Operand;
+using isa::Type;
+
+struct Axis {
+  std::string name;
+  int64_t size = 1;
+};
+
+// Grid axes are numbered row-major (last fastest) into %clusterid.x / %ctaid.x; the last cluster axis
+// is %cluster_ctaid.x, the one before .y, the first of three .z.
+struct MeshAxes {
+  std::vector<Axis> grid, cluster;
+  Axis thread;  // size 1 and empty name when the kernel has one unnamed warpgroup
+  int64_t cluster_size() const;
+};
+
+struct Options {
+  bool approx_math = false;
+  bool auto_barriers = true;
+  int64_t reduction_scratch_bytes = 2048;
+  int64_t profile_space = 0;  // events of a warpgroup
+};
+
+class Recorder {
+ public:
+  Recorder(std::string_view kernel_name, MeshAxes mesh, Options options);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // The recorder of the kernel being recorded; an Error at `loc` when no kernel is.
+  static Recorder& current();
+  static Recorder* current_or_null();
+
+  isa::Builder& builder() { return builder_; }
+  isa::Module& module() { return module_; }
+  isa::Function& function() { return *function_; }
+  const MeshAxes& mesh() const { return mesh_; }
+  const Options& options() const { return options_; }
+
+  // --- instructions ---------------------------------------------------------------------------
+  isa::Instruction& emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard = {});
+  Operand reg(Type type) { return builder_.reg(type); }
+  // d = mnemonic(sources) for an instruction without side effects: recorded once in a dominating region.
+  Operand pure(std::string_view mnemonic, std::vector<Operand> sources, Type result);
+  // {d0, d1} = mnemonic(source)
+  std::pair<Operand, Operand> pure_pair(std::string_view mnemonic, const Operand& source, Type result);
+  // The same, computed once at the kernel's entry; sources must come from there (or be constants).
+  Operand at_entry(std::string_view mnemonic, std::vector<Operand> sources, Type result);
+  void in_prologue(const std::function<void()>& record);
+
+  // Values recorded in a region (loop body, branch) are forgotten at its end.
+  void enter_region() { known_.emplace_back(); }
+  void leave_region() { known_.pop_back(); }
+
+  Operand label(std::string_view hint) { return builder_.label(hint); }
+  void place(const Operand& label) { builder_.place(label); }
+
+  // Instructions to be added, when the kernel is complete, behind the one just recorded.
+  struct Mark {
+    size_t index;
+  };
+  Mark last_instruction() const { return {function_->body.size() - 1}; }
+  void insert_after(Mark mark, std::vector<isa::Instruction> instructions);
+
+  // --- places ---------------------------------------------------------------------------------
+  const Loc& loc() const { return loc_; }
+
+  // --- shared memory --------------------------------------------------------------------------
+  Operand smem_base();  // b32 register: shared address of byte 0 of the dynamic shared memory
+  // Offset from smem_base(). Released at the end of the scope that allocates.
+  int64_t allocate_smem(int64_t bytes, int64_t align);
+  int64_t smem_mark() const { return smem_top_; }
+  void release_smem(int64_t mark) { smem_top_ = mark; }
+  int64_t allocate_barriers(int64_t count);  // never released: initialised once at entry
+  // What findings call the bytes at an offset from smem_base(), or from barrier_base().
+  void name_smem(isa::BufferName buffer);
+  void name_barriers(isa::BufferName buffer);
+  int64_t reduction_scratch();  // offset of the scratch of thread 0; one a thread follows
+
+  // --- parameters -----------------------------------------------------------------------------
+  // Value of a pointer parameter / generic address of a tensor map parameter.
+  Operand array_pointer(int array);
+  Operand tensor_map(int array, const isa::TensorMap& map);
+  Operand scratch_pointer(int64_t bytes, int64_t* offset);
+  Operand profile_pointer();
+
+  // --- who am I -------------------------------------------------------------------------------
+  Operand tid();            // 0 .. block size - 1
+  Operand lane_in_group();  // 0 .. 127
+  Operand thread_index();   // warpgroup, uniform in a warp
+  Operand elected();        // predicate: one lane of the warpgroup
+  Operand elected_in_warp();
+  void warpgroup_barrier();
+  int64_t thread_count() const { return mesh_.thread.size; }
+
+  struct BarrierInit {
+    int64_t offset;    // of the first one
+    int64_t count;     // how many
+    int64_t arrivals;  // expected by each
+  };
+  std::vector<std::function<BarrierInit()>> barrier_inits;  // evaluated when the kernel is complete
+  // Profile scopes (frontend/core/profile.cpp): this warpgroup's part of the buffer, where its next event goes
+  // and where the part ends; 64-bit registers.
+  struct Profile {
+    Operand part, next, end;
+    std::vector<std::string> scopes;
+  };
+  std::optional<Profile> profile;
+  bool uses_dependency_wait = false;
+  bool in_scoped_thread = false;
+
+  // Ends recording: assembles prologue, barrier initialisation and body.
+  void finish(plgpu::Kernel& kernel, const Loc& loc);
+
+ private:
+  friend class At;
+  friend class UserCode;
+  void begin_entry();
+  void record_barrier_inits();
+  void place_names();
+  void assemble_body();
+  Operand pointer_param(plgpu::Param param);
+  void fill_launch(plgpu::Kernel& kernel, const Loc& loc);
+  const Operand* find_known(const std::string& key) const;
+
+  isa::Module module_;
+  isa::Function* function_ = nullptr;
+  isa::Builder builder_;
+  MeshAxes mesh_;
+  Options options_;
+  std::vector<isa::Instruction> prologue_;
+  // Values at hand: of the prologue, of the body, of each region that is open in it.
+  std::vector<std::unordered_map<std::string, Operand>> known_{2};
+  std::vector<std::pair<size_t, std::vector<isa::Instruction>>> insertions_;
+  bool in_prologue_ = false;
+
+  Loc loc_;
+  int depth_ = 0;
+
+  isa::SymbolId smem_symbol_ = isa::no_id;
+  int64_t smem_top_ = 0, smem_high_ = 0;
+  int64_t barriers_ = 0;  // 8-byte slots, placed behind everything else
+  int64_t reduction_scratch_ = -1;
+  std::vector<isa::BufferName> barrier_names_;
+  Operand barrier_base_;
+  std::vector<plgpu::Param> params_;
+  std::vector<Operand> param_values_;
+  int64_t global_scratch_ = 0;
+  int scratch_param_ = -1;
+
+ public:
+  Operand barrier_base();  // shared address of barrier slot 0
+};
+
+// A verb at the author's line. Verbs called by verbs keep the outermost line.
+class At {
+ public:
+  explicit At(const Loc& loc);
+  ~At();
+  At(const At&) = delete;
+  At& operator=(const At&) = delete;
+
+ private:
+  Recorder* recorder_;
+  Loc saved_;
+};
+
+// The author's own code called back by a verb: its verbs have their own lines again.
+class UserCode {
+ public:
+  UserCode();
+  ~UserCode();
+  UserCode(const UserCode&) = delete;
+  UserCode& operator=(const UserCode&) = delete;
+
+ private:
+  Recorder* recorder_;
+  int depth_;
+  Loc saved_;
+};
+
+class Region {
+ public:
+  explicit Region(Recorder& r) : recorder_(r) { recorder_.enter_region(); }
+  ~Region() { recorder_.leave_region(); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+ private:
+  Recorder& recorder_;
+};
+
+}  // namespace palladion::frontend

@@ -1,0 +1,137 @@
+#pragma once
+// pl::Scalar: a number that all lanes of a warpgroup share (loop indices, program ids, predicates,
+// single elements). Known numbers stay on the host; the rest is folded and shared while recording.
+#include <concepts>
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+#include "frontend/core/elementwise.h"
+#include "frontend/core/types.h"
+
+namespace palladion::pl {
+
+class Scalar {
+ public:
+  Scalar() : Scalar(0) {}
+  template <std::integral T>
+  Scalar(T value)  // NOLINT: host numbers are scalars
+      : dtype_(std::same_as<T, bool> ? DType::bool_ : default_dtype(static_cast<int64_t>(value))),
+        offset_(static_cast<int64_t>(value)),
+        weak_(true) {}
+  template <std::floating_point T>
+  Scalar(T value) : dtype_(DType::f32), number_(value), weak_(true) {}  // NOLINT
+
+  static Scalar constant(DType dtype, int64_t value);
+  static Scalar constant(DType dtype, double value);
+  // A value in a register. `nonnegative`: never below zero; `multiple`: always a multiple of it.
+  static Scalar from_register(DType dtype, const isa::Operand& reg, bool nonnegative = false,
+                              int64_t multiple = 1);
+
+  DType dtype() const { return dtype_; }
+  bool is_constant() const { return register_ == isa::no_id; }
+  // The value, when known on the host.
+  int64_t as_int() const { return offset_; }
+  double as_double() const { return is_float(dtype_) ? number_ : static_cast<double>(offset_); }
+  bool nonnegative() const { return is_constant() ? offset_ >= 0 : nonnegative_ && offset_ >= 0; }
+  // The largest number that is known to divide it (0 divides into everything).
+  int64_t multiple() const;
+  // A host number without a dtype of its own: it takes that of its partner.
+  bool weak() const { return weak_; }
+
+  // As an instruction operand: an immediate or a register.
+  isa::Operand operand() const;
+  // As a register even when constant.
+  isa::Operand as_register() const;
+
+  Scalar astype(DType dtype, std::source_location loc = std::source_location::current()) const;
+
+  // Register and constant part of an integer: value = register + offset.
+  bool has_register() const { return register_ != isa::no_id; }
+  Scalar without_offset() const;
+  int64_t offset() const { return offset_; }
+
+  Scalar& operator+=(const Scalar& other);
+  Scalar& operator-=(const Scalar& other);
+
+ private:
+  friend Scalar binary(frontend::Binary op, Scalar a, Scalar b);
+  friend Scalar multiple_of(const Scalar& value, int64_t n);
+  static DType default_dtype(int64_t v) { return v == static_cast<int32_t>(v) ? DType::s32 : DType::s64; }
+
+  DType dtype_;
+  uint32_t register_ = isa::no_id;
+  int64_t offset_ = 0;
+  double number_ = 0;
+  int64_t multiple_ = 1;
+  bool nonnegative_ = false;
+  bool weak_ = false;
+};
+using Index = Scalar;
+
+// A scalar argument of an operator, with the place where the operator stands.
+struct ScalarArg {
+  Scalar value;
+  std::source_location loc;
+  ScalarArg(const Scalar& v, std::source_location l = std::source_location::current())
+      : value(v), loc(l) {}  // NOLINT
+  template <class T>
+    requires std::integral<T> || std::floating_point<T>
+  ScalarArg(T v, std::source_location l = std::source_location::current()) : value(v), loc(l) {}  // NOLINT
+};
+
+Scalar operator+(ScalarArg a, ScalarArg b);
+Scalar operator-(ScalarArg a, ScalarArg b);
+Scalar operator*(ScalarArg a, ScalarArg b);
+// As in C: integers are divided towards zero.
+Scalar operator/(ScalarArg a, ScalarArg b);
+Scalar operator%(ScalarArg a, ScalarArg b);
+Scalar operator&(ScalarArg a, ScalarArg b);
+Scalar operator|(ScalarArg a, ScalarArg b);
+Scalar operator^(ScalarArg a, ScalarArg b);
+Scalar operator<<(ScalarArg a, ScalarArg b);
+Scalar operator>>(ScalarArg a, ScalarArg b);
+Scalar operator&&(ScalarArg a, ScalarArg b);
+Scalar operator||(ScalarArg a, ScalarArg b);
+Scalar operator!(ScalarArg a);
+Scalar operator~(ScalarArg a);
+Scalar operator-(ScalarArg a);
+Scalar operator==(ScalarArg a, ScalarArg b);
+Scalar operator!=(ScalarArg a, ScalarArg b);
+Scalar operator<(ScalarArg a, ScalarArg b);
+Scalar operator<=(ScalarArg a, ScalarArg b);
+Scalar operator>(ScalarArg a, ScalarArg b);
+Scalar operator>=(ScalarArg a, ScalarArg b);
+
+Scalar minimum(ScalarArg a, ScalarArg b);
+Scalar maximum(ScalarArg a, ScalarArg b);
+Scalar where(ScalarArg condition, ScalarArg a, ScalarArg b);
+Scalar unary(frontend::Unary op, ScalarArg a);
+Scalar binary(frontend::Binary op, Scalar a, Scalar b);
+Scalar compare(frontend::Compare op, Scalar a, Scalar b);
+
+// A promise that `value` is a multiple of n: dynamic slices of tiled references rely on it.
+Scalar multiple_of(const Scalar& value, int64_t n);
+
+// Dynamic versions of the host's cdiv for nonnegative a.
+Scalar cdiv(ScalarArg a, ScalarArg b);
+
+// start and size of a slice, `pl::ds(start, size)`.
+struct Slice {
+  Scalar start;
+  int64_t size = 0;
+  int64_t stride = 1;
+};
+inline Slice ds(const Scalar& start, int64_t size) { return {start, size, 1}; }
+inline Slice dslice(const Scalar& start, int64_t size) { return {start, size, 1}; }
+struct All {};
+inline constexpr All all{};
+
+// The position along a named axis of the grid, the cluster or the threads, and its size.
+Scalar axis_index(const std::string& name, std::source_location loc = std::source_location::current());
+int64_t axis_size(const std::string& name, std::source_location loc = std::source_location::current());
+// Of the grid, by number.
+Scalar program_id(int axis, std::source_location loc = std::source_location::current());
+int64_t num_programs(int axis, std::source_location loc = std::source_location::current());
+
+}  // namespace palladion::pl

@@ -1,0 +1,57 @@
+#pragma once
+// Dtypes, shapes and slices: the words of a kernel's signature.
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/core/types.h"
+
+namespace palladion::pl {
+
+enum class DType : uint8_t { bool_, s8, s16, s32, s64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2 };
+
+inline constexpr DType bool_ = DType::bool_, s8 = DType::s8, s16 = DType::s16, s32 = DType::s32,
+                       s64 = DType::s64, u8 = DType::u8, u16 = DType::u16, u32 = DType::u32, u64 = DType::u64,
+                       f16 = DType::f16, bf16 = DType::bf16, f32 = DType::f32, f64 = DType::f64,
+                       e4m3 = DType::e4m3, e5m2 = DType::e5m2;
+// JAX's spellings.
+inline constexpr DType int8 = s8, int16 = s16, int32 = s32, int64 = s64, uint8 = u8, uint16 = u16,
+                       uint32 = u32, uint64 = u64, float16 = f16, bfloat16 = bf16, float32 = f32,
+                       float64 = f64, float8_e4m3fn = e4m3, float8_e5m2 = e5m2;
+
+// Bits in memory; a bool takes a byte.
+int bits(DType dtype);
+inline int bytes(DType dtype) { return bits(dtype) / 8; }
+std::string_view name(DType dtype);
+bool is_float(DType dtype);
+bool is_signed(DType dtype);  // signed integers
+bool is_integer(DType dtype);
+// The PTX type of a value of this dtype ("f16", "s32"), pred for bool.
+isa::Type isa_type(DType dtype);
+
+using Shape = std::vector<int64_t>;
+int64_t volume(const Shape& shape);
+std::string to_string(const Shape& shape);
+// Row-major strides in elements.
+Shape strides_of(const Shape& shape);
+
+// The type of an argument, a result or an allocation: dtype and shape.
+struct ShapeDtype {
+  DType dtype = DType::f32;
+  Shape shape;
+  int64_t bytes() const { return volume(shape) * pl::bytes(dtype); }
+  friend bool operator==(const ShapeDtype&, const ShapeDtype&) = default;
+};
+std::string to_string(const ShapeDtype& type);
+
+constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t align_to(int64_t a, int64_t b) { return cdiv(a, b) * b; }
+constexpr int64_t next_power_of_2(int64_t a) {
+  int64_t p = 1;
+  while (p < a) p *= 2;
+  return p;
+}
+
+}  // namespace palladion::pl

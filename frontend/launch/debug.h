@@ -1,0 +1,47 @@
+#pragma once
+// Looking inside a kernel: printing while it runs, printing layouts while it is recorded, assertions.
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "frontend/arrays/array.h"
+#include "frontend/core/scalar.h"
+
+namespace palladion::pl {
+
+namespace detail {
+void print_scalars(const std::string& format, const std::vector<Scalar>& values, std::source_location loc);
+}
+
+struct Format {
+  std::string text;
+  std::source_location loc;
+  Format(const char* t, std::source_location l = std::source_location::current())
+      : text(t), loc(l) {}  // NOLINT
+  Format(std::string t, std::source_location l = std::source_location::current())
+      : text(std::move(t)), loc(l) {}  // NOLINT
+};
+
+template <class... Values>
+  requires(std::convertible_to<Values, Scalar> && ...)
+void debug_print(Format format, const Values&... values) {
+  detail::print_scalars(format.text, {Scalar(values)...}, format.loc);
+}
+// Every element with its index; one `{}`.
+void debug_print(Format format, const plgpu::Array& array);
+
+// Stops the grid when the condition does not hold.
+void debug_check(const Scalar& condition, const std::string& message,
+                 std::source_location loc = std::source_location::current());
+
+}  // namespace palladion::pl
+
+namespace palladion::plgpu {
+
+// Prints, while recording, how an array or a reference is laid out: `{}` in the format.
+std::string layout_text(const Array& x);
+std::string layout_text(const Ref& ref);
+void print_layout(const std::string& format, const Array& x);
+void print_layout(const std::string& format, const Ref& ref);
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,227 @@
+#include "frontend/launch/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/core/profile.h"
+
+namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::MeshAxes;
+using frontend::Recorder;
+
+namespace {
+
+constexpr int64_t max_threads = 8;   // 1024 threads of a CTA / 128
+constexpr int64_t max_cluster = 16;  // non-portable size of sm_90
+constexpr int64_t max_grid_x = 0x7FFFFFFF;
+
+std::vector<frontend::Axis> axes(const std::vector<int64_t>& sizes, const std::vector<std::string>& names,
+                                 const char* what) {
+  if (!names.empty() && names.size() != sizes.size()) {
+    fail(Code::bad_mesh,
+         fmt::format("{} has {} dimensions, but {} names are given", what, sizes.size(), names.size()));
+  }
+  std::vector<frontend::Axis> out;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 1)
+      fail(Code::bad_grid, fmt::format("{} dimension {} is {}, it must be at least 1", what, i, sizes[i]));
+    out.push_back({names.empty() ? "" : names[i], sizes[i]});
+  }
+  return out;
+}
+
+MeshAxes mesh_of(const KernelOptions& o) {
+  MeshAxes mesh;
+  mesh.grid = axes(o.grid, o.grid_names, "grid");
+  mesh.cluster = axes(o.cluster, o.cluster_names, "cluster");
+  mesh.thread = {o.thread_name, o.num_threads};
+  if (mesh.cluster.size() > 3)
+    fail(Code::bad_mesh,
+         fmt::format("a cluster of {} dimensions, at most 3 are possible", mesh.cluster.size()));
+  if (mesh.cluster_size() > max_cluster)
+    fail(Code::bad_mesh,
+         fmt::format("a cluster of {} CTAs, at most {} are possible", mesh.cluster_size(), max_cluster));
+  if (o.num_threads < 1)
+    fail(Code::bad_mesh, fmt::format("num_threads is {}, it must be at least 1", o.num_threads));
+  if (o.num_threads > 1 && o.thread_name.empty()) {
+    fail(Code::bad_mesh, "num_threads and thread_name must be both set or neither",
+         "name the axis of the threads, e.g. .thread_name = \"wg\"");
+  }
+  if (o.num_threads > max_threads) {
+    fail(Code::too_many_threads,
+         fmt::format(
+             "Requested too many CUDA threads per block: {} warpgroups are {} threads, 1024 are possible",
+             o.num_threads, o.num_threads * 128));
+  }
+  std::set<std::string> seen;
+  const auto unique = [&](const std::string& n) {
+    if (!n.empty() && !seen.insert(n).second)
+      fail(Code::duplicate_name, fmt::format("two axes are named \"{}\"", n));
+  };
+  for (const auto& a : mesh.grid) unique(a.name);
+  for (const auto& a : mesh.cluster) unique(a.name);
+  unique(mesh.thread.name);
+  return mesh;
+}
+
+bool legal_name(const std::string& name) {
+  if (name.empty() || (std::isdigit(static_cast<unsigned char>(name[0])) != 0)) return false;
+  return std::ranges::all_of(name,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '$'; });
+}
+
+Ref argument(int array, const pl::ShapeDtype& type, const std::source_location& loc) {
+  for (int64_t d : type.shape)
+    if (d < 1)
+      fail(Code::bad_type,
+           fmt::format("argument {} has type {}: a dimension is not positive", array, pl::to_string(type)),
+           loc);
+  auto a = std::make_shared<Allocation>();
+  a->space = MemorySpace::gmem;
+  a->name = fmt::format("#{}", array);
+  a->dtype = type.dtype;
+  a->shape = type.shape;
+  a->physical = physical_layout(type, {}, loc);
+  a->array = array;
+  return Ref(std::move(a));
+}
+
+std::variant<Ref, BarrierRef, UnionRef> allocate(const NamedScratch& s, const std::source_location& loc) {
+  struct Visitor {
+    const std::string& name;
+    const std::source_location& loc;
+    using Value = std::variant<Ref, BarrierRef, UnionRef>;
+    Value operator()(const SmemType& t) const { return make_smem(t, name, t.loc); }
+    Value operator()(const BarrierType& t) const { return make_barrier(t, name, t.loc); }
+    Value operator()(const SemaphoreType& t) const { return make_semaphores(t, name, loc); }
+    Value operator()(const RefUnionType& t) const { return make_union(t, name, t.loc); }
+    Value operator()(const AccType& t) const {
+      if (t.shape.size() != 2)
+        fail(Code::bad_accumulator,
+             fmt::format("ACC \"{}\" takes a shape (m, n), not {}", name, pl::to_string(t.shape)), t.loc);
+      return make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
+    }
+  };
+  return std::visit(Visitor{s.name, loc}, s.type);
+}
+
+void fill_geometry(Kernel& kernel, Recorder& r, const KernelOptions& o) {
+  int64_t programs = 1;
+  for (int64_t g : o.grid) programs *= g;
+  Launch& l = kernel.launch;
+  l.block = {static_cast<uint32_t>(128 * o.num_threads), 1, 1};
+  std::array<uint32_t, 3> cluster{1, 1, 1};
+  for (size_t i = 0; i < o.cluster.size(); ++i)
+    cluster[o.cluster.size() - 1 - i] = static_cast<uint32_t>(o.cluster[i]);
+  l.cluster = {cluster[0], cluster[1], cluster[2]};
+  if (programs * cluster[0] > max_grid_x)
+    fail(Code::bad_grid, fmt::format("a grid of {} programs is too large", programs));
+  l.grid = {static_cast<uint32_t>(programs) * cluster[0], cluster[1], cluster[2]};
+  isa::Function& f = r.function();
+  f.reqntid = l.block;
+  f.minnctapersm = 1;
+  if (!o.cluster.empty()) {
+    f.explicitcluster = true;
+    f.reqnctapercluster = l.cluster;
+  }
+}
+
+void check_aliases(const KernelOptions& o) {
+  for (const auto& [in, out] : o.input_output_aliases) {
+    const auto& ins = o.in_types.list();
+    const auto& outs = o.out_type.list();
+    if (in < 0 || out < 0 || static_cast<size_t>(in) >= ins.size() ||
+        static_cast<size_t>(out) >= outs.size()) {
+      fail(Code::bad_type,
+           fmt::format("input_output_aliases names input {} and output {}, which do not exist", in, out));
+    }
+    if (!(ins[static_cast<size_t>(in)] == outs[static_cast<size_t>(out)])) {
+      fail(Code::bad_type, fmt::format("input {} and output {} are aliases of different types: {} and {}", in,
+                                       out, pl::to_string(ins[static_cast<size_t>(in)]),
+                                       pl::to_string(outs[static_cast<size_t>(out)])));
+    }
+  }
+}
+
+}  // namespace
+
+const std::variant<Ref, BarrierRef, UnionRef>& Scratch::find(const std::string& name,
+                                                             const std::source_location& loc) const {
+  std::string known;
+  for (const auto& [n, value] : values_) {
+    if (n == name) return value;
+    known += (known.empty() ? "" : ", ") + n;
+  }
+  fail(Code::unknown_name, fmt::format("the kernel has no scratch named \"{}\"", name), loc,
+       known.empty() ? "declare it in .scratch_types" : "its scratch is: " + known);
+}
+
+const Ref& Scratch::ref(const std::string& name, std::source_location loc) const {
+  const auto& v = find(name, loc);
+  if (const Ref* r = std::get_if<Ref>(&v)) return *r;
+  fail(Code::unknown_name, fmt::format("scratch \"{}\" is not an array", name), loc,
+       "use .barrier(name) or .ref_union(name)");
+}
+
+const BarrierRef& Scratch::barrier(const std::string& name, std::source_location loc) const {
+  const auto& v = find(name, loc);
+  if (const BarrierRef* b = std::get_if<BarrierRef>(&v)) return *b;
+  fail(Code::unknown_name, fmt::format("scratch \"{}\" is not a barrier", name), loc);
+}
+
+const UnionRef& Scratch::ref_union(const std::string& name, std::source_location loc) const {
+  const auto& v = find(name, loc);
+  if (const UnionRef* u = std::get_if<UnionRef>(&v)) return *u;
+  fail(Code::unknown_name, fmt::format("scratch \"{}\" is not a RefUnion", name), loc);
+}
+
+namespace detail {
+void wrong_arity(size_t refs, std::source_location loc) {
+  fail(Code::bad_type,
+       fmt::format(
+           "the kernel body does not take {} references (inputs, then outputs) followed by plgpu::Scratch&",
+           refs),
+       loc);
+}
+}  // namespace detail
+
+Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::source_location loc) {
+  const At outer(loc);
+  if (!legal_name(options.name))
+    fail(Code::bad_type, fmt::format("\"{}\" is not a kernel name: letters, digits and _", options.name));
+  check_aliases(options);
+  Recorder r(options.name, mesh_of(options),
+             {options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
+              options.compiler_params.reduction_scratch_bytes, options.compiler_params.profile_space});
+  if (options.compiler_params.profile_space < 0)
+    fail(Code::bad_scope,
+         fmt::format("profile_space is {}, it cannot be negative", options.compiler_params.profile_space));
+  frontend::begin_profile(r);
+  Kernel kernel;
+  kernel.launch.inputs = options.in_types.list();
+  kernel.launch.outputs = options.out_type.list();
+  kernel.launch.aliases = options.input_output_aliases;
+  {
+    const At at(loc);
+    std::vector<Ref> refs;
+    for (const auto* list : {&options.in_types, &options.out_type})
+      for (const auto& type : list->list())
+        refs.push_back(argument(static_cast<int>(refs.size()), type, loc));
+    Scratch scratch;
+    const frontend::UserCode user;
+    for (const NamedScratch& s : options.scratch_types) scratch.add(s.name, allocate(s, loc));
+    body(refs, scratch);
+  }
+  const At at(loc);
+  fill_geometry(kernel, r, options);
+  r.finish(kernel, loc);
+  return kernel;
+}
+
+}  // namespace palladion::plgpu

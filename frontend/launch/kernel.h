@@ -1,0 +1,143 @@
+#pragma once
+// plgpu::kernel: runs a body once and gives the program that it recorded.
+#include <functional>
+#include <initializer_list>
+#include <source_location>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "frontend/core/launch.h"
+#include "frontend/memory/scoped.h"
+
+namespace palladion::plgpu {
+
+// One type, or several.
+class Types {
+ public:
+  Types() = default;
+  Types(DType dtype, Shape shape) : types_{{dtype, std::move(shape)}} {}
+  Types(pl::ShapeDtype type) : types_{std::move(type)} {}  // NOLINT
+  Types(std::initializer_list<pl::ShapeDtype> types) : types_(types) {}
+  Types(std::vector<pl::ShapeDtype> types) : types_(std::move(types)) {}  // NOLINT
+  const std::vector<pl::ShapeDtype>& list() const { return types_; }
+
+ private:
+  std::vector<pl::ShapeDtype> types_;
+};
+
+using ScratchType = std::variant<SmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
+struct NamedScratch {
+  std::string name;
+  ScratchType type;
+};
+
+struct CompilerParams {
+  // exp, log, tanh, ... may use the chip's approximate instructions alone.
+  bool approx_math = false;
+  // Leaves out the warpgroup barriers around stores to SMEM and GMEM.
+  bool unsafe_no_auto_barriers = false;
+  // SMEM of each thread for reductions across warps.
+  int64_t reduction_scratch_bytes = 2048;
+  // Events (entries and exits) of profile_scope for which each warpgroup has room; 0: none are recorded.
+  int64_t profile_space = 0;
+};
+
+struct KernelOptions {
+  Types in_types;
+  Types out_type;
+  std::vector<NamedScratch> scratch_types;
+  CompilerParams compiler_params;
+  std::vector<int64_t> grid;
+  std::vector<std::string> grid_names;
+  std::vector<int64_t> cluster;
+  std::vector<std::string> cluster_names;
+  int num_threads = 1;  // Pallas threads: warpgroups
+  std::string thread_name;
+  std::string name = "kernel";
+  // (input, output): the output starts as the input's values.
+  std::vector<std::pair<int, int>> input_output_aliases;
+};
+
+// The scratch of a kernel by name.
+class Scratch {
+ public:
+  // A name, with the place where it is asked for.
+  struct Name {
+    std::string text;
+    std::source_location loc;
+    Name(const char* t, std::source_location l = std::source_location::current())
+        : text(t), loc(l) {}  // NOLINT
+    Name(std::string t, std::source_location l = std::source_location::current())
+        : text(std::move(t)), loc(l) {}  // NOLINT
+  };
+  const Ref& operator[](const Name& name) const { return ref(name.text, name.loc); }
+  const Ref& ref(const std::string& name, std::source_location loc = std::source_location::current()) const;
+  const BarrierRef& barrier(const std::string& name,
+                            std::source_location loc = std::source_location::current()) const;
+  const UnionRef& ref_union(const std::string& name,
+                            std::source_location loc = std::source_location::current()) const;
+
+  void add(std::string name, std::variant<Ref, BarrierRef, UnionRef> value) {
+    values_.emplace_back(std::move(name), std::move(value));
+  }
+
+ private:
+  const std::variant<Ref, BarrierRef, UnionRef>& find(const std::string& name,
+                                                      const std::source_location& loc) const;
+  std::vector<std::pair<std::string, std::variant<Ref, BarrierRef, UnionRef>>> values_;
+};
+
+using KernelBody = std::function<void(const std::vector<Ref>&, Scratch&)>;
+
+// Records; Errors carry the author's line.
+Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::source_location loc);
+
+namespace detail {
+
+template <size_t>
+using AsRef = const Ref&;
+
+template <class Body, size_t... i>
+bool try_call(Body& body, const std::vector<Ref>& refs, Scratch& scratch, std::index_sequence<i...>) {
+  if (refs.size() != sizeof...(i)) return false;
+  if constexpr (std::is_invocable_v<Body&, AsRef<i>..., Scratch&>) {
+    body(refs[i]..., scratch);
+    return true;
+  } else if constexpr (std::is_invocable_v<Body&, AsRef<i>...>) {
+    body(refs[i]...);
+    return true;
+  } else {
+    return false;
+  }
+}
+
+template <class Body, size_t... n>
+bool call_with_refs(Body& body, const std::vector<Ref>& refs, Scratch& scratch, std::index_sequence<n...>) {
+  return (try_call(body, refs, scratch, std::make_index_sequence<n>{}) || ...);
+}
+
+[[noreturn]] void wrong_arity(size_t refs, std::source_location loc);
+
+}  // namespace detail
+
+// body(input refs..., output refs..., scratch), or body(refs..., ) without scratch, or body(vector of
+// refs, scratch).
+template <class Body>
+Kernel kernel(Body body, const KernelOptions& options,
+              std::source_location loc = std::source_location::current()) {
+  return record_kernel(
+      [&](const std::vector<Ref>& refs, Scratch& scratch) {
+        if constexpr (std::is_invocable_v<Body&, const std::vector<Ref>&, Scratch&>) {
+          body(refs, scratch);
+        } else if (!detail::call_with_refs(body, refs, scratch, std::make_index_sequence<13>{})) {
+          detail::wrong_arity(refs.size(), loc);
+        }
+      },
+      options, loc);
+}
+
+}  // namespace palladion::plgpu

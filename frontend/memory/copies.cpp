@@ -1,0 +1,222 @@
+#include "frontend/memory/copies.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "frontend/memory/tma.h"
+
+namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Partition;
+using frontend::Recorder;
+using isa::Operand;
+using isa::Type;
+
+namespace {
+
+Operand with_predicate(Recorder& r, const Operand& elected, const std::optional<Scalar>& predicate) {
+  if (!predicate) return elected;
+  return r.pure("and.pred", {elected, predicate->astype(DType::bool_).operand()}, Type::pred);
+}
+
+Operand tensor_operand(Recorder& r, const Ref& gmem, const frontend::TmaBox& box) {
+  std::vector<Operand> coordinates;
+  for (const Scalar& c : box.coordinates) coordinates.push_back(c.astype(DType::s32).as_register());
+  return Operand::address(r.tensor_map(gmem.base().array, box.map), 0, std::move(coordinates));
+}
+
+struct Collective {
+  Partition partition;
+  Operand mask;  // 16 bits: the CTAs that get the data
+};
+
+// CTAs along the axes that share this one's place on all others.
+Collective collective(Recorder& r, const std::vector<std::string>& axes, std::string_view verb) {
+  Collective c;
+  Scalar base(0), part(0);
+  int64_t pattern = 1;
+  int64_t stride = r.mesh().cluster_size();
+  for (const auto& a : r.mesh().cluster) {
+    stride /= a.size;
+    const Scalar here = pl::axis_index(a.name);
+    bool among = false;
+    for (const auto& name : axes) among |= name == a.name;
+    if (!among) {
+      base = base + here * stride;
+      continue;
+    }
+    part = part * a.size + here;
+    c.partition.parts *= a.size;
+    int64_t wider = 0;
+    for (int64_t i = 0; i < a.size; ++i) wider |= pattern << (i * stride);
+    pattern = wider;
+  }
+  for (const auto& name : axes) {
+    bool known = false;
+    for (const auto& a : r.mesh().cluster) known |= a.name == name;
+    if (!known) fail(Code::unknown_axis, fmt::format("{}: the cluster has no axis named \"{}\"", verb, name));
+  }
+  c.partition.part = part;
+  Operand mask = (Scalar(pattern).astype(DType::s32) << base).as_register();
+  c.mask = r.pure("cvt.u16.u32", {mask}, Type::b16);
+  return c;
+}
+
+bool is_row_of_bytes(const Ref& ref) {
+  int64_t stride = pl::bytes(ref.dtype());
+  if (ref.base().physical.swizzle != 16) return false;
+  for (size_t i = ref.rank(); i-- > 0;) {
+    const auto& d = ref.dims()[i];
+    if (d.base < 0 || d.size == 1) continue;
+    const auto& p = ref.base().physical.dims[static_cast<size_t>(d.base)];
+    if (p.tile != 1 || p.outer != stride) return false;
+    stride *= d.size;
+  }
+  return true;
+}
+
+// One run of bytes on both sides: no tensor map is needed.
+bool copies_linearly(const Ref& gmem, const Ref& smem, OOBFillMode mode) {
+  const int64_t bytes = pl::volume(gmem.shape()) * pl::bytes(gmem.dtype());
+  return mode != OOBFillMode::ZEROS && bytes % 16 == 0 && is_row_of_bytes(gmem) && is_row_of_bytes(smem);
+}
+
+Operand global_address(Recorder& r, const Ref& gmem, int64_t* offset) {
+  frontend::Access access(r, gmem, {});
+  const frontend::Address a = access.at(Shape(gmem.rank(), 0));
+  *offset = a.offset;
+  return a.base;
+}
+
+void linear_copy_in(Recorder& r, const Ref& src, const Ref& dst, const Operand& mbar, int64_t mbar_offset,
+                    const Operand& guard) {
+  frontend::copy_digits(src, dst, "copy_gmem_to_smem");
+  int64_t offset = 0;
+  const Operand from = global_address(r, src, &offset);
+  const Scalar to = frontend::shared_address(dst);
+  r.emit(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+      {Operand::address(to.without_offset().as_register(), to.offset()), Operand::address(from, offset),
+       Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype())), Operand::address(mbar, mbar_offset)},
+      guard);
+}
+
+}  // namespace
+
+void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
+                       const CopyInOptions& options, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  constexpr std::string_view verb = "copy_gmem_to_smem";
+  int64_t mbar_offset = 0;
+  const Operand mbar = barrier.address(verb, &mbar_offset);
+  const Operand elected = r.elected();
+  const Operand guard = with_predicate(r, elected, options.predicate);
+  const int64_t bytes = pl::volume(dst.shape()) * pl::bytes(dst.dtype());
+  Operand announced = Operand::imm(bytes);
+  if (options.predicate) {
+    announced = options.predicate->is_constant()
+                    ? Operand::imm(options.predicate->as_int() != 0 ? bytes : 0)
+                    : r.pure("selp.b32", {Operand::imm(bytes), Operand::imm(0), options.predicate->operand()},
+                             Type::b32);
+  }
+  const bool multicast = !options.collective_axes.empty();
+  Collective c;
+  if (multicast) c = collective(r, options.collective_axes, verb);
+  if (multicast && c.partition.parts > 1 && options.predicate)
+    fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
+  if (!multicast && copies_linearly(src, dst, options.oob_mode)) {
+    barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
+    return linear_copy_in(r, src, dst, mbar, mbar_offset, guard);
+  }
+  const auto t = frontend::make_transfer(r, src, dst, c.partition, verb);
+  barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
+  std::vector<Operand> operands{
+      Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
+      tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
+  const bool casts = multicast && c.partition.parts > 1;
+  if (casts) operands.push_back(c.mask);
+  r.emit(fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}",
+                     t.box.map.rank, casts ? ".multicast::cluster" : ""),
+         std::move(operands), guard);
+}
+
+namespace {
+
+void check_reduction(const std::string& op, DType d) {
+  static constexpr std::array<std::string_view, 8> known = {"add", "min", "max", "inc",
+                                                            "dec", "and", "or",  "xor"};
+  bool found = false;
+  for (auto k : known) found |= k == op;
+  if (!found)
+    fail(Code::bad_reduction, fmt::format("copy_smem_to_gmem: there is no reduction \"{}\"", op),
+         "add, min, max, inc, dec, and, or, xor");
+  const bool arithmetic = d == DType::f16 || d == DType::bf16 || d == DType::s32 || d == DType::u32 ||
+                          d == DType::s64 || d == DType::u64;
+  bool ok = false;
+  if (op == "add") ok = (arithmetic && d != DType::s64) || d == DType::f32 || d == DType::f64;
+  if (op == "min" || op == "max") ok = arithmetic;
+  if (op == "inc" || op == "dec") ok = d == DType::u32;
+  if (op == "and" || op == "or" || op == "xor")
+    ok = d == DType::s32 || d == DType::u32 || d == DType::s64 || d == DType::u64;
+  if (!ok)
+    fail(Code::bad_reduction,
+         fmt::format("copy_smem_to_gmem: the reduction \"{}\" is not defined for {}", op, pl::name(d)));
+}
+
+}  // namespace
+
+void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& options,
+                       std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (!options.reduction_op.empty()) check_reduction(options.reduction_op, src.dtype());
+  const auto t = frontend::make_transfer(r, dst, src, {}, "copy_smem_to_gmem");
+  const Operand guard = with_predicate(r, r.elected(), options.predicate);
+  const Operand from =
+      Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset());
+  const std::string mnemonic =
+      options.reduction_op.empty()
+          ? fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", t.box.map.rank)
+          : fmt::format("cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}.tile.bulk_group",
+                        t.box.map.rank, options.reduction_op);
+  r.emit(mnemonic, {tensor_operand(r, dst, t.box), from}, guard);
+  if (options.commit_group) r.emit("cp.async.bulk.commit_group", {}, r.elected());
+}
+
+void commit_smem_to_gmem_group(std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  r.emit("cp.async.bulk.commit_group", {}, r.elected());
+}
+
+void wait_smem_to_gmem(int n, bool wait_read_only, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (n < 0)
+    fail(Code::copy_limits,
+         fmt::format("wait_smem_to_gmem({}): the number of groups left cannot be negative", n));
+  r.emit(wait_read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", {Operand::imm(n)});
+  r.warpgroup_barrier();
+}
+
+void async_prefetch(const Ref& ref, const PrefetchOptions& options, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  if (ref.space() != MemorySpace::gmem || ref.base().array < 0) {
+    fail(Code::bad_space,
+         fmt::format("async_prefetch takes a reference of a GMEM argument, this is {}", to_string(ref)));
+  }
+  Partition partition;
+  if (!options.collective_axes.empty())
+    partition = collective(r, options.collective_axes, "async_prefetch").partition;
+  const auto box = frontend::make_box(ref, partition, "async_prefetch");
+  r.emit(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", box.map.rank),
+         {tensor_operand(r, ref, box)}, r.elected());
+}
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,58 @@
+#pragma once
+// Asynchronous copies between global and shared memory (TMA and bulk copies).
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "frontend/arrays/array.h"
+#include "frontend/sync/barriers.h"
+#include "frontend/refs/ref.h"
+
+namespace palladion::plgpu {
+
+enum class OOBFillMode : uint8_t { ZEROS, UNDEFINED, PROMISE_IN_BOUNDS };
+
+struct CopyInOptions {
+  // Multicast: every CTA along these cluster axes issues the copy, each fetches a part, all get the whole.
+  std::vector<std::string> collective_axes;
+  OOBFillMode oob_mode = OOBFillMode::ZEROS;
+  // False: nothing is copied, the barrier gets its arrival all the same.
+  std::optional<Scalar> predicate;
+};
+// One arrival at `barrier` when all bytes are there.
+void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
+                       const CopyInOptions& options = {},
+                       std::source_location loc = std::source_location::current());
+
+struct CopyOutOptions {
+  std::optional<Scalar> predicate;
+  bool commit_group = true;
+  // add, min, max, inc, dec, and, or, xor; empty: a plain store.
+  std::string reduction_op;
+};
+void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& options = {},
+                       std::source_location loc = std::source_location::current());
+void commit_smem_to_gmem_group(std::source_location loc = std::source_location::current());
+// Until at most n groups of this thread are on their way; `wait_read_only`: until SMEM may be overwritten.
+void wait_smem_to_gmem(int n, bool wait_read_only = false,
+                       std::source_location loc = std::source_location::current());
+
+struct PrefetchOptions {
+  std::vector<std::string> collective_axes;
+};
+// Into L2.
+void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
+                    std::source_location loc = std::source_location::current());
+
+struct AsyncStoreOptions {
+  Scalar cluster_idx;
+  std::string cluster_dim;
+  std::string atomic;  // add, min, max, inc, dec, and, or, xor; empty: a store
+};
+// Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
+void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,
+                      const AsyncStoreOptions& options,
+                      std::source_location loc = std::source_location::current());
+
+}  // namespace palladion::plgpu

@@ -1,0 +1,107 @@
+#include "frontend/memory/scoped.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+
+namespace {
+
+// Every SMEM array starts at a multiple of the largest swizzle pattern.
+constexpr int64_t smem_alignment = 1024;
+
+void check_type(const SmemType& type, const std::string& name, const std::source_location& loc) {
+  for (int64_t d : type.shape) {
+    if (d < 1)
+      fail(Code::bad_type,
+           fmt::format("SMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
+  }
+}
+
+int64_t size_of(const SmemType& type) { return pl::volume(type.shape) * pl::bytes(type.dtype); }
+
+Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const std::source_location& loc) {
+  auto a = std::make_shared<Allocation>();
+  a->space = MemorySpace::smem;
+  a->name = name;
+  a->dtype = type.dtype;
+  a->shape = type.shape;
+  a->physical = physical_layout({type.dtype, type.shape}, type.options.transforms, loc);
+  a->smem_offset = offset;
+  Recorder::current().name_smem({.offset = static_cast<uint64_t>(offset),
+                                 .bytes = static_cast<uint64_t>(size_of(type)),
+                                 .name = name,
+                                 .element = std::string(pl::name(type.dtype)),
+                                 .shape = type.shape});
+  return Ref(std::move(a));
+}
+
+}  // namespace
+
+Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  check_type(type, name, loc);
+  return smem_at(type, name, Recorder::current().allocate_smem(size_of(type), smem_alignment), loc);
+}
+
+UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  int64_t bytes = 0;
+  for (const auto& group : type.groups) {
+    int64_t sum = 0;
+    for (const SmemType& t : group) {
+      check_type(t, name, loc);
+      sum = pl::align_to(sum, smem_alignment) + size_of(t);
+    }
+    bytes = std::max(bytes, sum);
+  }
+  const int64_t base = Recorder::current().allocate_smem(bytes, smem_alignment);
+  UnionRef out;
+  for (size_t g = 0; g < type.groups.size(); ++g) {
+    int64_t offset = base;
+    std::vector<Ref> refs;
+    for (size_t i = 0; i < type.groups[g].size(); ++i) {
+      offset = pl::align_to(offset, smem_alignment);
+      refs.push_back(smem_at(type.groups[g][i], fmt::format("{}[{}][{}]", name, g, i), offset, loc));
+      offset += size_of(type.groups[g][i]);
+    }
+    out.groups.push_back(std::move(refs));
+  }
+  return out;
+}
+
+}  // namespace palladion::plgpu
+
+namespace palladion::pl::detail {
+
+plgpu::Ref materialize(const plgpu::SemaphoreType&) {
+  frontend::fail(frontend::Code::bad_semaphore, "semaphores cannot be allocated by run_scoped",
+                 "To allocate global semaphores, use pl::get_global.");
+}
+
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
+                 std::source_location loc) {
+  const frontend::Recorder& r = frontend::Recorder::current();
+  const std::string& thread = r.mesh().thread.name;
+  const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
+  if (allocates_smem && r.thread_count() > 1 && !shared) {
+    frontend::fail(frontend::Code::bad_scope,
+                   "run_scoped: a kernel with several threads can only allocate SMEM and barriers that all "
+                   "of them share",
+                   loc,
+                   fmt::format("give pl::collective(\"{}\") first, and call it from every thread", thread));
+  }
+  if (allocates_acc && !collective.axes.empty()) {
+    frontend::fail(frontend::Code::bad_scope,
+                   "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively",
+                   loc);
+  }
+}
+
+}  // namespace palladion::pl::detail

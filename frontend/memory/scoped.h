@@ -1,0 +1,178 @@
+#pragma once
+// Allocations: what a kernel asks for, how long it lives.
+#include <concepts>
+#include <source_location>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "frontend/sync/barriers.h"
+#include "frontend/control/carry.h"
+#include "frontend/refs/ref.h"
+#include "frontend/arrays/accumulators.h"
+
+namespace palladion::plgpu {
+
+struct AllocationOptions {
+  Transforms transforms;
+};
+// Types know where the author wrote them.
+struct SmemType {
+  Shape shape;
+  DType dtype = DType::f32;
+  AllocationOptions options;
+  std::source_location loc;
+};
+inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {},
+                     std::source_location loc = std::source_location::current()) {
+  return {std::move(shape), dtype, std::move(options), loc};
+}
+
+// A wgmma accumulator: zeros, or (with pl::run_state) an array.
+struct AccType {
+  Shape shape;
+  DType dtype = DType::f32;
+  std::source_location loc;
+};
+struct AccInit {
+  Array value;
+  std::source_location loc;
+};
+struct AccMaker {
+  AccType operator()(Shape shape, DType dtype = DType::f32,
+                     std::source_location loc = std::source_location::current()) const {
+    return {std::move(shape), dtype, loc};
+  }
+  AccInit init(Array value, std::source_location loc = std::source_location::current()) const {
+    return {std::move(value), loc};
+  }
+};
+inline constexpr AccMaker ACC{};
+
+// Groups of SMEM arrays that share their bytes: at any time one group is in use.
+struct RefUnionType {
+  std::vector<std::vector<SmemType>> groups;
+  std::source_location loc;
+};
+inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
+                             std::source_location loc = std::source_location::current()) {
+  return {std::move(groups), loc};
+}
+struct UnionRef {
+  std::vector<std::vector<Ref>> groups;
+  const std::vector<Ref>& operator[](size_t i) const { return groups[i]; }
+};
+
+Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc);
+UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc);
+
+}  // namespace palladion::plgpu
+
+namespace palladion::pl {
+
+// Named axes over which an allocation is shared.
+struct Collective {
+  std::vector<std::string> axes;
+};
+template <class... Names>
+Collective collective(Names... names) {
+  return {{std::string(names)...}};
+}
+
+namespace detail {
+inline plgpu::Ref materialize(const plgpu::SmemType& t) { return plgpu::make_smem(t, "scoped", t.loc); }
+inline plgpu::Ref materialize(const plgpu::AccType& t) {
+  if (t.shape.size() != 2)
+    frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape),
+                   t.loc);
+  return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
+}
+inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) {
+  return plgpu::make_barrier(t, "scoped barrier", t.loc);
+}
+inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t) {
+  return plgpu::make_union(t, "scoped", t.loc);
+}
+plgpu::Ref materialize(const plgpu::SemaphoreType& t);
+
+void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
+                 std::source_location loc);
+template <class T>
+std::source_location place_of(const T& type) {
+  if constexpr (requires { type.loc; })
+    return type.loc;
+  else
+    return frontend::Recorder::current().loc();
+}
+template <class First, class... Rest>
+std::source_location first_place(const First& first, const Rest&...) {
+  return place_of(first);
+}
+template <class T>
+constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> ||
+                            std::same_as<T, plgpu::RefUnionType>;
+template <class T>
+constexpr bool takes_acc = std::same_as<T, plgpu::AccType>;
+
+// Shared memory taken inside is free again afterwards.
+class SmemScope {
+ public:
+  SmemScope() : recorder_(frontend::Recorder::current()), mark_(recorder_.smem_mark()) {}
+  ~SmemScope() { recorder_.release_smem(mark_); }
+  SmemScope(const SmemScope&) = delete;
+  SmemScope& operator=(const SmemScope&) = delete;
+
+ private:
+  frontend::Recorder& recorder_;
+  int64_t mark_;
+};
+}  // namespace detail
+
+// Calls body(ref...) with an allocation for each type; they end with it. With several Pallas threads,
+// SMEM and barriers must be shared by all: pl::collective(thread_name).
+template <class Body, class... Types>
+auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
+  static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
+  detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes,
+                      detail::first_place(types...));
+  const detail::SmemScope scope;
+  auto refs = std::tuple{detail::materialize(types)...};
+  const frontend::UserCode user;
+  return std::apply(body, std::move(refs));
+}
+template <class Body, class... Types>
+  requires(!std::same_as<std::decay_t<Body>, Collective>)
+auto run_scoped(Body&& body, const Types&... types) {
+  return run_scoped(Collective{}, std::forward<Body>(body), types...);
+}
+
+// Calls body(acc...) with accumulators that start as the given arrays; gives their final values, after
+// all wgmmas are done: one Array, or a tuple.
+template <class Body, class... Inits>
+auto run_state(Body&& body, const Inits&... inits) {
+  static_assert(sizeof...(Inits) > 0, "run_state: Expected at least one accumulator");
+  const std::source_location loc = detail::first_place(inits...);
+  const auto make = [](const plgpu::AccInit& init) {
+    const plgpu::Array& v = init.value;
+    if (v.rank() != 2)
+      frontend::fail(frontend::Code::bad_accumulator,
+                     "ACC.init takes a matrix, not an " + plgpu::to_string(v), init.loc);
+    plgpu::Ref acc = plgpu::make_accumulator(v.shape(0), v.shape(1), v.dtype(), init.loc);
+    plgpu::store_accumulator(acc, v, init.loc);
+    return acc;
+  };
+  auto accs = std::tuple{make(inits)...};
+  {
+    const frontend::UserCode user;
+    std::apply(body, accs);
+  }
+  if constexpr (sizeof...(Inits) == 1) {
+    return std::get<0>(accs).load(loc);
+  } else {
+    return std::apply([&](const auto&... a) { return std::tuple{a.load(loc)...}; }, accs);
+  }
+}
+
+}  // namespace palladion::pl

@@ -1,0 +1,78 @@
+#pragma once
+// A loop over a grid of any rank whose steps are dealt to the programs along named axes.
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "frontend/pipeline/block_spec.h"
+#include "frontend/control/control.h"
+
+namespace palladion::plgpu {
+
+struct NDLoopInfo {
+  pl::Indices index;           // in the grid
+  pl::Scalar local_index;      // how many steps this program did before
+  pl::Scalar num_local_steps;  // that this program does
+};
+
+struct NDLoopOptions {
+  std::vector<std::string> collective_axes = {};
+  // Goes through the grid tile by tile (row-major), which must divide it.
+  std::optional<std::vector<int64_t>> tiling = {};
+};
+
+// The steps of this program: local_index * axis size + axis index, row-major.
+class NDLoop {
+ public:
+  NDLoop(pl::Indices grid, const NDLoopOptions& options, std::source_location loc);
+  const pl::Scalar& num_local_steps() const { return steps_; }
+  NDLoopInfo at(const pl::Scalar& local_index) const;
+
+ private:
+  pl::Indices grid_;
+  std::vector<int64_t> tiling_;
+  pl::Scalar program_;
+  int64_t programs_ = 1;
+  pl::Scalar steps_;
+};
+
+template <class Body>
+  requires std::invocable<Body&, const NDLoopInfo&>
+void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
+             std::source_location loc = std::source_location::current()) {
+  const frontend::At at(loc);
+  const NDLoop loop(std::move(grid), options, loc);
+  frontend::record_loop(0, loop.num_local_steps(), 1, 1, [&](const pl::Scalar& i) {
+    NDLoopInfo info;
+    {
+      const frontend::At here(loc);
+      info = loop.at(i);
+    }
+    body(info);
+  });
+}
+
+// carry = body(info, carry); gives the last one.
+template <class Body, class Init>
+  requires(!std::invocable<Body&, const NDLoopInfo&>)
+frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
+                                    const Init& init_carry,
+                                    std::source_location loc = std::source_location::current()) {
+  const frontend::At at(loc);
+  frontend::Recorder& r = frontend::Recorder::current();
+  const NDLoop loop(std::move(grid), options, loc);
+  const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init_carry));
+  frontend::record_loop(0, loop.num_local_steps(), 1, 1, [&](const pl::Scalar& i) {
+    NDLoopInfo info;
+    {
+      const frontend::At here(loc);
+      info = loop.at(i);
+    }
+    const auto next = body(info, frontend::rebuild(carry, init_carry));
+    frontend::assign_carry(r, carry, frontend::flatten(next), "nd_loop");
+  });
+  return frontend::rebuild(carry, init_carry);
+}
+
+}  // namespace palladion::plgpu

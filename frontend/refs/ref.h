@@ -1,0 +1,138 @@
+#pragma once
+// References: windows onto arrays in global or shared memory, and accumulators in registers. Views
+// (.at, transpose, reshape) cost nothing; loads and stores record instructions.
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/core/layout.h"
+#include "frontend/core/scalar.h"
+#include "frontend/core/transforms.h"
+
+namespace palladion::plgpu {
+
+using pl::Scalar;
+class Array;
+
+enum class MemorySpace : uint8_t { gmem, smem, regs };
+
+// Registers of a wgmma accumulator, changed in place.
+struct Accumulator {
+  int64_t m = 0, n = 0;
+  DType dtype = DType::f32;
+  std::vector<isa::Operand> registers;  // layout WGMMA; f16 packs two
+  bool in_flight = false;               // a wgmma into it may still run
+};
+
+// What a reference looks at.
+struct Allocation {
+  MemorySpace space = MemorySpace::gmem;
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  PhysicalLayout physical;
+  int64_t smem_offset = 0;             // from the start of the dynamic shared memory; 1024-aligned
+  int array = -1;                      // GMEM argument (inputs first, then outputs), -1: scratch
+  isa::Operand pointer;                // GMEM scratch: 64-bit global address
+  std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
+  std::shared_ptr<Accumulator> accumulator;
+};
+
+using Indexer = std::variant<Scalar, pl::Slice, pl::All>;
+
+namespace detail {
+inline Indexer to_indexer(const pl::Slice& s) { return s; }
+inline Indexer to_indexer(pl::All a) { return a; }
+inline Indexer to_indexer(const Scalar& s) { return s; }
+template <std::integral T>
+Indexer to_indexer(T v) {
+  return Scalar(v);
+}
+// Remembers the place of a call with variadic arguments, which cannot have a defaulted last one.
+struct First {
+  Indexer index;
+  std::source_location loc;
+  template <class T>
+    requires(!std::same_as<std::decay_t<T>, First>)
+  First(const T& v, std::source_location l = std::source_location::current())  // NOLINT: implicit on purpose
+      : index(to_indexer(v)), loc(l) {}
+};
+}  // namespace detail
+
+class Ref {
+ public:
+  struct Dim {
+    int base = -1;  // dimension of the allocation; -1: a dimension of size 1 added by reshape
+    int64_t size = 1;
+  };
+
+  Ref() = default;
+  explicit Ref(std::shared_ptr<const Allocation> allocation);
+
+  const Shape& shape() const { return shape_; }
+  int64_t shape(size_t i) const { return shape_[i]; }
+  size_t rank() const { return shape_.size(); }
+  DType dtype() const { return base().dtype; }
+  MemorySpace space() const { return base().space; }
+  const std::string& name() const { return base().name; }
+
+  // Integers and scalars drop their dimension, slices keep it; missing trailing ones are pl::all.
+  template <class... Rest>
+  Ref at(detail::First first, const Rest&... rest) const {
+    return index({first.index, detail::to_indexer(rest)...}, first.loc);
+  }
+  Ref index(const std::vector<Indexer>& indices,
+            std::source_location loc = std::source_location::current()) const;
+  Ref transpose(std::vector<int> permutation,
+                std::source_location loc = std::source_location::current()) const;
+  Ref reshape(Shape shape, std::source_location loc = std::source_location::current()) const;
+  Ref bitcast(DType dtype, std::source_location loc = std::source_location::current()) const;
+  // Drops dimensions of size 1.
+  Ref squeeze(std::source_location loc = std::source_location::current()) const;
+
+  // The whole window as an array; `layout` defaults to what suits the place (accumulators: WGMMA, else
+  // WG_STRIDED with the widest vectors that fit).
+  Array load(std::source_location loc = std::source_location::current()) const;
+  Array load(Layout layout, std::source_location loc = std::source_location::current()) const;
+  Scalar load_scalar(std::source_location loc = std::source_location::current()) const;
+  void store(const Array& value, std::source_location loc = std::source_location::current()) const;
+  void store(const Scalar& value, std::source_location loc = std::source_location::current()) const;
+
+  // --- for other verbs
+  // An error for a reference that looks at nothing (default-constructed).
+  const Allocation& base() const;
+  const std::shared_ptr<const Allocation>& allocation() const { return base_; }
+  const std::vector<Dim>& dims() const { return dims_; }
+  const std::vector<Scalar>& starts() const { return starts_; }
+  bool is_transposed() const;
+  // The same window of another allocation of the same shape.
+  Ref with_base(std::shared_ptr<const Allocation> base) const {
+    Ref out = *this;
+    out.base_ = std::move(base);
+    return out;
+  }
+  // `base` has one more dimension than the allocation, the flat one, which alone is shown.
+  Ref with_flat_dim(std::shared_ptr<const Allocation> base) const;
+
+ private:
+  void refresh_shape();
+
+  std::shared_ptr<const Allocation> base_;
+  std::vector<Dim> dims_;
+  std::vector<Scalar> starts_;  // one for each dimension of the allocation
+  Shape shape_;
+};
+
+Ref transpose_ref(const Ref& ref, std::vector<int> permutation,
+                  std::source_location loc = std::source_location::current());
+
+// The same SMEM reference of another CTA of the cluster: `index` along the one named axis.
+Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index,
+                std::source_location loc = std::source_location::current());
+
+std::string to_string(const Ref& ref);
+
+}  // namespace palladion::plgpu

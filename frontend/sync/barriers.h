@@ -1,0 +1,154 @@
+#pragma once
+// Synchronisation: mbarriers in shared memory, barriers of a cluster, semaphores in global memory,
+// fences, registers, waiting.
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "frontend/refs/ref.h"
+#include "frontend/core/scalar.h"
+
+namespace palladion::plgpu {
+
+// --- what is allocated ------------------------------------------------------------------------------
+struct BarrierOptions {
+  int64_t num_arrivals = 1;
+  Shape num_barriers = {1};
+  bool orders_tensor_core = false;
+};
+struct ClusterBarrierOptions {
+  std::vector<std::string> collective_axes;
+  Shape num_barriers = {1};
+  int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+  // Who waits sees what threads of other CTAs loaded and stored before they arrived: release and acquire of
+  // cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged. No word of
+  // Pallas', whose barriers stay at CTA scope.
+  bool orders_memory = false;
+};
+
+struct BarrierType {
+  BarrierOptions options;
+  bool cluster = false;
+  bool orders_memory = false;
+  std::vector<std::string> collective_axes;
+  std::source_location loc;
+};
+inline BarrierType Barrier(BarrierOptions options = {},
+                           std::source_location loc = std::source_location::current()) {
+  return {std::move(options), false, false, {}, loc};
+}
+inline BarrierType ClusterBarrier(ClusterBarrierOptions o,
+                                  std::source_location loc = std::source_location::current()) {
+  return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core},
+          true,
+          o.orders_memory,
+          std::move(o.collective_axes),
+          loc};
+}
+
+// --- a barrier, or an array of barriers -------------------------------------------------------------
+class BarrierRef {
+ public:
+  struct State;  // shared by all views of one allocation
+  BarrierRef() = default;
+  explicit BarrierRef(std::shared_ptr<State> state);
+
+  const Shape& shape() const { return shape_; }
+  // Integers and scalars only; missing trailing ones stay.
+  template <class... Rest>
+  BarrierRef at(pl::ScalarArg first, const Rest&... rest) const {
+    return indexed({first.value, Scalar(rest)...}, first.loc);
+  }
+  BarrierRef indexed(const std::vector<Scalar>& index,
+                     std::source_location loc = std::source_location::current()) const;
+
+  // --- for other verbs
+  State& state() const { return *state_; }
+  // The number of the one barrier that is meant; an error names the rule when there are several.
+  Scalar single(std::string_view verb) const;
+  // Its shared address.
+  isa::Operand address(std::string_view verb, int64_t* offset) const;
+
+ private:
+  std::shared_ptr<State> state_;
+  Scalar linear_;
+  Shape shape_;
+};
+
+struct BarrierRef::State {
+  std::string name;
+  BarrierType type;
+  int64_t offset = 0;  // from the first barrier of the kernel
+  int64_t count = 1;
+  isa::Operand phases;  // bit i: parity that the next wait for barrier i expects
+  // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
+  bool tma_arrivals = false, group_arrivals = false;
+  std::vector<std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>> copy_arrivals;
+
+  // One arrival by this thread's elected lane that announces `bytes`, here or (`remote`: an address in
+  // the cluster's window) at another CTA's barrier.
+  void copy_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset,
+                    const isa::Operand& bytes, const isa::Operand& guard);
+  void remote_arrivals(frontend::Recorder& r, const isa::Operand& remote, int64_t bytes);
+};
+
+BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc);
+
+// One arrival of this Pallas thread (release); at a ClusterBarrier, at those of all CTAs that differ
+// in at most one collective axis.
+void barrier_arrive(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
+// Until the barrier's next phase completes (acquire).
+void barrier_wait(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
+// Whether it has; then this counts as the wait.
+Scalar barrier_test(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
+
+// Writes (and reads) of SMEM before it are ordered before copies and wgmmas issued after it.
+void commit_smem(std::source_location loc = std::source_location::current());
+
+void set_max_registers(int n, const std::string& action = "increase",
+                       std::source_location loc = std::source_location::current());
+void griddepcontrol_wait(std::source_location loc = std::source_location::current());
+void griddepcontrol_launch_dependents(std::source_location loc = std::source_location::current());
+
+// --- semaphores ---------------------------------------------------------------------------------------
+// 32-bit counters in global memory, zero when the kernel starts, shared by all its CTAs.
+struct SemaphoreType {
+  Shape shape;
+  static SemaphoreType REGULAR(Shape shape = {}) { return {std::move(shape)}; }
+  static SemaphoreType BARRIER(Shape shape = {}) { return {std::move(shape)}; }
+};
+Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::source_location loc);
+
+struct SignalOptions {
+  std::string memory_scope = "sys";
+};
+struct WaitOptions {
+  bool decrement = true;
+  std::string memory_scope = "sys";
+};
+void semaphore_signal(const Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
+                      std::source_location loc = std::source_location::current());
+struct SemaphoreSignal {
+  Ref ref;
+  Scalar inc = 1;
+};
+// Many signals after one synchronisation, in no order.
+void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options = {},
+                               std::source_location loc = std::source_location::current());
+// Until the counter is at least `value`; then takes `value` off, unless told not to.
+void semaphore_wait(const Ref& semaphore, const Scalar& value = 1, const WaitOptions& options = {},
+                    std::source_location loc = std::source_location::current());
+Scalar semaphore_read(const Ref& semaphore, std::source_location loc = std::source_location::current());
+
+}  // namespace palladion::plgpu
+
+namespace palladion::pl {
+plgpu::Ref get_global(const plgpu::SemaphoreType& type,
+                      std::source_location loc = std::source_location::current());
+// About so many nanoseconds.
+void delay(const Scalar& nanoseconds, std::source_location loc = std::source_location::current());
+}  // namespace palladion::pl

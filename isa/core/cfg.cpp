@@ -1,0 +1,239 @@
+#include "isa/core/cfg.h"
+
+#include <algorithm>
+
+#include "isa/core/op.h"
+
+namespace palladion::isa {
+namespace {
+
+enum class Flow : uint8_t { next, branch, indexed, leave };
+
+Flow flow_of(const Instruction& i) {
+  const std::string_view op = i.op->name;
+  if (op == "bra") return Flow::branch;
+  if (op == "brx") return Flow::indexed;
+  if (op == "ret" || op == "exit" || op == "trap") return Flow::leave;
+  return Flow::next;
+}
+
+bool guarded(const Instruction& i) { return i.guard.reg != no_id; }
+
+// Calls `visit` with the instruction index of every label that i may jump to.
+template <class Visit>
+void for_each_target(const Function& f, const Instruction& i, Flow flow, Visit visit) {
+  const auto label = [&](LabelId id) {
+    if (id < f.labels.size() && f.labels[id].target != no_id) visit(f.labels[id].target);
+  };
+  for (const Operand& o : i.operands) {
+    if (!o.is(Operand::Kind::label)) continue;
+    if (flow == Flow::branch) {
+      label(o.id);
+    } else if (o.id < f.branch_targets.size()) {
+      for (const LabelId id : f.branch_targets[o.id].labels) label(id);
+    }
+  }
+}
+
+std::vector<bool> find_leaders(const Function& f) {
+  std::vector<bool> leader(f.body.size() + 1);
+  leader[0] = true;
+  for (size_t at = 0; at < f.body.size(); ++at) {
+    const Flow flow = flow_of(f.body[at]);
+    if (flow == Flow::next) continue;
+    leader[at + 1] = true;
+    if (flow == Flow::leave) continue;
+    for_each_target(f, f.body[at], flow,
+                    [&](uint32_t target) { leader[std::min<size_t>(target, f.body.size())] = true; });
+  }
+  return leader;
+}
+
+void add_edge(Cfg& cfg, uint32_t from, uint32_t to) {
+  auto& successors = cfg.blocks[from].successors;
+  if (std::ranges::find(successors, to) != successors.end()) return;
+  successors.push_back(to);
+  cfg.blocks[to].predecessors.push_back(from);
+}
+
+void add_edges(Cfg& cfg, const Function& f) {
+  for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
+    const Block& block = cfg.blocks[b];
+    const Instruction& last = f.body[block.last - 1];
+    const Flow flow = flow_of(last);
+    // The way that a guarded instruction leaves when its guard is false comes first.
+    const bool falls_through = flow == Flow::next || guarded(last);
+    if (falls_through && b + 1 < cfg.blocks.size()) add_edge(cfg, b, b + 1);
+    if (flow != Flow::branch && flow != Flow::indexed) continue;
+    for_each_target(f, last, flow, [&](uint32_t target) {
+      if (target < f.body.size()) add_edge(cfg, b, cfg.block_of[target]);
+    });
+  }
+}
+
+// --- where threads meet again ---------------------------------------------------------------------
+//
+// The point is the immediate post-dominator, with one change: threads that end never come, so the rest of
+// them need not meet beyond. `if (a) { if (b) return; x } y`, and the `bra $exit` that compilers make of it,
+// meets at y. So in a kernel each way out counts alone: one exit is taken after the other, the last in the
+// text first, and gives the points of those blocks that reach it and that no earlier one covered. Traps come
+// after all others, then loops without an end. A device function meets where it returns.
+
+struct Graph {
+  std::vector<std::vector<uint32_t>> successors, predecessors;
+  std::vector<uint8_t> rank;  // 2: returns, 1: traps, 0: goes on
+};
+
+constexpr uint32_t unknown = ~0u;
+// Hostile programs may have thousands of exits: beyond this many they are taken together.
+constexpr int max_rounds = 64;
+
+bool only_returns(const Cfg& cfg, const Function& f, uint32_t b) {
+  const Instruction& i = f.body[cfg.blocks[b].first];
+  return cfg.blocks[b].last == cfg.blocks[b].first + 1 && !guarded(i) &&
+         (i.op->name == "ret" || i.op->name == "exit");
+}
+
+bool leaves(const Cfg& cfg, const Function& f, uint32_t b) {
+  const Instruction& last = f.body[cfg.blocks[b].last - 1];
+  const Flow flow = flow_of(last);
+  if (flow == Flow::leave) return true;
+  bool out = (flow == Flow::next || guarded(last)) && b + 1 == cfg.blocks.size();
+  if (flow != Flow::next)
+    for_each_target(f, last, flow, [&](uint32_t target) { out |= target >= f.body.size(); });
+  return out;
+}
+
+Graph without_early_exits(const Cfg& cfg, const Function& f) {
+  const auto count = static_cast<uint32_t>(cfg.blocks.size());
+  Graph g{std::vector<std::vector<uint32_t>>(count), std::vector<std::vector<uint32_t>>(count),
+          std::vector<uint8_t>(count)};
+  for (uint32_t b = 0; b < count; ++b) {
+    bool returns = false;
+    for (const uint32_t s : cfg.blocks[b].successors) {
+      if (f.entry && only_returns(cfg, f, s)) {
+        returns = true;
+        continue;
+      }
+      g.successors[b].push_back(s);
+      g.predecessors[s].push_back(b);
+    }
+    const bool may_leave = returns || leaves(cfg, f, b);
+    if (!may_leave || (f.entry && !g.successors[b].empty())) continue;
+    g.rank[b] = f.body[cfg.blocks[b].last - 1].op->name == "trap" ? 1 : 2;
+  }
+  return g;
+}
+
+// Reverse postorder of the reversed graph from `exits`, over blocks that have no number yet.
+std::vector<uint32_t> reverse_order(const Graph& g, const std::vector<uint32_t>& exits,
+                                    std::vector<bool>& covered) {
+  std::vector<uint32_t> postorder;
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (const uint32_t start : exits) {
+    if (covered[start]) continue;
+    covered[start] = true;
+    stack.emplace_back(start, 0);
+    while (!stack.empty()) {
+      auto& [block, next] = stack.back();
+      const auto& predecessors = g.predecessors[block];
+      if (next == predecessors.size()) {
+        postorder.push_back(block);
+        stack.pop_back();
+        continue;
+      }
+      const uint32_t p = predecessors[next++];
+      if (covered[p]) continue;
+      covered[p] = true;
+      stack.emplace_back(p, 0);
+    }
+  }
+  std::ranges::reverse(postorder);
+  return postorder;
+}
+
+// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph: number 0 is
+// the virtual exit, order[k - 1] has number k. Gives the post-dominator's number for each number.
+std::vector<uint32_t> post_dominators(const Graph& g, const std::vector<uint32_t>& order,
+                                      const std::vector<bool>& is_exit, const std::vector<uint32_t>& number) {
+  std::vector<uint32_t> dominator(order.size() + 1, unknown);
+  dominator[0] = 0;
+  const auto meet = [&](uint32_t a, uint32_t b) {
+    while (a != b) {
+      while (a > b) a = dominator[a];
+      while (b > a) b = dominator[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t k = 1; k <= order.size(); ++k) {
+      const uint32_t block = order[k - 1];
+      uint32_t best = is_exit[block] ? 0 : unknown;
+      for (const uint32_t s : g.successors[block]) {
+        const uint32_t n = number[s];
+        if (n == unknown || dominator[n] == unknown) continue;
+        best = best == unknown ? n : meet(best, n);
+      }
+      changed = changed || best != dominator[k];
+      dominator[k] = best;
+    }
+  }
+  return dominator;
+}
+
+void solve(Cfg& cfg, const Graph& g, const std::vector<uint32_t>& exits, std::vector<bool>& covered) {
+  std::vector<bool> is_exit(cfg.blocks.size());
+  for (const uint32_t b : exits) is_exit[b] = true;
+  const std::vector<uint32_t> order = reverse_order(g, exits, covered);
+  std::vector<uint32_t> number(cfg.blocks.size(), unknown);
+  for (uint32_t k = 0; k < order.size(); ++k) number[order[k]] = k + 1;
+  const std::vector<uint32_t> dominator = post_dominators(g, order, is_exit, number);
+  for (uint32_t k = 1; k <= order.size(); ++k) {
+    Block& block = cfg.blocks[order[k - 1]];
+    const auto& successors = g.successors[order[k - 1]];
+    const auto arriving = std::ranges::count_if(successors, [&](uint32_t s) { return number[s] != unknown; });
+    const bool meets = successors.size() < 2 || arriving >= 2;
+    if (meets && dominator[k] != 0 && dominator[k] != unknown) block.reconverge = order[dominator[k] - 1];
+  }
+}
+
+void find_reconvergence(Cfg& cfg, const Function& f) {
+  const Graph g = without_early_exits(cfg, f);
+  std::vector<bool> covered(cfg.blocks.size());
+  const auto uncovered = [&](uint8_t rank, bool all) {
+    std::vector<uint32_t> found;
+    for (auto b = static_cast<uint32_t>(cfg.blocks.size()); b-- > 0 && (all || found.empty());)
+      if (!covered[b] && g.rank[b] == rank) found.push_back(b);
+    return found;
+  };
+  if (!f.entry) solve(cfg, g, uncovered(2, true), covered);
+  int rounds = 0;
+  for (const uint8_t rank : {uint8_t{2}, uint8_t{1}, uint8_t{0}}) {
+    while (true) {
+      const auto exits = uncovered(rank, ++rounds > max_rounds);
+      if (exits.empty()) break;
+      solve(cfg, g, exits, covered);
+    }
+  }
+}
+
+}  // namespace
+
+Cfg build_cfg(const Function& function) {
+  Cfg cfg;
+  const auto count = static_cast<uint32_t>(function.body.size());
+  cfg.block_of.resize(count);
+  if (count == 0) return cfg;
+  const std::vector<bool> leader = find_leaders(function);
+  for (uint32_t at = 0; at < count; ++at) {
+    if (leader[at]) cfg.blocks.push_back({at, at, {}, {}, no_id});
+    cfg.blocks.back().last = at + 1;
+    cfg.block_of[at] = static_cast<uint32_t>(cfg.blocks.size() - 1);
+  }
+  add_edges(cfg, function);
+  find_reconvergence(cfg, function);
+  return cfg;
+}
+
+}  // namespace palladion::isa

@@ -1,0 +1,334 @@
+#pragma once
+// What an instruction does, decoded once from its words. The machine performs it, checkers order it,
+// the clock prices it; nobody looks at the words again. Operands are indices into
+// Instruction::operands; -1 means absent.
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "isa/core/types.h"
+
+namespace palladion::isa {
+
+// --- values -------------------------------------------------------------------------------------
+// Registers of one warp live as arrays of 32 lanes: uint8_t/uint16_t/uint32_t/uint64_t[32] by the
+// register's width (b128: uint64_t[64], low half of lane i at 2i), predicates as one uint32_t mask.
+// Vector operands ({a,b}) are flattened: destinations first to last in d, sources likewise in s.
+struct LaneArgs {
+  void* d[8];
+  const void* s[8];
+  uint32_t mask;  // lanes to write; others keep their value
+};
+using LanesFn = void (*)(const LaneArgs&);
+
+// d = f(s), lane by lane. With `writes_carry` the carry flag (a predicate mask) is one more
+// destination after the others; with `reads_carry` one more source.
+struct Pure {
+  LanesFn fn = nullptr;
+  bool reads_carry = false, writes_carry = false;
+};
+
+// A function that the chip approximates (MUFU and what ptxas builds on it): operands as a Pure of the
+// same form. The bits are the machine's business (sim/numerics/special).
+enum class ApproxOp : uint8_t { rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh, div, div_full };
+struct Approx {
+  ApproxOp op = ApproxOp::rcp;
+  Type type = Type::f32;  // f32, f64 (rcp, rsqrt), f16, f16x2, bf16, bf16x2
+  bool ftz = false;
+};
+
+// --- control ------------------------------------------------------------------------------------
+struct Branch {
+  int target = 0;
+  bool uniform = false;
+};
+struct BranchIndexed {
+  int index = 0, targets = 1;
+  bool uniform = false;
+};
+struct Call {
+  int function = 0, returns = -1, arguments = -1;
+};  // function: symbol or register (indirect)
+struct Return {};
+struct Exit {};
+struct Trap {
+  bool breakpoint = false;
+};
+struct Nanosleep {
+  int duration = 0;
+};
+
+// --- memory -------------------------------------------------------------------------------------
+struct Load {
+  Space space = Space::generic;
+  Type type = Type::b32;  // of one element in memory
+  int elements = 1;
+  Order order = Order::weak;
+  Scope scope = Scope::cta;
+  bool non_coherent = false;  // ld.global.nc
+  int dst = 0, address = 1;
+};
+struct Store {
+  Space space = Space::generic;
+  Type type = Type::b32;
+  int elements = 1;
+  Order order = Order::weak;
+  Scope scope = Scope::cta;
+  int address = 0, src = 1;
+};
+enum class AtomicOp : uint8_t { add, sub, min, max, inc, dec, and_, or_, xor_, exch, cas };
+struct Atomic {  // atom (dst >= 0) and red (dst = -1)
+  AtomicOp op = AtomicOp::add;
+  Space space = Space::generic;
+  Type type = Type::u32;
+  int elements = 1;  // atom.v2/.v4 of f32, f16, bf16
+  Order order = Order::relaxed;
+  Scope scope = Scope::gpu;
+  bool noftz = false;
+  int dst = 0, address = 1, b = 2, c = -1;
+};
+struct Prefetch {
+  int address = 0;
+};  // prefetch, discard, applypriority: no visible effect on values
+struct Fence {
+  Order order = Order::acq_rel;
+  Scope scope = Scope::cta;
+  // Proxy fences (fence.proxy.*): generic<->async on a window, or tensormap.
+  bool proxy = false;
+  Proxy to = Proxy::generic;
+  Space window = Space::generic;  // of fence.proxy.async.SPACE
+  bool alias = false;
+  bool mbarrier_init = false;   // fence.mbarrier_init.release.cluster
+  int address = -1, size = -1;  // fence.proxy.tensormap::generic.acquire [a], n
+  int copy_from = -1;  // tensormap.cp_fenceproxy: first copies `size` bytes of shared memory to `address`
+};
+struct ConvertAddress {
+  Space space = Space::global;
+  bool to_generic = false;
+  int dst = 0, src = 1;
+  Type type = Type::u64;
+};
+struct IsSpace {
+  Space space = Space::global;
+  int dst = 0, address = 1;
+};
+struct MapShared {
+  bool generic = false;
+  Type type = Type::u64;
+  int dst = 0, address = 1, rank = 2;
+};  // mapa
+struct GetCtaRank {
+  bool generic = false;
+  Type type = Type::u64;
+  int dst = 0, address = 1;
+};
+
+// --- warp ---------------------------------------------------------------------------------------
+enum class ShuffleMode : uint8_t { up, down, bfly, idx };
+struct Shuffle {
+  ShuffleMode mode;
+  int dst = 0, in_range = -1, value = 1, lane = 2, clamp = 3, members = -1;
+};
+enum class VoteMode : uint8_t { all, any, uni, ballot };
+struct Vote {
+  VoteMode mode;
+  int dst = 0, pred = 1, members = -1;
+};
+struct Match {
+  bool all = false;
+  Type type = Type::b32;
+  int dst = 0, pred = -1, value = 1, members = 2;
+};
+enum class ReduxOp : uint8_t { add, min, max, and_, or_, xor_ };
+struct Redux {
+  ReduxOp op;
+  Type type = Type::u32;
+  int dst = 0, value = 1, members = 2;
+  bool abs = false, nan = false;
+};
+struct Elect {
+  int dst = 0, pred = 1, members = 2;
+};
+struct ActiveMask {
+  int dst = 0;
+};
+struct WarpSync {
+  int members = 0;
+};
+struct LoadMatrix {
+  int count = 1;
+  bool transposed = false;
+  Type type = Type::b16;
+  Space space = Space::shared_cta;
+  int dst = 0, address = 1;
+};
+struct StoreMatrix {
+  int count = 1;
+  bool transposed = false;
+  Type type = Type::b16;
+  Space space = Space::shared_cta;
+  int address = 0, src = 1;
+};
+struct MoveMatrix {
+  int dst = 0, src = 1;
+};  // movmatrix.sync.aligned.m8n8.trans.b16
+
+// --- barriers -----------------------------------------------------------------------------------
+enum class BarrierAction : uint8_t { sync, arrive, red_popc, red_and, red_or };
+struct CtaBarrier {
+  BarrierAction action;
+  bool aligned = true;
+  int id = -1, threads = -1, dst = -1, pred = -1;
+};
+struct ClusterBarrier {
+  bool arrive = true;
+  Order order = Order::release;
+  bool aligned = false;
+};
+enum class MbarrierAction : uint8_t {
+  init,
+  inval,
+  expect_tx,
+  complete_tx,
+  arrive,
+  test_wait,
+  try_wait,
+  pending_count
+};
+struct Mbarrier {
+  MbarrierAction action;
+  Space space = Space::shared_cta;  // of the barrier's address
+  Order order = Order::release;
+  Scope scope = Scope::cta;
+  bool expect_tx = false;  // arrive.expect_tx
+  bool drop = false;       // arrive_drop
+  bool no_complete = false;
+  bool parity = false;  // test_wait.parity, try_wait.parity
+  int dst = -1;         // state or predicate
+  int address = -1;
+  int count = -1;  // init: expected count; arrive: count or tx bytes; expect_tx: bytes
+  int state = -1;  // test/try_wait: state or phase parity; pending_count: state
+  int time_hint = -1;
+};
+
+// --- async copies -------------------------------------------------------------------------------
+struct CpAsync {
+  int bytes = 16;
+  int dst = 0, src = 1, src_size = -1, ignore_src = -1;
+};
+struct CpAsyncCommit {};
+struct CpAsyncWait {
+  bool all = false;
+  int n = -1;
+};
+struct CpAsyncMbarrierArrive {
+  bool noinc = false;
+  Space space = Space::shared_cta;
+  int address = 0;
+};
+
+enum class Completion : uint8_t { none, mbarrier, bulk_group };
+enum class BulkOp : uint8_t { copy, add, min, max, inc, dec, and_, or_, xor_ };
+struct BulkCopy {  // cp.async.bulk and cp.reduce.async.bulk, linear
+  Space dst_space = Space::shared_cluster, src_space = Space::global;
+  Completion completion = Completion::mbarrier;
+  BulkOp op = BulkOp::copy;
+  Type type = Type::b8;  // of a reduction
+  bool noftz = false;
+  bool prefetch = false;  // cp.async.bulk.prefetch.L2
+  int dst = 0, src = 1, size = 2, mbar = -1, cta_mask = -1, byte_mask = -1;
+};
+enum class TensorMode : uint8_t { tile, im2col };
+struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefetch.tensor
+  int rank = 2;
+  TensorMode mode = TensorMode::tile;
+  bool load = true;  // global -> shared
+  Completion completion = Completion::mbarrier;
+  BulkOp op = BulkOp::copy;
+  bool prefetch = false;
+  Space dst_space = Space::shared_cluster;
+  int shared = 0;  // operand [dstMem] or [srcMem]
+  int tensor = 1;  // operand [tensorMap, {coordinates}]
+  int mbar = -1, cta_mask = -1, im2col_offsets = -1;
+};
+struct BulkCommit {};
+struct BulkWait {
+  bool read = false;
+  int n = 0;
+};
+struct StoreAsync {
+  Type type = Type::b32;
+  int elements = 1;
+  int address = 0, src = 1, mbar = 2;
+};
+struct ReduceAsync {
+  AtomicOp op;
+  Type type = Type::u32;
+  int address = 0, src = 1, mbar = 2;
+};
+enum class MapField : uint8_t {
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  swizzle_atomicity,
+  fill_mode
+};
+struct TensormapReplace {
+  MapField field;
+  Space space = Space::generic;
+  Type type = Type::b32;
+  int address = 0, ordinal = -1, value = 1;
+};
+
+// --- matrix -------------------------------------------------------------------------------------
+struct Wgmma {
+  int m = 64, n = 8, k = 16;
+  Type d = Type::f32, a = Type::f16, b = Type::f16;
+  bool sparse = false, satfinite = false;
+  int acc = 0;      // vector operand
+  int a_desc = -1;  // 64-bit descriptor
+  int a_regs = -1;  // or vector of registers
+  int b_desc = 2;
+  int scale_d = -1;                                            // predicate operand; absent = accumulate
+  int scale_a = -1, scale_b = -1, trans_a = -1, trans_b = -1;  // immediates
+  int metadata = -1, selector = -1;
+};
+struct WgmmaFence {};
+struct WgmmaCommit {};
+struct WgmmaWait {
+  int n = 0;
+};
+struct Mma {  // mma.sync
+  int m = 16, n = 8, k = 16;
+  Type d = Type::f32, a = Type::f16, b = Type::f16, c = Type::f32;
+  bool a_row = true, b_col = true, satfinite = false, sparse = false, xor_popc = false;
+  int dst = 0, ra = 1, rb = 2, rc = 3, metadata = -1, selector = -1;
+};
+
+// --- the rest -----------------------------------------------------------------------------------
+struct SetMaxRegisters {
+  bool increase = true;
+  int count = 0;
+};
+struct GridDependency {
+  bool wait = true;
+};
+struct Unsupported {
+  std::string reason;
+};  // known to the verifier, not run by the machine
+
+using Effect =
+    std::variant<Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store,
+                 Atomic, Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote,
+                 Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier,
+                 ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
+                 BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
+                 WgmmaFence, WgmmaCommit, WgmmaWait, Mma, SetMaxRegisters, GridDependency, Unsupported>;
+
+}  // namespace palladion::isa

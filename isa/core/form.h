@@ -1,0 +1,80 @@
+#pragma once
+// The grammar in which an op states its syntax, close to the manual's own lines.
+//
+//   "[8.0 sm_90] ld{.sem:relaxed|acquire}{.scope:cta|gpu}.space:global|shared{.vec:v2|v4}.type:%b|%u
+//   =d:type^vec, a:mem"
+//
+//   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
+//   .slot:a|b|c       a required modifier, one of the words; the slot's name is how code asks for it
+//   {.slot:a|b}       an optional one
+//   .wide / {.ftz}    a slot whose only word is its name
+//   %u %s %b %f %i    u8..u64, s8..s64, b8..b64 (with .b128 only where written), f16 f32 f64..., %i = %u|%s
+// Operands, in PTX order, separated by ", " or, for d|p pairs, "|":
+//   =d:KIND           written          a:KIND   read        +d:KIND  both        name?:KIND  optional
+// KIND:
+//   type / u32        a value of the slot's type, or of a literal type: register, immediate or special
+//   2*type            twice as wide (mul.wide)
+//   type^vec          a vector of as many elements as slot `vec` says (v2, v4, v8), a scalar when absent
+//   type^4            a vector of 4
+//   type^*            a vector of any length (checked by the op)
+//   pred              a predicate register        imm  an integer constant
+//   mem / mem:N       an address [a]              tensor  [map, {coordinates}]
+//   label, func, list, any                        any = whatever (checked by the op)
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/core/types.h"
+
+namespace palladion::isa {
+
+struct SlotDef {
+  std::string_view name;
+  bool optional = false;
+  std::vector<std::string_view> words;
+  int find(std::string_view word) const;  // index, or -1
+};
+
+enum class OperandKind : uint8_t { value, predicate, immediate, address, tensor, label, function, list, any };
+
+struct OperandDef {
+  std::string_view name;
+  bool reads = true, writes = false, optional = false;
+  bool joined = false;  // stands after '|'
+  OperandKind kind = OperandKind::value;
+  std::string_view type_slot;  // slot whose word is the type; empty when literal
+  Type literal = Type::none;
+  int width_factor = 1;         // 2 for 2*type
+  std::string_view count_slot;  // ^vec
+  int count = 1;                // ^4; 0 = any length
+};
+
+struct OpDef;
+
+struct Form {
+  const OpDef* def = nullptr;  // the definition that states it
+  std::string_view text;       // as stated
+  std::string_view op;         // "ld"
+  uint32_t ptx_version = 10;   // 8.0 -> 80
+  std::string_view target = "sm_20";
+  std::vector<SlotDef> slots;
+  std::vector<OperandDef> operands;
+  int slot(std::string_view name) const;     // -1 when the form has none
+  int operand(std::string_view name) const;  // -1 when the form has none
+  size_t required_operands() const;
+};
+
+// Compiles a form's text; a malformed one is our bug (checked).
+Form compile_form(std::string_view text);
+
+// Matches the words after the op's name ("relaxed", "gpu", "global", "f32") against the slots in
+// order; fills one index a slot (-1 = absent). False when they do not fit.
+bool match_modifiers(const Form& form, const std::vector<std::string_view>& words, int8_t* slots);
+
+// The type of a value operand under the words chosen in `slots`; Type::none when its slot is absent.
+Type operand_type(const Form& form, const OperandDef& def, const int8_t* slots);
+// Its number of elements: 1 = a scalar, 0 = a vector of any length.
+int operand_count(const Form& form, const OperandDef& def, const int8_t* slots);
+
+}  // namespace palladion::isa

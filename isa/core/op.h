@@ -1,0 +1,92 @@
+#pragma once
+// An op, stated once: its words, what it means, what it needs, what it does, what it costs.
+// Parser, printer, verifier, machine, checkers, clock and the reference page derive from this.
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isa/core/effects.h"
+#include "isa/core/form.h"
+#include "isa/core/instruction.h"
+#include "isa/core/module.h"
+
+namespace palladion::isa {
+
+// Which part of the SM an instruction occupies; numbers live in isa/arch only.
+enum class Unit : uint8_t {
+  none,  // vanishes in SASS or is free (labels, hints)
+  alu,   // integer, logic, compare, select
+  fma,   // f32 and half fma pipes, imad
+  fp64,
+  sfu,  // MUFU
+  branch,
+  lsu,  // loads, stores, shuffles, ldmatrix
+  uniform,
+  sync,  // barriers, fences, mbarriers
+  tma,
+  tensor,
+};
+
+struct Timing {
+  Unit unit = Unit::alu;
+  std::string_view latency;  // key into the architecture's latency table
+};
+
+// Wrapper without a default: leaving the clause out of an OpDef does not compile.
+template <class T>
+struct Clause {
+  T value;
+  Clause() = delete;
+  template <class U>
+    requires std::constructible_from<T, U&&>
+  Clause(U&& v) : value(std::forward<U>(v)) {}          // NOLINT: implicit on purpose
+  Clause(std::initializer_list<std::string_view> list)  // NOLINT
+    requires std::constructible_from<T, std::initializer_list<std::string_view>>
+      : value(list) {}
+};
+
+struct DecodeContext {
+  const Module& module;
+  const Function& function;
+  // Width in bits of a register operand, of an immediate: 0.
+  int width(const Operand& operand) const;
+};
+
+using DecodeFn = Effect (*)(const Instruction&, const DecodeContext&);
+using TimingFn = Timing (*)(const Instruction&);
+
+struct OpDef {
+  Clause<std::string_view> name;
+  Clause<std::string_view> doc;  // one or two sentences, and the manual's section
+  Clause<std::vector<std::string_view>> syntax;
+  Clause<TimingFn> timing;
+  Clause<DecodeFn> effect;
+};
+
+// All that is stated under one name (`add` has an integer and a floating definition), with the forms
+// compiled; each form knows its definition. `id` is dense, stable within a build.
+struct Op {
+  std::string_view name;
+  uint16_t id;
+  std::vector<Form> forms;
+};
+
+// All ops in the order of the families; built once, immutable.
+std::span<const Op> all_ops();
+const Op* find_op(std::string_view name);
+
+// Each family file in isa/ops defines its list.
+using OpList = std::span<const OpDef>;
+namespace ops {
+OpList moves(), integer(), extended_precision(), floating(), half(), conversions(), comparisons(), logic(),
+    control(), memory(), atomics(), warp(), barriers(), async_copies(), tensor_copies(), matrix(), system();
+}
+
+inline Effect effect(const Instruction& i, const DecodeContext& context) {
+  return i.form->def->effect.value(i, context);
+}
+inline Timing timing(const Instruction& i) { return i.form->def->timing.value(i); }
+
+}  // namespace palladion::isa

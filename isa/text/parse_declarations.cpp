@@ -1,0 +1,212 @@
+// Variables and registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/text/parse_internal.h"
+
+namespace palladion::isa::detail {
+namespace {
+
+constexpr uint64_t max_variable_bytes = uint64_t{1} << 40;
+
+bool is_power_of_two(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+
+// Types that a variable, parameter or register may have.
+bool is_storable(Type t) {
+  return t == Type::pred || t == Type::texref || (bits(t) >= 8 && kind(t) != TypeKind::predicate);
+}
+
+}  // namespace
+
+// One of `.align 8`, `.v2`, `.b32`, `.ptr .global .align 4`, `.attribute(...)`. False when it is none of
+// them.
+bool Parser::declarator_directive(Declarator& d) {
+  Variable& v = d.variable;
+  if (accept_directive("align")) {
+    const Token at = token_;
+    const auto align = small_integer("an alignment in bytes");
+    if (!align) return d.ok = false;
+    if (!is_power_of_two(*align))
+      error(at, code::directive, fmt::format("alignment {} is no power of two", *align));
+    v.align = *align;
+    return true;
+  }
+  if (accept_directive("ptr")) {
+    v.pointer = true;
+    if (token_.is(Token::Kind::directive) && !token_.is_directive("align")) {
+      const auto space = space_named(token_.text.substr(1));
+      if (!space) return d.ok = false;
+      v.pointee = *space;
+      next();
+    }
+    if (accept_directive("align")) {
+      const auto align = small_integer("an alignment in bytes");
+      if (!align) return d.ok = false;
+      v.pointee_align = *align;
+    }
+    return true;
+  }
+  if (accept_directive("attribute")) {
+    if (!expect('(')) return d.ok = false;
+    while (!token_.is(')') && !token_.is(Token::Kind::end) && !token_.is(';')) next();
+    return expect(')') || (d.ok = false);
+  }
+  if (token_.is_directive("v2") || token_.is_directive("v4") || token_.is_directive("v8")) {
+    v.vector = static_cast<uint32_t>(token_.text[2] - '0');
+    next();
+    return true;
+  }
+  const auto type = type_named(token_.text.substr(1));
+  if (!type || !is_storable(*type)) return false;
+  v.type = *type;
+  d.has_type = true;
+  next();
+  return true;
+}
+
+// What stands between the space and the name.
+Parser::Declarator Parser::declarator(Space space) {
+  Declarator d;
+  d.ok = true;
+  d.variable.space = space;
+  while (token_.is(Token::Kind::directive)) {
+    if (declarator_directive(d)) continue;
+    const size_t before = diagnostics.size();
+    if (d.ok || before == 0) {
+      Nearest nearest(token_.text.substr(1));
+      for (const auto word : {"b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16",
+                              "s32", "s64", "f16", "f32", "f64", "pred", "align", "ptr"}) {
+        nearest.offer(word);
+      }
+      error(token_, code::directive,
+            fmt::format("`{}` is no type or attribute of a variable", token_.text.substr(0, 60)),
+            nearest.help());
+    }
+    d.ok = false;
+    return d;
+  }
+  if (d.ok && !d.has_type) {
+    error_expected("a type such as `.b32`");
+    d.ok = false;
+  }
+  return d;
+}
+
+bool Parser::dimensions(Variable& v) {
+  const Token at = token_;
+  while (accept('[')) {
+    if (v.dims.size() >= 16) {
+      error(token_, code::directive, "arrays have at most 16 dimensions");
+      return false;
+    }
+    if (accept(']')) {
+      v.dims.push_back(0);
+      continue;
+    }
+    const auto n = integer("the size of an array");
+    if (!n || !expect(']')) return false;
+    v.dims.push_back(static_cast<uint64_t>(*n));
+  }
+  uint64_t size = static_cast<uint64_t>(bytes(v.type)) * v.vector;
+  for (size_t i = 0; i < v.dims.size(); ++i) {
+    const uint64_t n = v.dims[i];
+    if (n > max_variable_bytes || (n != 0 && size > max_variable_bytes / n) || (n == 0 && i != 0)) {
+      error(at, code::directive,
+            n == 0 ? "only the first dimension may be left open" : "this array is too large");
+      v.dims.clear();
+      return false;
+    }
+    if (n != 0) size *= n;
+  }
+  return true;
+}
+
+void Parser::declare_variable(const Token& name, Variable v, Linkage linkage) {
+  auto& names = function_ == nullptr ? module_names_ : scope().variables;
+  const auto existing = names.find(name.text);
+  if (existing != names.end()) {
+    Symbol& old = module.symbols[existing->second];
+    // `.extern .global x;` may be followed by its definition.
+    const bool completes = old.kind == Symbol::Kind::variable &&
+                           (old.linkage == Linkage::extern_ || linkage == Linkage::extern_);
+    if (!completes) return error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+    if (linkage != Linkage::extern_) {
+      old.linkage = linkage;
+      old.variable = std::move(v);
+    }
+    return;
+  }
+  const auto id = static_cast<SymbolId>(module.symbols.size());
+  Symbol s;
+  s.name = function_ == nullptr ? std::string(name.text) : unique_name(name.text);
+  s.linkage = linkage;
+  s.variable = std::move(v);
+  if (function_ != nullptr) {
+    s.scope = function_->symbol;
+    function_->locals.push_back(id);
+  }
+  module.symbols.push_back(std::move(s));
+  names.emplace(name.text, id);
+}
+
+// Behind the space word: `.align 8 .b8 a[16], b[16] = {...};`
+void Parser::variables(Space space, Linkage linkage) {
+  const Declarator d = declarator(space);
+  if (!d.ok) return skip_statement();
+  do {
+    const auto name = expect_word("the name of a variable");
+    if (!name) return skip_statement();
+    Variable v = d.variable;
+    if (!dimensions(v)) return skip_statement();
+    new_addresses_.clear();
+    if (accept('=')) initialiser(v, *name);
+    const auto id = static_cast<SymbolId>(module.symbols.size());
+    declare_variable(*name, std::move(v), linkage);
+    const auto declared = find_variable(name->text);
+    for (PendingAddress& p : new_addresses_) {
+      p.variable = declared == no_id ? id : declared;
+      if (p.variable < module.symbols.size()) pending_addresses_.push_back(p);
+    }
+  } while (accept(','));
+  if (!expect(';')) skip_statement();
+}
+
+// --- registers -----------------------------------------------------------------------------------
+
+void Parser::declare_registers(const Token& name, Type type) {
+  Scope& s = scope();
+  if (!accept('<')) {
+    if (!s.declared.emplace(name.text, type).second || s.variables.contains(name.text)) {
+      error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+    }
+    return;
+  }
+  const Token at = token_;
+  // Not an expression: '>' would go on with it.
+  const auto count = token_.is(Token::Kind::number) ? constant_unary() : std::nullopt;
+  if (!count) return error(at, code::number, "expected a number of registers, as in `%r<10>`");
+  expect('>');
+  if (!s.ranges.emplace(name.text, Scope::Range{type, count->bits}).second) {
+    error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+  }
+}
+
+void Parser::register_declaration() {
+  const Declarator d = declarator(Space::reg);
+  if (!d.ok) return skip_statement();
+  if (d.variable.vector != 1) {
+    error(previous_, code::not_modelled, "registers that are vectors are not modelled",
+          "declare one register for each element");
+    return skip_statement();
+  }
+  do {
+    const auto name = expect_word("the name of a register");
+    if (!name) return skip_statement();
+    declare_registers(*name, d.variable.type);
+  } while (accept(','));
+  if (!expect(';')) skip_statement();
+}
+
+}  // namespace palladion::isa::detail

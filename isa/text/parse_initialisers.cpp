@@ -1,0 +1,235 @@
+// Initial values of variables (PTX, "Initializers").
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/text/parse_internal.h"
+
+namespace palladion::isa::detail {
+namespace {
+
+constexpr uint64_t max_initialised_bytes = uint64_t{1} << 26;
+
+std::optional<char> escape(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case '0':
+      return '\0';
+    case '\\':
+    case '"':
+    case '\'':
+      return c;
+    default:
+      return std::nullopt;
+  }
+}
+
+void store(Variable& v, uint64_t at, uint64_t value, int size) {
+  if (v.init.size() < at + static_cast<uint64_t>(size)) v.init.resize(at + static_cast<uint64_t>(size));
+  for (int i = 0; i < size; ++i)
+    v.init[at + static_cast<uint64_t>(i)] = static_cast<uint8_t>(value >> (8 * i));
+}
+
+uint64_t as_integer(const Operand& value) {
+  if (value.imm_type == Operand::ImmType::integer) return value.bits;
+  const double d = value.imm_type == Operand::ImmType::f64
+                       ? std::bit_cast<double>(value.bits)
+                       : std::bit_cast<float>(static_cast<uint32_t>(value.bits));
+  return d >= -9.2e18 && d <= 9.2e18 ? static_cast<uint64_t>(static_cast<int64_t>(d)) : 0;
+}
+
+// Bytes taken by one element of dimension `dim`.
+uint64_t stride(const Variable& v, size_t dim) {
+  uint64_t size = static_cast<uint64_t>(bytes(v.type));
+  if (dim <= v.dims.size()) size *= v.vector;
+  for (size_t i = dim; i < v.dims.size(); ++i) size *= v.dims[i];
+  return size;
+}
+
+}  // namespace
+
+bool Parser::put(Variable& v, uint64_t at, const Operand& value) {
+  const int size = bytes(v.type);
+  if (at + static_cast<uint64_t>(size) > max_initialised_bytes) return false;
+  using I = Operand::ImmType;
+  if (v.type == Type::f64 && value.imm_type != I::f64) {
+    const double d = value.imm_type == I::f32 ? std::bit_cast<float>(static_cast<uint32_t>(value.bits))
+                                              : static_cast<double>(static_cast<int64_t>(value.bits));
+    store(v, at, std::bit_cast<uint64_t>(d), size);
+  } else if (v.type == Type::f32 && value.imm_type != I::f32) {
+    const float f = value.imm_type == I::f64 ? static_cast<float>(std::bit_cast<double>(value.bits))
+                                             : static_cast<float>(static_cast<int64_t>(value.bits));
+    store(v, at, std::bit_cast<uint32_t>(f), size);
+  } else {
+    // A float given to a .b32 or .b64 variable keeps its bits.
+    const bool keeps_bits = kind(v.type) == TypeKind::untyped || is_float(v.type);
+    store(v, at, keeps_bits ? value.bits : as_integer(value), size);
+  }
+  return true;
+}
+
+bool Parser::initialiser_string(Variable& v, uint64_t& at) {
+  next();
+  const std::string_view s = previous_.text.substr(1, previous_.text.size() - 2);
+  for (size_t i = 0; i < s.size(); ++i) {
+    char c = s[i];
+    if (c == '\\' && i + 1 < s.size()) {
+      const auto escaped = escape(s[++i]);
+      if (!escaped) {
+        error(previous_, code::initialiser, fmt::format("`\\{}` is no escape sequence", s[i]));
+        return false;
+      }
+      c = *escaped;
+    }
+    store(v, at++, static_cast<uint8_t>(c), 1);
+  }
+  if (v.dims.size() == 1 && v.dims[0] > at) store(v, at, 0, 1);
+  return true;
+}
+
+// symbol, symbol+4, generic(symbol)+4, 0xFF00(symbol+4): `mask` is the part of the address that is kept.
+bool Parser::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
+  bool generic = false;
+  int closing = 0;
+  if (token_.is(Token::Kind::word) && token_.text == "generic" && lexer_.peek() == '(') {
+    next();
+    next();
+    generic = true;
+    ++closing;
+  }
+  const auto name = expect_word("the name of a variable or function");
+  if (!name) return false;
+  while (closing > 0 && expect(')')) --closing;
+  int64_t addend = 0;
+  if (token_.is('+') || token_.is('-')) {
+    const auto value = integer("an offset");
+    if (!value) return false;
+    addend = *value;
+  }
+  const int shift = mask == 0 ? 0 : std::countr_zero(mask) / 8;
+  const bool part = mask != ~uint64_t{0};
+  // LLVM prints a pointer inside a struct of bytes as its eight masked bytes: one address again.
+  if (part && shift > 0) {
+    const bool goes_on = !v.relocations.empty() &&
+                         v.relocations.back().at + v.relocations.back().size == at &&
+                         v.relocations.back().size == shift && v.relocations.back().addend == addend &&
+                         !new_addresses_.empty() && new_addresses_.back().name.text == name->text;
+    if (!goes_on || bytes(v.type) != 1) {
+      error(*name, code::not_modelled,
+            "only whole addresses, from their lowest byte on, are modelled in initialisers");
+      return false;
+    }
+    ++v.relocations.back().size;
+  } else {
+    const int size = part ? 1 : bytes(v.type);
+    if (size != 8 && size != 4 && !part) {
+      error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)),
+            "use .u64 or .b64");
+      return false;
+    }
+    Relocation r;
+    r.at = at;
+    r.size = static_cast<uint8_t>(size);
+    r.addend = addend;
+    r.generic = generic;
+    new_addresses_.push_back({no_id, v.relocations.size(), *name});
+    v.relocations.push_back(r);
+  }
+  store(v, at, 0, bytes(v.type));
+  return true;
+}
+
+bool Parser::initialiser_value(Variable& v, uint64_t at) {
+  const Token start = token_;
+  if (at + static_cast<uint64_t>(bytes(v.type)) > max_initialised_bytes) {
+    error(start, code::initialiser, "this initialiser is too large");
+    return false;
+  }
+  if (token_.is(Token::Kind::word) && token_.text != "WARP_SZ")
+    return initialiser_address(v, at, ~uint64_t{0});
+  if (token_.is(Token::Kind::number) && lexer_.peek() == '(') {
+    next();
+    const auto mask = literal(previous_);
+    if (!mask || !expect('(')) return false;
+    return initialiser_address(v, at, mask->bits) && expect(')');
+  }
+  const auto value = constant();
+  if (!value) return false;
+  return put(v, at, *value);
+}
+
+// { ... } of dimension `dim`; values without braces fill it in order.
+bool Parser::initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth) {
+  const Token open = token_;
+  if (depth > 20) {
+    error(token_, code::initialiser, "this initialiser is nested too deeply");
+    return false;
+  }
+  const uint64_t begin = at, inner = stride(v, dim + 1);
+  const bool unsized = dim < v.dims.size() && v.dims[dim] == 0;
+  const uint64_t limit = unsized ? max_initialised_bytes : stride(v, dim);
+  if (!expect('{')) return false;
+  while (!token_.is('}')) {
+    if (at - begin >= limit && !(at == begin && limit == 0)) {
+      error(token_, code::initialiser, "more values than the variable has elements");
+      return false;
+    }
+    if (token_.is('{')) {
+      uint64_t start = at;
+      if (!initialiser_level(v, dim + 1, start, depth + 1)) return false;
+      at += std::max<uint64_t>(inner, 1);
+    } else if (token_.is(Token::Kind::string)) {
+      if (!initialiser_string(v, at)) return false;
+    } else {
+      if (!initialiser_value(v, at)) return false;
+      at += static_cast<uint64_t>(bytes(v.type));
+    }
+    if (!accept(',')) break;
+  }
+  if (!token_.is('}')) {
+    error(token_, code::initialiser,
+          fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
+    return false;
+  }
+  next();
+  if (unsized && dim == 0) v.dims[0] = (at - begin) / std::max<uint64_t>(1, inner);
+  return true;
+}
+
+void Parser::initialiser(Variable& v, const Token& name) {
+  uint64_t at = 0;
+  const bool is_array = !v.dims.empty() || v.vector > 1;
+  bool fits = false;
+  if (token_.is(Token::Kind::string) && bytes(v.type) == 1) {
+    fits = initialiser_string(v, at);
+    if (fits && !v.dims.empty() && v.dims[0] == 0) {
+      store(v, at, 0, 1);  // the terminating zero
+      v.dims[0] = at + 1;
+    }
+  } else if (token_.is('{')) {
+    fits = initialiser_level(v, 0, at, 0);
+  } else {
+    fits = initialiser_value(v, 0);
+    if (fits && is_array) {
+      error(name, code::initialiser, "an array is initialised with { }");
+    }
+  }
+  if (fits && v.size() != 0 && v.init.size() > v.size()) {
+    error(name, code::initialiser,
+          fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
+  }
+  if (!fits) {
+    if (diagnostics.empty()) error(name, code::initialiser, "this initialiser is too large");
+    while (!token_.is(';') && !token_.is(Token::Kind::end)) next();
+  }
+  const bool has_home = v.space == Space::global || v.space == Space::const_;
+  if (!has_home) error(name, code::initialiser, "only .global and .const variables are initialised");
+}
+
+}  // namespace palladion::isa::detail

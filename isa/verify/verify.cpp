@@ -1,0 +1,282 @@
+#include "isa/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+#include "isa/text/print.h"
+#include "isa/verify/verify_internal.h"
+
+namespace palladion::isa {
+namespace detail {
+namespace {
+
+// PTX, "Kernel Function Parameters": 4 KiB, 32764 bytes since PTX 8.1 on sm_70 and above.
+constexpr uint64_t max_parameter_bytes = 32764;
+// What ptxas grants to statically sized shared memory.
+constexpr uint64_t max_static_shared_bytes = 48 * 1024;
+constexpr uint64_t max_threads = 1024;
+constexpr uint64_t max_cluster_ctas = 16;
+constexpr uint32_t max_registers = 255;
+
+struct Target {
+  int number = 0;
+  std::string_view suffix;  // "a", "f" or nothing
+};
+
+Target target_of(std::string_view name) {
+  Target t;
+  if (!name.starts_with("sm_")) return t;
+  const auto [end, failed] = std::from_chars(name.data() + 3, name.data() + name.size(), t.number);
+  if (failed == std::errc{}) t.suffix = name.substr(static_cast<size_t>(end - name.data()));
+  return t;
+}
+
+// sm_90a code runs on that chip alone; sm_100f on its family (100, 103); plain targets on all later ones.
+bool provides(std::string_view have, std::string_view need) {
+  const Target h = target_of(have), n = target_of(need);
+  if (n.suffix == "a") return h.number == n.number && h.suffix == "a";
+  if (n.suffix == "f") return h.number / 10 == n.number / 10 && h.number >= n.number && !h.suffix.empty();
+  return h.number >= n.number;
+}
+
+}  // namespace
+
+std::string Verifier::shown() const {
+  return instruction_ == nullptr ? std::string{} : print(module_, *function_, *instruction_);
+}
+
+void Verifier::say(const char* code, std::string message, std::string help) {
+  if (full()) return;
+  Diagnostic d{code, Severity::error, std::move(message), {}, std::move(help)};
+  if (instruction_ != nullptr) {
+    const uint32_t line = instruction_->origin.ptx_line;
+    const SourceLoc* source = line == 0 ? module_.source(*instruction_) : nullptr;
+    d.loc = source != nullptr ? *source : SourceLoc{module_.file, line, 0};
+    if (!d.loc.known()) d.message += fmt::format(", in `{}`", shown());
+  }
+  diagnostics_.push_back(std::move(d));
+}
+
+// --- module --------------------------------------------------------------------------------------
+
+void Verifier::variable(const Symbol& s) {
+  const Variable& v = s.variable;
+  if (v.align != 0 && (v.align & (v.align - 1)) != 0) {
+    say(code::memory, fmt::format("`{}` is aligned to {} bytes, which is no power of two", s.name, v.align));
+  }
+  if (v.size() != 0 && v.init.size() > v.size()) {
+    say(code::memory,
+        fmt::format("`{}` has {} bytes and {} bytes of initial value", s.name, v.size(), v.init.size()));
+  }
+  for (const Relocation& r : v.relocations)
+    if (r.symbol >= module_.symbols.size())
+      say(code::broken, fmt::format("`{}` holds the address of no symbol", s.name));
+}
+
+void Verifier::module_names() {
+  std::unordered_set<std::string_view> seen;
+  for (const Symbol& s : module_.symbols) {
+    if (s.scope == no_id && !seen.insert(s.name).second) {
+      say(code::duplicate, fmt::format("two symbols of the module are named `{}`", s.name));
+    }
+    if (s.kind == Symbol::Kind::variable) variable(s);
+  }
+  if (target_of(module_.target).number == 0) {
+    say(code::target, fmt::format("`{}` is no target", module_.target), "write one such as sm_90a");
+  }
+}
+
+// --- functions -----------------------------------------------------------------------------------
+
+void Verifier::launch_bounds(const Function& f) {
+  const auto threads = [&](std::string_view word, const std::optional<Dim3>& d) {
+    if (!d || (d->count() != 0 && d->count() <= max_threads && d->x <= max_threads && d->y <= max_threads))
+      return;
+    say(code::launch, fmt::format("`{}` of `{}` asks for {}x{}x{} threads; a CTA has 1 to {}", word, f.name,
+                                  d->x, d->y, d->z, max_threads));
+  };
+  threads(".maxntid", f.maxntid);
+  threads(".reqntid", f.reqntid);
+  if (f.maxntid && f.reqntid)
+    say(code::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
+  if (f.reqnctapercluster && f.reqnctapercluster->count() > max_cluster_ctas) {
+    say(code::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name,
+                                  f.reqnctapercluster->count(), max_cluster_ctas));
+  }
+  if (f.maxnreg && *f.maxnreg > max_registers) {
+    say(code::launch, fmt::format("`{}` asks for {} registers a thread; {} are the most", f.name, *f.maxnreg,
+                                  max_registers));
+  }
+}
+
+void Verifier::parameter_size(const Function& f) {
+  if (!f.entry) return;
+  const uint64_t size = param_layout(module_, f).size;
+  if (size > max_parameter_bytes) {
+    say(code::memory,
+        fmt::format("the parameters of `{}` take {} bytes; {} are the most", f.name, size,
+                    max_parameter_bytes),
+        "pass a pointer to what is large");
+  }
+}
+
+void Verifier::shared_size(const Function& f) {
+  uint64_t size = 0;
+  for (const SymbolId id : f.locals) {
+    const Variable& v = module_.symbols[id].variable;
+    if (v.space == Space::shared_cta)
+      size = (size + v.alignment() - 1) / v.alignment() * v.alignment() + v.size();
+  }
+  if (size > max_static_shared_bytes) {
+    say(code::memory,
+        fmt::format("`{}` declares {} bytes of shared memory; {} are the most with a static size", f.name,
+                    size, max_static_shared_bytes),
+        "declare `.extern .shared .align 16 .b8 smem[];` and give the size at launch");
+  }
+}
+
+void Verifier::labels(const Function& f) {
+  for (const Label& l : f.labels)
+    if (l.target != no_id && l.target > f.body.size())
+      say(code::broken, fmt::format("label `{}` stands beyond the body", l.name));
+  for (const BranchTargets& t : f.branch_targets) {
+    const bool placed = std::ranges::all_of(
+        t.labels, [&](LabelId l) { return l < f.labels.size() && f.labels[l].target != no_id; });
+    if (!placed) say(code::label, fmt::format("a label of `{}` stands nowhere in `{}`", t.name, f.name));
+  }
+}
+
+void Verifier::function(const Function& f) {
+  function_ = &f;
+  const auto exists = [&](SymbolId id) { return id < module_.symbols.size(); };
+  for (const auto* list : {&f.params, &f.returns, &f.locals}) {
+    if (!std::ranges::all_of(*list, exists))
+      return say(code::broken, fmt::format("`{}` names a symbol that is none", f.name));
+  }
+  if (f.symbol >= module_.symbols.size())
+    return say(code::broken, fmt::format("function `{}` has no symbol", f.name));
+  launch_bounds(f);
+  parameter_size(f);
+  if (!f.defined) return;
+  shared_size(f);
+  labels(f);
+  for (const Instruction& i : f.body) {
+    if (full()) return;
+    instruction_ = &i;
+    instruction(i);
+  }
+  instruction_ = nullptr;
+}
+
+// --- instructions --------------------------------------------------------------------------------
+
+void Verifier::needs(const Form& form) {
+  if (!provides(module_.target, form.target)) {
+    say(code::target,
+        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, form.target,
+                    module_.target),
+        fmt::format("compile for {}", form.target));
+  }
+  const uint32_t have = module_.version_major * 10 + module_.version_minor;
+  if (have < form.ptx_version) {
+    say(code::version,
+        fmt::format("`{}` with these modifiers needs PTX {}.{}, the module has {}.{}", form.op,
+                    form.ptx_version / 10, form.ptx_version % 10, module_.version_major,
+                    module_.version_minor),
+        fmt::format("raise `.version` to {}.{}", form.ptx_version / 10, form.ptx_version % 10));
+  }
+}
+
+void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
+                           const Function& callee) {
+  const size_t given = list == nullptr ? 0 : list->elements.size();
+  if (given != declared.size()) {
+    return say(code::call,
+               fmt::format("`{}` has {} {}, the call has {}", callee.name, declared.size(), what, given));
+  }
+  for (size_t k = 0; k < given; ++k) {
+    const Operand& o = list->elements[k];
+    const Variable& v = module_.symbols[declared[k]].variable;
+    uint64_t have = v.size();
+    if (o.is(Operand::Kind::reg) && o.id < function_->registers.size())
+      have = static_cast<uint64_t>(bytes(function_->registers[o.id].type));
+    if (o.is(Operand::Kind::symbol) && o.id < module_.symbols.size())
+      have = module_.symbols[o.id].variable.size();
+    if (have != v.size()) {
+      say(code::call, fmt::format("{} {} of `{}` has {} bytes, the call's has {}", what, k + 1, callee.name,
+                                  v.size(), have));
+    }
+  }
+}
+
+void Verifier::call(const Instruction& i) {
+  const Operand* callee = nullptr;
+  const Operand *returns = nullptr, *arguments = nullptr;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    const OperandDef& d = i.form->operands[k];
+    if (d.kind == OperandKind::function) callee = &i.operands[k];
+    if (d.name.starts_with("ret")) returns = &i.operands[k];
+    if (d.name.starts_with("arg") || d.name.starts_with("param")) arguments = &i.operands[k];
+  }
+  if (callee == nullptr || !callee->is(Operand::Kind::symbol)) return;
+  const Symbol& s = module_.symbols[callee->id];
+  if (s.kind != Symbol::Kind::function || s.function >= module_.functions.size()) {
+    return say(code::call, fmt::format("`{}` is called and is no function", s.name));
+  }
+  const Function& f = module_.functions[s.function];
+  if (f.entry) return say(code::call, fmt::format("`{}` is a kernel and cannot be called", s.name));
+  call_values(returns, f.returns, "returns", f);
+  call_values(arguments, f.params, "arguments", f);
+}
+
+void Verifier::instruction(const Instruction& i) {
+  if (i.op == nullptr || i.form == nullptr) return say(code::broken, "an instruction without a form");
+  needs(*i.form);
+  if (i.guard.reg != no_id) {
+    const bool exists = i.guard.reg < function_->registers.size();
+    if (!exists || function_->registers[i.guard.reg].type != Type::pred)
+      return say(code::guard, "the guard is no predicate register");
+  }
+  const auto& defs = i.form->operands;
+  if (i.operands.size() > defs.size())
+    return say(code::operand_kind, fmt::format("`{}` has too many operands", shown()));
+  for (size_t k = 0; k < i.operands.size(); ++k)
+    if (!ids_exist(i.operands[k], defs[k]))
+      return say(code::broken, fmt::format("operand {} names what does not exist", k + 1));
+  const size_t before = diagnostics_.size();
+  for (size_t k = 0; k < defs.size() && diagnostics_.size() == before; ++k) {
+    const bool absent = k >= i.operands.size() || i.operands[k].is(Operand::Kind::none);
+    if (!absent) {
+      operand(i.operands[k], defs[k]);
+    } else if (!defs[k].optional) {
+      say(code::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
+    }
+  }
+  if (diagnostics_.size() == before) constants(i);
+  const bool warp_wide = i.op->name == "shfl" || i.op->name == "vote";
+  if (warp_wide && i.form->slot("sync") < 0 && module_.version_major * 10 + module_.version_minor >= 64) {
+    say(code::version, fmt::format("`{}` without `.sync` went away with PTX 6.4", i.op->name),
+        "name the lanes: `.sync` and a mask");
+  }
+  if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) &&
+      bits(function_->registers[i.operands[0].id].type) == 32) {
+    say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
+        "write cvta.u64 on 64-bit registers");
+  }
+  if (i.op->name == "call" && diagnostics_.size() == before) call(i);
+}
+
+Diagnostics Verifier::run() {
+  module_names();
+  for (const Function& f : module_.functions) function(f);
+  return std::move(diagnostics_);
+}
+
+}  // namespace detail
+
+Diagnostics verify(const Module& module) { return detail::Verifier(module).run(); }
+
+}  // namespace palladion::isa

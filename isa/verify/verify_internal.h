@@ -1,0 +1,80 @@
+#pragma once
+// The verifier's inside.
+#include <string>
+#include <string_view>
+
+#include "isa/core/op.h"
+#include "isa/verify/verify.h"
+
+namespace palladion::isa::detail {
+
+namespace code {
+inline constexpr const char* operand_kind = "PLD1020";
+inline constexpr const char* width = "PLD1021";
+inline constexpr const char* type_class = "PLD1022";
+inline constexpr const char* immediate = "PLD1023";
+inline constexpr const char* target = "PLD1024";
+inline constexpr const char* version = "PLD1025";
+inline constexpr const char* label = "PLD1026";
+inline constexpr const char* space = "PLD1027";
+inline constexpr const char* vector = "PLD1028";
+inline constexpr const char* call = "PLD1029";
+inline constexpr const char* launch = "PLD1030";
+inline constexpr const char* memory = "PLD1031";
+inline constexpr const char* duplicate = "PLD1032";
+inline constexpr const char* broken = "PLD1033";
+inline constexpr const char* guard = "PLD1034";
+}  // namespace code
+
+class Verifier {
+ public:
+  explicit Verifier(const Module& module) : module_(module) {}
+  Diagnostics run();
+
+ private:
+  void say(const char* code, std::string message, std::string help = {});
+  bool full() const { return diagnostics_.size() >= 100; }
+  std::string shown() const;  // the instruction at hand
+
+  // --- verify.cpp
+  void module_names();
+  void variable(const Symbol& s);
+  void function(const Function& f);
+  void launch_bounds(const Function& f);
+  void parameter_size(const Function& f);
+  void shared_size(const Function& f);
+  void labels(const Function& f);
+  void instruction(const Instruction& i);
+  void needs(const Form& form);
+  void call(const Instruction& i);
+  void call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
+                   const Function& callee);
+
+  // --- verify_constants.cpp
+  void constants(const Instruction& i);
+
+  // --- verify_operands.cpp
+  bool ids_exist(const Operand& o, const OperandDef& def);
+  void operand(const Operand& o, const OperandDef& def);
+  void value(const Operand& o, const OperandDef& def);
+  void moved(const Operand& o, const OperandDef& def);
+  void scalar(const Operand& o, const OperandDef& def, Type type);
+  void register_type(const Operand& o, const OperandDef& def, Type type);
+  void constant(const Operand& o, const OperandDef& def, Type type);
+  void symbol_value(const Operand& o, const OperandDef& def, Type type);
+  void special(const Operand& o, const OperandDef& def, Type type);
+  void predicate(const Operand& o, const OperandDef& def);
+  void address(const Operand& o, const OperandDef& def);
+  void vector_size(const Operand& o, Type type);
+  Type type_of(const OperandDef& def) const;
+  int count_of(const OperandDef& def) const;
+  bool widths_relaxed() const;
+  Space instruction_space() const;
+
+  const Module& module_;
+  const Function* function_ = nullptr;
+  const Instruction* instruction_ = nullptr;
+  Diagnostics diagnostics_;
+};
+
+}  // namespace palladion::isa::detail

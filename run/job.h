@@ -1,0 +1,63 @@
+#pragma once
+// One launch of one program, ready to go: which arrays it reads and writes and the value of every
+// parameter. A machine and a device take the same job; nothing in it is an address.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/core/launch.h"
+#include "isa/formats/tensor_map.h"
+#include "isa/core/module.h"
+#include "arrays/arrays.h"
+
+namespace palladion::kernels {
+
+enum class Role : uint8_t {
+  in,       // read by the kernel
+  out,      // poisoned before the launch
+  inout,    // starts as `initial`; the result is a new array
+  scratch,  // zeroed before each launch, thrown away
+  profile,  // zeroed before each launch, read back: not an output
+};
+
+struct Buffer {
+  std::string name;
+  Role role = Role::in;
+  pl::ShapeDtype type;
+  Array initial;  // in and inout
+};
+
+struct PointerValue {
+  int buffer = 0;
+};
+// `map.global_address` is a byte offset into the buffer.
+struct TensorMapValue {
+  int buffer = 0;
+  isa::TensorMap map;
+};
+struct BytesValue {
+  std::vector<uint8_t> bytes;
+};
+using ParamValue = std::variant<PointerValue, TensorMapValue, BytesValue>;
+
+struct Job {
+  const isa::Module* module = nullptr;  // must outlive the job
+  std::string ptx;                      // what the device is given; empty: the module printed
+  std::string entry;
+  isa::Dim3 grid, block, cluster;
+  uint32_t dynamic_shared = 0;  // bytes a CTA
+  bool programmatic_serialization = false;
+  std::vector<Buffer> buffers;
+  std::vector<ParamValue> params;  // one for each parameter of the entry
+
+  bool is_output(size_t buffer) const {
+    return buffers[buffer].role == Role::out || buffers[buffer].role == Role::inout;
+  }
+};
+
+// A recorded kernel with its inputs. Names stand for inputs, then outputs, in messages; missing ones are
+// in0, in1, ..., out0, ... Throws isa::Error (PLD5001) when the inputs are not what the kernel takes.
+Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs,
+           const std::vector<std::string>& names = {});
+
+}  // namespace palladion::kernels

@@ -1,0 +1,52 @@
+#pragma once
+// Runs a job on a simulated machine or on a device. Inputs are bound to the machine without a copy: a
+// kernel that writes to its input changes the job's array.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/job.h"
+#include "native/device.h"
+#include "sim/machine.h"
+
+namespace palladion::kernels {
+
+struct SimOutcome {
+  // Of the out and inout buffers, in order; as far as they were written. None without values.
+  std::vector<Array> outputs;
+  std::vector<std::byte> profile;  // of the buffer with this role; empty: there is none
+  sim::RunResult result;
+  double seconds = 0;  // wall time of the run alone
+};
+SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options = {});
+// For programs: records are kept by the caller, arrays go in and come out.
+SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
+               const sim::RunOptions& options = {});
+
+// Arrays of the types that the kernel takes, without contents: for runs without values (sim::Values::none),
+// which need none.
+std::vector<Array> blank_inputs(const plgpu::Kernel& kernel);
+
+struct DeviceOptions {
+  int repeats = 20;  // timed runs after the one whose results count; 0: none
+  int warmups = 3;
+  std::chrono::milliseconds limit{60'000};  // for the first run
+};
+
+struct DeviceOutcome {
+  isa::Diagnostics errors;  // nothing came back
+  std::vector<Array> outputs;
+  std::vector<std::byte> profile;  // of the run whose results count
+  native::FunctionAttributes attributes;
+  std::optional<native::Timing> timing;  // none without repeats
+  std::string jit_log;
+};
+DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOptions& options = {});
+DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device,
+                  const DeviceOptions& options = {});
+
+// What the device is given: the job's text or the printed module, with the author's lines.
+std::string ptx_of(const Job& job);
+
+}  // namespace palladion::kernels

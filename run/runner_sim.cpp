@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cstring>
+
+#include "run/runner.h"
+
+namespace palladion::kernels {
+namespace {
+
+// The job's buffers in a machine's memory, for the time of a run. Without values nothing is made that
+// nobody reads: arrays without contents take addresses alone.
+class Bound {
+ public:
+  Bound(Job& job, sim::GlobalMemory& memory, sim::Values values)
+      : job_(job), memory_(memory), values_(values) {
+    arrays_.resize(job.buffers.size());  // before binding: the bytes must not move
+    for (size_t i = 0; i < job.buffers.size(); ++i) bases_.push_back(bind(i));
+  }
+  ~Bound() {
+    for (const sim::Address base : bases_) memory_.release(base);
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+  sim::Address base(int buffer) const { return bases_[size_t(buffer)]; }
+  std::vector<sim::Address> written() const {
+    std::vector<sim::Address> out;
+    for (size_t i = 0; i < bases_.size(); ++i)
+      if (job_.buffers[i].role != Role::in) out.push_back(bases_[i]);
+    return out;
+  }
+  std::vector<std::byte> take_profile() {
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (job_.buffers[i].role == Role::profile) return std::move(arrays_[i].bytes);
+    return {};
+  }
+  std::vector<Array> take_outputs() {
+    std::vector<Array> out;
+    if (values_ == sim::Values::none) return out;
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (job_.is_output(i)) out.push_back(std::move(arrays_[i]));
+    return out;
+  }
+
+ private:
+  sim::Address bind(size_t i) {
+    Buffer& buffer = job_.buffers[i];
+    const bool starts_empty =
+        buffer.role == Role::out || buffer.role == Role::scratch || buffer.role == Role::profile;
+    if (values_ == sim::Values::none && (starts_empty || buffer.initial.bytes.empty()))
+      return memory_.allocate(uint64_t(buffer.type.bytes()), buffer.name, buffer.role != Role::scratch);
+    if (buffer.role == Role::inout) arrays_[i] = buffer.initial;
+    if (starts_empty) arrays_[i] = Array(buffer.type);
+    if (buffer.role == Role::out) poison(arrays_[i]);
+    Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
+    return memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name,
+                        buffer.role == Role::out);
+  }
+
+  Job& job_;
+  sim::GlobalMemory& memory_;
+  sim::Values values_;
+  std::vector<Array> arrays_;
+  std::vector<sim::Address> bases_;
+};
+
+std::vector<uint8_t> bytes_of(const ParamValue& value, const Bound& bound) {
+  const auto raw = [](const void* from, size_t size) {
+    const auto* bytes = static_cast<const uint8_t*>(from);
+    return std::vector<uint8_t>(bytes, bytes + size);
+  };
+  if (const auto* pointer = std::get_if<PointerValue>(&value)) {
+    const sim::Address address = bound.base(pointer->buffer);
+    return raw(&address, sizeof address);
+  }
+  if (const auto* tensor = std::get_if<TensorMapValue>(&value)) {
+    isa::TensorMap map = tensor->map;
+    map.global_address += bound.base(tensor->buffer);
+    const isa::EncodedTensorMap encoded = isa::encode(map);
+    return raw(encoded.bytes.data(), encoded.bytes.size());
+  }
+  return std::get<BytesValue>(value).bytes;
+}
+
+std::vector<uint8_t> pack_params(const Job& job, const Bound& bound) {
+  const isa::Function* entry = job.module->find_entry(job.entry);
+  if (entry == nullptr) return {};
+  const isa::ParamLayout layout = isa::param_layout(*job.module, *entry);
+  std::vector<uint8_t> block(layout.size);
+  for (size_t i = 0; i < std::min(job.params.size(), layout.offsets.size()); ++i) {
+    const std::vector<uint8_t> bytes = bytes_of(job.params[i], bound);
+    std::memcpy(block.data() + layout.offsets[i], bytes.data(),
+                std::min<size_t>(bytes.size(), layout.size - layout.offsets[i]));
+  }
+  return block;
+}
+
+// A map that the driver would refuse must not run here either.
+isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, int sm) {
+  isa::Diagnostics out;
+  for (size_t i = 0; i < job.params.size(); ++i) {
+    const auto* tensor = std::get_if<TensorMapValue>(&job.params[i]);
+    if (tensor == nullptr) continue;
+    isa::TensorMap map = tensor->map;
+    map.global_address += bound.base(tensor->buffer);
+    for (const std::string& rule : isa::validate(map, sm))
+      out.push_back({.code = "PLD5002",
+                     .message = "tensor map over `" + job.buffers[size_t(tensor->buffer)].name +
+                                "`, parameter " + std::to_string(i) + ": " + rule});
+  }
+  return out;
+}
+
+}  // namespace
+
+SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) {
+  SimOutcome outcome;
+  Bound bound(job, machine.memory(), options.values);
+  outcome.result.errors = check_tensor_maps(job, bound, machine.arch().sm);
+  if (!outcome.result.errors.empty()) return outcome;
+  sim::Launch launch;
+  launch.module = job.module;
+  launch.entry = job.entry;
+  launch.grid = job.grid;
+  launch.block = job.block;
+  launch.cluster = job.cluster;
+  launch.dynamic_shared = job.dynamic_shared;
+  launch.written = bound.written();
+  launch.params = pack_params(job, bound);
+  const auto start = std::chrono::steady_clock::now();
+  outcome.result = machine.run(launch, options);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.outputs = bound.take_outputs();
+  outcome.profile = bound.take_profile();
+  return outcome;
+}
+
+std::vector<Array> blank_inputs(const plgpu::Kernel& kernel) {
+  std::vector<Array> inputs(kernel.launch.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].type = kernel.launch.inputs[i];
+  return inputs;
+}
+
+SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
+               const sim::RunOptions& options) {
+  Job job = job_of(kernel, std::move(inputs));
+  return run(job, machine, options);
+}
+
+}  // namespace palladion::kernels

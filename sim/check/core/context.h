@@ -1,0 +1,109 @@
+#pragma once
+// What every part of a cluster's checker shares: the run, the cluster, happens-before, and where
+// findings go. Parts are plain classes that have those methods of ClusterObserver which they need.
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/check/order/order.h"
+#include "sim/launch/event.h"
+#include "sim/launch/finding.h"
+
+namespace palladion::sim::check {
+
+// Findings with one key are one finding, counted. `code` is the number in "PLD4112"; `object` tells
+// objects of one CTA apart (a shared offset without the rank, an allocation's base).
+struct FindingKey {
+  uint32_t code = 0;
+  uint32_t pc_a = ~0U, pc_b = ~0U;
+  uint64_t object = 0;
+  friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
+};
+
+struct Reported {
+  FindingKey key;
+  Finding finding;
+};
+
+// The findings of one cluster, in the order in which they were made, and what is known of its warps.
+// Its methods with an observer's names are to be called before those of the parts.
+class Reporter {
+ public:
+  // More findings than these of one cluster are counted in `dropped` alone.
+  static constexpr size_t limit = 200;
+
+  Reporter(const RunView& run, const ClusterState& cluster);
+  virtual ~Reporter() = default;
+
+  // True when a finding with this key was made before: it is counted. Allocates nothing.
+  bool seen(const FindingKey& key);
+  // Keeps a finding whose key has not been seen. Its code is the key's.
+  void report(const FindingKey& key, Finding finding);
+  // Fit for a finding: text, lines, role, occurrence, and what the site has to do with it.
+  Site site(const Origin& who, std::string what = {}) const;
+  // "warpgroup 1, issues wgmma"; empty when nothing tells.
+  std::string role(uint16_t cta_rank, uint16_t warp) const;
+  // How often the warp has executed the synchronising instruction at `pc` up to now.
+  uint32_t occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const;
+  std::vector<Reported>& found() { return found_; }
+  uint64_t dropped() const { return dropped_; }
+
+  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
+  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
+  void issued(const Origin& who, const AsyncIssue& e);
+  void joined(const Origin& who, uint64_t id);
+  void committed(const Origin& who, GroupKind kind);
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited);
+  void registers_set(const Origin& who, uint32_t before, uint32_t after);
+
+ private:
+  struct Executions {
+    uint32_t count = 0;
+    int last_lane = 32;
+  };
+  void count(const Origin& who, uint32_t lanes);
+  uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_ + warp; }
+
+  const RunView& run_;
+  const ClusterState& cluster_;
+  uint32_t warps_ = 0;                                 // of a CTA
+  std::vector<uint8_t> deeds_;                         // by warp of the cluster: what it has issued
+  std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
+  std::map<FindingKey, size_t> keys_;
+  std::vector<Reported> found_;
+  uint64_t dropped_ = 0;
+};
+
+struct ClusterContext {
+  const RunView& run;
+  ClusterState& cluster;
+  OrderQueries& order;
+  Reporter& reporter;
+};
+
+// "`a`[1] bytes [0, 16384)", " of CTA (1,0,0)" added in clusters of several. `address` has the rank.
+std::string shared_name(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes);
+// "mbarrier `full`[1]", or "mbarrier at shared address 0x408".
+std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint32_t address);
+// "`c` bytes [0, 128)" of a global address.
+std::string global_name(const RunView& run, uint64_t address, uint64_t bytes);
+
+// An array of shared memory that has a name.
+struct SharedObject {
+  std::string name;
+  uint64_t base = 0, bytes = 0;  // offset in the CTA's window
+};
+// The author's own names, where the module has them, and those of symbols.
+std::vector<SharedObject> shared_objects(const RunView& run);
+
+// A Site without role and occurrence, for those who have no Reporter.
+Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& who);
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,28 @@
+#pragma once
+// What a grid's clock says when the grid has ended: cycles, counters, shares, every instruction's account.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isa/arch/clock.h"
+#include "sim/launch/clock.h"
+#include "sim/clock/sm/group.h"
+#include "sim/clock/memory/memory.h"
+
+namespace palladion::sim::hardware {
+
+// From when to when there was work.
+struct Course {
+  uint64_t first_start = never, last_end = 0;
+  std::vector<uint64_t> gpc_ends;  // when its last CTA has ended; 0: it had none
+  double ctas_an_sm = 0;           // of the whole grid
+};
+
+// All but the lines.
+ClockReport report_of(const isa::ClockParameters& parameters, const Course& course,
+                      std::span<const std::unique_ptr<SmGroup>> groups, const MemoryClock& memory);
+// Sums over host threads.
+std::vector<LineTime> lines_of(std::span<const std::vector<LineTime>> by_thread);
+
+}  // namespace palladion::sim::hardware

@@ -1,0 +1,181 @@
+#include "sim/clock/report/where.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <variant>
+
+#include "isa/core/effects.h"
+#include "sim/machine/exec/place.h"
+
+namespace palladion::sim {
+namespace {
+
+uint64_t total_of(const LineTime& line) {
+  return std::accumulate(line.cycles.begin(), line.cycles.end(), uint64_t{0});
+}
+
+void add(WarpTime& to, const LineTime& line) {
+  to.warps |= line.warps;
+  to.issued += line.issued;
+  for (size_t i = 0; i < stall_count; ++i) to.cycles[i] += line.cycles[i];
+}
+
+// Instructions without a source stand alone, by their line of PTX, else by pc.
+using LineKey = std::tuple<std::string, uint32_t, uint32_t>;
+LineKey key_of(const Site& site, uint32_t pc) {
+  if (site.source.known()) return {site.source.file, site.source.line, 0};
+  return site.ptx_line != 0 ? LineKey{{}, 0, site.ptx_line} : LineKey{{}, 0, pc};
+}
+
+class Lines {
+ public:
+  void take(const Program& program, const LineTime& line) {
+    const Site site = site_at(program, line.pc, {}, 0, 0);
+    Entry& e = entries_[key_of(site, line.pc)];
+    add(e.line, line);
+    if (const uint64_t cost = total_of(line); e.line.instruction.empty() || cost > e.costliest) {
+      e.costliest = cost;
+      e.line.source = site.source;
+      e.line.ptx_line = site.ptx_line;
+      e.line.instruction = site.instruction;
+    }
+  }
+  std::vector<LineWhere> sorted() {
+    std::vector<LineWhere> out;
+    for (auto& [key, entry] : entries_) out.push_back(std::move(entry.line));
+    std::ranges::stable_sort(out, std::greater{}, &LineWhere::total);
+    return out;
+  }
+
+ private:
+  struct Entry {
+    LineWhere line;
+    uint64_t costliest = 0;
+  };
+  std::map<LineKey, Entry> entries_;
+};
+
+// What an instruction says about those who execute it; empty: nothing.
+std::string_view deed_of(const isa::Effect& effect) {
+  if (std::holds_alternative<isa::Wgmma>(effect)) return "wgmma";
+  if (std::holds_alternative<isa::Mma>(effect)) return "mma";
+  if (std::holds_alternative<isa::CpAsync>(effect)) return "cp.async";
+  if (const auto* copy = std::get_if<isa::TensorCopy>(&effect); copy != nullptr && !copy->prefetch)
+    return copy->load ? "TMA loads" : "TMA stores";
+  if (const auto* copy = std::get_if<isa::BulkCopy>(&effect); copy != nullptr && !copy->prefetch)
+    return copy->completion == isa::Completion::mbarrier ? "bulk loads" : "bulk stores";
+  return {};
+}
+
+// Of one warp instruction; a wgmma is issued by four warps.
+double flops_of(const isa::Effect& effect) {
+  const auto flops = [](const auto& e) { return 2.0 * e.m * e.n * e.k; };
+  if (const auto* e = std::get_if<isa::Wgmma>(&effect)) return flops(*e) / 4;
+  const auto* e = std::get_if<isa::Mma>(&effect);
+  return e == nullptr ? 0 : flops(*e);
+}
+
+class Roles {
+ public:
+  void take(const Program& program, const LineTime& line) {
+    if (line.warps == 0) return;
+    Entry& e = entries_[line.warps];
+    add(e.role, line);
+    const isa::Effect* const effect = program.code[line.pc].effect;
+    const std::string_view deed = effect == nullptr ? std::string_view{} : deed_of(*effect);
+    if (!deed.empty() && line.issued != 0) e.deeds.insert(deed);
+  }
+  std::vector<RoleWhere> sorted() {
+    std::vector<RoleWhere> out;
+    for (auto& [warps, entry] : entries_) {
+      for (const std::string_view deed : entry.deeds)
+        entry.role.deeds += (entry.role.deeds.empty() ? "" : ", ") + std::string(deed);
+      out.push_back(std::move(entry.role));
+    }
+    std::ranges::stable_sort(out, std::greater{}, &RoleWhere::total);
+    return out;
+  }
+
+ private:
+  struct Entry {
+    RoleWhere role;
+    std::set<std::string_view> deeds;
+  };
+  std::map<uint32_t, Entry> entries_;
+};
+
+}  // namespace
+
+uint64_t WarpTime::total() const { return std::accumulate(cycles.begin(), cycles.end(), uint64_t{0}); }
+
+std::vector<Stall> WarpTime::reasons() const {
+  std::vector<Stall> out;
+  for (size_t i = 0; i < stall_count; ++i)
+    if (cycles[i] != 0 && static_cast<Stall>(i) != Stall::selected) out.push_back(static_cast<Stall>(i));
+  std::ranges::stable_sort(out, std::greater{}, [&](Stall s) { return cycles[static_cast<size_t>(s)]; });
+  return out;
+}
+
+Where where_time_went(const isa::Module& module, std::string_view entry, const ClockReport& report) {
+  Where out;
+  const isa::Function* function = module.find_entry(entry);
+  if (function == nullptr) return out;
+  const auto program = decode(module, *function, std::vector<uint64_t>(module.symbols.size(), 0));
+  if (!program) return out;
+  Lines lines;
+  Roles roles;
+  for (const LineTime& line : report.lines) {
+    if (line.pc >= (*program)->code.size() || (*program)->code[line.pc].instruction == nullptr) continue;
+    out.warp_cycles += total_of(line);
+    if (const isa::Effect* effect = (*program)->code[line.pc].effect)
+      out.tensor_flops += flops_of(*effect) * static_cast<double>(line.issued);
+    lines.take(**program, line);
+    roles.take(**program, line);
+  }
+  out.lines = lines.sorted();
+  out.roles = roles.sorted();
+  return out;
+}
+
+std::string warps_text(uint32_t warps, uint32_t of_cta) {
+  const uint32_t all = of_cta >= 32 ? ~0U : (1U << of_cta) - 1;
+  if (warps == all) return "all warps";
+  std::string out;
+  int runs = 0;
+  for (uint32_t w = 0; w < 32; ++w) {
+    if ((warps >> w & 1) == 0) continue;
+    uint32_t last = w;
+    while (last < 31 && (warps >> (last + 1) & 1) != 0) ++last;
+    out += fmt::format("{}{}", runs++ == 0 ? "" : ", ", w);
+    if (last != w) out += fmt::format("-{}", last);
+    w = last;
+  }
+  const bool one = (warps & (warps - 1)) == 0;
+  return fmt::format("warp{} {}", one ? "" : "s", out);
+}
+
+Resource critical(const ClockReport& report) {
+  return static_cast<Resource>(std::ranges::max_element(report.busy) - report.busy.begin());
+}
+
+Stall longest_wait(const ClockReport& report) {
+  WarpTime all;
+  for (const LineTime& line : report.lines) add(all, line);
+  const auto reasons = all.reasons();
+  return reasons.empty() ? Stall::selected : reasons.front();
+}
+
+std::string limit_text(const ClockReport& report) {
+  const Resource most = critical(report);
+  const Stall wait = longest_wait(report);
+  if (report.busy[static_cast<size_t>(most)] >= busy_enough || wait == Stall::selected)
+    return std::string(name(most));
+  return fmt::format("waiting: {}", name(wait));
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,59 @@
+#pragma once
+// Where a kernel's time went: the clock's account of every instruction, gathered by the author's lines and by
+// the warps that do the same work.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/core/module.h"
+#include "sim/launch/clock.h"
+
+namespace palladion::sim {
+
+using StallCycles = std::array<uint64_t, stall_count>;
+
+// Warp-cycles, over the whole grid.
+struct WarpTime {
+  uint32_t warps = 0;  // of a CTA: bit w is warp w; 0: not told
+  uint64_t issued = 0;
+  StallCycles cycles{};
+  uint64_t total() const;
+  // The reasons that were seen, what took longest first; `selected`, which is no stall, is left out.
+  std::vector<Stall> reasons() const;
+};
+
+struct LineWhere : WarpTime {
+  isa::SourceLoc source;    // the author's line; unknown in PTX without .loc
+  uint32_t ptx_line = 0;    // of its costliest instruction
+  std::string instruction;  // that one's text
+};
+
+struct RoleWhere : WarpTime {
+  std::string deeds;  // "wgmma", "TMA loads, TMA stores": what these warps do and others do not; may be empty
+};
+
+struct Where {
+  uint64_t warp_cycles = 0;
+  double tensor_flops = 0;       // of the wgmma and mma instructions that were issued
+  std::vector<LineWhere> lines;  // most cycles first
+  std::vector<RoleWhere> roles;  // the sets of warps that share code, most cycles first; empty: not told
+};
+
+// `entry` empty: the module's only one. What the report names must come of this module.
+Where where_time_went(const isa::Module& module, std::string_view entry, const ClockReport& report);
+
+// "warps 0-7", "warp 8", "warps 0, 4", "all warps" of a CTA with so many.
+std::string warps_text(uint32_t warps, uint32_t of_cta);
+
+// What limits the kernel: the resource that is occupied for the largest share. Below `busy_enough` none is
+// the limit, and the time goes in waiting.
+inline constexpr double busy_enough = 0.6;
+Resource critical(const ClockReport& report);
+// The longest wait of all warps; `selected` when there is none.
+Stall longest_wait(const ClockReport& report);
+// "tensor core", or "waiting: mbarrier".
+std::string limit_text(const ClockReport& report);
+
+}  // namespace palladion::sim

@@ -1,0 +1,24 @@
+#pragma once
+// Whether one run speaks for all schedules.
+#include <string>
+#include <vector>
+
+#include "sim/check/checker.h"
+#include "sim/explore/forced.h"
+#include "sim/explore/recorder.h"
+
+namespace palladion::sim::check {
+
+struct RunDecision {
+  bool decided = false;
+  std::string reason;  // why not
+};
+
+// True when the phases of every cluster are forced (README.md), nothing that was recorded depended on time,
+// and the checkers left nothing out.
+RunDecision decide_run(const std::vector<SkeletonObserver::Recorded>& recorded, const Coverage& coverage);
+
+// "`mbarrier.arrive...` of warp 4 (line 41): the arrival can come before phase 3 has been observed"
+std::string unforced_text(const Skeleton& skeleton, const ForcedVerdict& verdict);
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,226 @@
+#include "sim/explore/problem_text.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace palladion::sim::check {
+namespace {
+
+const SyncOp& op_at(const Skeleton& s, const OpRef& r) { return s.threads[r.thread].ops[r.position]; }
+
+// What an operation is, whom it concerns, and the code of its phase being uncertain.
+struct Words {
+  const char* noun;
+  const char* code;
+  const char* rule;
+};
+
+Words words(const Skeleton& s, const OpRef& r) {
+  const SyncOp& op = op_at(s, r);
+  const bool cluster = !s.objects.empty() && s.objects[op.object].kind == SyncObject::Kind::cluster_barrier;
+  switch (op.kind) {
+    case SyncKind::wait:
+      return {"wait", "PLD4115", "mbarrier.test_wait, mbarrier.try_wait"};
+    case SyncKind::bar_arrive:
+    case SyncKind::bar_pass:
+      if (cluster) return {"arrival at the cluster barrier", "PLD4804", "barrier.cluster"};
+      return {"arrival", "PLD4604", "bar, barrier"};
+    case SyncKind::arrive:
+      if (op.count != 0) return {"arrival", "PLD4126", "Phase of the mbarrier object"};
+      return {op.tx < 0 ? "landing" : "expect_tx", "PLD4205",
+              "Tracking asynchronous operations by the mbarrier object"};
+    case SyncKind::init:
+    case SyncKind::inval:
+      return {op.kind == SyncKind::init ? "init" : "inval", "PLD4106", "mbarrier.init"};
+    case SyncKind::registers_inc:
+    case SyncKind::registers_dec:
+      return {"setmaxnreg", "PLD4907", "setmaxnreg"};
+    default:
+      return {"operation", "PLD4126", "Phase of the mbarrier object"};
+  }
+}
+
+std::string object_name(const Skeleton& s, const OpRef& r) {
+  const SyncOp& op = op_at(s, r);
+  return op.kind == SyncKind::nothing ? std::string() : s.objects[op.object].name;
+}
+
+std::string awaits(const Skeleton& s, const OpRef& r) {
+  const SyncOp& op = op_at(s, r);
+  switch (op.kind) {
+    case SyncKind::wait:
+      return fmt::format("waits at {} for a phase of parity {} to complete", object_name(s, r),
+                         static_cast<int>(op.parity));
+    case SyncKind::bar_pass:
+      return fmt::format("waits at {}", object_name(s, r));
+    case SyncKind::registers_inc:
+      return fmt::format("waits for {} registers of the CTA's pool", op.count);
+    default:
+      return "waits for other lanes of its warp or warpgroup";
+  }
+}
+
+std::string who(const Skeleton& s, uint32_t thread) {
+  const SyncThread& t = s.threads[thread];
+  const bool several = s.threads.back().cta_rank != 0 || s.threads.front().cta_rank != 0;
+  return several ? fmt::format("warp {} of CTA rank {}", t.warp, t.cta_rank) : fmt::format("warp {}", t.warp);
+}
+
+// The end of the schedule that shows the problem: who moves how far.
+std::string witness_text(const Skeleton& s, const std::vector<uint32_t>& witness) {
+  constexpr size_t shown = 12;
+  std::vector<uint32_t> position(s.threads.size());
+  std::vector<std::string> moves;
+  for (size_t i = 0; i < witness.size(); ++i) {
+    const uint32_t t = witness[i];
+    const SyncOp& op = s.threads[t].ops[position[t]++];
+    if (i + 1 < witness.size() && witness[i + 1] == t) continue;
+    const std::string line = op.place < s.places.size() ? line_of(s.places[op.place]) : std::string("?");
+    moves.push_back(s.threads[t].agent
+                        ? fmt::format("the signal that {} issued at line {} lands", who(s, t), line)
+                        : fmt::format("{} goes past line {}", who(s, t), line));
+  }
+  std::string out =
+      moves.size() > shown ? "a schedule that shows it ends so: " : "a schedule that shows it: ";
+  for (size_t i = moves.size() > shown ? moves.size() - shown : 0; i < moves.size(); ++i)
+    out += moves[i] + (i + 1 < moves.size() ? "; " : "");
+  return out;
+}
+
+std::string phase_text(const Skeleton& s, const OpRef& r, uint32_t phase) {
+  const SyncOp& op = op_at(s, r);
+  if (op.kind != SyncKind::wait) return fmt::format("{}", phase);
+  return phase == 0 ? "-1 (before the first)" : fmt::format("{}", phase - 1);
+}
+
+void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
+  f.code = "PLD4909";
+  f.message = fmt::format("in another schedule nothing can move any more: {} thread{} would wait for ever",
+                          p.blocked.size(), p.blocked.size() == 1 ? "" : "s");
+  std::set<std::pair<std::string, std::string>> seen;
+  constexpr size_t shown = 8;
+  for (const OpRef& r : p.blocked) {
+    const std::string text = awaits(s, r);
+    const Site site = site_of(s, r, "waits");
+    if (f.sites.size() == shown || !seen.insert({site.instruction, text}).second) continue;
+    f.sites.push_back(site);
+    f.notes.push_back(text);
+  }
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      "order the arrivals: every use of a barrier must come after its previous use has been observed, and "
+      "no two waits may each be for what the other's thread does later";
+}
+
+// The thread would have to stand still for a whole phase: shipped kernels rely on it not to.
+void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
+  f.code = "PLD4115";
+  f.severity = FindingSeverity::strict;
+  const uint32_t late = p.other_phase - p.phase;
+  f.message = fmt::format(
+      "the wait can miss its phase: when {} phase{} complete{} before it is executed, it waits for ever",
+      late, late == 1 ? "" : "s", late == 1 ? "s" : "");
+  f.sites.push_back(site_of(s, p.op, "waits"));
+  f.missing = "nothing makes the completion of the next phase wait for this thread";
+  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
+  f.help =
+      "let only threads wait that take part in the next phase, or have them meet (bar.sync, bar.warp.sync) "
+      "before one of them goes on";
+}
+
+void tell_ambiguous(const Skeleton& s, const Problem& p, Finding& f) {
+  const Words w = words(s, p.op);
+  f.code = w.code;
+  f.rule = w.rule;
+  const bool waits = op_at(s, p.op).kind == SyncKind::wait;
+  f.message = fmt::format("the {} {} {} in one schedule, {} in another", w.noun,
+                          waits ? "is satisfied by phase" : "falls into phase", phase_text(s, p.op, p.phase),
+                          phase_text(s, p.op, p.other_phase));
+  f.sites.push_back(site_of(s, p.op, w.noun));
+  f.missing = waits ? "nothing makes the next phase wait for this thread"
+                    : "nothing orders it after the completion of the phase before";
+}
+
+void tell_error(const Skeleton& s, const Problem& p, Finding& f) {
+  const Words w = words(s, p.op);
+  f.rule = w.rule;
+  f.sites.push_back(site_of(s, p.op, w.noun));
+  switch (p.error) {
+    case SyncError::uninitialised:
+      f.code = "PLD4106";
+      f.message = fmt::format("in another schedule the {} finds no valid mbarrier", w.noun);
+      f.missing = "nothing orders it after the mbarrier.init, or before the mbarrier.inval";
+      return;
+    case SyncError::too_many_arrivals:
+      f.code = "PLD4102";
+      f.message = "in another schedule more arrivals come than the phase has pending";
+      return;
+    case SyncError::tx_range:
+      f.code = "PLD4206";
+      f.message = "in another schedule the transaction count leaves its range";
+      return;
+    case SyncError::barrier_threads:
+      f.code = "PLD4601";
+      f.message = "in another schedule threads meet at the barrier that do not agree on its thread count";
+      return;
+    case SyncError::barrier_overflow:
+      f.code = "PLD4605";
+      f.message = "in another schedule more threads arrive than the barrier expects";
+      return;
+    case SyncError::none:
+      return;
+  }
+}
+
+}  // namespace
+
+std::string line_of(const Site& s) {
+  if (!s.source.known()) return fmt::format("{}", s.ptx_line);
+  return fmt::format("{}:{}", s.source.file.substr(s.source.file.find_last_of('/') + 1), s.source.line);
+}
+
+Site site_of(const Skeleton& skeleton, const OpRef& op, std::string what) {
+  const SyncThread& t = skeleton.threads[op.thread];
+  const uint32_t place = op_at(skeleton, op).place;
+  Site s;
+  if (place < skeleton.places.size()) s = skeleton.places[place];
+  s.warp = t.warp;
+  s.what = std::move(what);
+  for (uint32_t i = 0; i <= op.position; ++i) s.occurrence += t.ops[i].place == place;
+  if (t.agent) s.occurrence = 0;
+  return s;
+}
+
+Finding to_finding(const Skeleton& skeleton, const Problem& p) {
+  Finding f;
+  f.object = object_name(skeleton, p.op);
+  switch (p.kind) {
+    case Problem::Kind::deadlock:
+      p.missed ? tell_missed(skeleton, p, f) : tell_deadlock(skeleton, p, f);
+      break;
+    case Problem::Kind::ambiguous:
+      tell_ambiguous(skeleton, p, f);
+      f.severity = FindingSeverity::strict;
+      break;
+    case Problem::Kind::overrun:
+      f.code = "PLD4112";
+      f.rule = "Phase of the mbarrier object";
+      f.message = fmt::format(
+          "in another schedule this arrival in phase {} comes before any wait has observed phase {}", p.phase,
+          p.phase - 1);
+      f.sites.push_back(site_of(skeleton, p.op, "arrives"));
+      f.missing = "a wait for the phase before, ordered before this arrival";
+      break;
+    case Problem::Kind::error:
+      tell_error(skeleton, p, f);
+      break;
+  }
+  f.notes.push_back(witness_text(skeleton, p.witness));
+  if (skeleton.frozen.empty()) return f;
+  f.severity = FindingSeverity::unknown;
+  f.notes.push_back("control flow and values are those of the recorded run: " + skeleton.frozen.front());
+  return f;
+}
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,318 @@
+#include "sim/explore/recorder.h"
+
+#include <bit>
+
+#include "sim/machine/state/cluster.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t warp_threads = 32;
+
+bool mergeable(const RawEvent& a, const RawEvent& b) {
+  return a.kind == RawEvent::Kind::op && a.per_lane && b.per_lane && !a.completed &&
+         (a.lanes & b.lanes) == 0 && a.op.kind == b.op.kind && a.op.object == b.op.object &&
+         a.op.count == b.op.count && a.op.tx == b.op.tx && a.op.drop == b.op.drop &&
+         a.op.place == b.op.place && a.id == b.id;
+}
+
+uint32_t line_of(const Origin& who) {
+  return who.instruction == nullptr ? 0 : who.instruction->origin.ptx_line;
+}
+
+// Its membermask operand; -1: it has none, or another kind of effect.
+int members_of(const isa::Effect& effect) {
+  if (const auto* e = std::get_if<isa::Elect>(&effect)) return e->members;
+  if (const auto* e = std::get_if<isa::Shuffle>(&effect)) return e->members;
+  if (const auto* e = std::get_if<isa::Vote>(&effect)) return e->members;
+  if (const auto* e = std::get_if<isa::Match>(&effect)) return e->members;
+  if (const auto* e = std::get_if<isa::Redux>(&effect)) return e->members;
+  return -1;
+}
+
+}  // namespace
+
+bool SkeletonRecorder::watches(const isa::Instruction& instruction, const isa::Effect& effect) {
+  if (std::holds_alternative<isa::LoadMatrix>(effect) || std::holds_alternative<isa::StoreMatrix>(effect) ||
+      std::holds_alternative<isa::Mma>(effect))
+    return true;
+  const int members = members_of(effect);
+  if (members < 0 || static_cast<size_t>(members) >= instruction.operands.size()) return false;
+  const isa::Operand& mask = instruction.operands[static_cast<size_t>(members)];
+  return mask.is(isa::Operand::Kind::imm) && static_cast<uint32_t>(mask.bits) == ~0U;
+}
+
+void SkeletonRecorder::began() {
+  run_.warps_per_cta = static_cast<uint32_t>(cluster_.ctas[0].warps.size());
+  run_.warps.resize(cluster_.ctas.size() * run_.warps_per_cta);
+  warps_.resize(run_.warps.size());
+  for (const CtaState& cta : cluster_.ctas) {
+    for (const WarpState& w : cta.warps) warps_[cta.rank * run_.warps_per_cta + w.id].alive = w.alive;
+    const uint32_t pool = object(SyncObject::Kind::registers, cta.rank, 0);
+    objects_[pool].initial = cta.free_registers;
+  }
+}
+
+uint32_t SkeletonRecorder::object(SyncObject::Kind kind, uint32_t rank, uint32_t address) {
+  const uint64_t key = uint64_t{rank} << 32 | address;
+  const auto [at, is_new] =
+      object_index_.try_emplace({static_cast<uint32_t>(kind), key}, static_cast<uint32_t>(objects_.size()));
+  if (is_new)
+    objects_.push_back(
+        {.kind = kind, .cta_rank = static_cast<uint16_t>(rank), .address = address, .name = {}});
+  return at->second;
+}
+
+uint32_t SkeletonRecorder::mbarrier_object(uint32_t address) {
+  return object(SyncObject::Kind::mbarrier, address >> cta_rank_shift, address & shared_offset_mask);
+}
+
+uint32_t SkeletonRecorder::place(const Origin& who) {
+  const auto [at, is_new] =
+      place_index_.try_emplace({index(who), who.pc}, static_cast<uint32_t>(places_.size()));
+  if (is_new) places_.push_back(who);
+  return at->second;
+}
+
+// What was recorded of a cluster with too many events is given back.
+bool SkeletonRecorder::full() {
+  if (events_ <= limit_) return false;
+  if (!run_.warps.empty()) run_ = {};
+  deferred_.clear();
+  return true;
+}
+
+void SkeletonRecorder::froze(uint32_t line, const char* what) { frozen_.insert({line, what}); }
+
+// An instruction that all lanes of the warp execute at once.
+void SkeletonRecorder::push_together(const Origin& who, RawEvent event) {
+  together(who);
+  push(who, std::move(event));
+  together(who);
+}
+
+void SkeletonRecorder::push(const Origin& who, RawEvent event) {
+  Warp& w = warps_[index(who)];
+  auto& events = run_.warps[index(who)];
+  event.lanes = who.lanes;
+  event.op.place = place(who);
+  if ((w.failed & who.lanes) != 0) {
+    const bool again = event.op.kind == SyncKind::wait && event.op.parity == w.failed_parity &&
+                       event.op.object == mbarrier_object(w.failed_address);
+    if (!again)
+      froze(w.failed_line, "a test_wait or try_wait returned false, and its lanes did something else");
+    w.failed &= ~who.lanes;
+  }
+  if (!events.empty() && mergeable(events.back(), event)) {
+    events.back().lanes |= event.lanes;
+    events.back().completed = event.completed;
+    return;
+  }
+  ++events_;
+  events.push_back(std::move(event));
+}
+
+void SkeletonRecorder::together(const Origin& who) {
+  auto& events = run_.warps[index(who)];
+  if (who.lanes != warps_[index(who)].alive) return;
+  if (events.empty() || events.back().kind == RawEvent::Kind::converged) return;
+  ++events_;
+  events.push_back({.kind = RawEvent::Kind::converged, .op = {}});
+}
+
+void SkeletonRecorder::executes(const Origin& who) {
+  if (full()) return;
+  if (who.instruction == nullptr || who.effect == nullptr || !watches(*who.instruction, *who.effect)) return;
+  Warp& w = warps_[index(who)];
+  uint32_t& here = w.gathering[who.pc];
+  here |= who.lanes;
+  if ((here & w.alive) != w.alive) return;
+  here = 0;
+  Origin all = who;
+  all.lanes = w.alive;
+  together(all);
+}
+
+void SkeletonRecorder::warp_synced(const Origin& who) {
+  if (full()) return;
+  if (who.lanes == warps_[index(who)].alive) return together(who);
+  ++events_;
+  run_.warps[index(who)].push_back({.kind = RawEvent::Kind::met, .lanes = who.lanes, .op = {}});
+}
+
+void SkeletonRecorder::accessed(const Origin& who, const Access& access) {
+  if (access.order == isa::Order::weak || access.kind == Access::Kind::write) return;
+  if (const auto* atomic = who.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(who.effect))
+    if (atomic->dst < 0) return;
+  froze(line_of(who), "a strong read of memory gave what it gave in this run");
+}
+
+void SkeletonRecorder::mbarrier(const Origin& who, const MbarrierEvent& e) {
+  if (full()) return;
+  using A = isa::MbarrierAction;
+  if (e.async_id != 0) {
+    const auto deferred = deferred_.find(e.async_id);
+    if (deferred == deferred_.end()) return;
+    const auto [warp, at] = deferred->second;
+    run_.warps[warp][at].op.object = mbarrier_object(e.address);
+    run_.signals[e.async_id].front().object = mbarrier_object(e.address);
+    deferred_.erase(deferred);
+    return;
+  }
+  switch (e.action) {
+    case A::init:
+    case A::inval:
+      push(who, {.op = {.kind = e.action == A::init ? SyncKind::init : SyncKind::inval,
+                        .object = mbarrier_object(e.address),
+                        .count = e.count,
+                        .after = {}}});
+      return;
+    case A::arrive:
+    case A::expect_tx:
+    case A::complete_tx:
+      return arrival(who, e);
+    case A::test_wait:
+    case A::try_wait:
+      return wait(who, e);
+    case A::pending_count:
+      return;
+  }
+}
+
+void SkeletonRecorder::arrival(const Origin& who, const MbarrierEvent& e) {
+  if (e.count == 0 && e.tx == 0) return;
+  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  RawEvent event{.per_lane = true, .completed = e.completed, .op = {}};
+  event.op.kind = SyncKind::arrive;
+  event.op.drop = effect != nullptr && effect->drop;
+  event.op.object = mbarrier_object(e.address);
+  event.op.count = e.count;
+  event.op.tx = e.tx;
+  push(who, std::move(event));
+}
+
+void SkeletonRecorder::wait(const Origin& who, const MbarrierEvent& e) {
+  if (e.succeeded) {
+    push(
+        who,
+        {.op = {
+             .kind = SyncKind::wait, .parity = e.parity, .object = mbarrier_object(e.address), .after = {}}});
+    return;
+  }
+  Warp& w = warps_[index(who)];
+  w.failed = who.lanes;
+  w.failed_address = e.address;
+  w.failed_parity = e.parity;
+  w.failed_line = line_of(who);
+}
+
+// Every lane arrives for itself.
+RawEvent SkeletonRecorder::barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use) {
+  const auto [at, is_new] =
+      uses_.try_emplace({object, generation}, static_cast<uint32_t>(run_.generations.size()));
+  if (is_new) run_.generations.emplace_back();
+  BarrierUse& all = run_.generations[at->second];
+  all.threads += use.threads;
+  all.completed |= use.completed;
+  all.expected = use.expected;
+  RawEvent event{.per_lane = true, .id = at->second, .op = {}};
+  event.op.kind = SyncKind::bar_arrive;
+  event.op.object = object;
+  event.op.count = 1;
+  return event;
+}
+
+void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+  if (full()) return;
+  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  const bool aligned = effect != nullptr && effect->aligned;
+  RawEvent event{.op = {}};
+  event.op.kind = SyncKind::bar_pass;
+  event.op.object = object(SyncObject::Kind::cta_barrier, who.cta_rank, e.id);
+  if (e.step == CtaBarrierEvent::Step::arrive) {
+    const auto lanes = static_cast<uint32_t>(std::popcount(who.lanes));
+    const uint32_t expected = e.threads != 0 ? e.threads : run_.warps_per_cta * warp_threads;
+    event = barrier_arrival(event.op.object, e.generation,
+                            {aligned ? warp_threads : lanes, e.completed, expected});
+    if (aligned) {  // it counts as a whole warp, whoever has left
+      event.per_lane = false;
+      event.op.count = warp_threads;
+    }
+  }
+  aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
+}
+
+void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+  if (full()) return;
+  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(who.effect);
+  RawEvent event{.op = {}};
+  event.op.kind = SyncKind::bar_pass;
+  event.op.object = object(SyncObject::Kind::cluster_barrier, 0, 0);
+  if (e.step == ClusterBarrierEvent::Step::arrive) {
+    uint32_t all = 0;
+    for (const CtaState& cta : cluster_.ctas) all += cta.threads;
+    event = barrier_arrival(event.op.object, e.generation,
+                            {static_cast<uint32_t>(std::popcount(who.lanes)), e.completed, all});
+  }
+  effect != nullptr && effect->aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
+}
+
+void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
+  if (full() || issue.mbarriers.empty()) return;
+  auto& signals = run_.signals[issue.id];
+  for (size_t i = 0; i < issue.mbarriers.size(); ++i) {
+    if (issue.mbarrier_bytes[i] == 0) continue;
+    SyncOp op{.kind = SyncKind::arrive, .object = mbarrier_object(issue.mbarriers[i]), .after = {}};
+    op.tx = -int64_t{issue.mbarrier_bytes[i]};
+    signals.push_back(std::move(op));
+  }
+  push(who, {.kind = RawEvent::Kind::issue, .id = issue.id, .op = {}});
+}
+
+void SkeletonRecorder::joined(const Origin& who, uint64_t id) {
+  if (full()) return;
+  warps_[index(who)].last_wgmma = id;
+  push_together(who, {.kind = RawEvent::Kind::wgmma_issue, .id = id, .op = {}});
+}
+
+void SkeletonRecorder::committed(const Origin& who, GroupKind kind) {
+  if (full() || kind != GroupKind::wgmma) return;
+  Warp& w = warps_[index(who)];
+  w.groups.push_back(w.last_wgmma);
+}
+
+// Groups of copies always complete by themselves: only wgmma needs others to go on.
+void SkeletonRecorder::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool /*read_only*/) {
+  if (full() || kind != GroupKind::wgmma) return;
+  const auto& groups = warps_[index(who)].groups;
+  if (groups.size() <= allowed) return;
+  const uint64_t id = groups[groups.size() - allowed - 1];
+  if (id != 0) push_together(who, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
+}
+
+void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t>) {
+  if (full()) return;
+  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(who.effect);
+  const bool noinc = effect != nullptr && effect->noinc;
+  const auto count = static_cast<uint32_t>(std::popcount(who.lanes));
+  RawEvent announced{.op = {}};
+  announced.op.kind = noinc ? SyncKind::nothing : SyncKind::defer;
+  announced.op.count = count;
+  push(who, std::move(announced));
+  deferred_[id] = {index(who), run_.warps[index(who)].size() - 1};
+  run_.signals[id].push_back({.kind = SyncKind::arrive, .deferred = !noinc, .count = count, .after = {}});
+  push(who, {.kind = RawEvent::Kind::issue, .id = id, .op = {}});
+}
+
+void SkeletonRecorder::registers_set(const Origin& who, uint32_t before, uint32_t after) {
+  if (full() || before == after) return;
+  const uint32_t changed = (before > after ? before - after : after - before) * warp_threads;
+  push_together(who, {.op = {.kind = before > after ? SyncKind::registers_dec : SyncKind::registers_inc,
+                             .object = object(SyncObject::Kind::registers, who.cta_rank, 0),
+                             .count = changed,
+                             .after = {}}});
+}
+
+void SkeletonRecorder::exited(const Origin& who) { warps_[index(who)].alive &= ~who.lanes; }
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,126 @@
+#pragma once
+// Records the synchronisation skeleton of each cluster of a run.
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/explore/raw_events.h"
+#include "sim/check/observers.h"
+#include "sim/launch/event.h"
+
+namespace palladion::sim::check {
+
+class SkeletonRecorder final : public ClusterObserver {
+ public:
+  // Of a cluster with more than `limit` events nothing is kept.
+  explicit SkeletonRecorder(const ClusterState& cluster, uint64_t limit = ~0ULL)
+      : cluster_(cluster), limit_(limit) {}
+
+  void began() override;
+  void executes(const Origin& who) override;
+  void accessed(const Origin& who, const Access& access) override;
+  void warp_synced(const Origin& who) override;
+  void mbarrier(const Origin& who, const MbarrierEvent& e) override;
+  void cta_barrier(const Origin& who, const CtaBarrierEvent& e) override;
+  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) override;
+  void issued(const Origin& who, const AsyncIssue& issue) override;
+  void joined(const Origin& who, uint64_t id) override;
+  void committed(const Origin& who, GroupKind kind) override;
+  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) override;
+  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) override;
+  void registers_set(const Origin& who, uint32_t before, uint32_t after) override;
+  void exited(const Origin& who) override;
+  // The skeleton is made here, on the host thread that ran the cluster.
+  void ended() override {
+    ended_ = true;
+    skeleton_ = make();
+  }
+
+  // `executes` needs these instructions: all lanes of a warp meet at them.
+  static bool watches(const isa::Instruction& instruction, const isa::Effect& effect);
+
+  // The skeleton, without the texts of `places` and the names of objects; to be called once.
+  Skeleton finish() { return skeleton_ ? std::move(*skeleton_) : make(); }
+  // Adds what findings need.
+  void name(const RunView& run, Skeleton& skeleton) const;
+
+ private:
+  struct Warp {
+    uint32_t alive = 0;
+    std::map<uint32_t, uint32_t> gathering;  // by pc: lanes that have come to an instruction for all
+    uint32_t failed = 0;                     // lanes whose last wait returned false
+    uint32_t failed_address = 0, failed_line = 0;
+    bool failed_parity = false;
+    std::vector<uint64_t> groups;  // wgmma groups: the last operation of each
+    uint64_t last_wgmma = 0;
+  };
+
+  uint32_t index(const Origin& who) const { return who.cta_rank * run_.warps_per_cta + who.warp; }
+  uint32_t object(SyncObject::Kind kind, uint32_t rank, uint32_t address);
+  uint32_t mbarrier_object(uint32_t address);
+  uint32_t place(const Origin& who);
+  void push(const Origin& who, RawEvent event);
+  void push_together(const Origin& who, RawEvent event);
+  void together(const Origin& who);
+  void arrival(const Origin& who, const MbarrierEvent& e);
+  void wait(const Origin& who, const MbarrierEvent& e);
+  RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
+  void normalise(Skeleton& s);
+  void froze(uint32_t line, const char* what);
+  Skeleton make();
+  bool full();
+
+  const ClusterState& cluster_;
+  uint64_t limit_ = 0, events_ = 0;
+  RawRun run_;
+  std::vector<Warp> warps_;
+  std::vector<SyncObject> objects_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> object_index_;
+  std::vector<Origin> places_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> place_index_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> uses_;    // object, generation
+  std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
+  std::set<std::pair<uint32_t, std::string>> frozen_;
+  bool ended_ = false;
+  std::optional<Skeleton> skeleton_;
+};
+
+// How much is kept: of all clusters that run at once, and of those that are done.
+struct RecordLimits {
+  uint64_t events = 4'000'000;      // about 90 bytes each
+  uint64_t operations = 4'000'000;  // about 60 bytes each
+};
+
+// Records all clusters of a run; clusters that synchronise alike are kept once.
+class SkeletonObserver final : public Observer {
+ public:
+  struct Recorded {
+    Skeleton skeleton;
+    uint64_t clusters = 0;  // that have this structure
+  };
+
+  explicit SkeletonObserver(const RecordLimits& limits = {}) : limits_(limits) {}
+
+  void start(const RunView& run) override;
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  bool watches(uint32_t pc) const override;
+  void retire(ClusterState& cluster) override;
+  // In the order in which the first of their clusters ended.
+  const std::vector<Recorded>& recorded() const { return recorded_; }
+
+ private:
+  uint64_t cluster_limit() const;
+
+  RecordLimits limits_;
+  RunView run_;
+  PerCluster<SkeletonRecorder> clusters_;
+  uint64_t operations_ = 0;
+  std::vector<Recorded> recorded_;
+  std::multimap<uint64_t, size_t> by_hash_;
+};
+
+}  // namespace palladion::sim::check

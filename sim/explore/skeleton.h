@@ -1,0 +1,113 @@
+#pragma once
+// The synchronisation skeleton of a cluster: what its threads did to synchronisation objects, in program
+// order, as one run showed it. Control flow and values are frozen: the skeleton says nothing of branches
+// that another schedule would take.
+//
+// A thread of the skeleton is a set of lanes that synchronise together, or an agent: the landing of one
+// asynchronous signal. An operation may have prerequisites: positions that other threads must have reached.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/launch/finding.h"
+
+namespace palladion::sim::check {
+
+inline constexpr uint32_t no_thread = ~0U;
+
+enum class SyncKind : uint8_t {
+  nothing,        // only its prerequisites matter: lanes that meet, an issue, a group wait
+  init,           // mbarrier: `count` arrivals a phase
+  inval,          //
+  arrive,         // mbarrier: `count` arrivals, `tx` bytes announced (or, negative, delivered)
+  defer,          // mbarrier: `count` arrivals more are awaited in this phase (cp.async.mbarrier.arrive)
+  wait,           // mbarrier: until the phase of `parity` has completed
+  bar_arrive,     // CTA or cluster barrier: `count` threads of the `needed` that complete a generation
+  bar_pass,       // until the generation that this thread last arrived in has completed
+  registers_dec,  // `count` registers back to the CTA's pool
+  registers_inc,  // `count` registers out of it, when it has them
+};
+
+// `thread` has executed at least `position` operations.
+struct Prerequisite {
+  uint32_t thread = 0;
+  uint32_t position = 0;
+  friend bool operator==(const Prerequisite&, const Prerequisite&) = default;
+};
+
+struct SyncOp {
+  SyncKind kind = SyncKind::nothing;
+  bool parity = false;
+  bool drop = false;      // arrive_drop: `count` arrivals less in the phases to come
+  bool deferred = false;  // an arrival that a `defer` announced: it is not one of the expected ones
+  uint32_t object = 0;    // index in Skeleton::objects
+  uint32_t count = 0;
+  uint32_t needed = 0;
+  int64_t tx = 0;      // bytes
+  uint32_t place = 0;  // index in Skeleton::places
+  std::vector<Prerequisite> after;
+};
+
+struct SyncObject {
+  enum class Kind : uint8_t { mbarrier, cta_barrier, cluster_barrier, registers };
+  Kind kind = Kind::mbarrier;
+  uint16_t cta_rank = 0;
+  uint32_t address = 0;  // mbarrier: offset in the CTA's shared memory; cta_barrier: its number
+  uint32_t initial = 0;  // registers: free at the start; mbarrier: count when it exists from the start
+  std::string name;      // for findings; not part of the structure
+  friend bool operator==(const SyncObject& a, const SyncObject& b) {
+    return a.kind == b.kind && a.cta_rank == b.cta_rank && a.address == b.address && a.initial == b.initial;
+  }
+};
+
+struct SyncThread {
+  uint16_t cta_rank = 0;
+  uint16_t warp = 0;
+  bool agent = false;  // one operation, whose first prerequisite is its issue
+  std::vector<SyncOp> ops;
+};
+
+struct Skeleton {
+  std::vector<SyncObject> objects;
+  std::vector<SyncThread> threads;  // agents last
+  std::vector<Site> places;         // one an instruction and warp, without occurrence
+  // What the recorded run decided and another schedule may decide otherwise: "a test_wait that returned
+  // false". Empty: nothing that was seen depends on time.
+  std::vector<std::string> frozen;
+  std::string incomplete;  // why the recorded run did not reach its end; empty: it did
+
+  uint64_t operations() const;
+  // Equal for clusters that synchronise alike, wherever they are in the grid.
+  uint64_t structural_hash() const;
+  bool same_structure(const Skeleton& other) const;
+};
+
+// Writes skeletons by hand, for tests and benches.
+class SkeletonBuilder {
+ public:
+  explicit SkeletonBuilder(uint32_t threads) { skeleton_.threads.resize(threads); }
+  // An object that exists from the start; `count` 0: an mbarrier that `init` must make.
+  uint32_t mbarrier(uint32_t count);
+  uint32_t barrier();
+  uint32_t pool(uint32_t free);
+  SyncOp& add(uint32_t thread, SyncOp op);
+  void arrive(uint32_t thread, uint32_t object, uint32_t count = 1, int64_t tx = 0);
+  void wait(uint32_t thread, uint32_t object, bool parity);
+  void bar_sync(uint32_t thread, uint32_t object, uint32_t count, uint32_t needed);
+  void bar_arrive(uint32_t thread, uint32_t object, uint32_t count, uint32_t needed);
+  // An asynchronous operation that delivers `bytes` at an mbarrier, some time after this.
+  void copy(uint32_t thread, uint32_t object, int64_t bytes);
+  // cp.async.mbarrier.arrive: arrivals some time after this; without .noinc the phase awaits them besides.
+  void deferred_arrive(uint32_t thread, uint32_t object, uint32_t count, bool noinc);
+  // All threads have come this far before one of them goes on.
+  void meet(const std::vector<uint32_t>& threads);
+  Skeleton build() const;
+
+ private:
+  void agent(uint32_t thread, SyncOp op);
+
+  Skeleton skeleton_;
+  std::vector<SyncThread> agents_;
+};
+
+}  // namespace palladion::sim::check

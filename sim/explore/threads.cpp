@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <bit>
+
+#include "sim/explore/raw_events.h"
+
+namespace palladion::sim::check {
+namespace {
+
+// A thread of the warp that is being built. What it must have seen before its next operation is pending.
+struct Slot {
+  uint32_t thread = 0;
+  std::vector<Prerequisite> pending;
+  std::vector<uint64_t> wgmma;  // pending too: all warps of the warpgroup must have issued these
+};
+
+// Lanes that take part in the same events, lowest lane first.
+std::vector<uint32_t> classes_of(std::span<const RawEvent> events) {
+  uint32_t all = 0;
+  for (const RawEvent& e : events)
+    if (e.kind != RawEvent::Kind::met) all |= e.lanes;
+  std::vector<uint32_t> classes;
+  if (all != 0) classes.push_back(all);
+  for (const RawEvent& e : events) {
+    for (size_t i = 0, n = classes.size(); i < n; ++i) {
+      const uint32_t in = classes[i] & e.lanes, out = classes[i] & ~e.lanes;
+      if (in == 0 || out == 0) continue;
+      classes[i] = in;
+      classes.push_back(out);
+    }
+  }
+  std::ranges::sort(classes, {}, [](uint32_t c) { return std::countr_zero(c); });
+  return classes;
+}
+
+class Builder {
+ public:
+  Builder(const RawRun& run, Skeleton& skeleton) : run_(run), skeleton_(skeleton) {}
+
+  void build() {
+    for (uint32_t w = 0; w < run_.warps.size(); ++w) {
+      warp_ = w;
+      slots_.clear();
+      used_.clear();
+      const auto& events = run_.warps[w];
+      for (size_t from = 0; from < events.size();) {
+        size_t to = from;
+        while (to < events.size() && events[to].kind != RawEvent::Kind::converged) ++to;
+        segment(std::span(events).subspan(from, to - from));
+        from = to + 1;
+      }
+    }
+    for (const Late& l : late_) resolve(l);
+    skeleton_.threads.insert(skeleton_.threads.end(), agents_.begin(), agents_.end());
+  }
+
+ private:
+  struct Late {
+    uint32_t thread, position;
+    uint64_t wgmma;
+  };
+
+  std::vector<SyncOp>& ops(const Slot& s) { return skeleton_.threads[s.thread].ops; }
+
+  uint32_t position(const Slot& s) { return static_cast<uint32_t>(ops(s).size()); }
+
+  void push(Slot& s, SyncOp op) {
+    op.after.insert(op.after.end(), s.pending.begin(), s.pending.end());
+    s.pending.clear();
+    for (const uint64_t id : s.wgmma) late_.push_back({s.thread, position(s), id});
+    s.wgmma.clear();
+    ops(s).push_back(std::move(op));
+  }
+
+  // A position of the thread that is reached when all that it did and awaited is over.
+  Prerequisite here(Slot& s, uint32_t place) {
+    if (!s.pending.empty() || !s.wgmma.empty() || ops(s).empty()) push(s, {.place = place, .after = {}});
+    return {s.thread, position(s)};
+  }
+
+  void segment(std::span<const RawEvent> events) {
+    const std::vector<uint32_t> classes = classes_of(events);
+    if (classes.empty()) return;
+    begin(classes.size());
+    for (const RawEvent& e : events) {
+      if (e.kind == RawEvent::Kind::met) {
+        meet(classes, e.lanes);
+        continue;
+      }
+      for (size_t c = 0; c < classes.size(); ++c)
+        if ((classes[c] & e.lanes) != 0) happen(slots_[c], e, classes[c]);
+    }
+  }
+
+  // All threads of the segment before have come to its end before one of these goes on.
+  void begin(size_t count) {
+    while (slots_.size() < count) {
+      slots_.push_back(
+          {.thread = static_cast<uint32_t>(skeleton_.threads.size()), .pending = {}, .wgmma = {}});
+      skeleton_.threads.push_back({.cta_rank = static_cast<uint16_t>(warp_ / run_.warps_per_cta),
+                                   .warp = static_cast<uint16_t>(warp_ % run_.warps_per_cta),
+                                   .ops = {}});
+    }
+    Slot before;
+    for (const uint32_t u : used_) {
+      Slot& s = slots_[u];
+      before.pending.insert(before.pending.end(), s.pending.begin(), s.pending.end());
+      before.wgmma.insert(before.wgmma.end(), s.wgmma.begin(), s.wgmma.end());
+      s.pending.clear();
+      s.wgmma.clear();
+      if (position(s) != 0) before.pending.push_back({s.thread, position(s)});
+    }
+    used_.clear();
+    for (uint32_t c = 0; c < count; ++c) {
+      Slot& s = slots_[c];
+      s.wgmma = before.wgmma;
+      for (const Prerequisite& p : before.pending)
+        if (p.thread != s.thread) s.pending.push_back(p);
+      used_.push_back(c);
+    }
+  }
+
+  void meet(const std::vector<uint32_t>& classes, uint32_t lanes) {
+    std::vector<Prerequisite> all;
+    for (size_t c = 0; c < classes.size(); ++c)
+      if ((classes[c] & lanes) != 0 && position(slots_[c]) != 0)
+        all.push_back({slots_[c].thread, position(slots_[c])});
+    for (size_t c = 0; c < classes.size(); ++c) {
+      if ((classes[c] & lanes) == 0) continue;
+      for (const Prerequisite& p : all)
+        if (p.thread != slots_[c].thread) slots_[c].pending.push_back(p);
+    }
+  }
+
+  void happen(Slot& s, const RawEvent& e, uint32_t lanes) {
+    switch (e.kind) {
+      case RawEvent::Kind::op:
+        push(s, operation(e, lanes));
+        return;
+      case RawEvent::Kind::issue:
+        return issue(s, e);
+      case RawEvent::Kind::wgmma_issue:
+        marks_[e.id].push_back(s.pending.empty() ? Prerequisite{s.thread, position(s)} : here(s, e.op.place));
+        return;
+      case RawEvent::Kind::wgmma_wait:
+        s.wgmma.push_back(e.id);
+        return;
+      default:
+        return;
+    }
+  }
+
+  SyncOp operation(const RawEvent& e, uint32_t lanes) const {
+    SyncOp op = e.op;
+    const auto n = static_cast<uint32_t>(std::popcount(lanes));
+    if (e.per_lane) {
+      op.count *= n;
+      op.tx *= n;
+    }
+    if (op.kind != SyncKind::bar_arrive) return op;
+    const BarrierUse& use = run_.generations[e.id];
+    op.needed = use.completed ? use.threads : std::max(use.expected, use.threads);
+    return op;
+  }
+
+  void issue(Slot& s, const RawEvent& e) {
+    const auto signals = run_.signals.find(e.id);
+    if (signals == run_.signals.end()) return;
+    const Prerequisite issued = here(s, e.op.place);
+    for (SyncOp op : signals->second) {
+      op.place = e.op.place;
+      op.after = {issued};
+      agents_.push_back({.cta_rank = skeleton_.threads[s.thread].cta_rank,
+                         .warp = skeleton_.threads[s.thread].warp,
+                         .agent = true,
+                         .ops = {std::move(op)}});
+    }
+  }
+
+  // A wgmma completes when the four warps have issued it.
+  void resolve(const Late& l) {
+    for (const Prerequisite& p : marks_[l.wgmma])
+      if (p.thread != l.thread && p.position != 0)
+        skeleton_.threads[l.thread].ops[l.position].after.push_back(p);
+  }
+
+  const RawRun& run_;
+  Skeleton& skeleton_;
+  uint32_t warp_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> used_;  // slots of the segment before
+  std::vector<SyncThread> agents_;
+  std::vector<Late> late_;
+  std::map<uint64_t, std::vector<Prerequisite>> marks_;
+};
+
+}  // namespace
+
+void make_threads(const RawRun& run, Skeleton& skeleton) { Builder(run, skeleton).build(); }
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,47 @@
+#pragma once
+// What the machine and its checkers report about a run: faults, races, misused barriers, deadlocks,
+// unsupported instructions.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/core/diagnostic.h"
+#include "isa/core/module.h"
+
+namespace palladion::sim {
+
+// error: PTX calls it undefined or a race, in an execution that took place. strict: breaks the letter
+// of PTX, shipped kernels do it. unknown: the checker cannot decide, and says why. unsupported: the
+// machine does not run it.
+enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
+
+// Where in the grid something happened.
+struct Site {
+  isa::Dim3 cta{0, 0, 0};
+  uint32_t warp = 0;
+  uint32_t lanes = 0;       // mask of the lanes concerned
+  uint32_t ptx_line = 0;    // 0 = unknown
+  isa::SourceLoc source;    // the author's line, when known
+  std::string instruction;  // its PTX text
+  std::string what;         // "asynchronous write", "waits for": what this site has to do with the finding
+  std::string role;         // "warpgroup 1, issues wgmma"; empty: unknown
+  uint64_t occurrence = 0;  // the warp's n-th execution of this instruction, from 1; 0: unknown
+};
+
+struct Finding {
+  std::string code;  // "PLD3001"
+  FindingSeverity severity = FindingSeverity::error;
+  bool fatal = false;  // the grid was stopped
+  std::string message;
+  std::vector<Site> sites;         // the culprits, the victim first; of a deadlock all who wait
+  std::string object;              // "`a` bytes [0, 128)", "mbarrier `full`[1] of CTA (0,0,0)"
+  std::string missing;             // the edge that is missing, or was dropped, and why
+  std::vector<std::string> notes;  // of a deadlock: one a site, what it waits for
+  std::string rule;                // title of the section in the PTX manual
+  std::string help;                // what to change
+  uint64_t count = 1;              // how often this pair of sites was seen
+};
+
+std::string render(const Finding& finding);
+
+}  // namespace palladion::sim

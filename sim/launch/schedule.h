@@ -1,0 +1,27 @@
+#pragma once
+// A schedule decides when: which warp runs next and when asynchronous operations read and land.
+// Every schedule is legal; every run is repeated exactly by its name.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace palladion::sim {
+
+struct Schedule {
+  enum class Kind : uint8_t {
+    functional,  // fair and fast: round robin, asynchronous work follows soon after its issue
+    seeded,      // random choices from `seed`
+    latest,      // asynchronous work waits until nothing else can move
+    earliest,    // asynchronous work is done at its issue
+    hardware,    // cycle-approximate: units of the SM, L2 and HBM as queues (sim/clock)
+  };
+  Kind kind = Kind::functional;
+  uint64_t seed = 0;
+};
+
+// "functional", "seeded:7", "latest", "earliest", "hardware"; nothing for other words.
+std::optional<Schedule> schedule_named(std::string_view text);
+std::string name(const Schedule& schedule);
+
+}  // namespace palladion::sim

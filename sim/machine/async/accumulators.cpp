@@ -1,0 +1,90 @@
+// Register i0 + 2 i1 + 4 j of lane l holds row 16 w + l/4 + 8 i1, column 8 j + 2 (l%4) + i0 (PTX,
+// "Register Fragments", wgmma D): eight columns of a row are four lanes of two registers.
+#include "sim/machine/async/accumulators.h"
+
+#include <immintrin.h>
+
+#include <cstring>
+
+namespace palladion::sim {
+namespace {
+
+float* lanes(uint8_t* registers, const DecodedOperand& o) {
+  return reinterpret_cast<float*>(registers + o.slot.offset);
+}
+
+void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                  float* tile) {
+  for (int w = 0; w < 4; ++w) {
+    for (int j = 0; j < n / 8; ++j) {
+      for (int half = 0; half < 2; ++half) {
+        const size_t r = static_cast<size_t>(4 * j + 2 * half);
+        const float *even = lanes(warps[w], regs[r]), *odd = lanes(warps[w], regs[r + 1]);
+        for (int g = 0; g < 8; ++g) {
+          const __m128 a = _mm_load_ps(even + 4 * g), b = _mm_load_ps(odd + 4 * g);
+          float* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          _mm_storeu_ps(row, _mm_unpacklo_ps(a, b));
+          _mm_storeu_ps(row + 4, _mm_unpackhi_ps(a, b));
+        }
+      }
+    }
+  }
+}
+
+void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                   const float* tile) {
+  for (int w = 0; w < 4; ++w) {
+    for (int j = 0; j < n / 8; ++j) {
+      for (int half = 0; half < 2; ++half) {
+        const size_t r = static_cast<size_t>(4 * j + 2 * half);
+        float *even = lanes(warps[w], regs[r]), *odd = lanes(warps[w], regs[r + 1]);
+        for (int g = 0; g < 8; ++g) {
+          const float* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          const __m128 a = _mm_loadu_ps(row), b = _mm_loadu_ps(row + 4);
+          _mm_store_ps(even + 4 * g, _mm_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
+          _mm_store_ps(odd + 4 * g, _mm_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+        }
+      }
+    }
+  }
+}
+
+// Halves: four lanes of one register are eight neighbouring columns.
+template <bool to_tile, class Tile>
+void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                 Tile* tile) {
+  for (int w = 0; w < 4; ++w) {
+    for (int j = 0; j < n / 8; ++j) {
+      for (int half = 0; half < 2; ++half) {
+        float* reg = lanes(warps[w], regs[static_cast<size_t>(2 * j + half)]);
+        for (int g = 0; g < 8; ++g) {
+          auto* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          if constexpr (to_tile)
+            std::memcpy(row, reg + 4 * g, 16);
+          else
+            std::memcpy(reg + 4 * g, row, 16);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void gather_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                         bool halves, void* tile) {
+  if (halves)
+    move_halves<true>(regs, warps, n, static_cast<uint16_t*>(tile));
+  else
+    gather_words(regs, warps, n, static_cast<float*>(tile));
+}
+
+void scatter_accumulators(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
+                          bool halves, const void* tile) {
+  if (halves)
+    move_halves<false>(regs, warps, n, static_cast<const uint16_t*>(tile));
+  else
+    scatter_words(regs, warps, n, static_cast<const float*>(tile));
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,65 @@
+#pragma once
+// What all asynchronous copies need: who issued them, checked operands, completion at mbarriers.
+#include <cstdint>
+#include <string>
+
+#include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/place.h"
+
+namespace palladion::sim {
+
+// The most CTAs that a cluster can have, non-portable sizes included.
+inline constexpr size_t max_cluster_ctas = 16;
+
+// The instruction that issued an operation, cheap to keep; a Site is made of it only for a finding.
+struct AsyncOrigin {
+  const Program* program = nullptr;
+  uint32_t pc = 0;
+  uint32_t lanes = 0;
+  uint16_t cta_rank = 0, warp = 0;
+
+  AsyncOrigin(const Exec& x, uint32_t lanes_issued)
+      : program(&x.program),
+        pc(x.pc),
+        lanes(lanes_issued),
+        cta_rank(static_cast<uint16_t>(x.cta->rank)),
+        warp(static_cast<uint16_t>(x.warp->id)) {}
+  Site site(const ClusterState& cluster) const;
+  Origin origin() const { return origin_at(*program, cta_rank, warp, lanes, pc); }
+};
+
+// Stops the grid because of an operation that is under way.
+void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,
+                 std::string help = {});
+
+// Bytes at a shared address that was checked when the operation was issued.
+inline uint8_t* shared_bytes(ClusterState& cluster, uint32_t address) {
+  return cluster.ctas[address >> cta_rank_shift].shared.data() + (address & shared_offset_mask);
+}
+constexpr uint32_t rank_of(uint32_t shared_address) { return shared_address >> cta_rank_shift; }
+constexpr uint32_t at_rank(uint32_t shared_address, uint32_t rank) {
+  return (shared_address & shared_offset_mask) | rank << cta_rank_shift;
+}
+
+// Counts `bytes` as arrived at the mbarrier; a fault when it is none, or its count leaves the range.
+void complete_tx(ClusterState& cluster, const AsyncOrigin& origin, uint32_t mbarrier, uint32_t bytes);
+
+// The mbarrier operand of a copy to shared address `target`: aligned, in shared memory, in the CTA
+// that receives. False after a fault.
+bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what);
+
+// The CTAs of a multicast's mask; each must be there. False after a fault.
+bool check_multicast(Exec& x, uint64_t mask, const char* what);
+
+// Calls visit(rank) for every CTA of a mask.
+template <class Visit>
+void for_each_rank(uint32_t mask, Visit&& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<uint32_t>(std::countr_zero(mask)));
+}
+
+// Element k of a vector operand, or the operand itself.
+inline const DecodedOperand& vector_element(const DecodedOperand& o, int k) {
+  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
+}
+
+}  // namespace palladion::sim

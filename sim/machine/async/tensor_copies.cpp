@@ -1,0 +1,291 @@
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, tensormap.replace (PTX, "Tensor copy").
+#include "sim/machine/async/tensor_copies.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/async/tensor_pieces.h"
+
+namespace palladion::sim {
+
+// --- tensor maps ----------------------------------------------------------------------------------
+namespace {
+
+ReadMap decode_checked(const isa::EncodedTensorMap& bytes) {
+  ReadMap r;
+  auto map = isa::decode_tensor_map(bytes.bytes);
+  if (!map) {
+    r.error = map.error();
+    return r;
+  }
+  r.map = *map;
+  r.error = fmt::format("{}", fmt::join(isa::validate(r.map), "; "));
+  return r;
+}
+
+}  // namespace
+
+const ReadMap& read_tensor_map(const uint8_t* bytes) {
+  struct Entry {
+    isa::EncodedTensorMap key;
+    ReadMap value;
+  };
+  // A memory of a pure function: it changes no result.
+  static thread_local std::array<std::unique_ptr<Entry>, 32> entries;
+  auto& entry = entries[reinterpret_cast<uintptr_t>(bytes) / isa::tensor_map_alignment % entries.size()];
+  if (entry == nullptr || std::memcmp(entry->key.bytes.data(), bytes, isa::tensor_map_bytes) != 0) {
+    if (entry == nullptr) entry = std::make_unique<Entry>();
+    std::memcpy(entry->key.bytes.data(), bytes, isa::tensor_map_bytes);
+    entry->value = decode_checked(entry->key);
+  }
+  return entry->value;
+}
+
+// --- copies ---------------------------------------------------------------------------------------
+namespace {
+
+// The 128 bytes that an instruction names; nullptr after a fault. Addresses below every window are
+// offsets into the kernel's parameters: the operand was the parameter's name.
+const uint8_t* map_bytes(Exec& x, uint64_t address) {
+  if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
+  if (space_of(address) != isa::Space::global) {
+    x.fault(
+        "PLD3091",
+        fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory",
+                    address));
+    return nullptr;
+  }
+  if (address % isa::tensor_map_alignment != 0) {
+    x.fault("PLD3091", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address,
+                                   isa::tensor_map_alignment));
+    return nullptr;
+  }
+  return x.global(address, isa::tensor_map_bytes, "tensor map's read");
+}
+
+// The map, checked against the instruction; nullptr after a fault.
+const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
+  const uint8_t* bytes = map_bytes(x, address);
+  if (bytes == nullptr) return nullptr;
+  const ReadMap& read = read_tensor_map(bytes);
+  if (!read.error.empty()) {
+    x.fault("PLD3092", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
+            "cuTensorMapEncode would have refused it");
+    return nullptr;
+  }
+  return &read.map;
+}
+
+tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
+                                                   const isa::TensorMap& map, int lane) {
+  const auto& coordinates = op.operands[e.tensor].elements;
+  std::array<int32_t, isa::max_tensor_rank> at{};
+  size_t n = 0;
+  for (const DecodedOperand& outer : coordinates) {  // one vector operand, or the coordinates themselves
+    const size_t inner = outer.kind == DecodedOperand::Kind::vector ? outer.elements.size() : 1;
+    for (size_t k = 0; k < inner && n < at.size(); ++k)
+      at[n++] = static_cast<int32_t>(x.lane_value(vector_element(outer, static_cast<int>(k)), lane));
+  }
+  if (n != static_cast<size_t>(e.rank))
+    return tl::unexpected(fmt::format("a {}d copy with {} coordinates", e.rank, n));
+  if (e.mode == isa::TensorMode::tile) return isa::TensorWalk::tiled(map, std::span(at).first(n));
+  std::array<uint16_t, 3> offsets{};
+  size_t taps = 0;
+  if (e.im2col_offsets >= 0) {
+    const DecodedOperand& o = op.operands[e.im2col_offsets];
+    const size_t given = o.kind == DecodedOperand::Kind::vector ? o.elements.size() : 1;
+    for (; taps < given && taps < offsets.size(); ++taps)
+      offsets[taps] = static_cast<uint16_t>(x.lane_value(vector_element(o, static_cast<int>(taps)), lane));
+  }
+  return isa::TensorWalk::im2col(map, std::span(at).first(n), std::span(offsets).first(taps));
+}
+
+bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
+  if (address % isa::tensor_copy_shared_alignment != 0) {
+    x.fault("PLD3093",
+            fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
+                        address & shared_offset_mask, isa::tensor_copy_shared_alignment));
+    return false;
+  }
+  return x.shared(address, walk.footprint_bytes(), "tensor copy's tile") != nullptr;
+}
+
+// PTX's name for what a tensor holds, as reductions see it.
+isa::Type element_type(isa::TensorDataType type) {
+  using D = isa::TensorDataType;
+  switch (type) {
+    case D::u32:
+      return isa::Type::u32;
+    case D::s32:
+      return isa::Type::s32;
+    case D::u64:
+      return isa::Type::u64;
+    case D::s64:
+      return isa::Type::s64;
+    case D::f16:
+      return isa::Type::f16;
+    case D::bf16:
+      return isa::Type::bf16;
+    case D::f32:
+    case D::f32_ftz:
+    case D::tf32:
+    case D::tf32_ftz:
+      return isa::Type::f32;
+    case D::f64:
+      return isa::Type::f64;
+    default:
+      return isa::Type::none;
+  }
+}
+
+Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, TileMove move) {
+  const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
+  if (!check_mbarrier(x, mbarrier, move.shared, "tensor copy")) return Step::fault;
+  const uint64_t ctas =
+      e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(move.shared);
+  if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
+  move.ctas = static_cast<uint32_t>(ctas);
+  move.mbarrier = Exec::shared_address(mbarrier);
+  if (x.observer() == nullptr) {
+    x.issue(make_tensor_load(std::move(move)), 1U << lane);
+    return Step::next;
+  }
+  const TilePieces pieces(move);
+  const AsyncOrigin origin = move.origin;
+  const uint64_t id = x.issue(make_tensor_load(std::move(move)), 1U << lane);
+  pieces.announce(x, origin, {.id = id, .name = "cp.async.bulk.tensor"});
+  return Step::next;
+}
+
+Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, int lane, TileMove move) {
+  if (const auto operation = atomic_op(e.op)) {
+    const bool flush = type == isa::TensorDataType::f32_ftz || type == isa::TensorDataType::tf32_ftz;
+    move.reduce = reduction(*operation, element_type(type), flush);
+    if (move.reduce == nullptr)
+      return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
+  }
+  std::optional<TilePieces> pieces;
+  if (x.observer() != nullptr) pieces.emplace(move);
+  const AsyncOrigin origin = move.origin;
+  const bool reduces = move.reduce != nullptr;
+  const uint64_t id = x.issue(make_tensor_store(std::move(move)), 1U << lane);
+  if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, 1U << lane);
+  if (pieces)
+    pieces->announce(x, origin,
+                     {.id = id,
+                      .group = GroupKind::bulk,
+                      .reduces = reduces,
+                      .name = reduces ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor"});
+  return Step::next;
+}
+
+// The copy of one lane: every thread that executes the instruction issues one of its own.
+Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) {
+  const isa::TensorMap* map = checked_map(x, x.address_of_lane(op.operands[e.tensor], lane));
+  if (map == nullptr) return Step::fault;
+  auto walk = walk_of(x, op, e, *map, lane);
+  if (walk && !e.load && !e.prefetch) walk = walk->for_store();
+  if (!walk) {
+    constexpr std::string_view prefix = "unsupported: ";
+    if (walk.error().starts_with(prefix)) return x.unsupported(walk.error().substr(prefix.size()));
+    return x.fault("PLD3095", fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
+  }
+  if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
+  const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
+  if (!check_tile(x, shared, *walk)) return Step::fault;
+  TileMove move{.origin = AsyncOrigin(x, 1U << lane), .walk = std::move(*walk)};
+  move.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
+  move.global_address = map->global_address;
+  move.moves = op.moves;
+  move.swizzle = map->swizzle;
+  move.l2_promotion = map->l2_promotion;
+  move.type = map->data_type;
+  move.fill = map->oob_fill;
+  move.shared = Exec::shared_address(shared);
+  move.element_bytes = static_cast<uint32_t>(map->element_bytes());
+  return e.load ? issue_load(x, op, e, lane, std::move(move))
+                : issue_store(x, e, map->data_type, lane, std::move(move));
+}
+
+}  // namespace
+
+Step exec_tensor_copy(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::TensorCopy>(op);
+  for (uint32_t m = x.active; m != 0; m &= m - 1)
+    if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;
+  return Step::next;
+}
+
+// --- tensormap.replace ----------------------------------------------------------------------------
+namespace {
+
+isa::TensorMapField field_of(isa::MapField field) {
+  using M = isa::MapField;
+  using F = isa::TensorMapField;
+  switch (field) {
+    case M::global_address:
+      return F::global_address;
+    case M::rank:
+      return F::rank;
+    case M::box_dim:
+      return F::box_dim;
+    case M::global_dim:
+      return F::global_dim;
+    case M::global_stride:
+      return F::global_stride;
+    case M::element_stride:
+      return F::element_stride;
+    case M::elemtype:
+      return F::elemtype;
+    case M::interleave_layout:
+      return F::interleave_layout;
+    case M::swizzle_mode:
+      return F::swizzle_mode;
+    case M::swizzle_atomicity:
+      return F::swizzle_atomicity;
+    case M::fill_mode:
+      return F::fill_mode;
+  }
+  return F::global_address;
+}
+
+}  // namespace
+
+Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::TensormapReplace>(op);
+  const isa::Module& module = *x.program.module;
+  const bool before_8_5 = module.version_major * 10 + module.version_minor < 85;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], i);
+    if (address % isa::tensor_map_alignment != 0)
+      return x.fault("PLD3091",
+                     fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
+                                 isa::tensor_map_alignment));
+    uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
+    if (bytes == nullptr) return Step::fault;
+    uint64_t value = x.lane_value(op.operands[e.value], i);
+    // Strides were counted in units of 16 bytes before PTX 8.5.
+    if (e.field == isa::MapField::global_stride && before_8_5) value *= 16;
+    const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
+    const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes),
+                                                          isa::tensor_map_bytes);
+    if (auto done = isa::replace_field(map, field_of(e.field), ordinal, value); !done)
+      return x.fault("PLD3096", done.error());
+  }
+  x.changed();
+  if (x.observer() != nullptr) {
+    uint64_t addresses[32];
+    x.addresses(op.operands[e.address], addresses);
+    x.observer()->accessed(x.origin(), {Access::Kind::write, e.space, isa::tensor_map_bytes, addresses,
+                                        x.active, isa::Order::weak, isa::Scope::cta});
+  }
+  return Step::next;
+}
+
+}  // namespace palladion::sim

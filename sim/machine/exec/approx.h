@@ -1,0 +1,10 @@
+#pragma once
+// The chip's approximate functions as lane functions, for the machine to call like a Pure.
+#include "isa/core/effects.h"
+
+namespace palladion::sim {
+
+// nullptr: PTX knows the combination, but nobody knows its bits.
+isa::LanesFn approx_lanes(const isa::Approx&);
+
+}  // namespace palladion::sim

@@ -1,0 +1,148 @@
+// Pure functions and control flow.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/specials.h"
+
+namespace palladion::sim {
+
+Step exec_pure(Exec& x, const MicroOp& op) {
+  isa::LaneArgs a;
+  a.d[0] = x.lanes<void>(op.d[0]);
+  for (int i = 0; i < op.sources; ++i) a.s[i] = x.lanes<void>(op.s[i]);
+  a.mask = x.active;
+  op.fn(a);
+  return Step::next;
+}
+
+Step exec_pure_general(Exec& x, const MicroOp& op) {
+  if (op.dynamic_special) refresh_specials(x);
+  isa::LaneArgs a;
+  uint32_t inverted[8];
+  for (int i = 0; i < op.destinations; ++i) a.d[i] = x.lanes<void>(op.d[i]);
+  for (int i = 0; i < op.sources; ++i) {
+    a.s[i] = x.lanes<void>(op.s[i]);
+    if ((op.negated_sources >> i & 1) == 0) continue;
+    inverted[i] = ~*x.lanes<uint32_t>(op.s[i]);
+    a.s[i] = &inverted[i];
+  }
+  a.mask = x.active;
+  op.fn(a);
+  return Step::next;
+}
+
+Step diverge(Exec& x, uint32_t taken, uint32_t target) {
+  LaneGroup& g = x.self();
+  if (taken == g.mask) {
+    x.pc = target;
+    return Step::jump;
+  }
+  if (taken == 0) return Step::next;
+  LaneGroup other = g;
+  other.mask = taken;
+  other.pc = target;
+  g.mask &= ~taken;
+  g.pc = x.pc + 1;
+  x.warp->groups.push_back(std::move(other));
+  return Step::split;
+}
+
+Step exec_branch(Exec& x, const MicroOp& op) {
+  return diverge(x, x.active, op.operands[effect<isa::Branch>(op).target].id);
+}
+
+Step exec_branch_indexed(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::BranchIndexed>(op);
+  const auto& targets = x.program.branch_lists[op.operands[e.targets].id];
+  const DecodedOperand& index = op.operands[e.index];
+  uint32_t left = x.active;
+  const uint64_t first = x.lane_value(index, std::countr_zero(left));
+  uint32_t same = 0;
+  for (uint32_t m = left; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t value = x.lane_value(index, i);
+    if (value >= targets.size())
+      return x.fault("PLD3010",
+                     fmt::format("brx.idx with index {} of a list of {} targets", value, targets.size()));
+    if (value == first) same |= 1U << i;
+  }
+  // Lanes with another index stay at this instruction and try again as a group of their own.
+  if (same == x.self().mask) {
+    x.pc = targets[first];
+    return Step::jump;
+  }
+  LaneGroup& g = x.self();
+  LaneGroup other = g;
+  other.mask = same;
+  other.pc = targets[first];
+  g.mask &= ~same;
+  g.pc = left == same ? x.pc + 1 : x.pc;
+  x.warp->groups.push_back(std::move(other));
+  return Step::split;
+}
+
+Step exec_return(Exec& x, const MicroOp& op) {
+  LaneGroup& g = x.self();
+  if (g.calls.empty()) return exec_exit(x, op);
+  if (x.active != g.mask) {  // @p ret: the others go on
+    LaneGroup rest = g;
+    rest.mask &= ~x.active;
+    rest.pc = x.pc + 1;
+    g.mask = x.active;
+    g.pc = g.calls.back();
+    g.calls.pop_back();
+    g.resumed = true;  // the call finishes: it copies the results
+    x.warp->groups.push_back(std::move(rest));
+    return Step::split;
+  }
+  x.pc = g.calls.back();
+  g.calls.pop_back();
+  g.resumed = true;
+  return Step::jump;
+}
+
+void exit_lanes(Exec& x, uint32_t lanes) {
+  x.warp->alive &= ~lanes;
+  x.cta->alive_threads -= static_cast<uint32_t>(std::popcount(lanes));
+  x.self().mask &= ~lanes;
+  if (x.warp->finished()) release_after_exit(*x.cta);
+  // Who exits is not waited for, and does not stand for another who has not come.
+  ClusterBarrierState& b = x.cluster.barrier;
+  if (x.warp->cluster_arrived_in == b.generation)
+    b.arrived -= std::min(b.arrived, static_cast<uint32_t>(std::popcount(lanes & x.warp->cluster_arrived)));
+  complete_cluster_barrier(x.cluster);
+  x.changed();
+  if (x.observer() != nullptr) x.observer()->exited(x.origin(lanes));
+}
+
+Step exec_exit(Exec& x, const MicroOp&) {
+  const uint32_t lanes = x.active != 0 ? x.active : x.self().mask;
+  exit_lanes(x, lanes);
+  if (x.self().mask != 0) {
+    x.self().pc = x.pc + 1;
+    return Step::split;
+  }
+  return Step::split;
+}
+
+Step exec_trap(Exec& x, const MicroOp& op) {
+  if (effect<isa::Trap>(op).breakpoint) return Step::next;
+  return x.fault("PLD3011", "the kernel executed `trap`",
+                 "an assertion of the kernel failed, or unreachable code was reached");
+}
+
+Step exec_nanosleep(Exec& x, const MicroOp&) {
+  (void)x;
+  return Step::yield;
+}
+
+Step exec_nothing(Exec&, const MicroOp&) { return Step::next; }
+
+Step exec_unsupported(Exec& x, const MicroOp& op) {
+  const auto* u = std::get_if<isa::Unsupported>(op.effect);
+  return x.unsupported(u != nullptr ? u->reason : std::string("these types and modifiers"));
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,299 @@
+#include "sim/machine/exec/exec.h"
+
+#include <fmt/format.h>
+
+#include "sim/machine/exec/place.h"
+#include "sim/machine/state/mbarrier.h"
+
+namespace palladion::sim {
+
+uint64_t Exec::lane_value(const DecodedOperand& o, int i) const {
+  switch (o.width) {
+    case 1:
+      return predicate_value(o) >> i & 1;
+    case 8:
+      return lanes<uint8_t>(o)[i];
+    case 16:
+      return lanes<uint16_t>(o)[i];
+    case 32:
+      return lanes<uint32_t>(o)[i];
+    default:
+      return lanes<uint64_t>(o)[i];
+  }
+}
+
+uint64_t Exec::address_of_lane(const DecodedOperand& o, int i) const {
+  return lane_value(o, i) + static_cast<uint64_t>(o.offset);
+}
+
+void Exec::addresses(const DecodedOperand& o, uint64_t out[32]) const {
+  const auto offset = static_cast<uint64_t>(o.offset);
+  if (o.width == 64) {
+    const auto* base = lanes<uint64_t>(o);
+    for (int i = 0; i < 32; ++i) out[i] = base[i] + offset;
+  } else {  // 32-bit addresses of shared, local, param windows
+    const auto* base = lanes<uint32_t>(o);
+    for (int i = 0; i < 32; ++i) out[i] = static_cast<uint32_t>(base[i] + offset);
+  }
+}
+
+uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
+  const auto a = static_cast<uint32_t>(address);
+  const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
+  if (rank >= cluster.ctas.size()) {
+    fault("PLD3021", fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
+                                 cluster.ctas.size()));
+    return nullptr;
+  }
+  CtaState& target = cluster.ctas[rank];
+  if (target.shared.empty() || offset + size > target.shared.size() || offset < reserved_shared_bytes) {
+    fault("PLD3020",
+          fmt::format(
+              "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
+              what, size, offset, reserved_shared_bytes, target.shared.size()),
+          "more dynamic shared memory may be needed (--smem), or an index runs past its buffer");
+    return nullptr;
+  }
+  return target.shared.data() + offset;
+}
+
+uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
+  uint8_t* p = memory.find(address, size);
+  if (p == nullptr)
+    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
+                                 memory.describe(address)));
+  return p;
+}
+
+uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what) {
+  space = space_of(space, address);
+  switch (space) {
+    case isa::Space::shared_cta:
+    case isa::Space::shared_cluster:
+      return shared(address, size, what);
+    case isa::Space::local:
+    case isa::Space::param: {
+      const uint64_t offset = address & (window_size - 1);
+      if (offset + size > program.local_bytes) {
+        fault("PLD3023", fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes",
+                                     what, size, offset, program.local_bytes));
+        return nullptr;
+      }
+      return warp->local.get() + static_cast<uint64_t>(lane) * program.local_bytes + offset;
+    }
+    default:
+      return global(address, size, what);
+  }
+}
+
+Origin Exec::origin(uint32_t lanes_named) const {
+  return origin_at(program, static_cast<uint16_t>(cta->rank), static_cast<uint16_t>(warp->id), lanes_named,
+                   pc);
+}
+
+Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
+  // Lanes of this very group that the guard left out go on; they do not come back to be waited for.
+  if (kind == Wait::Kind::convergence && (object & self().mask) != 0) return diverge(*this, active, pc);
+  self().wait = {kind, read_only, object, value};
+  return Step::block;
+}
+
+Site Exec::site() const { return site_at(program, pc, cta->id, warp->id, active); }
+
+void Exec::report(Finding finding) {
+  if (finding.sites.empty()) finding.sites.push_back(site());
+  cluster.findings.push_back(std::move(finding));
+}
+
+Step Exec::fault(std::string code, std::string message, std::string help) {
+  Finding f;
+  f.code = std::move(code);
+  f.fatal = true;
+  f.message = std::move(message);
+  f.help = std::move(help);
+  if (!cluster.faulted) report(std::move(f));
+  cluster.faulted = true;
+  return Step::fault;
+}
+
+Step Exec::unsupported(const std::string& what) {
+  Finding f;
+  f.code = "PLD3001";
+  f.severity = FindingSeverity::unsupported;
+  f.fatal = true;
+  f.message = fmt::format("the machine does not run this instruction: {}", what);
+  report(std::move(f));
+  cluster.faulted = true;
+  return Step::fault;
+}
+
+uint64_t Exec::issue(std::unique_ptr<AsyncOp::Body> body, uint32_t lanes_issued, int order_key) {
+  AsyncOp op;
+  op.id = cluster.next_async++;
+  op.cta_rank = static_cast<uint16_t>(cta->rank);
+  op.warp = static_cast<uint16_t>(warp->id);
+  op.lanes = lanes_issued;
+  op.instruction = program.code[pc].instruction;
+  op.order_key = order_key;
+  op.body = std::move(body);
+  const uint64_t id = op.id;
+  cluster.pending.push_back(std::move(op));
+  changed();
+  return id;
+}
+
+// --- journals -------------------------------------------------------------------------------------
+void journal_issue(Journal& journal, uint64_t id, uint32_t lanes) {
+  journal.push_back({.id = id, .lanes = lanes});
+}
+
+void journal_commit(Journal& journal, uint32_t lanes) {
+  journal.push_back({.id = 0, .lanes = lanes, .commit = true, .read_done = true, .done = true});
+}
+
+void journal_mark(Journal& journal, uint64_t id, bool done) {
+  for (JournalEntry& e : journal) {
+    if (e.id != id || e.commit) continue;
+    e.read_done = true;
+    e.done |= done;
+  }
+}
+
+bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed, bool read_only) {
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const uint32_t bit = m & (0 - m);
+    // From the newest entry back: operations before a commit belong to its group, those after the
+    // last commit to none. The `allowed` newest groups may be incomplete, all older ones not.
+    uint64_t commits = 0;
+    for (auto e = journal.rbegin(); e != journal.rend(); ++e) {
+      if ((e->lanes & bit) == 0) continue;
+      if (e->commit)
+        ++commits;
+      else if (commits > allowed && !(read_only ? e->read_done : e->done))
+        return false;
+    }
+  }
+  return true;
+}
+
+void journal_prune(Journal& journal) {
+  // Entries whose work is done leave from the front; a commit may go once everything before it has.
+  while (!journal.empty() && journal.front().done) journal.pop_front();
+}
+
+bool advance(ClusterState& cluster, size_t index) {
+  AsyncOp& op = cluster.pending[index];
+  if (!op.body->ready(cluster)) return false;
+  if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && !cluster.at_edge) return false;
+  if (op.order_key >= 0) {
+    for (size_t i = 0; i < index; ++i)
+      if (cluster.pending[i].order_key == op.order_key) return false;
+  }
+  WarpState& warp = cluster.ctas[op.cta_rank].warps[op.warp];
+  ++cluster.progress;
+  if (op.stage == AsyncOp::Stage::issued) {
+    op.body->read(cluster);
+    op.stage = AsyncOp::Stage::read;
+    for (Journal* j : {&warp.bulk, &warp.cp_async}) journal_mark(*j, op.id, false);
+    if (cluster.observer) cluster.observer->async_read(op.id);
+    return true;
+  }
+  AsyncOp finished = std::move(op);
+  cluster.pending.erase(cluster.pending.begin() + static_cast<std::ptrdiff_t>(index));
+  cluster.acting = finished.id;
+  finished.body->land(cluster);
+  cluster.acting = 0;
+  for (Journal* j : {&warp.bulk, &warp.cp_async}) {
+    journal_mark(*j, finished.id, true);
+    journal_prune(*j);
+  }
+  if (cluster.observer) cluster.observer->async_landed(finished.id);
+  return true;
+}
+
+// --- mbarrier -------------------------------------------------------------------------------------
+namespace {
+uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
+  const auto a = static_cast<uint32_t>(address);
+  const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
+  if (rank >= cluster.ctas.size() || offset + 8 > cluster.ctas[rank].shared.size()) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is outside the cluster's shared memory", a);
+    return nullptr;
+  }
+  if (offset % 8 != 0) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is not aligned to 8 bytes", offset);
+    return nullptr;
+  }
+  return cluster.ctas[rank].shared.data() + offset;
+}
+
+bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
+  const uint32_t address = event.address;
+  uint8_t* bytes = barrier_bytes(cluster, address, why);
+  if (bytes == nullptr) return false;
+  uint64_t word;
+  std::memcpy(&word, bytes, 8);
+  MbarrierState s = MbarrierState::decode(word);
+  event.before = word;
+  event.lanes = origin.lanes;
+  event.async_id = cluster.acting;
+  if (!s.valid) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
+    event.after = word;
+    if (cluster.observer) cluster.observer->mbarrier(origin, event);
+    return false;
+  }
+  if (!change(s)) return false;
+  event.completed = s.complete_if_done();
+  word = s.encode();
+  std::memcpy(bytes, &word, 8);
+  ++cluster.progress;
+  if (cluster.observer) {
+    event.after = word;
+    cluster.observer->mbarrier(origin, event);
+  }
+  return true;
+}
+
+bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
+  const int64_t tx = int64_t{s.tx} + delta;
+  if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) {
+    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx,
+                       MbarrierState::max_tx);
+    return false;
+  }
+  s.tx = static_cast<int32_t>(tx);
+  return true;
+}
+}  // namespace
+
+bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t count,
+                     int32_t expect_tx, std::string* why) {
+  MbarrierEvent event;
+  event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
+  event.address = static_cast<uint32_t>(address);
+  event.count = count;
+  event.tx = expect_tx;
+  return update(cluster, origin, event, why, [&](MbarrierState& s) {
+    if (!add_tx(s, expect_tx, why)) return false;
+    if (count > s.pending) {
+      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
+                         s.pending, s.expected);
+      return false;
+    }
+    s.pending -= count;
+    return true;
+  });
+}
+
+bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t bytes,
+                          std::string* why) {
+  MbarrierEvent event;
+  event.action = isa::MbarrierAction::complete_tx;
+  event.address = static_cast<uint32_t>(address);
+  event.tx = -int64_t{bytes};
+  return update(cluster, origin, event, why,
+                [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
+}
+
+}  // namespace palladion::sim

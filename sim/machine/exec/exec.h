@@ -1,0 +1,162 @@
+#pragma once
+// What a handler sees while one lane group executes one instruction.
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "sim/program/program.h"
+#include "sim/machine/state/cluster.h"
+
+namespace palladion::sim {
+
+// What a launch fixes for all its CTAs.
+struct LaunchState {
+  isa::Dim3 grid, block, cluster;
+  uint32_t dynamic_shared = 0;
+  std::vector<uint8_t> params;
+  Address param_base = 0;  // where cvta.param finds the block in GMEM
+  uint32_t sm_count = 1;
+  uint32_t max_shared = 0;  // bytes of a CTA's window
+  bool explicit_cluster = false;
+  double clock_mhz = 0;                // of the SM clock that ClusterState::now counts; 0: none runs
+  uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
+
+  uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
+  // Linear ids and coordinates of the grid.
+  isa::Dim3 cluster_id(uint32_t index) const {
+    const isa::Dim3 n{grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+    return {index % n.x, index / n.x % n.y, index / n.x / n.y};
+  }
+  isa::Dim3 cta_id(uint32_t cluster_index, uint32_t rank) const {
+    const isa::Dim3 c = cluster_id(cluster_index);
+    return {c.x * cluster.x + rank % cluster.x, c.y * cluster.y + rank / cluster.x % cluster.y,
+            c.z * cluster.z + rank / cluster.x / cluster.y};
+  }
+};
+
+// splitmix64's output function: 64 random bits for each value.
+inline constexpr uint64_t scramble_step = 0x9E3779B97F4A7C15ULL;
+inline uint64_t scramble(uint64_t z) {
+  z += scramble_step;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+struct Exec {
+  const Program& program;
+  const LaunchState& launch;
+  GlobalMemory& memory;
+  ClusterState& cluster;
+  CtaState* cta = nullptr;
+  WarpState* warp = nullptr;
+  uint32_t group = 0;   // index in warp->groups
+  uint32_t active = 0;  // lanes executing this instruction, the guard applied
+  uint32_t pc = 0;
+  uint8_t* registers = nullptr;
+  bool at_edge = false;            // strong GMEM accesses may be performed now
+  bool land_at_issue = false;      // schedule `earliest`
+  const uint8_t* watch = nullptr;  // by pc: the observer wants to see these executed; null: none
+
+  LaneGroup& self() const { return warp->groups[group]; }
+  const MicroOp& op_at(uint32_t at) const { return program.code[at]; }
+
+  template <class T>
+  T* lanes(const Slot& s) const {
+    return reinterpret_cast<T*>((s.constant ? const_cast<uint8_t*>(program.constants.data()) : registers) +
+                                s.offset);
+  }
+  template <class T>
+  T* lanes(const DecodedOperand& o) const {
+    return lanes<T>(o.slot);
+  }
+  uint32_t& predicate(const DecodedOperand& o) const { return *lanes<uint32_t>(o.slot); }
+  // A predicate source with its negation applied.
+  uint32_t predicate_value(const DecodedOperand& o) const { return o.negated ? ~predicate(o) : predicate(o); }
+  // Lane i of an integer operand of any width, zero-extended.
+  uint64_t lane_value(const DecodedOperand& o, int i) const;
+  // The same for the first active lane: for operands that must be uniform.
+  uint64_t uniform_value(const DecodedOperand& o) const { return lane_value(o, std::countr_zero(active)); }
+  // [base + offset] for every active lane.
+  void addresses(const DecodedOperand& o, uint64_t out[32]) const;
+  uint64_t address_of_lane(const DecodedOperand& o, int i) const;
+
+  // --- memory: each returns nullptr after it has recorded a fault ---
+  // A byte range of shared memory of any CTA of the cluster; the rank is in the address.
+  uint8_t* shared(uint64_t address, uint64_t size, const char* what);
+  uint8_t* global(uint64_t address, uint64_t size, const char* what);
+  // Any space; generic addresses are told apart by window. `lane` chooses the local memory.
+  uint8_t* resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what);
+  // The 32-bit shared address behind a generic or shared address.
+  static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
+
+  // --- waiting ---
+  Step wait(Wait::Kind kind, uint64_t object = 0, uint64_t value = 0, bool read_only = false);
+  // True once when the group comes back from a wait at this instruction.
+  bool take_resumed() {
+    const bool was = self().resumed;
+    self().resumed = false;
+    return was;
+  }
+  // Lanes in `members` that are alive but not executing here; 0 = all there.
+  uint32_t missing(uint32_t members) const { return members & warp->alive & ~active; }
+  // For .aligned and .sync instructions: waits until all of `members` execute this instruction.
+  bool converged(uint32_t members) const { return missing(members) == 0; }
+
+  // --- findings ---
+  // Who executes this instruction, for observers.
+  Origin origin() const { return origin(active); }
+  Origin origin(uint32_t lanes) const;
+  ClusterObserver* observer() const { return cluster.observer.get(); }
+  Site site() const;
+  Step fault(std::string code, std::string message, std::string help = {});
+  Step unsupported(const std::string& what);
+  void report(Finding finding);
+  void changed() { ++cluster.progress; }
+
+  // --- asynchronous operations ---
+  // Queues an operation; under `earliest` (land_at_issue) it is performed at once. Returns its id.
+  uint64_t issue(std::unique_ptr<AsyncOp::Body> body, uint32_t lanes, int order_key = -1);
+};
+
+// Journals (commit_group / wait_group).
+void journal_issue(Journal& journal, uint64_t id, uint32_t lanes);
+void journal_commit(Journal& journal, uint32_t lanes);
+void journal_mark(Journal& journal, uint64_t id, bool done);  // done = false: reads are done
+// True when for every lane of `lanes` at most `allowed` of its committed groups are incomplete.
+bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed, bool read_only);
+void journal_prune(Journal& journal);
+
+// Async operations: performs the next stage of cluster.pending[index]; false when it is not ready.
+bool advance(ClusterState& cluster, size_t index);
+
+// True when the group's wait is over.
+bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp,
+                 const LaneGroup& group);
+
+// Runs one group of a warp for at most `budget` instructions; returns how many it executed.
+struct WarpRun {
+  uint32_t executed = 0;
+  bool useful = false;  // did anything but polling
+};
+WarpRun run_warp(Exec& x, uint32_t budget);
+
+// Splits the group: lanes in `taken` go to `target`, the others to the next instruction.
+Step diverge(Exec& x, uint32_t taken, uint32_t target);
+// All threads of the cluster that have not exited have arrived at its barrier: the next generation.
+bool complete_cluster_barrier(ClusterState& cluster);
+// Lanes leave the kernel.
+void exit_lanes(Exec& x, uint32_t lanes);
+// Barriers of all threads of the CTA wait for those alone that have not exited.
+void release_after_exit(CtaState& cta);
+
+Handler handler_for(const isa::Effect& effect);
+
+// mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
+// (with `why`) when the object is not initialised or a count leaves its range.
+bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t shared_address, uint32_t count,
+                     int32_t expect_tx, std::string* why);
+bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t shared_address,
+                          uint32_t bytes, std::string* why);
+
+}  // namespace palladion::sim

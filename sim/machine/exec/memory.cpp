@@ -1,0 +1,281 @@
+// Loads, stores, fences, address conversions.
+#include <fmt/format.h>
+
+#include "sim/machine/exec/handlers.h"
+
+namespace palladion::sim {
+namespace {
+
+// Strong accesses of GMEM are performed at the quantum's edge, in a fixed order, so that every
+// thread count gives the same values.
+bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_t* addresses) {
+  if (order == isa::Order::weak || x.at_edge) return false;
+  if (space == isa::Space::global) return true;
+  if (space != isa::Space::generic) return false;
+  return space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
+}
+
+void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, const uint64_t* addresses,
+            isa::Order order, isa::Scope scope) {
+  if (x.observer() == nullptr) return;
+  x.observer()->accessed(x.origin(),
+                         {kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
+}
+
+// Where each lane's bytes are; false after a fault.
+struct Pointers {
+  uint8_t* at[32];
+};
+
+bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
+                 Pointers& p, const char* what) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    if (addresses[i] % alignment != 0) {
+      x.fault("PLD3024",
+              fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what,
+                          size, addresses[i], alignment));
+      return false;
+    }
+  }
+  const int first = std::countr_zero(x.active);
+  if (space == isa::Space::generic) {
+    const isa::Space all = space_of(addresses[first]);
+    bool same = true;
+    for (uint32_t m = x.active; m != 0; m &= m - 1) same &= space_of(addresses[std::countr_zero(m)]) == all;
+    if (same) space = all;
+  }
+  if (space == isa::Space::param && addresses[first] < local_window) {  // the kernel's own parameters
+    for (uint32_t m = x.active; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      if (addresses[i] + size > x.launch.params.size()) {
+        x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what,
+                                       size, addresses[i], x.launch.params.size()));
+        return false;
+      }
+      p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
+    }
+    return true;
+  }
+  if (space == isa::Space::global) {  // one look-up for the warp while its lanes stay in one allocation
+    const Allocation* a = x.memory.lookup(addresses[first]);
+    for (uint32_t m = x.active; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      if (a != nullptr && addresses[i] - a->base <= a->size && size <= a->size - (addresses[i] - a->base)) {
+        p.at[i] = a->bytes + (addresses[i] - a->base);
+      } else if ((p.at[i] = x.global(addresses[i], size, what)) == nullptr) {
+        return false;
+      }
+    }
+    return true;
+  }
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    if ((p.at[i] = x.resolve(space, addresses[i], size, i, what)) == nullptr) return false;
+  }
+  return true;
+}
+
+// Element k of a vector operand, or the operand itself.
+const DecodedOperand& element(const DecodedOperand& o, int k) {
+  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
+}
+
+// Reads one element of the memory type and widens it to the register: sign for .s, zeros otherwise.
+template <class Memory, class Register>
+void gather(const Exec& x, const Pointers& p, size_t offset, const DecodedOperand& d) {
+  auto* out = x.lanes<Register>(d);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    Memory v;
+    std::memcpy(&v, p.at[i] + offset, sizeof v);
+    out[i] = static_cast<Register>(v);
+  }
+}
+
+template <class Memory>
+void gather_into(const Exec& x, const Pointers& p, size_t offset, const DecodedOperand& d) {
+  switch (d.width) {
+    case 8:
+      return gather<Memory, uint8_t>(x, p, offset, d);
+    case 16:
+      return gather<Memory, uint16_t>(x, p, offset, d);
+    case 32:
+      return gather<Memory, uint32_t>(x, p, offset, d);
+    default:
+      return gather<Memory, uint64_t>(x, p, offset, d);
+  }
+}
+
+void load_element(const Exec& x, isa::Type type, const Pointers& p, size_t offset, const DecodedOperand& d) {
+  const bool is_signed = isa::is_signed(type);
+  switch (isa::bytes(type)) {
+    case 1:
+      return is_signed ? gather_into<int8_t>(x, p, offset, d) : gather_into<uint8_t>(x, p, offset, d);
+    case 2:
+      return is_signed ? gather_into<int16_t>(x, p, offset, d) : gather_into<uint16_t>(x, p, offset, d);
+    case 4:
+      return is_signed ? gather_into<int32_t>(x, p, offset, d) : gather_into<uint32_t>(x, p, offset, d);
+    case 8:
+      return gather_into<uint64_t>(x, p, offset, d);
+    default:
+      for (uint32_t m = x.active; m != 0; m &= m - 1) {
+        const int i = std::countr_zero(m);
+        std::memcpy(x.lanes<uint64_t>(d) + 2 * i, p.at[i] + offset, 16);
+      }
+  }
+}
+
+void store_element(const Exec& x, isa::Type type, const Pointers& p, size_t offset, const DecodedOperand& s) {
+  const auto size = static_cast<size_t>(isa::bytes(type));
+  const size_t stride = s.width / 8;
+  const uint8_t* lanes = x.lanes<uint8_t>(s);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(m));
+    std::memcpy(p.at[i] + offset, lanes + stride * i, size);
+  }
+}
+
+}  // namespace
+
+Step exec_load(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Load>(op);
+  const DecodedOperand &d = op.operands[e.dst], &a = op.operands[e.address];
+  const auto size = static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements);
+  Pointers p;
+  uint64_t addresses[32];
+  x.addresses(a, addresses);
+  if (needs_edge(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::edge);
+  const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
+  if (!resolve_all(x, e.space, addresses, size, alignment, p, "read")) return Step::fault;
+  notify(x, Access::Kind::read, e.space, size, addresses, e.order, e.scope);
+  for (int k = 0; k < e.elements && op.moves; ++k)
+    load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
+                 element(d, k));
+  return x.at_edge ? Step::yield : Step::next;
+}
+
+Step exec_store(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Store>(op);
+  const DecodedOperand &s = op.operands[e.src], &a = op.operands[e.address];
+  const auto size = static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements);
+  uint64_t addresses[32];
+  x.addresses(a, addresses);
+  if (needs_edge(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::edge);
+  Pointers p;
+  const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
+  if (!resolve_all(x, e.space, addresses, size, alignment, p, "write")) return Step::fault;
+  notify(x, Access::Kind::write, e.space, size, addresses, e.order, e.scope);
+  for (int k = 0; k < e.elements && op.moves; ++k)
+    store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
+                  element(s, k));
+  x.changed();
+  return Step::next;
+}
+
+Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
+
+// The machine's memory is sequentially consistent between lane groups, so fences order nothing here;
+// checkers read them from the instruction stream.
+// tensormap.cp_fenceproxy copies a tensor map first.
+Step exec_fence(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Fence>(op);
+  if (e.copy_from < 0) {
+    if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+    return Step::next;
+  }
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  const int lane = std::countr_zero(x.active);
+  const uint64_t size = x.lane_value(op.operands[e.size], lane);
+  uint8_t* to = x.resolve(isa::Space::global, x.address_of_lane(op.operands[e.address], lane), size, lane,
+                          "tensormap.cp_fenceproxy");
+  if (to == nullptr) return Step::fault;
+  const uint8_t* from =
+      x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
+  if (from == nullptr) return Step::fault;
+  std::memcpy(to, from, size);
+  x.changed();
+  if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+  return Step::next;
+}
+
+namespace {
+uint64_t window_of(const Exec& x, isa::Space space, bool kernel_params) {
+  switch (space) {
+    case isa::Space::shared_cta:
+    case isa::Space::shared_cluster:
+      return shared_window;
+    case isa::Space::local:
+      return local_window;
+    case isa::Space::param:
+      return kernel_params ? x.launch.param_base : local_window;
+    default:
+      return 0;
+  }
+}
+
+void write_integer(const Exec& x, const DecodedOperand& d, int lane, uint64_t v) {
+  if (d.width == 64)
+    x.lanes<uint64_t>(d)[lane] = v;
+  else
+    x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(v);
+}
+}  // namespace
+
+Step exec_convert_address(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::ConvertAddress>(op);
+  const DecodedOperand &d = op.operands[e.dst], &s = op.operands[e.src];
+  const uint64_t window = window_of(x, e.space, x.program.module->functions[op.function].entry);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(s, i);
+    write_integer(x, d, i, e.to_generic ? a + window : a - window);
+  }
+  return Step::next;
+}
+
+Step exec_is_space(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::IsSpace>(op);
+  uint32_t yes = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(op.operands[e.address], i);
+    const isa::Space s = space_of(a);
+    bool is = s == e.space;
+    if (e.space == isa::Space::shared_cta)
+      is = s == isa::Space::shared_cluster && static_cast<uint32_t>(a) >> cta_rank_shift == x.cta->rank;
+    if (e.space == isa::Space::const_) is = false;
+    if (e.space == isa::Space::param)
+      is = s == isa::Space::global && a - x.launch.param_base < x.launch.params.size();
+    yes |= static_cast<uint32_t>(is) << i;
+  }
+  uint32_t& d = x.predicate(op.operands[e.dst]);
+  d = (d & ~x.active) | yes;
+  return Step::next;
+}
+
+Step exec_map_shared(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::MapShared>(op);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
+    if (rank >= x.cluster.ctas.size())
+      return x.fault("PLD3025",
+                     fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
+    const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
+    write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);
+  }
+  return Step::next;
+}
+
+Step exec_get_cta_rank(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::GetCtaRank>(op);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const auto a = static_cast<uint32_t>(x.lane_value(op.operands[e.address], i));
+    write_integer(x, op.operands[e.dst], i, a >> cta_rank_shift);
+  }
+  return Step::next;
+}
+
+}  // namespace palladion::sim

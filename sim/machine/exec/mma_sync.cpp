@@ -1,0 +1,158 @@
+// mma.sync: fragments of one warp to matrices and back; the arithmetic is sim/numerics'.
+#include "isa/formats/fragments.h"
+#include "sim/machine/exec/elements.h"
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/sparse.h"
+#include "sim/machine/exec/sparse_mma.h"
+#include "sim/numerics/tensor_core_mma_sync.h"
+
+namespace palladion::sim {
+namespace {
+
+namespace tc = numerics::tc;
+
+const DecodedOperand& element(const DecodedOperand& o, size_t k) {
+  return o.kind == DecodedOperand::Kind::vector ? o.elements[k] : o;
+}
+
+uint64_t lane_bits(const Exec& x, const DecodedOperand& o, int lane) { return x.lane_value(o, lane); }
+
+// Writes `bits` of an element at index `at` of a packed row.
+void put(uint8_t* row, int at, int bits, uint64_t value) {
+  if (bits >= 8) {
+    std::memcpy(row + static_cast<size_t>(at) * static_cast<size_t>(bits) / 8, &value,
+                static_cast<size_t>(bits) / 8);
+    return;
+  }
+  const int bit = at * bits;
+  row[bit / 8] = static_cast<uint8_t>(row[bit / 8] | (value & ((1U << bits) - 1)) << (bit % 8));
+}
+
+uint64_t get(const uint8_t* row, int at, int bits) {
+  uint64_t v = 0;
+  std::memcpy(&v, row + static_cast<size_t>(at) * static_cast<size_t>(bits) / 8,
+              static_cast<size_t>(bits) / 8);
+  return v;
+}
+
+struct Fragment {
+  isa::FragmentLayout layout;
+  int bits;
+  bool transposed = false;  // store as [col][row]
+};
+
+uint64_t part_of(uint64_t reg, int part, int bits) {
+  return bits == 64 ? reg : reg >> (part * bits) & ((uint64_t{1} << bits) - 1);
+}
+
+void collect(const Exec& x, const DecodedOperand& o, const Fragment& f, uint8_t* matrix, size_t row_bytes) {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int reg = 0; reg < f.layout.registers; ++reg) {
+      const uint64_t word = lane_bits(x, element(o, static_cast<size_t>(reg)), lane);
+      for (int part = 0; part < f.layout.parts; ++part) {
+        const isa::MatrixIndex at = f.layout.element(lane, reg, part);
+        const int row = f.transposed ? at.col : at.row, col = f.transposed ? at.row : at.col;
+        put(matrix + static_cast<size_t>(row) * row_bytes, col, f.bits, part_of(word, part, f.bits));
+      }
+    }
+  }
+}
+
+void spread(const Exec& x, const DecodedOperand& o, const Fragment& f, const uint8_t* matrix,
+            size_t row_bytes) {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int reg = 0; reg < f.layout.registers; ++reg) {
+      uint64_t word = 0;
+      for (int part = 0; part < f.layout.parts; ++part) {
+        const isa::MatrixIndex at = f.layout.element(lane, reg, part);
+        word |= get(matrix + static_cast<size_t>(at.row) * row_bytes, at.col, f.bits) << (part * f.bits);
+      }
+      const DecodedOperand& d = element(o, static_cast<size_t>(reg));
+      if (d.width == 64)
+        x.lanes<uint64_t>(d)[lane] = word;
+      else
+        x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(word);
+    }
+  }
+}
+
+tc::Result result_of(isa::Type t) {
+  switch (t) {
+    case isa::Type::f16:
+      return tc::Result::f16;
+    case isa::Type::s32:
+      return tc::Result::s32;
+    case isa::Type::f64:
+      return tc::Result::f64;
+    default:
+      return tc::Result::f32;
+  }
+}
+
+tc::MmaSync::Rounding rounding_of(std::string_view word) {
+  using enum tc::MmaSync::Rounding;
+  return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
+}
+
+// A in dense form; false when the metadata are not defined. Elements of 4 bits are stored and selected by
+// pairs.
+bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseRows& places,
+                    uint8_t* matrix) {
+  const int bits = isa::bits(e.a);
+  const bool pairs = bits == 4;
+  const SparseShape shape{pairs ? 8 : bits, pairs ? e.k / 2 : e.k,
+                          static_cast<int>(op.operands[e.selector].offset)};
+  uint32_t metadata[32];
+  for (int lane = 0; lane < 32; ++lane)
+    metadata[lane] = static_cast<uint32_t>(lane_bits(x, op.operands[e.metadata], lane));
+  if (!read_sparse_metadata(metadata, shape, places)) return false;
+  const size_t row = static_cast<size_t>(e.k * bits) / 8;
+  uint8_t stored[SparseRows::count * 32] = {};
+  collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k / 2, bits), bits}, stored, row / 2);
+  expand_sparse_rows(stored, row / 2, shape, places, matrix, row);
+  return true;
+}
+
+}  // namespace
+
+Step exec_mma(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Mma>(op);
+  const auto a = element_of(e.a), b = element_of(e.b);
+  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d)
+    return x.unsupported("mma.sync of this shape and these types");
+  if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+  if (x.active != ~0U) return x.fault("PLD3061", "mma.sync is executed by part of a warp");
+  tc::MmaSync m{.a = *a,
+                .b = *b,
+                .d = result_of(e.d),
+                .m = e.m,
+                .n = e.n,
+                .k = e.k,
+                .saturate = e.satfinite,
+                .sparse = e.sparse};
+  m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
+  if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
+  if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m)))
+    return x.unsupported("mma.sync of this shape and these types");
+  if (!op.moves) return Step::next;
+  const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
+  const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
+  const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
+  alignas(64) uint8_t ma[16 * 128] = {}, mb[8 * 128] = {}, mc[16 * 8 * 8] = {}, md[16 * 8 * 8] = {};
+  SparseRows places;
+  if (!e.sparse)
+    collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k, bits_ab), bits_ab}, ma, row_ab);
+  else if (!collect_sparse(x, op, e, places, ma))
+    return x.fault("PLD3066", undefined_sparse_metadata);
+  collect(x, op.operands[e.rb], {isa::mma_b(e.k, bits_ab), bits_ab, true}, mb, row_ab);
+  const Fragment cd{isa::mma_c(e.m, bits_cd), bits_cd};
+  collect(x, op.operands[e.rc], cd, mc, row_cd);
+  if (e.sparse)
+    sparse_mma(m, ma, mb, mc, md, places.selected);
+  else
+    tc::mma_sync(m, ma, mb, mc, md);
+  spread(x, op.operands[e.dst], cd, md, row_cd);
+  return Step::next;
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,11 @@
+#pragma once
+// An instruction as something that happens somewhere: who executes it, for observers and findings.
+#include "sim/program/program.h"
+
+namespace palladion::sim {
+
+Origin origin_at(const Program& program, uint16_t cta_rank, uint16_t warp, uint32_t lanes, uint32_t pc);
+// With the instruction's text and lines.
+Site site_at(const Program& program, uint32_t pc, const isa::Dim3& cta, uint32_t warp, uint32_t lanes);
+
+}  // namespace palladion::sim

@@ -1,0 +1,146 @@
+#include "sim/machine/exec/specials.h"
+
+namespace palladion::sim {
+namespace {
+
+using isa::Dim3;
+using isa::Special;
+
+uint32_t component(const Dim3& d, int c) { return c == 1 ? d.y : c == 2 ? d.z : c == 3 ? 0 : d.x; }
+
+Dim3 thread_id(const Exec& x, uint32_t linear) {
+  const Dim3& b = x.launch.block;
+  return {linear % b.x, linear / b.x % b.y, linear / b.x / b.y};
+}
+
+Dim3 clusters_in_grid(const LaunchState& l) {
+  return {l.grid.x / l.cluster.x, l.grid.y / l.cluster.y, l.grid.z / l.cluster.z};
+}
+
+uint64_t lane_mask(Special s, int lane) {
+  const uint32_t bit = 1U << lane;
+  switch (s) {
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return bit | (bit - 1);
+    case Special::lanemask_gt:
+      return ~(bit | (bit - 1));
+    default:
+      return ~(bit - 1);
+  }
+}
+
+// Time without a clock: the instructions that the cluster has executed, a nanosecond each.
+uint64_t now(const Exec& x) {
+  return x.launch.clock_mhz > 0 ? x.cluster.now : x.cluster.instructions + x.warp->instructions;
+}
+uint64_t nanoseconds(const Exec& x) {
+  return x.launch.clock_mhz > 0
+             ? static_cast<uint64_t>(static_cast<double>(x.cluster.now) * 1000 / x.launch.clock_mhz)
+             : now(x);
+}
+
+uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
+  const LaunchState& l = x.launch;
+  const CtaState& cta = *x.cta;
+  const uint32_t linear = x.warp->id * 32 + static_cast<uint32_t>(lane);
+  const Dim3 in_cluster{cta.id.x % l.cluster.x, cta.id.y % l.cluster.y, cta.id.z % l.cluster.z};
+  const Dim3 cluster_id{cta.id.x / l.cluster.x, cta.id.y / l.cluster.y, cta.id.z / l.cluster.z};
+  switch (v.special) {
+    case Special::tid:
+      return component(thread_id(x, linear), v.component);
+    case Special::ntid:
+      return component(l.block, v.component);
+    case Special::laneid:
+      return static_cast<uint64_t>(lane);
+    case Special::warpid:
+      return x.warp->id;
+    case Special::nwarpid:
+      return x.cta->warps.size();
+    case Special::ctaid:
+      return component(cta.id, v.component);
+    case Special::nctaid:
+      return component(l.grid, v.component);
+    case Special::smid:
+      return cta.sm;
+    case Special::nsmid:
+      return l.sm_count;
+    case Special::gridid:
+      return 1;
+    case Special::clusterid:
+      return component(cluster_id, v.component);
+    case Special::nclusterid:
+      return component(clusters_in_grid(l), v.component);
+    case Special::cluster_ctaid:
+      return component(in_cluster, v.component);
+    case Special::cluster_nctaid:
+      return component(l.cluster, v.component);
+    case Special::cluster_ctarank:
+      return cta.rank;
+    case Special::cluster_nctarank:
+      return l.cluster.count();
+    case Special::is_explicit_cluster:
+      return l.explicit_cluster ? ~0ULL : 0;
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return lane_mask(v.special, lane);
+    case Special::clock:
+    case Special::clock64:
+      return now(x);
+    case Special::clock_hi:
+      return now(x) >> 32;
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+      return nanoseconds(x);
+    case Special::globaltimer_hi:
+      return nanoseconds(x) >> 32;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size:
+      return x.program.static_shared + l.dynamic_shared;
+    case Special::dynamic_smem_size:
+      return l.dynamic_shared;
+    case Special::reserved_smem_offset_begin:
+    case Special::reserved_smem_offset_0:
+      return 0;
+    case Special::reserved_smem_offset_end:
+    case Special::reserved_smem_offset_cap:
+      return reserved_shared_bytes;
+    default:
+      return 0;
+  }
+}
+
+void store_lanes(const Exec& x, const InitialValue& v) {
+  uint8_t* slot = x.registers + v.offset;
+  if (v.width == 1) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 32; ++i) mask |= static_cast<uint32_t>(value_of(x, v, i) != 0) << i;
+    std::memcpy(slot, &mask, 4);
+    return;
+  }
+  const size_t bytes = v.width / 8;
+  for (int i = 0; i < 32; ++i) {
+    const uint64_t value = v.kind == InitialValue::Kind::shared_address
+                               ? (uint64_t{x.cta->rank} << cta_rank_shift) + v.value
+                               : value_of(x, v, i);
+    std::memcpy(slot + bytes * static_cast<size_t>(i), &value, std::min<size_t>(bytes, 8));
+  }
+}
+
+}  // namespace
+
+void initialise_registers(Exec& x) {
+  for (const InitialValue& v : x.program.initial_values) store_lanes(x, v);
+}
+
+void refresh_specials(Exec& x) {
+  for (const InitialValue& v : x.program.dynamic_values) store_lanes(x, v);
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,132 @@
+#include "sim/machine/exec/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/machine/exec/handlers.h"
+#include "sim/program/values_flow.h"
+
+namespace palladion::sim {
+namespace {
+
+constexpr size_t told = 3;  // needs that a refusal names
+
+std::string place_of(const Program& program, const isa::Instruction& i) {
+  const isa::SourceLoc* loc = program.module->source(i);
+  if (loc == nullptr || !loc->known()) return fmt::format("line {}", i.origin.ptx_line);
+  return fmt::format("{}:{}", loc->file, loc->line);
+}
+
+std::string describe_source(const Program& program, uint32_t pc) {
+  const MicroOp& op = program.code[pc];
+  const char* what = has_effect<isa::Load, isa::LoadMatrix>(op) ? "the value loaded"
+                     : has_effect<isa::Call>(op)                ? "the result of the call"
+                                                                : "the product computed";
+  return fmt::format("{} at {}", what, place_of(program, *op.instruction));
+}
+
+isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
+  const isa::Instruction& i = *program.code[sink.pc].instruction;
+  isa::Diagnostic d;
+  d.code = "PLD3120";
+  d.message = fmt::format("a run without values is not possible: {} depends on {}",
+                          describe_need(program, sink.pc, sink.operand, sink.address),
+                          describe_source(program, sink.source));
+  if (const isa::SourceLoc* loc = program.module->source(i))
+    d.loc = *loc;
+  else
+    d.loc.line = i.origin.ptx_line;
+  d.help = "--values full: control flow and addresses that depend on tensor data need them";
+  return d;
+}
+
+// One a place: what a loop unrolled many times is told once.
+isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::Sink>& sinks) {
+  isa::Diagnostics out;
+  for (const ValueFlow::Sink& sink : sinks) {
+    isa::Diagnostic d = refusal(program, sink);
+    if (std::ranges::find(out, d.message, &isa::Diagnostic::message) == out.end())
+      out.push_back(std::move(d));
+  }
+  if (out.size() <= told) return out;
+  out[told - 1].message += fmt::format(" (and {} more)", out.size() - told);
+  out.resize(told);
+  return out;
+}
+
+// Which memory control reads.
+void find_tracked(Program& program, const ValueFlow& flow) {
+  const auto note = [&](isa::Space s) {
+    program.tracks_shared |= may_be_shared(s);
+    program.tracks_global |= may_be_global(s);
+  };
+  for (const MicroOp& op : program.code) {
+    if (const auto* r = effect_if<isa::TensormapReplace>(op)) note(r->space);
+    if (!flow.is_control(op.pc)) continue;
+    if (const auto* l = effect_if<isa::Load>(op)) note(l->space);
+    if (const auto* a = effect_if<isa::Atomic>(op)) note(a->space);
+    if (has_effect<isa::Fence>(op)) program.tracks_shared = program.tracks_global = true;
+  }
+}
+
+bool is_tracked(const Program& program, isa::Space s) {
+  return (program.tracks_shared && may_be_shared(s)) || (program.tracks_global && may_be_global(s));
+}
+
+bool prints(const Program& program, const MicroOp& op) {
+  const auto* call = effect_if<isa::Call>(op);
+  if (call == nullptr) return false;
+  const DecodedOperand& f = op.operands[call->function];
+  return f.kind == DecodedOperand::Kind::function && program.module->functions[f.id].name == "vprintf";
+}
+
+void rewrite_store(const Program& program, const isa::Store& s, MicroOp& op) {
+  const bool stays = s.space == isa::Space::global && s.order == isa::Order::weak && !program.tracks_global;
+  op.moves &= !stays;
+  if (is_tracked(program, s.space)) op.handler = exec_noted_store;
+}
+
+void rewrite(const Program& program, const ValueFlow& flow, MicroOp& op) {
+  const bool data = flow.is_data(op.pc), control = flow.is_control(op.pc);
+  if (is_lane_wise(op)) {
+    if (data && op.handler != exec_unsupported) op.handler = exec_nothing;
+    return;
+  }
+  op.moves = !data;
+  if (prints(program, op)) op.handler = exec_nothing;
+  if (const auto* s = effect_if<isa::Store>(op)) rewrite_store(program, *s, op);
+  if (control && has_effect<isa::Load>(op)) op.handler = exec_checked_load;
+  if (control && has_effect<isa::Fence>(op)) op.handler = exec_checked_fence;
+  if (has_effect<isa::TensormapReplace>(op)) op.handler = exec_checked_replace;
+  if (program.tracks_global && has_effect<isa::TensorCopy>(op)) op.handler = exec_checked_tensor_copy;
+  if (const auto* a = effect_if<isa::Atomic>(op)) {
+    if (data && is_tracked(program, a->space)) op.handler = exec_noted_atomic;
+    if (control && !data) op.handler = exec_checked_atomic;
+  }
+}
+
+}  // namespace
+
+std::string describe_need(const Program& program, uint32_t pc, int operand, bool address) {
+  const MicroOp& op = program.code[pc];
+  const isa::Instruction& i = *op.instruction;
+  const std::string place = place_of(program, i);
+  if (has_effect<isa::Branch, isa::BranchIndexed>(op)) return fmt::format("the branch at {}", place);
+  if (operand < 0) return fmt::format("whether `{}` at {} is executed", i.op->name, place);
+  if (address) return fmt::format("the address of `{}` at {}", i.op->name, place);
+  return fmt::format("operand `{}` of `{}` at {}", i.form->operands[static_cast<size_t>(operand)].name,
+                     i.op->name, place);
+}
+
+isa::Diagnostics leave_out_values(Program& program) {
+  const ValueFlow flow(program);
+  if (!flow.sinks().empty()) return refusals(program, flow.sinks());
+  find_tracked(program, flow);
+  program.local_left_out = flow.local_data();
+  for (MicroOp& op : program.code)
+    if (op.instruction != nullptr) rewrite(program, flow, op);
+  return {};
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,158 @@
+// Handlers of runs without values, in programs where control reads memory: what is read must be known.
+#include <fmt/format.h>
+
+#include "isa/formats/tensor_map.h"
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/values.h"
+#include "sim/program/values_flow.h"
+
+namespace palladion::sim {
+namespace {
+
+// What the lanes of an instruction touch. Taken before it is performed: a load may overwrite its address.
+struct Touched {
+  uint64_t addresses[32];
+  uint64_t bytes;
+  isa::Space space;
+  uint32_t lanes;
+
+  Touched(const Exec& x, const MicroOp& op, int address, isa::Space stated, uint64_t size)
+      : bytes(size), space(stated), lanes(x.active) {
+    x.addresses(op.operands[address], addresses);
+  }
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const uint64_t a = addresses[std::countr_zero(m)];
+      visit(space_of(space, a), a);
+    }
+  }
+};
+
+bool performed(Step s) { return s == Step::next || s == Step::yield; }
+
+bool shared_left_out(const Exec& x, uint64_t address, uint64_t bytes) {
+  CtaState& cta = x.cluster.ctas[static_cast<uint32_t>(address) >> cta_rank_shift];
+  return any_left_out<1>(cta.left_out.data(), address & shared_offset_mask, bytes);
+}
+
+// `weak`: of an access that names no space; what it finds in GMEM is tensor data.
+bool is_left_out(const Exec& x, const Touched& t, bool weak) {
+  bool any = false;
+  t.for_each([&](isa::Space s, uint64_t address) {
+    if (is_shared(s))
+      any |= shared_left_out(x, address, t.bytes);
+    else if (s == isa::Space::local)
+      any |= x.program.local_left_out;
+    else
+      any |= weak || x.memory.left_out(address, t.bytes);
+  });
+  return any;
+}
+
+Step refuse(Exec& x, const std::string& need) {
+  if (x.cluster.faulted) return Step::fault;
+  Finding f;
+  f.code = "PLD3120";
+  f.severity = FindingSeverity::unsupported;
+  f.fatal = true;
+  f.message = fmt::format("a run without values is not possible: {}", need);
+  f.help = "--values full: control flow and addresses that depend on tensor data need them";
+  f.sites.push_back(x.site());
+  x.report(std::move(f));
+  x.cluster.faulted = true;
+  return Step::fault;
+}
+
+Step refuse_read(Exec& x) {
+  const ValueFlow::Sink sink = ValueFlow::first_need(x.program, x.pc);
+  if (sink.pc == isa::no_id)
+    return refuse(x, "control reads, through shared memory, what this instruction finds: tensor data");
+  return refuse(x, fmt::format("{} depends on what this instruction reads: tensor data",
+                               describe_need(x.program, sink.pc, sink.operand, sink.address)));
+}
+
+void note(const Exec& x, const Touched& t, bool moved) {
+  t.for_each([&](isa::Space s, uint64_t address) {
+    if (is_shared(s))
+      note_shared(x.cluster, Exec::shared_address(address), static_cast<uint32_t>(t.bytes), moved);
+    else if (s != isa::Space::local && s != isa::Space::param)
+      x.memory.note(address, t.bytes, moved);
+  });
+}
+
+uint64_t bytes_of(isa::Type type, int elements) {
+  return static_cast<uint64_t>(isa::bytes(type)) * static_cast<uint64_t>(elements);
+}
+
+}  // namespace
+
+Step exec_checked_load(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Load>(op);
+  const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
+  const Step step = exec_load(x, op);
+  const bool weak = e.order == isa::Order::weak && e.space == isa::Space::generic;
+  return performed(step) && is_left_out(x, touched, weak) ? refuse_read(x) : step;
+}
+
+Step exec_checked_atomic(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Atomic>(op);
+  const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
+  const Step step = exec_atomic(x, op);
+  return performed(step) && is_left_out(x, touched, false) ? refuse_read(x) : step;
+}
+
+Step exec_checked_fence(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Fence>(op);
+  const int lane = std::countr_zero(x.active);
+  const uint64_t from = x.address_of_lane(op.operands[e.copy_from], lane),
+                 to = x.address_of_lane(op.operands[e.address], lane),
+                 size = x.lane_value(op.operands[e.size], lane);
+  const Step step = exec_fence(x, op);
+  if (step != Step::next) return step;
+  if (shared_left_out(x, from, size)) return refuse(x, "the tensor map that is copied here is tensor data");
+  x.memory.note(to, size, true);
+  return step;
+}
+
+// Before it is performed: what is no tensor map would be a fault.
+Step exec_checked_replace(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::TensormapReplace>(op);
+  const Touched touched(x, op, e.address, e.space, isa::tensor_map_bytes);
+  bool inside = true;  // shared memory that does not exist is the instruction's own fault
+  touched.for_each([&](isa::Space s, uint64_t a) {
+    inside &= !is_shared(s) || x.shared(a, isa::tensor_map_bytes, "tensormap.replace") != nullptr;
+  });
+  if (!inside) return Step::fault;
+  if (is_left_out(x, touched, false)) return refuse(x, "the tensor map that is changed here is tensor data");
+  return exec_tensormap_replace(x, op);
+}
+
+Step exec_checked_tensor_copy(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::TensorCopy>(op);
+  const Step step = exec_tensor_copy(x, op);
+  if (step != Step::next) return step;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const uint64_t map = x.address_of_lane(op.operands[e.tensor], std::countr_zero(m));
+    if (x.memory.left_out(map, 1)) return refuse(x, "the tensor map that is used here is tensor data");
+  }
+  return step;
+}
+
+Step exec_noted_store(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Store>(op);
+  const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
+  const Step step = exec_store(x, op);
+  if (performed(step)) note(x, touched, op.moves);
+  return step;
+}
+
+Step exec_noted_atomic(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Atomic>(op);
+  const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
+  const Step step = exec_atomic(x, op);
+  if (performed(step)) note(x, touched, false);
+  return step;
+}
+
+}  // namespace palladion::sim

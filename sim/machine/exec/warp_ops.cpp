@@ -1,0 +1,406 @@
+// What the lanes of a warp do together: shuffles, votes, matches, reductions, election, 8x8 matrices.
+#include <fmt/format.h>
+#include <immintrin.h>
+
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/values.h"
+
+namespace palladion::sim {
+namespace {
+
+constexpr int warp_size = 32;
+
+// The member masks that the lanes of a group passed. Lanes with different masks form teams of their
+// own, although they execute the instruction together.
+class Members {
+ public:
+  Members(const Exec& x, const DecodedOperand& o) : masks_(x.lanes<uint32_t>(o)), active_(x.active) {
+    const uint32_t first = masks_[std::countr_zero(active_)];
+    for (uint32_t m = active_; m != 0 && !o.slot.constant; m &= m - 1)
+      uniform_ &= masks_[std::countr_zero(m)] == first;
+    if (uniform_) {
+      all_ = first;
+      outside_ = active_ & ~first;
+      return;
+    }
+    for (uint32_t m = active_; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      all_ |= masks_[i];
+      if ((masks_[i] >> i & 1) == 0) outside_ |= 1U << i;
+    }
+  }
+
+  uint32_t all() const { return all_; }
+  uint32_t outside() const { return outside_; }  // lanes that their own mask leaves out
+
+  // Calls team(lanes) for each set of lanes with the same mask.
+  template <class Team>
+  void for_each_team(Team&& team) const {
+    if (uniform_) return team(active_ & all_);
+    for (uint32_t left = active_; left != 0;) {
+      const uint32_t mask = masks_[std::countr_zero(left)];
+      uint32_t same = 0;
+      for (uint32_t m = left; m != 0; m &= m - 1)
+        same |= static_cast<uint32_t>(masks_[std::countr_zero(m)] == mask) << std::countr_zero(m);
+      team(same);
+      left &= ~same;
+    }
+  }
+
+ private:
+  const uint32_t* masks_;
+  uint32_t active_, all_ = 0, outside_ = 0;
+  bool uniform_ = true;
+};
+
+// Step::next when the instruction can be performed; else it waits or faults.
+Step gather_members(Exec& x, const Members& members) {
+  if (members.outside() != 0)
+    return x.fault(
+        "PLD3065",
+        fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
+                    members.all(), members.outside()),
+        "a lane must be in the mask it passes to a .sync instruction");
+  if (x.converged(members.all())) return Step::next;
+  x.wait(Wait::Kind::convergence, x.missing(members.all()));
+  // Lanes may meet at another copy of the same instruction (compilers duplicate code): run_warp joins
+  // the groups whose waits carry the same mark.
+  const MicroOp& op = x.op_at(x.pc);
+  if (op.guard < 0) x.self().wait.value = reinterpret_cast<uintptr_t>(op.instruction->form);
+  return Step::block;
+}
+
+// .aligned: every thread of the warp that has not exited.
+Step gather_warp(Exec& x) {
+  if (x.converged(x.warp->alive)) return Step::next;
+  return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+}
+
+template <class T>
+void write_lanes(T* d, const T* values, uint32_t mask) {
+  if (mask == ~0U) {
+    std::memcpy(d, values, sizeof(T) * warp_size);
+    return;
+  }
+  for (uint32_t m = mask; m != 0; m &= m - 1) d[std::countr_zero(m)] = values[std::countr_zero(m)];
+}
+
+void write_lanes(const Exec& x, const DecodedOperand& d, const uint32_t* values, uint32_t mask) {
+  write_lanes(x.lanes<uint32_t>(d), values, mask);
+}
+
+void write_all(const Exec& x, const DecodedOperand& d, uint32_t value, uint32_t mask) {
+  auto* out = x.lanes<uint32_t>(d);
+  for (uint32_t m = mask; m != 0; m &= m - 1) out[std::countr_zero(m)] = value;
+}
+
+void write_predicate(const Exec& x, const DecodedOperand& d, uint32_t value, uint32_t mask) {
+  uint32_t& p = x.predicate(d);
+  p = (p & ~mask) | (value & mask);
+}
+
+// --- shfl -----------------------------------------------------------------------------------------
+// The lane that each lane reads, and whether it is in range (PTX, "shfl.sync", pseudocode).
+template <isa::ShuffleMode mode>
+uint32_t sources(const uint32_t* b, const uint32_t* c, int32_t* from) {
+  alignas(32) int32_t ok[warp_size];
+  for (int32_t lane = 0; lane < warp_size; ++lane) {
+    const auto distance = static_cast<int32_t>(b[lane] & 31), clamp = static_cast<int32_t>(c[lane] & 31);
+    const auto segment = static_cast<int32_t>(c[lane] >> 8 & 31);
+    const int32_t last = (lane & segment) | (clamp & ~segment);
+    int32_t j = 0;
+    bool in_range = false;
+    if constexpr (mode == isa::ShuffleMode::up) in_range = (j = lane - distance) >= last;
+    if constexpr (mode == isa::ShuffleMode::down) in_range = (j = lane + distance) <= last;
+    if constexpr (mode == isa::ShuffleMode::bfly) in_range = (j = lane ^ distance) <= last;
+    if constexpr (mode == isa::ShuffleMode::idx)
+      in_range = (j = (lane & segment) | (distance & ~segment)) <= last;
+    from[lane] = in_range ? j : lane;
+    ok[lane] = in_range ? -1 : 0;
+  }
+  uint32_t mask = 0;
+  for (int i = 0; i < 4; ++i)
+    mask |=
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_load_ps(reinterpret_cast<const float*>(ok + 8 * i))))
+        << 8 * i;
+  return mask;
+}
+
+uint32_t sources(isa::ShuffleMode mode, const uint32_t* b, const uint32_t* c, int32_t* from) {
+  switch (mode) {
+    case isa::ShuffleMode::up:
+      return sources<isa::ShuffleMode::up>(b, c, from);
+    case isa::ShuffleMode::down:
+      return sources<isa::ShuffleMode::down>(b, c, from);
+    case isa::ShuffleMode::bfly:
+      return sources<isa::ShuffleMode::bfly>(b, c, from);
+    case isa::ShuffleMode::idx:
+      return sources<isa::ShuffleMode::idx>(b, c, from);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Step exec_shuffle(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Shuffle>(op);
+  if (const Step s = gather_members(x, Members(x, op.operands[e.members])); s != Step::next) return s;
+  alignas(32) int32_t from[warp_size];
+  const uint32_t in_range =
+      sources(e.mode, x.lanes<uint32_t>(op.operands[e.lane]), x.lanes<uint32_t>(op.operands[e.clamp]), from);
+  // A lane that does not take part gives what its register holds: PTX leaves it undefined.
+  const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
+  alignas(32) uint32_t result[warp_size];
+  for (int i = 0; i < warp_size; i += 8) {
+    const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i));
+    const __m256i v = _mm256_i32gather_epi32(reinterpret_cast<const int*>(value), index, 4);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(result + i), v);
+  }
+  if (e.dst >= 0) write_lanes(x, op.operands[e.dst], result, x.active);
+  if (e.in_range >= 0) write_predicate(x, op.operands[e.in_range], in_range, x.active);
+  return Step::next;
+}
+
+Step exec_vote(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Vote>(op);
+  const Members members(x, op.operands[e.members]);
+  if (const Step s = gather_members(x, members); s != Step::next) return s;
+  const uint32_t votes = x.predicate_value(op.operands[e.pred]);
+  const DecodedOperand& d = op.operands[e.dst];
+  members.for_each_team([&](uint32_t team) {
+    const uint32_t yes = votes & team;
+    switch (e.mode) {
+      case isa::VoteMode::all:
+        return write_predicate(x, d, yes == team ? team : 0, team);
+      case isa::VoteMode::any:
+        return write_predicate(x, d, yes != 0 ? team : 0, team);
+      case isa::VoteMode::uni:
+        return write_predicate(x, d, yes == team || yes == 0 ? team : 0, team);
+      case isa::VoteMode::ballot:
+        return write_all(x, d, yes, team);
+    }
+  });
+  return Step::next;
+}
+
+// --- match ----------------------------------------------------------------------------------------
+namespace {
+
+uint32_t equal_lanes(const Exec& x, const DecodedOperand& o, uint32_t lanes, uint64_t value) {
+  uint32_t same = 0;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    same |= static_cast<uint32_t>(x.lane_value(o, i) == value) << i;
+  }
+  return same;
+}
+
+}  // namespace
+
+Step exec_match(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Match>(op);
+  const Members members(x, op.operands[e.members]);
+  if (const Step s = gather_members(x, members); s != Step::next) return s;
+  const DecodedOperand& value = op.operands[e.value];
+  uint32_t result[warp_size];
+  uint32_t agree = 0;
+  members.for_each_team([&](uint32_t team) {
+    for (uint32_t left = team; left != 0;) {
+      const uint32_t same = equal_lanes(x, value, left, x.lane_value(value, std::countr_zero(left)));
+      const bool whole = same == team;
+      if (whole) agree |= team;
+      for (uint32_t m = same; m != 0; m &= m - 1) result[std::countr_zero(m)] = !e.all || whole ? same : 0;
+      left &= ~same;
+    }
+  });
+  if (e.dst >= 0) write_lanes(x, op.operands[e.dst], result, x.active);
+  if (e.pred >= 0) write_predicate(x, op.operands[e.pred], agree, x.active);
+  return Step::next;
+}
+
+// --- redux ----------------------------------------------------------------------------------------
+namespace {
+
+template <class F>
+uint32_t fold(const uint32_t* v, uint32_t team, F f) {
+  uint32_t r = v[std::countr_zero(team)];
+  for (uint32_t m = team & (team - 1); m != 0; m &= m - 1) r = f(r, v[std::countr_zero(m)]);
+  return r;
+}
+
+uint32_t reduce(isa::ReduxOp op, bool is_signed, const uint32_t* v, uint32_t team) {
+  // Flipping the sign bit turns the order of signed numbers into that of unsigned ones.
+  const uint32_t bias = is_signed ? 0x8000'0000U : 0;
+  switch (op) {
+    case isa::ReduxOp::add:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a + b; });
+    case isa::ReduxOp::and_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a & b; });
+    case isa::ReduxOp::or_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a | b; });
+    case isa::ReduxOp::xor_:
+      return fold(v, team, [](uint32_t a, uint32_t b) { return a ^ b; });
+    case isa::ReduxOp::min:
+      return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) < (b ^ bias) ? a : b; });
+    case isa::ReduxOp::max:
+      return fold(v, team, [=](uint32_t a, uint32_t b) { return (a ^ bias) > (b ^ bias) ? a : b; });
+  }
+  return 0;
+}
+
+}  // namespace
+
+Step exec_redux(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Redux>(op);
+  if (isa::is_float(e.type)) return x.unsupported("redux.sync of f32 begins with sm_100a");
+  const Members members(x, op.operands[e.members]);
+  if (const Step s = gather_members(x, members); s != Step::next) return s;
+  const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
+  members.for_each_team([&](uint32_t team) {
+    const uint32_t result = reduce(e.op, isa::is_signed(e.type), value, team);
+    if (e.dst >= 0) write_all(x, op.operands[e.dst], result, team);
+  });
+  return Step::next;
+}
+
+// The lowest member is elected, as on an H200, or one that the run's seed chooses: the same one for the same
+// members every time, as PTX says ("the election of a leader thread happens deterministically").
+uint32_t leader_of(const Exec& x, uint32_t team) {
+  const int n = std::popcount(team);
+  if (x.launch.elect == 0 || n == 1) return static_cast<uint32_t>(std::countr_zero(team));
+  uint64_t skip = 1 + scramble(scramble(x.launch.elect) ^ team) % static_cast<uint64_t>(n - 1);
+  for (; skip != 0; --skip) team &= team - 1;
+  return static_cast<uint32_t>(std::countr_zero(team));
+}
+
+Step exec_elect(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Elect>(op);
+  const Members members(x, op.operands[e.members]);
+  if (const Step s = gather_members(x, members); s != Step::next) return s;
+  members.for_each_team([&](uint32_t team) {
+    const uint32_t leader = leader_of(x, team);
+    if (e.dst >= 0) write_all(x, op.operands[e.dst], leader, team);
+    if (e.pred >= 0) write_predicate(x, op.operands[e.pred], 1U << leader, team);
+  });
+  return Step::next;
+}
+
+Step exec_active_mask(Exec& x, const MicroOp& op) {
+  write_all(x, op.operands[effect<isa::ActiveMask>(op).dst], x.active, x.active);
+  return Step::next;
+}
+
+Step exec_warp_sync(Exec& x, const MicroOp& op) {
+  const Members members(x, op.operands[effect<isa::WarpSync>(op).members]);
+  const Step step = gather_members(x, members);
+  if (step == Step::next && x.observer() != nullptr)
+    members.for_each_team([&](uint32_t team) { x.observer()->warp_synced(x.origin(team)); });
+  return step;
+}
+
+// --- 8x8 matrices of 16-bit elements --------------------------------------------------------------
+// Lane i of a fragment holds elements (i / 4, 2 (i % 4)) and the one behind it: 32 lanes of a register
+// are the matrix row by row.
+namespace {
+
+struct alignas(32) Matrix {
+  uint32_t lanes[warp_size];
+};
+
+void transpose(Matrix& matrix) {
+  __m128i r[8], t[8];
+  auto* rows = reinterpret_cast<__m128i*>(matrix.lanes);
+  for (int i = 0; i < 8; ++i) r[i] = _mm_load_si128(rows + i);
+  // Interleaving row i with row i + 4 three times brings the columns together.
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
+      t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
+    }
+    std::memcpy(r, t, sizeof r);
+  }
+  for (int i = 0; i < 8; ++i) _mm_store_si128(rows + i, r[i]);
+}
+
+// The 16 bytes of row `row` of matrix `k`, named by lane 8 k + row.
+uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int lane, const char* what) {
+  const uint64_t a = x.address_of_lane(address, lane);
+  if (a % 16 != 0) {
+    x.fault("PLD3062", fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes",
+                                   what, a & shared_offset_mask));
+    return nullptr;
+  }
+  if (space == isa::Space::generic && space_of(a) != isa::Space::shared_cluster) {
+    x.fault("PLD3063", fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
+    return nullptr;
+  }
+  return x.shared(a, 16, what);
+}
+
+const DecodedOperand& element(const DecodedOperand& o, int k) {
+  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
+}
+
+void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address) {
+  if (x.observer() == nullptr) return;
+  uint64_t addresses[warp_size];
+  x.addresses(address, addresses);
+  const auto lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
+  x.observer()->accessed(
+      x.origin(), {kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak, isa::Scope::cta});
+}
+
+}  // namespace
+
+Step exec_load_matrix(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::LoadMatrix>(op);
+  if (e.type != isa::Type::b16) return x.unsupported("ldmatrix of 8-bit elements begins with sm_100a");
+  if (const Step s = gather_warp(x); s != Step::next) return s;
+  const DecodedOperand& address = op.operands[e.address];
+  Matrix matrices[4];
+  for (int row = 0; row < 8 * e.count; ++row) {
+    const uint8_t* bytes = row_at(x, e.space, address, row, "ldmatrix");
+    if (bytes == nullptr) return Step::fault;
+    std::memcpy(matrices[row / 8].lanes + 4 * (row % 8), bytes, 16);
+  }
+  notify(x, Access::Kind::read, 8 * e.count, address);
+  if (!op.moves) return Step::next;
+  for (int k = 0; k < e.count; ++k) {
+    if (e.transposed) transpose(matrices[k]);
+    write_lanes(x, element(op.operands[e.dst], k), matrices[k].lanes, x.active);
+  }
+  return Step::next;
+}
+
+Step exec_store_matrix(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::StoreMatrix>(op);
+  if (e.type != isa::Type::b16) return x.unsupported("stmatrix of 8-bit elements begins with sm_100a");
+  if (const Step s = gather_warp(x); s != Step::next) return s;
+  const DecodedOperand& address = op.operands[e.address];
+  uint8_t* rows[warp_size];
+  for (int row = 0; row < 8 * e.count; ++row)
+    if ((rows[row] = row_at(x, e.space, address, row, "stmatrix")) == nullptr) return Step::fault;
+  notify(x, Access::Kind::write, 8 * e.count, address);
+  for (int row = 0; row < 8 * e.count && !op.moves; ++row)
+    note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
+  for (int k = 0; k < e.count && op.moves; ++k) {
+    Matrix matrix;
+    std::memcpy(matrix.lanes, x.lanes<uint32_t>(element(op.operands[e.src], k)), sizeof matrix.lanes);
+    if (e.transposed) transpose(matrix);
+    for (int row = 0; row < 8; ++row) std::memcpy(rows[8 * k + row], matrix.lanes + 4 * row, 16);
+  }
+  x.changed();
+  return Step::next;
+}
+
+Step exec_move_matrix(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::MoveMatrix>(op);
+  if (const Step s = gather_warp(x); s != Step::next) return s;
+  Matrix matrix;
+  std::memcpy(matrix.lanes, x.lanes<uint32_t>(op.operands[e.src]), sizeof matrix.lanes);
+  transpose(matrix);
+  write_lanes(x, op.operands[e.dst], matrix.lanes, x.active);
+  return Step::next;
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,221 @@
+#pragma once
+// The passive state of a running cluster: CTAs, warps, lane groups, barriers, async operations.
+// Plain data: copying it is a snapshot.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/core/module.h"
+#include "sim/launch/event.h"
+#include "sim/launch/finding.h"
+#include "sim/machine/state/global_memory.h"
+#include "sim/machine/state/left_out.h"
+
+namespace palladion::sim {
+
+// Shared addresses carry the CTA's rank in the cluster above bit 24, as the hardware's do.
+inline constexpr uint32_t cta_rank_shift = 24;
+inline constexpr uint32_t shared_offset_mask = (1u << cta_rank_shift) - 1;
+// The first KiB of every CTA's shared memory belongs to the system (CUDA programming guide).
+inline constexpr uint32_t reserved_shared_bytes = 1024;
+// Generic addresses of the shared and local windows.
+inline constexpr uint64_t shared_window = 0x0100'0000'0000;
+inline constexpr uint64_t local_window = 0x0200'0000'0000;
+inline constexpr uint64_t window_size = 0x0100'0000'0000;
+
+constexpr bool is_shared(isa::Space s) {
+  return s == isa::Space::shared_cta || s == isa::Space::shared_cluster;
+}
+// Where a generic address points.
+constexpr isa::Space space_of(uint64_t generic_address) {
+  if (generic_address - shared_window < window_size) return isa::Space::shared_cluster;
+  if (generic_address - local_window < window_size) return isa::Space::local;
+  return isa::Space::global;
+}
+// Where an address points that an instruction of the space `stated` names.
+constexpr isa::Space space_of(isa::Space stated, uint64_t address) {
+  return stated == isa::Space::generic ? space_of(address) : stated;
+}
+
+// Why a lane group stands still.
+struct Wait {
+  enum class Kind : uint8_t {
+    none,
+    convergence,      // an instruction that needs lanes which are elsewhere (object = missing lanes)
+    mbarrier,         // object = shared address, value = parity that must have completed
+    cta_barrier,      // object = barrier id, value = generation to pass
+    cluster_barrier,  // value = generation to pass
+    bulk_group,       // value = groups that may stay pending; read = only the reads
+    cp_async_group,
+    wgmma_group,
+    registers,  // setmaxnreg.inc: value = registers a thread wanted
+    edge,       // a strong access of GMEM: performed in order at the quantum's edge
+    poll,       // test_wait that failed, nanosleep: runnable, but after everyone else
+  };
+  Kind kind = Kind::none;
+  bool read_only = false;
+  uint64_t object = 0;
+  uint64_t value = 0;
+};
+
+// Lanes of a warp that execute together.
+struct LaneGroup {
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  Wait wait;
+  bool resumed = false;             // the wait at `pc` was satisfied; the instruction finishes now
+  uint64_t cluster_generation = 0;  // of the cluster barrier, when the group last arrived
+  uint64_t last_run = 0;            // cluster's instruction count when it last ran
+  uint64_t timed_out_at = ~0ULL;    // cluster's progress when its mbarrier wait last timed out
+  uint64_t barrier_generation = 0;  // of the named barrier that the group last arrived at
+  std::vector<uint32_t> calls;      // return addresses
+};
+
+// Asynchronous operations in a warp's program order, for commit_group and wait_group. An entry is
+// an operation or a commit, of the lanes in `lanes`.
+struct JournalEntry {
+  uint64_t id = 0;
+  uint32_t lanes = 0;
+  bool commit = false;
+  bool read_done = false, done = false;
+};
+using Journal = std::deque<JournalEntry>;
+
+struct WarpState {
+  uint32_t id = 0;     // in the CTA
+  uint32_t alive = 0;  // lanes not exited
+  std::vector<LaneGroup> groups;
+  std::unique_ptr<uint8_t[]> storage;
+  uint8_t* registers = nullptr;      // 64-byte aligned block in `storage`
+  std::unique_ptr<uint8_t[]> local;  // local memory, lane after lane
+  Journal bulk, cp_async, wgmma;
+  uint64_t instructions = 0;        // executed: the clock under schedules without one
+  uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them
+  uint32_t cluster_arrived = 0;     // lanes that have arrived at the cluster barrier's generation
+  uint64_t cluster_arrived_in = 0;  // that generation
+  bool finished() const { return alive == 0; }
+};
+
+struct NamedBarrier {
+  uint32_t first_pc = 0;  // who arrived first in this generation
+  uint16_t first_warp = 0;
+  uint32_t arrived = 0;   // threads
+  uint32_t expected = 0;  // 0 = not in use
+  uint64_t generation = 0;
+  uint32_t popc = 0;
+  bool all = true, any = false;
+  uint32_t last_arrived = 0;  // threads of the generation before
+  uint32_t last_popc = 0;
+  bool last_all = true, last_any = false;
+};
+
+// Four warps that issue wgmma together.
+struct WarpgroupState {
+  std::array<uint64_t, 4> issued{};  // wgmma instructions issued by each warp
+  // Accumulators between two wgmma of a chain: dense rows, known by the first register's offset.
+  struct Tile {
+    uint32_t first_register = 0;
+    std::vector<uint32_t> words;
+  };
+  std::vector<Tile> tiles;
+};
+
+struct CtaState {
+  uint32_t rank = 0;  // in the cluster
+  isa::Dim3 id{0, 0, 0};
+  uint32_t sm = 0;
+  std::vector<uint8_t> shared;
+  std::vector<uint8_t> left_out;  // where `shared` lacks tensor data, see left_out.h; empty: nobody asks
+  std::vector<WarpState> warps;
+  std::array<NamedBarrier, 16> barriers;
+  std::vector<WarpgroupState> warpgroups;
+  uint32_t threads = 0, alive_threads = 0;
+  uint32_t free_registers = 0;  // of the CTA's allocation, given back by setmaxnreg.dec
+};
+
+struct ClusterBarrierState {
+  uint32_t arrived = 0;  // threads that have not exited
+  uint64_t generation = 0;
+};
+
+// What an asynchronous operation moves, for the clock.
+struct Traffic {
+  enum class Kind : uint8_t {
+    arrival,       // moves nothing: as soon as it is ready
+    wgmma,         // `rows` x `columns` of results, operands read from shared memory
+    tma_load,      // GMEM to shared memory of `ctas`
+    tma_store,     // shared memory to GMEM
+    tma_reduce,    // the same, as atomics in L2
+    lane_copies,   // cp.async
+    cluster_copy,  // shared memory to shared memory of a CTA of the cluster
+    cluster_store  // st.async, red.async
+  };
+  Kind kind = Kind::arrival;
+  bool tiled = false;              // through a tensor map
+  bool pairs_of_lines = false;     // L2 fetches 256 bytes at once (the map's L2 promotion)
+  bool a_in_registers = false;     // wgmma
+  uint32_t bytes = 0;              // of shared memory, in each CTA
+  uint32_t rows = 0, columns = 0;  // wgmma: m, n; copies: rows of the box
+  uint32_t ctas = 0;               // mask of those that receive
+  uint64_t tensor_map = 0;         // its generic address
+  std::vector<Piece> global;       // bytes of GMEM, ascending runs
+};
+
+// One asynchronous operation on its way. `read` moves the sources into `staging`, `land` makes the
+// results visible; an operation whose sources are registers has nothing to read.
+struct AsyncOp {
+  enum class Stage : uint8_t { issued, read, landed };
+  uint64_t id = 0;
+  Stage stage = Stage::issued;
+  uint16_t cta_rank = 0, warp = 0;
+  uint32_t lanes = 0;
+  const isa::Instruction* instruction = nullptr;
+  struct Body {  // one class a kind of operation, in exec/
+    virtual ~Body() = default;
+    // False when it cannot go on yet (wgmma: other warps have not issued it).
+    virtual bool ready(struct ClusterState&) const { return true; }
+    virtual void read(struct ClusterState&) {}
+    virtual void land(struct ClusterState&) = 0;
+    // True when it lands in GMEM in an order that others can tell (reductions): then it lands between
+    // quanta, where clusters take turns.
+    virtual bool at_edge() const { return false; }
+    virtual const char* name() const = 0;
+    // Filled in for an operation as it was issued; `traffic` is empty.
+    virtual void describe(Traffic& traffic) const = 0;
+  };
+  std::unique_ptr<Body> body;
+  int order_key = -1;  // operations with the same key >= 0 run in order of issue
+};
+
+struct ClusterState {
+  uint32_t index = 0;         // linear id in the grid
+  std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are given out in turn
+  isa::Dim3 id{0, 0, 0};
+  std::vector<CtaState> ctas;
+  ClusterBarrierState barrier;
+  std::vector<AsyncOp> pending;  // in order of issue
+  uint64_t next_async = 1;
+  uint64_t progress = 0;  // counts changes that others could wait for
+  uint64_t instructions = 0;
+  uint64_t now = 0;  // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
+  std::vector<Finding> findings;
+  std::string printed;
+  bool faulted = false;
+  bool at_edge = false;  // operations that land between quanta may do so now
+  uint64_t random = 0;   // state of the schedule's generator
+  uint64_t acting = 0;   // the asynchronous operation that lands now; 0: none
+  GlobalMemory* memory = nullptr;
+  std::unique_ptr<ClusterObserver> observer;  // null: nobody watches
+  bool finished() const;
+};
+
+inline bool ClusterState::finished() const {
+  for (const CtaState& c : ctas)
+    if (c.alive_threads != 0) return false;
+  return pending.empty();
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,67 @@
+#pragma once
+// GMEM of one device: allocations at device addresses, backed by host memory. Allocations are made
+// before a run; during a run only bytes change, so look-ups need no lock.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/launch/address.h"
+
+namespace palladion::sim {
+
+// Zeros. Pages that nobody writes to take no memory of the host, so an array may be larger than that.
+struct ReleaseBytes {
+  uint64_t mapped = 0;  // bytes; 0: from calloc
+  void operator()(uint8_t* bytes) const;
+};
+using ZeroedBytes = std::unique_ptr<uint8_t[], ReleaseBytes>;
+ZeroedBytes zeroed_bytes(uint64_t size);
+
+struct Allocation {
+  Address base = 0;
+  uint64_t size = 0;
+  uint8_t* bytes = nullptr;
+  std::string name;        // what messages call it
+  bool undefined = false;  // nobody has given it contents: to be written before it is read
+  ZeroedBytes owned;       // null when bound to the caller's memory
+  ZeroedBytes left_out;    // where it lacks tensor data, see left_out.h; null: nobody asks
+};
+
+class GlobalMemory {
+ public:
+  // Reserves `size` bytes, zeroed, 512-byte aligned with a guard gap on both sides.
+  Address allocate(uint64_t size, std::string name, bool undefined = false);
+  // Gives the caller's bytes a device address without a copy.
+  Address bind(std::span<uint8_t> bytes, std::string name, bool undefined = false);
+  void release(Address base);
+
+  // Host pointer of [address, address+size), or nullptr when any byte is outside all allocations.
+  uint8_t* find(Address address, uint64_t size) const {
+    const Allocation* a = lookup(address);
+    return a != nullptr && address + size <= a->base + a->size ? a->bytes + (address - a->base) : nullptr;
+  }
+  const Allocation* lookup(Address address) const;
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const Allocation& a : allocations_) visit(a);
+  }
+  // For runs without values, see sim/machine/exec/values.h. From track_left_out on, what has no contents counts as
+  // left out; `note` tells of stores that bring known values (`moved`) or should have brought tensor data.
+  void track_left_out();
+  void forget_left_out();
+  void note(Address address, uint64_t size, bool moved) const;
+  bool left_out(Address address, uint64_t size) const;
+
+  // The allocation whose guard gap or bytes are nearest, for messages.
+  std::string describe(Address address) const;
+
+ private:
+  Address add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name, bool undefined);
+
+  std::vector<Allocation> allocations_;  // ascending bases
+  Address next_ = 0x7F00'0000'0000;
+};
+
+}  // namespace palladion::sim

@@ -1,0 +1,472 @@
+#include "sim/mutate/equivalence.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "sim/mutate/flow.h"
+#include "sim/mutate/quiet.h"
+
+namespace palladion::sim::check {
+namespace {
+
+using isa::Effect;
+using isa::MbarrierAction;
+
+// A mutant with what is known about the place that it breaks.
+struct Case {
+  const Mutant& mutant;
+  const Flow& flow;
+  const RunFacts& facts;
+
+  uint32_t at() const { return mutant.instruction; }
+  const isa::Instruction& instruction() const { return flow.at(at()); }
+  SiteFacts site(uint32_t index) const { return facts.of(mutant.function, index); }
+  bool is_any(std::initializer_list<Mutation> all) const {
+    return std::ranges::find(all, mutant.mutation) != all.end();
+  }
+  template <class T>
+  const T* as() const {
+    return flow.as<T>(at());
+  }
+};
+
+bool unguarded(const isa::Instruction& i) { return i.guard.reg == isa::no_id; }
+
+// Every way from (to) the place leads through an instruction that `goal` names, over nothing but what
+// `quiet` names. Forward the end of the kernel counts as `at_end`, backward its start as `at_start`.
+template <class Quiet, class Goal>
+bool every_way_on(const Case& c, Quiet&& quiet, Goal&& goal, bool at_end = false) {
+  bool all = true;
+  c.flow.forward(c.at(), [&](uint32_t i) {
+    if (i != c.at() && goal(i)) return false;
+    const Effect& e = c.flow.effect(i);
+    const bool ends = std::holds_alternative<isa::Exit>(e) || std::holds_alternative<isa::Return>(e);
+    all = all && i != c.at() && quiet(i) && (at_end || !ends);
+    return all;
+  });
+  return all;
+}
+
+template <class Quiet, class Goal>
+bool every_way_back(const Case& c, Quiet&& quiet, Goal&& goal, bool at_start = false) {
+  bool all = true;
+  const bool started = c.flow.backward(c.at(), [&](uint32_t i) {
+    if (i != c.at() && goal(i)) return false;
+    all = all && i != c.at() && quiet(i);
+    return all;
+  });
+  return all && (at_start || !started);
+}
+
+auto registers_in(const Case& c) {
+  return [&c](uint32_t i) { return only_registers(c.flow.effect(i)); };
+}
+
+// A fence counts when all who come to the barrier have executed it too: otherwise the barrier may pass on
+// what one thread's fence did.
+auto registers_and_fences_in(const Case& c) {
+  return [&c](uint32_t i) {
+    if (only_registers(c.flow.effect(i))) return true;
+    const SiteFacts fence = c.site(i);
+    return only_fences(c.flow.effect(i)) && fence.whole_warps && fence.executed == c.site(c.at()).executed;
+  };
+}
+
+bool is_whole_barrier(const Case& c, uint32_t i) {
+  const auto* b = c.flow.as<isa::CtaBarrier>(i);
+  return b != nullptr && b->action == isa::BarrierAction::sync && b->threads < 0 && unguarded(c.flow.at(i)) &&
+         !c.site(i).shared;
+}
+
+// An arrival that releases, with its wait right behind.
+bool is_cluster_barrier(const Case& c, uint32_t i) {
+  const auto* arrive = c.flow.as<isa::ClusterBarrier>(i);
+  if (arrive == nullptr || !arrive->arrive || arrive->order != isa::Order::release) return false;
+  const auto* wait = i + 1 < c.flow.size() ? c.flow.as<isa::ClusterBarrier>(i + 1) : nullptr;
+  return wait != nullptr && !wait->arrive && unguarded(c.flow.at(i)) && !c.site(i).shared;
+}
+
+bool is_cluster_wait(const Case& c, uint32_t i) { return i > 0 && is_cluster_barrier(c, i - 1); }
+
+bool is_root(const Case& c) { return c.flow.function().entry; }
+
+bool is_wait(const Effect& e) {
+  const auto* m = std::get_if<isa::Mbarrier>(&e);
+  return m != nullptr && (m->action == MbarrierAction::try_wait || m->action == MbarrierAction::test_wait);
+}
+
+bool is_arrival(const Effect& e) {
+  const auto* m = std::get_if<isa::Mbarrier>(&e);
+  return m != nullptr && m->action == MbarrierAction::arrive;
+}
+
+// --- the rules
+// ----------------------------------------------------------------------------------------------
+bool not_executed(const Case& c) { return c.site(c.at()).executed == 0; }
+
+// To keep fewer registers hinders nobody; to keep more may leave others waiting for them.
+bool registers_only(const Case& c) {
+  const auto* set = c.as<isa::SetMaxRegisters>();
+  return c.mutant.mutation == Mutation::delete_setmaxnreg && set->increase;
+}
+
+int64_t groups_left(const Case& c) {
+  if (const auto* w = c.as<isa::WgmmaWait>()) return w->n;
+  if (const auto* w = c.as<isa::BulkWait>()) return w->n;
+  const auto* w = c.as<isa::CpAsyncWait>();
+  return w == nullptr ? -1 : w->all ? 0 : w->n;
+}
+
+bool nothing_pending(const Case& c) {
+  if (!c.is_any({Mutation::delete_wait_group, Mutation::more_groups_left, Mutation::only_reads_awaited}))
+    return false;
+  return groups_left(c) >= 0 && c.site(c.at()).most_pending <= uint64_t(groups_left(c));
+}
+
+bool is_stronger_wait(const Case& c, uint32_t i) {
+  if (c.flow.effect(i).index() != c.flow.effect(c.at()).index() ||
+      c.flow.at(i).guard != c.instruction().guard)
+    return false;
+  const Mutant elsewhere{.function = c.mutant.function, .instruction = i};
+  if (groups_left({elsewhere, c.flow, c.facts}) > groups_left(c)) return false;
+  const auto *mine = c.as<isa::BulkWait>(), *other = c.flow.as<isa::BulkWait>(i);
+  return mine == nullptr || mine->read || !other->read;
+}
+
+bool stronger_wait_follows(const Case& c) {
+  if (!c.is_any({Mutation::delete_wait_group, Mutation::more_groups_left, Mutation::only_reads_awaited}))
+    return false;
+  // Registers of a wgmma may be read by anything; only an empty way is safe.
+  const bool wgmma = c.as<isa::WgmmaWait>() != nullptr;
+  return every_way_on(
+      c,
+      [&](uint32_t i) {
+        return wgmma ? c.flow.as<isa::Branch>(i) != nullptr : only_registers(c.flow.effect(i));
+      },
+      [&](uint32_t i) { return is_stronger_wait(c, i); });
+}
+
+bool is_same_barrier(const Case& c, uint32_t i) {
+  if (is_whole_barrier(c, i) || is_cluster_barrier(c, i)) return true;
+  const auto *mine = c.as<isa::CtaBarrier>(), *other = c.flow.as<isa::CtaBarrier>(i);
+  return other != nullptr && other->action == isa::BarrierAction::sync && unguarded(c.flow.at(i)) &&
+         !c.site(i).shared && *c.flow.operand(i, other->id) == *c.flow.operand(c.at(), mine->id) &&
+         mine->threads >= 0 && other->threads >= 0 &&
+         *c.flow.operand(i, other->threads) == *c.flow.operand(c.at(), mine->threads);
+}
+
+bool is_deleted_sync(const Case& c) {
+  const auto* b = c.as<isa::CtaBarrier>();
+  return c.mutant.mutation == Mutation::delete_barrier && b->action == isa::BarrierAction::sync &&
+         unguarded(c.instruction()) && !c.site(c.at()).shared;
+}
+
+bool barrier_follows(const Case& c) {
+  return is_deleted_sync(c) &&
+         every_way_on(c, registers_and_fences_in(c), [&](uint32_t i) { return is_same_barrier(c, i); });
+}
+
+bool barrier_precedes(const Case& c) {
+  return is_deleted_sync(c) && every_way_back(c, registers_and_fences_in(c), [&](uint32_t i) {
+           return is_cluster_wait(c, i) || (!is_cluster_barrier(c, i) && is_same_barrier(c, i));
+         });
+}
+
+bool fresh_memory(const Case& c) {
+  const auto quiet = [&](uint32_t i) {
+    const auto* load = c.flow.as<isa::Load>(i);
+    const auto* store = c.flow.as<isa::Store>(i);
+    return only_registers(c.flow.effect(i)) || (load != nullptr && load->order == isa::Order::weak) ||
+           (store != nullptr && store->order == isa::Order::weak) ||
+           c.flow.as<isa::LoadMatrix>(i) != nullptr || c.flow.as<isa::StoreMatrix>(i) != nullptr;
+  };
+  return is_deleted_sync(c) && !c.site(c.at()).used_before &&
+         every_way_on(c, quiet, [&](uint32_t i) { return is_same_barrier(c, i); });
+}
+
+// A CTA ends when its last thread does; whoever is early must not be that, while others reach into it.
+bool lives_on(const Case& c) {
+  if (c.facts.ctas_of_cluster() == 1) return true;
+  bool meets = true;
+  c.flow.forward(c.at(), [&](uint32_t i) {
+    const Effect& e = c.flow.effect(i);
+    meets = meets && !std::holds_alternative<isa::Exit>(e) && !std::holds_alternative<isa::Return>(e);
+    return !is_cluster_barrier(c, i);
+  });
+  return meets;
+}
+
+bool nothing_follows(const Case& c) {
+  if (c.site(c.at()).acted_after) return false;
+  if (c.mutant.mutation == Mutation::delete_wait) return !c.site(c.at()).awaits_bytes && lives_on(c);
+  return is_deleted_sync(c) ||
+         c.is_any({Mutation::delete_fence, Mutation::delete_proxy_fence, Mutation::only_reads_awaited,
+                   Mutation::relaxed_acquire, Mutation::delete_warp_sync}) ||
+         (c.mutant.mutation == Mutation::relaxed_release && c.as<isa::ClusterBarrier>() != nullptr);
+}
+
+// Arrivals without a wait are legal, a wait without an arrival is not.
+bool end_is_awaited(const Case& c) {
+  return c.is_any({Mutation::delete_cluster_barrier, Mutation::delete_cluster_wait}) &&
+         !c.site(c.at()).acted_after && c.facts.reach_is_awaited();
+}
+
+bool nothing_to_pass_on(const Case& c) {
+  return c.mutant.mutation == Mutation::delete_proxy_fence && !c.site(c.at()).accessed_before;
+}
+
+bool is_passed_once(const Case& c) {
+  bool once = is_root(c);
+  c.flow.forward(c.at(), [&](uint32_t i) { return once = once && i != c.at(), true; });
+  return once;
+}
+
+// No other barrier of the program may use the new name.
+bool only_renamed(const Case& c) {
+  if (c.mutant.mutation != Mutation::next_barrier_id || c.site(c.at()).shared) return false;
+  const isa::Operand& id = *c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->id);
+  if (!id.is(isa::Operand::Kind::imm)) return false;
+  // All threads have passed before one of them comes to any that is behind it.
+  const bool once = is_whole_barrier(c, c.at()) && is_passed_once(c);
+  for (uint32_t i = 0; i < c.flow.size(); ++i) {
+    if (is_call(c.flow.effect(i))) return false;
+    const auto* b = c.flow.as<isa::CtaBarrier>(i);
+    if (b == nullptr || i == c.at()) continue;
+    if (once && c.flow.dominated(i, c.at())) continue;
+    const isa::Operand& other = *c.flow.operand(i, b->id);
+    if (!other.is(isa::Operand::Kind::imm) || other.bits == id.bits + 1) return false;
+  }
+  return is_root(c);
+}
+
+// Those who come to this place came together: an .aligned wait for products stands before it, with registers
+// and fences alone between. Then none is a phase of an mbarrier behind the others.
+bool met_before(const Case& c) {
+  for (uint32_t i = c.at(); i-- > 0;) {
+    if (c.flow.as<isa::WgmmaWait>(i) != nullptr) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
+    if (!only_fences(c.flow.effect(i))) return false;
+  }
+  return false;
+}
+
+// The barrier is one of lanes of a warp, or of the four warps of a warpgroup.
+bool is_of_one_team(const Case& c) {
+  if (c.mutant.mutation == Mutation::delete_warp_sync) return c.site(c.at()).whole_warps;
+  if (!is_deleted_sync(c)) return false;
+  const isa::Operand* threads = c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->threads);
+  if (threads == nullptr) return c.facts.warps_of_cta() == 4;
+  return threads->is(isa::Operand::Kind::imm) && threads->bits == 128;
+}
+
+bool members_alone(const Case& c) {
+  if (!is_of_one_team(c)) return false;
+  const bool warps = c.mutant.mutation == Mutation::delete_barrier, met = met_before(c);
+  const auto fence = registers_and_fences_in(c);
+  bool all = true;
+  c.flow.backward(c.at(), [&](uint32_t i) {
+    if (i == c.at()) return true;  // of the round before: it is gone there too
+    const Effect& e = c.flow.effect(i);
+    const bool whole = c.site(i).whole_warps;
+    const bool synchronises =
+        warps ? is_same_barrier(c, i) && !is_cluster_barrier(c, i)
+              : std::holds_alternative<isa::WarpSync>(e) || std::holds_alternative<isa::CtaBarrier>(e);
+    if ((synchronises && unguarded(c.flow.at(i)) && whole) || is_cluster_wait(c, i)) return false;
+    const bool waited = (is_wait(e) || std::holds_alternative<isa::WgmmaWait>(e)) && whole;
+    all = all && (fence(i) || only_issues(e) || waited || (met && is_arrival(e)));
+    return all;
+  });
+  return all;
+}
+
+bool covers(const isa::Fence& other, const isa::Fence& mine) {
+  const bool same_place = other.window == mine.window || other.window == isa::Space::generic;
+  return other.proxy == mine.proxy && other.to == mine.to && other.alias == mine.alias && same_place &&
+         other.mbarrier_init == mine.mbarrier_init && other.order == mine.order &&
+         other.scope >= mine.scope && other.address < 0 && mine.address < 0 && other.copy_from < 0;
+}
+
+bool fence_beside(const Case& c) {
+  if (!c.is_any({Mutation::delete_fence, Mutation::delete_proxy_fence, Mutation::delete_init_fence}))
+    return false;
+  const auto covering = [&](uint32_t i) {
+    const auto* other = c.flow.as<isa::Fence>(i);
+    return other != nullptr && c.flow.at(i).guard == c.instruction().guard &&
+           covers(*other, *c.as<isa::Fence>());
+  };
+  return every_way_on(c, registers_in(c), covering) || every_way_back(c, registers_in(c), covering);
+}
+
+bool init_published(const Case& c) {
+  if (c.mutant.mutation != Mutation::delete_init_fence) return false;
+  return every_way_on(c, registers_in(c), [&](uint32_t i) {
+    return is_cluster_barrier(c, i) || (is_whole_barrier(c, i) && c.facts.ctas_of_cluster() == 1);
+  });
+}
+
+bool only_inits_to_release(const Case& c) {
+  if (c.mutant.mutation != Mutation::relaxed_release || c.as<isa::ClusterBarrier>() == nullptr) return false;
+  bool fenced = false;
+  return every_way_back(
+             c,
+             [&](uint32_t i) {
+               const auto* m = c.flow.as<isa::Mbarrier>(i);
+               return only_registers(c.flow.effect(i)) || (m != nullptr && m->action == MbarrierAction::init);
+             },
+             [&](uint32_t i) {
+               const auto* f = c.flow.as<isa::Fence>(i);
+               fenced = fenced || (f != nullptr && f->mbarrier_init);
+               return f != nullptr && f->mbarrier_init && is_root(c);
+             },
+             true) &&
+         fenced;
+}
+
+// What the arriving thread did before the barrier, others know from the barrier.
+bool nothing_to_release(const Case& c) {
+  const auto* m = c.as<isa::Mbarrier>();
+  if (c.mutant.mutation != Mutation::relaxed_release || m == nullptr || m->space != isa::Space::shared_cta)
+    return false;
+  return every_way_back(
+      c,
+      [&](uint32_t i) {
+        const Effect& e = c.flow.effect(i);
+        return only_fences(e) || only_issues(e) || is_arrival(e);
+      },
+      [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_wait(c, i); });
+}
+
+bool ordered_without(const Case& c) {
+  const auto* m = c.as<isa::Mbarrier>();
+  return c.mutant.mutation == Mutation::relaxed_release && m != nullptr && m->expect_tx &&
+         c.facts.ordered_without_announcements();
+}
+
+bool same_operand(const Case& c, int mine, int other) {
+  const isa::Operand *a = c.flow.operand(c.at(), mine), *b = c.flow.operand(c.mutant.other, other);
+  return a == nullptr || b == nullptr ? a == b : *a == *b;
+}
+
+bool order_alone(const Case& c) {
+  if (c.mutant.mutation != Mutation::swap_mbarriers) return false;
+  const auto *a = c.as<isa::Mbarrier>(), *b = c.flow.as<isa::Mbarrier>(c.mutant.other);
+  if (a->action != MbarrierAction::init && a->action != MbarrierAction::arrive) return false;
+  const isa::Instruction& other = c.flow.at(c.mutant.other);
+  if (other.form != c.instruction().form || other.mods != c.instruction().mods ||
+      other.guard != c.instruction().guard || !same_operand(c, a->count, b->count) || a->dst >= 0)
+    return false;
+  // One after the other in a straight line.
+  for (uint32_t i = c.at() + 1; i < c.mutant.other; ++i) {
+    const Effect& e = c.flow.effect(i);
+    const auto* m = std::get_if<isa::Mbarrier>(&e);
+    const bool init = m != nullptr && m->action == MbarrierAction::init;
+    const bool jumps =
+        std::holds_alternative<isa::Branch>(e) || std::holds_alternative<isa::BranchIndexed>(e);
+    if (jumps || is_call(e) || !(only_registers(e) || only_issues(e) || init || is_arrival(e))) return false;
+  }
+  return std::ranges::none_of(c.flow.function().labels, [&](const isa::Label& label) {
+    return label.target != isa::no_id && label.target > c.at() && label.target <= c.mutant.other;
+  });
+}
+
+struct Row {
+  EquivalenceRule words;
+  bool (*holds)(const Case&);
+};
+
+constexpr Row rows[] = {
+    {{"not executed", "no warp came to the instruction in this run: a larger shape may reach it"},
+     not_executed},
+    {{"nothing pending",
+      "the wait_group never found more groups pending than it lets be: it returned at once, and so would a "
+      "weaker one"},
+     nothing_pending},
+    {{"stronger wait follows",
+      "on every way a wait_group of the same kind that leaves no more groups comes next, with nothing but "
+      "registers between"},
+     stronger_wait_follows},
+    {{"barrier follows",
+      "on every way the same threads meet again at a barrier, with nothing but registers and fences between: "
+      "what the deleted one ordered, that one orders"},
+     barrier_follows},
+    {{"barrier precedes", "the same, before it"}, barrier_precedes},
+    {{"fresh memory",
+      "between it and the next barrier of the same threads each warp touches only bytes that nobody else had "
+      "touched since the cluster began, by loads and stores alone: there is nothing to be ordered after"},
+     fresh_memory},
+    {{"nothing follows",
+      "whoever executed it, or met a warp that had at a barrier, then only waited and ended: there is "
+      "nothing "
+      "to be ordered; and its CTA lives on for those that reach into it"},
+     nothing_follows},
+    {{"only renamed",
+      "all threads of this barrier come by this instruction, and no other barrier has the new id, or only "
+      "such "
+      "that nobody comes to before all have passed this one"},
+     only_renamed},
+    {{"members alone",
+      "since the lanes of the warp, or the warps of the warpgroup, last met, none touched memory by itself: "
+      "copies "
+      "and products run by themselves and are awaited by mechanisms of their own, and all members did the "
+      "waiting"},
+     members_alone},
+    {{"nothing to pass on",
+      "no thread had touched memory by an ordinary access when the proxy fence was executed: there is "
+      "nothing "
+      "that another proxy would have to be told"},
+     nothing_to_pass_on},
+    {{"end is awaited",
+      "nobody does anything after the cluster's last barrier, and what reached from one CTA into another was "
+      "an "
+      "arrival, or bytes, at an mbarrier there whose phase a thread there waited for before it ended"},
+     end_is_awaited},
+    {{"fence beside",
+      "a fence that orders as much stands before or behind it on every way, with nothing but registers "
+      "between"},
+     fence_beside},
+    {{"init published",
+      "the init of the mbarriers reaches the others through the barrier behind the fence: of the cluster, or "
+      "of "
+      "the CTA where the cluster is one CTA"},
+     init_published},
+    {{"only inits to release",
+      "before the arrival at the cluster's barrier the kernel only initialises mbarriers, which "
+      "fence.mbarrier_init publishes"},
+     only_inits_to_release},
+    {{"nothing to release",
+      "since a barrier of the whole CTA the arriving thread did nothing that waiters could be ordered after"},
+     nothing_to_release},
+    {{"ordered without",
+      "whatever conflicts is ordered, with its proxy fences, by the bytes themselves, by other arrivals, "
+      "groups and "
+      "barriers: what the arrivals that announce bytes release adds nothing in this run"},
+     ordered_without},
+    {{"order alone",
+      "the two are alike, done by the same threads one after the other, with no wait between: each mbarrier "
+      "gets "
+      "what it got, in another order"},
+     order_alone},
+    {{"registers only",
+      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and nobody waits "
+      "for it"},
+     registers_only},
+};
+
+}  // namespace
+
+std::span<const EquivalenceRule> equivalence_rules() {
+  static const std::vector<EquivalenceRule> words = [] {
+    std::vector<EquivalenceRule> all;
+    for (const Row& row : rows) all.push_back(row.words);
+    return all;
+  }();
+  return words;
+}
+
+const EquivalenceRule* equivalent(const isa::Module& module, const RunFacts& facts, const Mutant& mutant) {
+  const Flow flow(module, module.functions[mutant.function]);
+  const Case c{mutant, flow, facts};
+  const auto* row = std::ranges::find_if(rows, [&](const Row& r) { return r.holds(c); });
+  return row == std::end(rows) ? nullptr : &equivalence_rules()[size_t(row - rows)];
+}
+
+}  // namespace palladion::sim::check

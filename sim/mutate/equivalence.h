@@ -1,0 +1,23 @@
+#pragma once
+// Mutants that no checker can catch, because what was broken did nothing. Each rule looks at the unbroken
+// program and at what happened in one run of it; none asks the checkers.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/mutate/facts.h"
+#include "sim/mutate/mutate.h"
+
+namespace palladion::sim::check {
+
+struct EquivalenceRule {
+  std::string_view name;  // "not executed"
+  std::string_view doc;   // when it holds, and why nothing is lost then
+};
+std::span<const EquivalenceRule> equivalence_rules();
+
+// The first rule by which the mutant behaves as the original; nothing when none is known.
+const EquivalenceRule* equivalent(const isa::Module& module, const RunFacts& facts, const Mutant& mutant);
+
+}  // namespace palladion::sim::check

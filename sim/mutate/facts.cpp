@@ -1,0 +1,274 @@
+#include "sim/mutate/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/mutate/quiet.h"
+#include "sim/mutate/reduced_order.h"
+#include "sim/machine/state/cluster.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t all_lanes = ~0u;
+
+template <class F>
+void for_each_lane(uint32_t lanes, F&& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(size_t(std::countr_zero(lanes)));
+}
+
+// Groups that a lane has committed: those not known to be complete, and those whose sources may still be
+// read.
+struct Pending {
+  std::array<uint64_t, 32> groups{}, reads{};
+};
+
+// One name for each byte that threads may share, whatever the window through which it is seen.
+constexpr uint64_t shared_bytes = 1ULL << 63;
+std::optional<uint64_t> byte_of(isa::Space stated, uint64_t address) {
+  const isa::Space space = space_of(stated, address);
+  if (is_shared(space)) return shared_bytes + uint32_t(address);
+  return space == isa::Space::global ? std::optional(address) : std::nullopt;
+}
+
+struct Awaited {
+  GroupKind kind = GroupKind::none;
+  bool reads = false;
+};
+
+Awaited awaited_by(const isa::Effect& effect) {
+  if (const auto* wait = std::get_if<isa::BulkWait>(&effect)) return {GroupKind::bulk, wait->read};
+  if (std::holds_alternative<isa::CpAsyncWait>(effect)) return {GroupKind::cp_async};
+  if (std::holds_alternative<isa::WgmmaWait>(effect)) return {GroupKind::wgmma};
+  return {};
+}
+
+// What CTAs of a cluster do to one another, as far as mbarriers tell of it.
+class Reaches {
+ public:
+  // True when some of what the wait was for were bytes.
+  bool waited(const MbarrierEvent& event) {
+    Phases& p = phases_[event.address];
+    p.awaited = p.completed;
+    return p.bytes_in_last;
+  }
+  void signalled(const MbarrierEvent& event, uint32_t rank) {
+    Phases& p = phases_[event.address];
+    if (event.action == isa::MbarrierAction::init) p = {};
+    const bool bytes = event.async_id != 0;
+    p.bytes_in_current = p.bytes_in_current || bytes;
+    if (bytes || rank_of(event.address) != rank) p.reached = p.completed + 1;
+    if (!event.completed) return;
+    ++p.completed;
+    p.bytes_in_last = std::exchange(p.bytes_in_current, false);
+  }
+  void issued(const AsyncIssue& issue, uint32_t rank) {
+    for (const Piece& piece : issue.writes) {
+      const bool told = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
+        return rank_of(mbarrier) == rank_of(uint32_t(piece.address));
+      });
+      if (piece.shared && rank_of(uint32_t(piece.address)) != rank && !told) untold_ = true;
+    }
+  }
+  void touched(uint64_t byte, uint32_t rank) {
+    if (byte >= shared_bytes && rank_of(uint32_t(byte)) != rank) untold_ = true;
+  }
+  bool awaited() const {
+    return !untold_ &&
+           std::ranges::all_of(phases_, [](const auto& p) { return p.second.awaited >= p.second.reached; });
+  }
+
+ private:
+  // Phases are counted from 1; `reached`: the last that somebody else contributed to.
+  struct Phases {
+    uint64_t completed = 0, awaited = 0, reached = 0;
+    bool bytes_in_current = false, bytes_in_last = false;
+  };
+  static uint32_t rank_of(uint32_t address) { return address >> cta_rank_shift; }
+
+  std::map<uint32_t, Phases> phases_;
+  bool untold_ = false;
+};
+
+}  // namespace
+
+using SiteSet = std::set<const isa::Instruction*>;  // no order of it is seen
+
+// Counts in one cluster; adds them to the run's when the cluster is done.
+class ClusterFacts final : public ClusterObserver {
+ public:
+  explicit ClusterFacts(RunFacts& run) : run_(run) {}
+  ~ClusterFacts() override { run_.add(sites_, reaches_.awaited(), order_.complete()); }
+
+  void executes(const Origin& origin) override {
+    const Awaited awaited = awaited_by(*origin.effect);
+    if (awaited.kind == GroupKind::none) return;
+    SiteFacts& site = sites_[origin.instruction];
+    const Pending& pending = pending_[{origin.cta_rank, origin.warp, awaited.kind}];
+    for_each_lane(origin.lanes, [&](size_t lane) {
+      site.most_pending =
+          std::max(site.most_pending, awaited.reads ? pending.reads[lane] : pending.groups[lane]);
+    });
+  }
+  void executed(const Origin& origin) override {
+    SiteFacts& site = sites_[origin.instruction];
+    ++site.executed;
+    site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
+    site.accessed_before = site.accessed_before || accessed_;
+    if (!only_registers(*origin.effect)) idle(origin).insert(origin.instruction);
+  }
+  void fenced(const Origin& origin) override {
+    if (const auto* fence = std::get_if<isa::Fence>(origin.effect)) order_.fenced(index(origin), *fence);
+  }
+  void joined(const Origin& origin, uint64_t id) override { order_.joined(index(origin), id); }
+  void arrival_deferred(const Origin&, uint64_t id, std::span<const uint64_t> awaited) override {
+    order_.deferred(id, awaited);
+  }
+  void committed(const Origin& origin, GroupKind kind) override {
+    order_.committed(index(origin), kind);
+    Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
+    for_each_lane(origin.lanes, [&](size_t lane) { ++pending.groups[lane], ++pending.reads[lane]; });
+  }
+  void waited(const Origin& origin, GroupKind kind, uint64_t allowed, bool read_only) override {
+    order_.waited(index(origin), kind, allowed, read_only);
+    Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
+    for_each_lane(origin.lanes, [&](size_t lane) {
+      pending.reads[lane] = std::min(pending.reads[lane], allowed);
+      if (!read_only) pending.groups[lane] = std::min(pending.groups[lane], allowed);
+    });
+  }
+  void cta_barrier(const Origin& origin, const CtaBarrierEvent& event) override {
+    const bool pass = event.step == CtaBarrierEvent::Step::pass;
+    windows_[{origin.cta_rank, origin.warp}] = pass ? origin.instruction : nullptr;
+    meet(generations_[{origin.cta_rank, event.id, event.generation}], origin, pass);
+    order_.barrier(index(origin), {uint64_t{origin.cta_rank} + 1, event.id, event.generation}, pass);
+  }
+  void cluster_barrier(const Origin& origin, const ClusterBarrierEvent& event) override {
+    const bool pass = event.step == ClusterBarrierEvent::Step::pass;
+    meet(cluster_generations_[event.generation], origin, pass);
+    order_.barrier(index(origin), {0, 0, event.generation}, pass);
+  }
+  void accessed(const Origin& origin, const Access& access) override {
+    const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
+    for_each_lane(access.lanes, [&](size_t lane) {
+      const auto byte = byte_of(access.space, access.addresses[lane]);
+      if (!byte) return;
+      accessed_ = true;
+      act(origin);
+      reaches_.touched(*byte, origin.cta_rank);
+      order_.accessed(index(origin), *byte, access.size, access);
+      if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
+    });
+  }
+  void mbarrier(const Origin& origin, const MbarrierEvent& event) override {
+    using A = isa::MbarrierAction;
+    order_.mbarrier(index(origin), origin, event);
+    if (event.action != A::test_wait && event.action != A::try_wait) {
+      if (event.async_id == 0) act(origin);
+      return reaches_.signalled(event, origin.cta_rank);
+    }
+    if (event.succeeded && reaches_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
+  }
+  void issued(const Origin& origin, const AsyncIssue& issue) override {
+    act(origin);
+    for (const auto& pieces : {issue.reads, issue.writes})
+      for (const Piece& piece : pieces)
+        touch_by_many(piece.shared ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
+    reaches_.issued(issue, origin.cta_rank);
+    order_.issued(index(origin), issue, shared_bytes);
+  }
+
+ private:
+  static constexpr int32_t many = -1;
+  static constexpr uint64_t granule = 4;  // bytes; whoever shares a granule counts as touching the same
+
+  // One generation of a barrier: by what its threads came, and what they had done and not acted on since.
+  struct Meeting {
+    const isa::Instruction* first = nullptr;
+    SiteSet idle;
+  };
+
+  static uint32_t index(const Origin& origin) { return uint32_t{origin.cta_rank} * 64 + origin.warp; }
+  SiteSet& idle(const Origin& origin) { return idle_[{origin.cta_rank, origin.warp}]; }
+  void act(const Origin& origin) {
+    SiteSet& before = idle(origin);
+    for (const isa::Instruction* site : before) sites_[site].acted_after = true;
+    before.clear();
+  }
+  void meet(Meeting& meeting, const Origin& origin, bool pass) {
+    SiteSet& mine = idle(origin);
+    if (pass) return mine.insert(meeting.idle.begin(), meeting.idle.end()), void();
+    mine.insert(origin.instruction);
+    meeting.idle.insert(mine.begin(), mine.end());
+    if (meeting.first == nullptr) meeting.first = origin.instruction;
+    if (meeting.first == origin.instruction) return;
+    sites_[meeting.first].shared = true;
+    sites_[origin.instruction].shared = true;
+  }
+  // True when nobody but this warp has touched the bytes.
+  bool touch(uint64_t address, uint64_t bytes, const Origin& origin) {
+    const auto me = int32_t(index(origin));
+    bool own = true;
+    for (uint64_t g = address / granule; g <= (address + bytes - 1) / granule; ++g) {
+      int32_t& who = touched_.try_emplace(g, me).first->second;
+      own = own && who == me;
+      if (who != me) who = many;
+    }
+    return own;
+  }
+  void touch_by_many(uint64_t address, uint64_t bytes) {
+    for (uint64_t g = address / granule; g <= (address + bytes - 1) / granule; ++g) touched_[g] = many;
+  }
+
+  using Warp = std::pair<uint16_t, uint16_t>;  // rank of the CTA, warp
+
+  RunFacts& run_;
+  RunFacts::Sites sites_;
+  std::map<std::tuple<uint16_t, uint16_t, GroupKind>, Pending> pending_;
+  std::map<Warp, const isa::Instruction*> windows_;
+  std::map<Warp, SiteSet> idle_;
+  std::map<std::tuple<uint16_t, uint32_t, uint64_t>, Meeting> generations_;
+  std::map<uint64_t, Meeting> cluster_generations_;
+  std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never walked through
+  bool accessed_ = false;
+  Reaches reaches_;
+  ReducedOrder order_;
+};
+
+std::unique_ptr<ClusterObserver> RunFacts::observe(ClusterState& cluster) {
+  const std::scoped_lock lock(mutex_);
+  ctas_ = std::max(ctas_, uint32_t(cluster.ctas.size()));
+  for (const CtaState& cta : cluster.ctas) warps_ = std::max(warps_, uint32_t(cta.warps.size()));
+  return std::make_unique<ClusterFacts>(*this);
+}
+
+bool RunFacts::watches(uint32_t) const { return true; }
+
+void RunFacts::add(const Sites& more, bool reach_is_awaited, bool ordered) {
+  const std::scoped_lock lock(mutex_);
+  reach_is_awaited_ = reach_is_awaited_ && reach_is_awaited;
+  ordered_ = ordered_ && ordered;
+  for (const auto& [instruction, facts] : more) {
+    SiteFacts& site = sites_[instruction];
+    site.executed += facts.executed;
+    site.whole_warps = site.whole_warps && facts.whole_warps;
+    site.most_pending = std::max(site.most_pending, facts.most_pending);
+    site.shared = site.shared || facts.shared;
+    site.used_before = site.used_before || facts.used_before;
+    site.accessed_before = site.accessed_before || facts.accessed_before;
+    site.acted_after = site.acted_after || facts.acted_after;
+    site.awaits_bytes = site.awaits_bytes || facts.awaits_bytes;
+  }
+}
+
+SiteFacts RunFacts::of(uint32_t function, uint32_t instruction) const {
+  const auto at = sites_.find(&module_.functions[function].body[instruction]);
+  return at == sites_.end() ? SiteFacts{} : at->second;
+}
+
+}  // namespace palladion::sim::check

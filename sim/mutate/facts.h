@@ -1,0 +1,64 @@
+#pragma once
+// What happened in a run of the unbroken program, as far as the rules of equivalence ask.
+#include <map>
+#include <mutex>
+
+#include "sim/mutate/mutate.h"
+#include "sim/launch/event.h"
+
+namespace palladion::sim::check {
+
+// Of one instruction.
+struct SiteFacts {
+  uint64_t executed = 0;    // by warps
+  bool whole_warps = true;  // always with all 32 lanes
+  // Of wait_group: the most groups that a lane had committed, and not yet awaited to this degree, when it
+  // came here.
+  uint64_t most_pending = 0;
+  // Of a barrier: some of the threads that completed it with this instruction came by another one.
+  bool shared = false;
+  // Of a CTA's barrier: between it and the next one a warp touched memory that was not its own since the
+  // CTA began.
+  bool used_before = false;
+  // A thread had touched memory of the cluster or the grid by an ordinary access when this was executed.
+  bool accessed_before = false;
+  // A warp that has executed it has then touched memory, arrived at an mbarrier or issued something; or one
+  // that met it at a barrier since.
+  bool acted_after = false;
+  // Of an mbarrier's wait: some of what it waited for were bytes of copies.
+  bool awaits_bytes = false;
+};
+
+// Give it to RunOptions::observer; the module must stay where it is.
+class RunFacts final : public Observer {
+ public:
+  explicit RunFacts(const isa::Module& module) : module_(module) {}
+
+  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  bool watches(uint32_t pc) const override;
+
+  // Of an instruction of the module that was given.
+  SiteFacts of(uint32_t function, uint32_t instruction) const;
+  uint32_t ctas_of_cluster() const { return ctas_; }
+  uint32_t warps_of_cta() const { return warps_; }
+  // Whatever reached from one CTA into another was an arrival or bytes at an mbarrier there, in a phase that
+  // a thread there has waited for.
+  bool reach_is_awaited() const { return reach_is_awaited_; }
+
+  // Every two conflicting accesses are ordered by other things than arrivals that announce bytes
+  // (reduced_order.h).
+  bool ordered_without_announcements() const { return ordered_; }
+
+ private:
+  friend class ClusterFacts;
+  using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never walked through in order
+  void add(const Sites& more, bool reach_is_awaited, bool ordered);
+
+  const isa::Module& module_;
+  std::mutex mutex_;
+  Sites sites_;
+  uint32_t ctas_ = 1, warps_ = 1;
+  bool reach_is_awaited_ = true, ordered_ = true;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,135 @@
+#include "sim/mutate/reduced_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint64_t place = 16;  // bytes
+
+void join_clock(std::vector<uint32_t>& into, const std::vector<uint32_t>& from) {
+  if (into.size() < from.size()) into.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+uint32_t at(const std::vector<uint32_t>& clock, uint32_t warp) {
+  return warp < clock.size() ? clock[warp] : 0;
+}
+
+}  // namespace
+
+void ReducedOrder::Knowledge::join(const Knowledge& other) {
+  join_clock(warps, other.warps);
+  join_clock(told, other.told);
+  done.insert(other.done.begin(), other.done.end());
+  read.insert(other.read.begin(), other.read.end());
+}
+
+// Its own clock begins with 1.
+ReducedOrder::Knowledge& ReducedOrder::of(uint32_t warp) {
+  Knowledge& mine = warps_[warp];
+  if (mine.warps.size() <= warp) mine.warps.resize(warp + 1);
+  mine.warps[warp] = std::max(mine.warps[warp], 1U);
+  return mine;
+}
+
+bool ReducedOrder::before(const Record& record, const Knowledge& knowledge, bool by_async) const {
+  if (record.async)
+    return knowledge.done.contains(record.operation) ||
+           (!record.writes && knowledge.read.contains(record.operation));
+  return at(by_async ? knowledge.told : knowledge.warps, record.warp) >= record.time;
+}
+
+void ReducedOrder::touch(uint64_t byte, uint64_t bytes, const Record& record) {
+  const Knowledge& mine = of(record.warp);
+  for (uint64_t p = byte / place; p <= (byte + bytes - 1) / place; ++p) {
+    std::vector<Record>& earlier = places_[p];
+    for (const Record& r : earlier) {
+      const bool own =
+          r.async ? record.async && r.operation == record.operation : r.warp == record.warp && !record.async;
+      if (!own && (r.writes || record.writes) && !before(r, mine, record.async)) complete_ = false;
+    }
+    if (record.writes) earlier.clear();
+    const bool known = std::ranges::any_of(earlier, [&](const Record& r) {
+      return r.async == record.async && r.warp == record.warp && r.time == record.time &&
+             r.operation == record.operation && r.writes == record.writes;
+    });
+    if (!known) earlier.push_back(record);
+  }
+}
+
+// Atomics and strong accesses order one another: that is not looked into.
+void ReducedOrder::accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const Access& access) {
+  if (access.kind == Access::Kind::atomic || access.order != isa::Order::weak) complete_ = false;
+  if (complete_)
+    touch(byte, bytes,
+          {.writes = access.kind != Access::Kind::read, .warp = warp, .time = of(warp).warps[warp]});
+}
+
+void ReducedOrder::issued(uint32_t warp, const AsyncIssue& issue, uint64_t shared_bytes) {
+  if (!complete_) return;
+  if (issue.group != GroupKind::none && issue.group != GroupKind::wgmma)
+    open_[{warp, issue.group}].push_back(issue.id);
+  const auto all = [&](std::span<const Piece> pieces, bool writes) {
+    for (const Piece& p : pieces)
+      touch(p.shared ? shared_bytes + uint32_t(p.address) : p.address, p.bytes,
+            {.async = true, .writes = writes, .warp = warp, .operation = issue.id});
+  };
+  all(issue.reads, false);
+  all(issue.writes, true);
+}
+
+void ReducedOrder::committed(uint32_t warp, GroupKind kind) {
+  groups_[{warp, kind}].push_back(std::exchange(open_[{warp, kind}], {}));
+}
+
+void ReducedOrder::waited(uint32_t warp, GroupKind kind, uint64_t allowed, bool read_only) {
+  auto& groups = groups_[{warp, kind}];
+  Knowledge& mine = of(warp);
+  for (size_t i = 0; i + allowed < groups.size(); ++i)
+    (read_only ? mine.read : mine.done).insert(groups[i].begin(), groups[i].end());
+}
+
+void ReducedOrder::deferred(uint64_t id, std::span<const uint64_t> awaited) {
+  deferred_[id].assign(awaited.begin(), awaited.end());
+}
+
+void ReducedOrder::mbarrier(uint32_t warp, const Origin& origin, const MbarrierEvent& event) {
+  using A = isa::MbarrierAction;
+  Phase& phase = mbarriers_[event.address];
+  if (event.action == A::init || event.action == A::inval) return phase = {}, void();
+  if (event.action == A::test_wait || event.action == A::try_wait) {
+    if (event.succeeded) of(warp).join(phase.completed);
+    return;
+  }
+  if (event.async_id != 0) {
+    const auto copies = deferred_.find(event.async_id);
+    if (copies == deferred_.end())
+      phase.current.done.insert(event.async_id);
+    else
+      phase.current.done.insert(copies->second.begin(), copies->second.end());
+  } else if (const auto* m = std::get_if<isa::Mbarrier>(origin.effect); m != nullptr && !m->expect_tx) {
+    Knowledge& mine = of(warp);
+    phase.current.join(mine);
+    ++mine.warps[warp];
+  }
+  if (event.completed) phase.completed = std::exchange(phase.current, {});
+}
+
+void ReducedOrder::barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass) {
+  Knowledge& mine = of(warp);
+  Knowledge& all = barriers_[generation];
+  if (pass) return mine.join(all);
+  all.join(mine);
+  ++mine.warps[warp];
+}
+
+void ReducedOrder::fenced(uint32_t warp, const isa::Fence& fence) {
+  if (!fence.proxy || fence.to != isa::Proxy::async) return;
+  Knowledge& mine = of(warp);
+  join_clock(mine.told, mine.warps);
+  ++mine.warps[warp];
+}
+
+}  // namespace palladion::sim::check

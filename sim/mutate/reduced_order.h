@@ -1,0 +1,62 @@
+#pragma once
+// A second opinion on what is ordered, coarse and independent of the checkers: happens-before among warps and
+// asynchronous operations, without what the arrivals that announce bytes release. Lanes of a warp are one;
+// 16 bytes are one place.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/launch/event.h"
+
+namespace palladion::sim::check {
+
+class ReducedOrder {
+ public:
+  void accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const Access& access);
+  void issued(uint32_t warp, const AsyncIssue& issue, uint64_t shared_bytes);
+  void joined(uint32_t warp, uint64_t id) { open_[{warp, GroupKind::wgmma}].push_back(id); }
+  void committed(uint32_t warp, GroupKind kind);
+  void waited(uint32_t warp, GroupKind kind, uint64_t allowed, bool read_only);
+  void deferred(uint64_t id, std::span<const uint64_t> awaited);
+  void mbarrier(uint32_t warp, const Origin& origin, const MbarrierEvent& event);
+  void barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass);
+  void fenced(uint32_t warp, const isa::Fence& fence);
+
+  // Every two conflicting accesses are ordered, and a proxy fence stands between where one is needed.
+  bool complete() const { return complete_; }
+
+ private:
+  // What somebody knows: how far the warps have come, as ordinary accesses go and as other proxies are told,
+  // and which operations are done.
+  struct Knowledge {
+    std::vector<uint32_t> warps, told;
+    std::set<uint64_t> done, read;
+    void join(const Knowledge& other);
+  };
+  struct Record {
+    bool async = false, writes = false;
+    uint32_t warp = 0, time = 0;
+    uint64_t operation = 0;
+  };
+  struct Phase {
+    Knowledge current, completed;
+  };
+
+  Knowledge& of(uint32_t warp);
+  bool before(const Record& record, const Knowledge& knowledge, bool by_async) const;
+  void touch(uint64_t byte, uint64_t bytes, const Record& record);
+
+  std::map<uint32_t, Knowledge> warps_;
+  std::map<uint32_t, Phase> mbarriers_;
+  std::map<std::array<uint64_t, 3>, Knowledge> barriers_;
+  std::map<std::pair<uint32_t, GroupKind>, std::vector<uint64_t>> open_;
+  std::map<std::pair<uint32_t, GroupKind>, std::vector<std::vector<uint64_t>>> groups_;
+  std::map<uint64_t, std::vector<uint64_t>> deferred_;
+  std::unordered_map<uint64_t, std::vector<Record>> places_;  // looked up, never walked through
+  bool complete_ = true;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,107 @@
+#pragma once
+// A kernel made ready to run: every instruction decoded once into a MicroOp whose operands are
+// offsets into a warp's register block or into the program's constants.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "isa/core/op.h"
+#include "sim/machine/state/cluster.h"
+
+namespace palladion::sim {
+
+// Addresses of functions, as `mov` of a function's name gives them.
+inline constexpr uint64_t function_addresses = 0x0300'0000'0000;
+
+struct Exec;
+struct MicroOp;
+
+enum class Step : uint8_t {
+  next,   // go on with the following instruction
+  jump,   // pc was set
+  split,  // the lane groups changed: choose again
+  block,  // the group waits; the instruction is tried again when the wait is over
+  yield,  // go on, but let others run first
+  fault,  // the grid stops
+};
+using Handler = Step (*)(Exec&, const MicroOp&);
+
+// Where the 32 lanes of an operand lie.
+struct Slot {
+  uint32_t offset = 0;
+  bool constant = false;  // in Program::constants, else in the warp's registers
+};
+
+struct DecodedOperand {
+  enum class Kind : uint8_t { none, lanes, address, vector, target, function, list };
+  Kind kind = Kind::none;
+  bool negated = false;      // !p
+  uint8_t width = 0;         // bits of a lane; of an address: of its base (0 = constant)
+  Slot slot;                 // lanes; of an address: its base
+  int64_t offset = 0;        // of an address; a constant operand's value
+  uint32_t id = isa::no_id;  // target: pc; function: index in the module; list: branch-target list
+  std::vector<DecodedOperand> elements;  // vector, coordinates of an address
+};
+
+struct MicroOp {
+  Handler handler = nullptr;
+  isa::LanesFn fn = nullptr;
+  const isa::Effect* effect = nullptr;
+  const isa::Instruction* instruction = nullptr;
+  const DecodedOperand* operands = nullptr;  // as many as the instruction has
+  int32_t guard = -1;                        // register offset of the predicate
+  bool guard_negated = false;
+  uint8_t destinations = 0, sources = 0;  // of a Pure, flattened
+  Slot d[8], s[8];
+  uint8_t negated_sources = 0;   // bit i: source i is !p
+  bool dynamic_special = false;  // reads %clock and the like
+  bool moves = true;             // false: tensor data, which a run without values does not touch
+  uint32_t function = 0;         // index in Module::functions
+  uint32_t pc = 0;
+};
+
+// A value that each warp gets when it starts: special registers, addresses of shared variables.
+struct InitialValue {
+  enum class Kind : uint8_t { special, shared_address, local_address };
+  Kind kind = Kind::special;
+  isa::Special special = isa::Special::tid;
+  int component = -1;
+  uint64_t value = 0;   // addresses: offset in the window
+  uint32_t offset = 0;  // of the register slot
+  uint8_t width = 32;
+};
+
+struct Program {
+  const isa::Module* module = nullptr;
+  const isa::Function* entry = nullptr;
+  std::vector<MicroOp> code;
+  uint32_t start = 0;
+  std::vector<uint32_t> function_start;  // by function index; no_id = not part of the program
+  std::deque<isa::Effect> effects;
+  std::deque<std::vector<DecodedOperand>> operands;
+  std::vector<uint8_t> constants;  // 64-byte aligned lanes
+  std::vector<InitialValue> initial_values;
+  std::vector<InitialValue> dynamic_values;  // refreshed when read
+  uint32_t register_bytes = 0;               // a warp's block
+  uint32_t sink_offset = 0, carry_offset = 0;
+  std::vector<uint32_t> register_offsets_base;  // by function index: index into register_offsets
+  std::vector<uint32_t> register_offsets;
+  std::vector<uint64_t> symbol_address;             // by SymbolId: global address, offset in shared or local
+  uint32_t static_shared = 0;                       // bytes, the reserved KiB included
+  uint32_t local_bytes = 0;                         // a thread
+  uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
+  std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
+  // Of a run without values: control reads this memory, so it is known where tensor data were left out.
+  bool tracks_shared = false, tracks_global = false;
+  bool local_left_out = false;  // local memory may hold such data
+};
+
+// Decodes `entry` and all it calls. Instructions that the machine cannot run become fatal findings
+// when they are reached, not before.
+tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
+    const isa::Module& module, const isa::Function& entry, const std::vector<uint64_t>& global_addresses);
+
+}  // namespace palladion::sim

@@ -1,0 +1,268 @@
+#include "sim/schedule/cluster_runner.h"
+
+#include <algorithm>
+#include <new>
+
+#include "sim/machine/exec/specials.h"
+
+namespace palladion::sim {
+namespace {
+
+constexpr uint32_t slice = 512;                   // warp instructions before the next warp gets its turn
+constexpr uint64_t quiet_instructions = 1 << 18;  // warp instructions without a change: perhaps a spin
+constexpr uint32_t idle_rounds = 64;              // rounds of nothing but polling before the quantum ends
+
+// splitmix64: the schedule's own generator, one state a cluster.
+uint64_t next_random(uint64_t& state) {
+  const uint64_t value = scramble(state);
+  state += scramble_step;
+  return value;
+}
+
+bool can_merge(const LaneGroup& a, const LaneGroup& b) {
+  const auto free = [](const LaneGroup& g) {
+    return g.wait.kind == Wait::Kind::none || g.wait.kind == Wait::Kind::convergence ||
+           g.wait.kind == Wait::Kind::poll;
+  };
+  return a.pc == b.pc && a.resumed == b.resumed && free(a) && free(b) && a.calls == b.calls;
+}
+
+void merge_groups(WarpState& warp) {
+  auto& groups = warp.groups;
+  std::erase_if(groups, [](const LaneGroup& g) { return g.mask == 0; });
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (size_t k = i + 1; k < groups.size();) {
+      if (!can_merge(groups[i], groups[k])) {
+        ++k;
+        continue;
+      }
+      groups[i].mask |= groups[k].mask;
+      groups[i].cluster_generation = std::max(groups[i].cluster_generation, groups[k].cluster_generation);
+      if (groups[i].wait.kind != Wait::Kind::poll || groups[k].wait.kind != Wait::Kind::poll)
+        groups[i].wait = {};
+      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+}
+
+// The deepest call first, then the smallest pc: lanes that are behind catch up and meet the others.
+bool before(const LaneGroup& a, const LaneGroup& b) {
+  const bool pa = a.wait.kind == Wait::Kind::poll, pb = b.wait.kind == Wait::Kind::poll;
+  if (pa != pb) return pb;
+  if (pa) return a.last_run < b.last_run;
+  if (a.calls.size() != b.calls.size()) return a.calls.size() > b.calls.size();
+  return a.pc < b.pc;
+}
+
+void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint32_t id) {
+  WarpState& w = cta.warps[id];
+  w.id = id;
+  const uint32_t first = id * 32, in_warp = std::min(32U, cta.threads - first);
+  w.alive = in_warp == 32 ? ~0U : (1U << in_warp) - 1;
+  w.groups.push_back({.pc = c.program.start,
+                      .mask = w.alive,
+                      .wait = {},
+                      .resumed = false,
+                      .cluster_generation = 0,
+                      .last_run = 0,
+                      .timed_out_at = ~0ULL,
+                      .barrier_generation = 0,
+                      .calls = {}});
+  w.storage = std::make_unique<uint8_t[]>(c.program.register_bytes + 64);
+  w.registers = w.storage.get() + (64 - reinterpret_cast<uintptr_t>(w.storage.get()) % 64) % 64;
+  if (c.program.local_bytes != 0) w.local = std::make_unique<uint8_t[]>(size_t{c.program.local_bytes} * 32);
+  w.register_limit = c.program.launch_registers;
+  Exec x{.program = c.program,
+         .launch = c.launch,
+         .memory = c.memory,
+         .cluster = cluster,
+         .cta = &cta,
+         .warp = &w};
+  x.registers = w.registers;
+  initialise_registers(x);
+}
+
+// One stage of one asynchronous operation, chosen by the schedule; false when none is ready.
+bool advance_one(ClusterState& cluster, bool random) {
+  const size_t n = cluster.pending.size();
+  if (n == 0) return false;
+  const size_t start = random ? next_random(cluster.random) % n : 0;
+  for (size_t i = 0; i < n; ++i)
+    if (advance(cluster, (start + i) % n)) return true;
+  return false;
+}
+
+bool advance_all(ClusterState& cluster) {
+  bool any = false;
+  size_t i = 0;
+  while (i < cluster.pending.size()) {
+    const size_t size = cluster.pending.size();
+    if (!advance(cluster, i)) {
+      ++i;
+    } else {
+      any = true;
+      if (cluster.pending.size() < size && i > 0) i = 0;  // an operation that waited for this one may go now
+    }
+    if (cluster.faulted) return any;
+  }
+  return any;
+}
+
+struct Round {
+  uint64_t executed = 0;
+  bool useful = false, polled = false;
+};
+
+Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
+  Round round;
+  const bool random = c.schedule.kind == Schedule::Kind::seeded;
+  Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
+  x.land_at_issue = c.schedule.kind == Schedule::Kind::earliest;
+  x.watch = c.watch;
+  for (CtaState& cta : cluster.ctas) {
+    if (cta.alive_threads == 0) continue;
+    x.cta = &cta;
+    const size_t n = cta.warps.size(), start = random ? next_random(cluster.random) % n : 0;
+    for (size_t i = 0; i < n; ++i) {
+      WarpState& warp = cta.warps[(start + i) % n];
+      if (warp.finished() || (random && next_random(cluster.random) % 4 == 0)) continue;
+      const int g = choose_group(cluster, cta, warp, polls);
+      if (g < 0) continue;
+      x.warp = &warp;
+      x.group = static_cast<uint32_t>(g);
+      const uint32_t budget = random ? 1 + static_cast<uint32_t>(next_random(cluster.random) % 64) : slice;
+      const bool was_poll = warp.groups[x.group].wait.kind == Wait::Kind::poll;
+      const WarpRun run = run_warp(x, budget);
+      round.executed += run.executed;
+      round.useful |= run.useful;
+      round.polled |= was_poll || !run.useful;
+      if (cluster.faulted) return round;
+    }
+    if (c.schedule.kind == Schedule::Kind::functional && !cluster.pending.empty())
+      round.useful |= advance_all(cluster);
+    if (cluster.faulted) return round;
+  }
+  return round;
+}
+
+}  // namespace
+
+bool time_out_waits(ClusterState& cluster, bool again) {
+  bool any = false;
+  for (CtaState& cta : cluster.ctas) {
+    for (WarpState& warp : cta.warps) {
+      for (LaneGroup& g : warp.groups) {
+        if (g.wait.kind != Wait::Kind::mbarrier || (!again && g.timed_out_at == cluster.progress)) continue;
+        g.timed_out_at = cluster.progress;
+        g.wait = {};
+        g.resumed = true;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls) {
+  merge_groups(warp);
+  int best = -1;
+  for (size_t i = 0; i < warp.groups.size(); ++i) {
+    const LaneGroup& g = warp.groups[i];
+    if (!can_proceed(cluster, cta, warp, g) || (!polls && g.wait.kind == Wait::Kind::poll)) continue;
+    if (best < 0 || before(g, warp.groups[static_cast<size_t>(best)])) best = static_cast<int>(i);
+  }
+  return best;
+}
+
+void start_cluster(const RunContext& c, ClusterState& cluster) {
+  cluster.memory = &c.memory;
+  cluster.random = c.schedule.seed * 0x2545F4914F6CDD1DULL + cluster.index;
+  cluster.id = c.launch.cluster_id(cluster.index);
+  const auto count = static_cast<uint32_t>(c.launch.cluster.count());
+  const auto threads = static_cast<uint32_t>(c.launch.block.count());
+  cluster.ctas.resize(count);
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    CtaState& cta = cluster.ctas[rank];
+    cta.rank = rank;
+    cta.sm = cluster.sms.empty() ? (cluster.index * count + rank) % c.launch.sm_count : cluster.sms[rank];
+    cta.id = c.launch.cta_id(cluster.index, rank);
+    cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
+    if (c.program.tracks_shared) cta.left_out.assign(cta.shared.size(), 0);
+    cta.threads = cta.alive_threads = threads;
+    cta.warps.resize(c.launch.warps_per_cta());
+    for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);
+  }
+  if (c.observer == nullptr) return;
+  cluster.observer = c.observer->observe(cluster);
+  if (cluster.observer) cluster.observer->began();
+}
+
+QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {
+  QuantumResult result;
+  uint32_t idle = 0;
+  uint64_t progress = cluster.progress, changed_at = 0;
+  while (result.executed < budget && !cluster.faulted && !cluster.finished()) {
+    if (cluster.progress != progress) {
+      progress = cluster.progress;
+      changed_at = result.executed;
+    }
+    if (result.executed - changed_at >= quiet_instructions) break;
+    if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) break;
+    // Under `latest` asynchronous work moves only when nobody else can, not even by polling.
+    const Round round = run_round(c, cluster, true);
+    result.executed += round.executed;
+    result.useful |= round.useful;
+    bool moved = round.useful;
+    const bool random = c.schedule.kind == Schedule::Kind::seeded;
+    if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(cluster, true);
+    if (!moved) moved = advance_one(cluster, random);
+    if (!moved && round.executed == 0) moved = time_out_waits(cluster);
+    result.useful |= moved;
+    if (moved) {
+      idle = 0;
+    } else if (random ? ++idle >= 16 * idle_rounds : round.executed == 0 || ++idle >= idle_rounds) {
+      break;
+    }
+  }
+  return result;
+}
+
+namespace {
+
+bool land_at_edge(ClusterState& cluster) {
+  bool any = false;
+  cluster.at_edge = true;
+  for (size_t i = 0; i < cluster.pending.size() && !cluster.faulted;) {
+    const AsyncOp& op = cluster.pending[i];
+    if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && advance(cluster, i))
+      any = true;
+    else
+      ++i;
+  }
+  cluster.at_edge = false;
+  return any;
+}
+
+}  // namespace
+
+bool run_edge(const RunContext& c, ClusterState& cluster) {
+  bool any = land_at_edge(cluster);
+  Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
+  x.watch = c.watch;
+  x.at_edge = true;
+  for (CtaState& cta : cluster.ctas) {
+    x.cta = &cta;
+    for (WarpState& warp : cta.warps) {
+      for (uint32_t g = 0; g < warp.groups.size() && !cluster.faulted; ++g) {
+        if (warp.groups[g].wait.kind != Wait::Kind::edge) continue;
+        x.warp = &warp;
+        x.group = g;
+        run_warp(x, 1);
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+}  // namespace palladion::sim

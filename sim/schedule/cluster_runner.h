@@ -1,0 +1,40 @@
+#pragma once
+// Runs one cluster for a quantum under a schedule: who goes next, and when asynchronous work moves.
+#include <atomic>
+#include <cstdint>
+
+#include "sim/machine/exec/exec.h"
+#include "sim/launch/schedule.h"
+
+namespace palladion::sim {
+
+struct RunContext {
+  const Program& program;
+  const LaunchState& launch;
+  GlobalMemory& memory;
+  Schedule schedule;
+  Observer* observer = nullptr;
+  const uint8_t* watch = nullptr;  // by pc, see Observer::watches
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct QuantumResult {
+  uint64_t executed = 0;
+  bool useful = false;  // something other than polling happened
+};
+
+// Creates the CTAs of a cluster in their initial state.
+void start_cluster(const RunContext& context, ClusterState& cluster);
+// Runs until every group waits, the cluster ends, or `budget` warp instructions are done.
+QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint64_t budget);
+// Performs the strong GMEM accesses that groups wait with, in warp order, one each.
+bool run_edge(const RunContext& context, ClusterState& cluster);
+
+// mbarrier.try_wait returns after a system-dependent time: each waiting group gets one `false` until
+// something has changed, or one more each time if `again`. False when there is none to give.
+bool time_out_waits(ClusterState& cluster, bool again = false);
+
+// Merges groups that meet and drops empty ones; returns the group to run, or -1.
+int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls);
+
+}  // namespace palladion::sim

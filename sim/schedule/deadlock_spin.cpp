@@ -1,0 +1,75 @@
+#include "sim/schedule/deadlock_spin.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/machine/exec/exec.h"
+
+namespace palladion::sim {
+namespace {
+
+uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9E3779B97F4A7C15ULL;
+  return h ^ h >> 32;
+}
+
+uint64_t hash(const LaneGroup& g, uint64_t h) {
+  h = mix(mix(h, uint64_t{g.pc} << 32 | g.mask),
+          static_cast<uint64_t>(g.wait.kind) << 1 | (g.resumed ? 1 : 0));
+  h = mix(mix(h, g.wait.object), g.wait.value);
+  for (const uint32_t pc : g.calls) h = mix(h, pc);
+  return h;
+}
+
+// Registers, and where the lanes are. What lies in memory has not changed.
+uint64_t state_of(const WarpState& warp, uint32_t register_bytes) {
+  uint64_t h = warp.alive;
+  for (const LaneGroup& g : warp.groups) h = hash(g, h);
+  for (uint32_t i = 0; i + 8 <= register_bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, warp.registers + i, 8);
+    h = mix(h, word);
+  }
+  return h;
+}
+
+// Has every group that could run had its turn since the cluster had executed `mark` instructions?
+bool all_ran(const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint64_t mark) {
+  return std::ranges::all_of(warp.groups, [&](const LaneGroup& g) {
+    const bool waits = g.wait.kind != Wait::Kind::edge && !can_proceed(cluster, cta, warp, g);
+    return g.mask == 0 || waits || g.last_run >= mark;
+  });
+}
+
+}  // namespace
+
+void SpinDetector::reset() {
+  if (edges_ == 0) return;
+  warps_.clear();
+  edges_ = 0;
+  keep_at_ = 1;
+}
+
+// Brent's search for a cycle: a state is kept until as many edges again have passed.
+bool SpinDetector::all_spin(const std::vector<std::unique_ptr<ClusterState>>& resident) {
+  ++edges_;
+  const bool keep = edges_ == keep_at_;
+  if (keep) keep_at_ *= 2;
+  bool all = true;
+  for (const auto& cluster : resident) {
+    for (const CtaState& cta : cluster->ctas) {
+      for (const WarpState& warp : cta.warps) {
+        if (warp.finished()) continue;
+        Seen& seen = warps_[&warp];
+        if (seen.spins) continue;
+        const uint64_t state = state_of(warp, program_.register_bytes);
+        seen.spins = edges_ > 1 && state == seen.state && all_ran(*cluster, cta, warp, seen.mark);
+        if (keep) seen = {state, cluster->instructions, seen.spins};
+        all &= seen.spins;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,46 @@
+#include "sim/schedule/results.h"
+
+#include <fmt/format.h>
+
+#include "sim/schedule/deadlock.h"
+
+namespace palladion::sim {
+
+bool take_findings(ClusterState& cluster, RunResult& result) {
+  bool fatal = false;
+  for (Finding& f : cluster.findings) {
+    fatal |= f.fatal;
+    result.findings.push_back(std::move(f));
+  }
+  cluster.findings.clear();
+  return fatal;
+}
+
+bool take_results(ClusterState& cluster, RunResult& result) {
+  result.instructions += cluster.instructions;
+  result.printed += cluster.printed;
+  return take_findings(cluster, result);
+}
+
+void report_deadlock(const Program& program, const std::vector<std::unique_ptr<ClusterState>>& resident,
+                     bool more_clusters, Observer* observer, RunResult& result) {
+  std::vector<const ClusterState*> view;
+  view.reserve(resident.size());
+  for (const auto& c : resident) view.push_back(c.get());
+  Finding f = describe_deadlock(program, view, more_clusters);
+  if (observer != nullptr) observer->deadlocked(view, more_clusters, f);
+  result.findings.push_back(std::move(f));
+  result.deadlocked = true;
+}
+
+Finding given_up(uint64_t instructions) {
+  Finding f;
+  f.code = "PLD3002";
+  f.severity = FindingSeverity::unknown;
+  f.fatal = true;
+  f.message =
+      fmt::format("given up after {} warp instructions: the run neither ended nor stood still", instructions);
+  return f;
+}
+
+}  // namespace palladion::sim
