@@ -8,6 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "isa/core/footprint.h"
 #include "isa/core/op.h"
 #include "sim/machine/state/cluster.h"
 
@@ -81,6 +82,7 @@ struct Program {
   uint32_t start = 0;
   std::vector<uint32_t> function_start;  // by function index; no_id = not part of the program
   std::deque<isa::Effect> effects;
+  std::vector<isa::Footprint> footprints;  // by pc
   std::deque<std::vector<DecodedOperand>> operands;
   std::vector<uint8_t> constants;  // 64-byte aligned lanes
   std::vector<InitialValue> initial_values;
@@ -97,6 +99,8 @@ struct Program {
   // Of a run without values: control reads this memory, so it is known where tensor data were left out.
   bool tracks_shared = false, tracks_global = false;
   bool local_left_out = false;  // local memory may hold such data
+
+  const isa::Footprint& footprint(const MicroOp& op) const { return footprints[op.pc]; }
 };
 
 // Decodes `entry` and all it calls. Instructions that the machine cannot run become fatal findings

@@ -371,12 +371,14 @@ void Decoder::decode_function(uint32_t function) {
   for (const isa::Instruction& i : f.body) {
     program_->code.push_back(decode_instruction(f, i));
     program_->code.back().pc = static_cast<uint32_t>(program_->code.size() - 1);
+    program_->footprints.push_back(isa::footprint(*program_->code.back().effect));
   }
   MicroOp end;
   end.handler = exec_return;
   end.function = function;
   end.pc = static_cast<uint32_t>(program_->code.size());
   program_->code.push_back(end);
+  program_->footprints.push_back({.next = isa::Control::returns});
 }
 
 uint32_t launch_registers(const isa::Function& f) {
