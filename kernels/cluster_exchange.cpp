@@ -34,7 +34,7 @@ struct Body {
     for (int64_t s = 0; s < c.cluster; ++s) body((rank() + s) % c.cluster);
   }
 
-  // Two barriers take turns: who arrives at one again has waited for the other, at which all arrived later.
+  // Two barriers alternate: a CTA that arrives at one again has waited for the other, at which all arrived later.
   void meet(const Scalar& round) const {
     plgpu::barrier_arrive(everyone.at(round % 2));
     plgpu::barrier_wait(everyone.at(round % 2));
@@ -137,7 +137,7 @@ KernelSpec cluster_exchange_spec() {
   spec.sizes = {{"clusters", 66, "clusters of the grid"}, {"n", 2048, "elements of a piece"}};
   spec.settings = {{"cluster", "2", "CTAs of a cluster", {"2", "4", "8"}},
                    {"rounds", "15", "exchanges", {}},
-                   {"variant", "load", "who moves: the reader or the sender", {"load", "store"}}};
+                   {"variant", "load", "which side moves the data: the reader loads or the sender stores", {"load", "store"}}};
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return cluster_exchange(config_of(choice)); };

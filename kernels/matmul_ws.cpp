@@ -122,7 +122,7 @@ void Body::produce() const {
 }
 
 void Body::drain() const {
-  // Every completion is waited for: nobody may write into a CTA that has gone.
+  // Every completion is waited for: no copy may write to the shared memory of a CTA that has exited.
   const Scalar first = pl::axis_index("sm");
   const Scalar steps = ((rows() * columns() - 1 - first) / clusters() + 1) * k_steps();
   pl::fori_loop(0, c.stages, [&](const Scalar& s) {

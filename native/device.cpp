@@ -43,7 +43,7 @@ struct Started {
   int devices = 0;
 };
 
-// Loads and initialises the driver; the failure's code tells no driver from no device.
+// Loads and initialises the driver; the failure's code distinguishes a missing driver from a missing device.
 Result<Started> start(const std::string& library) {
   auto api = driver::load(library);
   if (!api) return failure("PLD8001", "no device: " + api.error(), simulator_help);
@@ -194,7 +194,7 @@ Result<void> Device::wait(std::optional<std::chrono::milliseconds> limit) const 
     while (api.StreamQuery(nullptr) == driver::not_ready) {
       if (std::chrono::steady_clock::now() > end)
         return failure("PLD8007", fmt::format("the kernel did not end within {} ms", limit->count()),
-                       "run it on the simulator, which says who waits for what");
+                       "run it on the simulator, which reports what each warp waits for");
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::microseconds(2000));
     }

@@ -76,7 +76,7 @@ class Arguments {
   std::vector<void*> pointers() const;
 
  private:
-  struct alignas(128) Block {  // as a tensor map wants it
+  struct alignas(128) Block {  // as a tensor map requires
     std::byte bytes[128];
   };
   struct Place {
@@ -121,7 +121,7 @@ struct FunctionAttributes {
 };
 
 struct LoadedModule;
-struct KernelState;  // what the driver was asked and told about a kernel, once
+struct KernelState;  // the driver's attributes of a kernel, queried once
 
 // A kernel; keeps its module loaded.
 class Function {

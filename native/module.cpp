@@ -60,7 +60,7 @@ Result<Module> Device::load(std::string_view ptx, const ModuleOptions& options) 
   if (options.max_registers > 0)
     jit.set(driver::JitOption::max_registers, static_cast<uintptr_t>(options.max_registers));
   if (options.line_info) jit.set(driver::JitOption::generate_line_info, 1);
-  const std::string text(ptx);  // the driver wants a terminating NUL
+  const std::string text(ptx);  // the driver requires a terminating NUL
   const driver::Status status = session_->api().ModuleLoadDataEx(&module->handle, text.c_str(), jit.count(),
                                                                  jit.options(), jit.values());
   cut_at_nul(errors);
@@ -125,7 +125,7 @@ Result<FunctionAttributes> Function::attributes() const {
   return out;
 }
 
-// Launches are timed, so what the driver says and is told about a kernel is kept.
+// Launches are timed, so a kernel's attributes are queried and set once.
 struct KernelState {
   std::optional<std::vector<size_t>> parameter_bytes;  // unknown with drivers before 12.4
   uint32_t dynamic_shared_allowed = 24 * 1024;         // with the static part below 48 KiB in any case

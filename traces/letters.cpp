@@ -20,7 +20,7 @@ Letter letter_of(TrackKind kind, std::string_view state) {
   if (kind == TrackKind::stage) {
     constexpr std::array<std::pair<std::string_view, Letter>, 4> letters = {
         {{"filling", {'>', "stage is filled"}},
-         {"full", {'=', "full, nobody reads yet"}},
+         {"full", {'=', "full, not read yet"}},
          {"reading", {'<', "is read"}},
          {"free", {'.', "free until it is filled again"}}}};
     for (const auto& [name, letter] : letters)

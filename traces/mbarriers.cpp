@@ -92,7 +92,7 @@ void Mbarriers::write_phase(Object& o, bool parity) {
   trace_.add(o.track, std::move(e));
 }
 
-// Before those who saw it, so that arrows between equal times point forward.
+// Before its observers, so that arrows between equal times point forward.
 void Mbarriers::write_completion(Object& o) {
   if (!o.last) return;
   Event e{

@@ -1,5 +1,5 @@
 #pragma once
-// Each mbarrier with its phases: what arrived, how many bytes landed, who completed it and who saw that.
+// Each mbarrier with its phases: what arrived, how many bytes landed, what completed it and which warps observed that.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,7 +25,7 @@ class Mbarriers {
     sim::Origin who;
     uint64_t at = 0;
   };
-  // The end of a phase, until it is known who waited for it.
+  // The end of a phase, until its waiters are known.
   struct Completion {
     uint64_t at = 0;
     bool parity = false;

@@ -26,10 +26,10 @@ enum class TrackKind : uint8_t {
   in_flight,    // asynchronous operations from issue to landing; as many tracks as overlap
   group,        // holds others together
   mbarrier,     // its phases
-  stage,        // an array of shared memory, or a part of it, and who has it
+  stage,        // an array of shared memory, or a part of it, and its owner
 };
 
-// What an event tells; decides its colour and its letter.
+// The kind of an event; decides its colour and its letter.
 enum class Category : uint8_t {
   life,   // of a CTA
   issue,  // the warp executes instructions
@@ -39,7 +39,7 @@ enum class Category : uint8_t {
   tensor,
   phase,    // of an mbarrier
   filling,  // of a stage: copies or threads write it,
-  full,     // nobody has read it yet,
+  full,     // not read yet
   reading,
   free,
   scope,  // the author's
@@ -61,7 +61,7 @@ struct Arg {
   std::variant<uint64_t, std::string_view> value;
 };
 
-// Texts and lists are valid while a Sink is told. An event whose `to` equals `from` may be an instant.
+// Texts and lists are valid during a call of a Sink. An event whose `to` equals `from` may be an instant.
 struct Event {
   uint64_t track = 0;
   uint64_t from = 0, to = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Asynchronous operations from issue to landing, with arrows from who issued them and to who waited for
+// Asynchronous operations from issue to landing, with arrows from their issuers and to the warps that waited for
 // them; and when the TMA unit and the tensor core worked on them.
 #include <array>
 #include <cstdint>

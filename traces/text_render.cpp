@@ -59,7 +59,7 @@ class Page {
   const TextTimeline& t_;
   size_t per_column_ = 1, drawn_ = 0, hidden_ = 0;
   uint64_t column_ = 1;
-  bool phases_ = false, counts_ = false, shares_ = false;  // what the legend must tell
+  bool phases_ = false, counts_ = false, shares_ = false;  // what the legend must explain
   std::map<std::pair<TrackKind, char>, std::string> legend_;
   std::map<std::string, char> scopes_;  // the author's, by name
   std::string out_, spent_, spent_heading_;

@@ -103,10 +103,10 @@ void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
   piece.why = why;
   piece.issues = !stands;
   if (stands && line.object_at == now) piece.object = line.object;
-  // Instructions that followed the last one without a stop are not told of.
-  if (line.told && line.until < from)
+  // Instructions that followed the last one without a stop are not recorded.
+  if (line.recorded && line.until < from)
     add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
-  line.told = true;
+  line.recorded = true;
   line.until = now + 1;
   line.pc = who.pc;
   add(index, piece);
@@ -117,7 +117,7 @@ void Warps::waited_for(const sim::Origin& who, std::string_view object) {
   Line& line = line_of(who);
   line.object = object;
   line.object_at = trace_.now();
-  // The stall may have been told just before.
+  // The stall may have been recorded just before.
   const auto name = [&](Piece& p) {
     if (!p.issues && p.pc == who.pc && p.to == line.object_at) p.object = object;
   };
@@ -173,7 +173,7 @@ void Warps::flush() {
 void Warps::add_last_wait(uint32_t index) {
   const Line& line = lines_[index];
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;
-  if (!line.told || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
+  if (!line.recorded || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
   for (const sim::LaneGroup& group : warps[index % warps_].groups) {
     const auto why = stall_of(group.wait.kind);
     if (!why) continue;

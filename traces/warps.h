@@ -53,8 +53,8 @@ class Warps {
     std::string_view object;  // of the last wait
     uint64_t object_at = 0, waits_since = 0;
     bool waits = false;
-    // The last instruction that was told of, and the cycle after it.
-    bool told = false;
+    // The last instruction that was recorded, and the cycle after it.
+    bool recorded = false;
     uint32_t pc = 0;
     uint64_t until = 0;
   };

@@ -272,7 +272,7 @@ Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
 
 Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
 
-// --- who am I -------------------------------------------------------------------------------------
+// --- position of the thread -------------------------------------------------------------------------------------
 
 Operand Recorder::tid() {
   return at_entry("mov.u32", {Operand::special_reg(isa::Special::tid, 0)}, Type::b32);
@@ -284,7 +284,7 @@ Operand Recorder::lane_in_group() {
 }
 
 namespace {
-// The value of lane 0, which ptxas then knows to be uniform in the warp.
+// The value of lane 0, which is then uniform in the warp for ptxas as well.
 Operand broadcast_lane_0(Recorder& r, const Operand& value) {
   return r.at_entry("shfl.sync.idx.b32", {value, Operand::imm(0), Operand::imm(31), Operand::imm(-1)},
                     Type::b32);

@@ -103,7 +103,7 @@ class Recorder {
   Operand scratch_pointer(int64_t bytes, int64_t* offset);
   Operand profile_pointer();
 
-  // --- who am I -------------------------------------------------------------------------------
+  // --- position of the thread -------------------------------------------------------------------------------
   Operand tid();            // 0 .. block size - 1
   Operand lane_in_group();  // 0 .. 127
   Operand thread_index();   // warpgroup, uniform in a warp

@@ -37,7 +37,7 @@ namespace palladion::pl {
 struct VmapOptions {
   // The batch dimension of each input, -1: the input is shared. Missing: 0 for all.
   std::optional<std::vector<int>> in_axes = {};
-  // Needed where no input type tells it (kernel functions, or all inputs shared).
+  // Required where no input type gives it (kernel functions, or all inputs shared).
   int64_t axis_size = 0;
 };
 

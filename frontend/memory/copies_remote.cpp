@@ -15,7 +15,7 @@ using isa::Type;
 
 namespace {
 
-// st.async moves words of 32 and 64 bits; red.async knows integers only.
+// st.async moves words of 32 and 64 bits; red.async has integer types only.
 std::string_view word_type(const Array& a, const std::string& atomic) {
   const DType d = a.dtype();
   if (atomic.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Allocations: what a kernel asks for, how long it lives.
+// Allocations: what a kernel requests, and their lifetimes.
 #include <concepts>
 #include <source_location>
 #include <string>

@@ -226,7 +226,7 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_arrive", &offset);
   barrier.state().group_arrivals = true;
-  // The other lanes' accesses come before the arrival of the one that speaks for them.
+  // The other lanes' accesses come before the arrival of the lane that arrives for all.
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (!barrier.state().type.cluster) {
     r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)},

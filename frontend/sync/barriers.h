@@ -139,7 +139,7 @@ struct SemaphoreSignal {
 // Many signals after one synchronisation, in no order.
 void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options = {},
                                std::source_location loc = std::source_location::current());
-// Until the counter is at least `value`; then takes `value` off, unless told not to.
+// Until the counter is at least `value`; then subtracts `value`, unless an option forbids it.
 void semaphore_wait(const Ref& semaphore, const Scalar& value = 1, const WaitOptions& options = {},
                     std::source_location loc = std::source_location::current());
 Scalar semaphore_read(const Ref& semaphore, std::source_location loc = std::source_location::current());

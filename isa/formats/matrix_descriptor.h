@@ -27,7 +27,7 @@ inline constexpr std::array<Swizzle, 4> descriptor_swizzles = {Swizzle::none, Sw
                                                                Swizzle::b32};
 }  // namespace detail
 
-// Bits that sm_90 wants zero: 14-15, 30-31, 46-48, 52-61.
+// Bits that must be zero on sm_90: 14-15, 30-31, 46-48, 52-61.
 inline constexpr uint64_t matrix_descriptor_reserved = 0x3FF1'C000'C000'C000;
 
 constexpr bool representable(const MatrixDescriptor& d) {

@@ -46,7 +46,7 @@ constexpr uint32_t chunk_bytes(Swizzle s) { return shape(s).chunk_bytes; }
 constexpr uint32_t swizzle_bits(uint32_t line, Swizzle s) {
   const SwizzleShape& f = shape(s);
   uint32_t bits = (line & f.mask) << f.shift;
-  // Which lines swap their 8-byte halves is not documented; odd ones, as long as nobody has measured it.
+  // Which lines swap their 8-byte halves is not documented and not measured: odd lines here.
   if (s == Swizzle::b128_atom_32b_flip_8b) bits |= (line & 1) << 3;
   return bits;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A tensor map as a value: what a TMA instruction is told about a tensor in global memory (CUDA driver
+// A tensor map as a value: the description of a tensor in global memory that a TMA instruction reads (CUDA driver
 // API, "Tensor Map Object Management"; PTX, "Tensors"). The hardware's 128 bytes are opaque; the
 // simulator's own 128 bytes (below) hold the same fields, so that maps can live in parameters,
 // constants and global memory, be copied, and be edited by tensormap.replace.

@@ -35,7 +35,7 @@ class TensorWalk {
                                                       std::span<const uint16_t> offsets);
 
   // The same box as a store or a reduction moves it. Its rows end at multiples of 16 bytes: what the last 16
-  // bytes hold beyond the tensor is written, too. The text says why the hardware cannot: it knows no
+  // bytes hold beyond the tensor is written, too. The text says why the hardware cannot: it has no
   // positions before the tensor, and im2col boxes inside the tensor only (measured on an H200, where the
   // rest are illegal instructions).
   tl::expected<TensorWalk, std::string> for_store() const;

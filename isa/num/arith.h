@@ -121,7 +121,7 @@ PLD_NUM_INLINE std::uint32_t f32_nearest(float a, float b, float c) {
   return r != r ? F32::canonical_nan : bits;
 }
 
-/// Directed rounding: the exact value, or its rounding to odd, in f64 tells which neighbour is right.
+/// Directed rounding: the exact value, or its rounding to odd, in f64 decides which neighbour is right.
 template <Op O, ArithMods M>
 PLD_NUM_INLINE std::uint32_t f32_directed(float a, float b, float c) {
   const double wide_a = a;
@@ -154,7 +154,7 @@ PLD_NUM_INLINE std::uint32_t f32_rounded(float a, float b, float c) {
   }
 }
 
-/// `.ftz` of a result. The same operation 2^32 times larger tells what it would be with an unbounded
+/// `.ftz` of a result. The same operation 2^32 times larger gives what it would be with an unbounded
 /// exponent: where it overflows, the result is nowhere near 2^-126. Sums of f32 are exact below 2^-126, roots
 /// never are there.
 template <Op O, ArithMods M>

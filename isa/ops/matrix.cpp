@@ -89,7 +89,7 @@ std::string_view shapes(int k, bool integers) {
 }
 
 // Sparse operands double k and add the metadata. A is a descriptor, or 4 registers; which one is
-// seen from the operand where their number does not tell.
+// from the operand where their number does not determine it.
 std::vector<std::string_view> wgmma_forms(bool sparse) {
   const int factor = sparse ? 2 : 1;
   const decode::Definition words[] = {
@@ -307,7 +307,7 @@ std::vector<OpDef> wgmma_defs() {
           "wgmma.mma_async.",
           wgmma_forms(false), wgmma_timing, wgmma},
       OpDef{"wgmma",
-            "The same with A 2:4 sparse, its places told by metadata. Asynchronous Warpgroup Level Matrix "
+            "The same with A 2:4 sparse, the positions of its elements in metadata. Asynchronous Warpgroup Level Matrix "
             "Instructions: wgmma.mma_async.sp.",
             wgmma_forms(true), wgmma_timing, wgmma},
       OpDef{"wgmma",

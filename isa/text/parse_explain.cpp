@@ -8,7 +8,7 @@
 namespace palladion::isa::detail {
 namespace {
 
-// PTX that ptxas knows and this table of ops does not state.
+// PTX that ptxas accepts and this table of ops does not have.
 constexpr std::string_view other_ptx[] = {"alloca",    "istypep",      "multimem",
                                           "pmevent",   "stackrestore", "stacksave",
                                           "suld",      "suq",          "sured",

@@ -186,7 +186,7 @@ void Printer::header() {
   out_ += "\n.target ";
   out_ += module_.target;
   for (const auto& option : module_.target_options) {
-    // `debug` asks for debug sections, which the lines of a recorded kernel lack.
+    // `debug` requires debug sections, which the lines of a recorded kernel lack.
     out_ += ", ";
     out_ += option;
   }

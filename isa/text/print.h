@@ -7,7 +7,7 @@
 namespace palladion::isa {
 
 struct PrintOptions {
-  // .file and .loc, where the module knows files.
+  // .file and .loc, where the module has files.
   bool source_lines = true;
   // Also where it does not (a recorded kernel): the files are those of Module::source_locs.
   bool collect_files = false;

@@ -1,4 +1,4 @@
-// Asynchronous copies: which barrier or wait tells that they are done.
+// Asynchronous copies: which barrier or wait signals that they are complete.
 #include "frontend/plgpu.h"
 #include "kernels/reference_examples/examples.h"
 
@@ -16,7 +16,7 @@ std::vector<SizeParam> sizes() {
 
 KernelSpec copy() {
   return {.name = "ref_copy",
-          .doc = "GMEM to SMEM and back: the barrier tells when the copy in is done",
+          .doc = "GMEM to SMEM and back: the barrier completes when the copy in has landed",
           .sizes = sizes(),
           .inputs = {"x"},
           .outputs = {"y"},
@@ -150,7 +150,7 @@ KernelSpec commit_group() {
           .sizes = sizes(),
           .settings = {{"commit",
                         "implicit",
-                        "who ends the group: the second copy, or commit_smem_to_gmem_group",
+                        "what commits the group: the second copy, or commit_smem_to_gmem_group",
                         {"implicit", "explicit"}}},
           .inputs = {"x", "y"},
           .outputs = {"x_out", "y_out", "seen"},

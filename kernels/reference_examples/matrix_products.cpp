@@ -13,7 +13,7 @@ using plgpu::BarrierRef;
 using plgpu::Ref;
 using plgpu::Scratch;
 
-// The widest swizzle that the rows of an operand allow, and the tiles that wgmma wants with it.
+// The widest swizzle that the rows of an operand allow, and the tiles that wgmma requires with it.
 plgpu::AllocationOptions mma_transforms(const pl::ShapeDtype& type, int64_t widest = 128) {
   for (const int64_t swizzle : {128, 64, 32}) {
     const int64_t columns = swizzle / pl::bytes(type.dtype);

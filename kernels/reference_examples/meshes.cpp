@@ -224,7 +224,7 @@ KernelSpec exchange_shards() {
 }
 
 // The grid (m, n) cut into (m / band, n, band): neighbours in time share rows and columns, which keeps L2
-// warm. The output tells the order: the number of the CTA that wrote each tile.
+// warm. The output shows the order: the number of the CTA that wrote each tile.
 KernelSpec grid_bands() {
   return {.name = "ref_grid_bands",
           .doc = "A grid cut into bands for L2: which CTA works on which tile",

@@ -161,7 +161,7 @@ void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative,
                            int column, int k) {
   std::int8_t* to = b.exponent + place(b, column, k, block_n);
   _mm256_store_si256(reinterpret_cast<__m256i*>(to), exponent_bytes(relative, c));
-  // Beyond the last column: any exponent that makes nobody suspicious.
+  // Beyond the last column: any exponent that no range check rejects.
   for (int i = b.n - column; i < chunk; ++i) to[i] = 0;
 }
 
