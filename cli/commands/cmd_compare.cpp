@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/execute/execute.h"
 
 namespace palladion::cli {
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/commands/commands.h"
+#include "cli/report/report.h"
 #include "cli/options/ptxas.h"
 #include "cli/support/term.h"
 #include "native/device.h"

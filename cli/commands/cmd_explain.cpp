@@ -6,6 +6,8 @@
 #include "cli/support/arg_words.h"
 #include "cli/codes/codes.h"
 #include "cli/commands/commands.h"
+#include "cli/report/report.h"
+#include "cli/execute/execute.h"
 #include "cli/codes/stalls.h"
 #include "cli/support/term.h"
 #include "cli/codes/twin_text.h"

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands/commands.h"
+#include "cli/execute/execute.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.h"
+#include "cli/execute/execute.h"
 #include "cli/support/files.h"
 #include "cli/sweep/sweep.h"
 #include "cli/support/term.h"
