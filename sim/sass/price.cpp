@@ -227,7 +227,9 @@ bool counts_lanes(const MicroOp& op) {
 
 }  // namespace
 
-Prices::Prices(const Program& program, const isa::ClockParameters& parameters) {
+Prices::Prices(const Program& program, const isa::ClockParameters& parameters)
+    : hand_over_(static_cast<uint64_t>(parameters.issue_other_pipe)),
+      branch_predicate_(static_cast<uint64_t>(parameters.issue_branch_predicate)) {
   Numbers numbers;
   const isa::OpCost& gpu_fence = parameters.cost("fence_gpu");
   fence_interval_ = gpu_fence.interval;

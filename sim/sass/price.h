@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "isa/arch/clock.h"
-#include "sim/program/program.h"
 #include "sim/launch/clock.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::hardware {
+
+// The pipes of arithmetic: each has a short queue, and a value that goes from one to another takes longer.
+constexpr bool computes(Resource pipe) {
+  return pipe == Resource::alu || pipe == Resource::fma || pipe == Resource::sfu;
+}
 
 // How an instruction meets memory or waits: which part of the SM's clock looks at it.
 enum class Path : uint8_t {
@@ -91,12 +96,19 @@ class Prices {
   }
   uint32_t register_count() const { return register_count_; }
   double fence_interval() const { return fence_interval_; }  // cycles between two fences of an SM
+  // Cycles more for a value that another of the arithmetic pipes has computed, for one that a branch waits
+  // for.
+  uint64_t hand_over(Resource from, Resource to) const {
+    return from != to && computes(from) && computes(to) ? hand_over_ : 0;
+  }
+  uint64_t branch_predicate() const { return branch_predicate_; }
 
  private:
   std::vector<Price> prices_;
   std::vector<uint32_t> registers_;
   uint32_t register_count_ = 0;
   double fence_interval_ = 1;
+  uint64_t hand_over_, branch_predicate_;
 };
 
 }  // namespace palladion::sim::hardware

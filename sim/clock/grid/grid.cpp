@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <thread>
 
-#include "sim/schedule/deadlock_spin.h"
+#include "sim/clock/memory/sites.h"
 #include "sim/clock/report/grid_report.h"
 #include "sim/clock/sm/group.h"
-#include "sim/clock/memory/sites.h"
+#include "sim/schedule/deadlock_spin.h"
 #include "sim/schedule/results.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -176,13 +176,14 @@ void Grid::retire() {
     course_.last_end = std::max(course_.last_end, end.time);
     uint64_t& gpc_end = course_.gpc_ends[sites_[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
-    if (end.cluster->finished()) {
-      result_.ctas += end.cluster->ctas.size();
+    ClusterState& cluster = group->cluster(end.cluster);
+    if (cluster.finished()) {
+      result_.ctas += cluster.ctas.size();
       ++finished_;
     }
-    collect(*end.cluster);
-    group->remove(*end.cluster);
-    std::erase_if(resident_, [gone = end.cluster](const auto& c) { return c.get() == gone; });
+    collect(cluster);
+    group->remove(cluster);
+    std::erase_if(resident_, [&](const auto& c) { return c.get() == &cluster; });
     if (next_ < shape_.clusters && !faulted_)
       place(*group, end.time + static_cast<uint64_t>(p_.launch_cta_replace +
                                                      p_.launch_warp * context_.launch.warps_per_cta() +

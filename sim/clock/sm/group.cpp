@@ -1,63 +1,69 @@
 #include "sim/clock/sm/group.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace palladion::sim::hardware {
-
 SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
                  uint32_t first, uint32_t count, uint64_t l1_bytes)
-    : context_(context), prices_(prices), p_(parameters), sms_(count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    sms_[i].id = first + i;
-    sms_[i].l1.resize(l1_bytes);
-    sms_[i].fetched.assign(context.program.code.size(), 0);
+    : context_(&context), prices_(&prices), p_(&parameters), waits_(parameters) {
+  sms_.reserve(count);
+  for (uint32_t i = 0; i < count; ++i)
+    sms_.emplace_back(first + i, parameters, prices.fence_interval(), l1_bytes, context.program.code.size());
+}
+
+void SmGroup::crowd() {
+  for (Sm& sm : sms_) sm.network.crowd();
+}
+
+uint32_t SmGroup::add(ClusterState& cluster) {
+  const auto free = std::ranges::find(clusters_, nullptr, &Member::state);
+  const auto number = static_cast<uint32_t>(free - clusters_.begin());
+  if (free == clusters_.end()) clusters_.emplace_back();
+  clusters_[number] = {cluster.index, &cluster};
+  return number;
+}
+
+uint32_t SmGroup::free_warp() {
+  if (free_warps_.empty()) {
+    warps_.emplace_back();
+    return static_cast<uint32_t>(warps_.size() - 1);
   }
+  const uint32_t index = free_warps_.back();
+  free_warps_.pop_back();
+  return index;
 }
 
 void SmGroup::start(ClusterState& cluster, uint64_t time) {
+  const uint32_t number = add(cluster);
   for (CtaState& cta : cluster.ctas) {
-    const uint32_t at = cta.rank;
-    Sm& unit = sms_[at];
+    Sm& unit = sms_[cta.rank];
     for (WarpState& warp : cta.warps) {
-      uint32_t index = static_cast<uint32_t>(warps_.size());
-      if (free_warps_.empty()) {
-        warps_.emplace_back();
-      } else {
-        index = free_warps_.back();
-        free_warps_.pop_back();
-      }
+      const uint32_t index = free_warp();
       Warp& w = warps_[index];
-      w.cluster = &cluster;
-      w.cta = &cta;
-      w.warp = &warp;
-      w.sm = at;
-      w.sub = (unit.next_sub + warp.id) % 4;
-      w.state = Warp::State::queued;
-      w.why = Stall::wait;
-      w.next = w.since = time;
-      w.turns = 0;
-      w.values.assign(prices_.register_count(), {});
-      for (std::vector<uint32_t>& waiting : w.boards) waiting.clear();
-      w.boards_used = 0;
-      w.unanswered = w.deferred = w.drain = false;
-      w.horizon = w.block = time;
-      w.iterations = 0;
-      w.arrive_free = w.last_store = w.last_async = 0;
-      w.fenced = false;
-      w.fence_end = 0;
-      w.arrived = time;
-      w.last_mbarrier = ~0U;
-      w.busy = 0;
-      push(time, Event::Kind::warp, index);
+      WarpRegisters registers = std::move(w.registers);  // with the room that it has
+      registers.reset(*prices_, index, time);
+      w = {.cluster_number = number,
+           .sm = cta.rank,
+           .id = warp.id,
+           .cluster = &cluster,
+           .cta = &cta,
+           .warp = &warp,
+           .sub = (unit.next_sub + warp.id) % 4,
+           .state = Warp::State::queued,
+           .next = time,
+           .since = time,
+           .block = time,
+           .registers = std::move(registers),
+           .arrived = time};
+      events_.add(time, Event::Kind::warp, index);
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
   }
 }
 
 uint64_t SmGroup::next_event() const {
-  uint64_t next = events_.empty() ? never : events_.top().time;
-  for (const EdgeAccess& a : accesses) next = std::min(next, a.time);
+  uint64_t next = events_.empty() ? never : events_.next().time;
+  for (const StrongAccess& a : accesses) next = std::min(next, a.time);
   return next;
 }
 
@@ -74,123 +80,87 @@ void SmGroup::run_until(uint64_t end, std::vector<LineTime>& lines) {
   end_ = end;
   lines_ = lines.data();
   prefetch();
-  while (!events_.empty() && events_.top().time < end) {
-    const Event e = events_.top();
+  while (events_.before(end)) {
+    const Event e = events_.next();
     events_.pop();
     handle(e);
   }
 }
 
 void SmGroup::handle(const Event& e) {
-  switch (e.kind) {
-    case Event::Kind::warp:
-      if (warps_[e.index].state == Warp::State::queued) consider(e.index, e.time);
-      return;
-    case Event::Kind::slot:
-      return give_slot(e.index, e.time);
-    case Event::Kind::read:
-    case Event::Kind::land:
-      if (e.cluster->faulted) return;
-      e.cluster->now = e.time;
-      if (e.kind == Event::Kind::land) return landed(*e.cluster, e.id, e.time);
-      if (AsyncOp* op = pending(*e.cluster, e.id); op != nullptr && op->stage == AsyncOp::Stage::issued) {
-        advance(*e.cluster, static_cast<size_t>(op - e.cluster->pending.data()));
-        wake(*e.cluster, e.time, true);
-      }
-      return;
+  if (e.kind == Event::Kind::slot) return give_slot(e.index, e.time);
+  if (e.kind == Event::Kind::warp) {
+    if (warps_[e.index].state == Warp::State::queued) consider(e.index, e.time);
+    return;
   }
+  ClusterState& c = cluster(e.index);
+  if (c.faulted) return;
+  c.now = e.time;
+  if (e.kind == Event::Kind::land) return landed(e.index, e.id, e.time);
+  const AsyncOp* op = pending(c, e.id);
+  if (op == nullptr || op->stage != AsyncOp::Stage::issued) return;
+  advance(c, static_cast<size_t>(op - c.pending.data()));
+  wake(c, e.time, true);
 }
 
 // To the first of the waiting warps that can use it.
 void SmGroup::give_slot(uint32_t sub_core, uint64_t now) {
-  SubCore& s = sms_[sub_core / 4].sub[sub_core % 4];
-  s.scheduled = false;
-  while (!s.waiting.empty() && s.slot_free <= now) {
-    const uint32_t index = s.waiting.front();
-    s.waiting.pop_front();
-    warps_[index].state = Warp::State::queued;
-    consider(index, now);
+  IssueSlot& slot = sms_[sub_core / 4].sub[sub_core % 4].slot;
+  slot.event_came();
+  while (const auto index = slot.next(now)) {
+    warps_[*index].state = Warp::State::queued;
+    consider(*index, now);
   }
-  if (s.waiting.empty() || s.scheduled) return;
-  push(s.slot_free, Event::Kind::slot, sub_core);
-  s.scheduled = true;
+  if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, sub_core);
+}
+
+void SmGroup::wait_for_slot(Warp& w, uint32_t index) {
+  IssueSlot& slot = sub_core_of(w).slot;
+  w.why = Stall::not_selected;
+  w.state = Warp::State::slot;
+  slot.wait(index);
+  if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, w.sm * 4 + w.sub);
+}
+
+// Its number in the grid.
+uint64_t SmGroup::warpgroup_of(const Warp& w) {
+  return (w.cluster->index * w.cluster->ctas.size() + w.cta->rank) * 8 + w.id / 4;
 }
 
 Exec SmGroup::exec(Warp& w) const {
-  Exec x{.program = context_.program,
-         .launch = context_.launch,
-         .memory = context_.memory,
+  Exec x{.program = context_->program,
+         .launch = context_->launch,
+         .memory = context_->memory,
          .cluster = *w.cluster,
          .cta = w.cta,
          .warp = w.warp};
-  x.watch = context_.watch;
+  x.watch = context_->watch;
   x.registers = w.warp->registers;
   return x;
 }
 
 // What ptxas folds into other instructions: done at once, its result is there when its sources are.
 bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
-  const Price& p = prices_[pc];
+  const Price& p = (*prices_)[pc];
   if (!p.free) return false;
-  defer(w, p, 0, 0);
-  pass_board(w, p);
+  w.registers.defer(p, 0, 0, answers_);
+  w.registers.pass_board(p);
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
   run_warp(x, 1);
   return true;
 }
 
-// False when the warp must stand still until L2 has answered.
-bool SmGroup::drained(Warp& w, uint32_t index) {
-  if (!w.drain) return true;
-  if (w.deferred) {
-    w.state = Warp::State::memory;
-    parked_.push_back(index);
-    return false;
-  }
-  w.drain = false;
-  w.next = std::max(w.next, w.horizon);
-  return true;
-}
-
-// Cycles more for a value that another of the arithmetic pipes has computed.
-uint64_t SmGroup::hand_over(Resource from, Resource to) const {
-  return from != to && computes(from) && computes(to) ? static_cast<uint64_t>(p_.issue_other_pipe) : 0;
-}
-
-// A turn of an unrolled loop that goes on into the next without a branch.
-bool SmGroup::runs_on(const Warp& w, const Price& p) const {
-  return p.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_.branch_unrolled)) != 0;
-}
-
-// No earlier than `at`; `never` while L2 has not answered.
-uint64_t SmGroup::operands_ready(Warp& w, const Price& p, uint64_t at) const {
-  if (p.defers || runs_on(w, p)) return at;
-  const uint64_t predicate = p.branches ? static_cast<uint64_t>(p_.issue_branch_predicate) : 0;
-  for (const uint32_t r : prices_.reads(p)) {
-    const Value& v = w.values[r];
-    const bool exact = v.ready == never || v.ready == 0;
-    const uint64_t ready = exact ? v.ready : v.ready + hand_over(v.pipe, p.pipe) + predicate;
-    if (ready <= at) continue;
-    at = ready;
-    w.why = v.source;
-  }
-  return at;
-}
-
-void SmGroup::wait_for_slot(Warp& w, uint32_t index) {
-  SubCore& s = sms_[w.sm].sub[w.sub];
-  w.why = Stall::not_selected;
-  w.state = Warp::State::slot;
-  s.waiting.push_back(index);
-  if (!s.scheduled) push(s.slot_free, Event::Kind::slot, w.sm * 4 + w.sub);
-  s.scheduled = true;
+// Until L2 has answered.
+void SmGroup::park(Warp& w, uint32_t index) {
+  w.state = Warp::State::memory;
+  parked_.push_back(index);
 }
 
 void SmGroup::consider(uint32_t index, uint64_t now) {
   Warp& w = warps_[index];
   for (;;) {
-    if (w.cluster->faulted) return retire(*w.cluster, now);
+    if (w.cluster->faulted) return retire(w.cluster_number, now);
     if (w.warp->finished()) {
       w.state = Warp::State::done;
       return;
@@ -205,133 +175,87 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     const uint32_t pc = groups[static_cast<size_t>(g)].pc;
     w.cluster->now = now;
     if (pass_free(w, pc, g)) continue;
-    const Price& p = prices_[pc];
-    w.drain |= p.drains;
-    if (!drained(w, index)) return;
-    uint64_t at = operands_ready(w, p, std::max(now, w.next));
-    if (at == never) {
-      w.state = Warp::State::memory;
-      parked_.push_back(index);
-      return;
-    }
+    const Price& p = (*prices_)[pc];
+    if (p.drains) w.registers.drain();
+    if (!w.registers.drained(w.next)) return park(w, index);
+    uint64_t at = std::max(now, w.next);
+    if (!p.defers && !runs_on(w, p)) at = w.registers.ready(p, at, w.why);
+    if (at == never) return park(w, index);
     const bool again = p.release != 0 && release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
-    if (again || !unit_free(w, p, at, now)) {
-      wait_for_unit(w, index, at);
-      return;
-    }
+    if (again || !unit_opens(w, p, at, now)) return events_.add_waiting(at, w.since, index);
     now = at;
-    if (sms_[w.sm].sub[w.sub].slot_free > now) {
-      wait_for_slot(w, index);
-      return;
-    }
+    if (sub_core_of(w).slot.opens() > now) return wait_for_slot(w, index);
     issue(w, index, g, pc, now);
     if (w.state != Warp::State::queued) return;
-    if (w.next >= end_ || (!events_.empty() && events_.top().time < w.next)) {
-      push(w.next, Event::Kind::warp, index);
-      return;
-    }
+    if (w.next >= end_ || events_.before(w.next)) return events_.add(w.next, Event::Kind::warp, index);
     now = w.next;
   }
 }
 
-void SmGroup::set_ready(Warp& w, const Price& p, uint64_t time) {
-  for (const uint32_t r : prices_.writes(p)) {
-    Value& v = w.values[r];
-    v.ready = time, v.source = p.result, v.pipe = p.pipe, v.board = 0;
+// Blocked warps whose wait is over go on, each after the time that the news needs.
+void SmGroup::wake(ClusterState& cluster, uint64_t now, bool by_copy) {
+  for (uint32_t index = 0; index < warps_.size(); ++index) {
+    Warp& w = warps_[index];
+    if (w.state != Warp::State::blocked || w.cluster != &cluster || w.warp->finished()) continue;
+    const int g = choose_group(cluster, *w.cta, *w.warp, true);
+    if (g < 0) continue;
+    w.next = std::max(w.next, now + delay(w, w.warp->groups[static_cast<size_t>(g)].wait, now, by_copy));
+    w.state = Warp::State::queued;
+    events_.add(w.next, Event::Kind::warp, index);
   }
 }
 
-void SmGroup::set_unanswered(Warp& w, const Price& p, uint32_t answer, uint32_t offset) {
-  for (const uint32_t r : prices_.writes(p))
-    w.values[r] = {.ready = never, .answer = answer, .offset = offset, .source = p.result, .pipe = p.pipe};
-  w.unanswered = true;
-}
-
-// A load's values are there when those of all loads on its scoreboard are, earlier ones and later ones.
-void SmGroup::share_board(Warp& w, const Price& p) {
-  const auto mine = prices_.writes(p);
-  if (p.board == 0 || mine.empty()) return;
-  std::vector<uint32_t>& waiting = w.boards[p.board - 1];
-  std::erase_if(waiting, [&](uint32_t r) { return w.values[r].board != p.board; });
-  waiting.insert(waiting.end(), mine.begin(), mine.end());
-  w.boards_used |= static_cast<uint8_t>(1U << (p.board - 1));
-  for (const uint32_t r : mine) w.values[r].board = p.board;
-  const uint32_t first = waiting.front(), last = waiting.back();
-  Due due;
-  uint64_t ready = 0;
-  for (const uint32_t r : {first, last}) {
-    const Value& v = w.values[r];
-    if (v.ready == never)
-      due = join(w, due, {true, v.answer, v.offset});
-    else
-      ready = std::max(ready, v.ready);
-  }
-  if (due.waits && ready > w.since) {
-    pending_.push_back(
-        {.warp = static_cast<uint32_t>(&w - warps_.data()), .not_before = ready, .parts = {due}});
-    due = {true, static_cast<uint32_t>(pending_.size() - 1), 0};
-  }
-  for (const uint32_t r : waiting) {
-    Value& v = w.values[r];
-    v.ready = due.waits ? never : ready;
-    v.answer = due.answer, v.offset = due.offset;
+uint64_t SmGroup::delay(const Warp& w, const Wait& wait, uint64_t now, bool by_copy) const {
+  switch (wait.kind) {
+    case Wait::Kind::cta_barrier:
+      return waits_.barrier(w.cta->barriers[wait.object].last_arrived);
+    case Wait::Kind::cluster_barrier:
+      return waits_.cluster_barrier(w.cluster->ctas.size(), w.id);
+    case Wait::Kind::mbarrier:
+      return std::max(waits_.wake(wait.kind, by_copy), remote_delay(w, wait.object, now));
+    default:
+      return waits_.wake(wait.kind, by_copy);
   }
 }
 
-// Who has waited for a scoreboard has all its loads; copies wait as what they are copied from.
-void SmGroup::pass_board(Warp& w, const Price& p) {
-  if (w.boards_used == 0) return;
-  for (const uint32_t r : prices_.reads(p)) {
-    const uint8_t board = w.values[r].board;
-    if (board == 0) continue;
-    std::vector<uint32_t>& waiting = w.boards[board - 1];
-    if (!p.free) {
-      for (const uint32_t m : waiting) w.values[m].board = 0;
-      waiting.clear();
-      w.boards_used &= static_cast<uint8_t>(~(1U << (board - 1)));
-      continue;
-    }
-    for (const uint32_t copy : prices_.writes(p)) w.values[copy].board = board, waiting.push_back(copy);
+bool SmGroup::time_out(ClusterState& cluster, uint64_t time, bool again) {
+  if (!time_out_waits(cluster, again)) return false;
+  wake(cluster, time, true);
+  return true;
+}
+
+// The cluster has ended, or cannot go on: its warps leave.
+void SmGroup::retire(uint32_t cluster, uint64_t now) {
+  if (std::ranges::find(finished, cluster, &Finished::cluster) == finished.end())
+    finished.push_back({now, cluster});
+}
+
+void SmGroup::remove(const ClusterState& cluster) {
+  const auto member = std::ranges::find(clusters_, &cluster, &Member::state);
+  const auto number = static_cast<uint32_t>(member - clusters_.begin());
+  member->state = nullptr;
+  remote_arrivals_.remove(number);
+  for (Sm& sm : sms_) sm.cas_loops.clear();
+  for (uint32_t index = 0; index < warps_.size(); ++index) {
+    Warp& w = warps_[index];
+    if (w.cluster_number != number) continue;
+    w.state = Warp::State::done;
+    w.cluster_number = no_cluster;
+    w.cluster = nullptr;
+    free_warps_.push_back(index);
   }
 }
 
-// What needs values of two requests has both when the later one has come.
-SmGroup::Due SmGroup::join(const Warp& w, const Due& a, const Due& b) {
-  if (!a.waits) return b;
-  if (a.answer == b.answer) return {true, a.answer, std::max(a.offset, b.offset)};
-  const auto both = static_cast<uint32_t>(pending_.size());
-  pending_.push_back({.warp = static_cast<uint32_t>(&w - warps_.data()), .parts = {a, b}});
-  return {true, both, 0};
-}
-
-// The instruction has had its turn; its result follows its operands, whenever they come.
-void SmGroup::defer(Warp& w, const Price& p, uint64_t now, uint32_t latency) {
-  uint64_t ready = now;
-  Due due;
-  Stall source = p.result;
-  Resource pipe = p.pipe;
-  for (const uint32_t r : prices_.reads(p)) {
-    const Value& v = w.values[r];
-    const auto over = static_cast<uint32_t>(p.free ? 0 : hand_over(v.pipe, p.pipe));
-    if (v.ready == never) {
-      due = join(w, due, {true, v.answer, v.offset + over});
-      source = v.source;
-    } else if (v.ready + over > ready) {
-      ready = v.ready + over;
-      if (!due.waits) source = v.source;
-    }
-    if (p.free) pipe = v.pipe;
+void SmGroup::rebind(const RunContext& context, std::span<const std::unique_ptr<ClusterState>> clusters) {
+  context_ = &context;
+  for (Member& m : clusters_)
+    if (m.state != nullptr) m.state = std::ranges::find(clusters, m.index, &ClusterState::index)->get();
+  for (Warp& w : warps_) {
+    if (w.cluster == nullptr) continue;
+    w.cluster = &cluster(w.cluster_number);
+    w.cta = &w.cluster->ctas[w.sm];
+    w.warp = &w.cta->warps[w.id];
   }
-  if (due.waits)
-    set_unanswered(w, p, due.answer, due.offset + latency);
-  else
-    set_ready(w, p, ready + latency);
-  if (!p.free) {
-    w.deferred |= due.waits;
-    w.horizon = std::max(w.horizon, ready);
-  }
-  if (ready <= now && !due.waits && !p.free) source = p.result;
-  for (const uint32_t r : prices_.writes(p)) w.values[r].source = source, w.values[r].pipe = pipe;
 }
 
 }  // namespace palladion::sim::hardware

@@ -1,5 +1,7 @@
-// Copies and matrix products: from their issue to their landing.
+// Copies and matrix products: from their issue to their landing, and what L2's answers bring.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "sim/clock/sm/group.h"
 
@@ -35,196 +37,225 @@ void SmGroup::add_lines(const std::vector<Piece>& pieces) {
 
 void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
   using Kind = Traffic::Kind;
-  Sm& unit = sms_[w.sm];
-  ClusterState& cluster = *w.cluster;
-  const auto time = static_cast<double>(now);
   if (t.kind == Kind::arrival) {
-    arrivals_.push_back({&cluster, op.id});
+    arrivals_.push_back({w.cluster_number, op.id});
     return try_arrivals(now);
   }
   if (t.kind == Kind::cluster_copy) return copy_to_cluster(w, op.id, t, now);
   const auto first = static_cast<uint32_t>(batch.lines.size());
   add_lines(t.global);
-  const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
-  Pending wait{.cluster = &cluster, .id = op.id};
-  if (t.kind == Kind::lane_copies) {
-    const double start = std::max(time, unit.lsu_free);
-    unit.lsu_free = start + p_.smem_lsu_interval * std::max(1U, lines);
-    if (lines == 0) return push(now + 1, Event::Kind::land, cluster, op.id);
-    wait.request = add_request(Request::Kind::read, w.sm, start, p_.smem_lsu_interval, first);
-    pending_.push_back(wait);
-    return;
-  }
-  if (t.kind == Kind::tma_load) return start_tma_load(w, op.id, t, first, time);
-  start_tma_store(w, op.id, t, first, time);
+  if (t.kind == Kind::lane_copies) return copy_lanes(w, op.id, first, now);
+  if (t.kind == Kind::tma_load) return start_tma_load(w, op.id, t, first, static_cast<double>(now));
+  start_tma_store(w, op.id, t, first, static_cast<double>(now));
 }
 
-// The unit takes a copy from its queue; then it waits until those before it have sent their requests. When it
-// sends its own.
-double SmGroup::take_copy(Warp& w, double& free, uint64_t id, const Traffic& t, double cycles,
-                          double issued) {
-  Sm& unit = sms_[w.sm];
-  const double taken = std::max(issued, unit.tma_free);
-  unit.tma_queue.push(taken);
-  const double passed = std::max(taken, unit.tma_next.before(static_cast<size_t>(p_.tma_next)));
-  unit.tma_free = passed + p_.tma_issue_interval;
-  const double start = std::max(passed, free);
-  unit.tma_next.push(start);
-  free = start + cycles;
-  book(unit, Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
+// cp.async: through the load-store unit.
+void SmGroup::copy_lanes(const Warp& w, uint64_t id, uint32_t first, uint64_t now) {
+  const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
+  const double start =
+      sm_of(w).lsu.take(static_cast<double>(now), p_->smem_lsu_interval * std::max(1U, lines));
+  if (lines == 0) return events_.add(now + 1, Event::Kind::land, w.cluster_number, id);
+  const uint32_t request = add_request(Request::Kind::read, w.sm, start, p_->smem_lsu_interval, first);
+  answers_.wait({.request = request, .cluster = w.cluster_number, .id = id});
+}
+
+// st.async and red.async: from registers, as stores; they land on their own.
+void SmGroup::store_async(Warp& w, const Price& p, uint64_t id, uint64_t now) {
+  if (access_.empty()) return;
+  Sm& unit = sm_of(w);
+  const uint32_t words = std::max(1U, p.bytes / 4);
+  sub_core_of(w).pipes.hold(Resource::smem, static_cast<double>(now) + p.interval + 2.0 * (words - 1));
+  Sm& peer = sms_[static_cast<uint32_t>(access_.first()) >> cta_rank_shift];
+  const double sent = store_to(unit, peer, p, now);
+  w.last_async = std::max(w.last_async, static_cast<uint64_t>(sent + p_->dsm_latency));
+  unit.fences.async_stored(w.last_async);
+  events_.add(static_cast<uint64_t>(sent + p_->dsm_store_latency), Event::Kind::land, w.cluster_number, id);
+}
+
+// A bulk copy from the SM's own shared memory to that of a CTA of the cluster, by its TMA unit.
+void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t now) {
+  constexpr double packet_bytes = 32;
+  NetworkPort& network = sm_of(w).network;
+  Sm& peer = sms_[static_cast<uint32_t>(std::countr_zero(t.ctas))];
+  const auto time = static_cast<double>(now);
+  network.start_copy(time);
+  const double sent = network.write(peer.network, time, std::ceil(t.bytes / packet_bytes));
+  events_.add(static_cast<uint64_t>(sent), Event::Kind::read, w.cluster_number, id);
+  events_.add(static_cast<uint64_t>(sent + p_->dsm_copy_latency), Event::Kind::land, w.cluster_number, id);
+  const double room = network.copy_opens();
+  w.next = std::max(w.next, now + static_cast<uint64_t>(p_->dsm_copy_interval));
+  if (room <= static_cast<double>(w.next)) return;
+  w.next = static_cast<uint64_t>(room);
+  w.why = Stall::tma_throttle;
+}
+
+// When the TMA unit sends the copy's requests.
+double SmGroup::take_copy(const Warp& w, TmaUnit::Direction direction, uint64_t id, const Traffic& t,
+                          double issued, double cycles) {
+  Sm& unit = sm_of(w);
+  const TmaUnit::Sending sending = unit.tma.take(direction, issued, cycles);
+  unit.book(Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
   if (w.cluster->observer)
-    w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(start), static_cast<uint64_t>(free));
-  const bool is_new = t.tiled && unit.descriptors.insert(t.tensor_map).second;
-  return start + (is_new ? p_.tma_descriptor_miss : 0);
+    w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(sending.from),
+                                static_cast<uint64_t>(sending.to));
+  return sending.from + (t.tiled ? unit.tma.fetch_descriptor(t.tensor_map) : 0);
 }
 
-void SmGroup::start_tma_load(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
+void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
-  const double cycles = std::max(lines, t.rows) * p_.tma_row_interval;
-  start = take_copy(w, sms_[w.sm].tma_copy_free, id, t, cycles, start);
-  Pending wait{.cluster = w.cluster, .id = id, .load = ++sms_[w.sm].tma_loads, .sm = w.sm};
+  const double cycles = std::max(lines, t.rows) * p_->tma_row_interval;
+  start = take_copy(w, TmaUnit::Direction::load, id, t, start, cycles);
+  Pending wait{.cluster = w.cluster_number, .id = id, .load = sm_of(w).tma.count_load(), .sm = w.sm};
   wait.extra =
-      (t.tiled ? p_.tma_latency : p_.bulk_latency) + (std::popcount(t.ctas) > 1 ? p_.tma_multicast : 0);
+      (t.tiled ? p_->tma_latency : p_->bulk_latency) + (std::popcount(t.ctas) > 1 ? p_->tma_multicast : 0);
   if (lines == 0)  // all of it lies outside the tensor
-    return push(static_cast<uint64_t>(start + cycles + p_.l2_latency + wait.extra), Event::Kind::land,
-                *w.cluster, id);
+    return events_.add(static_cast<uint64_t>(start + cycles + p_->l2_latency + wait.extra), Event::Kind::land,
+                       w.cluster_number, id);
   wait.request = add_request(Request::Kind::read, w.sm, start, cycles / lines, first);
   Request& request = batch.requests[wait.request];
   request.tma = true;
   request.scattered = are_scattered(std::span(batch.lines).subspan(first));
   request.pairs_of_lines = t.pairs_of_lines;
-  request.bytes_per_cycle = t.tiled ? p_.tma_bytes_per_cycle : p_.bulk_bytes_per_cycle;
+  request.bytes_per_cycle = t.tiled ? p_->tma_bytes_per_cycle : p_->bulk_bytes_per_cycle;
   request.first_sm = sms_.front().id;
   request.receivers = t.ctas;
-  pending_.push_back(wait);
+  answers_.wait(wait);
 }
 
 // Sources are read as fast as the SM can write to L2.
-void SmGroup::start_tma_store(Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
-  const double occupied = std::max(t.rows * p_.tma_row_interval, t.bytes / p_.l2_sm_write_bytes_per_cycle);
-  start = take_copy(w, sms_[w.sm].tma_store_free, id, t, occupied, start);
+void SmGroup::start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
+  const double occupied = std::max(t.rows * p_->tma_row_interval, t.bytes / p_->l2_sm_write_bytes_per_cycle);
+  start = take_copy(w, TmaUnit::Direction::store, id, t, start, occupied);
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
-  const auto read = static_cast<uint64_t>(start + p_.tma_store_latency + occupied);
-  push(read, Event::Kind::read, *w.cluster, id);
-  const auto done = static_cast<uint64_t>(static_cast<double>(read) + p_.tma_store_done);
-  if (lines == 0) return push(done, Event::Kind::land, *w.cluster, id);
+  const auto read = static_cast<uint64_t>(start + p_->tma_store_latency + occupied);
+  events_.add(read, Event::Kind::read, w.cluster_number, id);
+  const auto done = static_cast<uint64_t>(static_cast<double>(read) + p_->tma_store_done);
+  if (lines == 0) return events_.add(done, Event::Kind::land, w.cluster_number, id);
   const auto kind = t.kind == Traffic::Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write;
   const uint32_t request = add_request(kind, w.sm, start, occupied / lines, first);
-  sms_[w.sm].accessed = true;
-  writes_.push_back({.request = request, .sm = w.sm, .id = id, .cluster = w.cluster, .not_before = done});
+  sm_of(w).fences.accesses_gmem();
+  writes_.push_back(
+      {.request = request, .sm = w.sm, .cluster = w.cluster_number, .id = id, .not_before = done});
 }
 
-// Arrivals that cp.async.mbarrier.arrive has put off until copies have landed.
 void SmGroup::try_arrivals(uint64_t now) {
   for (size_t i = 0; i < arrivals_.size();) {
-    const auto [cluster, id] = arrivals_[i];
-    const AsyncOp* op = pending(*cluster, id);
-    if (op != nullptr && !op->body->ready(*cluster)) {
+    const auto [number, id] = arrivals_[i];
+    const AsyncOp* op = pending(cluster(number), id);
+    if (op != nullptr && !op->body->ready(cluster(number))) {
       ++i;
       continue;
     }
     arrivals_.erase(arrivals_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (op != nullptr) push(now, Event::Kind::land, *cluster, id);
+    if (op != nullptr) events_.add(now, Event::Kind::land, number, id);
   }
 }
 
-// The tensor core takes an instruction when all four warps have issued it, one after the other. It is
-// bound by its multiplications or by the operands that it reads from shared memory: 128 bytes a cycle.
-void SmGroup::start_wgmma(Warp& w, uint64_t now) {
-  ClusterState& cluster = *w.cluster;
-  const AsyncOp* op = pending(cluster, w.warp->wgmma.back().id);
-  if (op == nullptr || !op->body->ready(cluster)) return;
-  constexpr double row_bytes = 32;  // of k, for every type
+// The tensor core takes an instruction when all four warps have issued it, one after the other.
+void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
+  const AsyncOp* op = pending(*w.cluster, w.warp->wgmma.back().id);
+  if (op == nullptr || !op->body->ready(*w.cluster)) return;
   Traffic t;
   op->body->describe(t);
-  Sm& unit = sms_[w.sm];
-  const double products = t.rows * t.columns * (row_bytes / 2) / p_.wgmma_macs_per_cycle;
-  const double reads = ((t.a_in_registers ? 0 : t.rows) + t.columns) * row_bytes / p_.smem_bytes_per_cycle;
-  const double cycles =
-      std::max({products, reads, t.a_in_registers ? p_.wgmma_least_rs : 0}) + p_.wgmma_overhead;
-  const double start = std::max(static_cast<double>(now) + p_.wgmma_start, unit.tensor_free);
-  unit.tensor_free = start + cycles;
-  unit.tensor_share = reads / cycles;
-  Sm::Products& own = products_of(unit, w);
-  own.end = unit.tensor_free;
-  own.alone = std::max(own.alone, static_cast<double>(now) + p_.wgmma_start) + cycles;
-  book(unit, Resource::tensor, cycles);
-  book(unit, Resource::smem, reads);
-  if (cluster.observer)
-    cluster.observer->worked(op->id, Resource::tensor, static_cast<uint64_t>(start),
-                             static_cast<uint64_t>(unit.tensor_free));
-  const double tail = t.a_in_registers ? p_.wgmma_tail_rs : p_.wgmma_tail_ss;
-  push(static_cast<uint64_t>(start + products + tail), Event::Kind::land, cluster, op->id);
-  unit.tensor_ends[unit.tensor_taken++ % unit.tensor_ends.size()] = unit.tensor_free;
+  Sm& unit = sm_of(w);
+  const TensorCore::Served s =
+      unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, t.a_in_registers}, static_cast<double>(now));
+  unit.book(Resource::tensor, s.cycles);
+  unit.book(Resource::smem, s.reads);
+  if (w.cluster->observer)
+    w.cluster->observer->worked(op->id, Resource::tensor, static_cast<uint64_t>(s.start),
+                                static_cast<uint64_t>(s.end));
+  events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
 }
 
-// When the tensor core's queue takes another instruction: those of all warpgroups wait in one.
-double SmGroup::tensor_opens(const Sm& unit) const {
-  const auto queue =
-      std::min(static_cast<uint32_t>(p_.wgmma_queue), static_cast<uint32_t>(unit.tensor_ends.size()));
-  return unit.tensor_taken < queue ? 0
-                                   : unit.tensor_ends[(unit.tensor_taken - queue) % unit.tensor_ends.size()];
-}
-
-// Its number in the grid.
-uint64_t SmGroup::warpgroup_of(const Warp& w) {
-  return (w.cluster->index * w.cluster->ctas.size() + w.cta->rank) * 8 + w.warp->id / 4;
-}
-
-Sm::Products& SmGroup::products_of(Sm& unit, const Warp& w) {
-  const uint64_t warpgroup = warpgroup_of(w);
-  const auto found = std::ranges::find(unit.products, warpgroup, &Sm::Products::warpgroup);
-  if (found != unit.products.end()) return *found;
-  return *std::ranges::min_element(unit.products, {}, &Sm::Products::end) = {.warpgroup = warpgroup};
-}
-
-// When a warp's long sequences may issue: while another warpgroup's instructions are under way not before its
-// own would have ended without them.
-double SmGroup::sequences_open(const Sm& unit, const Warp& w, double time) const {
-  const uint64_t warpgroup = warpgroup_of(w);
-  double opens = 0;
-  bool company = false;
-  for (const Sm::Products& p : unit.products) {
-    if (p.warpgroup == warpgroup)
-      opens = p.alone + p_.wgmma_company;
-    else
-      company |= p.end > time;
-  }
-  return company ? opens : 0;
-}
-
-void SmGroup::landed(ClusterState& cluster, uint64_t id, uint64_t now) {
-  const AsyncOp* op = pending(cluster, id);
+void SmGroup::landed(uint32_t number, uint64_t id, uint64_t now) {
+  ClusterState& c = cluster(number);
+  const AsyncOp* op = pending(c, id);
   if (op == nullptr) return;
-  const auto index = [&] { return static_cast<size_t>(pending(cluster, id) - cluster.pending.data()); };
-  if (op->stage == AsyncOp::Stage::issued && !advance(cluster, index()))
-    return push(now + 1, Event::Kind::land, cluster, id);  // one before it has not landed
-  if (cluster.faulted) return retire(cluster, now);
+  const auto index = [&] { return static_cast<size_t>(pending(c, id) - c.pending.data()); };
+  if (op->stage == AsyncOp::Stage::issued && !advance(c, index()))
+    return events_.add(now + 1, Event::Kind::land, number, id);  // one before it has not landed
+  if (c.faulted) return retire(number, now);
   if (op->body->at_edge()) {
-    landings.push_back({now, &cluster, id});
+    landings.push_back({now, number, id});
     return;
   }
-  if (!advance(cluster, index())) return push(now + 1, Event::Kind::land, cluster, id);
-  settle(cluster, now);
+  if (!advance(c, index())) return events_.add(now + 1, Event::Kind::land, number, id);
+  settle(number, now);
 }
 
-void SmGroup::land(const EdgeLanding& landing) {
-  ClusterState& cluster = *landing.cluster;
-  AsyncOp* op = pending(cluster, landing.id);
-  if (op == nullptr || cluster.faulted) return;
-  cluster.at_edge = true;
-  cluster.now = landing.time;
-  advance(cluster, static_cast<size_t>(op - cluster.pending.data()));
-  cluster.at_edge = false;
-  settle(cluster, landing.time);
+void SmGroup::land(const Landing& landing) {
+  ClusterState& c = cluster(landing.cluster);
+  AsyncOp* op = pending(c, landing.id);
+  if (op == nullptr || c.faulted) return;
+  c.at_edge = true;
+  c.now = landing.time;
+  advance(c, static_cast<size_t>(op - c.pending.data()));
+  c.at_edge = false;
+  settle(landing.cluster, landing.time);
 }
 
 // After an operation has landed.
-void SmGroup::settle(ClusterState& cluster, uint64_t now) {
-  if (cluster.faulted) return retire(cluster, now);
+void SmGroup::settle(uint32_t number, uint64_t now) {
+  ClusterState& c = cluster(number);
+  if (c.faulted) return retire(number, now);
   if (!arrivals_.empty()) try_arrivals(now);
-  wake(cluster, now, true);
-  if (cluster.finished()) retire(cluster, now);
+  wake(c, now, true);
+  if (c.finished()) retire(number, now);
+}
+
+AsyncOp* SmGroup::pending(ClusterState& cluster, uint64_t id) {
+  const auto found = std::ranges::lower_bound(cluster.pending, id, {}, &AsyncOp::id);
+  return found != cluster.pending.end() && found->id == id ? &*found : nullptr;
+}
+
+void SmGroup::answer() {
+  for (Sm& sm : sms_) {
+    for (const L1::Fill& f : sm.l1.fills) sm.l1.fill(f.line, f.request, batch.requests[f.request].done);
+    sm.l1.fills.clear();
+  }
+  answers_.serve(batch);
+  land_answered();
+  for (const Pending& p : answers_.pending())
+    if (p.cluster == no_cluster && warps_[p.warp].registers.is_unanswered())
+      warps_[p.warp].registers.resolve(answers_);
+  for (const Write& write : writes_) written(write);
+  for (const uint32_t index : parked_) {
+    Warp& w = warps_[index];
+    if (w.state != Warp::State::memory) continue;
+    w.state = Warp::State::queued;
+    events_.add(w.next, Event::Kind::warp, index);
+  }
+  answers_.clear();
+  writes_.clear();
+  parked_.clear();
+  batch.clear();
+}
+
+// Copies whose lines have come. Lines of the copy behind it overtake a copy's last ones.
+void SmGroup::land_answered() {
+  for (uint32_t i = 0; i < answers_.pending().size(); ++i) {
+    const Pending& p = answers_.pending()[i];
+    if (p.cluster == no_cluster) continue;
+    const double overtaken = sms_[p.sm].tma.is_overtaken(p.load) ? p_->tma_overtaken : 0;
+    events_.add(static_cast<uint64_t>(static_cast<double>(answers_.time(i)) + p.extra + overtaken),
+                Event::Kind::land, p.cluster, p.id);
+  }
+}
+
+// Stores that are far behind hold up the unit that sent them, reductions when too many wait; a store is done
+// when L2 has taken it, which is half of a round trip before the SM could know.
+void SmGroup::written(const Write& write) {
+  const Request& r = batch.requests[write.request];
+  const uint64_t taken = r.done - std::min(r.done, static_cast<uint64_t>(p_->l2_latency));
+  const double behind = static_cast<double>(taken) - p_->l2_latency;
+  Sm& unit = sms_[write.sm];
+  drained_ = std::max(drained_, r.done);
+  unit.fences.stored(r.done);
+  if (write.cluster == no_cluster)
+    return unit.lsu.hold(r.kind == Request::Kind::atomic ? r.accepted : behind);
+  unit.tma.hold_stores(behind);
+  events_.add(std::max(write.not_before, taken), Event::Kind::land, write.cluster, write.id);
 }
 
 }  // namespace palladion::sim::hardware

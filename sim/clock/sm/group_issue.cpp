@@ -1,7 +1,9 @@
-#include "sim/clock/sm/group.h"
-
+// An instruction issues: slots and pipes, branches, fences, what it sets going.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "sim/clock/sm/group.h"
 
 namespace palladion::sim::hardware {
 namespace {
@@ -12,114 +14,91 @@ constexpr uint32_t longest_turn = 512;
 // Instructions of a sequence that ptxas leaves to the uniform datapath; longer ones use the vector pipes.
 constexpr uint32_t longest_uniform = 4;
 
-Stall stall_of(Wait::Kind kind) {
-  switch (kind) {
-    case Wait::Kind::convergence:
-      return Stall::convergence;
-    case Wait::Kind::mbarrier:
-      return Stall::mbarrier;
-    case Wait::Kind::cta_barrier:
-      return Stall::barrier;
-    case Wait::Kind::cluster_barrier:
-      return Stall::cluster_barrier;
-    case Wait::Kind::bulk_group:
-    case Wait::Kind::cp_async_group:
-      return Stall::async_group;
-    case Wait::Kind::wgmma_group:
-      return Stall::gmma;
-    case Wait::Kind::registers:
-      return Stall::registers;
-    case Wait::Kind::edge:
-      return Stall::long_scoreboard;
-    case Wait::Kind::poll:
-      return Stall::sleeping;
-    default:
-      return Stall::wait;
-  }
-}
-
 }  // namespace
 
-// Whether the instruction may issue now; else `at` is when to look again.
-bool SmGroup::unit_free(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
-  const Sm& unit = sms_[w.sm];
-  const double pipe = unit.sub[w.sub].pipe_free[static_cast<size_t>(p.pipe)];
-  auto free = static_cast<uint64_t>(
-      std::max(0.0, std::ceil(pipe - (p.defers || computes(p.pipe) ? p_.issue_queue : 0))));
-  Stall why = Stall::math_pipe_throttle;
-  if (computes(p.pipe) && p.slots > longest_uniform)
-    free = std::max(free, static_cast<uint64_t>(sequences_open(unit, w, static_cast<double>(at))));
-  if (p.unit == isa::Unit::lsu && unit.lsu_free > static_cast<double>(at) + p_.smem_lsu_queue) {
-    free = static_cast<uint64_t>(unit.lsu_free - p_.smem_lsu_queue);
-    why = p.path == Path::shared_load || p.path == Path::shared_store ? Stall::mio_throttle
-                                                                      : Stall::lg_throttle;
-  }
-  const double room = unit.network_queue.before(static_cast<size_t>(p_.dsm_queue));
-  const bool queues = p.path == Path::cluster_store || p.path == Path::cluster_load || p.path == Path::async;
-  if (queues && p.unit == isa::Unit::lsu && room > static_cast<double>(std::max(at, free))) {
-    free = static_cast<uint64_t>(room);
-    why = Stall::lg_throttle;
-  }
-  if (p.holds && w.arrive_free > free) free = w.arrive_free, why = Stall::mio_throttle;
-  if (p.path == Path::async && p.unit == isa::Unit::tensor && tensor_opens(unit) > static_cast<double>(free))
-    free = static_cast<uint64_t>(tensor_opens(unit)), why = Stall::gmma;
-  if (p.path == Path::async && p.unit == isa::Unit::tma) {
-    const auto opens = static_cast<uint64_t>(unit.tma_queue.before(static_cast<size_t>(p_.tma_queue)));
-    if (opens > std::max(at, free)) free = opens, why = Stall::tma_throttle;
-  }
-  if (free > at) at = free, w.why = why;
-  return at <= now || (at < end_ && (events_.empty() || events_.top().time > at));
+// A turn of an unrolled loop that goes on into the next without a branch.
+bool SmGroup::runs_on(const Warp& w, const Price& p) const {
+  return p.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_->branch_unrolled)) != 0;
 }
 
-void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
+// Whether the instruction may issue now; else `at` is when to look again.
+bool SmGroup::unit_opens(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
+  const Sm& unit = sm_of(w);
+  uint64_t free = sub_core_of(w).pipes.opens(p.pipe, p.defers || computes(p.pipe));
+  Stall why = Stall::math_pipe_throttle;
+  if (computes(p.pipe) && p.slots > longest_uniform)
+    free = std::max(
+        free, static_cast<uint64_t>(unit.tensor.sequences_open(warpgroup_of(w), static_cast<double>(at))));
+  const auto later = [&](double opens, Stall reason) {
+    if (opens > static_cast<double>(std::max(at, free))) free = static_cast<uint64_t>(opens), why = reason;
+  };
+  if (p.unit == isa::Unit::lsu) {
+    const bool shared = p.path == Path::shared_load || p.path == Path::shared_store;
+    if (const double opens = unit.lsu.opens(static_cast<double>(at)); opens > 0)
+      free = static_cast<uint64_t>(opens), why = shared ? Stall::mio_throttle : Stall::lg_throttle;
+    if (p.path == Path::cluster_store || p.path == Path::cluster_load || p.path == Path::async)
+      later(unit.network.store_opens(), Stall::lg_throttle);
+  }
+  if (p.holds) later(static_cast<double>(w.arrive_free), Stall::mio_throttle);
+  if (p.path == Path::async && p.unit == isa::Unit::tensor) later(unit.tensor.opens(), Stall::gmma);
+  if (p.path == Path::async && p.unit == isa::Unit::tma)
+    later(std::floor(unit.tma.opens()), Stall::tma_throttle);
+  if (free > at) at = free, w.why = why;
+  return at <= now || (at < end_ && (events_.empty() || events_.next().time > at));
+}
+
+// A release at cluster scope stands behind a fence: the instruction issues when that is done. Towards its end
+// the fence waits for arrivals that other warps have sent out meanwhile. True: look again at `at`.
+bool SmGroup::release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at) {
+  if (w.fenced) return false;
+  w.why = Stall::membar;
+  if (w.fence_end != 0) {
+    at = std::max(w.fence_end, sm_of(w).fences.last_arrival() + p.release);
+    w.fence_end = 0;
+    w.fenced = true;
+    return false;
+  }
+  Exec x = exec(w);
+  if (!guarded(x, pc, mask)) return false;
+  w.fence_end = fence(w, p.release, std::max(at, w.arrive_free));
+  at = w.fence_end - static_cast<uint64_t>(p_->dsm_fence_tail);
+  return true;
+}
+
+void SmGroup::charge(const Warp& w, uint32_t pc, uint64_t now) {
   LineTime& line = lines_[pc];
-  line.warps |= 1U << w.warp->id;
+  line.warps |= 1U << w.id;
   ++line.issued;
   ++line.cycles[static_cast<size_t>(Stall::selected)];
   if (now > w.since + 1) line.cycles[static_cast<size_t>(w.why)] += now - w.since - 1;
 }
 
-// Instructions that an SM has not executed yet come from L2 through its instruction caches.
-double SmGroup::fetch(Warp& w, uint32_t pc, const Price& p) {
-  uint8_t& fetched = sms_[w.sm].fetched[pc];
-  if (fetched != 0) return 0;
-  fetched = 1;
-  return p_.issue_first_instruction * p.slots;
-}
-
 // The issue slot and the pipe are the instruction's; returns when the pipe takes it.
 uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
-  s.slot_free = now + p.slots;
-  book(unit, Resource::issue, p.slots);
+  const auto time = static_cast<double>(now);
+  s.slot.take(now, p.slots);
+  unit.book(Resource::issue, p.slots);
   instructions_ += p.slots;
   const bool shuffles = p.unit == isa::Unit::lsu && p.path == Path::plain;
   if (shuffles)  // through a path of the sub-core into the SM's load-store unit
-    unit.lsu_free = std::max(unit.lsu_free, static_cast<double>(now)) + p.interval / 4;
+    unit.lsu.take(time, p.interval / 4);
   if (!computes(p.pipe) && p.pipe != Resource::fp64 && p.pipe != Resource::tensor && !shuffles) return now;
-  double& free = s.pipe_free[static_cast<size_t>(p.pipe)];
-  const double start = std::max(free, static_cast<double>(now));
-  free = start + p.interval;
+  const double start = s.pipes.take(p.pipe, time, p.interval);
   if (p.pipe == Resource::tensor && p.path == Path::plain && p.unit == isa::Unit::tensor)
-    book(unit, p.pipe, p.interval / 4);
+    unit.book(p.pipe, p.interval / 4);
   else if (!shuffles && p.pipe != Resource::tensor)
-    book(unit, p.pipe, p.interval);
+    unit.book(p.pipe, p.interval);
   return static_cast<uint64_t>(std::ceil(start));
-}
-
-// The warp's next instruction issues after this one's sequence.
-void SmGroup::hold(Warp& w, const Price& p, uint64_t now, double fetching) {
-  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + gathered_ + fetching;
-  w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
 }
 
 // In the machine, whose state it changes at once.
 void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t now) {
   const uint32_t mask = w.warp->groups[x.group].mask;
-  if (context_.observer != nullptr && w.cluster->observer) {
+  if (context_->observer != nullptr && w.cluster->observer) {
     x.pc = pc;
     if (now > w.since + 1) w.cluster->observer->stalled(x.origin(mask), w.why, w.since + 1);
   }
-  lanes_ = guarded(x, pc, mask);
+  access_.lanes = guarded(x, pc, mask);
   gathered_ = 0;
   if (p.address >= 0) take_addresses(x, pc, mask);
   if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
@@ -129,10 +108,30 @@ void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t no
   run_warp(x, 1);
 }
 
+// The lanes of `mask` that execute the instruction.
+uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
+  const MicroOp& op = context_->program.code[pc];
+  if (op.guard < 0) return mask;
+  const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
+  return mask & (op.guard_negated ? ~g : g);
+}
+
+void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
+  const MicroOp& op = context_->program.code[pc];
+  const Price& p = (*prices_)[pc];
+  mask = guarded(x, pc, mask) & p.lanes;
+  access_.lanes = x.active = mask;
+  if (mask != 0) x.addresses(op.operands[p.address], access_.addresses);
+  gathered_ = 0;
+  if (!p.gathers || (mask & (mask - 1)) == 0) return;
+  gathered_ = p.gather;
+  access_.lanes = mask & (0 - mask);
+}
+
 void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now) {
-  const Price& p = prices_[pc];
-  Sm& unit = sms_[w.sm];
-  SubCore& s = unit.sub[w.sub];
+  const Price& p = (*prices_)[pc];
+  Sm& unit = sm_of(w);
+  SubCore& s = sub_core_of(w);
   charge(w, pc, now);
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
@@ -140,23 +139,23 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   const bool resumed = !runnable(before) && before.kind != Wait::Kind::convergence;
   const Since since{.time = now, .async = w.cluster->next_async, .progress = w.cluster->progress};
   execute(w, x, pc, p, now);
-  const double fetching = resumed ? 0 : fetch(w, pc, p);
+  const double fetching = resumed ? 0 : unit.code.fetch(pc, p.slots);
   const uint64_t start = resumed ? now : occupy(unit, s, p, now);
-  if (!s.waiting.empty() && !s.scheduled) {
-    push(std::max(s.slot_free, now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
-    s.scheduled = true;
-  }
+  if (s.slot.needs_event())
+    events_.add(std::max(s.slot.opens(), now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
   w.since = now;
   w.why = Stall::wait;
-  hold(w, p, now, fetching);
-  if (w.cluster->faulted) return retire(*w.cluster, now);
+  // The warp's next instruction issues after this one's sequence.
+  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + gathered_ + fetching;
+  w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
+  if (w.cluster->faulted) return retire(w.cluster_number, now);
   w.fenced = false;
   LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
   if (blocks(w, index, p, pc, group, since)) return;
-  after(w, index, p, pc, resumed, since, start);
+  after(w, p, pc, resumed, since, start);
   if (w.cluster->progress != since.progress && (p.path == Path::waits || p.path == Path::exit))
     wake(*w.cluster, now, false);
-  if (p.path == Path::exit && w.cluster->finished()) retire(*w.cluster, now + p.latency);
+  if (p.path == Path::exit && w.cluster->finished()) retire(w.cluster_number, now + p.latency);
 }
 
 // Whether the lanes that have executed it wait now; else they may have gone elsewhere.
@@ -168,7 +167,7 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneG
   const bool blocked = group != nullptr && !runnable(group->wait);
   if (blocked && group->wait.kind == Wait::Kind::edge) {
     accesses.push_back({seen(p, since.time), since.time, index});
-    w.state = Warp::State::edge;
+    w.state = Warp::State::boundary;
     return true;
   }
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc)
@@ -187,49 +186,28 @@ void SmGroup::take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) c
   const bool on = back && runs_on(w, p);
   w.iterations += back && p.unrolled;
   if (on) return;
-  w.next += static_cast<uint64_t>(to > from + fetched_ahead ? p_.branch_forward : p_.branch_taken);
+  w.next += static_cast<uint64_t>(to > from + fetched_ahead ? p_->branch_forward : p_->branch_taken);
   w.why = Stall::branch_resolving;
-  w.drain |= back;
+  if (back) w.registers.drain();
 }
 
 // When others see a strong access: loads and stores pass L2 alike, but the farthest of a store's ways counts;
 // an atomic's result is there later.
 uint64_t SmGroup::seen(const Price& p, uint64_t now) const {
   if (p.path == Path::global_load) return now;
-  const double later = p.path == Path::global_atomic ? p_.l2_atomic_latency - p_.l2_latency : 0;
-  return now + static_cast<uint64_t>(later + 2 * p_.l2_spread);
-}
-
-// The lanes of `mask` that execute the instruction.
-uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
-  const MicroOp& op = context_.program.code[pc];
-  if (op.guard < 0) return mask;
-  const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
-  return mask & (op.guard_negated ? ~g : g);
-}
-
-void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
-  const MicroOp& op = context_.program.code[pc];
-  const Price& p = prices_[pc];
-  mask = guarded(x, pc, mask) & p.lanes;
-  lanes_ = x.active = mask;
-  if (mask != 0) x.addresses(op.operands[p.address], addresses_);
-  gathered_ = 0;
-  if (!p.gathers || (mask & (mask - 1)) == 0) return;
-  gathered_ = p.gather;
-  lanes_ = mask & (0 - mask);
+  const double later = p.path == Path::global_atomic ? p_->l2_atomic_latency - p_->l2_latency : 0;
+  return now + static_cast<uint64_t>(later + 2 * p_->l2_spread);
 }
 
 // What the instruction has set going.
-void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool resumed, const Since& since,
-                    uint64_t start) {
+void SmGroup::after(Warp& w, const Price& p, uint32_t pc, bool resumed, const Since& since, uint64_t start) {
   const uint64_t now = since.time;
-  pass_board(w, p);
+  w.registers.pass_board(p);
   if (p.defers)
-    defer(w, p, p.early ? w.block : start, p.latency);
-  else
-    set_ready(w, p, resumed ? 0 : now + p.latency);  // who has slept goes on with its branch at once
-  if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sms_[w.sm].l1.drop();
+    w.registers.defer(p, p.early ? w.block : start, p.latency, answers_);
+  else  // a warp that has slept goes on with its branch at once
+    w.registers.set_ready(p, resumed ? 0 : now + p.latency);
+  if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sm_of(w).l1.drop();
   switch (p.path) {
     case Path::shared_load:
     case Path::shared_store:
@@ -239,11 +217,11 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       return access_cluster(w, p, now);
     case Path::global_load:
     case Path::global_store:
-      return access_global(w, index, p, now);
+      return access_global(w, p, now);
     case Path::async:
       return issue_async(w, p, now, since.async);
     case Path::fence:
-      if (lanes_ == 0) return;
+      if (access_.empty()) return;
       w.next = fence(w, std::max(p.slots, p.latency), now);
       w.why = Stall::membar;
       return;
@@ -253,6 +231,46 @@ void SmGroup::after(Warp& w, uint32_t index, const Price& p, uint32_t pc, bool r
       return meet(w, pc, resumed, now);
     default:
       return;
+  }
+}
+
+// When a fence of the warp that begins now is done.
+uint64_t SmGroup::fence(const Warp& w, uint32_t latency, uint64_t now) {
+  Sm& unit = sm_of(w);
+  return unit.fences.done(now, latency,
+                          {.stores = w.last_store,
+                           .async_stores = w.last_async,
+                           .network = unit.network.done(),
+                           .crowded = unit.network.is_crowded()});
+}
+
+// Barriers, mbarriers and setmaxnreg: what holds up the warp itself.
+void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
+  const MicroOp& op = context_->program.code[pc];
+  if (const auto* b = std::get_if<isa::CtaBarrier>(op.effect);
+      b != nullptr && b->action != isa::BarrierAction::arrive && !resumed) {
+    Exec x = exec(w);
+    x.active = ~0U;
+    const uint64_t id = b->id < 0 ? 0 : x.uniform_value(op.operands[b->id]);
+    w.next = now + waits_.barrier(w.cta->barriers[id].last_arrived);
+    w.why = Stall::barrier;
+  }
+  if (const auto* r = std::get_if<isa::SetMaxRegisters>(op.effect)) {
+    const double takes = r->increase ? p_->register_increase : (*prices_)[pc].latency;
+    w.next = now + static_cast<uint64_t>(takes);
+  }
+  if (resumed) return;
+  if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive)
+    w.arrived = now;
+  else if (b != nullptr) {
+    w.next = std::max(w.next, w.arrived + waits_.cluster_barrier(w.cluster->ctas.size(), w.id));
+    w.why = Stall::cluster_barrier;
+  }
+  const auto* m = std::get_if<isa::Mbarrier>(op.effect);
+  if (m != nullptr && m->action == isa::MbarrierAction::try_wait && !remote_arrivals_.empty()) {
+    const uint64_t mbarrier = exec(w).address_of_lane(op.operands[m->address], 0);
+    w.next = std::max(w.next, now + remote_delay(w, mbarrier, now));
+    w.why = Stall::mbarrier;
   }
 }
 

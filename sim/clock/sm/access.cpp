@@ -1,30 +1,8 @@
-#include "sim/clock/sm/sm.h"
+#include "sim/clock/sm/access.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace palladion::sim::hardware {
-
-void L1Cache::resize(uint64_t bytes) {
-  sets_ = std::bit_floor(std::max<uint64_t>(1, bytes / line_bytes / ways));
-  lines_.assign(sets_ * ways, {});
-}
-
-L1Cache::Line* L1Cache::find(uint64_t line) {
-  Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
-  for (size_t w = 0; w < ways; ++w)
-    if (set[w].line == line && set[w].epoch == epoch_) return &set[w];
-  return nullptr;
-}
-
-L1Cache::Line& L1Cache::allocate(uint64_t line, uint64_t time) {
-  Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
-  const auto age = [&](const Line& l) { return l.line == never || l.epoch != epoch_ ? 0 : l.used + 1; };
-  Line* const oldest =
-      std::min_element(set, set + ways, [&](const Line& a, const Line& b) { return age(a) < age(b); });
-  *oldest = {.line = line, .used = time, .epoch = epoch_};
-  return *oldest;
-}
 
 namespace {
 

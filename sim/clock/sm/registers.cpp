@@ -1,0 +1,132 @@
+#include "sim/clock/sm/registers.h"
+
+#include <algorithm>
+
+namespace palladion::sim::hardware {
+
+void WarpRegisters::reset(const Prices& prices, uint32_t warp, uint64_t time) {
+  prices_ = &prices;
+  warp_ = warp;
+  values_.assign(prices.register_count(), {});
+  for (std::vector<uint32_t>& waiting : boards_) waiting.clear();
+  boards_used_ = 0;
+  unanswered_ = deferred_ = draining_ = false;
+  horizon_ = time;
+}
+
+uint64_t WarpRegisters::ready(const Price& p, uint64_t at, Stall& why) const {
+  const uint64_t predicate = p.branches ? prices_->branch_predicate() : 0;
+  for (const uint32_t r : prices_->reads(p)) {
+    const Value& v = values_[r];
+    const bool exact = v.ready == never || v.ready == 0;
+    const uint64_t ready = exact ? v.ready : v.ready + prices_->hand_over(v.pipe, p.pipe) + predicate;
+    if (ready <= at) continue;
+    at = ready;
+    why = v.source;
+  }
+  return at;
+}
+
+void WarpRegisters::set_ready(const Price& p, uint64_t time) {
+  for (const uint32_t r : prices_->writes(p)) {
+    Value& v = values_[r];
+    v.ready = time, v.source = p.result, v.pipe = p.pipe, v.board = 0;
+  }
+}
+
+void WarpRegisters::set_unanswered(const Price& p, uint32_t answer, uint32_t offset) {
+  for (const uint32_t r : prices_->writes(p))
+    values_[r] = {.ready = never, .answer = answer, .offset = offset, .source = p.result, .pipe = p.pipe};
+  unanswered_ = true;
+}
+
+void WarpRegisters::share_board(const Price& p, uint64_t issued, Answers& answers) {
+  const auto mine = prices_->writes(p);
+  if (p.board == 0 || mine.empty()) return;
+  std::vector<uint32_t>& waiting = boards_[p.board - 1];
+  std::erase_if(waiting, [&](uint32_t r) { return values_[r].board != p.board; });
+  waiting.insert(waiting.end(), mine.begin(), mine.end());
+  boards_used_ |= static_cast<uint8_t>(1U << (p.board - 1));
+  for (const uint32_t r : mine) values_[r].board = p.board;
+  const uint32_t first = waiting.front(), last = waiting.back();
+  Due due;
+  uint64_t ready = 0;
+  for (const uint32_t r : {first, last}) {
+    const Value& v = values_[r];
+    if (v.ready == never)
+      due = answers.join(warp_, due, {true, v.answer, v.offset});
+    else
+      ready = std::max(ready, v.ready);
+  }
+  if (due.waits && ready > issued)
+    due = {true, answers.wait({.warp = warp_, .not_before = ready, .parts = {due}}), 0};
+  for (const uint32_t r : waiting) {
+    Value& v = values_[r];
+    v.ready = due.waits ? never : ready;
+    v.answer = due.answer, v.offset = due.offset;
+  }
+}
+
+void WarpRegisters::pass_board(const Price& p) {
+  if (boards_used_ == 0) return;
+  for (const uint32_t r : prices_->reads(p)) {
+    const uint8_t board = values_[r].board;
+    if (board == 0) continue;
+    std::vector<uint32_t>& waiting = boards_[board - 1];
+    if (!p.free) {
+      for (const uint32_t m : waiting) values_[m].board = 0;
+      waiting.clear();
+      boards_used_ &= static_cast<uint8_t>(~(1U << (board - 1)));
+      continue;
+    }
+    for (const uint32_t copy : prices_->writes(p)) values_[copy].board = board, waiting.push_back(copy);
+  }
+}
+
+void WarpRegisters::defer(const Price& p, uint64_t now, uint32_t latency, Answers& answers) {
+  uint64_t ready = now;
+  Due due;
+  Stall source = p.result;
+  Resource pipe = p.pipe;
+  for (const uint32_t r : prices_->reads(p)) {
+    const Value& v = values_[r];
+    const auto over = static_cast<uint32_t>(p.free ? 0 : prices_->hand_over(v.pipe, p.pipe));
+    if (v.ready == never) {
+      due = answers.join(warp_, due, {true, v.answer, v.offset + over});
+      source = v.source;
+    } else if (v.ready + over > ready) {
+      ready = v.ready + over;
+      if (!due.waits) source = v.source;
+    }
+    if (p.free) pipe = v.pipe;
+  }
+  if (due.waits)
+    set_unanswered(p, due.answer, due.offset + latency);
+  else
+    set_ready(p, ready + latency);
+  if (!p.free) {
+    deferred_ |= due.waits;
+    horizon_ = std::max(horizon_, ready);
+  }
+  if (ready <= now && !due.waits && !p.free) source = p.result;
+  for (const uint32_t r : prices_->writes(p)) values_[r].source = source, values_[r].pipe = pipe;
+}
+
+void WarpRegisters::resolve(const Answers& answers) {
+  unanswered_ = deferred_ = false;
+  for (Value& v : values_) {
+    if (v.ready != never) continue;
+    v.ready = answers.time(v.answer) + v.offset;
+    if (v.offset != 0) horizon_ = std::max(horizon_, v.ready);  // not the load itself
+  }
+}
+
+bool WarpRegisters::drained(uint64_t& at) {
+  if (!draining_) return true;
+  if (deferred_) return false;
+  draining_ = false;
+  at = std::max(at, horizon_);
+  return true;
+}
+
+}  // namespace palladion::sim::hardware
