@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/report/report.h"
 #include "cli/options/ptxas.h"
+#include "cli/report/report.h"
 #include "cli/support/term.h"
 #include "native/device.h"
 

@@ -1,0 +1,53 @@
+#pragma once
+// Round numbers for units of the clock: what a test asks is computed by hand.
+#include "isa/arch/clock.h"
+
+namespace palladion::sim::hardware {
+
+inline isa::ClockParameters round_numbers() {
+  isa::ClockParameters p = *isa::find_clock("h200");
+  p.issue_queue = 16;
+  p.issue_first_instruction = 0.5;
+  p.smem_bytes_per_cycle = 128;
+  p.smem_lsu_queue = 16;
+  p.smem_pass_beside_wgmma = 20;
+  p.smem_cas_interval = 90;
+  p.l1_hit_latency = 34;
+  p.l1_bytes_per_cycle = 128;
+  p.l2_latency = 280;
+  p.l2_sm_write_bytes_per_cycle = 32;
+  p.l2_sm_write_queue = 64;
+  p.tma_queue = 2;
+  p.tma_next = 2;
+  p.tma_issue_interval = 10;
+  p.tma_descriptor_miss = 150;
+  p.wgmma_macs_per_cycle = 2048;
+  p.wgmma_overhead = 0;
+  p.wgmma_start = 5;
+  p.wgmma_tail_ss = 25;
+  p.wgmma_tail_rs = 15;
+  p.wgmma_least_rs = 13;
+  p.wgmma_queue = 2;
+  p.wgmma_company = 25;
+  p.fence_queue = 2;
+  p.barrier_latency = 12;
+  p.barrier_per_warp = 2;
+  p.cluster_barrier_latency = 70;
+  p.cluster_barrier_per_warp = 2;
+  p.cluster_barrier_per_doubling = 4;
+  p.mbarrier_wake = 35;
+  p.mbarrier_wake_tx = 3;
+  p.async_group_wake = 7;
+  p.dsm_bytes_per_cycle = 16;
+  p.dsm_in_bytes_per_cycle = 32;
+  p.dsm_acknowledged = 0.5;
+  p.dsm_crowded_load = 1.5;
+  p.dsm_crowded_store = 2;
+  p.dsm_queue = 2;
+  p.dsm_copy_interval = 40;
+  p.dsm_copy_queue = 2;
+  p.dsm_crowded_fence = 500;
+  return p;
+}
+
+}  // namespace palladion::sim::hardware
