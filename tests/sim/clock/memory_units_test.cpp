@@ -70,7 +70,7 @@ TEST(CasLoops, AWordThatAnotherWarpHasJustChangedTakesAnotherRound) {
   CasLoops loops(round_numbers());
   uint64_t addresses[32] = {0};
   EXPECT_EQ(loops.done(0, addresses, 1, 100, 1000), 1100);
-  EXPECT_EQ(loops.done(0, addresses, 1, 100, 1050), 1250);  // begins again at 1150
+  EXPECT_EQ(loops.done(0, addresses, 1, 100, 1050), 1250);           // begins again at 1150
   EXPECT_EQ(loops.done(1ULL << 40, addresses, 1, 100, 1050), 1150);  // another CTA's word
 }
 

@@ -1,5 +1,5 @@
-// When would the cluster's network have carried packets, and a fence be done? A packet leaves in two cycles and
-// is taken in one.
+// When would the cluster's network have carried packets, and a fence be done? A packet leaves in two cycles
+// and is taken in one.
 #include "sim/clock/sm/network.h"
 
 #include <gtest/gtest.h>

@@ -26,9 +26,9 @@ TEST(TmaUnit, CopiesOfADirectionSendOneAfterTheOther) {
 
 TEST(TmaUnit, QueuesThatAreFullHoldUpTheThread) {
   TmaUnit tma(round_numbers());
-  for (int i = 0; i < 4; ++i) tma.take(Direction::load, 0, 100);
-  // Taken at 0, 10, 20 and, when the second has begun to send at 100, at 110.
-  EXPECT_EQ(tma.opens(), 20);
+  for (int i = 0; i < 5; ++i) tma.take(Direction::load, 0, 100);
+  // Taken at 0, 10, 20, 30 and, when the second has begun to send at 100, at 110.
+  EXPECT_EQ(tma.opens(), 30);
   tma.take(Direction::load, 0, 100);
   EXPECT_EQ(tma.opens(), 110);
 }
@@ -37,7 +37,7 @@ TEST(TmaUnit, StoresWaitForL2) {
   TmaUnit tma(round_numbers());
   tma.hold_stores(500);
   EXPECT_EQ(tma.take(Direction::store, 0, 10).from, 500);
-  EXPECT_EQ(tma.take(Direction::load, 0, 10).from, 510);  // behind it in the same unit
+  EXPECT_EQ(tma.take(Direction::load, 0, 10).from, 10);  // beside it
 }
 
 TEST(TmaUnit, ADescriptorIsFetchedOnce) {
