@@ -3,26 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <thread>
 
 #include "isa/verify/verify.h"
-#include "sim/schedule/deadlock_spin.h"
-#include "sim/sass/pressure.h"
 #include "sim/machine/exec/values.h"
-#include "sim/schedule/cluster_runner.h"
-#include "sim/clock/grid/grid.h"
-#include "sim/schedule/results.h"
-#include "sim/schedule/worker_pool.h"
+#include "sim/sass/pressure.h"
 
 namespace palladion::sim {
 namespace {
-
-constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two edges
-constexpr uint64_t spin_quantum = 1 << 16;  // the same once nothing has changed for a whole quantum
-// Spins that count or look at clocks never repeat a state, and neither does a long walk through strong loads:
-// after so many edges without a change a run is called stuck all the same.
-constexpr uint32_t stuck_edges = 1 << 20;
 
 void refuse(RunResult& r, std::string code, std::string message, std::string help = {}) {
   isa::Diagnostic d;
@@ -109,166 +96,6 @@ const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions
   return found;
 }
 
-// The clusters of one launch: those that have not started, those that are resident.
-class Grid {
- public:
-  Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t resident,
-       RunResult& result)
-      : context_(context), options_(options), clusters_(clusters), limit_(resident), result_(result) {}
-
-  void run();
-
- private:
-  void admit();
-  uint64_t started(uint64_t n);
-  void retire();
-  void tell_edge();
-  void tell_retired(ClusterState& c);
-  void collect(ClusterState& c);
-  uint64_t total_progress() const;
-  unsigned host_threads() const;
-  // Warp instructions of a cluster between two edges: no more than the run may execute.
-  uint64_t at_most(uint64_t instructions) const {
-    const uint64_t limit = options_.max_instructions;
-    return limit == 0 ? instructions : std::min(instructions, limit);
-  }
-
-  const RunContext& context_;
-  const RunOptions& options_;
-  uint64_t clusters_, limit_, next_ = 0, finished_ = 0, progress_done_ = 0;
-  std::vector<std::unique_ptr<ClusterState>> resident_;
-  std::vector<uint32_t> order_;  // of a random start
-  RunResult& result_;
-  bool faulted_ = false;
-};
-
-unsigned Grid::host_threads() const {
-  const unsigned all =
-      options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(std::min<uint64_t>(all, std::min(limit_, clusters_)));
-}
-
-// The cluster that is the n-th to start.
-uint64_t Grid::started(uint64_t n) {
-  if (options_.order.kind == StartOrder::Kind::ascending) return n;
-  if (options_.order.kind == StartOrder::Kind::descending) return clusters_ - 1 - n;
-  if (order_.empty()) {
-    order_.resize(clusters_);
-    std::iota(order_.begin(), order_.end(), 0U);
-    for (uint64_t i = clusters_ - 1; i > 0; --i)
-      std::swap(order_[i], order_[scramble(scramble(options_.order.seed) + i) % (i + 1)]);
-  }
-  return order_[n];
-}
-
-void Grid::admit() {
-  while (resident_.size() < limit_ && next_ < clusters_) {
-    auto c = std::make_unique<ClusterState>();
-    c->index = static_cast<uint32_t>(started(next_++));
-    resident_.push_back(std::move(c));
-  }
-}
-
-void Grid::tell_edge() {
-  if (options_.observer == nullptr) return;
-  std::vector<ClusterState*> view;
-  view.reserve(resident_.size());
-  for (const auto& c : resident_) view.push_back(c.get());
-  options_.observer->edge(view);
-}
-
-void Grid::tell_retired(ClusterState& c) {
-  if (c.observer) options_.observer->retire(c);
-}
-
-void Grid::collect(ClusterState& c) {
-  tell_retired(c);
-  progress_done_ += c.progress;
-  faulted_ |= take_results(c, result_);
-}
-
-void Grid::retire() {
-  for (auto& c : resident_) {
-    if (c->ctas.empty()) continue;
-    const bool done = c->finished();
-    if (!done && c->findings.empty()) continue;
-    if (done) {
-      result_.ctas += c->ctas.size();
-      ++finished_;
-      collect(*c);
-      c.reset();
-    } else {
-      faulted_ |= take_findings(*c, result_);
-    }
-  }
-  std::erase_if(resident_, [](const auto& c) { return c == nullptr; });
-  if (options_.progress) options_.progress(finished_, clusters_);
-}
-
-uint64_t Grid::total_progress() const {
-  uint64_t sum = progress_done_;
-  for (const auto& c : resident_) sum += c->progress;
-  return sum;
-}
-
-void Grid::run() {
-  WorkerPool pool(host_threads());
-  SpinDetector spins(context_.program);
-  uint64_t last_progress = ~0ULL, budget = at_most(quantum);
-  uint32_t stuck = 0;
-  while (!faulted_) {
-    admit();
-    if (resident_.empty()) break;
-    std::vector<QuantumResult> ran(resident_.size());
-    pool.for_each(resident_.size(), [&](size_t i, unsigned) {
-      ClusterState& c = *resident_[i];
-      if (c.ctas.empty()) start_cluster(context_, c);
-      ran[i] = run_quantum(context_, c, budget);
-      if (!c.finished()) return;
-      if (c.observer) c.observer->ended();
-      for (CtaState& cta : c.ctas) {  // its memory is not needed until the edge
-        cta.shared = {};
-        cta.warps.clear();
-      }
-    });
-    bool useful = std::ranges::any_of(ran, &QuantumResult::useful);
-    bool at_edge = false;
-    tell_edge();
-    for (auto& c : resident_)
-      if (!c->faulted) at_edge |= run_edge(context_, *c);
-    const size_t before = resident_.size();
-    retire();
-    if (options_.stop != nullptr && options_.stop->load()) {
-      result_.interrupted = true;
-      break;
-    }
-    const uint64_t progress = total_progress();
-    const bool polls_only = progress == last_progress && resident_.size() == before;
-    last_progress = progress;
-    const bool cut_short =
-        std::ranges::any_of(ran, [&](const QuantumResult& q) { return q.executed >= budget; });
-    budget = at_most(polls_only ? spin_quantum : quantum);
-    if (!polls_only) spins.reset();
-    stuck = !polls_only ? 0 : cut_short ? stuck : stuck + 1;
-    const bool nothing_runs =
-        !useful && !at_edge && polls_only &&
-        std::ranges::all_of(ran, [](const QuantumResult& q) { return q.executed == 0; });
-    const bool spinning = polls_only && !nothing_runs && spins.all_spin(resident_);
-    if (!faulted_ && !resident_.empty() && (nothing_runs || spinning || stuck >= stuck_edges)) {
-      report_deadlock(context_.program, resident_, next_ < clusters_, options_.observer, result_);
-      break;
-    }
-    uint64_t instructions = result_.instructions;
-    for (const auto& c : resident_) instructions += c->instructions;
-    if (options_.max_instructions != 0 && instructions > options_.max_instructions) {
-      result_.findings.push_back(given_up(instructions));
-      break;
-    }
-  }
-  for (auto& c : resident_) collect(*c);
-  result_.completed = finished_ == clusters_;
-}
-
 }  // namespace
 
 void Machine::load(const isa::Module& module) {
@@ -304,21 +131,21 @@ Address Machine::symbol(const isa::Module& module, std::string_view name) {
   return id == isa::no_id ? 0 : loaded_.at(&module)[id];
 }
 
-RunResult Machine::run(const Launch& launch, const RunOptions& options) {
+Run Machine::start(const Launch& launch, const RunOptions& options) {
   RunResult result;
   const isa::Function* entry = launch.module->find_entry(launch.entry);
   if (entry == nullptr) {
     refuse(result, "PLD3100",
            launch.entry.empty() ? "the module has no entry, or several: name one"
                                 : fmt::format("the module has no entry `{}`", launch.entry));
-    return result;
+    return Run(std::move(result));
   }
   check_shape(*arch_, launch, *entry, result);
   load(*launch.module);
   auto program = decode(*launch.module, *entry, loaded_.at(launch.module));
   if (!program) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
-    return result;
+    return Run(std::move(result));
   }
   if (result.errors.empty())
     check_resources(*arch_, launch, **program, registers_of(*arch_, launch, **program, options), result);
@@ -329,7 +156,7 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
                        launch.params.size()));
   const isa::ClockParameters* const clock = clock_of(*arch_, options, result);
   if (result.errors.empty() && options.values == Values::none) result.errors = leave_out_values(**program);
-  if (!result.errors.empty()) return result;
+  if (!result.errors.empty()) return Run(std::move(result));
 
   LaunchState state;
   if (clock != nullptr) state.clock_mhz = clock->sm_clock;
@@ -342,38 +169,21 @@ RunResult Machine::run(const Launch& launch, const RunOptions& options) {
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
-  state.param_base = memory_.allocate(launch.params.size(), "kernel parameters");
-  std::copy(launch.params.begin(), launch.params.end(), memory_.find(state.param_base, launch.params.size()));
-  if ((*program)->tracks_global) memory_.track_left_out();
+  return Run({.arch = arch_,
+              .clock = clock,
+              .memory = &memory_,
+              .program = std::move(*program),
+              .launch = std::move(state),
+              .written = launch.written,
+              .options = options},
+             std::move(result));
+}
 
-  std::vector<uint8_t> watch;
-  if (options.observer != nullptr) {
-    options.observer->start({program->get(), &state, &memory_});
-    for (uint32_t pc = 0; pc < (*program)->code.size(); ++pc) watch.push_back(options.observer->watches(pc));
+RunResult Machine::run(const Launch& launch, const RunOptions& options) {
+  Run run = start(launch, options);
+  while (run.advance()) {
   }
-  const RunContext context{
-      **program,   state, memory_, options.schedule, options.observer, watch.empty() ? nullptr : watch.data(),
-      options.stop};
-  const uint64_t per_cluster = launch.cluster.count();
-  const uint64_t clusters = launch.grid.count() / per_cluster;
-  result.resident_clusters =
-      std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * state.sm_count / per_cluster);
-  const uint64_t resident =
-      options.resident_clusters != 0 ? options.resident_clusters : result.resident_clusters;
-  if (clock != nullptr)
-    hardware::run_grid(context, options, *arch_, *clock,
-                       {.clusters = clusters,
-                        .ctas_per_cluster = static_cast<uint32_t>(per_cluster),
-                        .ctas_per_sm = result.resident_ctas_per_sm,
-                        .shared_bytes = (*program)->static_shared + launch.dynamic_shared,
-                        .written = launch.written},
-                       result);
-  else
-    Grid(context, options, clusters, resident, result).run();
-  if (options.observer != nullptr) options.observer->finish(result.findings);
-  memory_.forget_left_out();
-  memory_.release(state.param_base);
-  return result;
+  return run.take_result();
 }
 
 }  // namespace palladion::sim

@@ -7,6 +7,7 @@
 #include "isa/arch/arch.h"
 #include "sim/launch/launch.h"
 #include "sim/machine/state/global_memory.h"
+#include "sim/run.h"
 
 namespace palladion::sim {
 
@@ -23,6 +24,9 @@ class Machine {
   // Device address of a global variable; 0 when there is none of that name.
   Address symbol(const isa::Module& module, std::string_view name);
 
+  // A launch that stands before its first instruction. The machine and what the options name must outlive it.
+  Run start(const Launch& launch, const RunOptions& options = {});
+  // From the first to the last instruction.
   RunResult run(const Launch& launch, const RunOptions& options = {});
 
  private:

@@ -12,6 +12,7 @@
 #include "cli/support/term.h"
 #include "cli/codes/twin_text.h"
 #include "isa/core/op.h"
+#include "kernels/registry.h"
 
 namespace palladion::cli {
 namespace {

@@ -68,9 +68,8 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
                       .timed_out_at = ~0ULL,
                       .barrier_generation = 0,
                       .calls = {}});
-  w.storage = std::make_unique<uint8_t[]>(c.program.register_bytes + 64);
-  w.registers = w.storage.get() + (64 - reinterpret_cast<uintptr_t>(w.storage.get()) % 64) % 64;
-  if (c.program.local_bytes != 0) w.local = std::make_unique<uint8_t[]>(size_t{c.program.local_bytes} * 32);
+  w.registers.resize(c.program.register_bytes);
+  w.local.resize(size_t{c.program.local_bytes} * 32);
   w.register_limit = c.program.launch_registers;
   Exec x{.program = c.program,
          .launch = c.launch,
@@ -78,7 +77,7 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
          .cluster = cluster,
          .cta = &cta,
          .warp = &w};
-  x.registers = w.registers;
+  x.registers = w.registers.data();
   initialise_registers(x);
 }
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "sim/machine/exec/exec.h"
 #include "sim/launch/schedule.h"
+#include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
 

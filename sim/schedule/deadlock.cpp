@@ -63,7 +63,7 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
 
 }  // namespace
 
-Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident,
+Finding describe_deadlock(const Program& program, std::span<const ClusterState* const> resident,
                           bool more_clusters) {
   Finding f;
   f.code = "PLD3080";

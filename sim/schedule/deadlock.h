@@ -1,14 +1,14 @@
 #pragma once
 // What a run that cannot go on is waiting for.
-#include <vector>
+#include <span>
 
-#include "sim/program/program.h"
 #include "sim/launch/finding.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim {
 
 // `more_clusters`: CTAs that have not been started wait for room.
-Finding describe_deadlock(const Program& program, const std::vector<const ClusterState*>& resident,
+Finding describe_deadlock(const Program& program, std::span<const ClusterState* const> resident,
                           bool more_clusters);
 
 }  // namespace palladion::sim

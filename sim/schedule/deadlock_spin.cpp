@@ -22,15 +22,19 @@ uint64_t hash(const LaneGroup& g, uint64_t h) {
 }
 
 // Registers, and where the lanes are. What lies in memory has not changed.
-uint64_t state_of(const WarpState& warp, uint32_t register_bytes) {
+uint64_t state_of(const WarpState& warp) {
   uint64_t h = warp.alive;
   for (const LaneGroup& g : warp.groups) h = hash(g, h);
-  for (uint32_t i = 0; i + 8 <= register_bytes; i += 8) {
+  for (size_t i = 0; i + 8 <= warp.registers.size(); i += 8) {
     uint64_t word;
-    std::memcpy(&word, warp.registers + i, 8);
+    std::memcpy(&word, warp.registers.data() + i, 8);
     h = mix(h, word);
   }
   return h;
+}
+
+uint64_t key_of(const ClusterState& cluster, const CtaState& cta, const WarpState& warp) {
+  return uint64_t{cluster.index} << 16 | cta.rank << 8 | warp.id;
 }
 
 // Has every group that could run had its turn since the cluster had executed `mark` instructions?
@@ -51,18 +55,18 @@ void SpinDetector::reset() {
 }
 
 // Brent's search for a cycle: a state is kept until as many edges again have passed.
-bool SpinDetector::all_spin(const std::vector<std::unique_ptr<ClusterState>>& resident) {
+bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
   ++edges_;
   const bool keep = edges_ == keep_at_;
   if (keep) keep_at_ *= 2;
   bool all = true;
-  for (const auto& cluster : resident) {
+  for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
       for (const WarpState& warp : cta.warps) {
         if (warp.finished()) continue;
-        Seen& seen = warps_[&warp];
+        Seen& seen = warps_[key_of(*cluster, cta, warp)];
         if (seen.spins) continue;
-        const uint64_t state = state_of(warp, program_.register_bytes);
+        const uint64_t state = state_of(warp);
         seen.spins = edges_ > 1 && state == seen.state && all_ran(*cluster, cta, warp, seen.mark);
         if (keep) seen = {state, cluster->instructions, seen.spins};
         all &= seen.spins;

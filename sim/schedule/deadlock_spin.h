@@ -1,11 +1,10 @@
 #pragma once
 // Recognises a run in which warps still execute but nothing can ever change.
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <unordered_map>
-#include <vector>
 
-#include "sim/program/program.h"
+#include "sim/machine/state/cluster.h"
 
 namespace palladion::sim {
 
@@ -13,11 +12,9 @@ namespace palladion::sim {
 // last one alone; one that comes back to a state it was in spins for ever.
 class SpinDetector {
  public:
-  explicit SpinDetector(const Program& program) : program_(program) {}
-
   // To be called after each edge at which nothing had changed since the one before; true when every warp
   // waits or is known to spin.
-  bool all_spin(const std::vector<std::unique_ptr<ClusterState>>& resident);
+  bool all_spin(std::span<const ClusterState* const> resident);
   // Something has changed.
   void reset();
 
@@ -26,8 +23,7 @@ class SpinDetector {
     uint64_t state = 0, mark = 0;  // mark: instructions of the cluster then
     bool spins = false;
   };
-  const Program& program_;
-  std::unordered_map<const WarpState*, Seen> warps_;
+  std::unordered_map<uint64_t, Seen> warps_;  // by cluster, CTA and warp
   uint64_t edges_ = 0, keep_at_ = 1;
 };
 

@@ -22,13 +22,10 @@ bool take_results(ClusterState& cluster, RunResult& result) {
   return take_findings(cluster, result);
 }
 
-void report_deadlock(const Program& program, const std::vector<std::unique_ptr<ClusterState>>& resident,
+void report_deadlock(const Program& program, std::span<const ClusterState* const> resident,
                      bool more_clusters, Observer* observer, RunResult& result) {
-  std::vector<const ClusterState*> view;
-  view.reserve(resident.size());
-  for (const auto& c : resident) view.push_back(c.get());
-  Finding f = describe_deadlock(program, view, more_clusters);
-  if (observer != nullptr) observer->deadlocked(view, more_clusters, f);
+  Finding f = describe_deadlock(program, resident, more_clusters);
+  if (observer != nullptr) observer->deadlocked(resident, more_clusters, f);
   result.findings.push_back(std::move(f));
   result.deadlocked = true;
 }

@@ -1,7 +1,6 @@
 #pragma once
 // How a grid's run ends, with a clock or without: what its clusters leave behind, and why it was ended.
-#include <memory>
-#include <vector>
+#include <span>
 
 #include "sim/launch/launch.h"
 #include "sim/machine/state/cluster.h"
@@ -16,7 +15,7 @@ bool take_findings(ClusterState& cluster, RunResult& result);
 bool take_results(ClusterState& cluster, RunResult& result);
 
 // Nothing can move any more; the observer, if any, may explain it better.
-void report_deadlock(const Program& program, const std::vector<std::unique_ptr<ClusterState>>& resident,
+void report_deadlock(const Program& program, std::span<const ClusterState* const> resident,
                      bool more_clusters, Observer* observer, RunResult& result);
 // PLD3002: the limit of instructions is reached.
 Finding given_up(uint64_t instructions);

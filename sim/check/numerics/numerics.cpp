@@ -29,7 +29,7 @@ Numerics::Numerics(const ClusterContext& context, const NumericsAnalysis& analys
 
 const uint8_t* Numerics::bytes_of(const Origin& who, const Value& v) const {
   const uint8_t* block = v.slot.constant ? context_.run.program->constants.data()
-                                         : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+                                         : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
   return block + v.slot.offset;
 }
 

@@ -22,7 +22,7 @@ isa::Type in_registers(const isa::Wgmma& w) { return w.d == isa::Type::f16 ? isa
 
 bool WgmmaNumerics::special_accumulators(const Origin& who) const {
   const isa::Wgmma& w = wgmma_of(who);
-  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
   for (const DecodedOperand& r : context_.run.program->code[who.pc].operands[w.acc].elements)
     if (suspicious(in_registers(w), registers + r.slot.offset, 128)) return true;
   return false;
@@ -102,7 +102,7 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
   if (w.a_regs < 0) return false;
   for (const DecodedOperand& r : context_.run.program->code[p.who.pc].operands[w.a_regs].elements)
     for (uint32_t warp = 0; warp < 4; ++warp)
-      if (any(cta.warps[p.who.warp / 4 * 4 + warp].registers + r.slot.offset, 128)) return true;
+      if (any(cta.warps[p.who.warp / 4 * 4 + warp].registers.data() + r.slot.offset, 128)) return true;
   return false;
 }
 

@@ -210,7 +210,7 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
   const auto at = tokens_.find({p_.causality.index(who), state.slot.offset});
   if (at == tokens_.end()) return;
   const Token& token = at->second;
-  const uint8_t* registers = p_.cluster().ctas[who.cta_rank].warps[who.warp].registers;
+  const uint8_t* registers = p_.cluster().ctas[who.cta_rank].warps[who.warp].registers.data();
   const auto lane = static_cast<size_t>(std::countr_zero(who.lanes));
   uint64_t value;
   std::memcpy(&value, registers + state.slot.offset + 8 * lane, 8);

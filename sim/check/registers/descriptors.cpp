@@ -51,7 +51,7 @@ uint32_t atom_bytes(uint8_t layout) {
 Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
   const Program& p = *context_.run.program;
   const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
-  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
   const auto value = [&](int operand) {
     if (operand < 0) return uint64_t{0};
     const Slot& slot = p.code[who.pc].operands[operand].slot;

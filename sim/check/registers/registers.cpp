@@ -97,7 +97,7 @@ uint32_t UnwrittenRegisters::predicate(const Origin& who, int operand) const {
   const Program& p = *context_.run.program;
   const DecodedOperand& o = p.code[who.pc].operands[operand];
   const uint8_t* block =
-      o.slot.constant ? p.constants.data() : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers;
+      o.slot.constant ? p.constants.data() : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
   uint32_t value;
   std::memcpy(&value, block + o.slot.offset, sizeof value);
   return o.negated ? ~value : value;

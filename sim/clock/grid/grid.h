@@ -1,22 +1,23 @@
 #pragma once
-// A grid under the clock: which SM gets which cluster when, quanta, the edges between them, the report.
-#include <span>
+// A grid under the clock: which SM gets which cluster when, quanta, the boundaries between them, the report.
+#include <memory>
+#include <vector>
 
-#include "sim/launch/launch.h"
-#include "sim/schedule/cluster_runner.h"
+#include "sim/schedule/grid.h"
 
 namespace palladion::sim::hardware {
 
 struct GridShape {
   uint64_t clusters = 0;
   uint32_t ctas_per_cluster = 1;
-  uint32_t ctas_per_sm = 1;          // that fit
-  uint32_t shared_bytes = 0;         // a CTA
-  std::span<const Address> written;  // arrays, see Launch
+  uint32_t ctas_per_sm = 1;      // that fit
+  uint32_t shared_bytes = 0;     // a CTA
+  std::vector<Address> written;  // arrays, see Launch
 };
 
-// Runs all clusters and fills in `result`, its clock included.
-void run_grid(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
-              const isa::ClockParameters& parameters, const GridShape& shape, RunResult& result);
+// Advances a grid by the clock; the result gets the clock's report.
+std::unique_ptr<Advance> clocked_groups(const RunContext& context, const RunOptions& options,
+                                        const isa::ArchSpec& arch, const isa::ClockParameters& parameters,
+                                        const GridShape& shape);
 
 }  // namespace palladion::sim::hardware

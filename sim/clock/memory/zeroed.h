@@ -3,6 +3,7 @@
 // not pay for what it never looks at.
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -17,6 +18,10 @@ class Zeroed {
   explicit Zeroed(size_t size) : size_(size), data_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
     if (data_ == nullptr && size != 0) throw std::bad_alloc();
   }
+  Zeroed(const Zeroed& other) : Zeroed(other.size_) {
+    if (size_ != 0) std::memcpy(static_cast<void*>(data_.get()), other.data(), size_ * sizeof(T));
+  }
+  Zeroed& operator=(const Zeroed&) = delete;
   size_t size() const { return size_; }
   const T* data() const { return data_.get(); }
   T& operator[](size_t i) { return data_.get()[i]; }

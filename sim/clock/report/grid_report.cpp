@@ -23,25 +23,25 @@ uint64_t elapsed(const isa::ClockParameters& p, const Course& c, double tensor_s
 
 double tensor_cycles(const Sm& sm) { return sm.busy[static_cast<size_t>(Resource::tensor)]; }
 
-ClockCounters counters_of(std::span<const std::unique_ptr<SmGroup>> groups, const MemoryClock& memory) {
+ClockCounters counters_of(std::span<const SmGroup> groups, const MemoryClock& memory) {
   ClockCounters all = memory.counters();
-  for (const auto& g : groups) {
-    all.instructions += g->instructions();
-    all.smem_bank_conflicts += g->bank_conflicts();
-    for (const Sm& sm : g->sms()) all.tensor_cycles += static_cast<uint64_t>(tensor_cycles(sm));
+  for (const SmGroup& g : groups) {
+    all.instructions += g.instructions();
+    all.smem_bank_conflicts += g.bank_conflicts();
+    for (const Sm& sm : g.sms()) all.tensor_cycles += static_cast<uint64_t>(tensor_cycles(sm));
   }
   return all;
 }
 
 // Of `span` cycles.
-std::array<double, resource_count> shares_of(std::span<const std::unique_ptr<SmGroup>> groups,
-                                             const MemoryClock& memory, double span) {
+std::array<double, resource_count> shares_of(std::span<const SmGroup> groups, const MemoryClock& memory,
+                                             double span) {
   std::array<double, resource_count> busy{};
   const auto share = [&](Resource x) -> double& { return busy[static_cast<size_t>(x)]; };
   size_t sms = 0;
-  for (const auto& g : groups) {
-    sms += g->sms().size();
-    for (const Sm& sm : g->sms())
+  for (const SmGroup& g : groups) {
+    sms += g.sms().size();
+    for (const Sm& sm : g.sms())
       for (size_t i = 0; i < resource_count; ++i) busy[i] += sm.busy[i] / span;
   }
   for (double& b : busy) b /= static_cast<double>(std::max<size_t>(1, sms));
@@ -56,12 +56,12 @@ std::array<double, resource_count> shares_of(std::span<const std::unique_ptr<SmG
 }  // namespace
 
 ClockReport report_of(const isa::ClockParameters& parameters, const Course& course,
-                      std::span<const std::unique_ptr<SmGroup>> groups, const MemoryClock& memory) {
+                      std::span<const SmGroup> groups, const MemoryClock& memory) {
   const uint64_t start = std::min(course.first_start, course.last_end);
   const double span = std::max<double>(1, static_cast<double>(course.last_end - start));
   double most_tensor = 0;  // cycles of the SM whose tensor core works longest
-  for (const auto& g : groups)
-    for (const Sm& sm : g->sms()) most_tensor = std::max(most_tensor, tensor_cycles(sm));
+  for (const SmGroup& g : groups)
+    for (const Sm& sm : g.sms()) most_tensor = std::max(most_tensor, tensor_cycles(sm));
   ClockReport r;
   r.sm_clock_mhz = parameters.sm_clock;
   r.cycles = elapsed(parameters, course, most_tensor / span);

@@ -1,14 +1,13 @@
 #pragma once
 // What a grid's clock says when the grid has ended: cycles, counters, shares, every instruction's account.
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "isa/arch/clock.h"
-#include "sim/launch/clock.h"
-#include "sim/clock/sm/group.h"
 #include "sim/clock/memory/memory.h"
+#include "sim/clock/sm/group.h"
+#include "sim/launch/clock.h"
 
 namespace palladion::sim::hardware {
 
@@ -21,7 +20,7 @@ struct Course {
 
 // All but the lines.
 ClockReport report_of(const isa::ClockParameters& parameters, const Course& course,
-                      std::span<const std::unique_ptr<SmGroup>> groups, const MemoryClock& memory);
+                      std::span<const SmGroup> groups, const MemoryClock& memory);
 // Sums over host threads.
 std::vector<LineTime> lines_of(std::span<const std::vector<LineTime>> by_thread);
 

@@ -16,10 +16,10 @@ void SmGroup::crowd() {
 }
 
 uint32_t SmGroup::add(ClusterState& cluster) {
-  const auto free = std::ranges::find(clusters_, nullptr, &Member::state);
+  const auto free = std::ranges::find(clusters_, static_cast<ClusterState*>(nullptr));
   const auto number = static_cast<uint32_t>(free - clusters_.begin());
   if (free == clusters_.end()) clusters_.emplace_back();
-  clusters_[number] = {cluster.index, &cluster};
+  clusters_[number] = &cluster;
   return number;
 }
 
@@ -135,7 +135,7 @@ Exec SmGroup::exec(Warp& w) const {
          .cta = w.cta,
          .warp = w.warp};
   x.watch = context_->watch;
-  x.registers = w.warp->registers;
+  x.registers = w.warp->registers.data();
   return x;
 }
 
@@ -231,9 +231,9 @@ void SmGroup::retire(uint32_t cluster, uint64_t now) {
 }
 
 void SmGroup::remove(const ClusterState& cluster) {
-  const auto member = std::ranges::find(clusters_, &cluster, &Member::state);
+  const auto member = std::ranges::find(clusters_, &cluster);
   const auto number = static_cast<uint32_t>(member - clusters_.begin());
-  member->state = nullptr;
+  *member = nullptr;
   remote_arrivals_.remove(number);
   for (Sm& sm : sms_) sm.cas_loops.clear();
   for (uint32_t index = 0; index < warps_.size(); ++index) {
@@ -246,13 +246,9 @@ void SmGroup::remove(const ClusterState& cluster) {
   }
 }
 
-void SmGroup::rebind(const RunContext& context, std::span<const std::unique_ptr<ClusterState>> clusters) {
-  context_ = &context;
-  for (Member& m : clusters_)
-    if (m.state != nullptr) m.state = std::ranges::find(clusters, m.index, &ClusterState::index)->get();
+void SmGroup::rebind() {
   for (Warp& w : warps_) {
     if (w.cluster == nullptr) continue;
-    w.cluster = &cluster(w.cluster_number);
     w.cta = &w.cluster->ctas[w.sm];
     w.warp = &w.cta->warps[w.id];
   }

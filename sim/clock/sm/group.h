@@ -2,8 +2,6 @@
 // The SMs that one cluster occupies, with all clusters that share them: the unit of parallel work. Its
 // events are simulated up to the end of a quantum; what it asks of L2 and HBM is answered between quanta.
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "sim/clock/memory/memory.h"
@@ -68,11 +66,11 @@ class SmGroup {
   std::vector<Finished> finished;
   Batch batch;
 
-  ClusterState& cluster(uint32_t number) const { return *clusters_[number].state; }
+  ClusterState& cluster(uint32_t number) const { return *clusters_[number]; }
   // The cluster has been taken away.
   void remove(const ClusterState& cluster);
-  // The clusters' state lies elsewhere now: in `clusters`, which hold the same ones.
-  void rebind(const RunContext& context, std::span<const std::unique_ptr<ClusterState>> clusters);
+  // The clusters' state was put back from a snapshot: clusters stay in their slots, what is in them may move.
+  void rebind();
 
   uint64_t drained() const { return drained_; }
   const std::vector<Sm>& sms() const { return sms_; }
@@ -158,11 +156,7 @@ class SmGroup {
   const isa::ClockParameters* p_;
   Waits waits_;
   std::vector<Sm> sms_;
-  struct Member {
-    uint32_t index = 0;             // in the grid
-    ClusterState* state = nullptr;  // null: the number is free
-  };
-  std::vector<Member> clusters_;  // by number
+  std::vector<ClusterState*> clusters_;  // by number; null: the number is free
   std::vector<Warp> warps_;
   std::vector<uint32_t> free_warps_;
   Events events_;

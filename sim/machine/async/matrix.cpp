@@ -107,7 +107,7 @@ class WgmmaBody final : public AsyncOp::Body {
 
 WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
   WarpgroupRegisters r;
-  for (uint32_t w = 0; w < 4; ++w) r[w] = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].registers;
+  for (uint32_t w = 0; w < 4; ++w) r[w] = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].registers.data();
   return r;
 }
 

@@ -12,7 +12,7 @@ uint64_t local_offset(uint64_t address) { return address & (window_size - 1); }
 // Copies a parameter block between two places in the local memory of the active lanes.
 void copy_block(const Exec& x, uint64_t from, uint64_t to, uint64_t size) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    uint8_t* base = x.warp->local.get() + static_cast<size_t>(std::countr_zero(m)) * x.program.local_bytes;
+    uint8_t* base = x.warp->local.data() + static_cast<size_t>(std::countr_zero(m)) * x.program.local_bytes;
     std::memcpy(base + local_offset(to), base + local_offset(from), size);
   }
 }
@@ -37,7 +37,7 @@ bool copy_arguments(const Exec& x, const std::vector<DecodedOperand>& blocks,
 uint64_t block_value(const Exec& x, const DecodedOperand& block, int lane, uint64_t size) {
   uint64_t v = 0;
   std::memcpy(&v,
-              x.warp->local.get() + static_cast<size_t>(lane) * x.program.local_bytes +
+              x.warp->local.data() + static_cast<size_t>(lane) * x.program.local_bytes +
                   local_offset(static_cast<uint64_t>(block.offset)),
               size);
   return v;
@@ -56,7 +56,7 @@ Step call_vprintf(Exec& x, const MicroOp& op, const isa::Call& e) {
     const auto& results = elements(op, e.returns);
     if (results.empty()) continue;
     const auto count = static_cast<uint32_t>(text->size());
-    std::memcpy(x.warp->local.get() + static_cast<size_t>(lane) * x.program.local_bytes +
+    std::memcpy(x.warp->local.data() + static_cast<size_t>(lane) * x.program.local_bytes +
                     local_offset(static_cast<uint64_t>(results[0].offset)),
                 &count, 4);
   }

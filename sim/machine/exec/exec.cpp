@@ -79,7 +79,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
                                      what, size, offset, program.local_bytes));
         return nullptr;
       }
-      return warp->local.get() + static_cast<uint64_t>(lane) * program.local_bytes + offset;
+      return warp->local.data() + static_cast<uint64_t>(lane) * program.local_bytes + offset;
     }
     default:
       return global(address, size, what);

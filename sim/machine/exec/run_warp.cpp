@@ -61,7 +61,7 @@ bool leave_wait(Exec& x) {
 WarpRun run_warp(Exec& x, uint32_t budget) {
   const uint64_t progress = x.cluster.progress;
   WarpRun run;
-  x.registers = x.warp->registers;
+  x.registers = x.warp->registers.data();
   const bool joined = leave_wait(x);
   x.self().last_run = x.cluster.instructions;
   const uint32_t mask = x.self().mask;

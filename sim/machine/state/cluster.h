@@ -11,6 +11,7 @@
 #include "isa/core/module.h"
 #include "sim/launch/event.h"
 #include "sim/launch/finding.h"
+#include "sim/machine/state/bytes.h"
 #include "sim/machine/state/global_memory.h"
 #include "sim/machine/state/left_out.h"
 
@@ -88,9 +89,8 @@ struct WarpState {
   uint32_t id = 0;     // in the CTA
   uint32_t alive = 0;  // lanes not exited
   std::vector<LaneGroup> groups;
-  std::unique_ptr<uint8_t[]> storage;
-  uint8_t* registers = nullptr;      // 64-byte aligned block in `storage`
-  std::unique_ptr<uint8_t[]> local;  // local memory, lane after lane
+  AlignedBytes registers;
+  std::vector<uint8_t> local;  // local memory, lane after lane
   Journal bulk, cp_async, wgmma;
   uint64_t instructions = 0;        // executed: the clock under schedules without one
   uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them

@@ -16,6 +16,13 @@ constexpr uint64_t alignment = 512;
 constexpr uint64_t guard = 1 << 16;
 constexpr uint64_t left_out_granule = 4;
 constexpr uint64_t mapped_from = 1 << 20;  // bytes
+constexpr uint64_t page_bytes = 4096;
+
+uint64_t granules_of(const Allocation& a) { return a.size / left_out_granule + 1; }
+
+bool is_zero(const uint8_t* bytes, uint64_t size) {
+  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
 }  // namespace
 
 void ReleaseBytes::operator()(uint8_t* bytes) const {
@@ -73,7 +80,7 @@ const Allocation* GlobalMemory::lookup(Address address) const {
 
 void GlobalMemory::track_left_out() {
   for (Allocation& a : allocations_) {
-    const uint64_t granules = a.size / left_out_granule + 1;
+    const uint64_t granules = granules_of(a);
     a.left_out = zeroed_bytes(granules);
     if (a.undefined) std::memset(a.left_out.get(), 1, granules);
   }
@@ -93,6 +100,51 @@ bool GlobalMemory::left_out(Address address, uint64_t size) const {
   const Allocation* a = lookup(address);
   return a != nullptr && a->left_out != nullptr && address - a->base + size <= a->size &&
          any_left_out<left_out_granule>(a->left_out.get(), address - a->base, size);
+}
+
+MemoryImage::Pages MemoryImage::pages(const uint8_t* bytes, uint64_t size) {
+  Pages p;
+  for (uint64_t at = 0; at < size; at += page_bytes) {
+    const uint64_t n = std::min(page_bytes, size - at);
+    if (is_zero(bytes + at, n)) continue;
+    p.offsets.push_back(at);
+    p.bytes.insert(p.bytes.end(), bytes + at, bytes + at + n);
+  }
+  return p;
+}
+
+void MemoryImage::put(const Pages& pages, uint8_t* bytes, uint64_t size) {
+  auto next = pages.offsets.begin();
+  const uint8_t* from = pages.bytes.data();
+  for (uint64_t at = 0; at < size; at += page_bytes) {
+    const uint64_t n = std::min(page_bytes, size - at);
+    if (next != pages.offsets.end() && *next == at) {
+      std::memcpy(bytes + at, from, n);
+      from += n;
+      ++next;
+    } else if (!is_zero(bytes + at, n)) {  // a page that was never written stays unwritten
+      std::memset(bytes + at, 0, n);
+    }
+  }
+}
+
+MemoryImage GlobalMemory::image() const {
+  MemoryImage image;
+  for (const Allocation& a : allocations_) {
+    image.arrays_.push_back({.base = a.base, .bytes = MemoryImage::pages(a.bytes, a.size), .left_out = {}});
+    if (a.left_out != nullptr)
+      image.arrays_.back().left_out = MemoryImage::pages(a.left_out.get(), granules_of(a));
+  }
+  return image;
+}
+
+void GlobalMemory::restore(const MemoryImage& image) {
+  for (const MemoryImage::Array& array : image.arrays_) {
+    const auto a = std::ranges::find(allocations_, array.base, &Allocation::base);
+    if (a == allocations_.end()) continue;
+    MemoryImage::put(array.bytes, a->bytes, a->size);
+    if (a->left_out != nullptr) MemoryImage::put(array.left_out, a->left_out.get(), granules_of(*a));
+  }
 }
 
 std::string GlobalMemory::describe(Address address) const {

@@ -29,6 +29,28 @@ struct Allocation {
   ZeroedBytes left_out;    // where it lacks tensor data, see left_out.h; null: nobody asks
 };
 
+// The bytes of all allocations. Pages of zeros take no room, as they take none in the host's memory.
+class MemoryImage {
+ public:
+  friend bool operator==(const MemoryImage&, const MemoryImage&) = default;
+
+ private:
+  friend class GlobalMemory;
+  struct Pages {
+    std::vector<uint64_t> offsets;  // of those that are not zero
+    std::vector<uint8_t> bytes;     // theirs, one after the other
+    friend bool operator==(const Pages&, const Pages&) = default;
+  };
+  struct Array {
+    Address base = 0;
+    Pages bytes, left_out;
+    friend bool operator==(const Array&, const Array&) = default;
+  };
+  static Pages pages(const uint8_t* bytes, uint64_t size);
+  static void put(const Pages& pages, uint8_t* bytes, uint64_t size);
+  std::vector<Array> arrays_;
+};
+
 class GlobalMemory {
  public:
   // Reserves `size` bytes, zeroed, 512-byte aligned with a guard gap on both sides.
@@ -47,12 +69,17 @@ class GlobalMemory {
   void for_each(Visit&& visit) const {
     for (const Allocation& a : allocations_) visit(a);
   }
-  // For runs without values, see sim/machine/exec/values.h. From track_left_out on, what has no contents counts as
-  // left out; `note` tells of stores that bring known values (`moved`) or should have brought tensor data.
+  // For runs without values, see sim/machine/exec/values.h. From track_left_out on, what has no contents
+  // counts as left out; `note` tells of stores that bring known values (`moved`) or should have brought
+  // tensor data.
   void track_left_out();
   void forget_left_out();
   void note(Address address, uint64_t size, bool moved) const;
   bool left_out(Address address, uint64_t size) const;
+
+  // What a run has changed is undone by restoring the image from before; the allocations must be the same.
+  MemoryImage image() const;
+  void restore(const MemoryImage& image);
 
   // The allocation whose guard gap or bytes are nearest, for messages.
   std::string describe(Address address) const;

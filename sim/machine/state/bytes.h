@@ -1,0 +1,44 @@
+#pragma once
+// Vectors of bytes with properties that std::vector lacks; they copy as any value does.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace palladion::sim {
+
+// Begins at a multiple of 64 bytes: registers are read as whole vectors of 32 lanes.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), alignment)); }
+  void deallocate(T* p, size_t) { ::operator delete(p, alignment); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+using AlignedBytes = std::vector<uint8_t, AlignedAllocator<uint8_t>>;
+
+// resize() leaves new elements as they are: for buffers that are filled next.
+template <class T>
+struct UninitialisedAllocator : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = UninitialisedAllocator<U>;
+  };
+  template <class U>
+  void construct(U* p) {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... A>
+  void construct(U* p, A&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<A>(args)...);
+  }
+};
+using StagingBytes = std::vector<uint8_t, UninitialisedAllocator<uint8_t>>;
+
+}  // namespace palladion::sim

@@ -1,0 +1,106 @@
+#include "sim/run.h"
+
+#include <algorithm>
+
+#include "sim/clock/grid/grid.h"
+#include "sim/schedule/quanta.h"
+
+namespace palladion::sim {
+namespace {
+
+// The kernel's parameters stand in GMEM while it runs.
+Address place_parameters(GlobalMemory& memory, const std::vector<uint8_t>& params) {
+  const Address base = memory.allocate(params.size(), "kernel parameters");
+  std::copy(params.begin(), params.end(), memory.find(base, params.size()));
+  return base;
+}
+
+// Without a clock; the clock keeps to what the SMs have room for.
+uint64_t slots_of(const Run::Parts& parts, const RunResult& result) {
+  const uint64_t wanted = parts.clock == nullptr ? parts.options.resident_clusters : 0;
+  return wanted != 0 ? wanted : result.resident_clusters;
+}
+
+uint64_t clusters_of(const LaunchState& launch) { return launch.grid.count() / launch.cluster.count(); }
+
+RunResult with_residency(RunResult result, const LaunchState& launch) {
+  result.resident_clusters =
+      std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * launch.sm_count / launch.cluster.count());
+  return result;
+}
+
+// By pc: whether the observer wants to see the instruction executed.
+std::vector<uint8_t> watched(const Program& program, const Observer& observer) {
+  std::vector<uint8_t> watch;
+  for (uint32_t pc = 0; pc < program.code.size(); ++pc) watch.push_back(observer.watches(pc));
+  return watch;
+}
+
+}  // namespace
+
+// It stays where it is: the grid refers to the rest.
+struct Run::Held {
+  Held(Parts p, RunResult result);
+  ~Held();
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  void begin_observing();
+  std::unique_ptr<Advance> schedule(uint32_t ctas_per_sm) const;
+
+  Parts parts;
+  std::vector<uint8_t> watch;
+  RunContext context;
+  Grid grid;
+  std::unique_ptr<Advance> how;
+};
+
+Run::Held::Held(Parts p, RunResult result)
+    : parts(std::move(p)),
+      context{*parts.program,         parts.launch, *parts.memory,     parts.options.schedule,
+              parts.options.observer, nullptr,      parts.options.stop},
+      grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
+  parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
+  if (parts.program->tracks_global) parts.memory->track_left_out();
+  begin_observing();
+  how = schedule(grid.state.result.resident_ctas_per_sm);
+}
+
+Run::Held::~Held() {
+  parts.memory->forget_left_out();
+  parts.memory->release(parts.launch.param_base);
+}
+
+void Run::Held::begin_observing() {
+  Observer* const observer = parts.options.observer;
+  if (observer == nullptr) return;
+  observer->start({parts.program.get(), &parts.launch, parts.memory});
+  watch = watched(*parts.program, *observer);
+  context.watch = watch.data();
+}
+
+std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
+  if (parts.clock == nullptr) return std::make_unique<Quanta>(parts.options);
+  return hardware::clocked_groups(context, parts.options, *parts.arch, *parts.clock,
+                                  {.clusters = clusters_of(parts.launch),
+                                   .ctas_per_cluster = static_cast<uint32_t>(parts.launch.cluster.count()),
+                                   .ctas_per_sm = ctas_per_sm,
+                                   .shared_bytes = parts.program->static_shared + parts.launch.dynamic_shared,
+                                   .written = parts.written});
+}
+
+Run::Run(RunResult refused) : refused_(std::move(refused)) {}
+Run::Run(Parts parts, RunResult result) {
+  result = with_residency(std::move(result), parts.launch);
+  held_ = std::make_unique<Held>(std::move(parts), std::move(result));
+}
+Run::~Run() = default;
+Run::Run(Run&&) noexcept = default;
+Run& Run::operator=(Run&&) noexcept = default;
+
+bool Run::advance() { return held_ != nullptr && held_->grid.advance(*held_->how); }
+uint64_t Run::position() const { return held_ == nullptr ? 0 : held_->grid.state.boundaries; }
+const RunResult& Run::result() const { return held_ == nullptr ? refused_ : held_->grid.state.result; }
+RunResult Run::take_result() { return std::move(held_ == nullptr ? refused_ : held_->grid.state.result); }
+
+}  // namespace palladion::sim

@@ -1,0 +1,141 @@
+#include "sim/schedule/grid.h"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "sim/schedule/results.h"
+
+namespace palladion::sim {
+namespace {
+
+unsigned host_threads(const RunOptions& options, uint64_t slots) {
+  const unsigned all =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(std::min<uint64_t>(all, slots));
+}
+
+}  // namespace
+
+Grid::Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t slots,
+           RunResult result)
+    : context_(context),
+      options_(options),
+      clusters_(clusters),
+      workers_(host_threads(options, std::min(slots, clusters))) {
+  state.slots.resize(std::min(slots, clusters));
+  state.free.resize(state.slots.size());
+  std::iota(state.free.rbegin(), state.free.rend(), 0U);
+  state.result = std::move(result);
+}
+
+// The cluster that is the n-th to start.
+uint64_t Grid::index_of(uint64_t n) {
+  if (options_.order.kind == StartOrder::Kind::ascending) return n;
+  if (options_.order.kind == StartOrder::Kind::descending) return clusters_ - 1 - n;
+  if (order_.empty()) {
+    order_.resize(clusters_);
+    std::iota(order_.begin(), order_.end(), 0U);
+    for (uint64_t i = clusters_ - 1; i > 0; --i)
+      std::swap(order_[i], order_[scramble(scramble(options_.order.seed) + i) % (i + 1)]);
+  }
+  return order_[n];
+}
+
+ClusterState& Grid::admit() {
+  const uint32_t slot = state.free.back();
+  state.free.pop_back();
+  state.resident.push_back(slot);
+  ClusterState& cluster = state.slots[slot];
+  cluster.index = static_cast<uint32_t>(index_of(state.started++));
+  resident_.push_back(&cluster);
+  return cluster;
+}
+
+void Grid::take_findings(ClusterState& cluster) {
+  state.faulted |= sim::take_findings(cluster, state.result);
+}
+
+void Grid::collect(ClusterState& cluster) {
+  if (cluster.observer) options_.observer->retire(cluster);
+  state.progress += cluster.progress;
+  state.faulted |= take_results(cluster, state.result);
+}
+
+void Grid::leave(ClusterState& cluster) {
+  if (cluster.finished()) {
+    state.result.ctas += cluster.ctas.size();
+    ++state.finished;
+  }
+  collect(cluster);
+  const auto slot = static_cast<uint32_t>(&cluster - state.slots.data());
+  cluster = {};
+  std::erase(state.resident, slot);
+  std::erase(resident_, &cluster);
+  state.free.push_back(slot);
+}
+
+void Grid::notify_boundary() {
+  if (options_.observer != nullptr) options_.observer->edge(resident_);
+}
+
+uint64_t Grid::instructions() const {
+  uint64_t sum = state.result.instructions;
+  for (const ClusterState* c : resident_) sum += c->instructions;
+  return sum;
+}
+
+uint64_t Grid::progress() const {
+  uint64_t sum = state.progress;
+  for (const ClusterState* c : resident_) sum += c->progress;
+  return sum;
+}
+
+bool Grid::over_limit() {
+  const uint64_t limit = options_.max_instructions;
+  if (limit == 0) return false;
+  const uint64_t done = instructions();
+  if (done <= limit) return false;
+  state.result.findings.push_back(given_up(done));
+  return true;
+}
+
+bool Grid::advance(Advance& how) {
+  if (state.over) return false;
+  how.admit(*this);
+  if (resident_.empty()) {
+    finish(how);
+    return false;
+  }
+  how.run(*this);
+  const uint64_t finished = state.finished;
+  how.retire(*this);
+  ++state.boundaries;
+  if (options_.progress && state.finished != finished) options_.progress(state.finished, clusters_);
+  if (options_.stop != nullptr && options_.stop->load()) {
+    state.result.interrupted = true;
+    state.over = true;
+  } else if (!state.faulted && how.stuck(*this)) {
+    report_deadlock(context_.program, resident_, more_clusters(), options_.observer, state.result);
+    state.over = true;
+  } else {
+    state.over = over_limit() || state.faulted;
+  }
+  if (state.over) finish(how);
+  return !state.over;
+}
+
+void Grid::finish(Advance& how) {
+  for (ClusterState* c : resident_) collect(*c);
+  state.over = true;
+  state.result.completed = state.finished == clusters_;
+  how.finish(*this);
+  if (options_.observer != nullptr) options_.observer->finish(state.result.findings);
+}
+
+void Grid::restored() {
+  resident_.clear();
+  for (const uint32_t slot : state.resident) resident_.push_back(&state.slots[slot]);
+}
+
+}  // namespace palladion::sim

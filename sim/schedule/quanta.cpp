@@ -1,0 +1,82 @@
+#include "sim/schedule/quanta.h"
+
+#include <algorithm>
+
+namespace palladion::sim {
+namespace {
+
+constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two boundaries
+constexpr uint64_t spin_quantum = 1 << 16;  // the same once nothing has changed for a whole quantum
+// Spins that count or look at clocks never repeat a state, and neither does a long walk through strong loads:
+// after so many boundaries without a change a run is called stuck all the same.
+constexpr uint32_t stuck_boundaries = 1 << 20;
+
+// The memory of a cluster that has ended is not needed until it leaves.
+void drop_memory(ClusterState& cluster) {
+  for (CtaState& cta : cluster.ctas) {
+    cta.shared = {};
+    cta.warps.clear();
+  }
+}
+
+}  // namespace
+
+Quanta::Quanta(const RunOptions& options) : limit_(options.max_instructions), budget_(at_most(quantum)) {}
+
+// No more than the run may execute.
+uint64_t Quanta::at_most(uint64_t instructions) const {
+  return limit_ == 0 ? instructions : std::min(instructions, limit_);
+}
+
+void Quanta::admit(Grid& grid) {
+  while (!grid.state.free.empty() && grid.more_clusters()) grid.admit();
+}
+
+void Quanta::run(Grid& grid) {
+  const auto resident = grid.resident();
+  std::vector<QuantumResult> ran(resident.size());
+  grid.workers().for_each(resident.size(), [&](size_t i, unsigned) {
+    ClusterState& c = *resident[i];
+    if (c.ctas.empty()) start_cluster(grid.context(), c);
+    ran[i] = run_quantum(grid.context(), c, budget_);
+    if (!c.finished()) return;
+    if (c.observer) c.observer->ended();
+    drop_memory(c);
+  });
+  passed_ = {.resident = resident.size()};
+  for (const QuantumResult& q : ran) {
+    passed_.useful |= q.useful;
+    passed_.executed |= q.executed != 0;
+    passed_.cut_short |= q.executed >= budget_;
+  }
+  grid.notify_boundary();
+  for (ClusterState* c : resident)
+    if (!c->faulted) passed_.performed |= run_edge(grid.context(), *c);
+}
+
+void Quanta::retire(Grid& grid) {
+  const std::vector<ClusterState*> resident(grid.resident().begin(), grid.resident().end());
+  for (ClusterState* c : resident) {
+    if (c->finished())
+      grid.leave(*c);
+    else
+      grid.take_findings(*c);
+  }
+}
+
+bool Quanta::stuck(Grid& grid) {
+  const uint64_t progress = grid.progress();
+  const bool changed = progress != last_progress_ || grid.resident().size() != passed_.resident;
+  last_progress_ = progress;
+  budget_ = at_most(changed ? quantum : spin_quantum);
+  if (changed) {
+    spins_.reset();
+    quiet_ = 0;
+    return false;
+  }
+  if (!passed_.cut_short) ++quiet_;
+  const bool nothing_runs = !passed_.useful && !passed_.performed && !passed_.executed;
+  return nothing_runs || spins_.all_spin(grid.resident()) || quiet_ >= stuck_boundaries;
+}
+
+}  // namespace palladion::sim
