@@ -26,7 +26,7 @@ ClusterRecorder::ClusterRecorder(const sim::RunView& run, sim::ClusterState& clu
       stop_(stop),
       when_large_(std::move(when_large)) {}
 
-void ClusterRecorder::began() {
+void ClusterRecorder::on(const sim::ClusterBegan&) {
   began_ = trace_.now();
   // Tracks in the order in which they are read.
   for (uint16_t rank = 0; rank < trace_.cluster().ctas.size(); ++rank)
@@ -37,17 +37,18 @@ void ClusterRecorder::check_size() {
   if (trace_.events().size() >= large) when_large_(*this);
 }
 
-void ClusterRecorder::accessed(const sim::Origin&, const sim::Access& access) {
+void ClusterRecorder::on(const sim::Access& access) {
   if (!stopped()) stages_.accessed(access, "threads");
 }
 
-void ClusterRecorder::mbarrier(const sim::Origin& who, const sim::MbarrierEvent& e) {
+void ClusterRecorder::on(const sim::MbarrierEvent& e) {
   if (stopped()) return;
-  mbarriers_.happened(who, e);
+  mbarriers_.happened(e);
   check_size();
 }
 
-void ClusterRecorder::cta_barrier(const sim::Origin& who, const sim::CtaBarrierEvent& e) {
+void ClusterRecorder::on(const sim::CtaBarrierEvent& e) {
+  const sim::Origin& who = e.origin;
   if (stopped()) return;
   if (e.step == sim::CtaBarrierEvent::Step::arrive)
     return warps_.waits(who, trace_.keep(fmt::format("{}", e.id)));
@@ -55,53 +56,53 @@ void ClusterRecorder::cta_barrier(const sim::Origin& who, const sim::CtaBarrierE
   warps_.goes_on(who, sim::Stall::barrier);
 }
 
-void ClusterRecorder::cluster_barrier(const sim::Origin& who, const sim::ClusterBarrierEvent& e) {
+void ClusterRecorder::on(const sim::ClusterBarrierEvent& e) {
   if (stopped()) return;
-  if (e.step == sim::ClusterBarrierEvent::Step::arrive) return warps_.waits(who, {});
-  warps_.goes_on(who, sim::Stall::cluster_barrier);
+  if (e.step == sim::ClusterBarrierEvent::Step::arrive) return warps_.waits(e.origin, {});
+  warps_.goes_on(e.origin, sim::Stall::cluster_barrier);
 }
 
-void ClusterRecorder::issued(const sim::Origin& who, const sim::AsyncIssue& e) {
+void ClusterRecorder::on(const sim::AsyncIssue& e) {
   if (stopped()) return;
-  reporter_.issued(who, e);
-  operations_.issued(who, e);
+  reporter_.on(e);
+  operations_.on(e);
   check_size();
 }
 
-void ClusterRecorder::joined(const sim::Origin& who, uint64_t id) {
+void ClusterRecorder::on(const sim::WgmmaJoined& event) {
   if (stopped()) return;
-  reporter_.joined(who, id);
-  operations_.joined(who, id);
+  reporter_.on(event);
+  operations_.on(event);
 }
 
-void ClusterRecorder::async_read(uint64_t id) {
-  if (!stopped()) operations_.read(id);
+void ClusterRecorder::on(const sim::AsyncRead& event) {
+  if (!stopped()) operations_.read(event.id);
 }
 
-void ClusterRecorder::async_landed(uint64_t id) {
-  if (!stopped()) operations_.landed(id);
+void ClusterRecorder::on(const sim::AsyncLanded& event) {
+  if (!stopped()) operations_.on(event);
 }
 
-void ClusterRecorder::committed(const sim::Origin& who, sim::GroupKind kind) {
-  if (!stopped()) operations_.committed(who, kind);
+void ClusterRecorder::on(const sim::GroupCommitted& event) {
+  if (!stopped()) operations_.on(event);
 }
 
-void ClusterRecorder::waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only) {
-  if (!stopped()) operations_.waited(who, kind, allowed, read_only);
+void ClusterRecorder::on(const sim::GroupWaited& event) {
+  if (!stopped()) operations_.on(event);
 }
 
-void ClusterRecorder::exited(const sim::Origin& who) {
-  if (!stopped()) warps_.exited(who);
+void ClusterRecorder::on(const sim::Exited& event) {
+  if (!stopped()) warps_.exited(event.origin);
 }
 
-void ClusterRecorder::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
+void ClusterRecorder::on(const sim::Stalled& event) {
   if (stopped()) return;
-  warps_.stalled(who, why, from);
+  warps_.stalled(event.origin, event.reason, event.from);
   check_size();
 }
 
-void ClusterRecorder::worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to) {
-  if (!stopped()) operations_.worked(id, unit, from, to);
+void ClusterRecorder::on(const sim::UnitWorked& event) {
+  if (!stopped()) operations_.on(event);
 }
 
 void ClusterRecorder::close() {

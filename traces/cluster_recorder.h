@@ -11,27 +11,27 @@
 
 namespace palladion::traces {
 
-class ClusterRecorder final : public sim::ClusterObserver {
+class ClusterRecorder {
  public:
   // `when_large` is called when very much has come together between two edges.
   ClusterRecorder(const sim::RunView& run, sim::ClusterState& cluster, TimeUnit unit, Window window,
                   const std::atomic<bool>& stop, std::function<void(ClusterRecorder&)> when_large);
 
-  void began() override;
-  void accessed(const sim::Origin& who, const sim::Access& access) override;
-  void mbarrier(const sim::Origin& who, const sim::MbarrierEvent& e) override;
-  void cta_barrier(const sim::Origin& who, const sim::CtaBarrierEvent& e) override;
-  void cluster_barrier(const sim::Origin& who, const sim::ClusterBarrierEvent& e) override;
-  void issued(const sim::Origin& who, const sim::AsyncIssue& e) override;
-  void joined(const sim::Origin& who, uint64_t id) override;
-  void async_read(uint64_t id) override;
-  void async_landed(uint64_t id) override;
-  void committed(const sim::Origin& who, sim::GroupKind kind) override;
-  void waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only) override;
-  void exited(const sim::Origin& who) override;
-  void stalled(const sim::Origin& who, sim::Stall why, uint64_t from) override;
-  void worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to) override;
-  void ended() override { close(); }
+  void on(const sim::ClusterBegan&);
+  void on(const sim::Access& access);
+  void on(const sim::MbarrierEvent& e);
+  void on(const sim::CtaBarrierEvent& e);
+  void on(const sim::ClusterBarrierEvent& e);
+  void on(const sim::AsyncIssue& e);
+  void on(const sim::WgmmaJoined& event);
+  void on(const sim::AsyncRead& event);
+  void on(const sim::AsyncLanded& event);
+  void on(const sim::GroupCommitted& event);
+  void on(const sim::GroupWaited& event);
+  void on(const sim::Exited& event);
+  void on(const sim::Stalled& event);
+  void on(const sim::UnitWorked& event);
+  void on(const sim::ClusterEnded&) { close(); }
 
   // Writes what is open; the last call but for trace().
   void close();

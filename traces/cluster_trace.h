@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "sim/launch/event.h"
+#include "sim/launch/observer.h"
 #include "traces/model.h"
 
 namespace palladion::traces {

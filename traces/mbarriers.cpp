@@ -32,7 +32,7 @@ Mbarriers::Object& Mbarriers::object_at(uint32_t address) {
   return o;
 }
 
-void Mbarriers::happened(const sim::Origin& who, const sim::MbarrierEvent& e) {
+void Mbarriers::happened(const sim::MbarrierEvent& e) {
   using A = isa::MbarrierAction;
   Object& o = object_at(e.address);
   switch (e.action) {
@@ -42,7 +42,7 @@ void Mbarriers::happened(const sim::Origin& who, const sim::MbarrierEvent& e) {
       return;
     case A::test_wait:
     case A::try_wait:
-      return waits(who, e, o);
+      return waits(e, o);
     case A::arrive:
       o.arrivals += e.count;
       break;
@@ -56,14 +56,14 @@ void Mbarriers::happened(const sim::Origin& who, const sim::MbarrierEvent& e) {
   if (e.async_id != 0) {
     if (const uint64_t arrow = operations_.arrow_from(e.async_id, e.address)) o.causes.push_back(arrow);
   }
-  if (e.completed) completes(who, e, o);
+  if (e.completed) completes(e, o);
 }
 
-void Mbarriers::completes(const sim::Origin& who, const sim::MbarrierEvent& e, Object& o) {
+void Mbarriers::completes(const sim::MbarrierEvent& e, Object& o) {
   const bool parity = sim::MbarrierState::decode(e.before).parity;
   if (e.async_id == 0) {  // a thread was the last: an arrow from it
     o.causes.push_back(trace_.flow());
-    warps_.moment(who, trace_.keep(fmt::format("completes {}", o.name)), {o.causes.back()});
+    warps_.moment(e.origin, trace_.keep(fmt::format("completes {}", o.name)), {o.causes.back()});
   }
   write_completion(o);
   write_phase(o, parity);
@@ -75,7 +75,8 @@ void Mbarriers::completes(const sim::Origin& who, const sim::MbarrierEvent& e, O
        .last = std::move(o.last)};
 }
 
-void Mbarriers::waits(const sim::Origin& who, const sim::MbarrierEvent& e, Object& o) {
+void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
+  const sim::Origin& who = e.origin;
   if (!e.succeeded) return warps_.waits(who, o.name);
   warps_.waited_for(who, o.name);
   warps_.goes_on(who, sim::Stall::mbarrier);

@@ -16,7 +16,7 @@ class Mbarriers {
   Mbarriers(ClusterTrace& trace, Warps& warps, Operations& operations)
       : trace_(trace), warps_(warps), operations_(operations) {}
 
-  void happened(const sim::Origin& who, const sim::MbarrierEvent& e);
+  void happened(const sim::MbarrierEvent& e);
   void flush();
 
  private:
@@ -42,8 +42,8 @@ class Mbarriers {
   };
 
   Object& object_at(uint32_t address);
-  void completes(const sim::Origin& who, const sim::MbarrierEvent& e, Object& object);
-  void waits(const sim::Origin& who, const sim::MbarrierEvent& e, Object& object);
+  void completes(const sim::MbarrierEvent& e, Object& object);
+  void waits(const sim::MbarrierEvent& e, Object& object);
   void write_phase(Object& object, bool parity);
   void write_completion(Object& object);
   void close(Object& object);

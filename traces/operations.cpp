@@ -34,11 +34,11 @@ std::string_view by(sim::GroupKind group) {
 
 }  // namespace
 
-std::string Operations::name_of(const sim::Origin& who, const sim::AsyncIssue& e, const Operation& op) const {
+std::string Operations::name_of(const sim::AsyncIssue& e, const Operation& op) const {
   if (e.group == sim::GroupKind::wgmma) {
     const sim::Program& p = *trace_.run().program;
-    return "wgmma " +
-           shape_of(isa::print(*p.module, p.module->functions[p.code[who.pc].function], *who.instruction));
+    return "wgmma " + shape_of(isa::print(*p.module, p.module->functions[p.code[e.origin.pc].function],
+                                          *e.origin.instruction));
   }
   const char* verb = e.reduces ? "reduce" : op.filled.empty() ? "store" : op.read.empty() ? "load" : "send";
   if (op.filled.empty() && op.read.empty()) return e.name;
@@ -61,12 +61,13 @@ ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
   return trace_.track(rank, group, TrackKind::in_flight, static_cast<int>(op.lane), key, key);
 }
 
-void Operations::issued(const sim::Origin& who, const sim::AsyncIssue& e) {
+void Operations::on(const sim::AsyncIssue& e) {
+  const sim::Origin& who = e.origin;
   const bool copies = e.group != sim::GroupKind::wgmma;
   Operation op{.who = who, .group = e.group, .from = trace_.now(), .reads = true};
   op.filled = stages_.touched(e.writes, copies);
   op.read = stages_.touched(e.reads, copies);
-  op.name = trace_.keep(name_of(who, e, op));
+  op.name = trace_.keep(name_of(e, op));
   for (const sim::Piece& p : copies && !e.writes.empty() ? e.writes : e.reads) op.bytes += p.bytes;
   std::vector<bool>& lanes = lanes_of(op);
   op.lane = static_cast<uint32_t>(std::ranges::find(lanes, false) - lanes.begin());
@@ -84,25 +85,26 @@ void Operations::issued(const sim::Origin& who, const sim::AsyncIssue& e) {
 }
 
 // Of the four warps of a warpgroup the first stands for all.
-void Operations::joined(const sim::Origin& who, uint64_t id) {
-  if (who.warp % 4 == 0) groups_of(who, sim::GroupKind::wgmma).open.push_back(id);
+void Operations::on(const sim::WgmmaJoined& event) {
+  if (event.origin.warp % 4 == 0) groups_of(event.origin, sim::GroupKind::wgmma).open.push_back(event.id);
 }
 
-void Operations::committed(const sim::Origin& who, sim::GroupKind kind) {
-  Groups& g = groups_of(who, kind);
+void Operations::on(const sim::GroupCommitted& event) {
+  Groups& g = groups_of(event.origin, event.group);
   g.closed.push_back(std::move(g.open));
   g.open.clear();
 }
 
-void Operations::waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only) {
-  warps_.goes_on(who, kind == sim::GroupKind::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
-  Groups& g = groups_of(who, kind);
+void Operations::on(const sim::GroupWaited& event) {
+  const sim::Origin& who = event.origin;
+  warps_.goes_on(who, event.group == sim::GroupKind::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
+  Groups& g = groups_of(who, event.group);
   std::vector<uint64_t> seen;
-  for (size_t i = 0; i + allowed < g.closed.size(); ++i) {
+  for (size_t i = 0; i + event.allowed < g.closed.size(); ++i) {
     seen.insert(seen.end(), g.closed[i].begin(), g.closed[i].end());
     g.closed[i].clear();
   }
-  while (!read_only && g.closed.size() > allowed) g.closed.pop_front();
+  while (!event.read_only && g.closed.size() > event.allowed) g.closed.pop_front();
   std::vector<uint64_t> ends;
   for (const uint64_t id : seen)
     if (const auto at = arrows_.find(id); at != arrows_.end()) {
@@ -134,8 +136,8 @@ void Operations::read(uint64_t id) {
   if (at != pending_.end() && at->second.group != sim::GroupKind::wgmma) end_reads(at->second);
 }
 
-void Operations::landed(uint64_t id) {
-  const auto at = pending_.find(id);
+void Operations::on(const sim::AsyncLanded& event) {
+  const auto at = pending_.find(event.id);
   if (at == pending_.end()) return;
   Operation& op = at->second;
   end_reads(op);
@@ -161,18 +163,19 @@ ClusterTrace::LocalTrack Operations::unit_track(uint16_t rank, sim::Resource uni
                       key);
 }
 
-void Operations::worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to) {
-  const auto at = pending_.find(id);
-  if (at == pending_.end() || (unit != sim::Resource::tma && unit != sim::Resource::tensor)) return;
+void Operations::on(const sim::UnitWorked& event) {
+  const auto at = pending_.find(event.id);
+  if (at == pending_.end() || (event.unit != sim::Resource::tma && event.unit != sim::Resource::tensor))
+    return;
   const Operation& op = at->second;
-  uint64_t& busy = busy_until_[{op.who.cta_rank, unit}];
-  from = std::max(from, busy);
-  if (from >= to) return;
-  busy = to;
-  Event e{.from = from, .to = to, .name = op.name};
-  e.category = unit == sim::Resource::tensor ? Category::tensor : Category::copy;
+  uint64_t& busy = busy_until_[{op.who.cta_rank, event.unit}];
+  const uint64_t from = std::max(event.from, busy);
+  if (from >= event.to) return;
+  busy = event.to;
+  Event e{.from = from, .to = event.to, .name = op.name};
+  e.category = event.unit == sim::Resource::tensor ? Category::tensor : Category::copy;
   e.args = {{"line", trace_.line(op.who.pc)}};
-  trace_.add(unit_track(op.who.cta_rank, unit), std::move(e));
+  trace_.add(unit_track(op.who.cta_rank, event.unit), std::move(e));
 }
 
 void Operations::flush() {

@@ -19,13 +19,13 @@ class Operations {
   Operations(ClusterTrace& trace, Warps& warps, Stages& stages)
       : trace_(trace), warps_(warps), stages_(stages) {}
 
-  void issued(const sim::Origin& who, const sim::AsyncIssue& e);
-  void joined(const sim::Origin& who, uint64_t id);
+  void on(const sim::AsyncIssue& e);
+  void on(const sim::WgmmaJoined& event);
   void read(uint64_t id);
-  void landed(uint64_t id);
-  void worked(uint64_t id, sim::Resource unit, uint64_t from, uint64_t to);
-  void committed(const sim::Origin& who, sim::GroupKind kind);
-  void waited(const sim::Origin& who, sim::GroupKind kind, uint64_t allowed, bool read_only);
+  void on(const sim::AsyncLanded& event);
+  void on(const sim::UnitWorked& event);
+  void on(const sim::GroupCommitted& event);
+  void on(const sim::GroupWaited& event);
   // A new arrow that starts at an operation in flight, for the mbarrier that it signals; 0: it is none, or
   // has one to there.
   uint64_t arrow_from(uint64_t id, uint32_t mbarrier);
@@ -49,7 +49,7 @@ class Operations {
     std::deque<std::vector<uint64_t>> closed;
   };
 
-  std::string name_of(const sim::Origin& who, const sim::AsyncIssue& e, const Operation& op) const;
+  std::string name_of(const sim::AsyncIssue& e, const Operation& op) const;
   Groups& groups_of(const sim::Origin& who, sim::GroupKind kind);
   std::vector<bool>& lanes_of(const Operation& op);
   ClusterTrace::LocalTrack track_of(const Operation& op);

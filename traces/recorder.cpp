@@ -28,12 +28,12 @@ Track simulator_track(TimeUnit unit) {
 
 void Recorder::start(const sim::RunView& run) { run_ = run; }
 
-std::unique_ptr<sim::ClusterObserver> Recorder::observe(sim::ClusterState& cluster) {
-  if (full_ || !options_.ctas.holds(cluster, run_.launch->grid)) return nullptr;
+void Recorder::observe(sim::ClusterState& cluster, sim::ClusterEvents& events) {
+  if (full_ || !options_.ctas.holds(cluster, run_.launch->grid)) return;
   ++clusters_;
-  return clusters_alive_.add(
+  events.add(clusters_alive_.add(
       cluster, std::make_unique<ClusterRecorder>(run_, cluster, options_.unit, options_.window, full_,
-                                                 [this](ClusterRecorder& c) { write(c); }));
+                                                 [this](ClusterRecorder& c) { write(c); })));
 }
 
 void Recorder::edge(std::span<sim::ClusterState* const> resident) {
@@ -50,11 +50,10 @@ void Recorder::edge(std::span<sim::ClusterState* const> resident) {
 }
 
 void Recorder::retire(sim::ClusterState& cluster) {
-  ClusterRecorder* c = clusters_alive_.find(cluster);
+  const std::unique_ptr<ClusterRecorder> c = clusters_alive_.take(cluster);
   if (c == nullptr) return;
   c->close();
   write(*c);
-  clusters_alive_.forget(cluster);
   for (auto& [sm, places] : slots_)
     for (Place& p : places)
       if (p.first == &cluster) p = {};

@@ -8,7 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "sim/check/observers.h"
+#include "sim/launch/observer.h"
+#include "sim/launch/per_cluster.h"
 #include "traces/choice.h"
 #include "traces/cluster_recorder.h"
 
@@ -26,7 +27,7 @@ class Recorder final : public sim::Observer {
   Recorder(Sink& sink, RecorderOptions options) : sink_(sink), options_(options) {}
 
   void start(const sim::RunView& run) override;
-  std::unique_ptr<sim::ClusterObserver> observe(sim::ClusterState& cluster) override;
+  void observe(sim::ClusterState& cluster, sim::ClusterEvents& events) override;
   void edge(std::span<sim::ClusterState* const> resident) override;
   void retire(sim::ClusterState& cluster) override;
 
@@ -52,7 +53,7 @@ class Recorder final : public sim::Observer {
   Sink& sink_;
   RecorderOptions options_;
   sim::RunView run_;
-  sim::check::PerCluster<ClusterRecorder> clusters_alive_;
+  sim::PerCluster<ClusterRecorder> clusters_alive_;
   std::mutex writing_;
   std::atomic<bool> full_ = false;
   std::optional<uint64_t> ended_at_;

@@ -51,10 +51,12 @@ void Checker::start(const RunView& run) {
   clusters_.clear();
 }
 
-std::unique_ptr<ClusterObserver> Checker::observe(ClusterState& cluster) {
-  if (!options_.any()) return nullptr;
-  return clusters_.add(
-      cluster, std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_));
+void Checker::observe(ClusterState& cluster, ClusterEvents& events) {
+  if (!options_.any()) return;
+  clusters_
+      .add(cluster,
+           std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_))
+      .subscribe(events);
 }
 
 bool Checker::watches(uint32_t pc) const { return analysis_->watches(pc, options_); }
@@ -73,7 +75,7 @@ void Checker::keep(const Reported& r) {
 }
 
 void Checker::retire(ClusterState& cluster) {
-  ClusterChecker* const checker = clusters_.find(cluster);
+  const std::unique_ptr<ClusterChecker> checker = clusters_.take(cluster);
   if (checker == nullptr) return;
   checker->judge_global(*global_);
   checker->retired(*sums_);
@@ -81,7 +83,6 @@ void Checker::retire(ClusterState& cluster) {
   checker->reporter().found().clear();
   dropped_ += checker->reporter().dropped();
   checker->add_to(coverage_);
-  clusters_.forget(cluster);
 }
 
 bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,

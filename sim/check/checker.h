@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/memory/memory.h"
-#include "sim/check/observers.h"
 #include "sim/check/core/options.h"
-#include "sim/launch/event.h"
+#include "sim/check/memory/memory.h"
 #include "sim/launch/finding.h"
+#include "sim/launch/observer.h"
+#include "sim/launch/per_cluster.h"
 
 namespace palladion::sim::check {
 
@@ -36,7 +36,7 @@ class Checker final : public Observer {
   ~Checker() override;
 
   void start(const RunView& run) override;
-  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
   void edge(std::span<ClusterState* const> resident) override;
   void retire(ClusterState& cluster) override;

@@ -1,5 +1,5 @@
 #pragma once
-// One cluster's checker: hands every event to the parts that judge it.
+// One cluster's checker: the parts that judge its events, and what they share.
 #include "sim/check/checker.h"
 #include "sim/check/memory/bounds.h"
 #include "sim/check/memory/memory.h"
@@ -10,29 +10,19 @@
 
 namespace palladion::sim::check {
 
-class ClusterChecker final : public ClusterObserver {
+class ClusterChecker {
  public:
   ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                  const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations);
 
-  void reached(const Origin& who) override;
-  void executes(const Origin& who) override;
-  void executed(const Origin& who) override;
-  void accessed(const Origin& who, const Access& a) override;
-  void fenced(const Origin& who) override;
-  void warp_synced(const Origin& who) override;
-  void mbarrier(const Origin& who, const MbarrierEvent& e) override;
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e) override;
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) override;
-  void issued(const Origin& who, const AsyncIssue& e) override;
-  void joined(const Origin& who, uint64_t id) override;
-  void async_landed(uint64_t id) override;
-  void committed(const Origin& who, GroupKind kind) override;
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) override;
-  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) override;
-  void registers_set(const Origin& who, uint32_t before, uint32_t after) override;
-  void exited(const Origin& who) override;
-  void ended() override;
+  // Adds the parts that judge; what a part needs to know of an event, those before it have seen.
+  void subscribe(ClusterEvents& events);
+
+  void on(const Access& a);
+  void on(const MbarrierEvent& e);
+  void on(const CtaBarrierEvent& e);
+  void on(const ClusterBarrierEvent& e);
+  void on(const AsyncIssue& e);
 
   // Judges the cluster's accesses of GMEM since the last edge.
   void judge_global(GlobalMemoryChecks& global);

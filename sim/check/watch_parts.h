@@ -1,10 +1,10 @@
 #pragma once
 // All checks of registers, descriptors and numbers as one part: what a program's instructions are watched
 // for, and which of the checks an option turns on.
+#include "sim/check/core/options.h"
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
 #include "sim/check/numerics/numerics_wgmma.h"
-#include "sim/check/core/options.h"
 #include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
 #include "sim/check/registers/wgmma_registers.h"
@@ -25,18 +25,8 @@ class WatchParts {
  public:
   WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options);
 
-  void reached(const Origin& who);
-  void executes(const Origin& who);
-  void executed(const Origin& who);
-  void accessed(const Origin& who, const Access& a);
-  void fenced(const Origin& who);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void joined(const Origin& who, uint64_t id);
-  void async_landed(uint64_t id);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
-  void registers_set(const Origin& who, uint32_t before, uint32_t after);
-  void ended();
+  // Adds those parts that the options turn on.
+  void subscribe(ClusterEvents& events);
   void deadlocked();
   // The cluster retires; clusters do so one after the other.
   void retired(SumsOfRun& sums);

@@ -42,7 +42,7 @@ bool SkeletonRecorder::watches(const isa::Instruction& instruction, const isa::E
   return mask.is(isa::Operand::Kind::imm) && static_cast<uint32_t>(mask.bits) == ~0U;
 }
 
-void SkeletonRecorder::began() {
+void SkeletonRecorder::on(const ClusterBegan&) {
   run_.warps_per_cta = static_cast<uint32_t>(cluster_.ctas[0].warps.size());
   run_.warps.resize(cluster_.ctas.size() * run_.warps_per_cta);
   warps_.resize(run_.warps.size());
@@ -120,7 +120,8 @@ void SkeletonRecorder::together(const Origin& who) {
   events.push_back({.kind = RawEvent::Kind::converged, .op = {}});
 }
 
-void SkeletonRecorder::executes(const Origin& who) {
+void SkeletonRecorder::on(const Executing& event) {
+  const Origin& who = event.origin;
   if (full()) return;
   if (who.instruction == nullptr || who.effect == nullptr || !watches(*who.instruction, *who.effect)) return;
   Warp& w = warps_[index(who)];
@@ -133,21 +134,23 @@ void SkeletonRecorder::executes(const Origin& who) {
   together(all);
 }
 
-void SkeletonRecorder::warp_synced(const Origin& who) {
+void SkeletonRecorder::on(const WarpSynced& event) {
+  const Origin& who = event.origin;
   if (full()) return;
   if (who.lanes == warps_[index(who)].alive) return together(who);
   ++events_;
   run_.warps[index(who)].push_back({.kind = RawEvent::Kind::met, .lanes = who.lanes, .op = {}});
 }
 
-void SkeletonRecorder::accessed(const Origin& who, const Access& access) {
+void SkeletonRecorder::on(const Access& access) {
+  const Origin& who = access.origin;
   if (access.order == isa::Order::weak || access.kind == Access::Kind::write) return;
   if (const auto* atomic = who.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(who.effect))
     if (atomic->dst < 0) return;
   froze(line_of(who), "a strong read of memory gave what it gave in this run");
 }
 
-void SkeletonRecorder::mbarrier(const Origin& who, const MbarrierEvent& e) {
+void SkeletonRecorder::on(const MbarrierEvent& e) {
   if (full()) return;
   using A = isa::MbarrierAction;
   if (e.async_id != 0) {
@@ -162,24 +165,25 @@ void SkeletonRecorder::mbarrier(const Origin& who, const MbarrierEvent& e) {
   switch (e.action) {
     case A::init:
     case A::inval:
-      push(who, {.op = {.kind = e.action == A::init ? SyncKind::init : SyncKind::inval,
-                        .object = mbarrier_object(e.address),
-                        .count = e.count,
-                        .after = {}}});
+      push(e.origin, {.op = {.kind = e.action == A::init ? SyncKind::init : SyncKind::inval,
+                             .object = mbarrier_object(e.address),
+                             .count = e.count,
+                             .after = {}}});
       return;
     case A::arrive:
     case A::expect_tx:
     case A::complete_tx:
-      return arrival(who, e);
+      return arrival(e);
     case A::test_wait:
     case A::try_wait:
-      return wait(who, e);
+      return wait(e);
     case A::pending_count:
       return;
   }
 }
 
-void SkeletonRecorder::arrival(const Origin& who, const MbarrierEvent& e) {
+void SkeletonRecorder::arrival(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   if (e.count == 0 && e.tx == 0) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
   RawEvent event{.per_lane = true, .completed = e.completed, .op = {}};
@@ -191,7 +195,8 @@ void SkeletonRecorder::arrival(const Origin& who, const MbarrierEvent& e) {
   push(who, std::move(event));
 }
 
-void SkeletonRecorder::wait(const Origin& who, const MbarrierEvent& e) {
+void SkeletonRecorder::wait(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   if (e.succeeded) {
     push(
         who,
@@ -222,7 +227,8 @@ RawEvent SkeletonRecorder::barrier_arrival(uint32_t object, uint64_t generation,
   return event;
 }
 
-void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+void SkeletonRecorder::on(const CtaBarrierEvent& e) {
+  const Origin& who = e.origin;
   if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
   const bool aligned = effect != nullptr && effect->aligned;
@@ -242,7 +248,8 @@ void SkeletonRecorder::cta_barrier(const Origin& who, const CtaBarrierEvent& e) 
   aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
 }
 
-void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+void SkeletonRecorder::on(const ClusterBarrierEvent& e) {
+  const Origin& who = e.origin;
   if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(who.effect);
   RawEvent event{.op = {}};
@@ -257,7 +264,7 @@ void SkeletonRecorder::cluster_barrier(const Origin& who, const ClusterBarrierEv
   effect != nullptr && effect->aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
 }
 
-void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
+void SkeletonRecorder::on(const AsyncIssue& issue) {
   if (full() || issue.mbarriers.empty()) return;
   auto& signals = run_.signals[issue.id];
   for (size_t i = 0; i < issue.mbarriers.size(); ++i) {
@@ -266,31 +273,32 @@ void SkeletonRecorder::issued(const Origin& who, const AsyncIssue& issue) {
     op.tx = -int64_t{issue.mbarrier_bytes[i]};
     signals.push_back(std::move(op));
   }
-  push(who, {.kind = RawEvent::Kind::issue, .id = issue.id, .op = {}});
+  push(issue.origin, {.kind = RawEvent::Kind::issue, .id = issue.id, .op = {}});
 }
 
-void SkeletonRecorder::joined(const Origin& who, uint64_t id) {
+void SkeletonRecorder::on(const WgmmaJoined& event) {
   if (full()) return;
-  warps_[index(who)].last_wgmma = id;
-  push_together(who, {.kind = RawEvent::Kind::wgmma_issue, .id = id, .op = {}});
+  warps_[index(event.origin)].last_wgmma = event.id;
+  push_together(event.origin, {.kind = RawEvent::Kind::wgmma_issue, .id = event.id, .op = {}});
 }
 
-void SkeletonRecorder::committed(const Origin& who, GroupKind kind) {
-  if (full() || kind != GroupKind::wgmma) return;
-  Warp& w = warps_[index(who)];
+void SkeletonRecorder::on(const GroupCommitted& event) {
+  if (full() || event.group != GroupKind::wgmma) return;
+  Warp& w = warps_[index(event.origin)];
   w.groups.push_back(w.last_wgmma);
 }
 
 // Groups of copies always complete by themselves: only wgmma needs others to go on.
-void SkeletonRecorder::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool /*read_only*/) {
-  if (full() || kind != GroupKind::wgmma) return;
-  const auto& groups = warps_[index(who)].groups;
-  if (groups.size() <= allowed) return;
-  const uint64_t id = groups[groups.size() - allowed - 1];
-  if (id != 0) push_together(who, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
+void SkeletonRecorder::on(const GroupWaited& event) {
+  if (full() || event.group != GroupKind::wgmma) return;
+  const auto& groups = warps_[index(event.origin)].groups;
+  if (groups.size() <= event.allowed) return;
+  const uint64_t id = groups[groups.size() - event.allowed - 1];
+  if (id != 0) push_together(event.origin, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
 }
 
-void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t>) {
+void SkeletonRecorder::on(const ArrivalDeferred& event) {
+  const Origin& who = event.origin;
   if (full()) return;
   const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(who.effect);
   const bool noinc = effect != nullptr && effect->noinc;
@@ -299,20 +307,23 @@ void SkeletonRecorder::arrival_deferred(const Origin& who, uint64_t id, std::spa
   announced.op.kind = noinc ? SyncKind::nothing : SyncKind::defer;
   announced.op.count = count;
   push(who, std::move(announced));
-  deferred_[id] = {index(who), run_.warps[index(who)].size() - 1};
-  run_.signals[id].push_back({.kind = SyncKind::arrive, .deferred = !noinc, .count = count, .after = {}});
-  push(who, {.kind = RawEvent::Kind::issue, .id = id, .op = {}});
+  deferred_[event.id] = {index(who), run_.warps[index(who)].size() - 1};
+  run_.signals[event.id].push_back(
+      {.kind = SyncKind::arrive, .deferred = !noinc, .count = count, .after = {}});
+  push(who, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
 }
 
-void SkeletonRecorder::registers_set(const Origin& who, uint32_t before, uint32_t after) {
-  if (full() || before == after) return;
-  const uint32_t changed = (before > after ? before - after : after - before) * warp_threads;
-  push_together(who, {.op = {.kind = before > after ? SyncKind::registers_dec : SyncKind::registers_inc,
-                             .object = object(SyncObject::Kind::registers, who.cta_rank, 0),
-                             .count = changed,
-                             .after = {}}});
+void SkeletonRecorder::on(const RegistersSet& event) {
+  if (full() || event.before == event.after) return;
+  const uint32_t changed =
+      (event.before > event.after ? event.before - event.after : event.after - event.before) * warp_threads;
+  push_together(event.origin, {.op = {.kind = event.before > event.after ? SyncKind::registers_dec
+                                                                         : SyncKind::registers_inc,
+                                      .object = object(SyncObject::Kind::registers, event.origin.cta_rank, 0),
+                                      .count = changed,
+                                      .after = {}}});
 }
 
-void SkeletonRecorder::exited(const Origin& who) { warps_[index(who)].alive &= ~who.lanes; }
+void SkeletonRecorder::on(const Exited& event) { warps_[index(event.origin)].alive &= ~event.origin.lanes; }
 
 }  // namespace palladion::sim::check

@@ -9,33 +9,33 @@
 #include <vector>
 
 #include "sim/explore/raw_events.h"
-#include "sim/check/observers.h"
-#include "sim/launch/event.h"
+#include "sim/launch/observer.h"
+#include "sim/launch/per_cluster.h"
 
 namespace palladion::sim::check {
 
-class SkeletonRecorder final : public ClusterObserver {
+class SkeletonRecorder {
  public:
   // Of a cluster with more than `limit` events nothing is kept.
   explicit SkeletonRecorder(const ClusterState& cluster, uint64_t limit = ~0ULL)
       : cluster_(cluster), limit_(limit) {}
 
-  void began() override;
-  void executes(const Origin& who) override;
-  void accessed(const Origin& who, const Access& access) override;
-  void warp_synced(const Origin& who) override;
-  void mbarrier(const Origin& who, const MbarrierEvent& e) override;
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e) override;
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) override;
-  void issued(const Origin& who, const AsyncIssue& issue) override;
-  void joined(const Origin& who, uint64_t id) override;
-  void committed(const Origin& who, GroupKind kind) override;
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) override;
-  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited) override;
-  void registers_set(const Origin& who, uint32_t before, uint32_t after) override;
-  void exited(const Origin& who) override;
+  void on(const ClusterBegan&);
+  void on(const Executing& event);
+  void on(const Access& access);
+  void on(const WarpSynced& event);
+  void on(const MbarrierEvent& e);
+  void on(const CtaBarrierEvent& e);
+  void on(const ClusterBarrierEvent& e);
+  void on(const AsyncIssue& issue);
+  void on(const WgmmaJoined& event);
+  void on(const GroupCommitted& event);
+  void on(const GroupWaited& event);
+  void on(const ArrivalDeferred& event);
+  void on(const RegistersSet& event);
+  void on(const Exited& event);
   // The skeleton is made here, on the host thread that ran the cluster.
-  void ended() override {
+  void on(const ClusterEnded&) {
     ended_ = true;
     skeleton_ = make();
   }
@@ -66,8 +66,8 @@ class SkeletonRecorder final : public ClusterObserver {
   void push(const Origin& who, RawEvent event);
   void push_together(const Origin& who, RawEvent event);
   void together(const Origin& who);
-  void arrival(const Origin& who, const MbarrierEvent& e);
-  void wait(const Origin& who, const MbarrierEvent& e);
+  void arrival(const MbarrierEvent& e);
+  void wait(const MbarrierEvent& e);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
@@ -106,7 +106,7 @@ class SkeletonObserver final : public Observer {
   explicit SkeletonObserver(const RecordLimits& limits = {}) : limits_(limits) {}
 
   void start(const RunView& run) override;
-  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
   void retire(ClusterState& cluster) override;
   // In the order in which the first of their clusters ended.

@@ -90,8 +90,8 @@ uint64_t SkeletonObserver::cluster_limit() const {
   return limits_.events / std::max<uint64_t>(resident, 1);
 }
 
-std::unique_ptr<ClusterObserver> SkeletonObserver::observe(ClusterState& cluster) {
-  return clusters_.add(cluster, std::make_unique<SkeletonRecorder>(cluster, cluster_limit()));
+void SkeletonObserver::observe(ClusterState& cluster, ClusterEvents& events) {
+  events.add(clusters_.add(cluster, std::make_unique<SkeletonRecorder>(cluster, cluster_limit())));
 }
 
 bool SkeletonObserver::watches(uint32_t pc) const {
@@ -101,9 +101,8 @@ bool SkeletonObserver::watches(uint32_t pc) const {
 }
 
 void SkeletonObserver::retire(ClusterState& cluster) {
-  SkeletonRecorder* const recorder = clusters_.find(cluster);
+  const std::unique_ptr<SkeletonRecorder> recorder = clusters_.take(cluster);
   if (recorder == nullptr) return;
-  clusters_.forget(cluster);
   Skeleton s = recorder->finish();
   const uint64_t hash = s.structural_hash();
   for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {

@@ -1,13 +1,13 @@
 #pragma once
-// The seam between the machine and those who watch it: checkers, traces, reports. An observer may not
-// change the machine; with none attached nothing of this is built.
+// What happens in a cluster while it runs: one struct an event. Checkers, traces and reports subscribe to
+// the events that they want (observer.h). An event is added here, in ClusterEventTypes below, and where the
+// machine emits it.
 //
-// Every cluster has an observer of its own, called by the host thread that runs the cluster; calls for
-// one cluster come in the order of its execution. What clusters share (GMEM) is judged between quanta,
-// in `edge`, on one thread and in a fixed order, so that findings do not depend on the thread count.
+// The events of one cluster come in the order of its execution, from the host thread that runs the cluster.
+// Spans and pointers in an event are valid while it is emitted.
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "isa/core/effects.h"
@@ -15,12 +15,6 @@
 #include "sim/launch/clock.h"
 
 namespace palladion::sim {
-
-struct ClusterState;
-struct Finding;
-struct LaunchState;
-struct Program;
-class GlobalMemory;
 
 // Who executes what. `pc` indexes Program::code.
 struct Origin {
@@ -35,6 +29,7 @@ struct Origin {
 // Lanes touch memory through the generic proxy: loads, stores, atomics, ldmatrix and stmatrix.
 struct Access {
   enum class Kind : uint8_t { read, write, atomic };  // atomic: reads and writes at once
+  Origin origin;
   Kind kind = Kind::read;
   isa::Space space =
       isa::Space::generic;              // as the instruction says; generic addresses tell theirs themselves
@@ -65,8 +60,9 @@ enum class GroupKind : uint8_t { none, bulk, cp_async, wgmma };
 
 // An asynchronous operation was issued by the lanes of its origin (one lane for bulk and tensor
 // copies). A wgmma is announced once, when the last of the warpgroup's four warps has issued it;
-// `joined` tells of each of the four.
+// WgmmaJoined comes for each of the four.
 struct AsyncIssue {
+  Origin origin;
   uint64_t id = 0;  // ascending in the cluster
   GroupKind group = GroupKind::none;
   bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
@@ -84,6 +80,7 @@ struct AsyncIssue {
 enum LayoutTag : uint8_t { layout_unknown, layout_plain, layout_32b, layout_64b, layout_128b };
 
 struct MbarrierEvent {
+  Origin origin;
   isa::MbarrierAction action = isa::MbarrierAction::init;
   uint32_t address = 0;            // shared, with rank
   uint32_t lanes = 0;              // one lane for arrivals, all lanes that name this object for waits
@@ -101,6 +98,7 @@ struct MbarrierEvent {
 
 struct CtaBarrierEvent {
   enum class Step : uint8_t { arrive, pass };  // sync: both, with time between
+  Origin origin;
   Step step = Step::arrive;
   uint32_t id = 0;
   uint32_t threads = 0;     // as the instruction says; 0: all of the CTA
@@ -110,73 +108,98 @@ struct CtaBarrierEvent {
 
 struct ClusterBarrierEvent {
   enum class Step : uint8_t { arrive, pass };
+  Origin origin;
   Step step = Step::arrive;
   uint64_t generation = 0;
   bool completed = false;
 };
 
-class ClusterObserver {
- public:
-  virtual ~ClusterObserver() = default;
-  // The CTAs exist, no instruction has run.
-  virtual void began() {}
-  // Of an instruction that Observer::watches named: that these lanes have come to it, before its guard is
-  // looked at (only if it has one); before it is executed, `origin.lanes` with the guard applied, and again
-  // when it was tried after a wait; after it, unless it branched.
-  virtual void reached(const Origin&) {}
-  virtual void executes(const Origin&) {}
-  virtual void executed(const Origin&) {}
-  virtual void accessed(const Origin&, const Access&) {}
-  virtual void fenced(const Origin&) {}  // Fence effects, tensormap.cp_fenceproxy with its copy done
-  // Warp-collective instructions that order memory among `lanes`: bar.warp.sync and its kin.
-  virtual void warp_synced(const Origin&) {}
-  virtual void mbarrier(const Origin&, const MbarrierEvent&) {}
-  virtual void cta_barrier(const Origin&, const CtaBarrierEvent&) {}
-  virtual void cluster_barrier(const Origin&, const ClusterBarrierEvent&) {}
-  virtual void issued(const Origin&, const AsyncIssue&) {}
-  virtual void joined(const Origin&, uint64_t /*wgmma id*/) {}
-  virtual void async_read(uint64_t /*id*/) {}    // its sources are in its staging buffer
-  virtual void async_landed(uint64_t /*id*/) {}  // its results are visible, its mbarriers signalled
-  virtual void committed(const Origin&, GroupKind) {}
-  // A wait_group returned: of these lanes at most `allowed` newest groups may be incomplete.
-  virtual void waited(const Origin&, GroupKind, uint64_t /*allowed*/, bool /*read_only*/) {}
-  // cp.async.mbarrier.arrive: `id` will arrive once the issuing lanes' earlier cp.async have landed.
-  virtual void arrival_deferred(const Origin&, uint64_t /*id*/, std::span<const uint64_t> /*awaited*/) {}
-  virtual void registers_set(const Origin&, uint32_t /*before*/, uint32_t /*after*/) {}
-  virtual void exited(const Origin&) {}
-  // Under the `hardware` schedule: the instruction issued at ClusterState::now, after its warp had stood
-  // still for this reason since `from`; then a unit of the SM worked on it during [from, to).
-  virtual void stalled(const Origin&, Stall /*why*/, uint64_t /*from*/) {}
-  virtual void worked(uint64_t /*async id*/, Resource, uint64_t /*from*/, uint64_t /*to*/) {}
-  virtual void ended() {}  // all threads have left and nothing is pending
+// The CTAs exist, no instruction has run.
+struct ClusterBegan {};
+// All threads have left and nothing is pending.
+struct ClusterEnded {};
+
+// Of an instruction that an observer watches: these lanes have come to it, its guard is not applied yet. Only
+// of instructions that have a guard.
+struct Reached {
+  Origin origin;
+};
+// The same instruction is about to be executed, `lanes` with the guard applied; again when it is tried again
+// after a wait.
+struct Executing {
+  Origin origin;
+};
+// It was executed; not of an instruction that branched.
+struct Executed {
+  Origin origin;
 };
 
-// What a run shows its observers at its start.
-struct RunView {
-  const Program* program = nullptr;
-  const LaunchState* launch = nullptr;
-  const GlobalMemory* memory = nullptr;
+// Fence effects, wgmma.fence, tensormap.cp_fenceproxy with its copy done.
+struct Fenced {
+  Origin origin;
+};
+// Warp-collective instructions that order memory among `lanes`: bar.warp.sync and its kin.
+struct WarpSynced {
+  Origin origin;
 };
 
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void start(const RunView&) {}
-  // The observer of a cluster that begins; lives until `retire`. Called on any host thread.
-  virtual std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) = 0;
-  // True for instructions that `executes` should tell of, by pc.
-  virtual bool watches(uint32_t /*pc*/) const { return false; }
-  // Between quanta, before the strong GMEM accesses: clusters in ascending order, on one thread.
-  virtual void edge(std::span<ClusterState* const> /*resident*/) {}
-  // The cluster is done (or the grid was stopped): what its observer knows is to be kept.
-  virtual void retire(ClusterState&) {}
-  // Nothing can move any more. True when the observer has explained it in `finding`.
-  virtual bool deadlocked(std::span<const ClusterState* const> /*resident*/, bool /*more_clusters*/,
-                          Finding& /*finding*/) {
-    return false;
-  }
-  // The run is over; findings may be added.
-  virtual void finish(std::vector<Finding>& /*findings*/) {}
+// A warp of the warpgroup has issued the wgmma.
+struct WgmmaJoined {
+  Origin origin;
+  uint64_t id = 0;
 };
+// The operation's sources are in its staging buffer.
+struct AsyncRead {
+  uint64_t id = 0;
+};
+// The operation's results are visible, its mbarriers signalled.
+struct AsyncLanded {
+  uint64_t id = 0;
+};
+struct GroupCommitted {
+  Origin origin;
+  GroupKind group = GroupKind::none;
+};
+// A wait_group returned: of these lanes at most `allowed` newest groups may be incomplete.
+struct GroupWaited {
+  Origin origin;
+  GroupKind group = GroupKind::none;
+  uint64_t allowed = 0;
+  bool read_only = false;
+};
+// cp.async.mbarrier.arrive: `id` will arrive once the issuing lanes' earlier cp.async have landed.
+struct ArrivalDeferred {
+  Origin origin;
+  uint64_t id = 0;
+  std::span<const uint64_t> awaited;
+};
+
+// setmaxnreg: registers of a thread.
+struct RegistersSet {
+  Origin origin;
+  uint32_t before = 0, after = 0;
+};
+struct Exited {
+  Origin origin;
+};
+
+// Under the `hardware` schedule: the instruction issues at ClusterState::now, after its warp was stalled for
+// this reason since `from`.
+struct Stalled {
+  Origin origin;
+  Stall reason{};
+  uint64_t from = 0;
+};
+// Under the `hardware` schedule: a unit of the SM worked on an asynchronous operation during [from, to).
+struct UnitWorked {
+  uint64_t id = 0;
+  Resource unit{};
+  uint64_t from = 0, to = 0;
+};
+
+using ClusterEventTypes = std::tuple<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, Fenced,
+                                     WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent,
+                                     AsyncIssue, WgmmaJoined, AsyncRead, AsyncLanded, GroupCommitted,
+                                     GroupWaited, ArrivalDeferred, RegistersSet, Exited, Stalled, UnitWorked>;
 
 }  // namespace palladion::sim

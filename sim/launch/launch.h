@@ -11,8 +11,8 @@
 #include "isa/core/module.h"
 #include "sim/launch/address.h"
 #include "sim/launch/clock.h"
-#include "sim/launch/event.h"
 #include "sim/launch/finding.h"
+#include "sim/launch/observer.h"
 #include "sim/launch/schedule.h"
 
 namespace palladion::sim {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/machine/state/cluster.h"
 #include "sim/mutate/quiet.h"
 #include "sim/mutate/reduced_order.h"
-#include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -99,13 +99,13 @@ class Reaches {
 
 using SiteSet = std::set<const isa::Instruction*>;  // no order of it is seen
 
-// Counts in one cluster; adds them to the run's when the cluster is done.
-class ClusterFacts final : public ClusterObserver {
+// Counts in one cluster.
+class ClusterFacts {
  public:
-  explicit ClusterFacts(RunFacts& run) : run_(run) {}
-  ~ClusterFacts() override { run_.add(sites_, reaches_.awaited(), order_.complete()); }
+  void add_to(RunFacts& run) const { run.add(sites_, reaches_.awaited(), order_.complete()); }
 
-  void executes(const Origin& origin) override {
+  void on(const Executing& event) {
+    const Origin& origin = event.origin;
     const Awaited awaited = awaited_by(*origin.effect);
     if (awaited.kind == GroupKind::none) return;
     SiteFacts& site = sites_[origin.instruction];
@@ -115,45 +115,49 @@ class ClusterFacts final : public ClusterObserver {
           std::max(site.most_pending, awaited.reads ? pending.reads[lane] : pending.groups[lane]);
     });
   }
-  void executed(const Origin& origin) override {
+  void on(const Executed& event) {
+    const Origin& origin = event.origin;
     SiteFacts& site = sites_[origin.instruction];
     ++site.executed;
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
     if (!only_registers(*origin.effect)) idle(origin).insert(origin.instruction);
   }
-  void fenced(const Origin& origin) override {
-    if (const auto* fence = std::get_if<isa::Fence>(origin.effect)) order_.fenced(index(origin), *fence);
+  void on(const Fenced& event) {
+    if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))
+      order_.fenced(index(event.origin), *fence);
   }
-  void joined(const Origin& origin, uint64_t id) override { order_.joined(index(origin), id); }
-  void arrival_deferred(const Origin&, uint64_t id, std::span<const uint64_t> awaited) override {
-    order_.deferred(id, awaited);
-  }
-  void committed(const Origin& origin, GroupKind kind) override {
-    order_.committed(index(origin), kind);
-    Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
+  void on(const WgmmaJoined& event) { order_.joined(index(event.origin), event.id); }
+  void on(const ArrivalDeferred& event) { order_.deferred(event.id, event.awaited); }
+  void on(const GroupCommitted& event) {
+    const Origin& origin = event.origin;
+    order_.committed(index(origin), event.group);
+    Pending& pending = pending_[{origin.cta_rank, origin.warp, event.group}];
     for_each_lane(origin.lanes, [&](size_t lane) { ++pending.groups[lane], ++pending.reads[lane]; });
   }
-  void waited(const Origin& origin, GroupKind kind, uint64_t allowed, bool read_only) override {
-    order_.waited(index(origin), kind, allowed, read_only);
-    Pending& pending = pending_[{origin.cta_rank, origin.warp, kind}];
+  void on(const GroupWaited& event) {
+    const Origin& origin = event.origin;
+    order_.waited(index(origin), event.group, event.allowed, event.read_only);
+    Pending& pending = pending_[{origin.cta_rank, origin.warp, event.group}];
     for_each_lane(origin.lanes, [&](size_t lane) {
-      pending.reads[lane] = std::min(pending.reads[lane], allowed);
-      if (!read_only) pending.groups[lane] = std::min(pending.groups[lane], allowed);
+      pending.reads[lane] = std::min(pending.reads[lane], event.allowed);
+      if (!event.read_only) pending.groups[lane] = std::min(pending.groups[lane], event.allowed);
     });
   }
-  void cta_barrier(const Origin& origin, const CtaBarrierEvent& event) override {
+  void on(const CtaBarrierEvent& event) {
+    const Origin& origin = event.origin;
     const bool pass = event.step == CtaBarrierEvent::Step::pass;
     windows_[{origin.cta_rank, origin.warp}] = pass ? origin.instruction : nullptr;
     meet(generations_[{origin.cta_rank, event.id, event.generation}], origin, pass);
     order_.barrier(index(origin), {uint64_t{origin.cta_rank} + 1, event.id, event.generation}, pass);
   }
-  void cluster_barrier(const Origin& origin, const ClusterBarrierEvent& event) override {
+  void on(const ClusterBarrierEvent& event) {
     const bool pass = event.step == ClusterBarrierEvent::Step::pass;
-    meet(cluster_generations_[event.generation], origin, pass);
-    order_.barrier(index(origin), {0, 0, event.generation}, pass);
+    meet(cluster_generations_[event.generation], event.origin, pass);
+    order_.barrier(index(event.origin), {0, 0, event.generation}, pass);
   }
-  void accessed(const Origin& origin, const Access& access) override {
+  void on(const Access& access) {
+    const Origin& origin = access.origin;
     const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
     for_each_lane(access.lanes, [&](size_t lane) {
       const auto byte = byte_of(access.space, access.addresses[lane]);
@@ -165,16 +169,18 @@ class ClusterFacts final : public ClusterObserver {
       if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
     });
   }
-  void mbarrier(const Origin& origin, const MbarrierEvent& event) override {
+  void on(const MbarrierEvent& event) {
+    const Origin& origin = event.origin;
     using A = isa::MbarrierAction;
-    order_.mbarrier(index(origin), origin, event);
+    order_.mbarrier(index(origin), event);
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
       return reaches_.signalled(event, origin.cta_rank);
     }
     if (event.succeeded && reaches_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
   }
-  void issued(const Origin& origin, const AsyncIssue& issue) override {
+  void on(const AsyncIssue& issue) {
+    const Origin& origin = issue.origin;
     act(origin);
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
@@ -227,7 +233,6 @@ class ClusterFacts final : public ClusterObserver {
 
   using Warp = std::pair<uint16_t, uint16_t>;  // rank of the CTA, warp
 
-  RunFacts& run_;
   RunFacts::Sites sites_;
   std::map<std::tuple<uint16_t, uint16_t, GroupKind>, Pending> pending_;
   std::map<Warp, const isa::Instruction*> windows_;
@@ -240,11 +245,18 @@ class ClusterFacts final : public ClusterObserver {
   ReducedOrder order_;
 };
 
-std::unique_ptr<ClusterObserver> RunFacts::observe(ClusterState& cluster) {
+RunFacts::RunFacts(const isa::Module& module) : module_(module) {}
+RunFacts::~RunFacts() = default;
+
+void RunFacts::observe(ClusterState& cluster, ClusterEvents& events) {
+  events.add(clusters_.add(cluster, std::make_unique<ClusterFacts>()));
   const std::scoped_lock lock(mutex_);
   ctas_ = std::max(ctas_, uint32_t(cluster.ctas.size()));
   for (const CtaState& cta : cluster.ctas) warps_ = std::max(warps_, uint32_t(cta.warps.size()));
-  return std::make_unique<ClusterFacts>(*this);
+}
+
+void RunFacts::retire(ClusterState& cluster) {
+  if (const std::unique_ptr<ClusterFacts> facts = clusters_.take(cluster)) facts->add_to(*this);
 }
 
 bool RunFacts::watches(uint32_t) const { return true; }

@@ -3,8 +3,9 @@
 #include <map>
 #include <mutex>
 
+#include "sim/launch/observer.h"
+#include "sim/launch/per_cluster.h"
 #include "sim/mutate/mutate.h"
-#include "sim/launch/event.h"
 
 namespace palladion::sim::check {
 
@@ -29,12 +30,16 @@ struct SiteFacts {
   bool awaits_bytes = false;
 };
 
+class ClusterFacts;
+
 // Give it to RunOptions::observer; the module must stay where it is.
 class RunFacts final : public Observer {
  public:
-  explicit RunFacts(const isa::Module& module) : module_(module) {}
+  explicit RunFacts(const isa::Module& module);
+  ~RunFacts() override;
 
-  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override;
+  void observe(ClusterState& cluster, ClusterEvents& events) override;
+  void retire(ClusterState& cluster) override;
   bool watches(uint32_t pc) const override;
 
   // Of an instruction of the module that was given.
@@ -55,6 +60,7 @@ class RunFacts final : public Observer {
   void add(const Sites& more, bool reach_is_awaited, bool ordered);
 
   const isa::Module& module_;
+  PerCluster<ClusterFacts> clusters_;
   std::mutex mutex_;
   Sites sites_;
   uint32_t ctas_ = 1, warps_ = 1;

@@ -95,7 +95,8 @@ void ReducedOrder::deferred(uint64_t id, std::span<const uint64_t> awaited) {
   deferred_[id].assign(awaited.begin(), awaited.end());
 }
 
-void ReducedOrder::mbarrier(uint32_t warp, const Origin& origin, const MbarrierEvent& event) {
+void ReducedOrder::mbarrier(uint32_t warp, const MbarrierEvent& event) {
+  const Origin& origin = event.origin;
   using A = isa::MbarrierAction;
   Phase& phase = mbarriers_[event.address];
   if (event.action == A::init || event.action == A::inval) return phase = {}, void();

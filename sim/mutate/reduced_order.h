@@ -21,7 +21,7 @@ class ReducedOrder {
   void committed(uint32_t warp, GroupKind kind);
   void waited(uint32_t warp, GroupKind kind, uint64_t allowed, bool read_only);
   void deferred(uint64_t id, std::span<const uint64_t> awaited);
-  void mbarrier(uint32_t warp, const Origin& origin, const MbarrierEvent& event);
+  void mbarrier(uint32_t warp, const MbarrierEvent& event);
   void barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass);
   void fenced(uint32_t warp, const isa::Fence& fence);
 

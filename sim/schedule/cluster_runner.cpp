@@ -192,8 +192,11 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
     for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);
   }
   if (c.observer == nullptr) return;
-  cluster.observer = c.observer->observe(cluster);
-  if (cluster.observer) cluster.observer->began();
+  auto events = std::make_unique<ClusterEvents>();
+  c.observer->observe(cluster, *events);
+  if (events->empty()) return;
+  cluster.events = std::move(events);
+  cluster.emit(ClusterBegan{});
 }
 
 QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {

@@ -57,7 +57,7 @@ void Grid::take_findings(ClusterState& cluster) {
 }
 
 void Grid::collect(ClusterState& cluster) {
-  if (cluster.observer) options_.observer->retire(cluster);
+  if (cluster.events) options_.observer->retire(cluster);
   state.progress += cluster.progress;
   state.faulted |= take_results(cluster, state.result);
 }

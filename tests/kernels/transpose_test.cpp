@@ -19,17 +19,10 @@ class BankCounter : public sim::Observer {
   };
   Count loads, stores;
 
-  std::unique_ptr<sim::ClusterObserver> observe(sim::ClusterState&) override {
-    return std::make_unique<OfCluster>(*this);
-  }
+  void observe(sim::ClusterState&, sim::ClusterEvents& events) override { events.add(*this); }
+  void on(const sim::Access& a) { add(a); }
 
  private:
-  struct OfCluster final : sim::ClusterObserver {
-    explicit OfCluster(BankCounter& owner) : counter(owner) {}
-    void accessed(const sim::Origin&, const sim::Access& a) override { counter.add(a); }
-    BankCounter& counter;
-  };
-
   void add(const sim::Access& e) {
     if (e.space != isa::Space::shared_cta || e.size < 4) return;
     const unsigned group = 128 / e.size;

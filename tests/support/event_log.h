@@ -1,14 +1,15 @@
 #pragma once
-// Everything that observers are told of a run but values: who executed what, where memory was touched, each
+// All events of a run but values: who executed what, where memory was touched, each
 // step of barriers and of asynchronous operations, in order.
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "sim/launch/event.h"
-#include "sim/program/program.h"
+#include "sim/launch/observer.h"
+#include "sim/launch/per_cluster.h"
 #include "sim/machine/state/cluster.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::testing {
 
@@ -20,35 +21,35 @@ struct EventLog {
   friend bool operator==(const EventLog&, const EventLog&) = default;
 };
 
-class ClusterRecorder final : public ClusterObserver {
+class ClusterRecorder {
  public:
   ClusterRecorder(EventLog& log, const Program& program) : log_(log), program_(program) {}
 
-  void reached(const Origin& o) override { ++log_.count[o.pc]; }
-  void executes(const Origin& o) override {
-    if (program_.code[o.pc].guard < 0) ++log_.count[o.pc];
+  void on(const Reached& event) { ++log_.count[event.origin.pc]; }
+  void on(const Executing& event) {
+    if (program_.code[event.origin.pc].guard < 0) ++log_.count[event.origin.pc];
   }
-  void accessed(const Origin& o, const Access& a) override {
-    Event e = begin(0, o);
+  void on(const Access& a) {
+    Event e = begin(0, a.origin);
     e.insert(e.end(), {uint64_t(a.kind), uint64_t(a.space), a.size, a.lanes});
     for (uint32_t i = 0; i < 32; ++i)
       if ((a.lanes >> i & 1) != 0) e.push_back(a.addresses[i]);
     log_.events.push_back(e);
   }
-  void fenced(const Origin& o) override { log_.events.push_back(begin(1, o)); }
-  void warp_synced(const Origin& o) override { log_.events.push_back(begin(2, o)); }
-  void mbarrier(const Origin& o, const MbarrierEvent& m) override {
-    add(begin(3, o), {uint64_t(m.action), m.address, m.lanes, m.count, uint64_t(m.tx), m.before, m.after,
-                      m.completed, m.parity, m.succeeded, m.async_id});
+  void on(const Fenced& event) { log_.events.push_back(begin(1, event.origin)); }
+  void on(const WarpSynced& event) { log_.events.push_back(begin(2, event.origin)); }
+  void on(const MbarrierEvent& m) {
+    add(begin(3, m.origin), {uint64_t(m.action), m.address, m.lanes, m.count, uint64_t(m.tx), m.before,
+                             m.after, m.completed, m.parity, m.succeeded, m.async_id});
   }
-  void cta_barrier(const Origin& o, const CtaBarrierEvent& b) override {
-    add(begin(4, o), {uint64_t(b.step), b.id, b.threads, b.generation, b.completed});
+  void on(const CtaBarrierEvent& b) {
+    add(begin(4, b.origin), {uint64_t(b.step), b.id, b.threads, b.generation, b.completed});
   }
-  void cluster_barrier(const Origin& o, const ClusterBarrierEvent& b) override {
-    add(begin(5, o), {uint64_t(b.step), b.generation, b.completed});
+  void on(const ClusterBarrierEvent& b) {
+    add(begin(5, b.origin), {uint64_t(b.step), b.generation, b.completed});
   }
-  void issued(const Origin& o, const AsyncIssue& a) override {
-    Event e = begin(6, o);
+  void on(const AsyncIssue& a) {
+    Event e = begin(6, a.origin);
     e.insert(e.end(), {a.id, uint64_t(a.group), a.reduces, a.layout, a.tensor_map});
     for (const auto* pieces : {&a.reads, &a.writes, &a.fills})
       for (const Piece& p : *pieces) e.insert(e.end(), {p.shared, p.address, p.bytes});
@@ -56,20 +57,16 @@ class ClusterRecorder final : public ClusterObserver {
     e.insert(e.end(), a.mbarrier_bytes.begin(), a.mbarrier_bytes.end());
     log_.events.push_back(e);
   }
-  void joined(const Origin& o, uint64_t id) override { add(begin(7, o), {id}); }
-  void async_read(uint64_t id) override { log_.events.push_back({8, id}); }
-  void async_landed(uint64_t id) override { log_.events.push_back({9, id}); }
-  void committed(const Origin& o, GroupKind k) override { add(begin(10, o), {uint64_t(k)}); }
-  void waited(const Origin& o, GroupKind k, uint64_t allowed, bool read) override {
-    add(begin(11, o), {uint64_t(k), allowed, read});
+  void on(const WgmmaJoined& event) { add(begin(7, event.origin), {event.id}); }
+  void on(const AsyncRead& event) { log_.events.push_back({8, event.id}); }
+  void on(const AsyncLanded& event) { log_.events.push_back({9, event.id}); }
+  void on(const GroupCommitted& event) { add(begin(10, event.origin), {uint64_t(event.group)}); }
+  void on(const GroupWaited& event) {
+    add(begin(11, event.origin), {uint64_t(event.group), event.allowed, event.read_only});
   }
-  void arrival_deferred(const Origin& o, uint64_t id, std::span<const uint64_t> awaited) override {
-    add(begin(12, o), {id, awaited.size()});
-  }
-  void registers_set(const Origin& o, uint32_t before, uint32_t after) override {
-    add(begin(13, o), {before, after});
-  }
-  void exited(const Origin& o) override { log_.events.push_back(begin(14, o)); }
+  void on(const ArrivalDeferred& event) { add(begin(12, event.origin), {event.id, event.awaited.size()}); }
+  void on(const RegistersSet& event) { add(begin(13, event.origin), {event.before, event.after}); }
+  void on(const Exited& event) { log_.events.push_back(begin(14, event.origin)); }
 
  private:
   static Event begin(uint64_t kind, const Origin& o) { return {kind, o.cta_rank, o.warp, o.lanes, o.pc}; }
@@ -86,13 +83,19 @@ class EventRecorder final : public Observer {
  public:
   void start(const RunView& view) override { program_ = view.program; }
   bool watches(uint32_t) const override { return true; }
-  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override {
-    const std::lock_guard lock(mutex_);
-    return std::make_unique<ClusterRecorder>(logs_[cluster.index], *program_);
+  void observe(ClusterState& cluster, ClusterEvents& events) override {
+    events.add(clusters_.add(cluster, std::make_unique<ClusterRecorder>(log_of(cluster), *program_)));
   }
+  void retire(ClusterState& cluster) override { clusters_.take(cluster); }
   const std::map<uint32_t, EventLog>& logs() const { return logs_; }  // by cluster
 
  private:
+  EventLog& log_of(const ClusterState& cluster) {
+    const std::lock_guard lock(mutex_);
+    return logs_[cluster.index];
+  }
+
+  PerCluster<ClusterRecorder> clusters_;
   std::mutex mutex_;
   const Program* program_ = nullptr;
   std::map<uint32_t, EventLog> logs_;

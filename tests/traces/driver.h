@@ -76,17 +76,19 @@ class Driver {
     launch.block = {32 * warps, 1, 1};
     recorder.start({program.get(), &launch, &memory});
     cluster.ctas.resize(1);
-    cluster.observer = recorder.observe(cluster);
-    observer = cluster.observer.get();
-    if (observer != nullptr) observer->began();
+    recorder.observe(cluster, events);
+    events.emit(sim::ClusterBegan{});
   }
 
   sim::Origin at(uint32_t pc, uint16_t warp = 0, uint32_t lanes = ~0U) const {
     return sim::origin_at(*program, 0, warp, lanes, pc);
   }
-  void mbarrier(uint32_t pc, uint16_t warp, sim::MbarrierEvent e) { observer->mbarrier(at(pc, warp), e); }
+  void mbarrier(uint32_t pc, uint16_t warp, sim::MbarrierEvent e) {
+    e.origin = at(pc, warp);
+    events.emit(e);
+  }
   void end() {
-    observer->ended();
+    events.emit(sim::ClusterEnded{});
     recorder.retire(cluster);
   }
 
@@ -96,7 +98,7 @@ class Driver {
   sim::GlobalMemory memory;
   sim::ClusterState cluster;
   Recorder recorder;
-  sim::ClusterObserver* observer = nullptr;
+  sim::ClusterEvents events;
 };
 
 }  // namespace palladion::traces::testing

@@ -43,11 +43,12 @@ void one_copy(Driver& d) {
   d.cluster.now = 5;
   d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 1, .after = phase.encode()});
   d.cluster.now = 100;
-  d.observer->issued(d.at(copy_pc, 0, 1), {.id = 1,
-                                           .writes = {&write, 1},
-                                           .mbarriers = {&full, 1},
-                                           .mbarrier_bytes = {&bytes, 1},
-                                           .name = "cp.async.bulk"});
+  d.events.emit(sim::AsyncIssue{.origin = d.at(copy_pc, 0, 1),
+                                .id = 1,
+                                .writes = {&write, 1},
+                                .mbarriers = {&full, 1},
+                                .mbarrier_bytes = {&bytes, 1},
+                                .name = "cp.async.bulk"});
   d.cluster.now = 700;
   d.mbarrier(copy_pc, 0,
              {.action = A::complete_tx,
@@ -56,16 +57,19 @@ void one_copy(Driver& d) {
               .before = phase.encode(),
               .completed = true,
               .async_id = 1});
-  d.observer->async_landed(1);
+  d.events.emit(sim::AsyncLanded{1});
   d.cluster.now = 720;
-  d.observer->stalled(d.at(wait_pc, 4), sim::Stall::mbarrier, 90);
+  d.events.emit(sim::Stalled{d.at(wait_pc, 4), sim::Stall::mbarrier, 90});
   d.mbarrier(wait_pc, 4, {.action = A::try_wait, .address = full, .succeeded = true});
   d.cluster.now = 740;
   uint64_t addresses[32];
   std::fill_n(addresses, 32, tile);
-  d.observer->stalled(d.at(load_pc, 4), sim::Stall::wait, 721);
-  d.observer->accessed(d.at(load_pc, 4),
-                       {.space = isa::Space::shared_cta, .size = 4, .addresses = addresses, .lanes = ~0U});
+  d.events.emit(sim::Stalled{d.at(load_pc, 4), sim::Stall::wait, 721});
+  d.events.emit(sim::Access{.origin = d.at(load_pc, 4),
+                            .space = isa::Space::shared_cta,
+                            .size = 4,
+                            .addresses = addresses,
+                            .lanes = ~0U});
   d.cluster.now = 800;
 }
 
@@ -106,7 +110,8 @@ TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
   uint64_t last = 9;
   for (uint64_t t : {10, 14, 18, 60, 62, 110}) {  // two long waits at one line, little between
     d.cluster.now = t;
-    d.observer->stalled(d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last);
+    d.events.emit(
+        sim::Stalled{d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last});
     last = t + 1;
   }
   d.end();
@@ -130,12 +135,12 @@ TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
   Driver d(copies, told);
   for (uint64_t id : {1, 2, 3}) {
     d.cluster.now = 10 * id;
-    d.observer->issued(d.at(copy_pc, 0, 1), {.id = id, .name = "cp.async.bulk"});
-    if (id == 2) d.observer->async_landed(1);
+    d.events.emit(sim::AsyncIssue{.origin = d.at(copy_pc, 0, 1), .id = id, .name = "cp.async.bulk"});
+    if (id == 2) d.events.emit(sim::AsyncLanded{1});
   }
   d.cluster.now = 50;
-  d.observer->async_landed(2);
-  d.observer->async_landed(3);
+  d.events.emit(sim::AsyncLanded{2});
+  d.events.emit(sim::AsyncLanded{3});
   d.end();
   EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("cp.async.bulk 10..20", "cp.async.bulk 30..50"));
   EXPECT_THAT(told.on("copies in flight 1"), ElementsAre("cp.async.bulk 20..50"));
@@ -161,7 +166,7 @@ TEST(Recorder, KeepsTheChosenWindowAndCtas) {
   EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("load `tile` 650..700"));
   EXPECT_THAT(told.on("warp 0"), IsEmpty());
   Told nothing;
-  EXPECT_EQ(Driver(copies, nothing, {.ctas = *cta_choice("1..3")}).observer, nullptr);
+  EXPECT_TRUE(Driver(copies, nothing, {.ctas = *cta_choice("1..3")}).events.empty());
 }
 
 TEST(Recorder, StopsWhenTheSinkIsFull) {

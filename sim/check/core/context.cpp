@@ -83,19 +83,20 @@ void Reporter::count(const Origin& who, uint32_t lanes) {
   e.last_lane = lane;
 }
 
-void Reporter::mbarrier(const Origin& who, const MbarrierEvent& e) {
+void Reporter::on(const MbarrierEvent& e) {
   using A = isa::MbarrierAction;
   const bool waits = e.action == A::test_wait || e.action == A::try_wait;
-  if (e.async_id == 0 && (!waits || e.succeeded)) count(who, e.lanes);
+  if (e.async_id == 0 && (!waits || e.succeeded)) count(e.origin, e.lanes);
 }
 
-void Reporter::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
-  if (e.step == CtaBarrierEvent::Step::arrive) count(who, who.lanes);
+void Reporter::on(const CtaBarrierEvent& e) {
+  if (e.step == CtaBarrierEvent::Step::arrive) count(e.origin, e.origin.lanes);
 }
 
-void Reporter::cluster_barrier(const Origin& who, const ClusterBarrierEvent&) { count(who, who.lanes); }
+void Reporter::on(const ClusterBarrierEvent& e) { count(e.origin, e.origin.lanes); }
 
-void Reporter::issued(const Origin& who, const AsyncIssue& e) {
+void Reporter::on(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   if (e.group == GroupKind::wgmma) return;  // counted as its warps join
   count(who, who.lanes);
   uint8_t& deeds = deeds_[index(who.cta_rank, who.warp)];
@@ -108,16 +109,14 @@ void Reporter::issued(const Origin& who, const AsyncIssue& e) {
   }
 }
 
-void Reporter::joined(const Origin& who, uint64_t) {
+void Reporter::on(const WgmmaJoined& event) {
+  const Origin& who = event.origin;
   count(who, who.lanes);
   deeds_[index(who.cta_rank, who.warp)] |= issues_wgmma;
 }
 
-void Reporter::committed(const Origin& who, GroupKind) { count(who, who.lanes); }
-void Reporter::waited(const Origin& who, GroupKind, uint64_t, bool) { count(who, who.lanes); }
-void Reporter::arrival_deferred(const Origin& who, uint64_t, std::span<const uint64_t>) {
-  count(who, who.lanes);
-}
-void Reporter::registers_set(const Origin& who, uint32_t, uint32_t) { count(who, who.lanes); }
+void Reporter::on(const GroupCommitted& event) { count(event.origin, event.origin.lanes); }
+void Reporter::on(const GroupWaited& event) { count(event.origin, event.origin.lanes); }
+void Reporter::on(const RegistersSet& event) { count(event.origin, event.origin.lanes); }
 
 }  // namespace palladion::sim::check

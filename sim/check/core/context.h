@@ -1,6 +1,6 @@
 #pragma once
 // What every part of a cluster's checker shares: the run, the cluster, happens-before, and where
-// findings go. Parts are plain classes that have those methods of ClusterObserver which they need.
+// findings go. Parts are plain classes that subscribe to the events which they need.
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sim/check/order/order.h"
-#include "sim/launch/event.h"
 #include "sim/launch/finding.h"
+#include "sim/launch/observer.h"
 
 namespace palladion::sim::check {
 
@@ -31,7 +31,7 @@ struct Reported {
 };
 
 // The findings of one cluster, in the order in which they were made, and what is known of its warps.
-// Its methods with an observer's names are to be called before those of the parts.
+// It is to be subscribed before the parts.
 class Reporter {
  public:
   // More findings than these of one cluster are counted in `dropped` alone.
@@ -53,15 +53,14 @@ class Reporter {
   std::vector<Reported>& found() { return found_; }
   uint64_t dropped() const { return dropped_; }
 
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void joined(const Origin& who, uint64_t id);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
-  void arrival_deferred(const Origin& who, uint64_t id, std::span<const uint64_t> awaited);
-  void registers_set(const Origin& who, uint32_t before, uint32_t after);
+  void on(const MbarrierEvent& e);
+  void on(const CtaBarrierEvent& e);
+  void on(const ClusterBarrierEvent& e);
+  void on(const AsyncIssue& e);
+  void on(const WgmmaJoined& event);
+  void on(const GroupCommitted& event);
+  void on(const GroupWaited& event);
+  void on(const RegistersSet& event);
 
  private:
   struct Executions {

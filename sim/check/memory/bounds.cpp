@@ -61,14 +61,14 @@ void Bounds::report(const Origin& who, uint32_t code, uint32_t address, uint64_t
   context_.reporter.report(key, std::move(f));
 }
 
-void Bounds::accessed(const Origin& who, const Access& a) {
-  const SharedObject* array = arrays_.named_by(who.pc);
+void Bounds::on(const Access& a) {
+  const SharedObject* array = arrays_.named_by(a.origin.pc);
   if (array == nullptr || a.lanes == 0) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const auto address = static_cast<uint32_t>(a.addresses[std::countr_zero(m)]);
     const uint32_t offset = address & shared_offset_mask;
     if (offset >= array->base && offset + a.size <= array->base + array->bytes) continue;
-    Origin lane = who;
+    Origin lane = a.origin;
     lane.lanes = m & (0 - m);
     return report(lane, 6104, address, a.size,
                   fmt::format("an access of {} bytes at byte {} of `{}`, which has {}", a.size,
@@ -77,7 +77,8 @@ void Bounds::accessed(const Origin& who, const Access& a) {
   }
 }
 
-void Bounds::issued(const Origin& who, const AsyncIssue& e) {
+void Bounds::on(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   for (const auto pieces : {e.writes, e.reads}) {
     if (pieces.size() > 16 || e.group == GroupKind::wgmma)
       continue;  // rows and descriptors are others' business

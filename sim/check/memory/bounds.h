@@ -24,8 +24,8 @@ class ArrayBounds {
 class Bounds {
  public:
   Bounds(const ClusterContext& context, const ArrayBounds& arrays) : context_(context), arrays_(arrays) {}
-  void accessed(const Origin& who, const Access& a);
-  void issued(const Origin& who, const AsyncIssue& e);
+  void on(const Access& a);
+  void on(const AsyncIssue& e);
 
  private:
   void report(const Origin& who, uint32_t code, uint32_t address, uint64_t bytes, std::string message);

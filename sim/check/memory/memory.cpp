@@ -92,14 +92,14 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane,
                    });
 }
 
-Actor MemoryChecks::actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const {
-  const uint32_t warp = order_.index(who);
+Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes, bool shared) const {
+  const uint32_t warp = order_.index(a.origin);
   Actor actor;
   actor.order = &order_;
   actor.view = &order_.view(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
   actor.cluster = context_.cluster.index;
   actor.warp = warp;
-  actor.rank = who.cta_rank;
+  actor.rank = a.origin.cta_rank;
   actor.lanes = lanes;
   actor.reads = a.kind != Access::Kind::write;
   actor.writes = a.kind != Access::Kind::read;
@@ -109,7 +109,8 @@ Actor MemoryChecks::actor_of(const Origin& who, const Access& a, uint32_t lanes,
   return actor;
 }
 
-uint32_t MemoryChecks::generic_record(const Origin& who, const Access& a, uint32_t lanes) {
+uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes) {
+  const Origin& who = a.origin;
   const uint32_t warp = order_.index(who);
   Last& last = last_[warp];
   const uint32_t time = order_.time(warp);
@@ -135,7 +136,7 @@ void MemoryChecks::collect_records() {
   collect_at_ = std::max<size_t>(1U << 16, 2 * records_.size());
 }
 
-void MemoryChecks::accessed(const Origin& who, const Access& a) {
+void MemoryChecks::on(const Access& a) {
   ++accesses_;
   uint32_t shared = 0, global = 0;
   if (a.space != isa::Space::generic) {
@@ -148,20 +149,20 @@ void MemoryChecks::accessed(const Origin& who, const Access& a) {
     if (space == isa::Space::global) global |= m & (0 - m);
   }
   // Lanes that know different things are judged apart.
-  order_.for_each_view(order_.index(who), shared | global, [&](const ViewRef&, uint32_t lanes) {
-    if ((lanes & shared) != 0) access_shared(who, a, lanes & shared);
-    if ((lanes & global) != 0) access_global(who, a, lanes & global);
+  order_.for_each_view(order_.index(a.origin), shared | global, [&](const ViewRef&, uint32_t lanes) {
+    if ((lanes & shared) != 0) access_shared(a, lanes & shared);
+    if ((lanes & global) != 0) access_global(a, lanes & global);
   });
 }
 
-void MemoryChecks::access_shared(const Origin& who, const Access& a, uint32_t lanes) {
+void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(who, a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
+      order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
-  Actor actor = actor_of(who, a, lanes, true);
-  actor.record = generic_record(who, a, lanes);
+  Actor actor = actor_of(a, lanes, true);
+  actor.record = generic_record(a, lanes);
   detector_.begin(actor, false);
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     touch_shared(address, bytes, lane, size);
@@ -169,15 +170,16 @@ void MemoryChecks::access_shared(const Origin& who, const Access& a, uint32_t la
   detector_.end();
 }
 
-void MemoryChecks::access_global(const Origin& who, const Access& a, uint32_t lanes) {
+void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
+  const Origin& who = a.origin;
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(who, a, a.addresses[lane], 1U << lane, false);
+      order_.strong(a, a.addresses[lane], 1U << lane, false);
     }
   const uint32_t warp = order_.index(who);
   GlobalAccess g;
-  g.actor = actor_of(who, a, lanes, false);
+  g.actor = actor_of(a, lanes, false);
   g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
   const auto* load = std::get_if<isa::Load>(who.effect);
   if (load != nullptr && load->non_coherent) {  // nothing orders the read-only path behind a write
@@ -209,9 +211,9 @@ struct MemoryChecks::Operation {
   Record record;
 };
 
-MemoryChecks::Operation MemoryChecks::operation(const Origin& who, const AsyncIssue& e,
-                                                const std::shared_ptr<AsyncRecord>& op,
+MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
                                                 const ViewRef& view) const {
+  const Origin& who = e.origin;
   const uint32_t warp = order_.index(who);
   Operation o{.who = who, .op = op, .view = view, .actor = {}, .record = {}};
   o.actor.order = &order_;
@@ -285,10 +287,9 @@ void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool wri
     operate_global(o, pieces);
 }
 
-void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
-                          const ViewRef& view) {
+void MemoryChecks::issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view) {
   ++accesses_;
-  Operation o = operation(who, e, op, view);
+  Operation o = operation(e, op, view);
   operate(o, e.reads, false);
   operate(o, e.writes, true);
   if (!e.fills.empty()) {
@@ -304,13 +305,14 @@ void MemoryChecks::issued(const Origin& who, const AsyncIssue& e, const std::sha
 }
 
 // The object's eight bytes belong to the barrier from init to inval.
-void MemoryChecks::mbarrier(const Origin& who, const MbarrierEvent& e) {
+void MemoryChecks::on(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   using A = isa::MbarrierAction;
   if (e.action != A::init && e.action != A::inval) return;
   uint64_t addresses[32];
   std::fill_n(addresses, 32, e.address);
-  Access a{Access::Kind::write, isa::Space::shared_cta, 8, addresses, e.lanes,
-           isa::Order::weak,    isa::Scope::cta};
+  const Access a{who,     Access::Kind::write, isa::Space::shared_cta, 8, addresses,
+                 e.lanes, isa::Order::weak,    isa::Scope::cta};
   SharedShadow& shadow = shared_[e.address >> cta_rank_shift];
   const uint32_t offset = e.address & shared_offset_mask, g = offset / granule * granule;
   Cell& cell = shadow.cell(g);
@@ -320,9 +322,9 @@ void MemoryChecks::mbarrier(const Origin& who, const MbarrierEvent& e) {
       Cell& byte = pool_.block(cell)[b];
       if (byte.write != 0 && (records_[record_of(byte.write)].flags & Record::barrier) != 0) byte.write = 0;
     }
-  Actor actor = actor_of(who, a, e.lanes, true);
+  Actor actor = actor_of(a, e.lanes, true);
   last_[order_.index(who)] = {};
-  actor.record = generic_record(who, a, e.lanes);
+  actor.record = generic_record(a, e.lanes);
   if (e.action == A::init) records_[actor.record].flags |= Record::barrier;
   last_[order_.index(who)] = {};
   detector_.begin(actor, false);

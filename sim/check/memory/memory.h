@@ -6,15 +6,14 @@
 
 namespace palladion::sim::check {
 
-// One cluster's accesses. Calls come with the observer's events, after happens-before has seen them.
+// One cluster's accesses. Happens-before sees each event first.
 class MemoryChecks {
  public:
   MemoryChecks(const ClusterContext& context, HappensBefore& order, ConflictSink& sink);
 
-  void accessed(const Origin& who, const Access& a);
-  void issued(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
-              const ViewRef& view);
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
+  void on(const Access& a);
+  void issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view);
+  void on(const MbarrierEvent& e);
   GlobalLog& log() { return log_; }
   const Records& records() const { return records_; }
   uint64_t accesses() const { return accesses_; }
@@ -24,17 +23,16 @@ class MemoryChecks {
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
   void touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
-  Actor actor_of(const Origin& who, const Access& a, uint32_t lanes, bool shared) const;
-  void access_shared(const Origin& who, const Access& a, uint32_t lanes);
-  void access_global(const Origin& who, const Access& a, uint32_t lanes);
+  Actor actor_of(const Access& a, uint32_t lanes, bool shared) const;
+  void access_shared(const Access& a, uint32_t lanes);
+  void access_global(const Access& a, uint32_t lanes);
   struct Operation;
-  Operation operation(const Origin& who, const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
-                      const ViewRef& view) const;
+  Operation operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view) const;
   void aim(Operation& o, Reach reach, bool writes, uint8_t flags) const;
   void operate(Operation& o, std::span<const Piece> pieces, bool writes);
   void operate_shared(Operation& o, std::span<const Piece> pieces);
   void operate_global(const Operation& o, std::span<const Piece> pieces);
-  uint32_t generic_record(const Origin& who, const Access& a, uint32_t lanes);
+  uint32_t generic_record(const Access& a, uint32_t lanes);
   void collect_records();
 
   const ClusterContext& context_;

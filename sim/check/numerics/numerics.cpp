@@ -33,7 +33,8 @@ const uint8_t* Numerics::bytes_of(const Origin& who, const Value& v) const {
   return block + v.slot.offset;
 }
 
-void Numerics::executes(const Origin& who) {
+void Numerics::on(const Executing& event) {
+  const Origin& who = event.origin;
   if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
   const Watched& w = analysis_.watched(who.pc);
   if (!w.overwrites || saved_bytes(w) > max_saved) return;
@@ -53,7 +54,8 @@ const uint8_t* Numerics::source(const Origin& who, const Watched& w, size_t inde
   return saved_.data() + at;
 }
 
-void Numerics::executed(const Origin& who) {
+void Numerics::on(const Executed& event) {
+  const Origin& who = event.origin;
   if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
   const Watched& w = analysis_.watched(who.pc);
   for (const Value& d : w.destinations)

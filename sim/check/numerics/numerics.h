@@ -17,8 +17,8 @@ class Numerics {
  public:
   Numerics(const ClusterContext& context, const NumericsAnalysis& analysis);
 
-  void executes(const Origin& who);
-  void executed(const Origin& who);
+  void on(const Executing& event);
+  void on(const Executed& event);
 
  private:
   using Value = NumericsAnalysis::Value;

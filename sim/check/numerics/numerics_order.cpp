@@ -35,7 +35,8 @@ bool in_shared_window(uint64_t address) { return is_shared(space_of(address)); }
 
 }  // namespace
 
-void OrderedSums::accessed(const Origin& who, const Access& a) {
+void OrderedSums::on(const Access& a) {
+  const Origin& who = a.origin;
   if (a.kind != Access::Kind::atomic || !adds_floats(*who.effect) || told_.contains(who.pc)) return;
   uint64_t mine[32];
   size_t count = 0;
@@ -45,7 +46,8 @@ void OrderedSums::accessed(const Origin& who, const Access& a) {
   for (size_t i = 0; i < count; ++i) add(who, mine[i]);
 }
 
-void OrderedSums::issued(const Origin& who, const AsyncIssue& e) {
+void OrderedSums::on(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   if (!e.reduces || told_.contains(who.pc)) return;
   const auto* tensor = std::get_if<isa::TensorCopy>(who.effect);
   const bool floats = tensor != nullptr ? tensor->op == isa::BulkOp::add &&

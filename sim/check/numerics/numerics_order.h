@@ -14,8 +14,8 @@ class OrderedSums {
  public:
   explicit OrderedSums(const ClusterContext& context) : context_(context) {}
 
-  void accessed(const Origin& who, const Access& a);
-  void issued(const Origin& who, const AsyncIssue& e);
+  void on(const Access& a);
+  void on(const AsyncIssue& e);
 
  private:
   friend class SumsOfRun;

@@ -28,14 +28,15 @@ bool WgmmaNumerics::special_accumulators(const Origin& who) const {
   return false;
 }
 
-void WgmmaNumerics::joined(const Origin& who, uint64_t id) {
+void WgmmaNumerics::on(const WgmmaJoined& event) {
+  const Origin& who = event.origin;
   const isa::Wgmma& w = wgmma_of(who);
   if (!floats(w)) return;
   const Tile tile = tile_of(who);
   // Accumulators of a chain are on their way: how the wgmma before leaves them will be seen.
-  const bool chained =
-      std::ranges::any_of(pending_, [&](const auto& p) { return p.first != id && p.second.tile == tile; });
-  Pending& p = pending_[id];
+  const bool chained = std::ranges::any_of(
+      pending_, [&](const auto& p) { return p.first != event.id && p.second.tile == tile; });
+  Pending& p = pending_[event.id];
   p.tile = tile;
   const MicroOp& op = context_.run.program->code[who.pc];
   if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(who);
@@ -46,15 +47,15 @@ WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& who) const {
   return {who.cta_rank, who.warp / 4U, registers.front().slot.offset};
 }
 
-void WgmmaNumerics::issued(const Origin& who, const AsyncIssue& e) {
-  if (e.group != GroupKind::wgmma || !floats(wgmma_of(who))) return;
+void WgmmaNumerics::on(const AsyncIssue& e) {
+  if (e.group != GroupKind::wgmma || !floats(wgmma_of(e.origin))) return;
   Pending& p = pending_[e.id];
-  p.who = who;
+  p.who = e.origin;
   p.reads.assign(e.reads.begin(), e.reads.end());
 }
 
-void WgmmaNumerics::async_landed(uint64_t id) {
-  const auto at = pending_.find(id);
+void WgmmaNumerics::on(const AsyncLanded& event) {
+  const auto at = pending_.find(event.id);
   if (at == pending_.end()) return;
   const Pending& p = at->second;
   const WarpgroupState& group = context_.cluster.ctas[p.who.cta_rank].warpgroups[p.who.warp / 4];

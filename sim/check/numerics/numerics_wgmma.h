@@ -14,9 +14,9 @@ class WgmmaNumerics {
  public:
   explicit WgmmaNumerics(const ClusterContext& context) : context_(context) {}
 
-  void joined(const Origin& who, uint64_t id);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void async_landed(uint64_t id);
+  void on(const WgmmaJoined& event);
+  void on(const AsyncIssue& e);
+  void on(const AsyncLanded& event);
 
  private:
   // The accumulators of a warpgroup that begin at a register.

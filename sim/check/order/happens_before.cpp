@@ -146,7 +146,8 @@ void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Ori
 }
 
 // --- fences ---------------------------------------------------------------------------------------
-void HappensBefore::fenced(const Origin& who) {
+void HappensBefore::on(const Fenced& event) {
+  const Origin& who = event.origin;
   const auto* f = std::get_if<isa::Fence>(who.effect);
   if (f == nullptr) return;  // wgmma.fence orders registers
   if (!f->proxy && f->copy_from < 0) return fence_memory(who, *f);
@@ -189,7 +190,8 @@ void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
   w.fenced_scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
 }
 
-void HappensBefore::warp_synced(const Origin& who) {
+void HappensBefore::on(const WarpSynced& event) {
+  const Origin& who = event.origin;
   const uint32_t warp = index(who);
   const ViewRef all = release(warp, who.lanes, who.pc);
   set_view(warp, who.lanes, all);
@@ -204,7 +206,8 @@ HappensBefore::Generation& HappensBefore::generation(std::deque<Generation>& of,
   return of.back();
 }
 
-void HappensBefore::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+void HappensBefore::on(const CtaBarrierEvent& e) {
+  const Origin& who = e.origin;
   Generation& g = generation(barriers_[uint32_t{who.cta_rank} << 4 | e.id], e.generation);
   if (e.step == CtaBarrierEvent::Step::arrive)
     join(g.joined, *release(index(who), who.lanes, who.pc));
@@ -212,7 +215,8 @@ void HappensBefore::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
     acquire(index(who), who.lanes, *g.joined);
 }
 
-void HappensBefore::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+void HappensBefore::on(const ClusterBarrierEvent& e) {
+  const Origin& who = e.origin;
   Generation& g = generation(cluster_barrier_, e.generation);
   const auto* b = std::get_if<isa::ClusterBarrier>(who.effect);
   const uint32_t warp = index(who);
@@ -227,13 +231,14 @@ void HappensBefore::cluster_barrier(const Origin& who, const ClusterBarrierEvent
 }
 
 // --- mbarriers ------------------------------------------------------------------------------------
-void HappensBefore::mbarrier(const Origin& who, const MbarrierEvent& e) {
+void HappensBefore::mbarrier(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   using A = isa::MbarrierAction;
   if (e.action == A::init || e.action == A::inval) {
     mbarriers_[e.address] = {};
     return;
   }
-  if (e.action == A::test_wait || e.action == A::try_wait) return wait_on(who, e);
+  if (e.action == A::test_wait || e.action == A::try_wait) return wait_on(e);
   Mbarrier& b = mbarriers_[e.address];
   if (e.async_id != 0) {
     if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
@@ -255,7 +260,8 @@ void HappensBefore::mbarrier(const Origin& who, const MbarrierEvent& e) {
 }
 
 // A successful wait always means the phase that completed last.
-void HappensBefore::wait_on(const Origin& who, const MbarrierEvent& e) {
+void HappensBefore::wait_on(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   if (!e.succeeded) return;
   const auto at = mbarriers_.find(e.address);
   if (at == mbarriers_.end()) return;
@@ -334,8 +340,8 @@ void HappensBefore::advance(uint32_t warp, uint32_t pc) {
 }
 
 // --- strong accesses ------------------------------------------------------------------------------
-void HappensBefore::strong(const Origin& who, const Access& a, uint64_t address, uint32_t lanes,
-                           bool shared) {
+void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bool shared) {
+  const Origin& who = a.origin;
   Locations& all = shared ? shared_locations_ : global_locations_;
   const uint32_t warp = index(who);
   WarpViews& w = warps_[warp];
@@ -399,13 +405,14 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
 }
 
 // Each of the four warps has the wgmma in its journal from its own issue on.
-void HappensBefore::joined(const Origin& who, uint64_t id) {
-  std::shared_ptr<View>& all = joining_[id];
+void HappensBefore::on(const WgmmaJoined& event) {
+  const Origin& who = event.origin;
+  std::shared_ptr<View>& all = joining_[event.id];
   if (all == nullptr)
     all = release(index(who), who.lanes, who.pc);
   else
     all->join(*release(index(who), who.lanes, who.pc));
-  const std::shared_ptr<AsyncRecord> op = record(id);
+  const std::shared_ptr<AsyncRecord> op = record(event.id);
   op->joined[who.warp % 4] = {index(who), warps_[index(who)].time};
   warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({op, who.lanes});
 }
@@ -425,31 +432,33 @@ void HappensBefore::issued(const Origin& who, const std::shared_ptr<AsyncRecord>
 }
 
 // All copies that these lanes have issued and not waited for, landed or not.
-void HappensBefore::arrival_deferred(const Origin& who, uint64_t id) {
-  auto& all = deferred_[id];
-  for (const Issued& i : warps_[index(who)].groups[static_cast<size_t>(GroupKind::cp_async) - 1])
-    if (i.op != nullptr && (i.lanes & who.lanes) != 0) all.push_back(i.op);
+void HappensBefore::on(const ArrivalDeferred& event) {
+  auto& all = deferred_[event.id];
+  for (const Issued& i : warps_[index(event.origin)].groups[static_cast<size_t>(GroupKind::cp_async) - 1])
+    if (i.op != nullptr && (i.lanes & event.origin.lanes) != 0) all.push_back(i.op);
 }
 
-void HappensBefore::landed(uint64_t id) {
-  if (const auto op = in_flight_.find(id); op != in_flight_.end()) {
+void HappensBefore::on(const AsyncLanded& event) {
+  if (const auto op = in_flight_.find(event.id); op != in_flight_.end()) {
     op->second->landed = true;
     in_flight_.erase(op);
   }
-  deferred_.erase(id);
+  deferred_.erase(event.id);
 }
 
-void HappensBefore::committed(const Origin& who, GroupKind kind) {
-  auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
+void HappensBefore::on(const GroupCommitted& event) {
+  const Origin& who = event.origin;
+  auto& journal = warps_[index(who)].groups[static_cast<size_t>(event.group) - 1];
   for (Issued& i : journal)
     if (i.op != nullptr && (i.lanes & who.lanes) != 0) i.op->committed = true;
   if (!journal.empty()) journal.push_back({nullptr, who.lanes});
 }
 
 // The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
-void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only) {
-  auto& journal = warps_[index(who)].groups[static_cast<size_t>(kind) - 1];
-  warps_[index(who)].waited[static_cast<size_t>(kind) - 1] |= who.lanes;
+void HappensBefore::on(const GroupWaited& event) {
+  const Origin& who = event.origin;
+  auto& journal = warps_[index(who)].groups[static_cast<size_t>(event.group) - 1];
+  warps_[index(who)].waited[static_cast<size_t>(event.group) - 1] |= who.lanes;
   std::array<uint64_t, 32> commits{};
   advance(index(who), who.pc);
   for (auto i = journal.rbegin(); i != journal.rend(); ++i) {
@@ -458,12 +467,13 @@ void HappensBefore::waited(const Origin& who, GroupKind kind, uint64_t allowed, 
       const auto lane = static_cast<size_t>(std::countr_zero(m));
       if (i->op == nullptr)
         ++commits[lane];
-      else if (commits[lane] > allowed)
+      else if (commits[lane] > event.allowed)
         done |= 1U << lane;
     }
     if (i->op == nullptr || done == 0) continue;
-    publish(*i->op, who, {.lanes = done, .reads_only = read_only, .own_lanes = kind == GroupKind::cp_async});
-    if (!read_only) i->lanes &= ~done;
+    publish(*i->op, who,
+            {.lanes = done, .reads_only = event.read_only, .own_lanes = event.group == GroupKind::cp_async});
+    if (!event.read_only) i->lanes &= ~done;
   }
   std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });
   while (!journal.empty() && journal.front().op == nullptr) journal.pop_front();

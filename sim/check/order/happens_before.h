@@ -82,23 +82,24 @@ class HappensBefore final : public OrderQueries {
   bool before(const Point& p, const Origin& who) const override;
 
   // --- events ---
-  void fenced(const Origin& who);
-  void warp_synced(const Origin& who);
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
+  void on(const Fenced& event);
+  void on(const WarpSynced& event);
+  // Not of a wait whose result no instruction reads.
+  void mbarrier(const MbarrierEvent& e);
+  void on(const CtaBarrierEvent& e);
+  void on(const ClusterBarrierEvent& e);
   // A strong access of `address`: what is released there and acquired from there.
-  void strong(const Origin& who, const Access& a, uint64_t address, uint32_t lanes, bool shared);
-  void joined(const Origin& who, uint64_t id);
+  void strong(const Access& a, uint64_t address, uint32_t lanes, bool shared);
+  void on(const WgmmaJoined& event);
   // The record of an operation in flight; new ones are to be filled in.
   std::shared_ptr<AsyncRecord> record(uint64_t id);
   void issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op);
   // What the issuers of an operation know: of a wgmma, all its warps.
   ViewRef issuers_view(const Origin& who, const AsyncRecord& op);
-  void arrival_deferred(const Origin& who, uint64_t id);
-  void landed(uint64_t id);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
+  void on(const ArrivalDeferred& event);
+  void on(const AsyncLanded& event);
+  void on(const GroupCommitted& event);
+  void on(const GroupWaited& event);
 
   uint32_t warps_per_cta() const { return warps_per_cta_; }
 
@@ -159,7 +160,7 @@ class HappensBefore final : public OrderQueries {
   void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
   static void see(WarpViews& w, uint32_t lanes, const Released& r);
-  void wait_on(const Origin& who, const MbarrierEvent& e);
+  void wait_on(const MbarrierEvent& e);
   void fence_memory(const Origin& who, const isa::Fence& f);
   ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
   Generation& generation(std::deque<Generation>& of, uint64_t number);

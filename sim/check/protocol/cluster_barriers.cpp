@@ -20,7 +20,8 @@ BarrierGeneration& ClusterBarriers::generation(uint64_t number) {
   return generations_.back();
 }
 
-void ClusterBarriers::cluster_barrier(const Origin& who, const ClusterBarrierEvent& e) {
+void ClusterBarriers::on(const ClusterBarrierEvent& e) {
+  const Origin& who = e.origin;
   const uint32_t warp = p_.causality.index(who);
   Arrived& a = arrived_[warp];
   BarrierGeneration& g = generation(e.generation);

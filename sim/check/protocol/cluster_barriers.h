@@ -12,7 +12,7 @@ class ClusterBarriers {
  public:
   explicit ClusterBarriers(const Protocol& protocol) : p_(protocol), arrived_(protocol.causality.warps()) {}
 
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
+  void on(const ClusterBarrierEvent& e);
 
   // Arrivals of the generation; null when there are none.
   const BarrierGeneration* find(uint64_t generation) const;

@@ -1,6 +1,6 @@
 #pragma once
-// Everything that the protocol checks know of one cluster: barriers, groups, lifetimes. Has those
-// methods of ClusterObserver that it needs; the Reporter is told of each event first.
+// Everything that the protocol checks know of one cluster: barriers, groups, lifetimes. The Reporter is
+// subscribed before it.
 #include "sim/check/protocol/cluster_barriers.h"
 #include "sim/check/protocol/lifetime.h"
 #include "sim/check/protocol/mbarrier.h"
@@ -14,17 +14,7 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  void accessed(const Origin& who, const Access& a);
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
-  void cluster_barrier(const Origin& who, const ClusterBarrierEvent& e);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void async_landed(uint64_t id);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
-  void registers_set(const Origin& who, uint32_t before, uint32_t after);
-  void exited(const Origin& who);
-  void ended();
+  void subscribe(ClusterEvents& events);
 
   const ClusterContext& context() const { return context_; }
   const Causality& causality() const { return causality_; }

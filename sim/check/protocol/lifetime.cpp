@@ -13,18 +13,18 @@ Lifetime::Lifetime(const Protocol& protocol)
       exits_(protocol.causality.warps()) {}
 
 // --- accesses of other CTAs -----------------------------------------------------------------------
-void Lifetime::accessed(const Origin& who, const Access& a) {
+void Lifetime::on(const Access& a) {
   if (p_.cluster().ctas.size() == 1) return;
   if (a.space != isa::Space::generic && !is_shared(a.space)) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t address = a.addresses[std::countr_zero(m)];
     if (!is_shared(space_of(a.space, address))) continue;
-    use(who, static_cast<uint32_t>(address), a.kind == Access::Kind::read ? "reads" : "writes");
+    use(a.origin, static_cast<uint32_t>(address), a.kind == Access::Kind::read ? "reads" : "writes");
   }
 }
 
-void Lifetime::mbarrier(const Origin& who, const MbarrierEvent& e) {
-  if (e.async_id == 0) use(who, e.address, "uses an mbarrier in");
+void Lifetime::on(const MbarrierEvent& e) {
+  if (e.async_id == 0) use(e.origin, e.address, "uses an mbarrier in");
 }
 
 void Lifetime::use(const Origin& who, uint32_t address, const char* what) {
@@ -39,7 +39,8 @@ void Lifetime::use(const Origin& who, uint32_t address, const char* what) {
 }
 
 // --- asynchronous operations ----------------------------------------------------------------------
-void Lifetime::issued(const Origin& who, const AsyncIssue& e) {
+void Lifetime::on(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   if (e.group == GroupKind::wgmma || e.group == GroupKind::cp_async) return;
   Operation o{.who = who,
               .name = e.name,
@@ -62,8 +63,8 @@ void Lifetime::issued(const Origin& who, const AsyncIssue& e) {
   if (operations_.size() >= next_sweep_) sweep();
 }
 
-void Lifetime::async_landed(uint64_t id) {
-  const auto at = operations_.find(id);
+void Lifetime::on(const AsyncLanded& event) {
+  const auto at = operations_.find(event.id);
   if (at != operations_.end()) at->second.landed = true;
 }
 
@@ -102,8 +103,9 @@ void Lifetime::sweep() {
 }
 
 // --- groups ---------------------------------------------------------------------------------------
-void Lifetime::committed(const Origin& who, GroupKind kind) {
-  if (kind != GroupKind::bulk) return;
+void Lifetime::on(const GroupCommitted& event) {
+  const Origin& who = event.origin;
+  if (event.group != GroupKind::bulk) return;
   auto& journal = bulk_[p_.causality.index(who)];
   if (journal.empty()) return;  // a group of nothing
   for (const Entry& e : journal) {
@@ -117,8 +119,9 @@ void Lifetime::committed(const Origin& who, GroupKind kind) {
   journal.push_back({0, who.lanes});
 }
 
-void Lifetime::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool) {
-  if (kind != GroupKind::bulk) return;
+void Lifetime::on(const GroupWaited& event) {
+  const Origin& who = event.origin;
+  if (event.group != GroupKind::bulk) return;
   auto& journal = bulk_[p_.causality.index(who)];
   uint32_t owners = 0;
   for (const Entry& e : journal)
@@ -132,7 +135,7 @@ void Lifetime::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool)
       if ((e->lanes & bit) == 0) continue;
       if (e->id == 0)
         ++commits;
-      else if (commits > allowed)
+      else if (commits > event.allowed)
         done.push_back(e->id);
     }
   }
@@ -147,11 +150,12 @@ void Lifetime::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool)
 }
 
 // --- the end --------------------------------------------------------------------------------------
-void Lifetime::registers_set(const Origin& who, uint32_t before, uint32_t after) {
-  registers_[p_.causality.index(who)].emplace_back(before, after);
+void Lifetime::on(const RegistersSet& event) {
+  registers_[p_.causality.index(event.origin)].emplace_back(event.before, event.after);
 }
 
-void Lifetime::exited(const Origin& who) {
+void Lifetime::on(const Exited& event) {
+  const Origin& who = event.origin;
   exits_[p_.causality.index(who)] = who;
   if (p_.exited(who.cta_rank)) cta_exited(who);
 }

@@ -14,14 +14,14 @@ class Lifetime {
  public:
   explicit Lifetime(const Protocol& protocol);
 
-  void accessed(const Origin& who, const Access& a);
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void async_landed(uint64_t id);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
-  void registers_set(const Origin& who, uint32_t before, uint32_t after);
-  void exited(const Origin& who);
+  void on(const Access& a);
+  void on(const MbarrierEvent& e);
+  void on(const AsyncIssue& e);
+  void on(const AsyncLanded& event);
+  void on(const GroupCommitted& event);
+  void on(const GroupWaited& event);
+  void on(const RegistersSet& event);
+  void on(const Exited& event);
   // A warp has learned that these operations signalled at that CTA's mbarrier.
   void observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp);
 

@@ -61,26 +61,27 @@ MbarrierObject* MbarrierLedger::live(uint32_t address) {
   return at == objects_.end() || !at->second.alive ? nullptr : &at->second;
 }
 
-void MbarrierLedger::mbarrier(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::on(const MbarrierEvent& e) {
   using A = isa::MbarrierAction;
   switch (e.action) {
     case A::init:
-      return init(who, e);
+      return init(e);
     case A::inval:
-      return invalidate(who, e);
+      return invalidate(e);
     case A::arrive:
     case A::expect_tx:
     case A::complete_tx:
-      return signal(who, e);
+      return signal(e);
     case A::test_wait:
     case A::try_wait:
-      return wait(who, e);
+      return wait(e);
     case A::pending_count:
       return;
   }
 }
 
-void MbarrierLedger::init(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::init(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   MbarrierObject& b = objects_[e.address];
   if (b.alive && b.serial != 0) check_reinit(b, who);
   b = {};
@@ -97,7 +98,8 @@ void MbarrierLedger::init(const Origin& who, const MbarrierEvent& e) {
   highest_ = std::max(highest_, offset);
 }
 
-void MbarrierLedger::invalidate(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::invalidate(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return;
   check_waiters(*b, who);
@@ -123,19 +125,19 @@ void MbarrierLedger::use(MbarrierObject& b, const Origin& who) {
 }
 
 // --- arrivals and bytes ---------------------------------------------------------------------------
-void MbarrierLedger::signal(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::signal(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return check_dead(who, e);
+  if (b == nullptr) return check_dead(e);
   const bool async = e.async_id != 0;
   uint32_t inside = 0;
-  const uint32_t nth =
-      async ? land(*b, who, e, inside) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
+  const uint32_t nth = async ? land(*b, e, inside) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
   if (!async) use(*b, who);
   if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, who, nth, async);
-  check_special_forms(*b, who, e);
+  check_special_forms(*b, e);
   if (!async) judge_forced(*b, who);
-  note_signal(*b, who, e, nth, inside);
-  if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, who, e);
+  note_signal(*b, e, nth, inside);
+  if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, e);
   const uint32_t warp = p_.causality.index(who);
   if (!async && e.action == isa::MbarrierAction::expect_tx)
     note(b->current.announcements, warp, p_.causality.time(warp), {});
@@ -143,8 +145,8 @@ void MbarrierLedger::signal(const Origin& who, const MbarrierEvent& e) {
   if (e.completed) complete(*b);
 }
 
-void MbarrierLedger::note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth,
-                                 uint32_t inside) {
+void MbarrierLedger::note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside) {
+  const Origin& who = e.origin;
   auto& signals = b.current.signals;
   const bool async = e.async_id != 0;
   const bool merged =
@@ -160,8 +162,8 @@ void MbarrierLedger::note_signal(MbarrierObject& b, const Origin& who, const Mba
 }
 
 // An asynchronous operation signals; returns the n of its issue.
-uint32_t MbarrierLedger::land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e,
-                              uint32_t& inside) {
+uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_t& inside) {
+  const Origin& who = e.origin;
   const auto at = std::ranges::find_if(
       flights_, [&](const Flight& f) { return f.id == e.async_id && f.address == e.address; });
   if (at == flights_.end()) {  // cp.async.mbarrier.arrive
@@ -201,7 +203,8 @@ void MbarrierLedger::complete(MbarrierObject& b) {
   next.forced = true;
 }
 
-void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
+void MbarrierLedger::on(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
@@ -229,7 +232,8 @@ void MbarrierLedger::issued(const Origin& who, const AsyncIssue& e) {
 }
 
 // --- state tokens ---------------------------------------------------------------------------------
-void MbarrierLedger::note_token(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::note_token(const MbarrierObject& b, const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
   if (form == nullptr || form->dst < 0) return;
   const DecodedOperand& dst = p_.context.run.program->code[who.pc].operands[form->dst];
@@ -242,9 +246,10 @@ void MbarrierLedger::note_token(const MbarrierObject& b, const Origin& who, cons
 }
 
 // --- waits ----------------------------------------------------------------------------------------
-void MbarrierLedger::wait(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::wait(const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return check_dead(who, e);
+  if (b == nullptr) return check_dead(e);
   use(*b, who);
   check_placement(*b, who);
   if (!e.parity_known && e.succeeded) check_token(*b, who);
@@ -300,7 +305,7 @@ void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, con
                                p_.mbarrier(b.address), why, s.cta.x, s.cta.y, s.cta.z, s.warp, s.instruction);
 }
 
-void MbarrierLedger::accessed(const Origin& who, const Access& a) {
+void MbarrierLedger::on(const Access& a) {
   if (a.kind == Access::Kind::read || lowest_ > highest_) return;
   if (a.space != isa::Space::generic && !is_shared(a.space)) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
@@ -309,11 +314,11 @@ void MbarrierLedger::accessed(const Origin& who, const Access& a) {
     const auto address = static_cast<uint32_t>(whole);
     const uint32_t offset = address & shared_offset_mask;
     if (offset + a.size > lowest_ && offset < highest_ + 8)
-      check_overwritten(who, address, a.size, "a store");
+      check_overwritten(a.origin, address, a.size, "a store");
   }
 }
 
-void MbarrierLedger::ended() {
+void MbarrierLedger::on(const ClusterEnded&) {
   for (const auto& [address, b] : objects_) {
     if (!b.alive) continue;
     check_balance(b);

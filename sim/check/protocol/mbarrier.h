@@ -103,10 +103,10 @@ class MbarrierLedger {
  public:
   explicit MbarrierLedger(const Protocol& protocol) : p_(protocol), last_waits_(protocol.causality.warps()) {}
 
-  void mbarrier(const Origin& who, const MbarrierEvent& e);
-  void issued(const Origin& who, const AsyncIssue& e);
-  void accessed(const Origin& who, const Access& a);
-  void ended();
+  void on(const MbarrierEvent& e);
+  void on(const AsyncIssue& e);
+  void on(const Access& a);
+  void on(const ClusterEnded&);
 
   // The newest object at the address; null when there was none.
   const MbarrierObject* find(uint32_t address) const;
@@ -131,21 +131,20 @@ class MbarrierLedger {
     Causality::Clock clock;
   };
 
-  void init(const Origin& who, const MbarrierEvent& e);
-  void invalidate(const Origin& who, const MbarrierEvent& e);
-  void signal(const Origin& who, const MbarrierEvent& e);
-  void wait(const Origin& who, const MbarrierEvent& e);
+  void init(const MbarrierEvent& e);
+  void invalidate(const MbarrierEvent& e);
+  void signal(const MbarrierEvent& e);
+  void wait(const MbarrierEvent& e);
   void observe(MbarrierObject& b, const Origin& who);
   void complete(MbarrierObject& b);
-  void note_signal(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t nth,
-                   uint32_t inside);
-  void note_token(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
+  void note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside);
+  void note_token(const MbarrierObject& b, const MbarrierEvent& e);
   MbarrierObject* live(uint32_t address);
-  uint32_t land(MbarrierObject& b, const Origin& who, const MbarrierEvent& e, uint32_t& inside);
+  uint32_t land(MbarrierObject& b, const MbarrierEvent& e, uint32_t& inside);
   void use(MbarrierObject& b, const Origin& who);
   bool known(const std::vector<Observation>& list, const Origin& who) const;
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
-  void check_dead(const Origin& who, const MbarrierEvent& e);
+  void check_dead(const MbarrierEvent& e);
 
   // --- rules ---
   void check_reinit(const MbarrierObject& b, const Origin& who);
@@ -156,7 +155,7 @@ class MbarrierLedger {
   void check_uses_known(const MbarrierObject& b, const Origin& who);
   void check_waiters(const MbarrierObject& b, const Origin& who);
   void check_leftover(const MbarrierObject& b, const Origin& who);
-  void check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e);
+  void check_special_forms(const MbarrierObject& b, const MbarrierEvent& e);
   void check_overwritten(const Origin& who, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);
   void check_late_announcement(const MbarrierObject& b, uint32_t warp);

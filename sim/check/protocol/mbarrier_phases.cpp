@@ -294,7 +294,8 @@ void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& who)
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::check_special_forms(const MbarrierObject& b, const MbarrierEvent& e) {
+  const Origin& who = e.origin;
   const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
   if (form == nullptr) return;
   const bool ends = form->no_complete && e.completed;

@@ -150,15 +150,15 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) 
 }
 
 // The object was invalidated: the machine stops at this use, here is why.
-void MbarrierLedger::check_dead(const Origin& who, const MbarrierEvent& e) {
+void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   const auto at = objects_.find(e.address);
   if (at == objects_.end()) return;
   const MbarrierObject& b = at->second;
-  const FindingKey key{4108, who.pc, b.end.pc, b.address & shared_offset_mask};
+  const FindingKey key{4108, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, fmt::format("{} is used after mbarrier.inval", p_.mbarrier(b.address)),
                       FindingSeverity::error);
-  f.sites = {p_.reporter().site(who, e.async_id != 0 ? "completes on it" : "uses it"),
+  f.sites = {p_.reporter().site(e.origin, e.async_id != 0 ? "completes on it" : "uses it"),
              p_.reporter().site(b.end, "invalidates it"), init_site(b)};
   f.missing = "a new mbarrier.init, or an end of all uses before the inval";
   f.rule = lifetime_rule;

@@ -40,7 +40,8 @@ BarrierGeneration& NamedBarriers::generation(NamedBarrierRecord& r, uint64_t num
   return r.generations.back();
 }
 
-void NamedBarriers::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
+void NamedBarriers::on(const CtaBarrierEvent& e) {
+  const Origin& who = e.origin;
   if (e.id >= 16) return;
   NamedBarrierRecord& r = records_[who.cta_rank][e.id];
   BarrierGeneration& g = generation(r, e.generation);
@@ -51,7 +52,7 @@ void NamedBarriers::cta_barrier(const Origin& who, const CtaBarrierEvent& e) {
   }
   check_twice(g, who, e.id);
   check_mixed(g, who, e.id);
-  check_count(who, e);
+  check_count(e);
   if (e.generation > 0)
     if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, who, e.id);
   g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
@@ -108,7 +109,8 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
   p_.reporter().report(key, std::move(f));
 }
 
-void NamedBarriers::check_count(const Origin& who, const CtaBarrierEvent& e) {
+void NamedBarriers::check_count(const CtaBarrierEvent& e) {
+  const Origin& who = e.origin;
   const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
   if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
   const FindingKey key{4603, who.pc, ~0U, e.id};

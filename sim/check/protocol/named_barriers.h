@@ -34,7 +34,7 @@ class NamedBarriers {
   explicit NamedBarriers(const Protocol& protocol)
       : p_(protocol), records_(protocol.causality.warps() / protocol.causality.warps_of_cta()) {}
 
-  void cta_barrier(const Origin& who, const CtaBarrierEvent& e);
+  void on(const CtaBarrierEvent& e);
 
   const NamedBarrierRecord& find(uint32_t cta_rank, uint32_t id) const { return records_[cta_rank][id]; }
 
@@ -42,7 +42,7 @@ class NamedBarriers {
   BarrierGeneration& generation(NamedBarrierRecord& r, uint64_t number);
   void check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id);
   void check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id);
-  void check_count(const Origin& who, const CtaBarrierEvent& e);
+  void check_count(const CtaBarrierEvent& e);
   void check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id);
 
   const Protocol& p_;

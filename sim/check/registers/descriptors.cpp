@@ -63,10 +63,11 @@ Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
   return {value(wgmma.a_desc), value(wgmma.b_desc)};
 }
 
-void Descriptors::joined(const Origin& who, uint64_t id) {
+void Descriptors::on(const WgmmaJoined& event) {
+  const Origin& who = event.origin;
   const Values mine = values(who, 0);
   judge_lanes(who, mine);
-  const auto [at, first] = open_.try_emplace(id, Open{mine, who, 0});
+  const auto [at, first] = open_.try_emplace(event.id, Open{mine, who, 0});
   Open& open = at->second;
   if (first) judge_encoding(who, mine);
   for (int k = 0; k < 2; ++k)
@@ -132,17 +133,18 @@ void Descriptors::judge_encoding(const Origin& who, const Values& values) {
   }
 }
 
-void Descriptors::issued(const Origin& who, const AsyncIssue& e) {
+void Descriptors::on(const AsyncIssue& e) {
   if (e.group == GroupKind::wgmma) {
-    judge_range(who, e);
+    judge_range(e);
     return;
   }
-  if (!std::holds_alternative<isa::TensorCopy>(*who.effect)) return;
-  judge_tile(who, e, e.writes);
-  judge_tile(who, e, e.reads);
+  if (!std::holds_alternative<isa::TensorCopy>(*e.origin.effect)) return;
+  judge_tile(e, e.writes);
+  judge_tile(e, e.reads);
 }
 
-void Descriptors::judge_range(const Origin& who, const AsyncIssue& e) {
+void Descriptors::judge_range(const AsyncIssue& e) {
+  const Origin& who = e.origin;
   const uint64_t size = context_.cluster.ctas[who.cta_rank].shared.size();
   uint64_t outside = 0, at = 0;
   for (const Piece& p : e.reads) {
@@ -172,7 +174,7 @@ void Descriptors::judge_range(const Origin& who, const AsyncIssue& e) {
 
 // The chip swizzles by address bits, so a tile may start anywhere as long as all its readers know; parts of
 // an atom that are copied one by one do.
-void Descriptors::judge_tile(const Origin& who, const AsyncIssue& e, std::span<const Piece> tile) {
+void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   const uint32_t atom = atom_bytes(e.layout);
   if (atom == 0 || tile.empty() || !tile.front().shared) return;
   uint64_t base = ~0ULL, bytes = 0;
@@ -183,14 +185,14 @@ void Descriptors::judge_tile(const Origin& who, const AsyncIssue& e, std::span<c
     bytes += p.bytes;
   }
   if (base % atom == 0 || bytes < atom) return;
-  const FindingKey key{tile_alignment, who.pc, ~0U, 0};
+  const FindingKey key{tile_alignment, e.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const auto address = static_cast<uint32_t>(base);
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",
                           base % atom, atom);
-  f.sites.push_back(context_.reporter.site(who, "copies the tile"));
+  f.sites.push_back(context_.reporter.site(e.origin, "copies the tile"));
   f.object = shared_name(context_.run, context_.cluster, address, bytes);
   f.missing = fmt::format("the address is 0x{:x}: modulo {} it is {}, must be 0", base & shared_offset_mask,
                           atom, base % atom);

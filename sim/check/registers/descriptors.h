@@ -13,8 +13,8 @@ class Descriptors {
  public:
   explicit Descriptors(const ClusterContext& context) : context_(context) {}
 
-  void joined(const Origin& who, uint64_t id);
-  void issued(const Origin& who, const AsyncIssue& e);
+  void on(const WgmmaJoined& event);
+  void on(const AsyncIssue& e);
 
  private:
   // Of A (0 when it is in registers) and B, as one lane gives them.
@@ -29,8 +29,8 @@ class Descriptors {
   Values values(const Origin& who, int lane) const;
   void judge_lanes(const Origin& who, const Values& first);
   void judge_encoding(const Origin& who, const Values& values);
-  void judge_range(const Origin& who, const AsyncIssue& e);
-  void judge_tile(const Origin& who, const AsyncIssue& e, std::span<const Piece> tile);
+  void judge_range(const AsyncIssue& e);
+  void judge_tile(const AsyncIssue& e, std::span<const Piece> tile);
   void report_difference(const Origin& who, const Origin& other, int operand, uint64_t mine, uint64_t theirs);
 
   const ClusterContext& context_;

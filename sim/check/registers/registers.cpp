@@ -47,7 +47,8 @@ UnwrittenRegisters::Lanes& UnwrittenRegisters::lanes_of(const Origin& who) {
   return lanes;
 }
 
-void UnwrittenRegisters::reached(const Origin& who) {
+void UnwrittenRegisters::on(const Reached& event) {
+  const Origin& who = event.origin;
   if (!analysis_.watches(who.pc)) return;
   const Lanes& unwritten = lanes_of(who);
   for (const auto& use : analysis_.watched(who.pc).sinks)
@@ -55,7 +56,8 @@ void UnwrittenRegisters::reached(const Origin& who) {
       report(who, use, unwritten[use.tracked] & who.lanes);
 }
 
-void UnwrittenRegisters::executes(const Origin& who) {
+void UnwrittenRegisters::on(const Executing& event) {
+  const Origin& who = event.origin;
   if (!analysis_.watches(who.pc)) return;
   Lanes& unwritten = lanes_of(who);
   const Watched& w = analysis_.watched(who.pc);

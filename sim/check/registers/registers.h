@@ -13,8 +13,8 @@ class UnwrittenRegisters {
   UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis);
 
   // A watched instruction is next for these lanes; its guard has not been looked at.
-  void reached(const Origin& who);
-  void executes(const Origin& who);
+  void on(const Reached& event);
+  void on(const Executing& event);
 
  private:
   using Watched = UnwrittenAnalysis::Watched;
@@ -37,7 +37,7 @@ class RegisterPool {
  public:
   explicit RegisterPool(const ClusterContext& context) : context_(context) {}
 
-  void registers_set(const Origin& who, uint32_t before, uint32_t after);
+  void on(const RegistersSet& event);
 
  private:
   const ClusterContext& context_;

@@ -16,14 +16,14 @@ bool register_count_known(const isa::Function& entry) {
 
 }  // namespace
 
-void RegisterPool::registers_set(const Origin& who, uint32_t, uint32_t) {
+void RegisterPool::on(const RegistersSet& event) {
   if (register_count_known(*context_.run.program->entry)) return;
-  const FindingKey key{register_budget, who.pc, ~0U, 0};
+  const FindingKey key{register_budget, event.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message = "setmaxnreg in a kernel that does not say with how many registers it starts: ptxas ignores it";
-  f.sites.push_back(context_.reporter.site(who, "ignored by ptxas"));
+  f.sites.push_back(context_.reporter.site(event.origin, "ignored by ptxas"));
   f.object = fmt::format("kernel `{}`", context_.run.program->entry->name);
   f.missing = "none of .maxnreg, .maxntid and .reqntid stands on the kernel";
   f.rule = "setmaxnreg";

@@ -1,6 +1,6 @@
 #include "sim/check/registers/watch.h"
 
-#include "sim/launch/event.h"
+#include "sim/launch/observer.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -22,7 +22,8 @@ WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& who) {
 }
 
 // An instruction that is no wgmma reads or writes registers of fragments.
-void WgmmaRegisters::executes(const Origin& who) {
+void WgmmaRegisters::on(const Executing& event) {
+  const Origin& who = event.origin;
   if (!analysis_.watches(who.pc)) return;
   Warp& w = warp(who);
   for (const auto& part : analysis_.access(who.pc)) {
@@ -50,10 +51,11 @@ void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaA
     report_in_flight(who, w, part, f.a, false);
 }
 
-void WgmmaRegisters::joined(const Origin& who, uint64_t id) {
+void WgmmaRegisters::on(const WgmmaJoined& event) {
+  const Origin& who = event.origin;
   Warp& w = warp(who);
   step(who);
-  compare(who, id);
+  compare(who, event.id);
   const auto& o = *analysis_.wgmma(who.pc);
   if (!w.issued && w.fences == 0) judge_fence(who, w, last_touched(w, o));
   w.issued = true;
@@ -97,27 +99,29 @@ void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t fragment
                      f.accumulator, true);
 }
 
-void WgmmaRegisters::fenced(const Origin& who) {
+void WgmmaRegisters::on(const Fenced& event) {
+  const Origin& who = event.origin;
   if (who.effect == nullptr || !std::holds_alternative<isa::WgmmaFence>(*who.effect)) return;
   step(who);
   ++warp(who).fences;
 }
 
-void WgmmaRegisters::committed(const Origin& who, GroupKind kind) {
-  if (kind != GroupKind::wgmma) return;
-  step(who);
-  ++warp(who).commits;
+void WgmmaRegisters::on(const GroupCommitted& event) {
+  if (event.group != GroupKind::wgmma) return;
+  step(event.origin);
+  ++warp(event.origin).commits;
 }
 
-void WgmmaRegisters::waited(const Origin& who, GroupKind kind, uint64_t allowed, bool) {
-  if (kind != GroupKind::wgmma) return;
+void WgmmaRegisters::on(const GroupWaited& event) {
+  const Origin& who = event.origin;
+  if (event.group != GroupKind::wgmma) return;
   step(who);
   Warp& w = warp(who);
   w.wait_pc = who.pc;
   w.wait_order = ++w.order;
-  w.wait_allowed = allowed;
+  w.wait_allowed = event.allowed;
   w.wait_commits = w.commits;
-  if (w.commits > allowed) w.completed = std::max(w.completed, w.commits - allowed);
+  if (w.commits > event.allowed) w.completed = std::max(w.completed, w.commits - event.allowed);
 }
 
 // --- the same instructions in all four warps ------------------------------------------------------------
@@ -140,7 +144,7 @@ void WgmmaRegisters::compare(const Origin& who, uint64_t id) {
   if (open.warps == 0xF) open_.erase(at);
 }
 
-void WgmmaRegisters::ended() {
+void WgmmaRegisters::on(const ClusterEnded&) {
   if (state_.empty()) return;
   for (uint32_t rank = 0; rank < state_.size() / warps_; ++rank)
     for (uint32_t first = 0; first + 4 <= warps_; first += 4)

@@ -13,12 +13,12 @@ class WgmmaRegisters {
  public:
   WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis);
 
-  void executes(const Origin& who);
-  void joined(const Origin& who, uint64_t id);
-  void fenced(const Origin& who);
-  void committed(const Origin& who, GroupKind kind);
-  void waited(const Origin& who, GroupKind kind, uint64_t allowed, bool read_only);
-  void ended();
+  void on(const Executing& event);
+  void on(const WgmmaJoined& event);
+  void on(const Fenced& event);
+  void on(const GroupCommitted& event);
+  void on(const GroupWaited& event);
+  void on(const ClusterEnded&);
   // Nothing in the cluster can move any more.
   void deadlocked();
 

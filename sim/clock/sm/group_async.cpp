@@ -95,9 +95,8 @@ double SmGroup::take_copy(const Warp& w, TmaUnit::Direction direction, uint64_t 
   Sm& unit = sm_of(w);
   const TmaUnit::Sending sending = unit.tma.take(direction, issued, cycles);
   unit.book(Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
-  if (w.cluster->observer)
-    w.cluster->observer->worked(id, Resource::tma, static_cast<uint64_t>(sending.from),
-                                static_cast<uint64_t>(sending.to));
+  w.cluster->emit(
+      UnitWorked{id, Resource::tma, static_cast<uint64_t>(sending.from), static_cast<uint64_t>(sending.to)});
   return sending.from + (t.tiled ? unit.tma.fetch_descriptor(t.tensor_map) : 0);
 }
 
@@ -162,9 +161,8 @@ void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
       unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, t.a_in_registers}, static_cast<double>(now));
   unit.book(Resource::tensor, s.cycles);
   unit.book(Resource::smem, s.reads);
-  if (w.cluster->observer)
-    w.cluster->observer->worked(op->id, Resource::tensor, static_cast<uint64_t>(s.start),
-                                static_cast<uint64_t>(s.end));
+  w.cluster->emit(
+      UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
   events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
 }
 

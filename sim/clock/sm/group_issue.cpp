@@ -94,9 +94,9 @@ uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
 // In the machine, whose state it changes at once.
 void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t now) {
   const uint32_t mask = w.warp->groups[x.group].mask;
-  if (context_->observer != nullptr && w.cluster->observer) {
+  if (now > w.since + 1 && x.wants<Stalled>()) {
     x.pc = pc;
-    if (now > w.since + 1) w.cluster->observer->stalled(x.origin(mask), w.why, w.since + 1);
+    x.emit(Stalled{x.origin(mask), w.why, w.since + 1});
   }
   access_.lanes = guarded(x, pc, mask);
   gathered_ = 0;

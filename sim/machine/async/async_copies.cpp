@@ -157,13 +157,14 @@ void announce(const Exec& x, const LaneCopies& copies, uint64_t id) {
     if (copies.source_bytes(i) != 0)
       reads[n_reads++] = {false, x.address_of_lane(source, i), copies.source_bytes(i)};
   }
-  x.observer()->issued(x.origin(), {.id = id,
-                                    .group = GroupKind::cp_async,
-                                    .reads = std::span(reads, n_reads),
-                                    .writes = std::span(writes, n),
-                                    .mbarriers = {},
-                                    .mbarrier_bytes = {},
-                                    .name = copies.name()});
+  x.emit(AsyncIssue{.origin = x.origin(),
+                    .id = id,
+                    .group = GroupKind::cp_async,
+                    .reads = std::span(reads, n_reads),
+                    .writes = std::span(writes, n),
+                    .mbarriers = {},
+                    .mbarrier_bytes = {},
+                    .name = copies.name()});
 }
 
 }  // namespace
@@ -176,7 +177,7 @@ Step exec_cp_async(Exec& x, const MicroOp& op) {
   const LaneCopies& issued = *copies;
   const uint64_t id = x.issue(std::move(copies), x.active);
   journal_issue(x.warp->cp_async, id, x.active);
-  if (x.observer() != nullptr) announce(x, issued, id);
+  if (x.wants<AsyncIssue>()) announce(x, issued, id);
   return Step::next;
 }
 
@@ -192,7 +193,7 @@ void commit(Journal& journal, uint32_t lanes) {
 
 Step exec_cp_async_commit(Exec& x, const MicroOp&) {
   commit(x.warp->cp_async, x.active);
-  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::cp_async);
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::cp_async});
   return Step::next;
 }
 
@@ -204,7 +205,7 @@ Step exec_cp_async_wait(Exec& x, const MicroOp& op) {
   if (e.all && !resumed) exec_cp_async_commit(x, op);
   if (!resumed && !journal_satisfied(x.warp->cp_async, x.active, allowed, false))
     return x.wait(Wait::Kind::cp_async_group, 0, allowed);
-  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::cp_async, allowed, false);
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::cp_async, allowed, false});
   return Step::next;
 }
 
@@ -279,7 +280,7 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
     auto arrival = std::make_unique<DeferredArrival>(x, Exec::shared_address(at), same);
     const DeferredArrival& issued = *arrival;
     const uint64_t id = x.issue(std::move(arrival), same);
-    if (x.observer() != nullptr) x.observer()->arrival_deferred(x.origin(same), id, issued.awaited());
+    if (x.wants<ArrivalDeferred>()) x.emit(ArrivalDeferred{x.origin(same), id, issued.awaited()});
   }
   return Step::next;
 }
@@ -287,7 +288,7 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
 // --- bulk groups ----------------------------------------------------------------------------------
 Step exec_bulk_commit(Exec& x, const MicroOp&) {
   commit(x.warp->bulk, x.active);
-  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::bulk);
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::bulk});
   return Step::next;
 }
 
@@ -296,7 +297,7 @@ Step exec_bulk_wait(Exec& x, const MicroOp& op) {
   const auto allowed = static_cast<uint64_t>(e.n);
   if (!x.take_resumed() && !journal_satisfied(x.warp->bulk, x.active, allowed, e.read))
     return x.wait(Wait::Kind::bulk_group, 0, allowed, e.read);
-  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::bulk, allowed, e.read);
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::bulk, allowed, e.read});
   return Step::next;
 }
 

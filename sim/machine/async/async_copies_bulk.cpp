@@ -92,14 +92,15 @@ void LinearCopy::announce(const Exec& x, uint64_t id, uint64_t source, uint64_t 
     writes[n++] = {true, at_rank(target_.shared, rank), bytes_};
   });
   const size_t signals = ctas_ != 0 ? n : 0;
-  x.observer()->issued(origin_.origin(), {.id = id,
-                                          .group = signals == 0 ? GroupKind::bulk : GroupKind::none,
-                                          .reduces = reduce_ != nullptr,
-                                          .reads = std::span(&read, 1),
-                                          .writes = std::span(writes, n),
-                                          .mbarriers = std::span(mbarriers, signals),
-                                          .mbarrier_bytes = std::span(bytes, signals),
-                                          .name = name()});
+  x.emit(AsyncIssue{.origin = origin_.origin(),
+                    .id = id,
+                    .group = signals == 0 ? GroupKind::bulk : GroupKind::none,
+                    .reduces = reduce_ != nullptr,
+                    .reads = std::span(&read, 1),
+                    .writes = std::span(writes, n),
+                    .mbarriers = std::span(mbarriers, signals),
+                    .mbarrier_bytes = std::span(bytes, signals),
+                    .name = name()});
 }
 
 bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what, Range& range) {
@@ -147,7 +148,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   const LinearCopy& issued = *copy;
   const uint64_t id = x.issue(std::move(copy), self);
   if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, self);
-  if (x.observer() != nullptr) issued.announce(x, id, source, target);
+  if (x.wants<AsyncIssue>()) issued.announce(x, id, source, target);
   return Step::next;
 }
 

@@ -62,13 +62,14 @@ void RemoteValues::announce(const Exec& x, uint64_t id) const {
     mbarriers[n] = mbarriers_[i];
     writes[n++] = {true, targets_[i], bytes_};
   }
-  x.observer()->issued(origin_.origin(), {.id = id,
-                                          .reduces = reduce_ != nullptr,
-                                          .reads = {},
-                                          .writes = std::span(writes, n),
-                                          .mbarriers = std::span(mbarriers, n),
-                                          .mbarrier_bytes = std::span(bytes, n),
-                                          .name = name()});
+  x.emit(AsyncIssue{.origin = origin_.origin(),
+                    .id = id,
+                    .reduces = reduce_ != nullptr,
+                    .reads = {},
+                    .writes = std::span(writes, n),
+                    .mbarriers = std::span(mbarriers, n),
+                    .mbarrier_bytes = std::span(bytes, n),
+                    .name = name()});
 }
 
 struct Operands {
@@ -100,7 +101,7 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
   }
   const RemoteValues& issued = *values;
   const uint64_t id = x.issue(std::move(values), x.active);
-  if (x.observer() != nullptr) issued.announce(x, id);
+  if (x.wants<AsyncIssue>()) issued.announce(x, id);
   return Step::next;
 }
 

@@ -187,8 +187,8 @@ void WgmmaBody::list_chunks(std::vector<Piece>& pieces) const {
 }
 
 void WgmmaBody::announce(const Exec& x) const {
-  x.observer()->joined(x.origin(), id_);
-  if (issued_ != 0xF) return;
+  x.emit(WgmmaJoined{x.origin(), id_});
+  if (issued_ != 0xF || !x.wants<AsyncIssue>()) return;
   static thread_local ChunkLists lists;
   const isa::Wgmma& w = *o_.wgmma;
   std::vector<Piece>& pieces = lists.of({.a_desc = o_.a_desc,
@@ -207,14 +207,15 @@ void WgmmaBody::announce(const Exec& x) const {
     return tags[d >> 62];
   };
   const bool one_layout = o_.wgmma->a_desc < 0 || tag(o_.a_desc) == tag(o_.b_desc);
-  x.observer()->issued(x.origin(), {.id = id_,
-                                    .group = GroupKind::wgmma,
-                                    .reads = pieces,
-                                    .writes = {},
-                                    .mbarriers = {},
-                                    .mbarrier_bytes = {},
-                                    .layout = one_layout ? tag(o_.b_desc) : layout_unknown,
-                                    .name = "wgmma"});
+  x.emit(AsyncIssue{.origin = x.origin(),
+                    .id = id_,
+                    .group = GroupKind::wgmma,
+                    .reads = pieces,
+                    .writes = {},
+                    .mbarriers = {},
+                    .mbarrier_bytes = {},
+                    .layout = one_layout ? tag(o_.b_desc) : layout_unknown,
+                    .name = "wgmma"});
 }
 
 // Register v of lane l: row l/4 (+8 for odd v), four bytes at 4 (l%4) (+16 for v >= 2) of the 32.
@@ -410,7 +411,7 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
     if (!body->is(sequence)) continue;
     body->issued_by(in_group, pending.id);
     journal_issue(x.warp->wgmma, pending.id, x.active);
-    if (x.observer() != nullptr) body->announce(x);
+    if (x.cluster.events != nullptr) body->announce(x);
     return Step::next;
   }
   auto body = std::make_unique<WgmmaBody>(operands_of(x, op, e), rank, warpgroup, sequence);
@@ -418,7 +419,7 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   const uint64_t id = x.issue(std::move(body), x.active, order_key(rank, warpgroup));
   raw->issued_by(in_group, id);
   journal_issue(x.warp->wgmma, id, x.active);
-  if (x.observer() != nullptr) raw->announce(x);
+  if (x.cluster.events != nullptr) raw->announce(x);
   return Step::next;
 }
 
@@ -426,14 +427,14 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
 // as they are when they run.
 Step exec_wgmma_fence(Exec& x, const MicroOp&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-  if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+  if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }
 
 Step exec_wgmma_commit(Exec& x, const MicroOp&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   journal_commit(x.warp->wgmma, x.active);
-  if (x.observer() != nullptr) x.observer()->committed(x.origin(), GroupKind::wgmma);
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::wgmma});
   return Step::next;
 }
 
@@ -443,7 +444,7 @@ Step exec_wgmma_wait(Exec& x, const MicroOp& op) {
   x.take_resumed();
   const auto n = static_cast<uint64_t>(e.n);
   if (!journal_satisfied(x.warp->wgmma, x.active, n, false)) return x.wait(Wait::Kind::wgmma_group, 0, n);
-  if (x.observer() != nullptr) x.observer()->waited(x.origin(), GroupKind::wgmma, n, false);
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::wgmma, n, false});
   return Step::next;
 }
 

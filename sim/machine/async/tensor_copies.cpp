@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "sim/machine/exec/handlers.h"
 #include "sim/machine/async/tensor_pieces.h"
+#include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
 
@@ -151,14 +151,11 @@ Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, 
   if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
   move.ctas = static_cast<uint32_t>(ctas);
   move.mbarrier = Exec::shared_address(mbarrier);
-  if (x.observer() == nullptr) {
-    x.issue(make_tensor_load(std::move(move)), 1U << lane);
-    return Step::next;
-  }
-  const TilePieces pieces(move);
+  std::optional<TilePieces> pieces;
+  if (x.wants<AsyncIssue>()) pieces.emplace(move);
   const AsyncOrigin origin = move.origin;
   const uint64_t id = x.issue(make_tensor_load(std::move(move)), 1U << lane);
-  pieces.announce(x, origin, {.id = id, .name = "cp.async.bulk.tensor"});
+  if (pieces) pieces->announce(x, origin, {.id = id, .name = "cp.async.bulk.tensor"});
   return Step::next;
 }
 
@@ -170,7 +167,7 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, in
       return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
   }
   std::optional<TilePieces> pieces;
-  if (x.observer() != nullptr) pieces.emplace(move);
+  if (x.wants<AsyncIssue>()) pieces.emplace(move);
   const AsyncOrigin origin = move.origin;
   const bool reduces = move.reduce != nullptr;
   const uint64_t id = x.issue(make_tensor_store(std::move(move)), 1U << lane);
@@ -279,11 +276,11 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
       return x.fault("PLD3096", done.error());
   }
   x.changed();
-  if (x.observer() != nullptr) {
+  if (x.wants<Access>()) {
     uint64_t addresses[32];
     x.addresses(op.operands[e.address], addresses);
-    x.observer()->accessed(x.origin(), {Access::Kind::write, e.space, isa::tensor_map_bytes, addresses,
-                                        x.active, isa::Order::weak, isa::Scope::cta});
+    x.emit(Access{x.origin(), Access::Kind::write, e.space, isa::tensor_map_bytes, addresses, x.active,
+                  isa::Order::weak, isa::Scope::cta});
   }
   return Step::next;
 }

@@ -80,7 +80,8 @@ void TilePieces::announce(const Exec& x, const AsyncOrigin& origin, AsyncIssue i
   issue.mbarrier_bytes = mbarrier_bytes_;
   issue.layout = layout_;
   issue.tensor_map = tensor_map_;
-  x.observer()->issued(origin.origin(), issue);
+  issue.origin = origin.origin();
+  x.emit(issue);
 }
 
 }  // namespace palladion::sim

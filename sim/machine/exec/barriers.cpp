@@ -38,9 +38,9 @@ void write_result(Exec& x, const isa::CtaBarrier& e, const MicroOp& op, const Na
 
 void notify(const Exec& x, CtaBarrierEvent::Step step, uint64_t id, uint32_t threads,
             bool completed = false) {
-  if (x.observer() == nullptr) return;
-  x.observer()->cta_barrier(
-      x.origin(), {step, static_cast<uint32_t>(id), threads, x.self().barrier_generation, completed});
+  if (!x.wants<CtaBarrierEvent>()) return;
+  x.emit(CtaBarrierEvent{x.origin(), step, static_cast<uint32_t>(id), threads, x.self().barrier_generation,
+                         completed});
 }
 
 // Two instructions that disagree about the barrier's count: both are named.
@@ -130,8 +130,8 @@ Step exec_cta_barrier(Exec& x, const MicroOp& op) {
 
 namespace {
 void notify(const Exec& x, ClusterBarrierEvent::Step step, bool completed = false) {
-  if (x.observer() != nullptr)
-    x.observer()->cluster_barrier(x.origin(), {step, x.self().cluster_generation, completed});
+  if (x.wants<ClusterBarrierEvent>())
+    x.emit(ClusterBarrierEvent{x.origin(), step, x.self().cluster_generation, completed});
 }
 }  // namespace
 
@@ -190,7 +190,7 @@ MbarrierState state_at(const uint8_t* bytes) { return MbarrierState::decode(word
 // The object begins or ends.
 void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint32_t count,
                  uint64_t before, uint64_t after) {
-  if (x.observer() == nullptr) return;
+  if (!x.wants<MbarrierEvent>()) return;
   MbarrierEvent event;
   event.action = e.action;
   event.address = Exec::shared_address(x.address_of_lane(op.operands[e.address], lane));
@@ -198,7 +198,8 @@ void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int l
   event.count = count;
   event.before = before;
   event.after = after;
-  x.observer()->mbarrier(x.origin(event.lanes), event);
+  event.origin = x.origin(event.lanes);
+  x.emit(event);
 }
 
 void put_state(uint8_t* bytes, const MbarrierState& s) {
@@ -307,7 +308,8 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
     event.parity_known = e.parity;
     event.parity = (key(first) & 1) != 0;
     event.succeeded = (done >> first & 1) != 0;
-    x.observer()->mbarrier(x.origin(event.lanes), event);
+    event.origin = x.origin(event.lanes);
+    x.emit(event);
   }
 }
 
@@ -330,7 +332,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const uint8_t* bytes = mbarrier_word(x, e, address);
     if (bytes == nullptr) return Step::fault;
     const MbarrierState s = state_at(bytes);
-    if (!s.valid && x.observer() != nullptr) notify_wait(x, op, e, 0);
+    if (!s.valid && x.wants<MbarrierEvent>()) notify_wait(x, op, e, 0);
     if (!s.valid)
       return x.fault("PLD3045",
                      fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
@@ -345,7 +347,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
                   awaited_parity(x, e, op, i));
   }
   x.self().resumed = false;
-  if (x.observer() != nullptr) notify_wait(x, op, e, done);
+  if (x.wants<MbarrierEvent>()) notify_wait(x, op, e, done);
   uint32_t& d = x.predicate(op.operands[e.dst]);
   d = (d & ~x.active) | done;
   return done == x.active ? Step::next : Step::yield;
@@ -398,7 +400,7 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
     x.cta->free_registers += (now - count) * 32;
     x.warp->register_limit = count;
     x.changed();
-    if (x.observer() != nullptr) x.observer()->registers_set(x.origin(), now, count);
+    if (x.wants<RegistersSet>()) x.emit(RegistersSet{x.origin(), now, count});
     return Step::next;
   }
   if (count < now)
@@ -408,7 +410,7 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
   x.self().resumed = false;
   x.cta->free_registers -= needed;
   x.warp->register_limit = count;
-  if (x.observer() != nullptr) x.observer()->registers_set(x.origin(), now, count);
+  if (x.wants<RegistersSet>()) x.emit(RegistersSet{x.origin(), now, count});
   return Step::next;
 }
 

@@ -114,7 +114,7 @@ void exit_lanes(Exec& x, uint32_t lanes) {
     b.arrived -= std::min(b.arrived, static_cast<uint32_t>(std::popcount(lanes & x.warp->cluster_arrived)));
   complete_cluster_barrier(x.cluster);
   x.changed();
-  if (x.observer() != nullptr) x.observer()->exited(x.origin(lanes));
+  if (x.wants<Exited>()) x.emit(Exited{x.origin(lanes)});
 }
 
 Step exec_exit(Exec& x, const MicroOp&) {

@@ -195,7 +195,7 @@ bool advance(ClusterState& cluster, size_t index) {
     op.body->read(cluster);
     op.stage = AsyncOp::Stage::read;
     for (Journal* j : {&warp.bulk, &warp.cp_async}) journal_mark(*j, op.id, false);
-    if (cluster.observer) cluster.observer->async_read(op.id);
+    cluster.emit(AsyncRead{op.id});
     return true;
   }
   AsyncOp finished = std::move(op);
@@ -207,7 +207,7 @@ bool advance(ClusterState& cluster, size_t index) {
     journal_mark(*j, finished.id, true);
     journal_prune(*j);
   }
-  if (cluster.observer) cluster.observer->async_landed(finished.id);
+  cluster.emit(AsyncLanded{finished.id});
   return true;
 }
 
@@ -234,13 +234,14 @@ bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, st
   uint64_t word;
   std::memcpy(&word, bytes, 8);
   MbarrierState s = MbarrierState::decode(word);
+  event.origin = origin;
   event.before = word;
   event.lanes = origin.lanes;
   event.async_id = cluster.acting;
   if (!s.valid) {
     *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
     event.after = word;
-    if (cluster.observer) cluster.observer->mbarrier(origin, event);
+    cluster.emit(event);
     return false;
   }
   if (!change(s)) return false;
@@ -248,10 +249,8 @@ bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, st
   word = s.encode();
   std::memcpy(bytes, &word, 8);
   ++cluster.progress;
-  if (cluster.observer) {
-    event.after = word;
-    cluster.observer->mbarrier(origin, event);
-  }
+  event.after = word;
+  cluster.emit(event);
   return true;
 }
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "sim/program/program.h"
 #include "sim/machine/state/cluster.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim {
 
@@ -107,7 +107,15 @@ struct Exec {
   // Who executes this instruction, for observers.
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
-  ClusterObserver* observer() const { return cluster.observer.get(); }
+  // True when something has subscribed to this event: it is worth building.
+  template <class E>
+  bool wants() const {
+    return cluster.wants<E>();
+  }
+  template <class E>
+  void emit(const E& event) const {
+    cluster.emit(event);
+  }
   Site site() const;
   Step fault(std::string code, std::string message, std::string help = {});
   Step unsupported(const std::string& what);

@@ -17,9 +17,8 @@ bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_
 
 void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, const uint64_t* addresses,
             isa::Order order, isa::Scope scope) {
-  if (x.observer() == nullptr) return;
-  x.observer()->accessed(x.origin(),
-                         {kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
+  if (x.wants<Access>())
+    x.emit(Access{x.origin(), kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
 }
 
 // Where each lane's bytes are; false after a fault.
@@ -181,7 +180,7 @@ Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
 Step exec_fence(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Fence>(op);
   if (e.copy_from < 0) {
-    if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+    if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
     return Step::next;
   }
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
@@ -195,7 +194,7 @@ Step exec_fence(Exec& x, const MicroOp& op) {
   if (from == nullptr) return Step::fault;
   std::memcpy(to, from, size);
   x.changed();
-  if (x.observer() != nullptr) x.observer()->fenced(x.origin());
+  if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }
 

@@ -82,7 +82,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     uint32_t active = mask;
     const bool watched = watch != nullptr && watch[x.pc] != 0;
     if (op.guard >= 0) {
-      if (watched) x.observer()->reached(x.origin(mask));
+      if (watched) x.emit(Reached{x.origin(mask)});
       const uint32_t p = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
       active &= op.guard_negated ? ~p : p;
       if (active == 0) {
@@ -91,9 +91,9 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
       }
     }
     x.active = active;
-    if (watched) x.observer()->executes(x.origin());
+    if (watched) x.emit(Executing{x.origin()});
     step = op.handler(x, op);
-    if (watched && step == Step::next) x.observer()->executed(x.origin(active));
+    if (watched && step == Step::next) x.emit(Executed{x.origin(active)});
     if (x.land_at_issue && !x.cluster.pending.empty()) land_everything(x.cluster);
     if (step == Step::next) {
       ++x.pc;

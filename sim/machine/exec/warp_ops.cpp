@@ -293,8 +293,8 @@ Step exec_active_mask(Exec& x, const MicroOp& op) {
 Step exec_warp_sync(Exec& x, const MicroOp& op) {
   const Members members(x, op.operands[effect<isa::WarpSync>(op).members]);
   const Step step = gather_members(x, members);
-  if (step == Step::next && x.observer() != nullptr)
-    members.for_each_team([&](uint32_t team) { x.observer()->warp_synced(x.origin(team)); });
+  if (step == Step::next && x.wants<WarpSynced>())
+    members.for_each_team([&](uint32_t team) { x.emit(WarpSynced{x.origin(team)}); });
   return step;
 }
 
@@ -342,12 +342,12 @@ const DecodedOperand& element(const DecodedOperand& o, int k) {
 }
 
 void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address) {
-  if (x.observer() == nullptr) return;
+  if (!x.wants<Access>()) return;
   uint64_t addresses[warp_size];
   x.addresses(address, addresses);
   const auto lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
-  x.observer()->accessed(
-      x.origin(), {kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak, isa::Scope::cta});
+  x.emit(Access{x.origin(), kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak,
+                isa::Scope::cta});
 }
 
 }  // namespace

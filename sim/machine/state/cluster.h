@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isa/core/module.h"
-#include "sim/launch/event.h"
+#include "sim/launch/observer.h"
 #include "sim/launch/finding.h"
 #include "sim/machine/state/bytes.h"
 #include "sim/machine/state/global_memory.h"
@@ -208,7 +208,15 @@ struct ClusterState {
   uint64_t random = 0;   // state of the schedule's generator
   uint64_t acting = 0;   // the asynchronous operation that lands now; 0: none
   GlobalMemory* memory = nullptr;
-  std::unique_ptr<ClusterObserver> observer;  // null: nobody watches
+  std::unique_ptr<ClusterEvents> events;  // null: nothing has subscribed
+  template <class E>
+  bool wants() const {
+    return events != nullptr && events->wanted<E>();
+  }
+  template <class E>
+  void emit(const E& event) const {
+    if (events != nullptr) events->emit(event);
+  }
   bool finished() const;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/check/watch_parts.h"
+#include "sim/launch/per_cluster.h"
 #include "sim/machine/state/cluster.h"
 #include "tests/sim/ptx_runner.h"
 
@@ -19,26 +20,13 @@ class NoOrder final : public check::OrderQueries {
   bool before(const check::Point&, const Origin&) const override { return true; }
 };
 
-class PartsOfCluster final : public ClusterObserver {
+class PartsOfCluster {
  public:
   PartsOfCluster(const RunView& run, ClusterState& cluster, const check::WatchAnalysis& analysis,
                  const check::Options& options)
       : reporter(run, cluster),
         context_{run, cluster, order_, reporter},
         parts(context_, analysis, options) {}
-
-  void reached(const Origin& w) override { parts.reached(w); }
-  void executes(const Origin& w) override { parts.executes(w); }
-  void executed(const Origin& w) override { parts.executed(w); }
-  void accessed(const Origin& w, const Access& a) override { parts.accessed(w, a); }
-  void fenced(const Origin& w) override { parts.fenced(w); }
-  void issued(const Origin& w, const AsyncIssue& e) override { parts.issued(w, e); }
-  void joined(const Origin& w, uint64_t id) override { parts.joined(w, id); }
-  void async_landed(uint64_t id) override { parts.async_landed(id); }
-  void committed(const Origin& w, GroupKind k) override { parts.committed(w, k); }
-  void waited(const Origin& w, GroupKind k, uint64_t n, bool r) override { parts.waited(w, k, n, r); }
-  void registers_set(const Origin& w, uint32_t b, uint32_t a) override { parts.registers_set(w, b, a); }
-  void ended() override { parts.ended(); }
 
   check::Reporter reporter;
 
@@ -57,18 +45,19 @@ class PartsObserver final : public Observer {
     analysis = std::make_unique<check::WatchAnalysis>(*run.program);
     instructions = run.program->code.size();
   }
-  std::unique_ptr<ClusterObserver> observe(ClusterState& cluster) override {
-    return std::make_unique<PartsOfCluster>(run_, cluster, *analysis, options);
+  void observe(ClusterState& cluster, ClusterEvents& events) override {
+    clusters_.add(cluster, std::make_unique<PartsOfCluster>(run_, cluster, *analysis, options))
+        .parts.subscribe(events);
   }
   bool watches(uint32_t pc) const override { return analysis->watches(pc, options); }
   bool deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) override {
-    for (const ClusterState* c : resident) static_cast<PartsOfCluster&>(*c->observer).parts.deadlocked();
+    for (const ClusterState* c : resident) clusters_.find(*c)->parts.deadlocked();
     return false;
   }
   void retire(ClusterState& cluster) override {
-    auto& parts = static_cast<PartsOfCluster&>(*cluster.observer);
-    parts.parts.retired(sums_);
-    for (auto& r : parts.reporter.found()) found.push_back(r.finding);
+    const auto parts = clusters_.take(cluster);
+    parts->parts.retired(sums_);
+    for (auto& r : parts->reporter.found()) found.push_back(r.finding);
   }
 
   std::unique_ptr<check::WatchAnalysis> analysis;
@@ -78,6 +67,7 @@ class PartsObserver final : public Observer {
 
  private:
   RunView run_;
+  PerCluster<PartsOfCluster> clusters_;
   check::SumsOfRun sums_;
 };
 

@@ -1,0 +1,107 @@
+#pragma once
+// The seam between the machine and those who watch it. An Observer sees a run, and for each cluster it
+// subscribes objects to the events of event.h. It may not change the machine; with no observer attached no
+// event is built.
+//
+// What clusters share (GMEM) is judged between quanta, in `edge`, on one thread and in a fixed order, so that
+// findings do not depend on the thread count.
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "sim/launch/event.h"
+
+namespace palladion::sim {
+
+struct ClusterState;
+struct Finding;
+struct LaunchState;
+struct Program;
+class GlobalMemory;
+
+template <class S, class E>
+concept SubscriberTo = requires(S& subscriber, const E& event) { subscriber.on(event); };
+
+// The subscribers to one cluster's events. A subscriber is an object with a public `void on(const E&)` for
+// each event E that it wants. An event goes to its subscribers in the order in which they were added, by one
+// indirect call each.
+class ClusterEvents {
+ public:
+  // `subscriber` must stay where it is for as long as the cluster runs.
+  template <class S>
+  void add(S& subscriber) {
+    std::apply([&](auto&... lists) { static_assert((lists.template receives<S>() || ...), "no events"); },
+               lists_);
+    std::apply([&](auto&... lists) { (lists.add(subscriber), ...); }, lists_);
+  }
+  template <class E>
+  bool wanted() const {
+    return !std::get<List<E>>(lists_).calls.empty();
+  }
+  template <class E>
+  void emit(const E& event) const {
+    for (const auto& call : std::get<List<E>>(lists_).calls) call.on(call.subscriber, event);
+  }
+  bool empty() const {
+    return std::apply([](const auto&... lists) { return (lists.calls.empty() && ...); }, lists_);
+  }
+
+ private:
+  template <class E>
+  struct List {
+    struct Call {
+      void* subscriber;
+      void (*on)(void* subscriber, const E& event);
+    };
+    template <class S>
+    static constexpr bool receives() {
+      return SubscriberTo<S, E>;
+    }
+    template <class S>
+    void add(S& subscriber) {
+      if constexpr (SubscriberTo<S, E>)
+        calls.push_back({&subscriber, [](void* s, const E& event) { static_cast<S*>(s)->on(event); }});
+    }
+    std::vector<Call> calls;
+  };
+  template <class Events>
+  struct ListsOf;
+  template <class... E>
+  struct ListsOf<std::tuple<E...>> {
+    using Type = std::tuple<List<E>...>;
+  };
+
+  ListsOf<ClusterEventTypes>::Type lists_;
+};
+
+// What a run shows its observers at its start.
+struct RunView {
+  const Program* program = nullptr;
+  const LaunchState* launch = nullptr;
+  const GlobalMemory* memory = nullptr;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void start(const RunView&) {}
+  // A cluster begins: adds its subscribers, which live until `retire`. Called on any host thread.
+  virtual void observe(ClusterState& cluster, ClusterEvents& events) = 0;
+  // True for instructions of which Reached, Executing and Executed should tell, by pc. Subscribers are also
+  // told of those that other observers watch.
+  virtual bool watches(uint32_t /*pc*/) const { return false; }
+  // Between quanta, before the strong GMEM accesses: clusters in ascending order, on one thread.
+  virtual void edge(std::span<ClusterState* const> /*resident*/) {}
+  // The cluster is done (or the grid was stopped): what its subscribers know is to be kept. Only of clusters
+  // that have subscribers, on one thread.
+  virtual void retire(ClusterState&) {}
+  // Nothing can move any more. True when the observer has explained it in `finding`.
+  virtual bool deadlocked(std::span<const ClusterState* const> /*resident*/, bool /*more_clusters*/,
+                          Finding& /*finding*/) {
+    return false;
+  }
+  // The run is over; findings may be added.
+  virtual void finish(std::vector<Finding>& /*findings*/) {}
+};
+
+}  // namespace palladion::sim
