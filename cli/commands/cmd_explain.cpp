@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "cli/support/arg_words.h"
 #include "cli/codes/codes.h"
-#include "cli/commands/commands.h"
-#include "cli/report/report.h"
-#include "cli/execute/execute.h"
 #include "cli/codes/stalls.h"
-#include "cli/support/term.h"
 #include "cli/codes/twin_text.h"
+#include "cli/commands/commands.h"
+#include "cli/execute/execute.h"
+#include "cli/report/report.h"
+#include "cli/support/arg_words.h"
+#include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
 
@@ -69,6 +69,7 @@ void explain_code(const CodeText& code) {
   print_part("rule", code.rule);
   print_part("on hardware", code.effect);
   print_part("fix", code.fix);
+  if (code.reported_as != 0) fmt::print("  reported as PLD{}\n", code.reported_as);
   print_example("wrong", code.wrong);
   print_example("right", code.right);
   print_pairs(code);

@@ -4,16 +4,18 @@
 
 #include <set>
 
+#include "sim/check/catalogue/catalogue.h"
+
 namespace palladion::sim::check {
 namespace {
 
 const SyncOp& op_at(const Skeleton& s, const OpRef& r) { return s.threads[r.thread].ops[r.position]; }
 
-// What an operation is, whom it concerns, and the code of its phase being uncertain.
+// What an operation is, and the code of its phase being uncertain.
 struct Words {
   const char* noun;
-  const char* code;
-  const char* rule;
+  Code code;
+  const char* rule = "";  // empty: the code's
 };
 
 Words words(const Skeleton& s, const OpRef& r) {
@@ -21,23 +23,23 @@ Words words(const Skeleton& s, const OpRef& r) {
   const bool cluster = !s.objects.empty() && s.objects[op.object].kind == SyncObject::Kind::cluster_barrier;
   switch (op.kind) {
     case SyncKind::wait:
-      return {"wait", "PLD4115", "mbarrier.test_wait, mbarrier.try_wait"};
+      return {"wait", 4115};
     case SyncKind::bar_arrive:
     case SyncKind::bar_pass:
-      if (cluster) return {"arrival at the cluster barrier", "PLD4804", "barrier.cluster"};
-      return {"arrival", "PLD4604", "bar, barrier"};
+      if (cluster) return {"arrival at the cluster barrier", 4804, "barrier.cluster"};
+      return {"arrival", 4604};
     case SyncKind::arrive:
-      if (op.count != 0) return {"arrival", "PLD4126", "Phase of the mbarrier object"};
-      return {op.tx < 0 ? "landing" : "expect_tx", "PLD4205",
+      if (op.count != 0) return {"arrival", 4126};
+      return {op.tx < 0 ? "landing" : "expect_tx", 4205,
               "Tracking asynchronous operations by the mbarrier object"};
     case SyncKind::init:
     case SyncKind::inval:
-      return {op.kind == SyncKind::init ? "init" : "inval", "PLD4106", "mbarrier.init"};
+      return {op.kind == SyncKind::init ? "init" : "inval", 4106};
     case SyncKind::registers_inc:
     case SyncKind::registers_dec:
-      return {"setmaxnreg", "PLD4907", "setmaxnreg"};
+      return {"setmaxnreg", 4907};
     default:
-      return {"operation", "PLD4126", "Phase of the mbarrier object"};
+      return {"operation", 4126};
   }
 }
 
@@ -94,8 +96,14 @@ std::string phase_text(const Skeleton& s, const OpRef& r, uint32_t phase) {
   return phase == 0 ? "-1 (before the first)" : fmt::format("{}", phase - 1);
 }
 
+// The exploration knows the rule of a code, and less than the checkers of what helps.
+void classify(Finding& f, Code code, const char* rule = "") {
+  f.code = code.name();
+  f.rule = *rule != 0 ? rule : text_of(code).rule;
+}
+
 void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
-  f.code = "PLD4909";
+  complete(f, 4909);
   f.message = fmt::format("in another schedule nothing can move any more: {} thread{} would wait for ever",
                           p.blocked.size(), p.blocked.size() == 1 ? "" : "s");
   std::set<std::pair<std::string, std::string>> seen;
@@ -107,15 +115,11 @@ void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
     f.sites.push_back(site);
     f.notes.push_back(text);
   }
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
-  f.help =
-      "order the arrivals: every use of a barrier must come after its previous use has been observed, and "
-      "no two waits may each be for what the other's thread does later";
 }
 
 // The thread would have to stand still for a whole phase: shipped kernels rely on it not to.
 void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
-  f.code = "PLD4115";
+  classify(f, 4115);
   f.severity = FindingSeverity::strict;
   const uint32_t late = p.other_phase - p.phase;
   f.message = fmt::format(
@@ -123,7 +127,6 @@ void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
       late, late == 1 ? "" : "s", late == 1 ? "s" : "");
   f.sites.push_back(site_of(s, p.op, "waits"));
   f.missing = "nothing makes the completion of the next phase wait for this thread";
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
   f.help =
       "let only threads wait that take part in the next phase, or have them meet (bar.sync, bar.warp.sync) "
       "before one of them goes on";
@@ -131,8 +134,7 @@ void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
 
 void tell_ambiguous(const Skeleton& s, const Problem& p, Finding& f) {
   const Words w = words(s, p.op);
-  f.code = w.code;
-  f.rule = w.rule;
+  classify(f, w.code, w.rule);
   const bool waits = op_at(s, p.op).kind == SyncKind::wait;
   f.message = fmt::format("the {} {} {} in one schedule, {} in another", w.noun,
                           waits ? "is satisfied by phase" : "falls into phase", phase_text(s, p.op, p.phase),
@@ -144,28 +146,27 @@ void tell_ambiguous(const Skeleton& s, const Problem& p, Finding& f) {
 
 void tell_error(const Skeleton& s, const Problem& p, Finding& f) {
   const Words w = words(s, p.op);
-  f.rule = w.rule;
   f.sites.push_back(site_of(s, p.op, w.noun));
   switch (p.error) {
     case SyncError::uninitialised:
-      f.code = "PLD4106";
+      classify(f, 4106);
       f.message = fmt::format("in another schedule the {} finds no valid mbarrier", w.noun);
       f.missing = "nothing orders it after the mbarrier.init, or before the mbarrier.inval";
       return;
     case SyncError::too_many_arrivals:
-      f.code = "PLD4102";
+      classify(f, 4102);
       f.message = "in another schedule more arrivals come than the phase has pending";
       return;
     case SyncError::tx_range:
-      f.code = "PLD4206";
+      classify(f, 4206);
       f.message = "in another schedule the transaction count leaves its range";
       return;
     case SyncError::barrier_threads:
-      f.code = "PLD4601";
+      classify(f, 4601, w.rule);
       f.message = "in another schedule threads meet at the barrier that do not agree on its thread count";
       return;
     case SyncError::barrier_overflow:
-      f.code = "PLD4605";
+      classify(f, 4605, w.rule);
       f.message = "in another schedule more threads arrive than the barrier expects";
       return;
     case SyncError::none:
@@ -204,8 +205,7 @@ Finding to_finding(const Skeleton& skeleton, const Problem& p) {
       f.severity = FindingSeverity::strict;
       break;
     case Problem::Kind::overrun:
-      f.code = "PLD4112";
-      f.rule = "Phase of the mbarrier object";
+      classify(f, 4112);
       f.message = fmt::format(
           "in another schedule this arrival in phase {} comes before any wait has observed phase {}", p.phase,
           p.phase - 1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include "sim/check/catalogue/catalogue.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -36,24 +37,24 @@ uint64_t least(uint64_t hangs, uint64_t ends, const ResidencyLaunch& launch) {
 }
 
 void needs_company(Finding& f, uint64_t hangs, uint64_t needed, const ResidencyLaunch& launch) {
-  f.code = "PLD4905";
   f.message =
       fmt::format("the kernel relies on {} that run at once: with {} at a time nothing can move any more",
                   counted(needed * launch.ctas_per_cluster), counted(hangs * launch.ctas_per_cluster));
   f.missing = "the CTAs that would go on are not started: they wait for room";
-  f.rule = "no guarantee of PTX that all CTAs of a grid run at once";
   f.help = "use a cooperative launch, or bound the grid by what is resident at once";
+  f.rule.clear();
+  complete(f, 4905);
 }
 
 void assumes_order(Finding& f, const Conditions& c, const ResidencyLaunch& launch) {
-  f.code = "PLD4906";
   f.message = fmt::format(
       "a CTA waits for one that starts later: with {} at a time in {} order nothing can move any more; in "
       "other orders the run ends",
       counted(resident(c, launch) * launch.ctas_per_cluster), order_text(c));
   f.missing = "the CTA that would go on is not started: it waits for room";
-  f.rule = "no order of PTX in which the CTAs of a grid start";
-  f.help = "let CTAs take their numbers from an atomic counter as they start";
+  f.rule.clear();
+  f.help.clear();
+  complete(f, 4906);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"frontend/launch"},
     // sim
     {"sim/numerics", "sim/launch"},
-    {"sim/machine/state"},
+    {"sim/machine/state", "sim/check/catalogue"},
     {"sim/program"},
     {"sim/machine/exec"},
     {"sim/machine/async"},

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "sim/check/catalogue/catalogue.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 
@@ -38,7 +39,7 @@ void Reporter::report(const FindingKey& key, Finding finding) {
     ++dropped_;
     return;
   }
-  finding.code = fmt::format("PLD{:04}", key.code);
+  complete(finding, key.code);
   keys_.emplace(key, found_.size());
   found_.push_back({key, std::move(finding)});
 }

@@ -10,16 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "sim/check/catalogue/code.h"
 #include "sim/check/order/order.h"
 #include "sim/launch/finding.h"
 #include "sim/launch/observer.h"
 
 namespace palladion::sim::check {
 
-// Findings with one key are one finding, counted. `code` is the number in "PLD4112"; `object` tells
-// objects of one CTA apart (a shared offset without the rank, an allocation's base).
+// Findings with one key are one finding, counted. `object` tells objects of one CTA apart (a shared offset
+// without the rank, an allocation's base).
 struct FindingKey {
-  uint32_t code = 0;
+  Code code;
   uint32_t pc_a = ~0U, pc_b = ~0U;
   uint64_t object = 0;
   friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
@@ -42,7 +43,8 @@ class Reporter {
 
   // True when a finding with this key was made before: it is counted. Allocates nothing.
   bool seen(const FindingKey& key);
-  // Keeps a finding whose key has not been seen. Its code is the key's.
+  // Keeps a finding whose key has not been seen. Its code is the key's; rule and help are the catalogue's
+  // where it has none of its own.
   void report(const FindingKey& key, Finding finding);
   // Fit for a finding: text, lines, role, occurrence, and what the site has to do with it.
   Site site(const Origin& who, std::string what = {}) const;

@@ -8,10 +8,13 @@
 #include <memory>
 #include <set>
 
+#include "sim/check/catalogue/catalogue.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
 
 namespace palladion::sim::check {
 namespace {
+
+constexpr const char* standstill = "PLD3080";  // for no reason that is known
 
 constexpr size_t sites_shown = 24, signals_shown = 6, clusters_examined = 16;
 
@@ -128,11 +131,12 @@ void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {
 
 Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_clusters) {
   Finding f;
-  f.code = fmt::format("PLD{:04}", r.code);
+  f.code = standstill;
   f.fatal = true;
   f.missing = r.missing;
   f.rule = r.rule;
   f.help = r.help;
+  if (r.code) complete(f, r.code);
   add_waiters(f, g, r);
   uint64_t warps = 0;
   for (const CtaState& cta : g.cluster().ctas)
@@ -167,7 +171,7 @@ Finding explain_deadlock(const RunView& run, std::span<const Ledger* const> resi
   }
   if (graph == nullptr) {
     Finding f;
-    f.code = "PLD3080";
+    f.code = standstill;
     f.fatal = true;
     f.message = "deadlock: nothing can move any more";
     return f;

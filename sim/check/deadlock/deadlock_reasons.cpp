@@ -6,21 +6,20 @@
 #include <bit>
 #include <set>
 
+#include "sim/check/catalogue/catalogue.h"
+
 namespace palladion::sim::check {
 namespace {
 
 using K = Wait::Kind;
 using Weight = Reason::Weight;
 
-const char* phase_rule = "Phase Completion of the mbarrier object";
-const char* bytes_rule = "Tracking asynchronous operations by the mbarrier object";
-
 template <class E>
 const E* effect_of(const Origin& who) {
   return who.effect == nullptr ? nullptr : std::get_if<E>(who.effect);
 }
 
-Reason reason(uint32_t code, Weight weight, uint32_t root, std::string message) {
+Reason reason(Code code, Weight weight, uint32_t root, std::string message) {
   Reason r;
   r.code = code;
   r.weight = weight;
@@ -34,7 +33,7 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const MbarrierPhase& p = w.object->current;
   const int64_t expected = p.expected(), delivered = p.delivered();
-  const uint32_t code = bytes_code(p);
+  const Code code = bytes_code(p);
   Reason r = reason(
       code, Weight::certain, i,
       fmt::format("all arrivals of phase {} of {} have come, but {} bytes were expected and {} delivered",
@@ -42,9 +41,8 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   r.missing = expected > delivered
                   ? fmt::format("{} bytes that no copy under way will deliver", expected - delivered)
                   : fmt::format("an expect_tx of {} bytes more", delivered - expected);
-  r.rule = bytes_rule;
-  r.help = code == 4208 ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
-           : code == 4201
+  r.help = code == Code(4208) ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
+           : code == Code(4201)
                ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
                : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
                  "also where it lies outside the tensor";
@@ -96,12 +94,10 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
     const auto* e = effect_of<isa::Mbarrier>(s.who);
     return e != nullptr && e->space == isa::Space::shared_cluster;
   });
-  Reason r = reason(mapped && w.object->arrivers.empty() ? 4807 : 4121, Weight::certain, i,
+  Reason r = reason(mapped && w.object->arrivers.empty() ? Code(4807) : Code(4121), Weight::certain, i,
                     fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that nobody waits for",
                                 g.object(w), w.state.pending, w.state.expected, there));
   r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
-  r.rule = "mapa, mbarrier.arrive";
-  r.help = "arrive at the mbarrier of the CTA whose thread waits (mapa with its rank)";
   for (const Signal& s : signals) r.culprits.push_back(s.who);
   return r;
 }
@@ -114,16 +110,15 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   const auto* form = effect_of<isa::Mbarrier>(w.who);
   const bool by_state = form != nullptr && !form->parity;
   Reason r = reason(
-      by_state ? 4123
-      : others ? 4115
-               : 4114,
+      by_state ? Code(4123)
+      : others ? Code(4115)
+               : Code(4114),
       Weight::certain, i,
       fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
                   g.name(w), w.wait.value, g.object(w), observed, observed + 1));
   r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
                           1 - w.wait.value);
-  r.rule = "mbarrier.test_wait, mbarrier.try_wait";
-  r.help = "the parity of a slot's k-th use is k & 1: count the rounds through the slots, not the steps";
+  r.help = text_of(4114).fix;
   return r;
 }
 
@@ -163,19 +158,16 @@ bool partial_arrival(const WaitGraph& g, const Waiter& w) {
 Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
   Reason r = reason(4703, Weight::orphan, i, std::move(message));
   r.missing = "the arrivals of threads that have returned";
-  r.rule = "mbarrier.arrive_drop; bar, barrier";
-  r.help = "arrive before the early return, or do not count those threads";
   r.culprits = leavers;
   return r;
 }
 
 Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
-  uint32_t code = 4101;
-  std::string help = "mbarrier.init must count exactly the arrivals of a phase, and every path must arrive";
+  Code code = 4101;
+  std::string help;
   if (announced_alone(w)) {
     code = 4202;
-    help = "expect_tx announces bytes, it does not arrive: use mbarrier.arrive.expect_tx";
   } else if (deferred_places(w)) {
     code = 4125;
     help =
@@ -183,15 +175,11 @@ Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
         "still missing";
   } else if (foreign_bytes_only(w)) {
     code = 4207;
-    help =
-        "a multicast signals the mbarrier of every CTA that receives: each must arrive.expect_tx its bytes "
-        "itself";
   } else if (w.object != nullptr && partial_arrival(g, w)) {
     code = 4902;
     help = "not all lanes arrive: count those that do, or let all arrive";
   } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
     code = 4902;
-    help = "producers and consumers must run through their loops equally often";
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
     return left_early(
         i, leavers,
@@ -205,7 +193,6 @@ Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
                          w.object == nullptr ? 0 : w.object->number, g.object(w)));
   r.missing =
       fmt::format("{} arrival{} at {}", w.state.pending, w.state.pending == 1 ? "" : "s", g.object(w));
-  r.rule = phase_rule;
   r.help = std::move(help);
   if (w.object != nullptr)
     for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.who);
@@ -221,16 +208,15 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
   const auto* form = effect_of<isa::Mbarrier>(w.who);
   const bool by_state = form != nullptr && !form->parity;
   Reason r =
-      reason(deferred   ? 4125
-             : by_state ? 4123
-                        : 4113,
+      reason(deferred   ? Code(4125)
+             : by_state ? Code(4123)
+                        : Code(4113),
              Weight::certain, i,
              fmt::format("{} waits for parity {} of {}, that is for phase {}; phase {} is complete, and it "
                          "has not waited for that",
                          g.name(w), w.wait.value, g.object(w), w.object->number, w.object->number - 1));
   r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", w.object->number - 1,
                           1 - w.wait.value);
-  r.rule = deferred ? "cp.async.mbarrier.arrive" : "mbarrier.test_wait, mbarrier.try_wait";
   r.help = deferred ? "count each arrival once: .noinc where mbarrier.init has counted it, else without"
                     : "the first wait of a consumer has parity 0";
   for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.who);
@@ -281,8 +267,6 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   Reason r =
       reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
   r.missing = "the remaining threads: they do not execute this barrier";
-  r.rule = "bar, barrier";
-  r.help = "the thread count must be the number of threads that execute the barrier";
   if (mixed) {
     r.code = 4604;
     r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
@@ -290,12 +274,8 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
     r.help = "give each role its own barrier id";
   } else if (w.who.lanes != lanes_alive(g, w.who)) {
     r.code = 4606;
-    r.help = "all lanes of a warp execute the barrier: not inside `if (elected)`";
   } else if (b.expected == 0) {
     r.code = 4607;
-    r.help =
-        "a barrier without a thread count is for all warps of the CTA: give the role's barrier an id and a "
-        "count";
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
     return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
   }
@@ -315,16 +295,12 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
     Reason r = reason(4804, Weight::certain, i,
                       fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
     r.missing = "barrier.cluster.arrive of the same threads before the wait";
-    r.rule = "barrier.cluster";
-    r.help = "every wait needs its arrive";
     return r;
   }
   if (!w.arrivers.empty()) return {};
   Reason r = reason(4803, Weight::orphan, i,
                     fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
   r.missing = "barrier.cluster.arrive of all threads of the cluster that have not exited";
-  r.rule = "barrier.cluster";
-  r.help = "every thread of the cluster arrives, whatever its role, or exits";
   return r;
 }
 
@@ -346,8 +322,6 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
                   w.wait.value, pool, held, cta.free_registers));
   r.missing = fmt::format("setmaxnreg.dec that frees {} registers",
                           w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
-  r.rule = "setmaxnreg";
-  r.help = "what the roles take together must fit what the CTA was launched with";
   return r;
 }
 
@@ -417,23 +391,14 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
     collective |= meets && effect_of<isa::WarpSync>(w.who) == nullptr;
   }
   Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
-  r.rule = phase_rule;
-  r.help = "somebody in the cycle must signal before it waits";
   if (named) {
     r.code = 4904;
-    r.rule = "bar, barrier";
-    r.help =
-        "the first round needs an arrival that nobody gives: let one role arrive at the other's barrier "
-        "before its loop";
   } else if (one_warp) {
-    r.code = aligned ? 4606 : collective ? 4701 : 4908;
-    r.rule = aligned      ? "bar, barrier"
-             : collective ? "the instruction's .sync and .aligned"
-                          : "Independent thread scheduling";
-    r.help = aligned ? "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`"
-             : collective
-                 ? "all lanes of the warp execute this instruction together: move it out of the branch"
-                 : "lanes of one warp wait for each other: signal before the branch in which the others wait";
+    r.code = aligned ? Code(4606) : collective ? Code(4701) : Code(4908);
+    if (aligned)
+      r.help = "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`";
+    else if (!collective)
+      r.help = "lanes of one warp wait for each other: signal before the branch in which the others wait";
   } else if (const Waiter* first = should_pass(g, cycle)) {
     r.code = 4113;
     r.root = static_cast<uint32_t>(first - waiters.data());
@@ -441,12 +406,9 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
         "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
         "that the others wait for: {}",
         g.name(*first), g.object(*first), path(g, cycle));
-    r.rule = "mbarrier.test_wait, mbarrier.try_wait";
     r.help = "the first wait of a producer has parity 1: a fresh mbarrier lets it pass at once";
   } else if (too_shallow(g, cycle)) {
     r.code = 4903;
-    r.rule = "Phase of the mbarrier object";
-    r.help = "the ring needs another slot: somebody keeps one while it waits for the next to be filled";
   }
   r.missing = fmt::format("{} is the first to be signalled", g.object(waiters[r.root]));
   r.cycle = std::move(cycle);
@@ -463,16 +425,13 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   if (siblings) {
     r = reason(4908, Weight::spin, i,
                fmt::format("{} spins on memory while other lanes of its warp wait", g.name(w)));
-    r.rule = "Independent thread scheduling";
-    r.help = "signal before the branch in which the others wait";
   } else if (more_clusters) {
     r = reason(
         4905, Weight::residency, i,
         fmt::format("{} spins on memory; CTAs that could write there wait for room on the SMs", g.name(w)));
-    r.rule = "no guarantee of PTX that all CTAs of a grid run at once";
     r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
   } else {
-    r = reason(3080, Weight::spin, i, fmt::format("{} spins on memory that nobody will write", g.name(w)));
+    r = reason({}, Weight::spin, i, fmt::format("{} spins on memory that nobody will write", g.name(w)));
   }
   r.missing = "the write that would end the spin";
   return r;

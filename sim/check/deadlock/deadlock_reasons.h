@@ -9,13 +9,14 @@
 namespace palladion::sim::check {
 
 struct Reason {
-  uint32_t code = 3080;
+  Code code;  // none: nothing that is known
   // How much it explains: the reasons of several waiters compete.
   enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
   uint32_t root = 0;             // a waiter
   std::vector<uint32_t> cycle;   // when it is one
   std::vector<Origin> culprits;  // sites to show beside those who wait
-  std::string message, missing, rule, help;
+  std::string message, missing;
+  std::string rule, help;  // empty: the catalogue's
 };
 
 // The best reason why this cluster stands still.

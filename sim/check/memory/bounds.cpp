@@ -48,15 +48,13 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
   return !begins;
 }
 
-void Bounds::report(const Origin& who, uint32_t code, uint32_t address, uint64_t bytes, std::string message) {
+void Bounds::report(const Origin& who, Code code, uint32_t address, uint64_t bytes, std::string message) {
   const FindingKey key{code, who.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = std::move(message);
   f.object = shared_name(context_.run, context_.cluster, address, bytes);
   f.missing = "the bytes behind the array belong to another one, or to nobody";
-  f.rule = code == 4303 ? "cp.async.bulk, cp.async.bulk.tensor" : "Variables: Array Declarations";
-  f.help = "the array must be as large as what is put into it; the index must stay inside";
   f.sites.push_back(context_.reporter.site(who, "reaches beyond the array"));
   context_.reporter.report(key, std::move(f));
 }
@@ -98,8 +96,6 @@ void Bounds::on(const AsyncIssue& e) {
   f.message = "a copy between CTAs has its own CTA as its destination";
   f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
                          e.writes[0].bytes);
-  f.rule = "cp.async.bulk";
-  f.help = "the destination must be in another CTA of the cluster (mapa)";
   f.sites.push_back(context_.reporter.site(who, "copies to its own CTA"));
   context_.reporter.report(key, std::move(f));
 }

@@ -28,7 +28,7 @@ class Bounds {
   void on(const AsyncIssue& e);
 
  private:
-  void report(const Origin& who, uint32_t code, uint32_t address, uint64_t bytes, std::string message);
+  void report(const Origin& who, Code code, uint32_t address, uint64_t bytes, std::string message);
 
   const ClusterContext& context_;
   const ArrayBounds& arrays_;

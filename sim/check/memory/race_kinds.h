@@ -1,9 +1,7 @@
 #pragma once
 // Which mistake a conflict is: the entry of the taxonomy, from what the two accesses are and what their
 // actors knew.
-#include <string>
-#include <string_view>
-
+#include "sim/check/catalogue/code.h"
 #include "sim/check/memory/races.h"
 
 namespace palladion::sim::check {
@@ -20,7 +18,7 @@ struct Case {
   const isa::Effect* last_sync = nullptr;  // of the later access's warp
   const isa::Effect* then_sync = nullptr;  // of the earlier access's warp, before that access
   bool two_names = false;                  // the bytes belong to several arrays
-  uint32_t wait_verdict = 0;  // code of what was wrong with its wait for the earlier operation; 0: nothing
+  Code wait_verdict;                       // what was wrong with its wait for the earlier operation
 
   bool same_warp() const { return now.cluster == then.cluster && now.warp == then.warp; }
   bool same_cta() const {
@@ -30,16 +28,6 @@ struct Case {
   bool now_is_wgmma() const { return now.async && now.async->group == GroupKind::wgmma; }
 };
 
-// The number of the finding's code.
-uint32_t code_of(const Case& c);
-
-// What PTX and we say about a code.
-struct CodeNote {
-  uint32_t code;
-  std::string_view title;  // of the finding: "a tensor copy overwrites ..."
-  std::string_view rule;   // the section of the PTX manual
-  std::string_view help;
-};
-const CodeNote& note_of(uint32_t code);
+Code code_of(const Case& c);
 
 }  // namespace palladion::sim::check

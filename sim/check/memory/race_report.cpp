@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/check/catalogue/catalogue.h"
 #include "sim/check/memory/race_kinds.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
@@ -121,20 +122,18 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
                .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
-               .wait_verdict = verdict ? verdict->code : 0};
-  const uint32_t code = code_of(c);
+               .wait_verdict = verdict ? verdict->code : Code()};
+  const Code code = code_of(c);
   const uint64_t object = later.shared ? 0 : 1;
   const FindingKey key{code, now.pc, then.pc, object};
   if (context_.reporter.seen(key)) return;
-  const CodeNote& note = note_of(code);
   Finding f;
   // Shipped kernels release at .cluster scope and acquire at .cta; both at .cta has been seen to fail.
   const bool released_narrowly = std::ranges::any_of(
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
-  f.message = note.title;
-  f.rule = note.rule;
-  f.help = note.help;
+  f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
+  if (verdict && verdict->code == code) f.help = verdict->help;
   f.object = later.shared ? shared_name(context_.run, context_.cluster,
                                         static_cast<uint32_t>(conflict.address), conflict.bytes)
                           : global_name(context_.run, conflict.address, conflict.bytes);
@@ -151,17 +150,13 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
 void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const uint32_t code = reader.shared ? 6101 : 6103;
+  const Code code = reader.shared ? Code(6101) : Code(6103);
   const FindingKey key{code, now.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = reader.shared
                   ? fmt::format("{} bytes of shared memory are read that this CTA never wrote", bytes)
                   : fmt::format("{} bytes of an output are read before anything was written there", bytes);
-  f.rule = reader.shared ? "State Spaces: Shared State Space" : "State Spaces: Global State Space";
-  f.help = reader.shared
-               ? "shared memory has no defined contents when a CTA starts: write it, or do not read it"
-               : "memory has the contents that the host, or an earlier kernel, gave it: set it first";
   f.object = reader.shared
                  ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
                  : global_name(context_.run, address, bytes);
@@ -179,7 +174,6 @@ void RaceReporter::barrier_bytes(const Actor& who, uint32_t init_record, uint64_
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = fmt::format("the memory of a live mbarrier is {}", who.writes ? "overwritten" : "read as data");
-  f.rule = "Size and alignment of mbarrier object; mbarrier.inval";
   f.help = "mbarrier.inval before the memory is used for anything else";
   f.object = mbarrier_name(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
@@ -195,10 +189,7 @@ void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64
   const FindingKey key{4321, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.severity = FindingSeverity::strict;
   f.message = "what a tensor copy filled in for elements outside the tensor is read as data";
-  f.rule = "Tensor Dimension, size and format: out-of-bound access";
-  f.help = "leave the elements out, or make sure that zero is right for them";
   f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 1);
   f.sites.push_back(site_of(context_, order_, now, 1U << lane, "reads"));
   f.sites.push_back(site_of(context_, order_, then, then.lanes, "fills in"));
@@ -222,8 +213,6 @@ void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint6
   Finding f;
   f.message = fmt::format("a tile written with {} is read with {}", names[then.async->layout],
                           names[now.async->layout]);
-  f.rule = "Matrix Descriptor Format; Swizzling Modes";
-  f.help = "the tensor map's swizzle and the matrix descriptor's must be the same";
   f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), granule);
   f.sites.push_back(site_of(context_, order_, now, now.lanes, "reads by its matrix descriptor"));
   f.sites.push_back(site_of(context_, order_, then, then.lanes, "writes by its tensor map"));

@@ -108,7 +108,7 @@ std::string Numerics::operands(const Origin& who, const Watched& w, uint32_t lan
   return out;
 }
 
-void Numerics::report(const Origin& who, const Watched& w, uint32_t code, uint32_t lane, uint32_t part) {
+void Numerics::report(const Origin& who, const Watched& w, Code code, uint32_t lane, uint32_t part) {
   done_[who.pc] = 1;
   if (code == first_nan_code) nan_found(who) = 1;
   const FindingKey key{code, who.pc, ~0U, 0};
@@ -117,7 +117,6 @@ void Numerics::report(const Origin& who, const Watched& w, uint32_t code, uint32
   Origin at = who;
   at.lanes = 1U << lane;
   Finding f;
-  f.severity = FindingSeverity::strict;
   f.message = overflow ? "a result leaves the range of f16 and becomes infinite"
                        : "a NaN is made of operands that are none";
   f.sites.push_back(context_.reporter.site(at, overflow ? "overflows" : "makes the first NaN"));

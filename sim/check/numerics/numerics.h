@@ -10,7 +10,7 @@
 
 namespace palladion::sim::check {
 
-inline constexpr uint32_t overflow_code = 6301, first_nan_code = 6302;
+inline constexpr Code overflow_code = 6301, first_nan_code = 6302;
 
 // Instructions of one warp: arithmetic and mma.sync.
 class Numerics {
@@ -30,7 +30,7 @@ class Numerics {
   Special special_sources(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
   void judge(const Origin& who, const Watched& w, const Value& destination);
   uint8_t& nan_found(const Origin& who) { return nan_found_[who.cta_rank * warps_ + who.warp]; }
-  void report(const Origin& who, const Watched& w, uint32_t code, uint32_t lane, uint32_t part);
+  void report(const Origin& who, const Watched& w, Code code, uint32_t lane, uint32_t part);
   std::string operands(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
 
   const ClusterContext& context_;

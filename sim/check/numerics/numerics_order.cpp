@@ -12,7 +12,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint32_t order_dependent = 6304;
+constexpr Code order_dependent = 6304;
 
 bool adds_floats(const isa::Effect& effect) {
   if (const auto* a = std::get_if<isa::Atomic>(&effect))
@@ -82,14 +82,11 @@ void OrderedSums::report(const Origin& who, Site other, uint64_t address) {
   const FindingKey key{order_dependent, who.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.severity = FindingSeverity::strict;
   f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";
   f.sites.push_back(context_.reporter.site(who, "adds to it"));
   f.sites.push_back(std::move(other));
   f.object = name(address);
   f.missing = "an order between the two additions; each is atomic, so nothing is lost, but roundings differ";
-  f.rule = "red, atom, cp.reduce.async.bulk";
-  f.help = "for equal bits in every run let one warp add in a fixed order, or add integers";
   context_.reporter.report(key, std::move(f));
 }
 

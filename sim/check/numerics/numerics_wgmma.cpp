@@ -78,7 +78,7 @@ void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
     int column = 0;
     while (!suspicious(w.d, at + size * static_cast<size_t>(column), size)) ++column;
     const Special made = special(w.d, at + size * static_cast<size_t>(column));
-    const uint32_t code = made.nan ? first_nan_code : overflow_code;
+    const Code code = made.nan ? first_nan_code : overflow_code;
     if (!special_operands(p, !made.nan)) report(p, code, row, column);
   }
   if (found)
@@ -107,12 +107,11 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
   return false;
 }
 
-void WgmmaNumerics::report(const Pending& p, uint32_t code, int row, int column) {
+void WgmmaNumerics::report(const Pending& p, Code code, int row, int column) {
   const FindingKey key{code, p.who.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const bool overflow = code == overflow_code;
   Finding f;
-  f.severity = FindingSeverity::strict;
   f.message = overflow ? "an f16 accumulator of wgmma leaves its range and becomes infinite"
                        : "an accumulator of wgmma becomes NaN, though no operand is";
   f.sites.push_back(context_.reporter.site(p.who, overflow ? "overflows" : "makes the first NaN"));

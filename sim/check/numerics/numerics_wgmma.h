@@ -35,7 +35,7 @@ class WgmmaNumerics {
   bool special_accumulators(const Origin& who) const;
   bool special_operands(const Pending& p, bool infinities) const;
   void judge(const Pending& p, const uint8_t* words);
-  void report(const Pending& p, uint32_t code, int row, int column);
+  void report(const Pending& p, Code code, int row, int column);
 
   const ClusterContext& context_;
   std::map<uint64_t, Pending> pending_;

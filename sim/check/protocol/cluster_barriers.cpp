@@ -52,7 +52,6 @@ void ClusterBarriers::check_twice(const Origin& who, const Arrived& a, uint64_t 
   first.pc = a.pc;
   f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(first, "arrived")};
   f.missing = "barrier.cluster.wait between the two arrivals";
-  f.rule = "barrier.cluster";
   f.help = "every arrive needs its wait before the next arrive";
   p_.reporter().report(key, std::move(f));
 }
@@ -73,8 +72,6 @@ void ClusterBarriers::check_wait(const Origin& who, Arrived& a) {
   f.object = "cluster barrier";
   f.sites = {p_.reporter().site(who, "waits")};
   f.missing = "barrier.cluster.arrive of the same threads before";
-  f.rule = "barrier.cluster";
-  f.help = "every wait needs its arrive";
   p_.reporter().report(key, std::move(f));
 }
 

@@ -1,6 +1,7 @@
 // Uses of shared memory outside the life of its CTA.
 #include <fmt/format.h>
 
+#include "sim/check/catalogue/catalogue.h"
 #include "sim/check/protocol/lifetime.h"
 
 namespace palladion::sim::check {
@@ -10,9 +11,6 @@ std::string cta_text(const ClusterState& cluster, uint32_t rank) {
   const isa::Dim3& id = cluster.ctas[rank].id;
   return fmt::format("CTA ({},{},{})", id.x, id.y, id.z);
 }
-
-const char* help_end =
-    "let all CTAs of the cluster meet (barrier.cluster.arrive, .wait) before any of them exits";
 
 }  // namespace
 
@@ -28,7 +26,10 @@ void Lifetime::check_started(const Origin& who, uint32_t address, const char* wh
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*who.effect);
-  const FindingKey key{!gone ? 4801U : arrival ? 4122U : 4802U, who.pc, ~0U, address & shared_offset_mask};
+  const FindingKey key{!gone     ? Code(4801)
+                       : arrival ? Code(4122)
+                                 : Code(4802),
+                       who.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.object = p_.shared(address, 1);
@@ -43,8 +44,6 @@ void Lifetime::check_started(const Origin& who, uint32_t address, const char* wh
         f.sites.push_back(p_.reporter().site(*left, "exits"));
   f.missing = gone ? "nothing keeps that CTA until this access is done"
                    : "no barrier of the cluster lies between the start of that CTA and this access";
-  f.rule = "Distributed shared memory (CUDA programming guide); mapa";
-  f.help = gone ? help_end : "begin with barrier.cluster.arrive and .wait by all threads of the cluster";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -55,7 +54,7 @@ void Lifetime::check_uses(const Origin& who) {
     if (u.time == 0 || p_.causality.cta_knows(rank, w, u.time) || p_.context.order.before(u.point, who))
       continue;
     const bool arrival = u.who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.who.effect);
-    const FindingKey key{arrival ? 4122U : 4802U, u.who.pc, who.pc, u.address & shared_offset_mask};
+    const FindingKey key{arrival ? Code(4122) : Code(4802), u.who.pc, who.pc, u.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f;
     f.message = fmt::format("{} may exit before another CTA has {}", cta_text(p_.cluster(), rank),
@@ -64,8 +63,6 @@ void Lifetime::check_uses(const Origin& who) {
     f.sites = {p_.reporter().site(u.who, arrival ? "arrives there" : "accesses it"),
                p_.reporter().site(who, "exits")};
     f.missing = "nothing orders that access before the exit";
-    f.rule = "Distributed shared memory (CUDA programming guide)";
-    f.help = help_end;
     p_.reporter().report(key, std::move(f));
   }
 }
@@ -86,8 +83,8 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   const bool bulk = o.group == GroupKind::bulk && !i.writes;
   const bool remote = o.who.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
-  const uint32_t of_group = o.committed ? 4314 : foreign ? 4702 : 4311;
-  const uint32_t code = bulk ? of_group : remote ? 4802 : 4118;
+  const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);
+  const Code code = bulk ? of_group : remote ? Code(4802) : Code(4118);
   const FindingKey key{code, o.who.pc, who.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
@@ -108,11 +105,7 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   else
     f.missing = "no thread of the CTA has waited for its completion at the mbarrier";
   if (!o.landed) f.notes.emplace_back("in this run it was still under way at the exit");
-  f.rule = bulk ? "cp.async.bulk.wait_group" : "Asynchronous copy: completion mechanisms";
-  f.help =
-      bulk ? "cp.async.bulk.commit_group and wait_group.read 0 by the thread that issued it, before the exit"
-      : remote ? help_end
-               : "wait for the phase of every copy before the exit";
+  if (bulk) f.help = text_of(4314).fix;
   p_.reporter().report(key, std::move(f));
 }
 
@@ -128,7 +121,6 @@ void Lifetime::check_group_owner(const Origin& who, uint32_t owners) {
   f.object = "bulk async-groups";
   f.sites = {p_.reporter().site(who, "waits for its own groups")};
   f.missing = "the wait returns at once: groups belong to the thread that issued and committed";
-  f.rule = "cp.async.bulk.wait_group";
   f.help = "wait in the thread that issued the copies (elect.sync with the same mask)";
   p_.reporter().report(key, std::move(f));
 }
@@ -148,7 +140,6 @@ void Lifetime::check_registers(const Origin& who) {
                  p_.reporter().site(exits_[base + w], "exits")};
       f.missing = fmt::format("warp {} executed {} of them, warp {} {}", g, registers_[base + g].size(), w,
                               registers_[base + w].size());
-      f.rule = "setmaxnreg";
       f.help = "all four warps of a warpgroup execute the same setmaxnreg";
       p_.reporter().report(key, std::move(f));
       break;

@@ -363,19 +363,25 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     const int parity = static_cast<int>(w.parity);
     if (w.ignored || !w.succeeded) {
       v.code = 4116;
+      v.message = "the wait for the copy timed out, and its result was not looked at";
       v.text = fmt::format(
           "the wait for {} may return false, and does not make the thread wait: nobody looks at its result",
           name);
       if (!w.ignored) v.text = fmt::format("the wait for {} returned false, the thread went on", name);
     } else if (w.phase < 0) {
       v.code = 4113;
+      v.message = "the wait for the copy passed on the phase before the first";
+      v.help = "a fresh mbarrier's first phase completes with parity 0: wait for 0 first";
       v.text = fmt::format(
           "the wait for parity {} of {} passed at once: no phase had ever completed (parity {} awaits the "
           "first)",
           parity, name, 1 - parity);
     } else {
       const bool skips = others_wait_otherwise(*b, warp, w.parity);
-      v.code = w.by_state ? 4123 : skips ? 4115 : 4114;
+      v.code = w.by_state ? Code(4123) : skips ? Code(4115) : Code(4114);
+      v.message = "the wait for the copy passed on an earlier phase";
+      if (v.code == Code(4114))
+        v.help = "the parity to wait for flips once each time the barrier is used: (use / stages) & 1";
       v.text =
           fmt::format("the wait for parity {} of {} passed for phase {}{}; the copy belongs to phase {}",
                       parity, name, w.phase, w.repeated ? ", which the warp had seen before" : "", i->phase);

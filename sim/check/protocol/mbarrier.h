@@ -28,7 +28,7 @@ struct Signal {
 // What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
 // (4204), what one of several copies delivers (4208), another number (4203).
 struct MbarrierPhase;
-uint32_t bytes_code(const MbarrierPhase& phase);
+Code bytes_code(const MbarrierPhase& phase);
 
 // A warp saw that a phase had completed, between these times of it.
 struct Observation {
@@ -62,9 +62,10 @@ struct LastWait {
 
 // Why a wait did not order a reader behind an operation that signals at an mbarrier.
 struct WaitVerdict {
-  uint32_t code = 0;  // 4113 to 4116
+  Code code;  // 4113 to 4116, 4123
   Origin wait;
-  std::string text;
+  std::string message, help;  // of the race's finding; no help: the catalogue's
+  std::string text;           // with the values of this wait
 };
 
 // What a warp has to do with an object.

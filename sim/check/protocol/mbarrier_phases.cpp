@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "sim/check/catalogue/catalogue.h"
 #include "sim/check/protocol/mbarrier.h"
 #include "sim/machine/exec/exec.h"
 
@@ -13,8 +14,6 @@ namespace palladion::sim::check {
 namespace {
 
 constexpr size_t partners_shown = 4;
-
-const char* phase_rule = "Phase of the mbarrier object";
 
 // One call site whose copies come from several warps: each delivers what was expected once.
 bool issued_by_many(const MbarrierPhase& p) {
@@ -29,21 +28,21 @@ bool issued_by_many(const MbarrierPhase& p) {
 
 }  // namespace
 
-uint32_t bytes_code(const MbarrierPhase& phase) {
+Code bytes_code(const MbarrierPhase& phase) {
   const int64_t expected = phase.expected(), delivered = phase.delivered();
   if (expected == 0) return 4201;
   if (issued_by_many(phase)) return 4208;
   int64_t inside = 0;
   for (const Signal& s : phase.signals) inside += s.inside;
-  return inside == expected && inside < delivered ? 4204 : 4203;
+  return inside == expected && inside < delivered ? Code(4204) : Code(4203);
 }
 
 // --- phases ---------------------------------------------------------------------------------------
 namespace {
 
 struct Overrun {
-  uint32_t code;
-  std::string message, help;
+  Code code;
+  std::string message;
 };
 
 bool deferred(const Signal& s) {
@@ -69,35 +68,27 @@ Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const 
     return {4125,
             fmt::format(
                 "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
-                name, b.count),
-            "with .noinc the deferred arrivals take places of the count, without it each adds a place of its "
-            "own"};
+                name, b.count)};
   if (same_instruction)
     return {
         4104,
         fmt::format("several lanes of one instruction arrive at {}, whose count is {}: they run through its "
                     "phases",
-                    name, b.count),
-        "mbarrier.arrive counts threads: let one lane arrive (elect.sync), or count all of them in the init"};
+                    name, b.count)};
   if (twice || (arrived_before && others))
-    return {
-        4126,
-        fmt::format(
-            "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
-            "rounds mix",
-            b.last.number, name),
-        "one mbarrier serves one round at a time: use as many as rounds can be open, or wait every round"};
+    return {4126,
+            fmt::format(
+                "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
+                "rounds mix",
+                b.last.number, name)};
   if (!arrived_before)
     return {
         4102,
         fmt::format("{} expects {} arrivals, phase {} is complete with them, and another warp arrives before "
                     "a wait has observed it",
-                    name, b.count, b.last.number),
-        "the count of mbarrier.init must be the number of arrivals of all participants in a phase"};
-  return {4112,
-          fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
-                      b.last.number),
-          "wait for the phase before arriving in the next one: is the pipeline deeper than its barriers?"};
+                    name, b.count, b.last.number)};
+  return {4112, fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
+                            b.last.number)};
 }
 
 }  // namespace
@@ -131,8 +122,6 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_
                   ? fmt::format("a wait has observed phase {}, but nothing orders this arrival after it",
                                 b.last.number)
                   : fmt::format("no test_wait or try_wait has returned true for phase {}", b.last.number);
-  f.rule = phase_rule;
-  f.help = o.help;
   p_.reporter().report(key, std::move(f));
 }
 
@@ -151,7 +140,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
   const uint32_t warp = p_.causality.index(who);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
-  const uint32_t code = w.by_state ? 4123 : others ? 4115 : 4114;
+  const Code code = w.by_state ? Code(4123) : others ? Code(4115) : Code(4114);
   const FindingKey key{code, w.pc, who.pc, waited.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
@@ -169,11 +158,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
     for (const Signal& s : phase->signals)
       if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("a wait for phase {} (parity {})", w.phase + 1, 1 - static_cast<int>(w.parity));
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
-  f.help =
-      code == 4115
-          ? "who waits at an mbarrier waits for every phase of it, or has a barrier of its own"
-          : "the parity of a slot's k-th use is k & 1: count the rounds through the slots, not the steps";
+  if (w.by_state) f.help = text_of(4114).fix;
   p_.reporter().report(key, std::move(f));
 }
 
@@ -192,10 +177,6 @@ void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t w
       for (const Signal& other : phase->signals)
         if (other.arrivals != 0 && f.sites.size() < partners_shown) f.sites.push_back(signal_site(other));
     f.missing = "no arrival of the phase is ordered after the expect_tx";
-    f.rule = "mbarrier.expect_tx";
-    f.help =
-        "announce and arrive at once (mbarrier.arrive.expect_tx), or announce before the thread that arrives "
-        "goes on";
     p_.reporter().report(key, std::move(f));
     return;
   }
@@ -227,7 +208,6 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
                       FindingSeverity::error);
   f.sites = {p_.reporter().site(who, "waits"), init_site(b)};
   f.missing = "the state that the last arrival at this mbarrier gave";
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
   f.help = "a state names the phase of the arrival that gave it, of that mbarrier alone";
   p_.reporter().report(key, std::move(f));
 }
@@ -249,8 +229,6 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& who) {
     for (const Signal& s : b.last.signals)
       if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("nothing orders the completion of phase {} before this wait", b.last.number - 1);
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
-  f.help = "who waits at an mbarrier waits for every phase of it, or has a barrier of its own";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -258,7 +236,7 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& who) {
 void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight) {
   const bool known = b.last.number == flight.phase;
   const int64_t expected = known ? b.last.expected() : 0;
-  const uint32_t code = expected == 0 ? 4201 : 4203;
+  const Code code = expected == 0 ? Code(4201) : Code(4203);
   const FindingKey key{code, flight.who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
@@ -275,8 +253,7 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   for (const Signal& s : b.last.signals)
     if (known && f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
   f.missing = "an expect_tx of these bytes before the last arrival of the phase";
-  f.rule = "Tracking asynchronous operations by the mbarrier object";
-  f.help = "arrive with mbarrier.arrive.expect_tx and the bytes of all copies of the phase";
+  f.help = text_of(4201).fix;
   p_.reporter().report(key, std::move(f));
 }
 
@@ -287,10 +264,6 @@ void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& who)
   Finding f = finding(b, fmt::format("a thread waits on {}, which is in another CTA", p_.mbarrier(b.address)),
                       FindingSeverity::error);
   f.sites = {p_.reporter().site(who, "waits on it"), init_site(b)};
-  f.rule = "mbarrier.test_wait, mbarrier.try_wait";
-  f.help =
-      "test_wait and try_wait work on mbarriers of the own CTA (.shared::cta); arrive at the waiter's CTA "
-      "instead";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -320,7 +293,7 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Mbarrier
 void MbarrierLedger::check_balance(const MbarrierObject& b) {
   const int64_t expected = b.current.expected(), delivered = b.current.delivered();
   if (expected == delivered) return;
-  const uint32_t code = bytes_code(b.current);
+  const Code code = bytes_code(b.current);
   const FindingKey key{code, b.current.signals.front().who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
@@ -334,8 +307,7 @@ void MbarrierLedger::check_balance(const MbarrierObject& b) {
     if (s.arrivals != 0 && f.sites.size() <= 2 * partners_shown) f.sites.push_back(signal_site(s));
   f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"
                                    : "copies of the bytes that were expected";
-  f.rule = "Tracking asynchronous operations by the mbarrier object";
-  f.help = "expect exactly the bytes that the copies of a phase deliver; a tensor copy counts its whole box";
+  f.help = text_of(4203).fix;
   p_.reporter().report(key, std::move(f));
 }
 

@@ -4,11 +4,6 @@
 #include "sim/check/protocol/mbarrier.h"
 
 namespace palladion::sim::check {
-namespace {
-
-const char* lifetime_rule = "Lifetime of the mbarrier object";
-
-}  // namespace
 
 Finding MbarrierLedger::finding(const MbarrierObject& b, std::string message,
                                 FindingSeverity severity) const {
@@ -48,9 +43,6 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& who) {
               FindingSeverity::error);
   f.sites = {p_.reporter().site(who, "initialises it again"), init_site(b)};
   f.missing = "mbarrier.inval between the two";
-  f.rule = lifetime_rule;
-  f.help =
-      "initialise once and follow the phases by parity, or mbarrier.inval (ordered after every use) first";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -60,7 +52,7 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& who) {
   if (ordered) return;
   const bool after = p_.causality.knows(warp, p_.causality.index(b.init), b.init_time);
   const bool remote = who.cta_rank != b.init.cta_rank;
-  const FindingKey key{remote ? 4107U : 4106U, who.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{remote ? Code(4107) : Code(4106), who.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       fmt::format("{} is used by a thread that its initialisation is not ordered before",
@@ -69,11 +61,6 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& who) {
   f.sites = {p_.reporter().site(who, "uses it"), init_site(b)};
   f.missing = after ? "barriers put the use after the init, but none of them orders memory between the two"
                     : "nothing orders the use after the init";
-  f.rule = "mbarrier.init";
-  f.help = remote
-               ? "after the inits: fence.mbarrier_init.release.cluster, barrier.cluster.arrive and .wait by "
-                 "all threads of the cluster"
-               : "put a barrier of all users (bar.sync) between the inits and the first use";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -91,8 +78,6 @@ void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& who
                 FindingSeverity::error);
     f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(u.last_who, "uses it")};
     f.missing = "nothing orders the inval after that use";
-    f.rule = lifetime_rule;
-    f.help = "join all users (a barrier) before mbarrier.inval";
     p_.reporter().report(key, std::move(f));
   }
 }
@@ -114,8 +99,6 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
                     FindingSeverity::error);
         f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(waiter, "waits on it")};
         f.missing = "nothing orders the inval after that wait";
-        f.rule = lifetime_rule;
-        f.help = "join all users (a barrier) before mbarrier.inval";
         p_.reporter().report(key, std::move(f));
       }
     }
@@ -138,8 +121,6 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) 
     f.missing = "a wait for the phase of the copy";
     f.notes.emplace_back(landed ? "in this run the copy had landed by then"
                                 : "in this run the copy was still under way");
-    f.rule = lifetime_rule;
-    f.help = "wait for the phase of every copy before mbarrier.inval";
     p_.reporter().report(key, std::move(f));
   };
   for (const Flight& f : flights_)
@@ -161,8 +142,6 @@ void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   f.sites = {p_.reporter().site(e.origin, e.async_id != 0 ? "completes on it" : "uses it"),
              p_.reporter().site(b.end, "invalidates it"), init_site(b)};
   f.missing = "a new mbarrier.init, or an end of all uses before the inval";
-  f.rule = lifetime_rule;
-  f.help = "invalidate an mbarrier when nobody uses it any more";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -179,7 +158,6 @@ void MbarrierLedger::check_overwritten(const Origin& who, uint32_t address, uint
                 FindingSeverity::error);
     f.sites = {p_.reporter().site(who, "writes " + p_.shared(address, bytes)), init_site(b)};
     f.missing = "mbarrier.inval before its memory is used for something else";
-    f.rule = lifetime_rule;
     f.help = "check the address, or invalidate the mbarrier first";
     p_.reporter().report(key, std::move(f));
   }

@@ -71,7 +71,6 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, u
     f.object = fmt::format("barrier {}", id);
     f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(a.who, "arrived")};
     f.missing = "nothing lets the warp wait for the first completion";
-    f.rule = "bar, barrier";
     f.help = "each warp counts once a round: the count would be reached without the others";
     p_.reporter().report(key, std::move(f));
     return;
@@ -91,7 +90,7 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
       unknown = &a;
   }
   if (unknown == nullptr) return;
-  const FindingKey key{took_part ? 4605U : 4604U, who.pc, unknown->who.pc, id};
+  const FindingKey key{took_part ? Code(4605) : Code(4604), who.pc, unknown->who.pc, id};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message =
@@ -103,9 +102,8 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
   f.sites = {p_.reporter().site(who, "arrives"),
              p_.reporter().site(unknown->who, "arrived in the round before")};
   f.missing = "nothing orders this arrival after the completion of the round before";
-  f.rule = "bar, barrier";
-  f.help = took_part ? "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again"
-                     : "give each group of warps a barrier id of its own";
+  if (took_part)
+    f.help = "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -119,8 +117,6 @@ void NamedBarriers::check_count(const CtaBarrierEvent& e) {
   f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
   f.object = fmt::format("barrier {}", e.id);
   f.sites = {p_.reporter().site(who, "arrives")};
-  f.rule = "bar, barrier";
-  f.help = "an arrival needs the number of threads of the round: a multiple of 32, not 0";
   p_.reporter().report(key, std::move(f));
 }
 
@@ -134,8 +130,6 @@ void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& who, u
     f.message = fmt::format("barrier {} is used by a reduction and by sync or arrive at once", id);
     f.object = fmt::format("barrier {}", id);
     f.sites = {p_.reporter().site(who, "arrives"), p_.reporter().site(a.who, "arrived")};
-    f.rule = "bar, barrier";
-    f.help = "all threads of one round must execute bar.red with the same operation";
     p_.reporter().report(key, std::move(f));
     return;
   }

@@ -10,7 +10,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint32_t tile_alignment = 4305, beyond_buffer = 4408, encoding = 4409;
+constexpr Code tile_alignment = 4305, beyond_buffer = 4408, encoding = 4409;
 constexpr const char* operand_names[] = {"A", "B"};
 
 const char* swizzle_name(isa::Swizzle s) {
@@ -99,7 +99,6 @@ void Descriptors::report_difference(const Origin& who, const Origin& other, int 
   f.sites.push_back(context_.reporter.site(other, fmt::format("gives 0x{:016x}", theirs)));
   f.object = fmt::format("descriptor of {} {}", operand_names[operand], decoded(theirs));
   f.missing = "one descriptor for all 128 threads: each describes the whole tile, not the rows of its warp";
-  f.rule = "Matrix Descriptor Format";
   f.help = "compute the descriptor from values that are the same in all threads of the warpgroup";
   context_.reporter.report(key, std::move(f));
 }
@@ -127,7 +126,6 @@ void Descriptors::judge_encoding(const Origin& who, const Values& values) {
                     ? fmt::format("bits 0x{:016x} are not those of any field",
                                   values[k] & isa::matrix_descriptor_reserved)
                     : "the base offset is bits 7 to 9 of the address at which the swizzle's pattern starts";
-    f.rule = "Matrix Descriptor Format";
     f.help = "each of start, LBO and SBO is (bytes & 0x3FFFF) >> 4, 14 bits wide";
     context_.reporter.report(key, std::move(f));
   }
@@ -167,8 +165,6 @@ void Descriptors::judge_range(const AsyncIssue& e) {
                          reserved_shared_bytes, size);
   f.missing =
       a_too ? fmt::format("A: {}; B: {}", decoded(v[0]), decoded(v[1])) : fmt::format("B: {}", decoded(v[1]));
-  f.rule = "Matrix Descriptor Format";
-  f.help = "check start, LBO and SBO against the tile's size and layout";
   context_.reporter.report(key, std::move(f));
 }
 
@@ -189,14 +185,12 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   if (context_.reporter.seen(key)) return;
   const auto address = static_cast<uint32_t>(base);
   Finding f;
-  f.severity = FindingSeverity::strict;
   f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",
                           base % atom, atom);
   f.sites.push_back(context_.reporter.site(e.origin, "copies the tile"));
   f.object = shared_name(context_.run, context_.cluster, address, bytes);
   f.missing = fmt::format("the address is 0x{:x}: modulo {} it is {}, must be 0", base & shared_offset_mask,
                           atom, base % atom);
-  f.rule = "Swizzling Modes";
   f.help = fmt::format("align the buffer to {} bytes, or give the matrix descriptor a base offset", atom);
   context_.reporter.report(key, std::move(f));
 }

@@ -7,7 +7,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint32_t unwritten_register = 6103, unwritten_accumulator = 4411;
+constexpr Code unwritten_register = 6103, unwritten_accumulator = 4411;
 
 using Sink = UnwrittenAnalysis::Sink;
 using Rule = UnwrittenAnalysis::Rule;
@@ -126,9 +126,10 @@ void UnwrittenRegisters::report(const Origin& who, const UnwrittenAnalysis::Use&
   f.object = fmt::format("register `{}` of warp {}", name, who.warp);
   f.missing = fmt::format("a value: on the way that lanes 0x{:08x} took here no instruction writes `{}`",
                           lanes, name);
-  f.rule = accumulator ? "wgmma.mma_async" : "Register State Space";
-  f.help = accumulator ? "write zeros to the accumulators, or give the first wgmma a false scale-d"
-                       : "write the register on every way that leads here";
+  if (!accumulator) {
+    f.rule = "Register State Space";
+    f.help = "write the register on every way that leads here";
+  }
   context_.reporter.report(key, std::move(f));
 }
 

@@ -8,7 +8,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint32_t register_budget = 6202;
+constexpr Code register_budget = 6202;
 
 bool register_count_known(const isa::Function& entry) {
   return entry.maxnreg || entry.maxntid || entry.reqntid;
@@ -26,7 +26,6 @@ void RegisterPool::on(const RegistersSet& event) {
   f.sites.push_back(context_.reporter.site(event.origin, "ignored by ptxas"));
   f.object = fmt::format("kernel `{}`", context_.run.program->entry->name);
   f.missing = "none of .maxnreg, .maxntid and .reqntid stands on the kernel";
-  f.rule = "setmaxnreg";
   f.help = "add .maxntid or .reqntid (CUDA: __launch_bounds__), or .maxnreg";
   context_.reporter.report(key, std::move(f));
 }

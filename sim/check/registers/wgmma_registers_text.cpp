@@ -9,8 +9,8 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint32_t no_fence = 4401, other_shape = 4402, before_wait = 4403, a_overwritten = 4404,
-                   not_covered = 4405, differing = 4410;
+constexpr Code no_fence = 4401, other_shape = 4402, before_wait = 4403, a_overwritten = 4404,
+               not_covered = 4405, differing = 4410;
 
 std::string shape_text(const isa::Wgmma& w) { return fmt::format("m{}n{}k{}", w.m, w.n, w.k); }
 
@@ -54,7 +54,7 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
                                       const Use& use, bool accumulator) {
   const bool writes = access.writes;
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
-  const uint32_t code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
+  const Code code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
   const FindingKey key{code, use.pc, who.pc, 0};
   if (context_.reporter.seen(key)) return;
   const auto& o = *analysis_.wgmma(use.pc);
@@ -71,7 +71,6 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
   f.object = object(who, access.reg, among);
   if (waited) f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
   f.missing = missing_wait(w, use);
-  f.rule = "wgmma.wait_group";
   f.help = use.group < w.commits
                ? "wait for the wgmma's group before the register is used"
                : "commit the wgmma to a group and wait for the group before the register is used";
@@ -103,10 +102,6 @@ void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t frag
     f.object = object(who, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = "a wgmma.fence between the access and the wgmma: the wgmma touches registers asynchronously";
   }
-  f.rule = "wgmma.fence";
-  f.help =
-      "put wgmma.fence.sync.aligned after the last access of the registers, before the first wgmma of the "
-      "chain";
   context_.reporter.report(key, std::move(f));
 }
 
@@ -122,8 +117,6 @@ void WgmmaRegisters::report_shape(const Origin& who, const Use& earlier, uint32_
   f.sites.push_back(past(who, earlier.pc, "accumulated with the first shape"));
   f.object = object(who, reg, mine.accumulator_registers);
   f.missing = "accumulators are ordered without a fence only among wgmma of one shape";
-  f.rule = "wgmma.fence";
-  f.help = "put a wgmma.fence between the two, or give them the same shape";
   context_.reporter.report(key, std::move(f));
 }
 
@@ -140,8 +133,6 @@ void WgmmaRegisters::report_difference(const Origin& who, const Origin& other, b
   f.missing =
       "wgmma.mma_async, .fence, .commit_group and .wait_group are .aligned: all warps of the warpgroup "
       "execute the same ones in the same order";
-  f.rule = "wgmma.mma_async";
-  f.help = "move the wgmma instructions out of code that depends on the warp";
   context_.reporter.report(key, std::move(f));
 }
 
@@ -160,7 +151,6 @@ void WgmmaRegisters::deadlocked() {
           origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc), "issued it, and waits"));
       f.object = fmt::format("warpgroup {}", first / 4);
       f.missing = "a wgmma is executed by all four warps of the warpgroup";
-      f.rule = "wgmma.mma_async";
       f.help = "let all 128 threads of the warpgroup reach the wgmma";
       context_.reporter.report(key, std::move(f));
     }

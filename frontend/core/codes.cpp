@@ -1,10 +1,10 @@
-// PLD2xxx: recording a kernel (frontend/core/errors.h).
-#include "cli/codes/codes.h"
+// PLD2xxx: recording a kernel (errors.h).
+#include "frontend/core/codes.h"
 
-namespace palladion::cli {
+namespace palladion::frontend {
 namespace {
 
-constexpr CodeText table[] = {
+constexpr isa::CodeText table[] = {
     {2001, "shapes that do not match",
      "Elementwise operations take arrays of one shape; broadcasting is said, not guessed.",
      "a /*[64, 128]*/ + b /*[128]*/",
@@ -82,6 +82,6 @@ constexpr CodeText table[] = {
 
 }  // namespace
 
-std::span<const CodeText> record_codes() { return table; }
+std::span<const isa::CodeText> record_codes() { return table; }
 
-}  // namespace palladion::cli
+}  // namespace palladion::frontend

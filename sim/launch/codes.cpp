@@ -1,10 +1,10 @@
 // PLD3xxx: launching and running on the machine.
-#include "cli/codes/codes.h"
+#include "sim/launch/codes.h"
 
-namespace palladion::cli {
+namespace palladion::sim {
 namespace {
 
-constexpr CodeText table[] = {
+constexpr isa::CodeText table[] = {
     {3001, "an instruction that the machine does not run",
      "It is known and verified, but not modelled; nothing was skipped or approximated in its stead. The "
      "message names instruction and reason.",
@@ -126,6 +126,6 @@ constexpr CodeText table[] = {
 
 }  // namespace
 
-std::span<const CodeText> run_codes() { return table; }
+std::span<const isa::CodeText> run_codes() { return table; }
 
-}  // namespace palladion::cli
+}  // namespace palladion::sim

@@ -1,0 +1,28 @@
+// PLD50xx: building and calling kernels.
+#include "kernels/codes.h"
+
+namespace palladion::kernels {
+namespace {
+
+constexpr isa::CodeText table[] = {
+    {5001, "a kernel cannot be built or called so",
+     "The sizes, settings or arrays break a rule of the kernel itself: a tile that does not divide a size, "
+     "an array of another shape.",
+     "palladion run vector_add --shape n=1000 --set tile=1024",
+     "palladion run vector_add --shape n=2048 --set tile=1024"},
+    {5002, "a tensor map that the driver would refuse",
+     "A tensor map's box, strides, base address or swizzle breaks a rule of cuTensorMapEncodeTiled. The "
+     "simulator holds maps to the same rules, so "
+     "that what runs here runs on the device.",
+     "--arg tmap:f16[64,64]@0,box=64x64,swizzle=32   (the inner box is 128 bytes, wider than the swizzle)",
+     "--arg tmap:f16[64,64]@0,box=64x64,swizzle=128"},
+    {5003, "a size or setting that the kernel does not have",
+     "`palladion list` shows each kernel's sizes and settings with their defaults.",
+     "palladion run vector_add --shape m=512", "palladion run vector_add --shape n=512"},
+};
+
+}  // namespace
+
+std::span<const isa::CodeText> kernel_codes() { return table; }
+
+}  // namespace palladion::kernels

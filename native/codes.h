@@ -1,0 +1,11 @@
+#pragma once
+// The codes of a real device.
+#include <span>
+
+#include "isa/core/code_text.h"
+
+namespace palladion::native {
+
+std::span<const isa::CodeText> device_codes();
+
+}  // namespace palladion::native

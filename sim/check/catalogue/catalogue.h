@@ -1,0 +1,20 @@
+#pragma once
+// What is said of a code of the checkers, whatever the execution: findings, `palladion explain` and reports
+// read it here.
+#include <span>
+
+#include "isa/core/code_text.h"
+#include "sim/check/catalogue/code.h"
+#include "sim/launch/finding.h"
+
+namespace palladion::sim::check {
+
+const isa::CodeText& text_of(Code code);
+// All entries of a range of numbers, in ascending order: 4001 to 4909, 6001 to 6304.
+std::span<const std::span<const isa::CodeText>> checker_codes();
+
+// Gives the finding its code and, where it has none of its own, the catalogue's rule and fix. A code that is
+// always strict makes the finding so.
+void complete(Finding& finding, Code code);
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,11 @@
+#pragma once
+// The machine's codes.
+#include <span>
+
+#include "isa/core/code_text.h"
+
+namespace palladion::sim {
+
+std::span<const isa::CodeText> run_codes();
+
+}  // namespace palladion::sim
