@@ -11,6 +11,7 @@
 #include "cli/findings/findings_json.h"
 #include "cli/support/term.h"
 #include "cli/report/trace.h"
+#include "sim/check/observers.h"
 
 namespace palladion::cli {
 namespace {

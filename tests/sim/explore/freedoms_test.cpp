@@ -8,6 +8,7 @@
 #include "sim/explore/decide.h"
 #include "sim/explore/residency.h"
 #include "tests/sim/ptx_runner.h"
+#include "sim/check/observers.h"
 
 namespace palladion::tests {
 namespace {
