@@ -8,45 +8,49 @@
 #include "isa/core/op.h"
 #include "sim/sass/uniform.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 namespace {
 
+using isa::Operation;
 using Kind = DecodedOperand::Kind;
 
 class Constants {
  public:
-  Constants(const Program& program, const isa::ClockParameters& parameters, std::span<Price> prices)
+  Constants(const Program& program, const isa::ClockParameters& parameters,
+            std::span<LoweredInstruction> code)
       : program_(program),
         p_(parameters),
-        prices_(prices),
+        code_(code),
         targets_(branch_targets(program)),
         joins_(forward_targets(program)) {}
 
   // Block by block: what other blocks leave in a register is not looked at.
   void run() {
-    for (uint32_t pc = 0; pc < prices_.size(); ++pc) {
+    for (uint32_t pc = 0; pc < code_.size(); ++pc) {
       if (targets_[pc]) known_.clear();
       if (joins_[pc]) reciprocals_.clear();
       const MicroOp& op = program_.code[pc];
-      if (op.instruction != nullptr) look_at(op, prices_[pc]);
-      if (prices_[pc].branches) known_.clear();
+      if (op.instruction != nullptr) look_at(op, code_[pc]);
+      if (code_[pc].branches) known_.clear();
     }
   }
 
  private:
-  void look_at(const MicroOp& op, Price& p) {
-    const bool foldable = op.guard < 0 && p.defers && std::holds_alternative<isa::Pure>(*op.effect) &&
+  void look_at(const MicroOp& op, LoweredInstruction& l) {
+    const bool foldable = op.guard < 0 && l.defers && std::holds_alternative<isa::Pure>(*op.effect) &&
                           op.operands[0].kind == Kind::lanes;
     const bool is_known = foldable && (all_known(op) || is_nothing(op));
-    if (is_known || (foldable && is_copy(op)))
-      p.vanish();
+    if (is_known)
+      l.fold_as(Fold::known);
+    else if (foldable && is_copy(op))
+      l.fold_as(Fold::copied);
     else if (foldable)
-      divide(op, p);
+      divide(op, l);
     for_results(op, [&](uint32_t r) { known_.erase(r); });
     if (is_known) known_[op.operands[0].slot.offset] = is_move(op) ? value(op.operands[1]) : std::nullopt;
   }
 
-  static bool is_move(const MicroOp& op) { return op.instruction->op->name == "mov"; }
+  static bool is_move(const MicroOp& op) { return operation(op) == Operation::move; }
   static bool is_immediate(const DecodedOperand& o) { return o.kind == Kind::lanes && o.slot.constant; }
   bool is_known(const DecodedOperand& o) const {
     return is_immediate(o) || (o.kind == Kind::lanes && known_.contains(o.slot.offset));
@@ -73,37 +77,48 @@ class Constants {
   }
   // x * 0 and x & 0.
   bool is_nothing(const MicroOp& op) const {
-    const std::string_view n = op.instruction->op->name;
-    return is_integer(*op.instruction) && (n == "mul" || n == "and") && (is(op, 1, 0) || is(op, 2, 0));
+    const Operation o = operation(op);
+    return is_integer(*op.instruction) && (o == Operation::multiply || o == Operation::and_) &&
+           (is(op, 1, 0) || is(op, 2, 0));
   }
   // x + 0, x << 0, x * 1, 0 * x + y.
   bool is_copy(const MicroOp& op) const {
-    const std::string_view n = op.instruction->op->name;
     if (!is_integer(*op.instruction)) return false;
-    if (n == "add" || n == "or" || n == "xor") return is(op, 1, 0) || is(op, 2, 0);
-    if (n == "sub" || n == "shl" || n == "shr") return is(op, 2, 0);
-    if (n == "mul") return is(op, 1, 1) || is(op, 2, 1);
-    return n == "mad" && (is(op, 1, 0) || is(op, 2, 0));
+    switch (operation(op)) {
+      case Operation::add:
+      case Operation::or_:
+      case Operation::xor_:
+        return is(op, 1, 0) || is(op, 2, 0);
+      case Operation::subtract:
+      case Operation::shift_left:
+      case Operation::shift_right:
+        return is(op, 2, 0);
+      case Operation::multiply:
+        return is(op, 1, 1) || is(op, 2, 1);
+      case Operation::multiply_add:
+        return is(op, 1, 0) || is(op, 2, 0);
+      default:
+        return false;
+    }
   }
 
   // ptxas takes a division by a known number as one by any other, powers of two too, but keeps its reciprocal
   // for those by the same number that come after it.
-  void divide(const MicroOp& op, Price& p) {
-    const std::string_view n = op.instruction->op->name;
-    if ((n != "div" && n != "rem") || !is_integer(*op.instruction) || isa::bits(op.instruction->type()) != 32)
+  void divide(const MicroOp& op, LoweredInstruction& l) {
+    const Operation o = operation(op);
+    if ((o != Operation::divide && o != Operation::remainder) || !is_integer(*op.instruction) ||
+        isa::bits(op.instruction->type()) != 32)
       return;
     const std::optional<int64_t> by = value(op.operands[2]);
     if (!by || reciprocals_.insert(*by).second) return;
-    const isa::OpCost& c = p_.cost(isa::is_signed(op.instruction->type()) ? "sdiv32_again" : "udiv32_again");
-    p.slots = whole(c.slots);
-    p.interval = c.interval;
-    p.held = std::max(c.held, c.slots);
-    p.latency = whole(c.latency);
+    l.row = static_cast<uint16_t>(
+        isa::op_key(isa::is_signed(op.instruction->type()) ? "sdiv32_again" : "udiv32_again"));
+    l.slots = whole(p_.ops[l.row].slots);
   }
 
   const Program& program_;
   const isa::ClockParameters& p_;
-  std::span<Price> prices_;
+  std::span<LoweredInstruction> code_;
   const std::vector<bool> targets_, joins_;
   std::unordered_map<uint32_t, std::optional<int64_t>> known_;  // registers of this block
   std::set<int64_t> reciprocals_;                               // that are there, whatever way led here
@@ -111,8 +126,9 @@ class Constants {
 
 }  // namespace
 
-void fold_constants(const Program& program, const isa::ClockParameters& parameters, std::span<Price> prices) {
-  Constants(program, parameters, prices).run();
+void fold_constants(const Program& program, const isa::ClockParameters& parameters,
+                    std::span<LoweredInstruction> code) {
+  Constants(program, parameters, code).run();
 }
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -1,12 +1,13 @@
 #pragma once
-// What ptxas computes itself, or makes cheaper, because it knows an operand's value.
+// What ptxas computes itself because it knows the operands, and divisions that find a reciprocal that is
+// there.
 #include <span>
 
-#include "isa/arch/clock.h"
-#include "sim/sass/price.h"
+#include "sim/sass/lowered.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 
-void fold_constants(const Program& program, const isa::ClockParameters& parameters, std::span<Price> prices);
+void fold_constants(const Program& program, const isa::ClockParameters& parameters,
+                    std::span<LoweredInstruction> code);
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -7,8 +7,10 @@
 #include "isa/core/op.h"
 #include "sim/sass/uniform.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 namespace {
+
+using isa::Operation;
 
 struct Use {
   uint32_t pc = 0;
@@ -25,8 +27,8 @@ bool is_integer(isa::Type t) {
 
 class Folder {
  public:
-  Folder(const Program& program, std::span<Price> prices)
-      : program_(program), prices_(prices), merged_(prices.size()), targets_(branch_targets(program)) {
+  Folder(const Program& program, std::span<LoweredInstruction> code)
+      : program_(program), code_(code), merged_(code.size()), targets_(branch_targets(program)) {
     for (uint32_t pc = 0; pc < size(); ++pc) collect(pc);
   }
 
@@ -51,21 +53,21 @@ class Folder {
         fold_pair(pc, &Folder::is_logic);
       }
     for (uint32_t pc = 0; pc < size(); ++pc)
-      if (prices_[pc].branches) mark_spin(pc);
+      if (code_[pc].branches) mark_spin(pc);
     for (uint32_t pc = 0; pc < size(); ++pc) {
-      if (prices_[pc].branches) {
+      if (code_[pc].branches) {
         compare_early(pc);
         unroll(pc);
       }
-      if (prices_[pc].path == Path::async && prices_[pc].unit == isa::Unit::tma) address_early(pc);
+      if (code_[pc].path == Path::async && code_[pc].unit == isa::Unit::tma) address_early(pc);
     }
   }
 
  private:
-  uint32_t size() const { return static_cast<uint32_t>(prices_.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(code_.size()); }
   const MicroOp& at(uint32_t pc) const { return program_.code[pc]; }
-  std::string_view name(uint32_t pc) const {
-    return at(pc).instruction == nullptr ? std::string_view{} : at(pc).instruction->op->name;
+  Operation does(uint32_t pc) const {
+    return at(pc).instruction == nullptr ? Operation::other : operation(at(pc));
   }
   isa::Type type(uint32_t pc) const {
     const isa::Instruction& i = *at(pc).instruction;
@@ -115,85 +117,104 @@ class Folder {
     const DecodedOperand& o = at(pc).operands[operand];
     return o.kind == DecodedOperand::Kind::lanes && o.slot.constant;
   }
-  void vanish(uint32_t pc) { prices_[pc].vanish(); }
 
   bool is_sum(uint32_t pc) const {
-    return (name(pc) == "add" || name(pc) == "sub") && is_integer(type(pc)) && isa::bits(type(pc)) >= 32 &&
-           type(pc) != isa::Type::u16x2 && type(pc) != isa::Type::s16x2;
+    return (does(pc) == Operation::add || does(pc) == Operation::subtract) && is_integer(type(pc)) &&
+           isa::bits(type(pc)) >= 32 && type(pc) != isa::Type::u16x2 && type(pc) != isa::Type::s16x2;
   }
   bool is_logic(uint32_t pc) const {
-    const std::string_view n = name(pc);
-    return (n == "and" || n == "or" || n == "xor" || n == "not" || n == "lop3") && isa::bits(type(pc)) >= 32;
+    switch (does(pc)) {
+      case Operation::and_:
+      case Operation::or_:
+      case Operation::xor_:
+      case Operation::not_:
+      case Operation::logic3:
+        return isa::bits(type(pc)) >= 32;
+      default:
+        return false;
+    }
   }
   bool is_accessed(const Use& u) const {
-    const isa::Effect& e = *at(u.pc).effect;
-    return u.address &&
-           (std::holds_alternative<isa::Load>(e) || std::holds_alternative<isa::Store>(e) ||
-            std::holds_alternative<isa::Atomic>(e) || std::holds_alternative<isa::LoadMatrix>(e) ||
-            std::holds_alternative<isa::StoreMatrix>(e) || std::holds_alternative<isa::Mbarrier>(e));
+    const isa::Footprint& f = program_.footprint(at(u.pc));
+    const bool access = !f.memory.empty() && f.memory.front().content == isa::Content::data && !f.issues();
+    return u.address && (access || f.at(isa::Sync::Object::mbarrier));
   }
 
   // A constant added to an address is a part of it: [R + 128].
   void fold_offset(uint32_t pc) {
     if (is_sum(pc) && (constant(pc, 1) || constant(pc, 2)) &&
         all_uses(pc, [&](const Use& u) { return is_accessed(u); }))
-      vanish(pc);
+      code_[pc].fold_as(Fold::offset, result(pc)->uses[0].pc);
   }
 
   // A register of 64 bits is two of 32: taking the lower one costs nothing, nor does a zero above it.
   void fold_conversion(uint32_t pc) {
-    if (name(pc) != "cvt" || at(pc).instruction->has("pack")) return;
+    if (does(pc) != Operation::convert || at(pc).instruction->has("pack")) return;
     const isa::Type to = at(pc).instruction->type("dtype"), from = type(pc);
     if (!is_integer(to) || !is_integer(from) || isa::bits(from) < 32 || isa::bits(to) < 32) return;
-    if (isa::bits(to) <= isa::bits(from) || isa::kind(from) == isa::TypeKind::unsigned_int) vanish(pc);
+    if (isa::bits(to) <= isa::bits(from) || isa::kind(from) == isa::TypeKind::unsigned_int)
+      code_[pc].fold_as(Fold::half);
   }
 
   // -x and |x| are written at the operands of floating arithmetic, -x at those of sums.
   void fold_sign(uint32_t pc) {
-    if (name(pc) != "neg" && (name(pc) != "abs" || is_integer(type(pc)))) return;
+    const bool absolute = does(pc) == Operation::absolute && !is_integer(type(pc));
+    if (does(pc) != Operation::negate && !absolute) return;
     const isa::Type t = type(pc);
-    if (all_uses(pc, [&](const Use& u) { return type(u.pc) == t && takes_sign(u.pc); })) vanish(pc);
+    if (all_uses(pc, [&](const Use& u) { return type(u.pc) == t && takes_sign(u.pc); }))
+      code_[pc].fold_as(Fold::sign, result(pc)->uses[0].pc);
   }
   bool takes_sign(uint32_t pc) const {
-    const std::string_view n = name(pc);
     if (is_integer(type(pc))) return is_sum(pc);
-    return n == "add" || n == "sub" || n == "mul" || n == "fma" || n == "min" || n == "max" || n == "setp";
+    switch (does(pc)) {
+      case Operation::add:
+      case Operation::subtract:
+      case Operation::multiply:
+      case Operation::fused_multiply_add:
+      case Operation::minimum:
+      case Operation::maximum:
+      case Operation::compare:
+        return true;
+      default:
+        return false;
+    }
   }
 
   // IMAD: a product that one sum takes; of 64 bits only when a factor is a constant.
   void fold_product(uint32_t pc) {
-    if (name(pc) != "mul" || prices_[pc].free || !is_integer(type(pc)) ||
+    if (does(pc) != Operation::multiply || code_[pc].is_folded() || !is_integer(type(pc)) ||
         at(pc).instruction->mod("half") == "hi" || !once(pc))
       return;
     const bool wide = at(pc).instruction->mod("half") == "wide";
     if (isa::bits(type(pc)) != 32 || (wide && !constant(pc, 2))) return;
     const uint32_t sum = result(pc)->uses[0].pc;
     if (!is_sum(sum) || merged_[sum] || isa::bits(type(sum)) != (wide ? 64 : 32)) return;
-    vanish(sum);
+    code_[sum].fold_as(Fold::imad, pc);
     merged_[pc] = merged_[sum] = true;
   }
 
   // LEA: sums that take a shifted operand.
   void fold_shift(uint32_t pc) {
-    if (name(pc) != "shl" || !constant(pc, 2) || (isa::bits(type(pc)) == 64 && !once(pc))) return;
+    if (does(pc) != Operation::shift_left || !constant(pc, 2) || (isa::bits(type(pc)) == 64 && !once(pc)))
+      return;
     const int width = isa::bits(type(pc));
     const auto takes = [&](const Use& u) {
       return !u.address && is_sum(u.pc) && !merged_[u.pc] && isa::bits(type(u.pc)) == width;
     };
     if (!all_uses(pc, takes)) return;
-    vanish(pc);
+    code_[pc].fold_as(Fold::lea, result(pc)->uses[0].pc);
     for (const Use& u : result(pc)->uses) merged_[u.pc] = true;
   }
 
   // IADD3 and LOP3 have three inputs: one that only another of its kind reads is a part of that one.
   void fold_pair(uint32_t pc, bool (Folder::*kind)(uint32_t) const) {
-    if (!(this->*kind)(pc) || merged_[pc] || prices_[pc].free) return;
+    if (!(this->*kind)(pc) || merged_[pc] || code_[pc].is_folded()) return;
     for (size_t k = 1; k < at(pc).instruction->operands.size(); ++k) {
       const uint32_t before = definition(pc, k);
-      if (before >= pc || !(this->*kind)(before) || merged_[before] || prices_[before].free ||
+      if (before >= pc || !(this->*kind)(before) || merged_[before] || code_[before].is_folded() ||
           !once(before) || isa::bits(type(before)) != isa::bits(type(pc)) || inputs(pc, before) > 3)
         continue;
-      vanish(before);
+      code_[before].fold_as(Fold::third, pc);
       merged_[pc] = true;
       return;
     }
@@ -221,31 +242,35 @@ class Folder {
 
   // ISETP.AND: a comparison takes a predicate in.
   void fold_predicate(uint32_t pc) {
-    if ((name(pc) != "and" && name(pc) != "or" && name(pc) != "xor") || type(pc) != isa::Type::pred) return;
+    if (!is_logic_of_predicates(pc)) return;
     for (const size_t k : {1, 2}) {
       const uint32_t before = definition(pc, k);
-      if (before < pc && name(before) == "setp" && once(before)) return vanish(pc);
+      if (before < pc && does(before) == Operation::compare && once(before))
+        return code_[pc].fold_as(Fold::compared, before);
     }
+  }
+
+  bool is_logic_of_predicates(uint32_t pc) const {
+    const Operation o = does(pc);
+    return (o == Operation::and_ || o == Operation::or_ || o == Operation::xor_) &&
+           type(pc) == isa::Type::pred;
   }
 
   // Descriptors are computed in the uniform datapath, 64 bits at a time.
   void fold_descriptor(uint32_t pc) {
     if (!is_sum(pc) || isa::bits(type(pc)) != 64) return;
-    if (!all_uses(pc, [&](const Use& u) { return std::holds_alternative<isa::Wgmma>(*at(u.pc).effect); }))
-      return;
-    prices_[pc].slots = 1;
-    prices_[pc].interval = prices_[pc].held = 1;
-    prices_[pc].pipe = Resource::issue;
-    prices_[pc].early = merged_[pc] = true;
+    if (!all_uses(pc, [&](const Use& u) { return is_wgmma(u); })) return;
+    keep(pc, 1);
+    code_[pc].early = merged_[pc] = true;
   }
 
   // What is left of moves: S2R of a special register; the start of shared memory, from the CTA's place in its
   // cluster; the halves of descriptors; zeros of accumulators, two at a time.
   void keep_move(uint32_t pc) {
-    if (name(pc) != "mov" || !prices_[pc].free) return;
+    if (does(pc) != Operation::move || !code_[pc].is_folded()) return;
     using Kind = isa::Operand::Kind;
     const isa::Operand& from = at(pc).instruction->operands[1];
-    const auto to_wgmma = [&](const Use& u) { return std::holds_alternative<isa::Wgmma>(*at(u.pc).effect); };
+    const auto to_wgmma = [&](const Use& u) { return is_wgmma(u); };
     if (from.is(Kind::special)) return keep(pc, 1);
     if (from.is(Kind::symbol)) return keep(pc, 3);
     if (from.is(Kind::vector) && all_uses(pc, to_wgmma)) return keep(pc, 1);
@@ -254,27 +279,23 @@ class Folder {
   }
   bool accumulates(uint32_t pc) const {
     const auto found = registers_.find(at(pc).operands[0].slot.offset);
-    return found != registers_.end() && std::ranges::any_of(found->second.uses, [&](const Use& u) {
-             return std::holds_alternative<isa::Wgmma>(*at(u.pc).effect);
-           });
+    return found != registers_.end() &&
+           std::ranges::any_of(found->second.uses, [&](const Use& u) { return is_wgmma(u); });
   }
+  bool is_wgmma(const Use& u) const { return program_.footprint(at(u.pc)).issues(isa::AsyncFamily::wgmma); }
+  // In the uniform datapath.
   void keep(uint32_t pc, uint32_t slots) {
-    prices_[pc].slots = slots;
-    prices_[pc].held = slots;
-    prices_[pc].free = false;
-    prices_[pc].pipe = Resource::issue;
+    code_[pc].fold = Fold::none;
+    code_[pc].slots = slots;
+    code_[pc].pipe = isa::Unit::uniform;
   }
 
   // A copy under a predicate: the address of its descriptor goes through uniform registers.
   void guide_copy(uint32_t pc) {
     constexpr uint32_t more = 8;
-    const isa::Effect& e = *at(pc).effect;
-    if (at(pc).guard < 0 ||
-        (!std::holds_alternative<isa::TensorCopy>(e) && !std::holds_alternative<isa::BulkCopy>(e)) ||
-        is_settled(pc))
-      return;
-    prices_[pc].slots += more;
-    prices_[pc].held += more;
+    const isa::Footprint& f = program_.footprint(at(pc));
+    const bool copies = f.issues(isa::AsyncFamily::tensor) || f.issues(isa::AsyncFamily::bulk);
+    if (at(pc).guard >= 0 && copies && !is_settled(pc)) code_[pc].slots += more;
   }
 
   // A branch in front of it has gone elsewhere unless the predicate holds.
@@ -283,7 +304,7 @@ class Folder {
     const auto found = registers_.find(guard);
     if (found == registers_.end() || found->second.definitions.size() != 1) return false;
     for (const Use& u : found->second.uses)
-      if (u.pc < pc && prices_[u.pc].branches && target(u.pc) > pc && target(u.pc) < size() &&
+      if (u.pc < pc && code_[u.pc].branches && target(u.pc) > pc && target(u.pc) < size() &&
           at(u.pc).guard == at(pc).guard && at(u.pc).guard_negated != at(pc).guard_negated)
         return true;
     return false;
@@ -291,16 +312,16 @@ class Folder {
 
   // The stack pointer and the descriptor of GMEM.
   void prologue(uint32_t pc) {
-    while (pc + 1 < size() && prices_[pc].free) ++pc;
-    prices_[pc].slots += 2;
-    prices_[pc].held = std::max<double>(prices_[pc].held, prices_[pc].slots);
+    while (pc + 1 < size() && code_[pc].is_folded()) ++pc;
+    code_[pc].slots += 2;
+    code_[pc].held = std::max<double>(code_[pc].held, code_[pc].slots);
   }
 
   // Where the arithmetic that `pc` needs may be done: its block, and what stands in front of waits there,
   // which try once before they spin elsewhere.
   uint32_t block_of(uint32_t pc) const {
     while (pc > 0) {
-      if (prices_[pc - 1].branches && !prices_[pc - 1].spins) break;
+      if (code_[pc - 1].branches && !code_[pc - 1].spins) break;
       if (targets_[pc] && !spins_to(pc)) break;
       --pc;
     }
@@ -308,16 +329,16 @@ class Folder {
   }
   bool spins_to(uint32_t begin) const {
     uint32_t pc = begin;
-    while (pc < size() && !prices_[pc].branches) ++pc;
-    return pc < size() && prices_[pc].spins && target(pc) == begin;
+    while (pc < size() && !code_[pc].branches) ++pc;
+    return pc < size() && code_[pc].spins && target(pc) == begin;
   }
   // A branch back to a wait for an mbarrier, with nothing else on the way.
   void mark_spin(uint32_t branch) {
     const uint32_t begin = target(branch);
     if (begin >= branch || at(branch).guard < 0) return;
     for (uint32_t pc = begin; pc < branch; ++pc)
-      if (!prices_[pc].free && !std::holds_alternative<isa::Mbarrier>(*at(pc).effect)) return;
-    prices_[branch].spins = true;
+      if (!code_[pc].is_folded() && !program_.footprint(at(pc)).at(isa::Sync::Object::mbarrier)) return;
+    code_[branch].spins = true;
   }
 
   // So is where copies go and come from.
@@ -342,10 +363,10 @@ class Folder {
   }
   void mark_early(const Register& r, uint32_t begin, uint32_t end) {
     for (const uint32_t pc : r.definitions) {
-      if (pc < begin || pc >= end || prices_[pc].early) continue;
-      counted_ &= prices_[pc].defers;
-      if (!prices_[pc].defers) continue;
-      prices_[pc].early = true;
+      if (pc < begin || pc >= end || code_[pc].early) continue;
+      counted_ &= code_[pc].defers;
+      if (!code_[pc].defers) continue;
+      code_[pc].early = true;
       for (size_t k = 1; k < at(pc).instruction->operands.size(); ++k) {
         const DecodedOperand& o = at(pc).operands[k];
         if (o.kind == DecodedOperand::Kind::lanes && !o.slot.constant)
@@ -368,20 +389,20 @@ class Folder {
     uint32_t slots = 0;
     bool loads = false;
     for (uint32_t pc = begin; pc < branch; ++pc) {
-      const Price& p = prices_[pc];
+      const LoweredInstruction& p = code_[pc];
       if (p.branches || (pc > begin && targets_[pc]) || p.path == Path::waits || p.path == Path::async)
         return;
       slots += p.slots;
       loads |= p.path == Path::global_load || p.path == Path::shared_load;
     }
     if (slots > (loads ? longest_with_loads : longest)) return;
-    prices_[branch].unrolled = true;
+    code_[branch].unrolled = true;
     for (uint32_t pc = begin; pc < branch; ++pc)
-      if (prices_[pc].early) vanish(pc);  // once in four turns
+      if (code_[pc].early) code_[pc].fold_as(Fold::unrolled, branch);
   }
 
   const Program& program_;
-  std::span<Price> prices_;
+  std::span<LoweredInstruction> code_;
   std::vector<bool> merged_;  // has its third input
   const std::vector<bool> targets_;
   bool odd_ = false;
@@ -391,6 +412,6 @@ class Folder {
 
 }  // namespace
 
-void fold(const Program& program, std::span<Price> prices) { Folder(program, prices).run(); }
+void fold(const Program& program, std::span<LoweredInstruction> code) { Folder(program, code).run(); }
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -1,15 +1,14 @@
 #pragma once
-// What ptxas makes of instructions that stand together, which no price of a single one can say: sums that
+// What ptxas makes of instructions that stand together, which the row of a single one cannot say: sums that
 // become part of an address or of a product, logic of three inputs, loops that are unrolled, comparisons
-// that are made before their branch. Once a program, from definitions and uses alone.
+// that are made before their branch. From definitions and uses alone.
 #include <span>
 
-#include "sim/program/program.h"
-#include "sim/sass/price.h"
+#include "sim/sass/lowered.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 
-// `prices` by pc, of each instruction alone.
-void fold(const Program& program, std::span<Price> prices);
+// `code` by pc, each instruction on its own.
+void fold(const Program& program, std::span<LoweredInstruction> code);
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

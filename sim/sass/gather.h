@@ -3,11 +3,10 @@
 // it.
 #include <span>
 
-#include "isa/arch/clock.h"
-#include "sim/sass/price.h"
+#include "sim/sass/lowered.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 
-void gather(const Program& program, const isa::ClockParameters& parameters, std::span<Price> prices);
+void gather(const Program& program, std::span<LoweredInstruction> code);
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -5,7 +5,7 @@
 #include "sim/program/flow.h"
 #include "sim/program/registers.h"
 
-namespace palladion::sim {
+namespace palladion::sim::sass {
 namespace {
 
 // Addresses and values that are computed ahead: what ptxas 13.0 took beyond the live values of kernels that
@@ -23,7 +23,7 @@ class Pressure {
     for (const isa::Register& r : f.registers)
       words_.push_back(isa::bits(r.type) <= 1 ? 0 : static_cast<uint8_t>((isa::bits(r.type) + 31) / 32));
     first_ = base;
-    leave_out_constants();
+    drop_constants();
     find_fragments();
   }
 
@@ -41,7 +41,7 @@ class Pressure {
 
  private:
   // ptxas has parameters at hand in the constant bank, and makes constants where they are used.
-  void leave_out_constants() {
+  void drop_constants() {
     std::vector<uint32_t> definitions(words_.size());
     const auto each_definition = [&](const auto& visit) {
       for (const isa::Block& b : cfg_.blocks)
@@ -72,10 +72,12 @@ class Pressure {
   bool at_hand(const MicroOp& op) const {
     const isa::Instruction& i = *op.instruction;
     if (const auto* load = std::get_if<isa::Load>(op.effect)) return load->space == isa::Space::param;
-    if (i.op->name != "mov" && i.op->name != "cvta") return false;
+    const isa::Operation o = isa::operation(i);
+    const bool converts = o == isa::Operation::convert_address;
+    if (o != isa::Operation::move && !converts) return false;
     const isa::Operand& from = i.operands[1];
     if (from.is(isa::Operand::Kind::imm) || from.is(isa::Operand::Kind::symbol)) return true;
-    return from.is(isa::Operand::Kind::reg) && i.op->name == "cvta" &&
+    return from.is(isa::Operand::Kind::reg) && converts &&
            words_[program_.register_offsets_base[op.function] + from.id - first_] == 0;
   }
 
@@ -139,4 +141,4 @@ uint32_t named_barriers(const Program& program) {
   return most;
 }
 
-}  // namespace palladion::sim
+}  // namespace palladion::sim::sass

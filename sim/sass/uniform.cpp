@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
 namespace {
 
 using Kind = DecodedOperand::Kind;
@@ -32,7 +32,7 @@ bool is_nothing(const MicroOp& op) {
   const auto zero = [](const DecodedOperand& o) {
     return o.kind == Kind::lanes && o.slot.constant && o.offset == 0;
   };
-  return op.instruction->op->name == "mul" && (zero(op.operands[1]) || zero(op.operands[2]));
+  return operation(op) == isa::Operation::multiply && (zero(op.operands[1]) || zero(op.operands[2]));
 }
 
 template <class F>
@@ -134,4 +134,4 @@ Uniformity::Uniformity(const Program& program)
   } while (more_);
 }
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -8,7 +8,10 @@
 #include "isa/core/op.h"
 #include "sim/program/program.h"
 
-namespace palladion::sim::hardware {
+namespace palladion::sim::sass {
+
+// Of an instruction; of the end of a function there is none.
+inline isa::Operation operation(const MicroOp& op) { return isa::operation(*op.instruction); }
 
 template <class F>
 void for_registers(const DecodedOperand& o, const F& f) {
@@ -51,4 +54,4 @@ class Uniformity {
   bool more_ = false;                                   // something is known that was not
 };
 
-}  // namespace palladion::sim::hardware
+}  // namespace palladion::sim::sass

@@ -23,13 +23,15 @@ struct Setup {
         shape(grid),
         l2(options.l2),
         chip(sites(arch)),
-        prices(context.program, p) {}
+        lowered(sass::lower(context.program, p)),
+        costs(lowered, p) {}
 
   const isa::ClockParameters p;
   const GridShape shape;
   const L2Start l2;
   const std::vector<Site> chip;
-  const Prices prices;
+  const sass::Lowered lowered;
+  const InstructionCosts costs;
 };
 
 class ClockedGroups final : public Advance {
@@ -80,7 +82,7 @@ ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& option
       seats_of(setup_->chip, shape.clusters, shape.ctas_per_cluster, parameters.launch_cluster_sms);
   groups_.reserve(seats.size());
   for (const Seat& seat : seats)
-    groups_.emplace_back(context, setup_->prices, p_, seat.first, shape.ctas_per_cluster,
+    groups_.emplace_back(context, setup_->costs, p_, seat.first, shape.ctas_per_cluster,
                          shared + 8192 < l1 ? l1 - shared : 8192);
   course_.gpc_ends.assign(setup_->chip.back().gpc + 1, 0);
   course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / context.launch.sm_count;

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 namespace palladion::sim::hardware {
-SmGroup::SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
-                 uint32_t first, uint32_t count, uint64_t l1_bytes)
-    : context_(&context), prices_(&prices), p_(&parameters), waits_(parameters) {
+SmGroup::SmGroup(const RunContext& context, const InstructionCosts& costs,
+                 const isa::ClockParameters& parameters, uint32_t first, uint32_t count, uint64_t l1_bytes)
+    : context_(&context), costs_(&costs), p_(&parameters), waits_(parameters) {
   sms_.reserve(count);
   for (uint32_t i = 0; i < count; ++i)
-    sms_.emplace_back(first + i, parameters, prices.fence_interval(), l1_bytes, context.program.code.size());
+    sms_.emplace_back(first + i, parameters, costs.fence_interval(), l1_bytes, context.program.code.size());
 }
 
 void SmGroup::crowd() {
@@ -41,7 +41,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       const uint32_t index = free_warp();
       Warp& w = warps_[index];
       WarpRegisters registers = std::move(w.registers);  // with the room that it has
-      registers.reset(*prices_, index, time);
+      registers.reset(*costs_, index, time);
       w = {.cluster_number = number,
            .sm = cta.rank,
            .id = warp.id,
@@ -141,10 +141,10 @@ Exec SmGroup::exec(Warp& w) const {
 
 // What ptxas folds into other instructions: done at once, its result is there when its sources are.
 bool SmGroup::pass_free(Warp& w, uint32_t pc, int lane_group) {
-  const Price& p = (*prices_)[pc];
-  if (!p.free) return false;
-  w.registers.defer(p, 0, 0, answers_);
-  w.registers.pass_board(p);
+  const InstructionCost& cost = (*costs_)[pc];
+  if (!cost.is_folded()) return false;
+  w.registers.defer(cost, 0, 0, answers_);
+  w.registers.pass_scoreboard(cost);
   Exec x = exec(w);
   x.group = static_cast<uint32_t>(lane_group);
   run_warp(x, 1);
@@ -175,14 +175,14 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     const uint32_t pc = groups[static_cast<size_t>(g)].pc;
     w.cluster->now = now;
     if (pass_free(w, pc, g)) continue;
-    const Price& p = (*prices_)[pc];
-    if (p.drains) w.registers.drain();
+    const InstructionCost& cost = (*costs_)[pc];
+    if (cost.drains) w.registers.drain();
     if (!w.registers.drained(w.next)) return park(w, index);
     uint64_t at = std::max(now, w.next);
-    if (!p.defers && !runs_on(w, p)) at = w.registers.ready(p, at, w.why);
+    if (!cost.defers && !runs_on(w, cost)) at = w.registers.ready(cost, at, w.why);
     if (at == never) return park(w, index);
-    const bool again = p.release != 0 && release(w, p, pc, groups[static_cast<size_t>(g)].mask, at);
-    if (again || !unit_opens(w, p, at, now)) return events_.add_waiting(at, w.since, index);
+    const bool again = cost.release != 0 && release(w, cost, pc, groups[static_cast<size_t>(g)].mask, at);
+    if (again || !unit_opens(w, cost, at, now)) return events_.add_waiting(at, w.since, index);
     now = at;
     if (sub_core_of(w).slot.opens() > now) return wait_for_slot(w, index);
     issue(w, index, g, pc, now);

@@ -11,7 +11,6 @@
 #include "sim/clock/sm/sm.h"
 #include "sim/clock/sm/waits.h"
 #include "sim/clock/sm/warp.h"
-#include "sim/sass/price.h"
 #include "sim/schedule/cluster_runner.h"
 
 namespace palladion::sim::hardware {
@@ -42,7 +41,7 @@ struct Finished {
 class SmGroup {
  public:
   // SMs [first, first + count) of the chip. `l1_bytes` of each are left beside shared memory.
-  SmGroup(const RunContext& context, const Prices& prices, const isa::ClockParameters& parameters,
+  SmGroup(const RunContext& context, const InstructionCosts& costs, const isa::ClockParameters& parameters,
           uint32_t first, uint32_t count, uint64_t l1_bytes);
 
   // Neighbouring groups use the same ways to the clusters' network.
@@ -102,41 +101,43 @@ class SmGroup {
   SubCore& sub_core_of(const Warp& w) { return sms_[w.sm].sub[w.sub]; }
 
   // group_issue.cpp: an instruction issues
-  bool runs_on(const Warp& w, const Price& p) const;
-  bool unit_opens(Warp& w, const Price& p, uint64_t& at, uint64_t now);
-  bool release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at);
+  bool runs_on(const Warp& w, const InstructionCost& cost) const;
+  bool unit_opens(Warp& w, const InstructionCost& cost, uint64_t& at, uint64_t now);
+  bool release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_t mask, uint64_t& at);
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
   void charge(const Warp& w, uint32_t pc, uint64_t now);
-  void execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t now);
+  void execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now);
   uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
-  uint64_t occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now);
-  bool blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneGroup* group, const Since& since);
-  void take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) const;
-  uint64_t seen(const Price& p, uint64_t now) const;
-  void after(Warp& w, const Price& p, uint32_t pc, bool resumed, const Since& since, uint64_t start);
+  uint64_t occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint64_t now);
+  bool blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint32_t pc, LaneGroup* group,
+              const Since& since);
+  void take_branch(Warp& w, const InstructionCost& cost, uint32_t from, uint32_t to) const;
+  uint64_t seen(const InstructionCost& cost, uint64_t now) const;
+  void after(Warp& w, const InstructionCost& cost, uint32_t pc, bool resumed, const Since& since,
+             uint64_t start);
   uint64_t fence(const Warp& w, uint32_t latency, uint64_t now);
   void meet(Warp& w, uint32_t pc, bool resumed, uint64_t now);
 
   // group_memory.cpp: loads, stores, atomics
-  uint32_t passes_of(const Price& p) const;
-  void access_shared(Warp& w, const Price& p, uint64_t now);
-  void spin_in_shared(Warp& w, const Price& p, uint64_t now);
-  void access_global(Warp& w, const Price& p, uint64_t now);
-  void load(Warp& w, const Price& p, double start, uint32_t first);
+  uint32_t passes_of(const InstructionCost& cost) const;
+  void access_shared(Warp& w, const InstructionCost& cost, uint64_t now);
+  void spin_in_shared(Warp& w, const InstructionCost& cost, uint64_t now);
+  void access_global(Warp& w, const InstructionCost& cost, uint64_t now);
+  void load(Warp& w, const InstructionCost& cost, double start, uint32_t first);
   void store(Sm& unit, bool atomic, uint32_t first, double start);
   void count_alike(uint32_t first, uint32_t lanes);
-  void access_cluster(Warp& w, const Price& p, uint64_t now);
-  double store_to(Sm& unit, Sm& peer, const Price& p, uint64_t now);
+  void access_cluster(Warp& w, const InstructionCost& cost, uint64_t now);
+  double store_to(Sm& unit, Sm& peer, const InstructionCost& cost, uint64_t now);
   void arrive_remote(Warp& w, uint64_t now);
   uint64_t remote_delay(const Warp& w, uint64_t mbarrier, uint64_t now) const;
   uint32_t add_request(Request::Kind kind, uint32_t sm, double time, double step, uint32_t first);
 
   // group_async.cpp: operations that land on their own
-  void issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id);
+  void issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id);
   void start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
   void copy_lanes(const Warp& w, uint64_t id, uint32_t first, uint64_t now);
-  void store_async(Warp& w, const Price& p, uint64_t id, uint64_t now);
+  void store_async(Warp& w, const InstructionCost& cost, uint64_t id, uint64_t now);
   void copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t now);
   double take_copy(const Warp& w, TmaUnit::Direction direction, uint64_t id, const Traffic& t, double issued,
                    double cycles);
@@ -152,7 +153,7 @@ class SmGroup {
   static AsyncOp* pending(ClusterState& cluster, uint64_t id);
 
   const RunContext* context_;
-  const Prices* prices_;
+  const InstructionCosts* costs_;
   const isa::ClockParameters* p_;
   Waits waits_;
   std::vector<Sm> sms_;

@@ -7,15 +7,15 @@
 
 namespace palladion::sim::hardware {
 
-void SmGroup::issue_async(Warp& w, const Price& p, uint64_t now, uint64_t first_id) {
-  if (p.unit == isa::Unit::tensor) return start_wgmma(w, now);
+void SmGroup::issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id) {
+  if (cost.unit == isa::Unit::tensor) return start_wgmma(w, now);
   for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
     const AsyncOp* op = pending(*w.cluster, id);
     if (op == nullptr) continue;
     Traffic t;
     op->body->describe(t);
     if (t.kind == Traffic::Kind::cluster_store)
-      store_async(w, p, id, now);
+      store_async(w, cost, id, now);
     else
       start_copy(w, *op, t, now);
   }
@@ -60,13 +60,13 @@ void SmGroup::copy_lanes(const Warp& w, uint64_t id, uint32_t first, uint64_t no
 }
 
 // st.async and red.async: from registers, as stores; they land on their own.
-void SmGroup::store_async(Warp& w, const Price& p, uint64_t id, uint64_t now) {
+void SmGroup::store_async(Warp& w, const InstructionCost& cost, uint64_t id, uint64_t now) {
   if (access_.empty()) return;
   Sm& unit = sm_of(w);
-  const uint32_t words = std::max(1U, p.bytes / 4);
-  sub_core_of(w).pipes.hold(Resource::smem, static_cast<double>(now) + p.interval + 2.0 * (words - 1));
+  const uint32_t words = std::max(1U, cost.bytes / 4);
+  sub_core_of(w).pipes.hold(Resource::smem, static_cast<double>(now) + cost.interval + 2.0 * (words - 1));
   Sm& peer = sms_[static_cast<uint32_t>(access_.first()) >> cta_rank_shift];
-  const double sent = store_to(unit, peer, p, now);
+  const double sent = store_to(unit, peer, cost, now);
   w.last_async = std::max(w.last_async, static_cast<uint64_t>(sent + p_->dsm_latency));
   unit.fences.async_stored(w.last_async);
   events_.add(static_cast<uint64_t>(sent + p_->dsm_store_latency), Event::Kind::land, w.cluster_number, id);
@@ -214,9 +214,9 @@ void SmGroup::answer() {
   }
   answers_.serve(batch);
   land_answered();
-  for (const Pending& p : answers_.pending())
-    if (p.cluster == no_cluster && warps_[p.warp].registers.is_unanswered())
-      warps_[p.warp].registers.resolve(answers_);
+  for (const Pending& waiting : answers_.pending())
+    if (waiting.cluster == no_cluster && warps_[waiting.warp].registers.is_unanswered())
+      warps_[waiting.warp].registers.resolve(answers_);
   for (const Write& write : writes_) written(write);
   for (const uint32_t index : parked_) {
     Warp& w = warps_[index];
@@ -233,11 +233,11 @@ void SmGroup::answer() {
 // Copies whose lines have come. Lines of the copy behind it overtake a copy's last ones.
 void SmGroup::land_answered() {
   for (uint32_t i = 0; i < answers_.pending().size(); ++i) {
-    const Pending& p = answers_.pending()[i];
-    if (p.cluster == no_cluster) continue;
-    const double overtaken = sms_[p.sm].tma.is_overtaken(p.load) ? p_->tma_overtaken : 0;
-    events_.add(static_cast<uint64_t>(static_cast<double>(answers_.time(i)) + p.extra + overtaken),
-                Event::Kind::land, p.cluster, p.id);
+    const Pending& waiting = answers_.pending()[i];
+    if (waiting.cluster == no_cluster) continue;
+    const double overtaken = sms_[waiting.sm].tma.is_overtaken(waiting.load) ? p_->tma_overtaken : 0;
+    events_.add(static_cast<uint64_t>(static_cast<double>(answers_.time(i)) + waiting.extra + overtaken),
+                Event::Kind::land, waiting.cluster, waiting.id);
   }
 }
 

@@ -17,31 +17,31 @@ constexpr uint32_t longest_uniform = 4;
 }  // namespace
 
 // A turn of an unrolled loop that goes on into the next without a branch.
-bool SmGroup::runs_on(const Warp& w, const Price& p) const {
-  return p.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_->branch_unrolled)) != 0;
+bool SmGroup::runs_on(const Warp& w, const InstructionCost& cost) const {
+  return cost.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_->branch_unrolled)) != 0;
 }
 
 // Whether the instruction may issue now; else `at` is when to look again.
-bool SmGroup::unit_opens(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
+bool SmGroup::unit_opens(Warp& w, const InstructionCost& cost, uint64_t& at, uint64_t now) {
   const Sm& unit = sm_of(w);
-  uint64_t free = sub_core_of(w).pipes.opens(p.pipe, p.defers || computes(p.pipe));
+  uint64_t free = sub_core_of(w).pipes.opens(cost.occupies, cost.defers || computes(cost.occupies));
   Stall why = Stall::math_pipe_throttle;
-  if (computes(p.pipe) && p.slots > longest_uniform)
+  if (computes(cost.occupies) && cost.slots > longest_uniform)
     free = std::max(
         free, static_cast<uint64_t>(unit.tensor.sequences_open(warpgroup_of(w), static_cast<double>(at))));
   const auto later = [&](double opens, Stall reason) {
     if (opens > static_cast<double>(std::max(at, free))) free = static_cast<uint64_t>(opens), why = reason;
   };
-  if (p.unit == isa::Unit::lsu) {
-    const bool shared = p.path == Path::shared_load || p.path == Path::shared_store;
+  if (cost.unit == isa::Unit::lsu) {
+    const bool shared = cost.path == Path::shared_load || cost.path == Path::shared_store;
     if (const double opens = unit.lsu.opens(static_cast<double>(at)); opens > 0)
       free = static_cast<uint64_t>(opens), why = shared ? Stall::mio_throttle : Stall::lg_throttle;
-    if (p.path == Path::cluster_store || p.path == Path::cluster_load || p.path == Path::async)
+    if (cost.path == Path::cluster_store || cost.path == Path::cluster_load || cost.path == Path::async)
       later(unit.network.store_opens(), Stall::lg_throttle);
   }
-  if (p.holds) later(static_cast<double>(w.arrive_free), Stall::mio_throttle);
-  if (p.path == Path::async && p.unit == isa::Unit::tensor) later(unit.tensor.opens(), Stall::gmma);
-  if (p.path == Path::async && p.unit == isa::Unit::tma)
+  if (cost.holds) later(static_cast<double>(w.arrive_free), Stall::mio_throttle);
+  if (cost.path == Path::async && cost.unit == isa::Unit::tensor) later(unit.tensor.opens(), Stall::gmma);
+  if (cost.path == Path::async && cost.unit == isa::Unit::tma)
     later(std::floor(unit.tma.opens()), Stall::tma_throttle);
   if (free > at) at = free, w.why = why;
   return at <= now || (at < end_ && (events_.empty() || events_.next().time > at));
@@ -49,18 +49,18 @@ bool SmGroup::unit_opens(Warp& w, const Price& p, uint64_t& at, uint64_t now) {
 
 // A release at cluster scope stands behind a fence: the instruction issues when that is done. Towards its end
 // the fence waits for arrivals that other warps have sent out meanwhile. True: look again at `at`.
-bool SmGroup::release(Warp& w, const Price& p, uint32_t pc, uint32_t mask, uint64_t& at) {
+bool SmGroup::release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_t mask, uint64_t& at) {
   if (w.fenced) return false;
   w.why = Stall::membar;
   if (w.fence_end != 0) {
-    at = std::max(w.fence_end, sm_of(w).fences.last_arrival() + p.release);
+    at = std::max(w.fence_end, sm_of(w).fences.last_arrival() + cost.release);
     w.fence_end = 0;
     w.fenced = true;
     return false;
   }
   Exec x = exec(w);
   if (!guarded(x, pc, mask)) return false;
-  w.fence_end = fence(w, p.release, std::max(at, w.arrive_free));
+  w.fence_end = fence(w, cost.release, std::max(at, w.arrive_free));
   at = w.fence_end - static_cast<uint64_t>(p_->dsm_fence_tail);
   return true;
 }
@@ -74,25 +74,27 @@ void SmGroup::charge(const Warp& w, uint32_t pc, uint64_t now) {
 }
 
 // The issue slot and the pipe are the instruction's; returns when the pipe takes it.
-uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const Price& p, uint64_t now) {
+uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint64_t now) {
   const auto time = static_cast<double>(now);
-  s.slot.take(now, p.slots);
-  unit.book(Resource::issue, p.slots);
-  instructions_ += p.slots;
-  const bool shuffles = p.unit == isa::Unit::lsu && p.path == Path::plain;
+  s.slot.take(now, cost.slots);
+  unit.book(Resource::issue, cost.slots);
+  instructions_ += cost.slots;
+  const bool shuffles = cost.unit == isa::Unit::lsu && cost.path == Path::plain;
   if (shuffles)  // through a path of the sub-core into the SM's load-store unit
-    unit.lsu.take(time, p.interval / 4);
-  if (!computes(p.pipe) && p.pipe != Resource::fp64 && p.pipe != Resource::tensor && !shuffles) return now;
-  const double start = s.pipes.take(p.pipe, time, p.interval);
-  if (p.pipe == Resource::tensor && p.path == Path::plain && p.unit == isa::Unit::tensor)
-    unit.book(p.pipe, p.interval / 4);
-  else if (!shuffles && p.pipe != Resource::tensor)
-    unit.book(p.pipe, p.interval);
+    unit.lsu.take(time, cost.interval / 4);
+  if (!computes(cost.occupies) && cost.occupies != Resource::fp64 && cost.occupies != Resource::tensor &&
+      !shuffles)
+    return now;
+  const double start = s.pipes.take(cost.occupies, time, cost.interval);
+  if (cost.occupies == Resource::tensor && cost.path == Path::plain && cost.unit == isa::Unit::tensor)
+    unit.book(cost.occupies, cost.interval / 4);
+  else if (!shuffles && cost.occupies != Resource::tensor)
+    unit.book(cost.occupies, cost.interval);
   return static_cast<uint64_t>(std::ceil(start));
 }
 
 // In the machine, whose state it changes at once.
-void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t now) {
+void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now) {
   const uint32_t mask = w.warp->groups[x.group].mask;
   if (now > w.since + 1 && x.wants<Stalled>()) {
     x.pc = pc;
@@ -100,7 +102,7 @@ void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const Price& p, uint64_t no
   }
   access_.lanes = guarded(x, pc, mask);
   gathered_ = 0;
-  if (p.address >= 0) take_addresses(x, pc, mask);
+  if (cost.address >= 0) take_addresses(x, pc, mask);
   if (w.warp->groups.size() > 1 && ++w.turns >= longest_turn) {
     w.turns = 0;
     yield_after_ = true;
@@ -118,18 +120,18 @@ uint32_t SmGroup::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
 
 void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
   const MicroOp& op = context_->program.code[pc];
-  const Price& p = (*prices_)[pc];
-  mask = guarded(x, pc, mask) & p.lanes;
+  const InstructionCost& cost = (*costs_)[pc];
+  mask = guarded(x, pc, mask) & cost.lanes;
   access_.lanes = x.active = mask;
-  if (mask != 0) x.addresses(op.operands[p.address], access_.addresses);
+  if (mask != 0) x.addresses(op.operands[cost.address], access_.addresses);
   gathered_ = 0;
-  if (!p.gathers || (mask & (mask - 1)) == 0) return;
-  gathered_ = p.gather;
+  if (cost.gather == sass::Gather::none || (mask & (mask - 1)) == 0) return;
+  gathered_ = cost.gathering;
   access_.lanes = mask & (0 - mask);
 }
 
 void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now) {
-  const Price& p = (*prices_)[pc];
+  const InstructionCost& cost = (*costs_)[pc];
   Sm& unit = sm_of(w);
   SubCore& s = sub_core_of(w);
   charge(w, pc, now);
@@ -138,41 +140,41 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   const Wait& before = w.warp->groups[x.group].wait;
   const bool resumed = !runnable(before) && before.kind != Wait::Kind::convergence;
   const Since since{.time = now, .async = w.cluster->next_async, .progress = w.cluster->progress};
-  execute(w, x, pc, p, now);
-  const double fetching = resumed ? 0 : unit.code.fetch(pc, p.slots);
-  const uint64_t start = resumed ? now : occupy(unit, s, p, now);
+  execute(w, x, pc, cost, now);
+  const double fetching = resumed ? 0 : unit.code.fetch(pc, cost.slots);
+  const uint64_t start = resumed ? now : occupy(unit, s, cost, now);
   if (s.slot.needs_event())
     events_.add(std::max(s.slot.opens(), now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
   w.since = now;
   w.why = Stall::wait;
   // The warp's next instruction issues after this one's sequence.
-  w.busy = std::max(w.busy, static_cast<double>(now)) + p.held + gathered_ + fetching;
-  w.next = std::max(now + std::max(1U, p.slots), static_cast<uint64_t>(w.busy));
+  w.busy = std::max(w.busy, static_cast<double>(now)) + cost.held + gathered_ + fetching;
+  w.next = std::max(now + std::max(1U, cost.slots), static_cast<uint64_t>(w.busy));
   if (w.cluster->faulted) return retire(w.cluster_number, now);
   w.fenced = false;
   LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
-  if (blocks(w, index, p, pc, group, since)) return;
-  after(w, p, pc, resumed, since, start);
-  if (w.cluster->progress != since.progress && (p.path == Path::waits || p.path == Path::exit))
+  if (blocks(w, index, cost, pc, group, since)) return;
+  after(w, cost, pc, resumed, since, start);
+  if (w.cluster->progress != since.progress && (cost.path == Path::waits || cost.path == Path::exit))
     wake(*w.cluster, now, false);
-  if (p.path == Path::exit && w.cluster->finished()) retire(w.cluster_number, now + p.latency);
+  if (cost.path == Path::exit && w.cluster->finished()) retire(w.cluster_number, now + cost.latency);
 }
 
 // Whether the lanes that have executed it wait now; else they may have gone elsewhere.
-bool SmGroup::blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneGroup* group,
+bool SmGroup::blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint32_t pc, LaneGroup* group,
                      const Since& since) {
   if (group != nullptr && yield_after_ && group->wait.kind == Wait::Kind::none)
     group->wait = {.kind = Wait::Kind::poll};
   yield_after_ = false;
   const bool blocked = group != nullptr && !runnable(group->wait);
   if (blocked && group->wait.kind == Wait::Kind::edge) {
-    accesses.push_back({seen(p, since.time), since.time, index});
+    accesses.push_back({seen(cost, since.time), since.time, index});
     w.state = Warp::State::boundary;
     return true;
   }
   if (group != nullptr && !blocked && group->pc != pc + 1 && group->pc != pc)
-    take_branch(w, p, pc, group->pc);
-  if (p.branches && !p.unrolled && !p.spins) w.block = w.next;
+    take_branch(w, cost, pc, group->pc);
+  if (cost.branches && !cost.unrolled && !cost.spins) w.block = w.next;
   if (!blocked) return false;
   w.why = stall_of(group->wait.kind);
   if (w.cluster->progress != since.progress) wake(*w.cluster, since.time, false);
@@ -180,11 +182,11 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const Price& p, uint32_t pc, LaneG
 }
 
 // A turn of a loop ends when its arithmetic has issued.
-void SmGroup::take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) const {
+void SmGroup::take_branch(Warp& w, const InstructionCost& cost, uint32_t from, uint32_t to) const {
   constexpr uint32_t fetched_ahead = 32;  // instructions
   const bool back = to < from;
-  const bool on = back && runs_on(w, p);
-  w.iterations += back && p.unrolled;
+  const bool on = back && runs_on(w, cost);
+  w.iterations += back && cost.unrolled;
   if (on) return;
   w.next += static_cast<uint64_t>(to > from + fetched_ahead ? p_->branch_forward : p_->branch_taken);
   w.why = Stall::branch_resolving;
@@ -193,41 +195,42 @@ void SmGroup::take_branch(Warp& w, const Price& p, uint32_t from, uint32_t to) c
 
 // When others see a strong access: loads and stores pass L2 alike, but the farthest of a store's ways counts;
 // an atomic's result is there later.
-uint64_t SmGroup::seen(const Price& p, uint64_t now) const {
-  if (p.path == Path::global_load) return now;
-  const double later = p.path == Path::global_atomic ? p_->l2_atomic_latency - p_->l2_latency : 0;
+uint64_t SmGroup::seen(const InstructionCost& cost, uint64_t now) const {
+  if (cost.path == Path::global_load) return now;
+  const double later = cost.path == Path::global_atomic ? p_->l2_atomic_latency - p_->l2_latency : 0;
   return now + static_cast<uint64_t>(later + 2 * p_->l2_spread);
 }
 
 // What the instruction has set going.
-void SmGroup::after(Warp& w, const Price& p, uint32_t pc, bool resumed, const Since& since, uint64_t start) {
+void SmGroup::after(Warp& w, const InstructionCost& cost, uint32_t pc, bool resumed, const Since& since,
+                    uint64_t start) {
   const uint64_t now = since.time;
-  w.registers.pass_board(p);
-  if (p.defers)
-    w.registers.defer(p, p.early ? w.block : start, p.latency, answers_);
+  w.registers.pass_scoreboard(cost);
+  if (cost.defers)
+    w.registers.defer(cost, cost.early ? w.block : start, cost.latency, answers_);
   else  // a warp that has slept goes on with its branch at once
-    w.registers.set_ready(p, resumed ? 0 : now + p.latency);
-  if (p.acquires && p.path != Path::global_load && p.path != Path::global_atomic) sm_of(w).l1.drop();
-  switch (p.path) {
+    w.registers.set_ready(cost, resumed ? 0 : now + cost.latency);
+  if (cost.acquires && cost.path != Path::global_load && cost.path != Path::global_atomic) sm_of(w).l1.drop();
+  switch (cost.path) {
     case Path::shared_load:
     case Path::shared_store:
-      return access_shared(w, p, now);
+      return access_shared(w, cost, now);
     case Path::cluster_load:
     case Path::cluster_store:
-      return access_cluster(w, p, now);
+      return access_cluster(w, cost, now);
     case Path::global_load:
     case Path::global_store:
-      return access_global(w, p, now);
+      return access_global(w, cost, now);
     case Path::async:
-      return issue_async(w, p, now, since.async);
+      return issue_async(w, cost, now, since.async);
     case Path::fence:
       if (access_.empty()) return;
-      w.next = fence(w, std::max(p.slots, p.latency), now);
+      w.next = fence(w, std::max(cost.slots, cost.latency), now);
       w.why = Stall::membar;
       return;
     case Path::waits:
-      if (p.holds) w.arrive_free = now + static_cast<uint64_t>(p.interval);
-      if (p.holds && p.address >= 0) arrive_remote(w, now);
+      if (cost.holds) w.arrive_free = now + static_cast<uint64_t>(cost.interval);
+      if (cost.holds && cost.address >= 0) arrive_remote(w, now);
       return meet(w, pc, resumed, now);
     default:
       return;
@@ -256,7 +259,7 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
     w.why = Stall::barrier;
   }
   if (const auto* r = std::get_if<isa::SetMaxRegisters>(op.effect)) {
-    const double takes = r->increase ? p_->register_increase : (*prices_)[pc].latency;
+    const double takes = r->increase ? p_->register_increase : (*costs_)[pc].latency;
     w.next = now + static_cast<uint64_t>(takes);
   }
   if (resumed) return;

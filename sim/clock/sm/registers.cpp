@@ -4,22 +4,22 @@
 
 namespace palladion::sim::hardware {
 
-void WarpRegisters::reset(const Prices& prices, uint32_t warp, uint64_t time) {
-  prices_ = &prices;
+void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, uint64_t time) {
+  costs_ = &costs;
   warp_ = warp;
-  values_.assign(prices.register_count(), {});
+  values_.assign(costs.register_count(), {});
   for (std::vector<uint32_t>& waiting : boards_) waiting.clear();
   boards_used_ = 0;
   unanswered_ = deferred_ = draining_ = false;
   horizon_ = time;
 }
 
-uint64_t WarpRegisters::ready(const Price& p, uint64_t at, Stall& why) const {
-  const uint64_t predicate = p.branches ? prices_->branch_predicate() : 0;
-  for (const uint32_t r : prices_->reads(p)) {
+uint64_t WarpRegisters::ready(const InstructionCost& cost, uint64_t at, Stall& why) const {
+  const uint64_t predicate = cost.branches ? costs_->branch_predicate() : 0;
+  for (const uint32_t r : costs_->reads(cost)) {
     const Value& v = values_[r];
     const bool exact = v.ready == never || v.ready == 0;
-    const uint64_t ready = exact ? v.ready : v.ready + prices_->hand_over(v.pipe, p.pipe) + predicate;
+    const uint64_t ready = exact ? v.ready : v.ready + costs_->hand_over(v.pipe, cost.occupies) + predicate;
     if (ready <= at) continue;
     at = ready;
     why = v.source;
@@ -27,27 +27,28 @@ uint64_t WarpRegisters::ready(const Price& p, uint64_t at, Stall& why) const {
   return at;
 }
 
-void WarpRegisters::set_ready(const Price& p, uint64_t time) {
-  for (const uint32_t r : prices_->writes(p)) {
+void WarpRegisters::set_ready(const InstructionCost& cost, uint64_t time) {
+  for (const uint32_t r : costs_->writes(cost)) {
     Value& v = values_[r];
-    v.ready = time, v.source = p.result, v.pipe = p.pipe, v.board = 0;
+    v.ready = time, v.source = cost.result, v.pipe = cost.occupies, v.board = 0;
   }
 }
 
-void WarpRegisters::set_unanswered(const Price& p, uint32_t answer, uint32_t offset) {
-  for (const uint32_t r : prices_->writes(p))
-    values_[r] = {.ready = never, .answer = answer, .offset = offset, .source = p.result, .pipe = p.pipe};
+void WarpRegisters::set_unanswered(const InstructionCost& cost, uint32_t answer, uint32_t offset) {
+  for (const uint32_t r : costs_->writes(cost))
+    values_[r] = {
+        .ready = never, .answer = answer, .offset = offset, .source = cost.result, .pipe = cost.occupies};
   unanswered_ = true;
 }
 
-void WarpRegisters::share_board(const Price& p, uint64_t issued, Answers& answers) {
-  const auto mine = prices_->writes(p);
-  if (p.board == 0 || mine.empty()) return;
-  std::vector<uint32_t>& waiting = boards_[p.board - 1];
-  std::erase_if(waiting, [&](uint32_t r) { return values_[r].board != p.board; });
+void WarpRegisters::share_scoreboard(const InstructionCost& cost, uint64_t issued, Answers& answers) {
+  const auto mine = costs_->writes(cost);
+  if (cost.scoreboard == 0 || mine.empty()) return;
+  std::vector<uint32_t>& waiting = boards_[cost.scoreboard - 1];
+  std::erase_if(waiting, [&](uint32_t r) { return values_[r].board != cost.scoreboard; });
   waiting.insert(waiting.end(), mine.begin(), mine.end());
-  boards_used_ |= static_cast<uint8_t>(1U << (p.board - 1));
-  for (const uint32_t r : mine) values_[r].board = p.board;
+  boards_used_ |= static_cast<uint8_t>(1U << (cost.scoreboard - 1));
+  for (const uint32_t r : mine) values_[r].board = cost.scoreboard;
   const uint32_t first = waiting.front(), last = waiting.back();
   Due due;
   uint64_t ready = 0;
@@ -67,30 +68,30 @@ void WarpRegisters::share_board(const Price& p, uint64_t issued, Answers& answer
   }
 }
 
-void WarpRegisters::pass_board(const Price& p) {
+void WarpRegisters::pass_scoreboard(const InstructionCost& cost) {
   if (boards_used_ == 0) return;
-  for (const uint32_t r : prices_->reads(p)) {
+  for (const uint32_t r : costs_->reads(cost)) {
     const uint8_t board = values_[r].board;
     if (board == 0) continue;
     std::vector<uint32_t>& waiting = boards_[board - 1];
-    if (!p.free) {
+    if (!cost.is_folded()) {
       for (const uint32_t m : waiting) values_[m].board = 0;
       waiting.clear();
       boards_used_ &= static_cast<uint8_t>(~(1U << (board - 1)));
       continue;
     }
-    for (const uint32_t copy : prices_->writes(p)) values_[copy].board = board, waiting.push_back(copy);
+    for (const uint32_t copy : costs_->writes(cost)) values_[copy].board = board, waiting.push_back(copy);
   }
 }
 
-void WarpRegisters::defer(const Price& p, uint64_t now, uint32_t latency, Answers& answers) {
+void WarpRegisters::defer(const InstructionCost& cost, uint64_t now, uint32_t latency, Answers& answers) {
   uint64_t ready = now;
   Due due;
-  Stall source = p.result;
-  Resource pipe = p.pipe;
-  for (const uint32_t r : prices_->reads(p)) {
+  Stall source = cost.result;
+  Resource pipe = cost.occupies;
+  for (const uint32_t r : costs_->reads(cost)) {
     const Value& v = values_[r];
-    const auto over = static_cast<uint32_t>(p.free ? 0 : prices_->hand_over(v.pipe, p.pipe));
+    const auto over = static_cast<uint32_t>(cost.is_folded() ? 0 : costs_->hand_over(v.pipe, cost.occupies));
     if (v.ready == never) {
       due = answers.join(warp_, due, {true, v.answer, v.offset + over});
       source = v.source;
@@ -98,18 +99,18 @@ void WarpRegisters::defer(const Price& p, uint64_t now, uint32_t latency, Answer
       ready = v.ready + over;
       if (!due.waits) source = v.source;
     }
-    if (p.free) pipe = v.pipe;
+    if (cost.is_folded()) pipe = v.pipe;
   }
   if (due.waits)
-    set_unanswered(p, due.answer, due.offset + latency);
+    set_unanswered(cost, due.answer, due.offset + latency);
   else
-    set_ready(p, ready + latency);
-  if (!p.free) {
+    set_ready(cost, ready + latency);
+  if (!cost.is_folded()) {
     deferred_ |= due.waits;
     horizon_ = std::max(horizon_, ready);
   }
-  if (ready <= now && !due.waits && !p.free) source = p.result;
-  for (const uint32_t r : prices_->writes(p)) values_[r].source = source, values_[r].pipe = pipe;
+  if (ready <= now && !due.waits && !cost.is_folded()) source = cost.result;
+  for (const uint32_t r : costs_->writes(cost)) values_[r].source = source, values_[r].pipe = pipe;
 }
 
 void WarpRegisters::resolve(const Answers& answers) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/clock/sm/answers.h"
-#include "sim/sass/price.h"
+#include "sim/clock/sm/instruction_cost.h"
 
 namespace palladion::sim::hardware {
 
@@ -13,22 +13,22 @@ namespace palladion::sim::hardware {
 class WarpRegisters {
  public:
   // Of warp `warp`, all there at `time`.
-  void reset(const Prices& prices, uint32_t warp, uint64_t time);
+  void reset(const InstructionCosts& costs, uint32_t warp, uint64_t time);
 
   // Not before `at`; `never` while L2 has not answered. `why`: what the instruction waits for, if it does.
-  uint64_t ready(const Price& p, uint64_t at, Stall& why) const;
+  uint64_t ready(const InstructionCost& cost, uint64_t at, Stall& why) const;
   // Its results are there at `time`, or so many cycles after an answer.
-  void set_ready(const Price& p, uint64_t time);
-  void set_unanswered(const Price& p, uint32_t answer, uint32_t offset);
+  void set_ready(const InstructionCost& cost, uint64_t time);
+  void set_unanswered(const InstructionCost& cost, uint32_t answer, uint32_t offset);
   // The instruction has issued; its results follow its operands by `latency`, whenever those come.
-  void defer(const Price& p, uint64_t now, uint32_t latency, Answers& answers);
+  void defer(const InstructionCost& cost, uint64_t now, uint32_t latency, Answers& answers);
 
   // A load of GMEM joins its scoreboard: its values are there when those of all loads on it are. `issued`:
   // the warp's last issue.
-  void share_board(const Price& p, uint64_t issued, Answers& answers);
+  void share_scoreboard(const InstructionCost& cost, uint64_t issued, Answers& answers);
   // An instruction that has waited for a scoreboard has all its loads; copies wait as what they are copied
   // from.
-  void pass_board(const Price& p);
+  void pass_scoreboard(const InstructionCost& cost);
 
   // Values that waited for answers have their times now.
   void resolve(const Answers& answers);
@@ -51,11 +51,11 @@ class WarpRegisters {
     uint8_t board = 0;                // from 1: the scoreboard of the load that brings it
   };
 
-  const Prices* prices_ = nullptr;
+  const InstructionCosts* costs_ = nullptr;
   uint32_t warp_ = 0;
   std::vector<Value> values_;  // by register number
   // Loads that share a scoreboard: the registers that wait for it; which of them have any, a bit each.
-  std::array<std::vector<uint32_t>, board_count> boards_;
+  std::array<std::vector<uint32_t>, sass::scoreboard_count> boards_;
   uint8_t boards_used_ = 0;
   bool unanswered_ = false, deferred_ = false;  // some register waits; some instruction's operand
   bool draining_ = false;

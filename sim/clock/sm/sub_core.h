@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "isa/arch/clock.h"
-#include "sim/launch/clock.h"
+#include "sim/clock/sm/instruction_cost.h"
 
 namespace palladion::sim::hardware {
 
