@@ -119,7 +119,7 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
     } else if (const auto* t = std::get_if<plgpu::TensorMapParam>(&param)) {
       isa::TensorMap map = t->map;
       map.global_address += bases[static_cast<size_t>(t->array)];
-      EXPECT_TRUE(isa::validate(map).empty()) << isa::validate(map).front();
+      EXPECT_TRUE(isa::validate(map, machine.arch()).empty());
       const auto encoded = isa::encode(map);
       std::memcpy(to, encoded.bytes.data(), encoded.bytes.size());
     } else {
