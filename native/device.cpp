@@ -4,6 +4,7 @@
 #include <array>
 #include <thread>
 
+#include "isa/arch/arch.h"
 #include "native/session.h"
 
 namespace palladion::native {

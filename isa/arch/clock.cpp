@@ -378,6 +378,8 @@ class Reader {
       return error("PLD5804", fmt::format("`{}` is {} {}: it must be a number of {}, not negative", line.key,
                                           line.value, line.unit, p.unit));
     if (p.state == State::given) return error("PLD5804", fmt::format("`{}` is given twice", line.key));
+    if (p.clock_unit >= 0 && (left_out_ >> p.clock_unit & 1) != 0)
+      return contradiction(line.key, p.clock_unit);
     if (p.clock_unit >= 0) parameters_.absent &= ~(1U << p.clock_unit);
     p.state = State::given;
     *p.value = line.value;
@@ -396,6 +398,7 @@ class Reader {
     chain_.emplace_back(name);
     read_file(text, fmt::format("{}.clock", name));
     chain_.pop_back();
+    left_out_ = 0;
     at_ = here;
     for (auto& [key, place] : places_)
       if (place.state == State::given) place.state = State::inherited;
@@ -407,12 +410,17 @@ class Reader {
     const auto index = static_cast<int>(unit - units().begin());
     for (auto& [key, place] : places_) {
       if (place.clock_unit != index) continue;
-      if (place.state == State::given)
-        error("PLD5804", fmt::format("`{}` is given, although the chip is without {}", key, name));
+      if (place.state == State::given) contradiction(key, index);
       place.state = State::missing;
       *place.value = 0;
     }
     parameters_.absent |= 1U << index;
+    left_out_ |= 1U << index;
+  }
+
+  void contradiction(std::string_view key, int unit) {
+    error("PLD5804", fmt::format("`{}` is given, although the chip is without {}", key,
+                                 units()[static_cast<size_t>(unit)].name));
   }
 
   bool is_absent(int unit) const { return unit >= 0 && (parameters_.absent >> unit & 1) != 0; }
@@ -428,6 +436,7 @@ class Reader {
   ClockParameters::Parents parents_;
   SourceLoc at_;
   std::vector<std::string> chain_;  // of inherited files that are being read
+  uint32_t left_out_ = 0;           // units, by the file at hand
   ClockParameters parameters_{};
   std::map<std::string, Place> places_;
   Diagnostics errors_;

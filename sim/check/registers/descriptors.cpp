@@ -143,7 +143,7 @@ void Descriptors::issued(const Origin& who, const AsyncIssue& e) {
 }
 
 void Descriptors::judge_range(const Origin& who, const AsyncIssue& e) {
-  const uint64_t reserved = context_.program.reserved_shared;
+  const uint64_t reserved = context_.run.program->reserved_shared;
   const uint64_t size = context_.cluster.ctas[who.cta_rank].shared.size();
   uint64_t outside = 0, at = 0;
   for (const Piece& p : e.reads) {
