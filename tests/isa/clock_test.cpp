@@ -101,8 +101,11 @@ TEST(ClockFile, InheritsAnotherOneAndChangesAKey) {
   const ClockParameters p = parsed("inherit h200  # all of it\nl2.latency = 300 cycles | - | d | s\n");
   const ClockParameters& parent = *find_clock("h200");
   EXPECT_EQ(p.l2_latency, 300);
-  for (const ClockField& f : clock_fields())
-    if (f.key != "l2.latency") EXPECT_EQ(p.*f.member, parent.*f.member) << f.key;
+  for (const ClockField& f : clock_fields()) {
+    if (f.key != "l2.latency") {
+      EXPECT_EQ(p.*f.member, parent.*f.member) << f.key;
+    }
+  }
   EXPECT_EQ(p.cost("alu").latency, parent.cost("alu").latency);
   EXPECT_EQ(p.absent, 0U);
 }
