@@ -98,7 +98,7 @@ KernelSpec histogram_spec() {
   spec.settings = {{"dtype", "u32", "of the values", {"u32", "f32"}},
                    {"bins", "256", "a power of two, 128 to 8192", {}},
                    {"tile", "2048", "elements a CTA loads at a time", {}},
-                   {"ctas", "528", "of the persistent grid", {}}};
+                   ctas_setting("ctas", 4, "of the persistent grid")};
   spec.inputs = {"x", "start"};
   spec.outputs = {"counts"};
   spec.build = [](const Choice& choice) { return histogram(config_of(choice)); };

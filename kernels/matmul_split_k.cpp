@@ -183,7 +183,7 @@ KernelSpec matmul_split_k_spec() {
                    {"tile_n", "128", "columns of a tile", {}},
                    {"tile_k", "64", "depth of a stage", {}},
                    {"stages", "4", "tiles of A and B on their way", {}},
-                   {"ctas", "132", "of the persistent grid: as many as run at once", {}},
+                   ctas_setting("ctas", 1, "of the persistent grid: as many as run at once"),
                    profile_setting()};
   spec.inputs = {"a", "b"};
   spec.outputs = {"d"};

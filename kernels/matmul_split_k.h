@@ -12,7 +12,7 @@ struct MatmulSplitK {
   int64_t tile_m = 128, tile_n = 128, tile_k = 64;
   int64_t stages = 4;
   // CTAs of the persistent grid. All must run at once: they wait for one another.
-  int64_t ctas = 132;
+  int64_t ctas = isa::default_arch().sm_count;
   bool profile = false;  // scopes: main loop, turn, add
 };
 

@@ -290,7 +290,7 @@ KernelSpec matmul_ws_spec() {
                    {"epilogue_n", "64", "columns stored at a time", {}},
                    {"cluster", "none", "two CTAs share B (m) or A (n) by multicast", {"none", "m", "n"}},
                    {"grid_width", "8", "tiles of n in a band of the snake", {}},
-                   {"sms", "132", "CTAs of the persistent grid", {}},
+                   ctas_setting("sms", 1, "CTAs of the persistent grid"),
                    {"add_c", "0", "1: a third input is added", {"0", "1"}},
                    profile_setting()};
   spec.inputs = {"a", "b", "c"};

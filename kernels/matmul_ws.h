@@ -19,7 +19,7 @@ struct MatmulWs {
   int64_t epilogue_n = 64;   // columns stored at a time
   std::string cluster_axis;  // "m", "n" or empty: two CTAs share B, share A, or nothing
   int64_t grid_width = 8;    // tiles of n per band of the snake
-  int64_t sm_count = 132;    // CTAs of the persistent grid
+  int64_t sm_count = isa::default_arch().sm_count;  // CTAs of the persistent grid
   bool add_c = false;
   bool profile = false;  // scopes: each role's prologue, main loop, epilogue
 

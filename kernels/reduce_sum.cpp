@@ -85,7 +85,7 @@ KernelSpec reduce_sum_spec() {
   spec.sizes = {{"n", 1 << 24, "elements"}};
   spec.settings = {{"dtype", "f32", "of all arrays", {"f32", "s32"}},
                    {"tile", "4096", "elements a CTA loads at a time", {}},
-                   {"ctas", "528", "of the persistent grid", {}}};
+                   ctas_setting("ctas", 4, "of the persistent grid")};
   spec.inputs = {"x", "start"};
   spec.outputs = {"sum"};
   spec.build = [](const Choice& choice) { return reduce_sum(config_of(choice)); };

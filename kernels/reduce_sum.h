@@ -9,7 +9,7 @@ struct ReduceSum {
   int64_t n = 1 << 24;
   pl::DType dtype = pl::f32;  // f32, s32
   int64_t tile = 4096;        // elements a CTA loads at a time: a multiple of 128 that divides n
-  int64_t ctas = 528;         // of the persistent grid
+  int64_t ctas = 4 * isa::default_arch().sm_count;  // of the persistent grid
 };
 
 // Inputs: x (n), start (1). Output: (1), start and all of x.

@@ -27,9 +27,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 class Chooser {
  public:
-  explicit Chooser(const KernelSpec& spec) : spec_(spec) {
+  Chooser(const KernelSpec& spec, const isa::ArchSpec& arch) : spec_(spec) {
+    choice_.arch = &arch;
     for (const SizeParam& p : spec.sizes) choice_.sizes[p.name] = p.fallback;
-    for (const Setting& s : spec.settings) choice_.settings[s.name] = s.fallback;
+    for (const Setting& s : spec.settings)
+      choice_.settings[s.name] = s.per_sm != 0 ? std::to_string(s.per_sm * arch.sm_count) : s.fallback;
   }
 
   void size(const std::string& name, const std::string& text) {
@@ -113,12 +115,25 @@ std::vector<KernelSpec> make_kernels() {
         reference_examples::matrix_products}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
+  for (KernelSpec& spec : specs) {
+    spec.build = [record = std::move(spec.build)](const Choice& choice) {
+      const plgpu::ForArch target(*choice.arch);
+      return record(choice);
+    };
+  }
   return specs;
 }
 
 }  // namespace
 
 Setting profile_setting() { return {"profile", "0", "1: scopes are recorded, for --trace", {"0", "1"}}; }
+
+Setting ctas_setting(std::string name, int per_sm, std::string doc) {
+  return {.name = std::move(name),
+          .fallback = std::to_string(per_sm * isa::default_arch().sm_count),
+          .doc = std::move(doc),
+          .per_sm = per_sm};
+}
 
 int64_t Choice::number(const std::string& name) const { return integer(settings.at(name)).value_or(0); }
 pl::DType Choice::dtype(const std::string& name) const { return dtype_named(settings.at(name)).value(); }
@@ -134,8 +149,8 @@ const KernelSpec* find_kernel(std::string_view name) {
 }
 
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes,
-              const std::map<std::string, std::string>& settings) {
-  Chooser chooser(spec);
+              const std::map<std::string, std::string>& settings, const isa::ArchSpec& arch) {
+  Chooser chooser(spec, arch);
   for (const auto& [name, text] : sizes) chooser.size(name, text);
   for (const auto& [name, text] : settings) chooser.setting(name, text);
   return chooser.finish();

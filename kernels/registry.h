@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/launch/kernel.h"
 #include "arrays/arrays.h"
+#include "frontend/launch/kernel.h"
 
 namespace palladion::kernels {
 
@@ -25,7 +25,11 @@ struct Setting {
   std::string fallback;
   std::string doc;
   std::vector<std::string> allowed;
+  int per_sm = 0;  // not 0: the default is so many for each SM of the chip, `fallback` that of default_arch()
 };
+
+// A number of CTAs whose default follows the chip.
+Setting ctas_setting(std::string name, int per_sm, std::string doc);
 
 // Scopes are recorded, for --trace.
 Setting profile_setting();
@@ -35,6 +39,7 @@ class Choice {
  public:
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::string> settings;
+  const isa::ArchSpec* arch = &isa::default_arch();  // the chip that the kernel is recorded for
 
   int64_t size(const std::string& name) const { return sizes.at(name); }
   const std::string& word(const std::string& name) const { return settings.at(name); }
@@ -50,7 +55,7 @@ struct KernelSpec {
   std::vector<SizeParam> sizes;
   std::vector<Setting> settings;
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
-  // Records the kernel. Throws isa::Error for a choice that cannot be.
+  // Records the kernel for the choice's chip. Throws isa::Error for a choice that cannot be.
   std::function<plgpu::Kernel(const Choice&)> build;
   std::function<std::vector<Array>(const Choice&, uint64_t seed)> make_inputs;
   // What the outputs should be.
@@ -66,7 +71,8 @@ const KernelSpec* find_kernel(std::string_view name);
 // The defaults, overridden. What is wrong with an override (unknown name, not a number, a word that is not
 // allowed) comes back as isa::Error (PLD5003) with what exists.
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes = {},
-              const std::map<std::string, std::string>& settings = {});
+              const std::map<std::string, std::string>& settings = {},
+              const isa::ArchSpec& arch = isa::default_arch());
 
 std::optional<pl::DType> dtype_named(std::string_view name);  // "f16"; i32 and s32 are the same
 

@@ -113,7 +113,7 @@ KernelSpec rms_norm_spec() {
   spec.doc = "Each row over its root mean square, times a weight a column; rows come by bulk copies";
   spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
   spec.settings = {{"dtype", "bf16", "of all arrays", {"f32", "f16", "bf16"}},
-                   {"ctas", "264", "of the persistent grid", {}},
+                   ctas_setting("ctas", 2, "of the persistent grid"),
                    {"stages", "3", "rows of a CTA on their way in", {}},
                    profile_setting()};
   spec.inputs = {"x", "weight"};

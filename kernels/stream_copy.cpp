@@ -111,7 +111,7 @@ KernelSpec stream_copy_spec() {
   spec.sizes = {{"n", 1 << 24, "elements: a multiple of 256 tile"}};
   spec.settings = {{"variant", "tma", "the way", {"plain", "tma"}},
                    {"tile", "16", "rows of 256 elements a tile", {}},
-                   {"ctas", "264", "CTAs of a persistent grid; 0: one a tile", {}},
+                   ctas_setting("ctas", 2, "CTAs of a persistent grid; 0: one a tile"),
                    {"stages", "4", "tma: tiles of a CTA in shared memory", {}}};
   spec.inputs = {"x"};
   spec.outputs = {"y"};

@@ -4,6 +4,7 @@
 #include <array>
 #include <thread>
 
+#include "isa/arch/arch.h"
 #include "native/session.h"
 
 namespace palladion::native {
@@ -157,7 +158,9 @@ Result<void> Buffer::fill(uint8_t value) {
 
 Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
   isa::Diagnostics broken;
-  for (const std::string& rule : isa::validate(map, facts().sm))
+  isa::ArchSpec limits = isa::default_arch();  // the driver judges by its own
+  limits.sm = facts().sm;
+  for (const std::string& rule : isa::validate(map, limits))
     broken.push_back({.code = "PLD8008", .message = "tensor map: " + rule});
   if (!broken.empty()) return tl::unexpected(std::move(broken));
   session_->enter();

@@ -95,14 +95,14 @@ std::vector<uint8_t> pack_params(const Job& job, const Bound& bound) {
 }
 
 // A map that the driver would refuse must not run here either.
-isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, int sm) {
+isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, const isa::ArchSpec& arch) {
   isa::Diagnostics out;
   for (size_t i = 0; i < job.params.size(); ++i) {
     const auto* tensor = std::get_if<TensorMapValue>(&job.params[i]);
     if (tensor == nullptr) continue;
     isa::TensorMap map = tensor->map;
     map.global_address += bound.base(tensor->buffer);
-    for (const std::string& rule : isa::validate(map, sm))
+    for (const std::string& rule : isa::validate(map, arch))
       out.push_back({.code = "PLD5002",
                      .message = "tensor map over `" + job.buffers[size_t(tensor->buffer)].name +
                                 "`, parameter " + std::to_string(i) + ": " + rule});
@@ -115,7 +115,7 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, int sm) {
 SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) {
   SimOutcome outcome;
   Bound bound(job, machine.memory(), options.values);
-  outcome.result.errors = check_tensor_maps(job, bound, machine.arch().sm);
+  outcome.result.errors = check_tensor_maps(job, bound, machine.arch());
   if (!outcome.result.errors.empty()) return outcome;
   sim::Launch launch;
   launch.module = job.module;

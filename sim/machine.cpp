@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isa/text/print.h"
 #include "isa/verify/verify.h"
 #include "sim/machine/exec/values.h"
 #include "sim/sass/pressure.h"
@@ -53,7 +54,7 @@ void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function
 
 void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& program, uint32_t registers,
                      RunResult& r) {
-  const uint64_t shared = uint64_t{program.static_shared} - reserved_shared_bytes + l.dynamic_shared;
+  const uint64_t shared = uint64_t{program.static_shared} - program.reserved_shared + l.dynamic_shared;
   if (shared > static_cast<uint64_t>(arch.max_shared_bytes_per_cta)) {
     refuse(r, "PLD3108",
            fmt::format("{} bytes of shared memory a CTA: {} has {}", shared, arch.name,
@@ -78,9 +79,25 @@ uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program&
   const bool clock = options.schedule.kind == Schedule::Kind::hardware;
   if (clock && options.registers != 0) return options.registers;
   const uint64_t threads = std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1);
-  const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / 8 * 8;
+  const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
+  const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / unit * unit;
   return std::min(clock ? estimated_registers(program) : program.launch_registers,
                   static_cast<uint32_t>(most));
+}
+
+// A chip may lack units (`without` in its .clock file): who needs one is refused.
+void check_units(const isa::ClockParameters& clock, const Program& program, RunResult& r) {
+  if (clock.absent == 0) return;
+  for (const MicroOp& op : program.code) {
+    if (op.instruction == nullptr) continue;
+    const std::string_view unit = clock.absent_unit_of(isa::timing(*op.instruction).latency);
+    if (unit.empty()) continue;
+    const std::string text =
+        isa::print(*program.module, program.module->functions[op.function], *op.instruction);
+    refuse(r, "PLD3122",
+           fmt::format("`{}` needs the unit {}, which the clock's chip does not have", text, unit));
+    return;
+  }
 }
 
 // Null under schedules without a clock, or when there are no parameters (and `r` says so).
@@ -140,9 +157,13 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
                                 : fmt::format("the module has no entry `{}`", launch.entry));
     return Run(std::move(result));
   }
+  if (auto refusal = isa::refuse_target(*launch.module, *arch_)) {
+    result.errors.push_back(std::move(*refusal));
+    return Run(std::move(result));
+  }
   check_shape(*arch_, launch, *entry, result);
   load(*launch.module);
-  auto program = decode(*launch.module, *entry, loaded_.at(launch.module));
+  auto program = decode(*launch.module, *entry, *arch_, loaded_.at(launch.module));
   if (!program) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
     return Run(std::move(result));
@@ -155,6 +176,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
            fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes,
                        launch.params.size()));
   const isa::ClockParameters* const clock = clock_of(*arch_, options, result);
+  if (clock != nullptr) check_units(*clock, **program, result);
   if (result.errors.empty() && options.values == Values::none) result.errors = leave_out_values(**program);
   if (!result.errors.empty()) return Run(std::move(result));
 
@@ -165,7 +187,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.cluster = launch.cluster;
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
-  state.sm_count = static_cast<uint32_t>(arch_->sm_count);
+  state.arch = arch_;
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;

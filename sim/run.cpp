@@ -25,7 +25,8 @@ uint64_t clusters_of(const LaunchState& launch) { return launch.grid.count() / l
 
 RunResult with_residency(RunResult result, const LaunchState& launch) {
   result.resident_clusters =
-      std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} * launch.sm_count / launch.cluster.count());
+      std::max<uint64_t>(1, uint64_t{result.resident_ctas_per_sm} *
+                                static_cast<uint64_t>(launch.arch->sm_count) / launch.cluster.count());
   return result;
 }
 

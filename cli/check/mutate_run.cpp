@@ -119,7 +119,7 @@ std::vector<std::string> searched_codes(const Setting& s, const isa::Module& mod
 }
 
 void try_mutant(const Setting& s, MutantOutcome& mutant) {
-  const isa::Module module = sim::check::apply(s.subject.program(), mutant.mutant);
+  const isa::Module module = sim::check::apply(s.subject.program(), *s.subject.arch, mutant.mutant);
   mutant.fate = Fate::silent;
   for (const Original& original : s.originals) {
     sim::check::Checker checker(s.checks);
@@ -180,7 +180,8 @@ void look_for_rules(const Setting& s, MutationReport& report) {
   const isa::Module& module = s.subject.program();
   sim::check::RunFacts facts(module);
   run_module(s, module, s.originals.front().schedule, &facts);
-  for (MutantOutcome& m : report.mutants) m.rule = sim::check::equivalent(module, facts, m.mutant);
+  for (MutantOutcome& m : report.mutants)
+    m.rule = sim::check::equivalent(module, *s.subject.arch, facts, m.mutant);
 }
 
 }  // namespace
@@ -198,7 +199,8 @@ Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
   MutationReport report;
   Setting setting{.subject = subject, .checks = *checks_of(options)};
   if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
-  for (sim::check::Mutant& mutant : sim::check::mutants_of(subject.program(), subject.job.entry))
+  for (sim::check::Mutant& mutant :
+       sim::check::mutants_of(subject.program(), *subject.arch, subject.job.entry))
     report.mutants.push_back({.mutant = std::move(mutant)});
   look_for_rules(setting, report);
   try_all(setting, options, report);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/support/files.h"
-#include "cli/options/registers.h"
-#include "isa/arch/arch.h"
 #include "arrays/arrays.h"
+#include "cli/options/registers.h"
+#include "cli/support/files.h"
+#include "isa/arch/arch.h"
 
 namespace palladion::cli {
 namespace {
@@ -91,6 +91,7 @@ uint64_t hash(const isa::ClockParameters& p) {
   for (const isa::ClockField& field : isa::clock_fields()) values.push_back(p.*field.member);
   for (const isa::OpCost& op : p.ops)
     values.insert(values.end(), {op.slots, op.interval, op.latency, op.held});
+  if (p.absent != 0) values.push_back(p.absent);
   return kernels::hash(std::as_bytes(std::span(values)));
 }
 

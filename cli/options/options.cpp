@@ -271,6 +271,8 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   for (int i = 2; i < argc; ++i) parsed.options.words.emplace_back(argv[i]);
   for (const CommandWord& word : command_words)
     if (chosen.get_name() == word.name) parsed.options.command = word.command;
+  const CLI::Option* const arch = chosen.get_option_no_throw("--arch");
+  parsed.options.names_arch = arch != nullptr && !arch->empty();
   if (const auto clean = refuse_extras(chosen); !clean) return tl::make_unexpected(clean.error());
   if (const auto taken = take_pairs(parsed.options, raw); !taken) return tl::make_unexpected(taken.error());
   return parsed;

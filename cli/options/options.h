@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/outcome.h"
 #include "cli/options/sweep_axes.h"
+#include "cli/support/outcome.h"
 
 namespace palladion::cli {
 
@@ -26,6 +26,7 @@ struct Options {
   std::map<std::string, std::string> in, out;  // array name -> file
 
   // How.
+  bool names_arch = false;  // --arch was given
   std::string arch = "h200", schedule, values = "full", on = "sim";
   std::string check;  // words of --check; empty: what the command usually does
   uint64_t seed = 0;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/support/term.h"
 #include "cli/runs/timed_run.h"
+#include "cli/support/term.h"
 
 namespace palladion::cli {
 namespace {
@@ -37,7 +37,7 @@ TimeReport time_report(const Subject& subject, const sim::RunResult& result, con
   time.registers.count = result.registers_per_thread;
   time.l2 = settings.l2;
   time.values = settings.values;
-  time.where = sim::where_time_went(subject.program(), subject.job.entry, result.clock);
+  time.where = sim::where_time_went(subject.program(), subject.job.entry, *subject.arch, result.clock);
   time.array_bytes = bytes_in_and_out(subject.job);
   time.warps = static_cast<uint32_t>((subject.job.block.count() + 31) / 32);
   return time;

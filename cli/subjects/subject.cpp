@@ -69,7 +69,7 @@ Outcome<void> record(Subject& subject, const Options& o) {
   subject.spec = *spec;
   subject.name = subject.spec->name;
   try {
-    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings);
+    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings, *subject.arch);
     const auto start = Clock::now();
     subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
     subject.record_seconds = seconds_since(start);
@@ -87,7 +87,10 @@ Outcome<void> parse_file(Subject& subject, const Options& o) {
   auto module = isa::parse(*text, o.ptx);
   if (!module) return failure_of(module.error(), *text);
   subject.module = std::make_unique<isa::Module>(std::move(*module));
-  isa::Diagnostics problems = isa::verify(*subject.module);
+  // PTX that is only printed may be for any chip, unless one is named.
+  const bool any_chip = o.command == Command::ptx && !o.names_arch;
+  isa::Diagnostics problems =
+      any_chip ? isa::verify(*subject.module) : isa::verify(*subject.module, *subject.arch);
   std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
   subject.record_seconds = seconds_since(start);
   if (!problems.empty()) return failure_of(problems, *text);

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "cli/execute/execute.h"
-#include "cli/support/term.h"
 #include "cli/report/time_report.h"
 #include "cli/runs/timed_run.h"
+#include "cli/support/term.h"
 #include "isa/text/print.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -20,7 +20,8 @@ namespace {
 constexpr uint64_t most_combinations = 1'000'000;
 
 // Words that no configuration could have: said once, not for each.
-Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const Options& o) {
+Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa::ArchSpec& arch,
+                                     const Options& o) {
   if (o.axes.empty())
     return user_error("a sweep needs settings to combine: --set NAME=value,value or NAME=first..last",
                       fmt::format("`palladion list {}` shows them", spec.name));
@@ -33,9 +34,9 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const Opti
     for (const Axis& axis : o.axes) {  // names; which values can be is each configuration's own matter
       const auto known = std::ranges::find(spec.settings, axis.name, &kernels::Setting::name);
       const bool is_known = known != spec.settings.end();
-      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}});
+      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}}, arch);
     }
-    return kernels::choose(spec, o.sizes, {});
+    return kernels::choose(spec, o.sizes, {}, arch);
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());
   }
@@ -201,8 +202,9 @@ Outcome<SweepReport> run_sweep(const Options& asked) {
   report.spec = kernels::find_kernel(options.kernel);
   if (report.spec == nullptr) return tl::make_unexpected(load_program(options).error());
   if (const auto ok = check_clock_options(options); !ok) return tl::make_unexpected(ok.error());
-  if (const auto arch = find_architecture(options.arch); !arch) return tl::make_unexpected(arch.error());
-  auto fixed = check_words(*report.spec, options);
+  const auto arch = find_architecture(options.arch);
+  if (!arch) return tl::make_unexpected(arch.error());
+  auto fixed = check_words(*report.spec, **arch, options);
   if (!fixed) return tl::make_unexpected(fixed.error());
   auto clock = clock_settings(options);
   if (!clock) return tl::make_unexpected(clock.error());

@@ -39,20 +39,22 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::s32) {
     fail(Code::bad_accumulator, fmt::format("ACC of {}: accumulators are f32, f16 or s32", pl::name(dtype)));
   }
-  if (m < 64 || m % 64 != 0 || n < 8 || n % 8 != 0) {
-    fail(Code::bad_accumulator, fmt::format("ACC({}, {}): m must be a multiple of 64 and n of 8", m, n));
-  }
   Recorder& r = Recorder::current();
+  const isa::ArchSpec& arch = r.arch();
+  if (m < arch.mma_m || m % arch.mma_m != 0 || n < arch.mma_n_step || n % arch.mma_n_step != 0) {
+    fail(Code::bad_accumulator, fmt::format("ACC({}, {}): m must be a multiple of {} and n of {}", m, n,
+                                            arch.mma_m, arch.mma_n_step));
+  }
   auto acc = std::make_shared<Accumulator>();
   acc->m = m;
   acc->n = n;
   acc->dtype = dtype;
   const Type type = dtype == DType::f32 ? Type::f32 : Type::b32;
   const int64_t registers = m * n / 128 / (dtype == DType::f16 ? 2 : 1);
-  if (registers > 240) {
+  if (registers > arch.max_accumulators) {
     fail(Code::bad_accumulator,
-         fmt::format("ACC({}, {}) of {} takes {} registers of each lane; a lane has 255 at most", m, n,
-                     pl::name(dtype), registers),
+         fmt::format("ACC({}, {}) of {} takes {} registers of each lane; a lane has {} at most", m, n,
+                     pl::name(dtype), registers, arch.max_registers_per_thread),
          "split the tile over more warpgroups");
   }
   for (int64_t i = 0; i < registers; ++i) {

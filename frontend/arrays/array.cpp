@@ -68,7 +68,7 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
   PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
             plgpu::to_string(*this));
-  constexpr size_t registers_of_a_thread = 255;
+  const auto registers_of_a_thread = static_cast<size_t>(Recorder::current().arch().max_registers_per_thread);
   const size_t words = registers_.size() * static_cast<size_t>(pl::bits(dtype_) == 64 ? 2 : 1);
   if (words > registers_of_a_thread) {
     frontend::fail(frontend::Code::bad_registers,

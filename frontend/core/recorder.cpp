@@ -13,10 +13,6 @@ thread_local Recorder* active = nullptr;
 // The line of the outermost verb, known even when no kernel is being recorded.
 thread_local Loc verb_loc;
 
-// Bytes that a kernel may use on sm_90: 228 KiB less 1 KiB for the system (CUDA programming guide,
-// "Compute Capability 9.x").
-constexpr int64_t max_dynamic_smem = 227 * 1024;
-
 void append_key(std::string& key, const Operand& o) {
   key += static_cast<char>(o.kind);
   const auto raw = [&](const auto& v) { key.append(reinterpret_cast<const char*>(&v), sizeof v); };
@@ -85,6 +81,7 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
          "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
   }
   active = this;
+  module_.target = arch().ptx_target;
   isa::Symbol symbol;
   symbol.name = kernel_name;
   symbol.kind = isa::Symbol::Kind::function;
@@ -380,11 +377,11 @@ void Recorder::assemble_body() {
 void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
   const int64_t barrier_offset = pl::align_to(smem_high_, 16);
   const int64_t bytes = smem_symbol_ == isa::no_id ? 0 : barrier_offset + barriers_ * 8;
-  if (bytes > max_dynamic_smem) {
+  if (bytes > arch().max_shared_bytes_per_cta) {
     fail(Code::too_much_smem,
          fmt::format(
              "the kernel exceeds the available shared memory: {} bytes are allocated, {} are available",
-             bytes, max_dynamic_smem),
+             bytes, arch().max_shared_bytes_per_cta),
          loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
   }
   kernel.launch.entry = function_->name;

@@ -12,12 +12,15 @@
 
 #include "frontend/core/errors.h"
 #include "frontend/core/launch.h"
+#include "isa/arch/arch.h"
 #include "isa/core/builder.h"
 
 namespace palladion::frontend {
 
 using isa::Operand;
 using isa::Type;
+
+inline constexpr int group_threads = 128;  // of a warpgroup: PTX's, whatever the chip
 
 struct Axis {
   std::string name;
@@ -33,6 +36,7 @@ struct MeshAxes {
 };
 
 struct Options {
+  const isa::ArchSpec* arch = &isa::default_arch();  // the chip that the kernel is for
   bool approx_math = false;
   bool auto_barriers = true;
   int64_t reduction_scratch_bytes = 2048;
@@ -55,6 +59,7 @@ class Recorder {
   isa::Function& function() { return *function_; }
   const MeshAxes& mesh() const { return mesh_; }
   const Options& options() const { return options_; }
+  const isa::ArchSpec& arch() const { return *options_.arch; }
 
   // --- instructions ---------------------------------------------------------------------------
   isa::Instruction& emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard = {});
@@ -118,8 +123,8 @@ class Recorder {
     int64_t arrivals;  // expected by each
   };
   std::vector<std::function<BarrierInit()>> barrier_inits;  // evaluated when the kernel is complete
-  // Profile scopes (frontend/core/profile.cpp): this warpgroup's part of the buffer, where its next event goes
-  // and where the part ends; 64-bit registers.
+  // Profile scopes (frontend/core/profile.cpp): this warpgroup's part of the buffer, where its next event
+  // goes and where the part ends; 64-bit registers.
   struct Profile {
     Operand part, next, end;
     std::vector<std::string> scopes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "frontend/core/profile.h"
 
@@ -12,14 +13,13 @@ namespace palladion::plgpu {
 using frontend::At;
 using frontend::Code;
 using frontend::fail;
+using frontend::group_threads;
 using frontend::MeshAxes;
 using frontend::Recorder;
 
 namespace {
 
-constexpr int64_t max_threads = 8;   // 1024 threads of a CTA / 128
-constexpr int64_t max_cluster = 16;  // non-portable size of sm_90
-constexpr int64_t max_grid_x = 0x7FFFFFFF;
+thread_local const isa::ArchSpec* recorded_for = &isa::default_arch();
 
 std::vector<frontend::Axis> axes(const std::vector<int64_t>& sizes, const std::vector<std::string>& names,
                                  const char* what) {
@@ -36,7 +36,7 @@ std::vector<frontend::Axis> axes(const std::vector<int64_t>& sizes, const std::v
   return out;
 }
 
-MeshAxes mesh_of(const KernelOptions& o) {
+MeshAxes mesh_of(const KernelOptions& o, const isa::ArchSpec& arch) {
   MeshAxes mesh;
   mesh.grid = axes(o.grid, o.grid_names, "grid");
   mesh.cluster = axes(o.cluster, o.cluster_names, "cluster");
@@ -44,20 +44,20 @@ MeshAxes mesh_of(const KernelOptions& o) {
   if (mesh.cluster.size() > 3)
     fail(Code::bad_mesh,
          fmt::format("a cluster of {} dimensions, at most 3 are possible", mesh.cluster.size()));
-  if (mesh.cluster_size() > max_cluster)
+  if (mesh.cluster_size() > arch.max_cluster)
     fail(Code::bad_mesh,
-         fmt::format("a cluster of {} CTAs, at most {} are possible", mesh.cluster_size(), max_cluster));
+         fmt::format("a cluster of {} CTAs, at most {} are possible", mesh.cluster_size(), arch.max_cluster));
   if (o.num_threads < 1)
     fail(Code::bad_mesh, fmt::format("num_threads is {}, it must be at least 1", o.num_threads));
   if (o.num_threads > 1 && o.thread_name.empty()) {
     fail(Code::bad_mesh, "num_threads and thread_name must be both set or neither",
          "name the axis of the threads, e.g. .thread_name = \"wg\"");
   }
-  if (o.num_threads > max_threads) {
+  if (o.num_threads * group_threads > arch.max_threads_per_cta) {
     fail(Code::too_many_threads,
          fmt::format(
-             "Requested too many CUDA threads per block: {} warpgroups are {} threads, 1024 are possible",
-             o.num_threads, o.num_threads * 128));
+             "Requested too many CUDA threads per block: {} warpgroups are {} threads, {} are possible",
+             o.num_threads, o.num_threads * group_threads, arch.max_threads_per_cta));
   }
   std::set<std::string> seen;
   const auto unique = [&](const std::string& n) {
@@ -115,12 +115,12 @@ void fill_geometry(Kernel& kernel, Recorder& r, const KernelOptions& o) {
   int64_t programs = 1;
   for (int64_t g : o.grid) programs *= g;
   Launch& l = kernel.launch;
-  l.block = {static_cast<uint32_t>(128 * o.num_threads), 1, 1};
+  l.block = {static_cast<uint32_t>(group_threads * o.num_threads), 1, 1};
   std::array<uint32_t, 3> cluster{1, 1, 1};
   for (size_t i = 0; i < o.cluster.size(); ++i)
     cluster[o.cluster.size() - 1 - i] = static_cast<uint32_t>(o.cluster[i]);
   l.cluster = {cluster[0], cluster[1], cluster[2]};
-  if (programs * cluster[0] > max_grid_x)
+  if (programs * cluster[0] > r.arch().max_grid_x)
     fail(Code::bad_grid, fmt::format("a grid of {} programs is too large", programs));
   l.grid = {static_cast<uint32_t>(programs) * cluster[0], cluster[1], cluster[2]};
   isa::Function& f = r.function();
@@ -150,6 +150,9 @@ void check_aliases(const KernelOptions& o) {
 }
 
 }  // namespace
+
+ForArch::ForArch(const isa::ArchSpec& arch) : outer_(std::exchange(recorded_for, &arch)) {}
+ForArch::~ForArch() { recorded_for = outer_; }
 
 const std::variant<Ref, BarrierRef, UnionRef>& Scratch::find(const std::string& name,
                                                              const std::source_location& loc) const {
@@ -196,8 +199,9 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   if (!legal_name(options.name))
     fail(Code::bad_type, fmt::format("\"{}\" is not a kernel name: letters, digits and _", options.name));
   check_aliases(options);
-  Recorder r(options.name, mesh_of(options),
-             {options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
+  const isa::ArchSpec& arch = options.arch != nullptr ? *options.arch : *recorded_for;
+  Recorder r(options.name, mesh_of(options, arch),
+             {&arch, options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
               options.compiler_params.reduction_scratch_bytes, options.compiler_params.profile_space});
   if (options.compiler_params.profile_space < 0)
     fail(Code::bad_scope,

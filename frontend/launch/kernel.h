@@ -46,6 +46,19 @@ struct CompilerParams {
   int64_t profile_space = 0;
 };
 
+// Kernels that this thread records while a ForArch lives are for its chip. Without one they are for
+// isa::default_arch(); KernelOptions::arch overrides both.
+class ForArch {
+ public:
+  explicit ForArch(const isa::ArchSpec& arch);
+  ~ForArch();
+  ForArch(const ForArch&) = delete;
+  ForArch& operator=(const ForArch&) = delete;
+
+ private:
+  const isa::ArchSpec* outer_;
+};
+
 struct KernelOptions {
   Types in_types;
   Types out_type;
@@ -60,6 +73,7 @@ struct KernelOptions {
   std::string name = "kernel";
   // (input, output): the output starts as the input's values.
   std::vector<std::pair<int, int>> input_output_aliases;
+  const isa::ArchSpec* arch = nullptr;  // the chip that the kernel is for; null: see ForArch
 };
 
 // The scratch of a kernel by name.

@@ -17,7 +17,7 @@ using isa::Type;
 
 namespace {
 
-constexpr int64_t bytes_per_k = 32;
+int64_t bytes_per_k() { return Recorder::current().arch().mma_k_bytes; }
 
 bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
 
@@ -132,10 +132,12 @@ Product check_shapes(const Ref& acc, const Shape& a, const Ref& b) {
          "b is (k, n); use plgpu::transpose_ref when it is stored as (n, k)");
   }
   const bool integer = acc.dtype() == DType::s32;
-  if (p.m % accumulator_rows != 0)
-    fail(Code::mma_shape, fmt::format("wgmma: m is {}, it must be a multiple of 64", p.m));
-  if (p.n % 8 != 0 || p.n > 256)
-    fail(Code::mma_shape, fmt::format("wgmma: n is {}, it must be a multiple of 8 up to 256", p.n));
+  const isa::ArchSpec& arch = Recorder::current().arch();
+  if (p.m % arch.mma_m != 0)
+    fail(Code::mma_shape, fmt::format("wgmma: m is {}, it must be a multiple of {}", p.m, arch.mma_m));
+  if (p.n % arch.mma_n_step != 0 || p.n > arch.mma_max_n)
+    fail(Code::mma_shape, fmt::format("wgmma: n is {}, it must be a multiple of {} up to {}", p.n,
+                                      arch.mma_n_step, arch.mma_max_n));
   if (integer && p.n % 16 != 0 && p.n != 8 && p.n != 24)
     fail(Code::mma_shape,
          fmt::format("wgmma: n is {}, integer products need 8, 24 or a multiple of 16", p.n));
@@ -168,7 +170,7 @@ Operand left_operand(Recorder& r, const Left& a, const Product& p, int64_t block
 
 void emit_product(Recorder& r, const Ref& acc, const Left& a, const MatrixOperand& b, DType b_dtype,
                   const Product& p) {
-  const int64_t k_elements = bytes_per_k / pl::bytes(a.dtype);
+  const int64_t k_elements = bytes_per_k() / pl::bytes(a.dtype);
   const std::string mnemonic =
       fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}", p.n, k_elements, pl::name(acc.dtype()),
                   operand_type(a.dtype), operand_type(b_dtype));

@@ -12,8 +12,6 @@ using plgpu::Ref;
 
 namespace {
 
-constexpr int64_t max_box = 256;
-
 // Digits of the window in row-major order, without tiles (prefetch).
 std::vector<CopyDigit> plain_digits(const Ref& gmem) {
   std::vector<CopyDigit> digits;
@@ -50,7 +48,7 @@ std::vector<CopyDigit> merge(const std::vector<CopyDigit>& digits, const std::ve
   for (size_t i = 0; i < digits.size(); ++i) {
     const CopyDigit& d = digits[i];
     if (!out.empty() && out.back().dim == d.dim && out.back().gmem_step == d.gmem_step * d.size &&
-        out.back().size * d.size <= max_box && !keep_apart[i]) {
+        out.back().size * d.size <= Recorder::current().arch().max_box && !keep_apart[i]) {
       out.back().size *= d.size;
       out.back().gmem_step = d.gmem_step;
       out.back().smem_stride = d.smem_stride;
@@ -160,6 +158,7 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
           "copy fewer tiles at once");
   }
   TmaBox box;
+  const isa::ArchSpec& arch = Recorder::current().arch();
   isa::TensorMap& m = box.map;
   m.data_type = data_type(gmem, verb);
   m.rank = static_cast<int>(dims.size());
@@ -171,8 +170,9 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
     m.dims[static_cast<size_t>(i)] = static_cast<uint64_t>(d.extent);
     m.box[static_cast<size_t>(i)] = static_cast<uint32_t>(d.box);
     if (i > 0) m.strides[static_cast<size_t>(i) - 1] = static_cast<uint64_t>(d.stride * size);
-    if (d.box > max_box)
-      limit(verb, gmem, fmt::format("{} elements along one dimension, TMA copies at most 256", d.box),
+    if (d.box > arch.max_box)
+      limit(verb, gmem,
+            fmt::format("{} elements along one dimension, TMA copies at most {}", d.box, arch.max_box),
             "split the copy");
     if (i > 0 && d.stride * size % 16 != 0) {
       limit(
@@ -188,7 +188,8 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
           fmt::format("the minor dimension of the copy is {} bytes, it must be a multiple of 16",
                       dims.back().box * size));
   }
-  for (const std::string& rule : isa::validate(m)) limit(verb, gmem, "the tensor map breaks a rule: " + rule);
+  for (const std::string& rule : isa::validate(m, arch))
+    limit(verb, gmem, "the tensor map breaks a rule: " + rule);
   return box;
 }
 

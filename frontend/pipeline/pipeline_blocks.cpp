@@ -17,8 +17,6 @@ using plgpu::Ref;
 
 namespace {
 
-constexpr int64_t max_box = 256;  // elements of a tensor copy along one dimension
-
 bool is_one(const Scalar& s) { return s.is_constant() && s.as_int() == 1; }
 bool same_register(const Scalar& a, const Scalar& b) {
   return a.has_register() && b.has_register() && a.without_offset().operand() == b.without_offset().operand();
@@ -159,7 +157,7 @@ struct Split {
 };
 
 int64_t chunk_of(int64_t block, int64_t array) {
-  for (int64_t c = max_box; c > 1; --c)
+  for (int64_t c = Recorder::current().arch().max_box; c > 1; --c)
     if (block % c == 0 && array % c == 0) return c;
   return 0;
 }
@@ -196,6 +194,7 @@ Windows windows(const PipelineBuffer& b, const Scalar& slot, const Indices& grid
   const pl::BlockShape& shape = *b.spec.block_shape;
   const Ref smem = b.slot(slot);
   std::vector<int64_t> of_array(shape.size()), of_block;
+  const int64_t max_box = Recorder::current().arch().max_box;
   bool any = false;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].kind == pl::BlockDim::Kind::dropped) continue;

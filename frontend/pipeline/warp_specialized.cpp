@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "frontend/control/control.h"
-#include "frontend/memory/scoped.h"
 #include "frontend/matrix/wgmma.h"
+#include "frontend/memory/scoped.h"
 
 namespace palladion::plgpu {
 
@@ -49,9 +49,9 @@ void check_threads(const WarpSpecializedOptions& o) {
                        o.num_compute_wgs, r.thread_count()),
            fmt::format("set .num_threads = {}", o.num_compute_wgs + 1));
   }
-  if (o.memory_registers < 24 || o.memory_registers > 256 || o.memory_registers % 8 != 0) {
-    refuse(
-        fmt::format("memory_registers is {}, it must be a multiple of 8 from 24 to 256", o.memory_registers));
+  if (const isa::ArchSpec& a = r.arch(); !isa::setmaxnreg_takes(a, o.memory_registers)) {
+    refuse(fmt::format("memory_registers is {}, it must be a multiple of {} from {} to {}",
+                       o.memory_registers, a.register_unit_per_thread, a.min_setmaxnreg, a.max_setmaxnreg));
   }
 }
 
@@ -213,11 +213,12 @@ class WarpSpecialized {
     return make_barrier(ClusterBarrier(options), name, loc);
   }
 
-  // Registers are handed out eight a lane at a time; what the launch gave to all threads is shared out.
+  // Registers are handed out in units a lane; what the launch gave to all threads is shared out.
   int compute_registers() const {
-    const int threads = o_.num_compute_wgs + 1;
-    const int pool = 512 / threads / 8 * 8 * threads;  // 65536 registers of an SM / 128 lanes
-    return std::min(256, (pool - o_.memory_registers) / o_.num_compute_wgs / 8 * 8);
+    const isa::ArchSpec& a = Recorder::current().arch();
+    const int threads = o_.num_compute_wgs + 1, unit = a.register_unit_per_thread;
+    const int pool = a.registers_per_sm / frontend::group_threads / threads / unit * unit * threads;
+    return std::min(a.max_setmaxnreg, (pool - o_.memory_registers) / o_.num_compute_wgs / unit * unit);
   }
 
   void compute_steps(const frontend::PipelineBody& body) {

@@ -158,7 +158,8 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   }
   if (o.orders_tensor_core)
     frontend::unsupported(
-        "orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on sm_90a");
+        fmt::format("orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on {}",
+                    r.arch().ptx_target));
   for (const auto& axis : type.collective_axes) {
     bool known = false;
     for (const auto& a : r.mesh().cluster) known |= a.name == axis;
@@ -288,9 +289,10 @@ void commit_smem(std::source_location loc) {
 
 void set_max_registers(int n, const std::string& action, std::source_location loc) {
   const At at(loc);
-  if (n < 24 || n > 256 || n % 8 != 0) {
+  if (const isa::ArchSpec& a = Recorder::current().arch(); !isa::setmaxnreg_takes(a, n)) {
     fail(Code::bad_registers,
-         fmt::format("set_max_registers({}): the number must be a multiple of 8 from 24 to 256", n));
+         fmt::format("set_max_registers({}): the number must be a multiple of {} from {} to {}", n,
+                     a.register_unit_per_thread, a.min_setmaxnreg, a.max_setmaxnreg));
   }
   if (action != "increase" && action != "decrease") {
     fail(Code::bad_registers,

@@ -4,18 +4,26 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace palladion::isa {
 namespace {
 
 // Limits common to compute capability 9.0: CUDA programming guide, "Technical Specifications per
 // Compute Capability"; allocation units: CUDA's cuda_occupancy.h (13.0).
+// 66 of 72 TPCs, over the GPCs as evenly as can be: which GPCs lack one differs from chip to chip.
+constexpr std::array<uint8_t, 8> tpcs_of_132_sms = {9, 9, 8, 8, 8, 8, 8, 8};
+
 constexpr ArchSpec compute_90(std::string_view name, std::string_view chip) {
   ArchSpec a{};
   a.name = name;
   a.chip = chip;
   a.sm = 90;
   a.ptx_target = "sm_90a";
+  a.sms_per_tpc = 2;
+  a.sms_per_cpc = 6;
+  a.l2_partitions = 2;
+  a.first_tpcs = 4;
   a.sub_cores = 4;
   a.max_threads_per_sm = 2048;
   a.max_warps_per_sm = 64;
@@ -37,6 +45,18 @@ constexpr ArchSpec compute_90(std::string_view name, std::string_view chip) {
   a.max_cta_y = 1024;
   a.max_cta_z = 64;
   a.max_parameter_bytes = 32764;  // PTX 8.1 and CUDA 12.1 on; 4352 before
+  a.min_setmaxnreg = 24;
+  a.max_setmaxnreg = 256;
+  a.max_access_bits = 128;
+  a.max_mbarrier_count = (1 << 20) - 1;
+  a.max_box = 256;
+  a.max_box_pixels = 1024;
+  a.mma_warps = 4;
+  a.mma_m = 64;
+  a.mma_max_n = 256;
+  a.mma_n_step = 8;
+  a.mma_k_bytes = 32;
+  a.max_accumulators = 240;
   a.register_unit_per_warp = 256;
   a.register_unit_per_thread = 8;
   a.shared_unit_bytes = 128;
@@ -47,7 +67,7 @@ constexpr ArchSpec compute_90(std::string_view name, std::string_view chip) {
 constexpr ArchSpec h100() {
   ArchSpec a = compute_90("h100", "NVIDIA H100 80GB HBM3");  // SXM5
   a.sm_count = 132;
-  a.gpc_count = 8;
+  a.gpc_tpcs = tpcs_of_132_sms;
   a.l2_bytes = 50 * 1024 * 1024;
   a.memory_bytes = int64_t{80} << 30;
   a.memory_gb_per_s = 3350;
@@ -59,7 +79,7 @@ constexpr ArchSpec h100() {
 constexpr ArchSpec h200() {
   ArchSpec a = compute_90("h200", "NVIDIA H200");
   a.sm_count = 132;
-  a.gpc_count = 8;
+  a.gpc_tpcs = tpcs_of_132_sms;
   a.l2_bytes = 60 * 1024 * 1024;
   a.memory_bytes = int64_t{143771} << 20;  // as the driver reports; sold as 141 GB
   a.memory_gb_per_s = 4800;
@@ -81,6 +101,8 @@ const ArchSpec* find_arch(std::string_view name) {
   return found == chips.end() ? nullptr : &*found;
 }
 
+const ArchSpec& default_arch() { return *find_arch("h200"); }
+
 std::vector<ArchFact> facts(const ArchSpec& a) {
   constexpr std::string_view guide = "CUDA programming guide, compute capability 9.0";
   constexpr std::string_view sheet = "NVIDIA data sheet";
@@ -92,7 +114,12 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
       {"chip", std::string(a.chip), "", device},
       {"PTX target", std::string(a.ptx_target), "", guide},
       {"SMs", text(a.sm_count), "", device},
-      {"GPCs", text(a.gpc_count), "", "published microbenchmarks"},
+      {"GPCs", text(a.gpc_count()), "", "published microbenchmarks"},
+      {"TPCs of the GPCs", fmt::format("{}", fmt::join(a.gpc_tpcs, " ")), "", "assumed: as even as can be"},
+      {"SMs per TPC", text(a.sms_per_tpc), "", "H100 architecture white paper"},
+      {"SMs per CPC", text(a.sms_per_cpc), "", "published microbenchmarks"},
+      {"L2 partitions", text(a.l2_partitions), "", "H100 architecture white paper"},
+      {"TPCs filled first", text(a.first_tpcs), "", "%smid of small grids"},
       {"sub-cores per SM", text(a.sub_cores), "", "H100 architecture white paper"},
       {"L2", text(a.l2_bytes), "bytes", device},
       {"memory", text(a.memory_bytes), "bytes", device},
@@ -113,6 +140,18 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
       {"CTAs per cluster, portable", text(a.max_cluster_portable), "", guide},
       {"CTAs per cluster, non-portable", text(a.max_cluster), "", guide},
       {"kernel parameters", text(a.max_parameter_bytes), "bytes", "PTX ISA, .param space"},
+      {"setmaxnreg", fmt::format("{} to {}", a.min_setmaxnreg, a.max_setmaxnreg), "registers per thread",
+       "PTX ISA, setmaxnreg"},
+      {"widest access of a lane", text(a.max_access_bits), "bits", "PTX ISA, ld"},
+      {"arrivals at an mbarrier", text(a.max_mbarrier_count), "", "PTX ISA, mbarrier.init"},
+      {"box of a tensor copy", text(a.max_box), "elements a dimension",
+       "CUDA driver API, cuTensorMapEncodeTiled"},
+      {"pixels of an im2col copy", text(a.max_box_pixels), "", "CUDA driver API, cuTensorMapEncodeIm2col"},
+      {"wgmma", fmt::format("m{}n{}k{}", a.mma_m, a.mma_max_n, a.mma_k_bytes / 2), "16-bit elements, largest",
+       "PTX ISA, wgmma"},
+      {"warps of a wgmma", text(a.mma_warps), "", "PTX ISA, wgmma"},
+      {"registers for accumulators", text(a.max_accumulators), "32-bit registers",
+       "what ptxas leaves of 255"},
       {"register allocation unit", text(a.register_unit_per_warp), "registers per warp", occupancy_header},
       {"shared memory allocation unit", text(a.shared_unit_bytes), "bytes", occupancy_header},
   };

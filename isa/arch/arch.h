@@ -1,6 +1,6 @@
 #pragma once
-// Per-chip facts as data: what limits a launch and what a chip is made of. Latencies and rates of the
-// clock belong here too, never in the machine's code.
+// Per-chip facts as data: what limits a launch and what a chip is made of. Every part that depends on a chip
+// (recorder, verifier, decoders, machine, clock) is given an ArchSpec; none has numbers of its own.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,8 +17,13 @@ struct ArchSpec {
 
   // Size of the chip.
   int sm_count;
-  int gpc_count;
-  int sub_cores;  // warp schedulers per SM
+  std::span<const uint8_t> gpc_tpcs;  // TPCs of each GPC
+  int sms_per_tpc;
+  int sms_per_cpc;    // SMs that share a way to L2; the last CPC of a GPC may have fewer
+  int l2_partitions;  // a power of two; GPC g is near partition g % l2_partitions
+  int first_tpcs;     // of the first GPC: a grid of fewer CTAs than SMs fills these before it spreads
+  int sub_cores;      // warp schedulers per SM
+  int gpc_count() const { return static_cast<int>(gpc_tpcs.size()); }
   int64_t l2_bytes;
   int64_t memory_bytes;
   double memory_gb_per_s;  // published peak
@@ -35,7 +40,7 @@ struct ArchSpec {
 
   // Limits of a CTA, a thread, a cluster, a grid.
   int max_threads_per_cta;
-  int max_registers_per_thread;
+  int max_registers_per_thread;  // that an instruction can name
   int max_shared_bytes_per_cta;
   int static_shared_bytes_per_cta;    // without asking for more
   int reserved_shared_bytes_per_cta;  // taken by the system from each resident CTA's share
@@ -45,6 +50,19 @@ struct ArchSpec {
   int64_t max_grid_x, max_grid_yz;
   int max_cta_x, max_cta_y, max_cta_z;
   int max_parameter_bytes;
+  int min_setmaxnreg, max_setmaxnreg;  // registers per thread that setmaxnreg takes, in allocation units
+  int max_access_bits;                 // of one load or store of a lane
+  int max_mbarrier_count;              // arrivals that an mbarrier can expect
+  int max_box;                         // elements of a tensor copy along one dimension
+  int max_box_pixels;                  // the same of im2col's pixels
+
+  // The tensor core's matrix product of a warpgroup.
+  int mma_warps;         // that take part in one
+  int mma_m;             // rows of the result
+  int mma_max_n;         // columns
+  int mma_n_step;        // columns are a multiple of it
+  int mma_k_bytes;       // of a row of A in one instruction
+  int max_accumulators;  // 32-bit registers of a thread for results: the rest addresses and counts
 
   // Units of allocation.
   int register_unit_per_warp;  // registers
@@ -56,6 +74,14 @@ struct ArchSpec {
 std::span<const ArchSpec> architectures();
 // Null when there is none of that name; names are those of architectures().
 const ArchSpec* find_arch(std::string_view name);
+// The chip that kernels are for when no other is named: an H200.
+const ArchSpec& default_arch();
+
+// Whether setmaxnreg may name this count.
+constexpr bool setmaxnreg_takes(const ArchSpec& arch, int64_t count) {
+  return count >= arch.min_setmaxnreg && count <= arch.max_setmaxnreg &&
+         count % arch.register_unit_per_thread == 0;
+}
 
 // One line of the table that people read: `palladion list`, reports.
 struct ArchFact {

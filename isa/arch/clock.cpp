@@ -1,6 +1,7 @@
 #include "isa/arch/clock.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -277,64 +278,165 @@ bool read(std::string_view text, Line& line) {
   return error == std::errc{} && !line.key.empty() && std::ranges::count(text, '|') == 3;
 }
 
+// What a chip may lack, and still run programs.
+const std::vector<ClockUnit>& units() {
+  static const std::vector<ClockUnit> all = {
+      {"wgmma", {"wgmma", "wgmma_commit", "wgmma_fence", "wgmma_wait"}},
+      {"mma", {"mma_f16", "mma_f64", "mma_fp8", "mma_int", "mma_tf32", "wmma"}},
+      {"fp64", {"ddiv", "dfma", "dsetp", "mufu64"}},
+      {"tma",
+       {"tensor_load", "tensor_prefetch", "tensor_reduce", "tensor_store", "tensormap_fence",
+        "tensormap_replace"}},
+      {"bulk", {"bulk_copy", "bulk_prefetch", "bulk_reduce"}},
+      {"cluster_barrier", {"barrier_cluster"}},
+      {"dsm",
+       {"atom_cluster", "ld_cluster", "mbarrier_arrive_cluster", "red_async", "red_cluster", "st_async",
+        "st_cluster"}},
+  };
+  return all;
+}
+
+// Index of the unit that a latency key, or a parameter's key ("tma.queue", "op.tensor_load.slots"), belongs
+// to; -1: to none that a chip may lack.
+int unit_of_op(std::string_view op) {
+  const auto has = [&](const ClockUnit& u) { return std::ranges::find(u.ops, op) != u.ops.end(); };
+  const auto found = std::ranges::find_if(units(), has);
+  return found == units().end() ? -1 : static_cast<int>(found - units().begin());
+}
+int unit_of_key(std::string_view key) {
+  const std::string_view first = key.substr(0, key.find('.'));
+  if (first == "op") {
+    key.remove_prefix(first.size() + 1);
+    return unit_of_op(key.substr(0, key.find('.')));
+  }
+  const auto found = std::ranges::find(units(), first, &ClockUnit::name);
+  return found == units().end() ? -1 : static_cast<int>(found - units().begin());
+}
+
+// Reads a file, and those that it inherits before its own lines.
 class Reader {
  public:
-  explicit Reader(std::string_view file) : file_(file) {
+  explicit Reader(ClockParameters::Parents parents) : parents_(parents) {
     parameters_.ops.resize(std::size(keys));
-    for (const ClockField& f : fields) places_[std::string(f.key)] = {&(parameters_.*f.member), f.unit};
+    for (const ClockField& f : fields) add_place(std::string(f.key), parameters_.*f.member, f.unit);
     for (size_t k = 0; k < std::size(keys); ++k)
       for (size_t i = 0; i < std::size(op_parts); ++i)
-        places_[fmt::format("op.{}.{}", keys[k], op_parts[i].first)] = {
-            &part(parameters_.ops[k], i), op_parts[i].second, i == optional_part};
+        add_place(fmt::format("op.{}.{}", keys[k], op_parts[i].first), part(parameters_.ops[k], i),
+                  op_parts[i].second, i == optional_part);
   }
 
-  void take(std::string_view text, int number) {
-    text = trimmed(text.substr(0, text.find('#')));
-    if (text.empty()) return;
-    Line line;
-    if (!read(text, line))
-      return error("PLD5801", fmt::format("`{}`: expected `key = value unit | spread | date | source`", text),
-                   number);
-    const auto place = places_.find(std::string(line.key));
-    if (place == places_.end())
-      return error("PLD5802", fmt::format("unknown parameter `{}`", line.key), number);
-    Place& p = place->second;
-    if (line.unit != p.unit || !(line.value >= 0))
-      return error("PLD5804",
-                   fmt::format("`{}` is {} {}: it must be a number of {}, not negative", line.key, line.value,
-                               line.unit, p.unit),
-                   number);
-    if (p.given) return error("PLD5804", fmt::format("`{}` is given twice", line.key), number);
-    p.given = true;
-    *p.value = line.value;
+  void read_file(std::string_view text, std::string_view file) {
+    at_ = {std::string(file), 0, 0};
+    for (; !text.empty();) {
+      const auto end = text.find('\n');
+      ++at_.line;
+      take(trimmed(text.substr(0, std::min(end, text.find('#')))));
+      text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    at_.line = 0;
   }
 
   tl::expected<ClockParameters, Diagnostics> result() {
     for (const auto& [key, place] : places_)
-      if (!place.given && !place.optional)
-        error("PLD5803", fmt::format("the parameter `{}` ({}) is missing", key, place.unit), 0);
+      if (place.state == State::missing && !place.optional && !is_absent(place.clock_unit))
+        error("PLD5803", fmt::format("the parameter `{}` ({}) is missing", key, place.unit));
     if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
     return std::move(parameters_);
   }
 
  private:
+  enum class State : uint8_t { missing, inherited, given };  // given: in the file at hand
   struct Place {
     double* value = nullptr;
-    std::string_view unit;
+    std::string_view unit;  // "cycles"
+    int clock_unit = -1;    // index in units()
     bool optional = false;
-    bool given = false;
+    State state = State::missing;
   };
 
-  void error(std::string code, std::string message, int line) {
+  void add_place(const std::string& key, double& value, std::string_view unit, bool optional = false) {
+    places_[key] = {&value, unit, unit_of_key(key), optional};
+  }
+
+  void take(std::string_view line) {
+    constexpr std::string_view inherit_word = "inherit ", without_word = "without ";
+    if (line.empty()) return;
+    if (line.starts_with(inherit_word)) return inherit(trimmed(line.substr(inherit_word.size())));
+    if (line.starts_with(without_word)) return leave_out(trimmed(line.substr(without_word.size())));
+    value(line);
+  }
+
+  void value(std::string_view text) {
+    Line line;
+    if (!read(text, line))
+      return error("PLD5801",
+                   fmt::format("`{}`: expected `key = value unit | spread | date | source`", text));
+    const auto place = places_.find(std::string(line.key));
+    if (place == places_.end()) return error("PLD5802", fmt::format("unknown parameter `{}`", line.key));
+    Place& p = place->second;
+    if (line.unit != p.unit || !(line.value >= 0))
+      return error("PLD5804", fmt::format("`{}` is {} {}: it must be a number of {}, not negative", line.key,
+                                          line.value, line.unit, p.unit));
+    if (p.state == State::given) return error("PLD5804", fmt::format("`{}` is given twice", line.key));
+    if (p.clock_unit >= 0 && (left_out_ >> p.clock_unit & 1) != 0)
+      return contradiction(line.key, p.clock_unit);
+    if (p.clock_unit >= 0) parameters_.absent &= ~(1U << p.clock_unit);
+    p.state = State::given;
+    *p.value = line.value;
+  }
+
+  void inherit(std::string_view name) {
+    const auto is_missing = [](const auto& p) { return p.second.state == State::missing; };
+    if (parameters_.absent != 0 || !std::ranges::all_of(places_, is_missing))
+      return error("PLD5805", fmt::format("`inherit {}` must stand before all parameters, once", name));
+    if (std::ranges::find(chain_, name) != chain_.end())
+      return error("PLD5805",
+                   fmt::format("`{}` inherits itself: {} -> {}", name, fmt::join(chain_, " -> "), name));
+    const std::string_view text = parents_(name);
+    if (text.empty()) return error("PLD5805", fmt::format("there is no file `{}` to inherit", name));
+    const SourceLoc here = at_;
+    chain_.emplace_back(name);
+    read_file(text, fmt::format("{}.clock", name));
+    chain_.pop_back();
+    left_out_ = 0;
+    at_ = here;
+    for (auto& [key, place] : places_)
+      if (place.state == State::given) place.state = State::inherited;
+  }
+
+  void leave_out(std::string_view name) {
+    const auto unit = std::ranges::find(units(), name, &ClockUnit::name);
+    if (unit == units().end()) return error("PLD5802", fmt::format("unknown unit `{}`", name));
+    const auto index = static_cast<int>(unit - units().begin());
+    for (auto& [key, place] : places_) {
+      if (place.clock_unit != index) continue;
+      if (place.state == State::given) contradiction(key, index);
+      place.state = State::missing;
+      *place.value = 0;
+    }
+    parameters_.absent |= 1U << index;
+    left_out_ |= 1U << index;
+  }
+
+  void contradiction(std::string_view key, int unit) {
+    error("PLD5804", fmt::format("`{}` is given, although the chip is without {}", key,
+                                 units()[static_cast<size_t>(unit)].name));
+  }
+
+  bool is_absent(int unit) const { return unit >= 0 && (parameters_.absent >> unit & 1) != 0; }
+
+  void error(std::string code, std::string message) {
     Diagnostic d;
     d.code = std::move(code);
     d.message = std::move(message);
-    d.loc.file = file_;
-    d.loc.line = static_cast<decltype(d.loc.line)>(line);
+    d.loc = at_;
     errors_.push_back(std::move(d));
   }
 
-  std::string file_;
+  ClockParameters::Parents parents_;
+  SourceLoc at_;
+  std::vector<std::string> chain_;  // of inherited files that are being read
+  uint32_t left_out_ = 0;           // units, by the file at hand
   ClockParameters parameters_{};
   std::map<std::string, Place> places_;
   Diagnostics errors_;
@@ -343,14 +445,24 @@ class Reader {
 }  // namespace
 
 tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_view text,
-                                                                  std::string_view file) {
-  Reader reader(file);
-  for (int number = 1; !text.empty(); ++number) {
-    const auto end = text.find('\n');
-    reader.take(text.substr(0, end), number);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-  }
+                                                                  std::string_view file, Parents parents) {
+  Reader reader(parents);
+  reader.read_file(text, file);
   return reader.result();
+}
+
+tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_view text,
+                                                                  std::string_view file) {
+  return parse(text, file, clock_file);
+}
+
+std::span<const ClockUnit> clock_units() { return units(); }
+
+std::string_view ClockParameters::absent_unit_of(std::string_view key) const {
+  if (absent == 0) return {};
+  const int unit = unit_of_op(key);
+  return unit >= 0 && (absent >> unit & 1) != 0 ? units()[static_cast<size_t>(unit)].name
+                                                : std::string_view{};
 }
 
 ClockParameters ClockParameters::at_sm_clock() const {

@@ -5,6 +5,9 @@
 // A line of such a file:   key = value unit | spread | date | source
 //   smem.bytes_per_cycle = 128 bytes/cycle | 0.5 | 2026-11-21 | ld_shared_v4 of bench/device
 // Every key must be there, once, with its unit (`held` of an op may be left out); `#` begins a comment.
+// Two other lines say how a chip differs from another one:
+//   inherit h200     takes all lines of that file; lines below replace them
+//   without wgmma    the chip has no such unit (clock_units); no program that needs it can be timed
 #include <cstdint>
 #include <span>
 #include <string>
@@ -160,19 +163,34 @@ struct ClockParameters {
   double dsm_copy_latency;        // from issue until a waiter goes on, without what its bytes take
 
   std::vector<OpCost> ops;     // by op_key
+  uint32_t absent = 0;         // units that the chip does not have: bit i is clock_units()[i]
   bool bank_conflicts = true;  // not in files; false: to learn what they cost (sim/schedule/relax)
 
   // Of a latency key (isa::Timing::latency), which must be one of op_keys().
   const OpCost& cost(std::string_view key) const;
+  // The absent unit that ops of this latency key need; empty: there is none.
+  std::string_view absent_unit_of(std::string_view key) const;
 
   // HBM does not follow the SM clock: the same parameters with its cycles for `sm_clock`. L2 does, as far as
   // SMs can tell (L2.latency and L2.read of bench/device, beside tensor cores that lower the SM clock).
   ClockParameters at_sm_clock() const;
 
-  // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key, PLD5803 for a missing
-  // one, PLD5804 for a value that cannot be (negative, another unit than the key's).
+  // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key or unit, PLD5803 for a
+  // missing key, PLD5804 for a value that cannot be (negative, another unit than the key's), PLD5805 for a
+  // file that cannot be inherited. `parents` gives the text of a file by its name, empty when there is none.
+  using Parents = std::string_view (*)(std::string_view name);
+  static tl::expected<ClockParameters, Diagnostics> parse(std::string_view text, std::string_view file,
+                                                          Parents parents);
+  // With the compiled-in files as parents.
   static tl::expected<ClockParameters, Diagnostics> parse(std::string_view text, std::string_view file);
 };
+
+// What a chip may lack: the parameters that begin with the unit's name and a dot, and ops' latency keys.
+struct ClockUnit {
+  std::string_view name;
+  std::vector<std::string_view> ops;
+};
+std::span<const ClockUnit> clock_units();
 
 // Index of a latency key in ClockParameters::ops; -1 when there is none of that name.
 int op_key(std::string_view key);

@@ -16,6 +16,10 @@ constexpr CodeText table[] = {
     {5804, "a parameter with a value that cannot be",
      "Negative, not a number, given twice, or in another unit than the key's.",
      "hbm.read = 4.05 TB/s | - | - | -", "hbm.read = 4050 GB/s | - | - | -"},
+    {5805, "a file of parameters that cannot be inherited",
+     "`inherit NAME` takes all lines of a file that is compiled in (`palladion list` names the architectures "
+     "that have one). It stands first, once, and no file inherits itself.",
+     "hbm.read = 4050 GB/s | 20 | - | -\ninherit h200", "inherit h200\nhbm.read = 4050 GB/s | 20 | - | -"},
 };
 
 }  // namespace

@@ -47,9 +47,12 @@ struct Clause {
       : value(list) {}
 };
 
+struct ArchSpec;  // isa/arch/arch.h
+
 struct DecodeContext {
   const Module& module;
   const Function& function;
+  const ArchSpec& arch;
   // Width in bits of a register operand, of an immediate: 0.
   int width(const Operand& operand) const;
 };

@@ -14,10 +14,12 @@
 
 #include <tl/expected.hpp>
 
-#include "isa/formats/swizzle.h"
 #include "isa/core/types.h"
+#include "isa/formats/swizzle.h"
 
 namespace palladion::isa {
+
+struct ArchSpec;
 
 inline constexpr int max_tensor_rank = 5;
 inline constexpr int tensor_map_bytes = 128;
@@ -93,8 +95,8 @@ struct TensorMap {
 };
 
 // Every rule of the driver that the map breaks, in words that name the field and the limit; empty when
-// the map is valid. `sm` is the compute capability times ten (packed types and wide atoms need 100).
-std::vector<std::string> validate(const TensorMap& map, int sm = 90);
+// the map is valid.
+std::vector<std::string> validate(const TensorMap& map, const ArchSpec& arch);
 
 // ---- the simulator's 128 bytes ------------------------------------------------------------------
 // Little endian; sizes one wider than the hardware's so that a wrong value written by

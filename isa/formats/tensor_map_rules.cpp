@@ -3,6 +3,7 @@
 // on an H200 (tests/device/tma.md).
 #include <fmt/format.h>
 
+#include "isa/arch/arch.h"
 #include "isa/formats/tensor_map.h"
 
 namespace palladion::isa {
@@ -10,7 +11,7 @@ namespace {
 
 class Rules {
  public:
-  Rules(const TensorMap& map, int sm) : m_(map), sm_(sm) {}
+  Rules(const TensorMap& map, const ArchSpec& arch) : m_(map), arch_(arch) {}
 
   std::vector<std::string> broken() {
     if (!check_rank()) return std::move(broken_);
@@ -54,9 +55,11 @@ class Rules {
   }
 
   void check_architecture() {
-    require(sm_ >= 90, "tensor maps need sm_90 or later, this is sm_{}", sm_);
-    require(sm_ >= 100 || !is_packed(m_.data_type), "data type {} needs sm_100 or later", name(m_.data_type));
-    require(sm_ >= 100 || m_.swizzle <= Swizzle::b128, "swizzle {} needs sm_100 or later", name(m_.swizzle));
+    require(arch_.sm >= 90, "tensor maps need sm_90 or later, this is sm_{}", arch_.sm);
+    require(arch_.sm >= 100 || !is_packed(m_.data_type), "data type {} needs sm_100 or later",
+            name(m_.data_type));
+    require(arch_.sm >= 100 || m_.swizzle <= Swizzle::b128, "swizzle {} needs sm_100 or later",
+            name(m_.swizzle));
   }
 
   void check_address() {
@@ -87,8 +90,8 @@ class Rules {
 
   void check_box() {
     for (int i = 0; i < m_.rank; ++i)
-      require(m_.box[i] >= 1 && m_.box[i] <= 256, "box dimension {} is {}, it must be 1 to 256", i,
-              m_.box[i]);
+      require(m_.box[i] >= 1 && m_.box[i] <= static_cast<uint32_t>(arch_.max_box),
+              "box dimension {} is {}, it must be 1 to {}", i, m_.box[i], arch_.max_box);
   }
 
   void check_im2col() {
@@ -103,10 +106,10 @@ class Rules {
       require(extent > 0, "the im2col bounding box is empty in dimension {}: size {}, corners {} and {}",
               i + 1, m_.dims[i + 1], m_.lower_corner[i], m_.upper_corner[i]);
     }
-    require(m_.channels_per_pixel >= 1 && m_.channels_per_pixel <= 256,
-            "channels per pixel is {}, it must be 1 to 256", m_.channels_per_pixel);
-    require(m_.pixels_per_column >= 1 && m_.pixels_per_column <= 1024,
-            "pixels per column is {}, it must be 1 to 1024", m_.pixels_per_column);
+    require(m_.channels_per_pixel >= 1 && m_.channels_per_pixel <= static_cast<uint32_t>(arch_.max_box),
+            "channels per pixel is {}, it must be 1 to {}", m_.channels_per_pixel, arch_.max_box);
+    require(m_.pixels_per_column >= 1 && m_.pixels_per_column <= static_cast<uint32_t>(arch_.max_box_pixels),
+            "pixels per column is {}, it must be 1 to {}", m_.pixels_per_column, arch_.max_box_pixels);
   }
 
   void check_corner(std::string_view which, int i, int value, int limit) {
@@ -144,7 +147,7 @@ class Rules {
   // the swizzle's padding.
   void check_volume() {
     if (!broken_.empty()) return;
-    constexpr uint64_t limit = 228 * 1024;  // the shared memory of an SM
+    const auto limit = static_cast<uint64_t>(arch_.shared_bytes_per_sm);
     uint64_t bits_moved = static_cast<uint64_t>(bits(m_.data_type));
     if (m_.mode == TensorMapMode::im2col) {
       bits_moved *= uint64_t{m_.channels_per_pixel} * m_.pixels_per_column;
@@ -161,7 +164,7 @@ class Rules {
   void check_swizzle() {
     require(m_.interleave != Interleave::b32 || m_.swizzle == Swizzle::b32,
             "swizzle is {}, INTERLEAVE_32B needs swizzle 32B", name(m_.swizzle));
-    require(m_.swizzle != Swizzle::b96 || sm_ >= 103, "swizzle 96B needs sm_103");
+    require(m_.swizzle != Swizzle::b96 || arch_.sm >= 103, "swizzle 96B needs sm_103");
     if (m_.data_type == TensorDataType::u6x16_align16b)
       require(m_.interleave == Interleave::none, "{} cannot be interleaved", name(m_.data_type));
     if (align16b_type()) {
@@ -180,12 +183,14 @@ class Rules {
   }
 
   const TensorMap& m_;
-  int sm_;
+  const ArchSpec& arch_;
   std::vector<std::string> broken_;
 };
 
 }  // namespace
 
-std::vector<std::string> validate(const TensorMap& map, int sm) { return Rules(map, sm).broken(); }
+std::vector<std::string> validate(const TensorMap& map, const ArchSpec& arch) {
+  return Rules(map, arch).broken();
+}
 
 }  // namespace palladion::isa

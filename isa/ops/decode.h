@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa::decode {

@@ -133,10 +133,13 @@ void set_order(const Instruction& i, Access& access) {
   }
 }
 
-Effect load(const Instruction& i, const DecodeContext&) {
-  if (i.has("evict2") || bits(i.type()) * decode::elements(i) > 128) {
-    return decode::unsupported(i, "256-bit accesses begin with sm_100");
-  }
+// evict2 belongs to 256-bit accesses.
+bool too_wide(const Instruction& i, const DecodeContext& context) {
+  return i.has("evict2") || bits(i.type()) * decode::elements(i) > context.arch.max_access_bits;
+}
+
+Effect load(const Instruction& i, const DecodeContext& context) {
+  if (too_wide(i, context)) return decode::unsupported(i, "256-bit accesses begin with sm_100");
   Load e{.space = decode::space(i), .type = i.type(), .elements = decode::elements(i)};
   set_order(i, e);
   e.non_coherent = i.has("nc");
@@ -154,10 +157,8 @@ Effect ldu(const Instruction& i, const DecodeContext&) {
               .address = index(i, "a")};
 }
 
-Effect store(const Instruction& i, const DecodeContext&) {
-  if (i.has("evict2") || bits(i.type()) * decode::elements(i) > 128) {
-    return decode::unsupported(i, "256-bit accesses begin with sm_100");
-  }
+Effect store(const Instruction& i, const DecodeContext& context) {
+  if (too_wide(i, context)) return decode::unsupported(i, "256-bit accesses begin with sm_100");
   Store e{.space = decode::space(i), .type = i.type(), .elements = decode::elements(i)};
   set_order(i, e);
   e.address = index(i, "a");

@@ -2,6 +2,8 @@
 // textures, surfaces, sm_100's tensor memory (PTX, "Miscellaneous Instructions", "Parallel
 // Synchronization and Communication Instructions", "Stack Manipulation Instructions", "Texture
 // Instructions", "Surface Instructions", "TensorCore 5th Generation Family Instructions").
+#include <fmt/format.h>
+
 #include <array>
 
 #include "isa/ops/decode.h"
@@ -16,10 +18,12 @@ Timing texture_timing(const Instruction&) { return {Unit::lsu, "texture"}; }
 Timing tcgen05_timing(const Instruction&) { return {Unit::tensor, "tcgen05"}; }
 Timing cancel_timing(const Instruction&) { return {Unit::sync, "clusterlaunchcontrol"}; }
 
-Effect setmaxnreg(const Instruction& i, const DecodeContext&) {
+Effect setmaxnreg(const Instruction& i, const DecodeContext& context) {
   const int count = decode::immediate(i, "count");
-  if (count < 24 || count > 256 || count % 8 != 0)
-    return decode::unsupported(i, "the register count is a multiple of 8 from 24 to 256");
+  if (!setmaxnreg_takes(context.arch, count))
+    return decode::unsupported(i, fmt::format("the register count is a multiple of {} from {} to {}",
+                                              context.arch.register_unit_per_thread,
+                                              context.arch.min_setmaxnreg, context.arch.max_setmaxnreg));
   return SetMaxRegisters{.increase = i.mod("action") == "inc", .count = count};
 }
 

@@ -36,6 +36,11 @@ constexpr CodeText table[] = {
     {1033, "a module that contradicts itself",
      "Made by a program, not by text: an index that points nowhere. A bug of what built the module.", "", ""},
     {1034, "a guard that is no predicate", "", "@%r1 bra $L;", "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L;"},
+    {1035, "a module for another chip",
+     "Code for sm_90 runs on 9.0 and every later chip, code for sm_90a on 9.0 alone, code for sm_100f on the "
+     "family "
+     "of 10.0. --arch names the chip.",
+     ".target sm_100a   // on an H200", ".target sm_90a"},
 };
 
 }  // namespace

@@ -3,46 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_set>
 
+#include "isa/arch/target.h"
 #include "isa/text/print.h"
 #include "isa/verify/verify_internal.h"
 
 namespace palladion::isa {
 namespace detail {
-namespace {
-
-// PTX, "Kernel Function Parameters": 4 KiB, 32764 bytes since PTX 8.1 on sm_70 and above.
-constexpr uint64_t max_parameter_bytes = 32764;
-// What ptxas grants to statically sized shared memory.
-constexpr uint64_t max_static_shared_bytes = 48 * 1024;
-constexpr uint64_t max_threads = 1024;
-constexpr uint64_t max_cluster_ctas = 16;
-constexpr uint32_t max_registers = 255;
-
-struct Target {
-  int number = 0;
-  std::string_view suffix;  // "a", "f" or nothing
-};
-
-Target target_of(std::string_view name) {
-  Target t;
-  if (!name.starts_with("sm_")) return t;
-  const auto [end, failed] = std::from_chars(name.data() + 3, name.data() + name.size(), t.number);
-  if (failed == std::errc{}) t.suffix = name.substr(static_cast<size_t>(end - name.data()));
-  return t;
-}
-
-// sm_90a code runs on that chip alone; sm_100f on its family (100, 103); plain targets on all later ones.
-bool provides(std::string_view have, std::string_view need) {
-  const Target h = target_of(have), n = target_of(need);
-  if (n.suffix == "a") return h.number == n.number && h.suffix == "a";
-  if (n.suffix == "f") return h.number / 10 == n.number / 10 && h.number >= n.number && !h.suffix.empty();
-  return h.number >= n.number;
-}
-
-}  // namespace
 
 std::string Verifier::shown() const {
   return instruction_ == nullptr ? std::string{} : print(module_, *function_, *instruction_);
@@ -84,7 +52,7 @@ void Verifier::module_names() {
     }
     if (s.kind == Symbol::Kind::variable) variable(s);
   }
-  if (target_of(module_.target).number == 0) {
+  if (parse_target(module_.target).number == 0) {
     say(code::target, fmt::format("`{}` is no target", module_.target), "write one such as sm_90a");
   }
 }
@@ -92,6 +60,7 @@ void Verifier::module_names() {
 // --- functions -----------------------------------------------------------------------------------
 
 void Verifier::launch_bounds(const Function& f) {
+  const auto max_threads = static_cast<uint64_t>(arch_.max_threads_per_cta);
   const auto threads = [&](std::string_view word, const std::optional<Dim3>& d) {
     if (!d || (d->count() != 0 && d->count() <= max_threads && d->x <= max_threads && d->y <= max_threads))
       return;
@@ -102,23 +71,23 @@ void Verifier::launch_bounds(const Function& f) {
   threads(".reqntid", f.reqntid);
   if (f.maxntid && f.reqntid)
     say(code::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
-  if (f.reqnctapercluster && f.reqnctapercluster->count() > max_cluster_ctas) {
+  if (f.reqnctapercluster && f.reqnctapercluster->count() > static_cast<uint64_t>(arch_.max_cluster)) {
     say(code::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name,
-                                  f.reqnctapercluster->count(), max_cluster_ctas));
+                                  f.reqnctapercluster->count(), arch_.max_cluster));
   }
-  if (f.maxnreg && *f.maxnreg > max_registers) {
+  if (f.maxnreg && *f.maxnreg > static_cast<uint32_t>(arch_.max_registers_per_thread)) {
     say(code::launch, fmt::format("`{}` asks for {} registers a thread; {} are the most", f.name, *f.maxnreg,
-                                  max_registers));
+                                  arch_.max_registers_per_thread));
   }
 }
 
 void Verifier::parameter_size(const Function& f) {
   if (!f.entry) return;
   const uint64_t size = param_layout(module_, f).size;
-  if (size > max_parameter_bytes) {
+  if (size > static_cast<uint64_t>(arch_.max_parameter_bytes)) {
     say(code::memory,
         fmt::format("the parameters of `{}` take {} bytes; {} are the most", f.name, size,
-                    max_parameter_bytes),
+                    arch_.max_parameter_bytes),
         "pass a pointer to what is large");
   }
 }
@@ -130,10 +99,10 @@ void Verifier::shared_size(const Function& f) {
     if (v.space == Space::shared_cta)
       size = (size + v.alignment() - 1) / v.alignment() * v.alignment() + v.size();
   }
-  if (size > max_static_shared_bytes) {
+  if (size > static_cast<uint64_t>(arch_.static_shared_bytes_per_cta)) {
     say(code::memory,
         fmt::format("`{}` declares {} bytes of shared memory; {} are the most with a static size", f.name,
-                    size, max_static_shared_bytes),
+                    size, arch_.static_shared_bytes_per_cta),
         "declare `.extern .shared .align 16 .b8 smem[];` and give the size at launch");
   }
 }
@@ -277,6 +246,23 @@ Diagnostics Verifier::run() {
 
 }  // namespace detail
 
-Diagnostics verify(const Module& module) { return detail::Verifier(module).run(); }
+Diagnostics verify(const Module& module) { return detail::Verifier(module, default_arch()).run(); }
+
+Diagnostics verify(const Module& module, const ArchSpec& arch) {
+  Diagnostics found = detail::Verifier(module, arch).run();
+  if (auto refusal = refuse_target(module, arch)) found.push_back(std::move(*refusal));
+  return found;
+}
+
+std::optional<Diagnostic> refuse_target(const Module& module, const ArchSpec& arch) {
+  if (provides(arch.ptx_target, module.target)) return std::nullopt;
+  Diagnostic d;
+  d.code = detail::code::chip;
+  d.message = fmt::format("the module has `.target {}`, which {} ({}) cannot run", module.target, arch.name,
+                          arch.ptx_target);
+  d.loc.file = module.file;
+  d.help = fmt::format("compile for {}, or run on another --arch", arch.ptx_target);
+  return d;
+}
 
 }  // namespace palladion::isa

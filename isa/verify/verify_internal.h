@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "isa/arch/arch.h"
 #include "isa/core/op.h"
 #include "isa/verify/verify.h"
 
@@ -24,11 +25,12 @@ inline constexpr const char* memory = "PLD1031";
 inline constexpr const char* duplicate = "PLD1032";
 inline constexpr const char* broken = "PLD1033";
 inline constexpr const char* guard = "PLD1034";
+inline constexpr const char* chip = "PLD1035";
 }  // namespace code
 
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : module_(module) {}
+  Verifier(const Module& module, const ArchSpec& arch) : module_(module), arch_(arch) {}
   Diagnostics run();
 
  private:
@@ -72,6 +74,7 @@ class Verifier {
   Space instruction_space() const;
 
   const Module& module_;
+  const ArchSpec& arch_;
   const Function* function_ = nullptr;
   const Instruction* instruction_ = nullptr;
   Diagnostics diagnostics_;

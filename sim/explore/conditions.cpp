@@ -7,7 +7,7 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr uint64_t most_resident = 4096;  // clusters, with up to 228 KiB a CTA
+constexpr uint64_t most_resident = 4096;  // clusters: each CTA may have all shared memory of an SM
 
 std::optional<uint64_t> number(std::string_view text) {
   uint64_t value = 0;

@@ -79,14 +79,17 @@ void SkeletonObserver::start(const RunView& run) {
   operations_ = 0;
 }
 
-// An equal share for each of the clusters that can run at once: at most 32 CTAs, 2048 threads and 228 KiB of
-// shared memory an SM (CUDA programming guide, "Compute Capabilities").
+// An equal share for each of the clusters that can run at once, by CTAs, threads and shared memory of an SM.
 uint64_t SkeletonObserver::cluster_limit() const {
   const LaunchState& l = *run_.launch;
   const uint64_t of_cluster = l.cluster.count();
-  const uint64_t of_sm = std::min({uint64_t{32}, 2048 / std::max<uint64_t>(l.block.count(), 1) + 1,
-                                   uint64_t{228 * 1024} / (l.dynamic_shared + 1024)});
-  const uint64_t resident = std::min(l.grid.count() / of_cluster, of_sm * l.sm_count / of_cluster + 1);
+  const auto limit = [](int of_the_chip) { return static_cast<uint64_t>(of_the_chip); };
+  const uint64_t of_sm =
+      std::min({limit(l.arch->max_ctas_per_sm),
+                limit(l.arch->max_threads_per_sm) / std::max<uint64_t>(l.block.count(), 1) + 1,
+                limit(l.arch->shared_bytes_per_sm) / (l.dynamic_shared + run_.program->reserved_shared)});
+  const uint64_t resident =
+      std::min(l.grid.count() / of_cluster, of_sm * limit(l.arch->sm_count) / of_cluster + 1);
   return limits_.events / std::max<uint64_t>(resident, 1);
 }
 

@@ -122,6 +122,12 @@ constexpr isa::CodeText table[] = {
      "stands in for them: `palladion list h200` shows its lines.",
      "palladion run vector_add --arch h100 --schedule hardware",
      "palladion run vector_add --arch h100 --schedule hardware --clock h100.clock"},
+    {3122, "a unit that the clock's chip does not have",
+     "The file of the clock's parameters says `without UNIT`, and the program has an instruction of that "
+     "unit. "
+     "Programs without one are timed.",
+     "without wgmma   // and a program with wgmma.mma_async",
+     "wgmma.queue = 7 instructions | 1 | 2026-11-22 | ..."},
 };
 
 }  // namespace

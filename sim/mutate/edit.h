@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "isa/arch/arch.h"
 #include "isa/core/module.h"
 
 namespace palladion::sim::check {
@@ -16,9 +17,11 @@ bool replace_word(isa::Instruction& instruction, std::string_view word, std::str
 
 class Edit {
  public:
-  Edit(isa::Module& module, isa::Function& function) : module_(module), function_(function) {}
+  Edit(isa::Module& module, isa::Function& function, const isa::ArchSpec& arch)
+      : module_(module), function_(function), arch_(arch) {}
 
   const isa::Module& module() const { return module_; }
+  const isa::ArchSpec& arch() const { return arch_; }
   isa::Function& function() { return function_; }
   isa::Instruction& at(uint32_t index) { return function_.body[index]; }
 
@@ -33,6 +36,7 @@ class Edit {
 
   isa::Module& module_;
   isa::Function& function_;
+  const isa::ArchSpec& arch_;
 };
 
 }  // namespace palladion::sim::check

@@ -462,8 +462,9 @@ std::span<const EquivalenceRule> equivalence_rules() {
   return words;
 }
 
-const EquivalenceRule* equivalent(const isa::Module& module, const RunFacts& facts, const Mutant& mutant) {
-  const Flow flow(module, module.functions[mutant.function]);
+const EquivalenceRule* equivalent(const isa::Module& module, const isa::ArchSpec& arch, const RunFacts& facts,
+                                  const Mutant& mutant) {
+  const Flow flow(module, module.functions[mutant.function], arch);
   const Case c{mutant, flow, facts};
   const auto* row = std::ranges::find_if(rows, [&](const Row& r) { return r.holds(c); });
   return row == std::end(rows) ? nullptr : &equivalence_rules()[size_t(row - rows)];

@@ -18,6 +18,7 @@ struct EquivalenceRule {
 std::span<const EquivalenceRule> equivalence_rules();
 
 // The first rule by which the mutant behaves as the original; nothing when none is known.
-const EquivalenceRule* equivalent(const isa::Module& module, const RunFacts& facts, const Mutant& mutant);
+const EquivalenceRule* equivalent(const isa::Module& module, const isa::ArchSpec& arch, const RunFacts& facts,
+                                  const Mutant& mutant);
 
 }  // namespace palladion::sim::check

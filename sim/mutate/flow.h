@@ -12,10 +12,11 @@ namespace palladion::sim::check {
 
 class Flow {
  public:
-  Flow(const isa::Module& module, const isa::Function& function);
+  Flow(const isa::Module& module, const isa::Function& function, const isa::ArchSpec& arch);
 
   const isa::Module& module() const { return module_; }
   const isa::Function& function() const { return function_; }
+  const isa::ArchSpec& arch() const { return arch_; }
   uint32_t size() const { return uint32_t(function_.body.size()); }
   const isa::Instruction& at(uint32_t index) const { return function_.body[index]; }
   const isa::Effect& effect(uint32_t index) const { return effects_[index]; }
@@ -45,6 +46,7 @@ class Flow {
 
   const isa::Module& module_;
   const isa::Function& function_;
+  const isa::ArchSpec& arch_;
   isa::Cfg cfg_;
   std::vector<isa::Effect> effects_;
   std::vector<std::vector<bool>> dominators_;       // of each block: the blocks that dominate it

@@ -27,8 +27,8 @@ void callees(const Flow& flow, uint32_t at, std::set<uint32_t>& out) {
     for (const isa::SymbolId id : targets.functions) add(id);
 }
 
-bool is_valid(const isa::Module& module) {
-  return std::ranges::none_of(isa::verify(module),
+bool is_valid(const isa::Module& module, const isa::ArchSpec& arch) {
+  return std::ranges::none_of(isa::verify(module, arch),
                               [](const isa::Diagnostic& d) { return d.severity != isa::Severity::warning; });
 }
 
@@ -36,9 +36,9 @@ bool is_valid(const isa::Module& module) {
 void add_mutant(std::vector<Mutant>& out, const Flow& flow, const OperatorRow& row, Mutant mutant) {
   isa::Module changed = flow.module();
   isa::Function& function = changed.functions[mutant.function];
-  Edit edit(changed, function);
+  Edit edit(changed, function, flow.arch());
   const auto edited = row.edit(edit, mutant.instruction, mutant.other);
-  if (!edited || !is_valid(changed)) return;
+  if (!edited || !is_valid(changed, flow.arch())) return;
   mutant.before = isa::print(flow.module(), flow.function(), flow.at(mutant.instruction));
   if (edited->at != isa::no_id) mutant.after = isa::print(changed, function, edit.at(edited->at));
   mutant.ptx_line = flow.at(mutant.instruction).origin.ptx_line;
@@ -84,14 +84,15 @@ std::string Mutant::description() const {
   return fmt::format("{}: {}", name(mutation), change);
 }
 
-std::vector<uint32_t> reachable_functions(const isa::Module& module, const isa::Function& entry) {
+std::vector<uint32_t> reachable_functions(const isa::Module& module, const isa::ArchSpec& arch,
+                                          const isa::Function& entry) {
   std::set<uint32_t> all;
   std::vector<uint32_t> todo{module.symbols[entry.symbol].function};
   while (!todo.empty()) {
     const uint32_t f = todo.back();
     todo.pop_back();
     if (!all.insert(f).second) continue;
-    const Flow flow(module, module.functions[f]);
+    const Flow flow(module, module.functions[f], arch);
     std::set<uint32_t> called;
     for (uint32_t i = 0; i < flow.size(); ++i) callees(flow, i, called);
     todo.insert(todo.end(), called.begin(), called.end());
@@ -99,20 +100,20 @@ std::vector<uint32_t> reachable_functions(const isa::Module& module, const isa::
   return {all.begin(), all.end()};
 }
 
-std::vector<Mutant> mutants_of(const isa::Module& module, std::string_view entry) {
+std::vector<Mutant> mutants_of(const isa::Module& module, const isa::ArchSpec& arch, std::string_view entry) {
   std::vector<Mutant> out;
   const isa::Function* found = module.find_entry(entry);
   if (found == nullptr) return out;
-  for (const uint32_t f : reachable_functions(module, *found)) {
-    const Flow flow(module, module.functions[f]);
+  for (const uint32_t f : reachable_functions(module, arch, *found)) {
+    const Flow flow(module, module.functions[f], arch);
     for (uint32_t at = 0; at < flow.size(); ++at) add_mutants(out, flow, f, at);
   }
   return out;
 }
 
-isa::Module apply(const isa::Module& module, const Mutant& mutant) {
+isa::Module apply(const isa::Module& module, const isa::ArchSpec& arch, const Mutant& mutant) {
   isa::Module changed = module;
-  Edit edit(changed, changed.functions[mutant.function]);
+  Edit edit(changed, changed.functions[mutant.function], arch);
   const auto edited = operator_rows()[size_t(mutant.mutation)].edit(edit, mutant.instruction, mutant.other);
   PLD_CHECK(edited.has_value(), mutant.description());
   return changed;

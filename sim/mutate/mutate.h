@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/core/module.h"
 
 namespace palladion::sim::check {
@@ -72,13 +73,16 @@ struct Mutant {
 };
 
 // Every mutant of the entry and of the functions that it may call, in the order of the text. An empty name
-// is the only entry. All of them are valid programs (isa::verify), with the labels where they were.
-std::vector<Mutant> mutants_of(const isa::Module& module, std::string_view entry = {});
+// is the only entry. All of them are valid programs of the chip (isa::verify), with the labels where they
+// were.
+std::vector<Mutant> mutants_of(const isa::Module& module, const isa::ArchSpec& arch,
+                               std::string_view entry = {});
 
 // The program with that one change.
-isa::Module apply(const isa::Module& module, const Mutant& mutant);
+isa::Module apply(const isa::Module& module, const isa::ArchSpec& arch, const Mutant& mutant);
 
 // The entry and the functions that it may call: indices into Module::functions, ascending.
-std::vector<uint32_t> reachable_functions(const isa::Module& module, const isa::Function& entry);
+std::vector<uint32_t> reachable_functions(const isa::Module& module, const isa::ArchSpec& arch,
+                                          const isa::Function& entry);
 
 }  // namespace palladion::sim::check

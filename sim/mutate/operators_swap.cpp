@@ -55,7 +55,7 @@ bool is_mbarrier_site(const Flow& flow, uint32_t at) {
 bool is_barrier(const Flow& flow, uint32_t at) { return kind_of(flow, at) == SiteKind::barrier; }
 
 std::optional<Edited> swap(Edit& edit, uint32_t at, uint32_t other) {
-  const isa::DecodeContext context{edit.module(), edit.function()};
+  const isa::DecodeContext context{edit.module(), edit.function(), edit.arch()};
   const int mine = barrier_operand(isa::effect(edit.at(at), context));
   const int its = barrier_operand(isa::effect(edit.at(other), context));
   std::swap(edit.at(at).operands[size_t(mine)], edit.at(other).operands[size_t(its)]);

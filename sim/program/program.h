@@ -8,6 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/core/footprint.h"
 #include "isa/core/op.h"
 #include "sim/machine/state/cluster.h"
@@ -78,6 +79,7 @@ struct InitialValue {
 struct Program {
   const isa::Module* module = nullptr;
   const isa::Function* entry = nullptr;
+  const isa::ArchSpec* arch = nullptr;  // that it was decoded for
   std::vector<MicroOp> code;
   uint32_t start = 0;
   std::vector<uint32_t> function_start;  // by function index; no_id = not part of the program
@@ -92,7 +94,8 @@ struct Program {
   std::vector<uint32_t> register_offsets_base;  // by function index: index into register_offsets
   std::vector<uint32_t> register_offsets;
   std::vector<uint64_t> symbol_address;             // by SymbolId: global address, offset in shared or local
-  uint32_t static_shared = 0;                       // bytes, the reserved KiB included
+  uint32_t reserved_shared = 0;                     // first bytes of a CTA's shared memory: the system's
+  uint32_t static_shared = 0;                       // bytes, the reserved ones included
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
@@ -103,9 +106,10 @@ struct Program {
   const isa::Footprint& footprint(const MicroOp& op) const { return footprints[op.pc]; }
 };
 
-// Decodes `entry` and all it calls. Instructions that the machine cannot run become fatal findings
+// Decodes `entry` and all it calls for a chip. Instructions that the machine cannot run become fatal findings
 // when they are reached, not before.
 tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
-    const isa::Module& module, const isa::Function& entry, const std::vector<uint64_t>& global_addresses);
+    const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
+    const std::vector<uint64_t>& global_addresses);
 
 }  // namespace palladion::sim

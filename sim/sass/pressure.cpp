@@ -128,7 +128,7 @@ uint32_t estimated_registers(const Program& program) {
 }
 
 uint32_t named_barriers(const Program& program) {
-  constexpr uint32_t all = 16;
+  const auto all = static_cast<uint32_t>(program.arch->named_barriers_per_cta);
   uint32_t most = 0;
   for (const MicroOp& op : program.code) {
     if (op.instruction == nullptr) continue;

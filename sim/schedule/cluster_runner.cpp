@@ -183,10 +183,13 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   for (uint32_t rank = 0; rank < count; ++rank) {
     CtaState& cta = cluster.ctas[rank];
     cta.rank = rank;
-    cta.sm = cluster.sms.empty() ? (cluster.index * count + rank) % c.launch.sm_count : cluster.sms[rank];
+    cta.sm = cluster.sms.empty()
+                 ? (cluster.index * count + rank) % static_cast<uint32_t>(c.program.arch->sm_count)
+                 : cluster.sms[rank];
     cta.id = c.launch.cta_id(cluster.index, rank);
     cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
     if (c.program.tracks_shared) cta.left_out.assign(cta.shared.size(), 0);
+    cta.barriers.resize(static_cast<size_t>(c.program.arch->named_barriers_per_cta));
     cta.threads = cta.alive_threads = threads;
     cta.warps.resize(c.launch.warps_per_cta());
     for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);

@@ -14,8 +14,8 @@
 #include <regex>
 #include <thread>
 
-#include "cli/subjects/npy.h"
 #include "arrays/arrays.h"
+#include "cli/subjects/npy.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
 
@@ -172,6 +172,18 @@ TEST_F(Program, PtxIsPrintedAndReadBack) {
 }
 
 // ---- JSON ------------------------------------------------------------------------------------------
+TEST_F(Program, AModuleForAnotherChipIsRefusedByName) {
+  std::ofstream(file("other.ptx"))
+      << ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
+  const Ran ran = run("run --ptx " + file("other.ptx") + " --grid 1 --block 32");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err,
+              testing::AllOf(HasSubstr("PLD1035"), HasSubstr("`.target sm_100a`, which h200 (sm_90a) cannot run")));
+  EXPECT_EQ(run("ptx --ptx " + file("other.ptx")).status, 0) << "printed, for no chip in particular";
+  EXPECT_EQ(run("ptx --arch h100 --ptx " + file("other.ptx")).status, 2);
+  EXPECT_EQ(run("explain PLD1035").status, 0);
+}
+
 TEST_F(Program, JsonIsTheSameForOneAndTwoThreadsApartFromWallTimes) {
   const auto report = [&](const std::string& arguments) {
     EXPECT_EQ(run(arguments + " --json " + file("r.json")).status, 0);

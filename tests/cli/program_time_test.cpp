@@ -118,6 +118,18 @@ TEST_F(TimedProgram, AFileOfParametersIsRefusedByNameAndLine) {
   EXPECT_THAT(refusal("hbm.read 4050"), HasSubstr("PLD5801"));
 }
 
+TEST_F(TimedProgram, AFileMayInheritTheArchitecturesOwn) {
+  const auto with = [&](std::string_view text) {
+    std::ofstream(file("derived.clock")) << text;
+    return run(std::string(add) + " --clock " + file("derived.clock"));
+  };
+  EXPECT_EQ(with("inherit h200\nwithout wgmma\n").status, 0);
+  const Ran unknown = with("inherit h200\nwithout tea\n");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, testing::AllOf(HasSubstr("PLD5802"), HasSubstr("unknown unit `tea`")));
+  EXPECT_THAT(with("inherit z80\n").err, testing::AllOf(HasSubstr("PLD5805"), HasSubstr("`z80`")));
+}
+
 TEST_F(TimedProgram, ListShowsAChipsParametersAndAKernelsSettings) {
   const Ran chip = run("list h200");
   EXPECT_EQ(chip.status, 0);

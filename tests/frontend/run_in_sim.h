@@ -89,10 +89,10 @@ struct Ran {
 };
 
 inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
-               const sim::Schedule& schedule = {}) {
-  const auto diagnostics = isa::verify(kernel.module);
+               const sim::Schedule& schedule = {}, const isa::ArchSpec& arch = isa::default_arch()) {
+  const auto diagnostics = isa::verify(kernel.module, arch);
   EXPECT_TRUE(diagnostics.empty()) << isa::render(diagnostics) << isa::print(kernel.module);
-  sim::Machine machine(*isa::find_arch("h200"));
+  sim::Machine machine(arch);
   std::vector<std::vector<uint8_t>> arrays;
   for (size_t i = 0; i < inputs.size(); ++i) arrays.push_back(to_bytes(kernel.launch.inputs[i], inputs[i]));
   for (const auto& type : kernel.launch.outputs)
@@ -119,7 +119,7 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
     } else if (const auto* t = std::get_if<plgpu::TensorMapParam>(&param)) {
       isa::TensorMap map = t->map;
       map.global_address += bases[static_cast<size_t>(t->array)];
-      EXPECT_TRUE(isa::validate(map).empty()) << isa::validate(map).front();
+      EXPECT_TRUE(isa::validate(map, machine.arch()).empty());
       const auto encoded = isa::encode(map);
       std::memcpy(to, encoded.bytes.data(), encoded.bytes.size());
     } else {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -87,6 +88,101 @@ TEST(ClockFile, HbmKeepsItsTimeAtAnotherSmClock) {
     const bool is_time_of_hbm = f.key.starts_with("hbm.") && f.unit == "cycles";
     EXPECT_DOUBLE_EQ(half.*f.member, p.*f.member / (is_time_of_hbm ? 2 : 1)) << f.key;
   }
+}
+
+// ---- files that inherit --------------------------------------------------------------------------
+ClockParameters parsed(const std::string& text) {
+  auto p = ClockParameters::parse(text, "my.clock");
+  EXPECT_TRUE(p.has_value()) << render(p.error());
+  return p ? *p : ClockParameters{};
+}
+
+TEST(ClockFile, InheritsAnotherOneAndChangesAKey) {
+  const ClockParameters p = parsed("inherit h200  # all of it\nl2.latency = 300 cycles | - | d | s\n");
+  const ClockParameters& parent = *find_clock("h200");
+  EXPECT_EQ(p.l2_latency, 300);
+  for (const ClockField& f : clock_fields()) {
+    if (f.key != "l2.latency") {
+      EXPECT_EQ(p.*f.member, parent.*f.member) << f.key;
+    }
+  }
+  EXPECT_EQ(p.cost("alu").latency, parent.cost("alu").latency);
+  EXPECT_EQ(p.absent, 0U);
+}
+
+// Two files deep; the nearest line holds.
+std::string_view family(std::string_view name) {
+  return name == "parent"
+             ? "inherit h200\nl2.latency = 310 cycles | - | d | s\nl2.spread = 3 cycles | - | d | s\n"
+         : name == "wheel" ? "inherit wheel\n"
+         : name == "left"  ? "inherit right\n"
+         : name == "right" ? "inherit left\n"
+         : name == "bare"  ? "inherit h200\nwithout tma\n"
+         : name == "h200"  ? clock_file("h200")
+                           : "";
+}
+
+TEST(ClockFile, InheritsThroughSeveralFiles) {
+  const auto p =
+      ClockParameters::parse("inherit parent\nl2.latency = 320 cycles | - | d | s\n", "my.clock", family);
+  ASSERT_TRUE(p.has_value());
+  EXPECT_EQ(p->l2_latency, 320);
+  EXPECT_EQ(p->l2_spread, 3);
+  EXPECT_EQ(p->hbm_read, find_clock("h200")->hbm_read);
+}
+
+std::string only_error(const std::string& text, const std::string& code) {
+  const auto p = ClockParameters::parse(text, "my.clock", family);
+  if (p) return "no error";
+  for (const Diagnostic& d : p.error())
+    if (d.code == code) return d.message;
+  return "another code: " + p.error()[0].code;
+}
+
+TEST(ClockFile, RefusesWhatCannotBeInherited) {
+  EXPECT_NE(only_error("inherit z80\n", "PLD5805").find("no file `z80`"), std::string::npos);
+  EXPECT_NE(only_error("inherit wheel\n", "PLD5805").find("wheel -> wheel"), std::string::npos);
+  EXPECT_NE(only_error("inherit left\n", "PLD5805").find("left -> right -> left"), std::string::npos);
+  EXPECT_NE(only_error("inherit h200\ninherit h200\n", "PLD5805").find("once"), std::string::npos);
+  EXPECT_NE(only_error("sm.clock = 1 MHz | - | d | s\ninherit h200\n", "PLD5805").find("before all"),
+            std::string::npos);
+}
+
+TEST(ClockFile, LeavesOutUnitsThatTheChipDoesNotHave) {
+  const ClockParameters p = parsed("inherit h200\nwithout wgmma\nwithout dsm\n");
+  EXPECT_EQ(p.absent_unit_of("wgmma_commit"), "wgmma");
+  EXPECT_EQ(p.absent_unit_of("ld_cluster"), "dsm");
+  EXPECT_EQ(p.absent_unit_of("alu"), "");
+  EXPECT_EQ(p.wgmma_macs_per_cycle, 0);
+  EXPECT_EQ(find_clock("h200")->absent_unit_of("wgmma"), "");
+}
+
+TEST(ClockFile, AnAbsentUnitHasNoParameters) {
+  const auto of_dsm = [](const std::string& line) {
+    const auto& ops = std::ranges::find(clock_units(), "dsm", &ClockUnit::name)->ops;
+    return line.starts_with("dsm.") || std::ranges::any_of(ops, [&](std::string_view op) {
+             return line.starts_with("op." + std::string(op) + ".");
+           });
+  };
+  std::string text = "without dsm\n", dsm;
+  std::istringstream lines(h200());
+  for (std::string line; std::getline(lines, line);) (of_dsm(line) ? dsm : text) += line + "\n";
+  EXPECT_EQ(parsed(text).absent_unit_of("ld_cluster"), "dsm");
+  const Diagnostics errors = errors_of(text + dsm);
+  EXPECT_EQ(errors.size(), size_t(std::ranges::count(dsm, '\n')));
+  for (const Diagnostic& d : errors)
+    EXPECT_NE(d.message.find("the chip is without dsm"), std::string::npos) << d.message;
+}
+
+TEST(ClockFile, AParameterBringsAnInheritedUnitBack) {
+  EXPECT_NE(only_error("inherit bare\ntma.queue = 4 copies | - | d | s\n", "PLD5803").find("`tma."),
+            std::string::npos);
+  EXPECT_EQ(only_error("without tea\ninherit h200\n", "PLD5802"), "unknown unit `tea`");
+}
+
+TEST(ClockFile, EveryUnitsOpsAreKeys) {
+  for (const ClockUnit& unit : clock_units())
+    for (const std::string_view op : unit.ops) EXPECT_GE(op_key(op), 0) << unit.name << " " << op;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "isa/core/builder.h"
 #include "isa/text/parse.h"
+#include "tests/support/small_chip.h"
 
 namespace palladion::isa {
 namespace {
@@ -150,6 +151,36 @@ TEST(verify, the_place_is_the_ptx_line_or_the_authors_line) {
   const Diagnostics d = verified("\n\nadd.s32 %r1, %rd2, %r3;");
   ASSERT_EQ(d.size(), 1u);
   EXPECT_EQ(d[0].loc.line, 9u);
+}
+
+// ---- of one chip ---------------------------------------------------------------------------------
+Diagnostics on_small_chip(const std::string& directives, const std::string& target = "sm_90") {
+  const auto module = parse(".version 8.7\n.target " + target + "\n.address_size 64\n.visible .entry k()" +
+                            directives + "\n{\n.shared .b8 s[40000];\nret;\n}\n");
+  EXPECT_TRUE(module);
+  return module ? verify(*module, test::small_chip()) : Diagnostics{};
+}
+
+TEST(verify, limits_are_those_of_the_chip) {
+  const Diagnostics shared = on_small_chip("");
+  ASSERT_EQ(shared.size(), 1u);
+  EXPECT_THAT(shared[0].message, HasSubstr("40000 bytes of shared memory; 32768 are the most"));
+  const std::pair<std::string, std::string> cases[] = {{".maxntid 512", "a CTA has 1 to 256"},
+                                                       {".maxnreg 200", "127 are the most"},
+                                                       {".reqnctapercluster 8, 1, 1", "4 are the most"}};
+  for (const auto& [directive, words] : cases) {
+    const Diagnostics d = on_small_chip(directive);
+    ASSERT_EQ(d.size(), 2u) << directive;
+    EXPECT_THAT(d[0].message, HasSubstr(words));
+  }
+}
+
+TEST(verify, a_module_for_another_chip_is_refused) {
+  const Diagnostics d = on_small_chip("", "sm_90a");
+  ASSERT_EQ(d.size(), 2u);
+  EXPECT_EQ(d[1].code, "PLD1035");
+  EXPECT_THAT(d[1].message, HasSubstr("`.target sm_90a`, which small (sm_95a) cannot run"));
+  EXPECT_EQ(on_small_chip("", "sm_95a").size(), 1u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/registry.h"
+#include "tests/support/small_chip.h"
 
 namespace palladion::kernels {
 namespace {
@@ -141,6 +142,17 @@ TEST(Choose, FillsInDefaultsAndRefusesWhatDoesNotExist) {
   } catch (const isa::Error& e) {
     EXPECT_EQ(e.diagnostics().size(), 4u) << isa::render(e.diagnostics());
   }
+}
+
+TEST(Choose, NumbersOfCtasFollowTheChip) {
+  const auto ctas = [](std::string_view kernel, const char* setting, const isa::ArchSpec& arch) {
+    return choose(*find_kernel(kernel), {}, {}, arch).number(setting);
+  };
+  EXPECT_EQ(ctas("matmul_ws", "sms", isa::default_arch()), 132);
+  EXPECT_EQ(ctas("matmul_ws", "sms", test::small_chip()), 8);
+  EXPECT_EQ(ctas("reduce_sum", "ctas", test::small_chip()), 32);
+  const KernelSpec& spec = *find_kernel("vector_add");
+  EXPECT_EQ(spec.build(choose(spec, {}, {}, test::small_chip())).module.target, "sm_95a");
 }
 
 TEST(Nearest, FindsWhatWasMeant) {

@@ -4,11 +4,11 @@
 
 #include "isa/arch/arch.h"
 #include "kernels/registry.h"
-#include "run/runner.h"
-#include "zoo/zoo.h"
 #include "native/jit_log.h"
+#include "run/runner.h"
 #include "sim/sass/pressure.h"
 #include "tests/support/toolkit.h"
+#include "zoo/zoo.h"
 
 namespace palladion::kernels {
 namespace {
@@ -31,7 +31,8 @@ Counted count(const std::string& name, const isa::Module& module, const std::str
   const toolkit::Assembly assembly = toolkit::assemble(text);
   EXPECT_TRUE(assembly.ok) << name << "\n" << assembly.log;
   const isa::Function& f = *module.find_entry(entry);
-  const auto program = sim::decode(module, f, std::vector<uint64_t>(module.symbols.size()));
+  const auto program =
+      sim::decode(module, f, isa::default_arch(), std::vector<uint64_t>(module.symbols.size()));
   EXPECT_TRUE(program.has_value()) << name;
   Counted c{.name = name, .threads = int(block.count())};
   c.estimated = int(sim::estimated_registers(**program));

@@ -35,7 +35,8 @@ const std::map<std::string, std::set<std::string>> arrows = {
 const std::vector<std::vector<std::string>> levels = {
     // isa
     {"isa/core", "isa/num"},
-    {"isa/formats", "isa/arch"},
+    {"isa/arch"},
+    {"isa/formats"},
     {"isa/ops"},
     {"isa/text"},
     {"isa/verify"},

@@ -14,7 +14,8 @@ namespace palladion::sim::testing {
 
 class PtxRunner {
  public:
-  explicit PtxRunner(const std::string& ptx, const char* arch = "h200") : machine_(*isa::find_arch(arch)) {
+  explicit PtxRunner(const std::string& ptx, const isa::ArchSpec& arch = isa::default_arch())
+      : machine_(arch) {
     auto parsed = isa::parse(ptx);
     if (!parsed) {
       ADD_FAILURE() << isa::render(parsed.error(), ptx);

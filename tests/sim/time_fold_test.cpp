@@ -33,8 +33,8 @@ std::unique_ptr<Priced> priced(const std::string& body) {
   EXPECT_TRUE(parsed) << isa::render(parsed.error());
   auto p = std::make_unique<Priced>();
   p->module = std::move(*parsed);
-  auto program =
-      decode(p->module, *p->module.find_entry("k"), std::vector<uint64_t>(p->module.symbols.size()));
+  auto program = decode(p->module, *p->module.find_entry("k"), isa::default_arch(),
+                        std::vector<uint64_t>(p->module.symbols.size()));
   EXPECT_TRUE(program.has_value());
   p->program = std::move(*program);
   p->prices = std::make_unique<Prices>(*p->program, *isa::find_clock("h200"));

@@ -35,7 +35,7 @@ constexpr uint32_t copy_pc = 3, wait_pc = 4, load_pc = 5;
 
 // One copy that fills the tile, completes a phase that warp 4 waits for, and is read.
 void one_copy(Driver& d) {
-  const auto tile = static_cast<uint32_t>(sim::reserved_shared_bytes);
+  const auto tile = d.program->reserved_shared;
   const uint32_t full = tile + 256;
   const sim::Piece write{true, tile, 256};
   const uint32_t bytes = 256;
@@ -149,7 +149,7 @@ TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
 TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
   Told told;
   Driver d(copies, told, {.unit = TimeUnit::warp_instructions});
-  const uint32_t full = sim::reserved_shared_bytes + 256;
+  const uint32_t full = d.program->reserved_shared + 256;
   for (bool succeeded : {false, false, true}) {
     d.cluster.instructions += 30;
     d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = succeeded});

@@ -143,12 +143,12 @@ void Descriptors::on(const AsyncIssue& e) {
 
 void Descriptors::judge_range(const AsyncIssue& e) {
   const Origin& who = e.origin;
+  const uint64_t reserved = context_.run.program->reserved_shared;
   const uint64_t size = context_.cluster.ctas[who.cta_rank].shared.size();
   uint64_t outside = 0, at = 0;
   for (const Piece& p : e.reads) {
     const uint64_t from = p.address & shared_offset_mask, to = from + p.bytes;
-    const uint64_t below =
-        std::min<uint64_t>(to, reserved_shared_bytes) - std::min<uint64_t>(from, reserved_shared_bytes);
+    const uint64_t below = std::min(to, reserved) - std::min(from, reserved);
     const uint64_t above = to > size ? to - std::max(from, size) : 0;
     if (outside == 0 && below + above != 0) at = below != 0 ? from : std::max(from, size);
     outside += below + above;
@@ -161,8 +161,7 @@ void Descriptors::judge_range(const AsyncIssue& e) {
   Finding f;
   f.message = fmt::format("wgmma reads {} bytes that are not the CTA's shared memory", outside);
   f.sites.push_back(context_.reporter.site(who, "reads by its descriptors"));
-  f.object = fmt::format("shared memory from 0x{:x} on; the CTA has [0x{:x}, 0x{:x})", at,
-                         reserved_shared_bytes, size);
+  f.object = fmt::format("shared memory from 0x{:x} on; the CTA has [0x{:x}, 0x{:x})", at, reserved, size);
   f.missing =
       a_too ? fmt::format("A: {}; B: {}", decoded(v[0]), decoded(v[1])) : fmt::format("B: {}", decoded(v[1]));
   context_.reporter.report(key, std::move(f));

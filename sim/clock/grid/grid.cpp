@@ -47,7 +47,7 @@ class ClockedGroups final : public Advance {
   std::unique_ptr<Advance> clone() const override { return std::make_unique<ClockedGroups>(*this); }
 
  private:
-  void crowd();
+  void crowd(const isa::ArchSpec& arch);
   void place(Grid& grid, SmGroup& group, uint64_t time);
   double for_cluster() const { return setup_->shape.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
   uint64_t earliest() const;
@@ -78,15 +78,15 @@ ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& option
       memory_(p_, arch) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
-  const std::vector<Seat> seats =
-      seats_of(setup_->chip, shape.clusters, shape.ctas_per_cluster, parameters.launch_cluster_sms);
-  groups_.reserve(seats.size());
-  for (const Seat& seat : seats)
-    groups_.emplace_back(context, setup_->costs, p_, seat.first, shape.ctas_per_cluster,
+  const std::vector<SmPlacement> placements = placements_of(
+      arch, setup_->chip, shape.clusters, shape.ctas_per_cluster, parameters.launch_cluster_sms);
+  groups_.reserve(placements.size());
+  for (const SmPlacement& placement : placements)
+    groups_.emplace_back(context, setup_->costs, p_, placement.first, shape.ctas_per_cluster,
                          shared + 8192 < l1 ? l1 - shared : 8192);
   course_.gpc_ends.assign(setup_->chip.back().gpc + 1, 0);
-  course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / context.launch.sm_count;
-  crowd();
+  course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / arch.sm_count;
+  crowd(arch);
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory, shape.written);
 }
 
@@ -104,18 +104,14 @@ void ClockedGroups::place(Grid& grid, SmGroup& group, uint64_t time) {
 }
 
 // Three TPCs of a GPC share their way to the clusters' network: its SMs get in each other's way when clusters
-// work on all three; a CPC with fewer has none of that. Clusters go round the GPCs, and in a GPC round these
-// CPCs.
-void ClockedGroups::crowd() {
+// work on all three; a CPC with fewer has none of that.
+void ClockedGroups::crowd(const isa::ArchSpec& arch) {
   const GridShape& shape = setup_->shape;
   const std::vector<Site>& chip = setup_->chip;
   const auto clusters = std::min<uint64_t>(shape.clusters, groups_.size());
-  const uint64_t cpcs = chip.back().cpc + 1;
-  if (shape.ctas_per_cluster < 2 || clusters * shape.ctas_per_cluster <= cpcs * (cpc_sms - 2)) return;
-  std::vector<uint32_t> sms(cpcs, 0);
-  for (const Site& site : chip) ++sms[site.cpc];
+  if (shape.ctas_per_cluster < 2 || !fill_cpcs(arch, chip, clusters, shape.ctas_per_cluster)) return;
   for (SmGroup& g : groups_)
-    if (sms[chip[g.sms().front().id].cpc] == cpc_sms) g.crowd();
+    if (chip[g.sms().front().id].whole_cpc) g.crowd();
 }
 
 // The first wave: CTAs go to all SMs before an SM gets its second one. Later clusters follow those that

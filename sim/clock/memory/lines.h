@@ -40,7 +40,19 @@ inline size_t spread(uint64_t line, uint64_t places) {
   return static_cast<size_t>((line + mixed(line / places) % places) % places);
 }
 
-// Of two neighbouring lines each half of L2 is the home of one.
-inline uint32_t home_of(uint64_t line) { return static_cast<uint32_t>((line ^ mixed(line / 2)) & 1); }
+// The partitions of L2, a power of two: of as many neighbouring lines each partition is the home of one.
+class Partitions {
+ public:
+  explicit Partitions(uint32_t count) : bits_(static_cast<uint32_t>(std::countr_zero(count))) {}
+  uint32_t count() const { return 1U << bits_; }
+  uint32_t home_of(uint64_t line) const {
+    return static_cast<uint32_t>((line ^ mixed(line >> bits_)) & (count() - 1));
+  }
+  // Numbers the lines that have one home.
+  uint64_t within(uint64_t line) const { return line >> bits_; }
+
+ private:
+  uint32_t bits_;
+};
 
 }  // namespace palladion::sim::hardware

@@ -10,9 +10,6 @@
 namespace palladion::sim::hardware {
 namespace {
 
-// Of a write, on average: half of the lines have their home in the other half.
-constexpr double passes = 1.5;
-
 // So many lines before one is served the host fetches what it needs for it.
 constexpr size_t ahead = 16;
 
@@ -21,10 +18,12 @@ constexpr size_t ahead = 16;
 MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::ArchSpec& arch)
     : p_(parameters),
       sites_(sites(arch)),
-      tags_(static_cast<uint64_t>(p_.l2_bytes)),
+      partitions_(static_cast<uint32_t>(arch.l2_partitions)),
+      tags_(static_cast<uint64_t>(p_.l2_bytes), partitions_),
       merges_(p_, sites_.back().gpc + 1),
       hbm_(p_, sites_.back().cpc + 1) {
-  slices_.resize(2 * std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / 2));
+  slices_.resize(partitions_.count() *
+                 std::max<size_t>(1, static_cast<size_t>(p_.l2_slices) / partitions_.count()));
   atomic_free_.assign(slices_.size(), 0);
   next_turn_.assign(sites_.size() * atomic_free_.size(), 0);
   queued_ = std::max<size_t>(1, static_cast<size_t>(p_.l2_atomic_queue) / lanes_queued);
@@ -35,7 +34,7 @@ MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::Arch
 
 // Copies that are not at home do not outlive the kernel that made them.
 void MemoryClock::touch(uint64_t line, bool written) {
-  Tag& tag = find(line, home_of(line), 0, 0);
+  Tag& tag = find(line, partitions_.home_of(line), 0, 0);
   tag.valid = 0xF;
   if (written) soil(tag, 0xF, 0, 0);
 }
@@ -126,11 +125,12 @@ double MemoryClock::serve(Request& r, const LineAccess& l, double time) {
 }
 
 MemoryClock::Slice& MemoryClock::slice(uint64_t line, uint32_t side) {
-  const size_t half = slices_.size() / 2;
-  return slices_[side * half + spread(line / 2, half)];
+  const size_t of_side = slices_.size() / partitions_.count();
+  return slices_[side * of_side + spread(partitions_.within(line), of_side)];
 }
 
-// A half's entry of a line; one that was missing takes the place of the one that nobody has used for longest.
+// A partition's entry of a line; one that was missing takes the place of the one that nobody has used for
+// longest.
 Tag& MemoryClock::find(uint64_t line, uint32_t side, uint32_t cpc, double time) {
   if (Tag* const found = tags_.look_up(line, side)) return tags_.touch(*found);
   Tag& oldest = tags_.oldest(line, side);
@@ -156,7 +156,7 @@ void MemoryClock::soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
   while (static_cast<double>(dirty_bytes_) > p_.l2_dirty_bytes && !dirty_.empty()) {
     const uint64_t line = dirty_.front();
     dirty_.pop_front();
-    if (Tag* const first = tags_.look_up(line, home_of(line))) leave(*first, cpc, time);
+    if (Tag* const first = tags_.look_up(line, partitions_.home_of(line))) leave(*first, cpc, time);
   }
 }
 
@@ -209,7 +209,7 @@ double MemoryClock::slice_write(uint64_t line, uint32_t side, double time, uint3
 // What the line's home does not have comes from HBM.
 double MemoryClock::fetch(Tag& home, const Request& r, uint8_t missing, double time) {
   const uint32_t bytes = bytes_of(missing);
-  const double start = slice_write(home.line, home_of(home.line), time, bytes);
+  const double start = slice_write(home.line, partitions_.home_of(home.line), time, bytes);
   home.valid |= missing;
   return home.filled = hbm_.read(sites_[r.sm].cpc, start, home.line, bytes) +
                        hbm_.latency(home.line, start, r.scattered);
@@ -220,12 +220,12 @@ double MemoryClock::fill(Tag& home, const Request& r, uint8_t missing, double ti
   const double filled = fetch(home, r, missing, time);
   if (!r.pairs_of_lines) return filled;
   const uint64_t other = home.line ^ 1;
-  if (Tag& tag = find(other, home_of(other), sites_[r.sm].cpc, time); tag.valid == 0)
+  if (Tag& tag = find(other, partitions_.home_of(other), sites_[r.sm].cpc, time); tag.valid == 0)
     fetch(tag, r, 0xF, time);
   return filled;
 }
 
-// What an SM of the other half has written takes longer to come the first time.
+// What an SM of another partition has written takes longer to come the first time.
 double MemoryClock::handed(Tag& home, uint32_t side) const {
   const auto bit = static_cast<uint8_t>(1U << side);
   if ((home.sides & bit) != 0) return 0;
@@ -233,19 +233,19 @@ double MemoryClock::handed(Tag& home, uint32_t side) const {
   return p_.l2_written_far;
 }
 
-// The home of a line gives it to the other half.
+// The home of a line gives it to the partition near the SM.
 double MemoryClock::from_home(const Request& r, uint64_t line, uint8_t sectors, double time) {
-  const uint32_t home = home_of(line), cpc = sites_[r.sm].cpc;
+  const uint32_t home = partitions_.home_of(line), near = sites_[r.sm].side, cpc = sites_[r.sm].cpc;
   Tag& tag = find(line, home, cpc, time);
   const double start = slice_read(line, home, time, slice_time(bytes_of(sectors)));
   counters_.l2_read_sectors += bytes_of(sectors) / sector_bytes;
   const auto missing = static_cast<uint8_t>(sectors & ~tag.valid);
   const double data = missing != 0 ? fill(tag, r, missing, time) : tag.filled;
-  return std::max({start, data, slice_write(line, 1 - home, time, bytes_of(sectors))}) +
-         std::max(2 * p_.l2_spread, handed(tag, 1 - home));
+  return std::max({start, data, slice_write(line, near, time, bytes_of(sectors))}) +
+         std::max(2 * p_.l2_spread, handed(tag, near));
 }
 
-// From the half of L2 that is near the SM, which keeps what it has to ask the other half for.
+// From the partition of L2 that is near the SM, which keeps what it has to ask another one for.
 double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, double time) {
   const uint32_t side = sites_[r.sm].side, bytes = bytes_of(l.sectors);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
@@ -257,7 +257,7 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   requests_rest_ -= static_cast<double>(shown);
   counters_.l2_read_sectors += shown;
   counters_.l2_hit_sectors += shown - std::min<uint64_t>(shown, bytes_of(missing) / sector_bytes);
-  const bool at_home = home_of(l.line) == side;
+  const bool at_home = partitions_.home_of(l.line) == side;
   const double late = at_home ? handed(tag, side) : 0;
   if (missing == 0) return std::max(start, tag.filled) + late;
   if (at_home) return std::max(start, fill(tag, r, missing, time)) + late;
@@ -265,10 +265,11 @@ double MemoryClock::answer(Tag& tag, const Request& r, const LineAccess& l, doub
   return tag.filled = std::max(start, from_home(r, l.line, missing, time));
 }
 
-// Cycles more from where the line is: its half of L2, and its slice's place in it.
+// Cycles more from where the line is: its partition of L2, and its slice's place in it.
 double MemoryClock::way(uint32_t sm, uint64_t line) const {
   const auto place = static_cast<double>(mixed(line + 977 * uint64_t{sm}) >> 40 & 0xFF) / 255;
-  return (home_of(line) != sites_[sm].side ? 2 * p_.l2_spread : 0) + 2 * p_.l2_slice_spread * place;
+  return (partitions_.home_of(line) != sites_[sm].side ? 2 * p_.l2_spread : 0) +
+         2 * p_.l2_slice_spread * place;
 }
 
 // Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
@@ -297,15 +298,21 @@ double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   return data + bytes / p_.l2_sm_bytes_per_cycle + half;
 }
 
-// To the line's home; a write from the other half passes through that one too, and a copy there is void.
+void MemoryClock::drop_copies(uint64_t line, uint32_t home) {
+  for (uint32_t side = 0; side < partitions_.count(); ++side)
+    if (Tag* const copy = side == home ? nullptr : tags_.look_up(line, side)) tags_.drop(*copy);
+}
+
+// To the line's home; a write from far passes through the near partition too, and copies elsewhere are void.
 double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
-  const uint32_t bytes = bytes_of(l.sectors), home = home_of(l.line);
+  const uint32_t bytes = bytes_of(l.sectors), home = partitions_.home_of(l.line);
   const Site& site = sites_[r.sm];
   double& port = sm_write_free_[r.sm];
   port = std::max(port, time) + write_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
   const double arrival = port + p_.l2_latency / 2;
   double start = arrival;
   // It takes less of what reads need than a read does: together they do more than one after the other.
+  const double passes = 2 - 1.0 / partitions_.count();  // of a write, on average: not all lines' home is near
   const double shared = (2 / p_.l2_mixed_bytes_per_cycle - 1 / p_.l2_bytes_per_cycle) / passes;
   for (uint32_t side : {site.side, home}) {
     start =
@@ -314,7 +321,7 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
     counters_.l2_write_sectors += bytes / sector_bytes;
     if (site.side == home) break;
   }
-  if (Tag* const copy = tags_.look_up(l.line, 1 - home)) tags_.drop(*copy);
+  drop_copies(l.line, home);
   Tag& tag = find(l.line, home, site.cpc, time);
   soil(tag, l.sectors, site.cpc, start);
   tag.sides = static_cast<uint8_t>(1U << site.side);
@@ -357,13 +364,13 @@ double MemoryClock::atomic_start(Request& r, const LineAccess& l, double time) {
 
 double MemoryClock::atomic(Request& r, const LineAccess& l, double time) {
   const auto sectors = static_cast<uint32_t>(std::popcount(l.sectors));
-  const uint32_t cpc = sites_[r.sm].cpc, home = home_of(l.line);
+  const uint32_t cpc = sites_[r.sm].cpc, home = partitions_.home_of(l.line);
   const bool is_far = home != sites_[r.sm].side;
   double& port = sm_write_free_[r.sm];
   const double sent = std::max(port, time);
   port = sent + atomic_pieces(l) * sector_bytes / p_.l2_sm_write_bytes_per_cycle;
   double data = atomic_start(r, l, sent + p_.l2_latency / 2);
-  if (Tag* const copy = tags_.look_up(l.line, 1 - home)) tags_.drop(*copy);
+  drop_copies(l.line, home);
   Tag& tag = find(l.line, home, cpc, time);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
   if (missing != 0) data = fill(tag, r, missing, data);

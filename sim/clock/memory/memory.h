@@ -8,14 +8,14 @@
 
 #include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
-#include "sim/machine/state/global_memory.h"
-#include "sim/launch/clock.h"
 #include "sim/clock/memory/hbm.h"
 #include "sim/clock/memory/lines.h"
 #include "sim/clock/memory/merges.h"
 #include "sim/clock/memory/port.h"
 #include "sim/clock/memory/sites.h"
 #include "sim/clock/memory/tags.h"
+#include "sim/launch/clock.h"
+#include "sim/machine/state/global_memory.h"
 
 namespace palladion::sim::hardware {
 
@@ -85,6 +85,7 @@ class MemoryClock {
   Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
   void leave(Tag& tag, uint32_t cpc, double time);
   void soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
+  void drop_copies(uint64_t line, uint32_t home);  // of the other partitions
   Slice& slice(uint64_t line, uint32_t side);
   double booked(uint32_t bytes) const;
   double slice_time(uint32_t bytes) const;
@@ -99,6 +100,7 @@ class MemoryClock {
 
   const isa::ClockParameters& p_;
   const std::vector<Site> sites_;
+  const Partitions partitions_;
   Tags tags_;
   std::vector<Slice> slices_;
   Merges merges_;

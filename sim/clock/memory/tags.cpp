@@ -4,9 +4,10 @@
 
 namespace palladion::sim::hardware {
 
-Tags::Tags(uint64_t bytes)
-    : a_side_(std::max<uint64_t>(1, bytes / line_bytes / ways / 2)),
-      sets_(2 * a_side_),
+Tags::Tags(uint64_t bytes, Partitions partitions)
+    : partitions_(partitions),
+      a_side_(std::max<uint64_t>(1, bytes / line_bytes / ways / partitions.count())),
+      sets_(partitions.count() * a_side_),
       tags_(sets_.size() * ways) {}
 
 Tag* Tags::look_up(uint64_t line, uint32_t side) {

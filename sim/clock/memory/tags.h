@@ -1,5 +1,5 @@
 #pragma once
-// What the two halves of L2 hold: sets of lines, of which the one that nobody has used for longest leaves.
+// What the partitions of L2 hold: sets of lines, of which the one that nobody has used for longest leaves.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,14 @@ struct Tag {
   uint64_t line = never;
   double filled = 0;             // cycle in which its data is there
   uint8_t valid = 0, dirty = 0;  // sectors
-  uint8_t sides = 3;             // halves whose SMs find its newest data on their side; kept at home
+  uint8_t sides = 0xFF;          // bits: partitions whose SMs find its newest data there; kept at home
 };
 
 class Tags {
  public:
-  explicit Tags(uint64_t bytes);
+  Tags(uint64_t bytes, Partitions partitions);
 
-  // A half's entry of a line, or nullptr.
+  // A partition's entry of a line, or nullptr.
   Tag* look_up(uint64_t line, uint32_t side);
   // It has been used.
   Tag& touch(Tag& tag);
@@ -39,10 +39,13 @@ class Tags {
     std::array<uint64_t, ways> lines;  // and one; `never` and one is 0: no line
     std::array<uint64_t, ways> used;   // in the order of their last accesses
   };
-  size_t set_of(uint64_t line, uint32_t side) const { return side * a_side_ + spread(line / 2, a_side_); }
+  size_t set_of(uint64_t line, uint32_t side) const {
+    return side * a_side_ + spread(partitions_.within(line), a_side_);
+  }
   size_t place_of(const Tag& tag) const { return static_cast<size_t>(&tag - tags_.data()); }
   void enter(size_t place, uint64_t line, uint64_t used);
 
+  Partitions partitions_;
   uint64_t a_side_, accesses_ = 0;
   Zeroed<Set> sets_;
   Zeroed<Tag> tags_;  // those without a line have never been looked at

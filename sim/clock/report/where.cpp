@@ -121,11 +121,12 @@ std::vector<Stall> WarpTime::reasons() const {
   return out;
 }
 
-Where where_time_went(const isa::Module& module, std::string_view entry, const ClockReport& report) {
+Where where_time_went(const isa::Module& module, std::string_view entry, const isa::ArchSpec& arch,
+                      const ClockReport& report) {
   Where out;
   const isa::Function* function = module.find_entry(entry);
   if (function == nullptr) return out;
-  const auto program = decode(module, *function, std::vector<uint64_t>(module.symbols.size(), 0));
+  const auto program = decode(module, *function, arch, std::vector<uint64_t>(module.symbols.size(), 0));
   if (!program) return out;
   Lines lines;
   Roles roles;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/core/module.h"
 #include "sim/launch/clock.h"
 
@@ -42,7 +43,8 @@ struct Where {
 };
 
 // `entry` empty: the module's only one. What the report names must come of this module.
-Where where_time_went(const isa::Module& module, std::string_view entry, const ClockReport& report);
+Where where_time_went(const isa::Module& module, std::string_view entry, const isa::ArchSpec& arch,
+                      const ClockReport& report);
 
 // "warps 0-7", "warp 8", "warps 0, 4", "all warps" of a CTA with so many.
 std::string warps_text(uint32_t warps, uint32_t of_cta);

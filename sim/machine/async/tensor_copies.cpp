@@ -16,7 +16,7 @@ namespace palladion::sim {
 // --- tensor maps ----------------------------------------------------------------------------------
 namespace {
 
-ReadMap decode_checked(const isa::EncodedTensorMap& bytes) {
+ReadMap decode_checked(const isa::EncodedTensorMap& bytes, const isa::ArchSpec& arch) {
   ReadMap r;
   auto map = isa::decode_tensor_map(bytes.bytes);
   if (!map) {
@@ -24,24 +24,27 @@ ReadMap decode_checked(const isa::EncodedTensorMap& bytes) {
     return r;
   }
   r.map = *map;
-  r.error = fmt::format("{}", fmt::join(isa::validate(r.map), "; "));
+  r.error = fmt::format("{}", fmt::join(isa::validate(r.map, arch), "; "));
   return r;
 }
 
 }  // namespace
 
-const ReadMap& read_tensor_map(const uint8_t* bytes) {
+const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch) {
   struct Entry {
     isa::EncodedTensorMap key;
+    const isa::ArchSpec* arch = nullptr;
     ReadMap value;
   };
   // A memory of a pure function: it changes no result.
   static thread_local std::array<std::unique_ptr<Entry>, 32> entries;
   auto& entry = entries[reinterpret_cast<uintptr_t>(bytes) / isa::tensor_map_alignment % entries.size()];
-  if (entry == nullptr || std::memcmp(entry->key.bytes.data(), bytes, isa::tensor_map_bytes) != 0) {
+  if (entry == nullptr || entry->arch != &arch ||
+      std::memcmp(entry->key.bytes.data(), bytes, isa::tensor_map_bytes) != 0) {
     if (entry == nullptr) entry = std::make_unique<Entry>();
     std::memcpy(entry->key.bytes.data(), bytes, isa::tensor_map_bytes);
-    entry->value = decode_checked(entry->key);
+    entry->arch = &arch;
+    entry->value = decode_checked(entry->key, arch);
   }
   return entry->value;
 }
@@ -72,7 +75,7 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
 const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   const uint8_t* bytes = map_bytes(x, address);
   if (bytes == nullptr) return nullptr;
-  const ReadMap& read = read_tensor_map(bytes);
+  const ReadMap& read = read_tensor_map(bytes, *x.launch.arch);
   if (!read.error.empty()) {
     x.fault("PLD3092", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
             "cuTensorMapEncode would have refused it");

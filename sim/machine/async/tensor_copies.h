@@ -15,7 +15,7 @@ struct ReadMap {
   isa::TensorMap map;
   std::string error;
 };
-const ReadMap& read_tensor_map(const uint8_t* bytes);
+const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch);
 
 // One tile on its way. The walk, the map and the shared address were checked at issue.
 struct TileMove {

@@ -112,7 +112,8 @@ Step exec_cta_barrier(Exec& x, const MicroOp& op) {
     return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint64_t id = e.id < 0 ? 0 : x.uniform_value(op.operands[e.id]);
   if (id >= x.cta->barriers.size())
-    return x.fault("PLD3030", fmt::format("barrier {} does not exist: a CTA has 16, 0 to 15", id));
+    return x.fault("PLD3030", fmt::format("barrier {} does not exist: a CTA has {}, 0 to {}", id,
+                                          x.cta->barriers.size(), x.cta->barriers.size() - 1));
   const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
   if (x.take_resumed()) {
     write_result(x, e, op, x.cta->barriers[id]);
@@ -213,9 +214,10 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], i));
     if (bytes == nullptr) return Step::fault;
     const uint64_t count = x.lane_value(op.operands[e.count], i);
-    if (count == 0 || count > MbarrierState::max_count)
-      return x.fault("PLD3042", fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count,
-                                            MbarrierState::max_count));
+    const auto most = static_cast<uint64_t>(x.launch.arch->max_mbarrier_count);
+    if (count == 0 || count > most)
+      return x.fault("PLD3042",
+                     fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, most));
     const uint64_t before = word_at(bytes);
     MbarrierState s;
     s.pending = s.expected = static_cast<uint32_t>(count);
@@ -391,8 +393,9 @@ Step exec_set_max_registers(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::SetMaxRegisters>(op);
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const auto count = static_cast<uint32_t>(e.count);
-  if (count < 24 || count > 256 || count % 8 != 0)
-    return x.fault("PLD3050", fmt::format("setmaxnreg to {}: must be 24 to 256 and a multiple of 8", count));
+  if (const isa::ArchSpec& a = *x.launch.arch; !isa::setmaxnreg_takes(a, count))
+    return x.fault("PLD3050", fmt::format("setmaxnreg to {}: must be {} to {} and a multiple of {}", count,
+                                          a.min_setmaxnreg, a.max_setmaxnreg, a.register_unit_per_thread));
   const uint32_t now = x.warp->register_limit;
   if (!e.increase) {
     if (count > now)

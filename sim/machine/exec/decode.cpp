@@ -27,8 +27,13 @@ bool is_dynamic(isa::Special s) {
 
 class Decoder {
  public:
-  Decoder(const isa::Module& module, const isa::Function& entry, const std::vector<uint64_t>& globals)
-      : module_(module), entry_(entry), globals_(globals), program_(std::make_unique<Program>()) {}
+  Decoder(const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
+          const std::vector<uint64_t>& globals)
+      : module_(module),
+        entry_(entry),
+        arch_(arch),
+        globals_(globals),
+        program_(std::make_unique<Program>()) {}
 
   tl::expected<std::unique_ptr<Program>, isa::Diagnostics> run();
 
@@ -53,6 +58,7 @@ class Decoder {
 
   const isa::Module& module_;
   const isa::Function& entry_;
+  const isa::ArchSpec& arch_;
   const std::vector<uint64_t>& globals_;
   std::unique_ptr<Program> program_;
   std::vector<uint32_t> functions_;  // indices, entry first
@@ -110,7 +116,7 @@ void Decoder::lay_out_symbols() {
   p.symbol_address.assign(module_.symbols.size(), 0);
   const isa::ParamLayout params = isa::param_layout(module_, entry_);
   for (size_t i = 0; i < entry_.params.size(); ++i) p.symbol_address[entry_.params[i]] = params.offsets[i];
-  uint64_t shared = reserved_shared_bytes, local = 0;
+  uint64_t shared = p.reserved_shared, local = 0;
   std::vector<isa::SymbolId> unsized;
   std::set<isa::SymbolId> entry_params(entry_.params.begin(), entry_.params.end());
   for (isa::SymbolId id = 0; id < module_.symbols.size(); ++id) {
@@ -344,7 +350,7 @@ MicroOp Decoder::decode_instruction(const isa::Function& f, const isa::Instructi
     operands.push_back(decode_operand(f, i, i.operands[k], operand_width(i, k)));
   op.operands = operands.data();
   op.dynamic_special = std::ranges::any_of(i.operands, reads_clock);
-  const isa::DecodeContext context{module_, f};
+  const isa::DecodeContext context{module_, f, arch_};
   const isa::Effect& effect = program_->effects.emplace_back(isa::effect(i, context));
   op.effect = &effect;
   if (const auto* pure = std::get_if<isa::Pure>(&effect))
@@ -381,19 +387,24 @@ void Decoder::decode_function(uint32_t function) {
   program_->footprints.push_back({.next = isa::Control::returns});
 }
 
-uint32_t launch_registers(const isa::Function& f) {
+uint32_t launch_registers(const isa::Function& f, const isa::ArchSpec& arch) {
   if (f.maxnreg) return *f.maxnreg;
   const auto threads = f.reqntid ? f.reqntid->count() : f.maxntid ? f.maxntid->count() : 0;
-  if (threads == 0) return 255;
-  const uint64_t share = 65536 / (threads * std::max<uint64_t>(f.minnctapersm.value_or(1), 1)) / 8 * 8;
-  return static_cast<uint32_t>(std::min<uint64_t>(share, 255));
+  const auto most = static_cast<uint64_t>(arch.max_registers_per_thread);
+  if (threads == 0) return static_cast<uint32_t>(most);
+  const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
+  const uint64_t share = static_cast<uint64_t>(arch.registers_per_sm) /
+                         (threads * std::max<uint64_t>(f.minnctapersm.value_or(1), 1)) / unit * unit;
+  return static_cast<uint32_t>(std::min(share, most));
 }
 
 tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   Program& p = *program_;
   p.module = &module_;
   p.entry = &entry_;
-  p.launch_registers = launch_registers(entry_);
+  p.arch = &arch_;
+  p.reserved_shared = static_cast<uint32_t>(arch_.reserved_shared_bytes_per_cta);
+  p.launch_registers = launch_registers(entry_, arch_);
   on_path_.assign(module_.functions.size(), 0);
   p.function_start.assign(module_.functions.size(), isa::no_id);
   p.register_offsets_base.assign(module_.functions.size(), 0);
@@ -429,8 +440,9 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
 }  // namespace
 
 tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
-    const isa::Module& module, const isa::Function& entry, const std::vector<uint64_t>& global_addresses) {
-  return Decoder(module, entry, global_addresses).run();
+    const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
+    const std::vector<uint64_t>& global_addresses) {
+  return Decoder(module, entry, arch, global_addresses).run();
 }
 
 }  // namespace palladion::sim

@@ -46,11 +46,11 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
-  if (target.shared.empty() || offset + size > target.shared.size() || offset < reserved_shared_bytes) {
+  if (target.shared.empty() || offset + size > target.shared.size() || offset < program.reserved_shared) {
     fault("PLD3020",
           fmt::format(
               "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
-              what, size, offset, reserved_shared_bytes, target.shared.size()),
+              what, size, offset, program.reserved_shared, target.shared.size()),
           "more dynamic shared memory may be needed (--smem), or an index runs past its buffer");
     return nullptr;
   }

@@ -14,9 +14,9 @@ struct LaunchState {
   isa::Dim3 grid, block, cluster;
   uint32_t dynamic_shared = 0;
   std::vector<uint8_t> params;
-  Address param_base = 0;  // where cvta.param finds the block in GMEM
-  uint32_t sm_count = 1;
-  uint32_t max_shared = 0;  // bytes of a CTA's window
+  Address param_base = 0;               // where cvta.param finds the block in GMEM
+  const isa::ArchSpec* arch = nullptr;  // the chip that runs it
+  uint32_t max_shared = 0;              // bytes of a CTA's window
   bool explicit_cluster = false;
   double clock_mhz = 0;                // of the SM clock that ClusterState::now counts; 0: none runs
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions

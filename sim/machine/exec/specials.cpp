@@ -67,7 +67,7 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
     case Special::smid:
       return cta.sm;
     case Special::nsmid:
-      return l.sm_count;
+      return static_cast<uint64_t>(l.arch->sm_count);
     case Special::gridid:
       return 1;
     case Special::clusterid:
@@ -110,7 +110,7 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
       return 0;
     case Special::reserved_smem_offset_end:
     case Special::reserved_smem_offset_cap:
-      return reserved_shared_bytes;
+      return x.program.reserved_shared;
     default:
       return 0;
   }

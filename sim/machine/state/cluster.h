@@ -20,8 +20,6 @@ namespace palladion::sim {
 // Shared addresses carry the CTA's rank in the cluster above bit 24, as the hardware's do.
 inline constexpr uint32_t cta_rank_shift = 24;
 inline constexpr uint32_t shared_offset_mask = (1u << cta_rank_shift) - 1;
-// The first KiB of every CTA's shared memory belongs to the system (CUDA programming guide).
-inline constexpr uint32_t reserved_shared_bytes = 1024;
 // Generic addresses of the shared and local windows.
 inline constexpr uint64_t shared_window = 0x0100'0000'0000;
 inline constexpr uint64_t local_window = 0x0200'0000'0000;
@@ -130,7 +128,7 @@ struct CtaState {
   std::vector<uint8_t> shared;
   std::vector<uint8_t> left_out;  // where `shared` lacks tensor data, see left_out.h; empty: nobody asks
   std::vector<WarpState> warps;
-  std::array<NamedBarrier, 16> barriers;
+  std::vector<NamedBarrier> barriers;  // as many as the chip has
   std::vector<WarpgroupState> warpgroups;
   uint32_t threads = 0, alive_threads = 0;
   uint32_t free_registers = 0;  // of the CTA's allocation, given back by setmaxnreg.dec

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "isa/arch/target.h"
+#include "tests/support/small_chip.h"
+
 namespace palladion::isa {
 namespace {
 
@@ -18,6 +24,35 @@ TEST(Arch, IsFoundByName) {
       EXPECT_FALSE(f.value.empty()) << f.name;
       EXPECT_FALSE(f.source.empty()) << f.name;
     }
+}
+
+TEST(Arch, NumbersOfAChipFitEachOther) {
+  std::vector<ArchSpec> all(architectures().begin(), architectures().end());
+  all.push_back(test::small_chip());
+  for (const ArchSpec& a : all) {
+    const int tpcs = std::accumulate(a.gpc_tpcs.begin(), a.gpc_tpcs.end(), 0);
+    EXPECT_EQ(tpcs * a.sms_per_tpc, a.sm_count) << a.name;
+    EXPECT_EQ(a.sms_per_cpc % a.sms_per_tpc, 0) << a.name;
+    EXPECT_EQ(a.l2_partitions & (a.l2_partitions - 1), 0) << a.name;
+    EXPECT_LE(a.max_cluster, *std::ranges::min_element(a.gpc_tpcs) * a.sms_per_tpc) << a.name;
+    EXPECT_LE(a.max_shared_bytes_per_cta + a.reserved_shared_bytes_per_cta, a.shared_bytes_per_sm) << a.name;
+    EXPECT_LE(a.max_accumulators, a.max_registers_per_thread) << a.name;
+    EXPECT_EQ(a.max_setmaxnreg % a.register_unit_per_thread, 0) << a.name;
+    EXPECT_EQ(parse_target(a.ptx_target).number, a.sm) << a.name;
+  }
+}
+
+TEST(Target, WhatRunsWhere) {
+  const std::pair<std::string_view, std::string_view> runs[] = {
+      {"sm_90a", "sm_90a"},   {"sm_90a", "sm_90"},    {"sm_90a", "sm_80"},   {"sm_100a", "sm_90"},
+      {"sm_103a", "sm_100f"}, {"sm_100a", "sm_100f"}, {"sm_121a", "sm_120f"}};
+  for (const auto& [have, need] : runs) EXPECT_TRUE(provides(have, need)) << need << " on " << have;
+  const std::pair<std::string_view, std::string_view> fails[] = {
+      {"sm_100a", "sm_90a"},  {"sm_90a", "sm_100"},   {"sm_90", "sm_90a"},  {"sm_100a", "sm_103f"},
+      {"sm_120a", "sm_100f"}, {"sm_103a", "sm_100a"}, {"sm_90a", "sm_100f"}};
+  for (const auto& [have, need] : fails) EXPECT_FALSE(provides(have, need)) << need << " on " << have;
+  EXPECT_EQ(parse_target("compute_90").number, 0);
+  EXPECT_EQ(parse_target("sm_100f").suffix, "f");
 }
 
 // Expected counts: what cuda_occupancy.h of CUDA 13.0 answers for compute capability 9.0.

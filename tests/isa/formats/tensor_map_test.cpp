@@ -1,5 +1,7 @@
 #include "isa/formats/tensor_map.h"
 
+#include "isa/arch/arch.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +15,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A 512 x 256 f16 matrix in 64 x 64 boxes with a 128B swizzle.
+// An H200 of another compute capability.
+ArchSpec chip(int sm) {
+  ArchSpec arch = default_arch();
+  arch.sm = sm;
+  return arch;
+}
+
 TensorMap matrix() {
   TensorMap m;
   m.data_type = TensorDataType::f16;
@@ -42,8 +51,8 @@ TensorMap image() {  // NHWC, 64 channels, 3x3 filter with padding 1
 }
 
 TEST(TensorMap, AcceptsOrdinaryMaps) {
-  EXPECT_THAT(validate(matrix()), IsEmpty());
-  EXPECT_THAT(validate(image()), IsEmpty());
+  EXPECT_THAT(validate(matrix(), chip(90)), IsEmpty());
+  EXPECT_THAT(validate(image(), chip(90)), IsEmpty());
 }
 
 struct Case {
@@ -58,7 +67,7 @@ class BrokenRule : public ::testing::TestWithParam<Case> {};
 TEST_P(BrokenRule, IsNamedAlone) {
   TensorMap m = GetParam().im2col ? image() : matrix();
   GetParam().breaks(m);
-  EXPECT_THAT(validate(m), ElementsAre(HasSubstr(GetParam().says)));
+  EXPECT_THAT(validate(m, chip(90)), ElementsAre(HasSubstr(GetParam().says)));
 }
 
 const Case cases[] = {
@@ -131,9 +140,9 @@ TEST(TensorMap, VolumeCountsWholeStrides) {
   m.box = {64, 65, 57};
   m.element_strides = {1, 2, 1, 1, 1};
   EXPECT_EQ(m.box_count(1), 33u);
-  EXPECT_THAT(validate(m), IsEmpty());
+  EXPECT_THAT(validate(m, chip(90)), IsEmpty());
   m.box = {64, 66, 57};
-  EXPECT_THAT(validate(m), ElementsAre(HasSubstr("the box is 240768 bytes")));
+  EXPECT_THAT(validate(m, chip(90)), ElementsAre(HasSubstr("the box is 240768 bytes")));
 }
 
 TEST(TensorMap, CornersNarrowWithRank) {
@@ -141,12 +150,12 @@ TEST(TensorMap, CornersNarrowWithRank) {
   m.rank = 3;
   m.lower_corner = {-30000};
   m.upper_corner = {-1};
-  EXPECT_THAT(validate(m), IsEmpty());
+  EXPECT_THAT(validate(m, chip(90)), IsEmpty());
   m.rank = 5;
   m.dims = {64, 28, 28, 28, 2};
   m.strides = {128, 3584, 100352, 2809856};
   m.lower_corner = {-16, -1, -17};
-  EXPECT_THAT(validate(m), ElementsAre(HasSubstr("lower corner 2 of a rank-5 im2col map is -17")));
+  EXPECT_THAT(validate(m, chip(90)), ElementsAre(HasSubstr("lower corner 2 of a rank-5 im2col map is -17")));
 }
 
 TEST(TensorMap, Interleave32WantsItsSwizzleAndAlignment) {
@@ -157,7 +166,7 @@ TEST(TensorMap, Interleave32WantsItsSwizzleAndAlignment) {
   m.global_address = 0x1010;
   m.strides[0] = 144;
   EXPECT_THAT(
-      validate(m),
+      validate(m, chip(90)),
       ElementsAre(HasSubstr("global address 0x1010 is not a multiple of 32 bytes with INTERLEAVE_32B"),
                   HasSubstr("144 bytes, not a multiple of 32"),
                   HasSubstr("INTERLEAVE_32B needs swizzle 32B")));
@@ -168,26 +177,26 @@ TEST(TensorMap, PackedTypesHaveTheirOwnRules) {
   m.data_type = TensorDataType::u6x16_align16b;
   m.dims = {256, 512};
   m.box = {128, 8};
-  EXPECT_THAT(validate(m, 100), IsEmpty());
-  EXPECT_THAT(validate(m, 90), ElementsAre(HasSubstr("16U6_ALIGN16B needs sm_100")));
+  EXPECT_THAT(validate(m, chip(100)), IsEmpty());
+  EXPECT_THAT(validate(m, chip(90)), ElementsAre(HasSubstr("16U6_ALIGN16B needs sm_100")));
   m.box[0] = 64;
   m.dims[0] = 192;
   m.swizzle = Swizzle::b64;
-  EXPECT_THAT(validate(m, 100),
+  EXPECT_THAT(validate(m, chip(100)),
               ElementsAre(HasSubstr("needs a multiple of 128"), HasSubstr("needs exactly 128"),
                           HasSubstr("swizzle 64B cannot be used with 16U6_ALIGN16B")));
   m = matrix();
   m.data_type = TensorDataType::u4x16_align8b;
   m.dims[0] = 255;
   m.box[0] = 128;
-  EXPECT_THAT(validate(m, 100), ElementsAre(HasSubstr("needs a multiple of 2")));
+  EXPECT_THAT(validate(m, chip(100)), ElementsAre(HasSubstr("needs a multiple of 2")));
 }
 
 TEST(TensorMap, ReportsAllMistakesAtOnce) {
   TensorMap m = matrix();
   m.global_address += 1;
   m.box = {0, 300};
-  EXPECT_EQ(validate(m).size(), 3u);
+  EXPECT_EQ(validate(m, chip(90)).size(), 3u);
 }
 
 TEST(TensorMap, EncodingRoundTrips) {
@@ -270,7 +279,8 @@ TEST(TensorMapReplace, RefusesWhatDoesNotExist) {
 TEST(TensorMapReplace, KeepsWrongValuesForValidation) {
   EncodedTensorMap e = encode(matrix());
   ASSERT_TRUE(replace_field(e.bytes, TensorMapField::box_dim, 1, 100000));
-  EXPECT_THAT(validate(*decode_tensor_map(e.bytes)), ElementsAre(HasSubstr("box dimension 1 is 65535")));
+  EXPECT_THAT(validate(*decode_tensor_map(e.bytes), chip(90)),
+              ElementsAre(HasSubstr("box dimension 1 is 65535")));
 }
 
 TEST(TensorDataTypes, ReplaceNumbersDifferFromTheDrivers) {

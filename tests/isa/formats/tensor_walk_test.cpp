@@ -72,7 +72,7 @@ TEST(TensorWalk, BoxesMatchTheDefinition) {
   for (int trial = 0; trial < 400; ++trial) {
     const int rank = 1 + trial % 5;
     const TensorMap m = random_map(rng, rank);
-    ASSERT_THAT(validate(m), ::testing::IsEmpty());
+    ASSERT_THAT(validate(m, default_arch()), ::testing::IsEmpty());
     std::array<int32_t, 5> c{};
     for (int i = 0; i < rank; ++i)
       c[i] = std::uniform_int_distribution<int>(-10, static_cast<int>(m.dims[i]) + 5)(rng);

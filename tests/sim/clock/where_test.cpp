@@ -55,7 +55,7 @@ ClockReport report() {
 
 TEST(Where, InstructionsOfOneSourceLineAreOneLine) {
   const isa::Module m = module();
-  const Where where = where_time_went(m, "", report());
+  const Where where = where_time_went(m, "", isa::default_arch(), report());
   EXPECT_EQ(where.warp_cycles, 94u);
   ASSERT_EQ(where.lines.size(), 2u);
   const LineWhere& hot = where.lines[0];
@@ -71,7 +71,7 @@ TEST(Where, InstructionsOfOneSourceLineAreOneLine) {
 
 TEST(Where, WarpsThatShareCodeAreARole) {
   const isa::Module m = module();
-  const Where where = where_time_went(m, "k", report());
+  const Where where = where_time_went(m, "k", isa::default_arch(), report());
   ASSERT_EQ(where.roles.size(), 2u);
   EXPECT_EQ(where.roles[0].warps, 0x3u);
   EXPECT_EQ(where.roles[0].deeds, "mma");
@@ -81,15 +81,15 @@ TEST(Where, WarpsThatShareCodeAreARole) {
 
 TEST(Where, TheWorkOfTheTensorCoresIsCounted) {
   const isa::Module m = module();
-  EXPECT_EQ(where_time_went(m, "", report()).tensor_flops, 2 * 2.0 * 16 * 8 * 8);
+  EXPECT_EQ(where_time_went(m, "", isa::default_arch(), report()).tensor_flops, 2 * 2.0 * 16 * 8 * 8);
 }
 
 TEST(Where, WhatBelongsToNoInstructionIsLeftOut) {
   const isa::Module m = module();
   ClockReport r = report();
   r.lines.push_back(line(99, 1, 1, {{Stall::wait, 1000}}));
-  EXPECT_EQ(where_time_went(m, "", r).warp_cycles, 94u);
-  EXPECT_EQ(where_time_went(m, "no_such_entry", r).lines.size(), 0u);
+  EXPECT_EQ(where_time_went(m, "", isa::default_arch(), r).warp_cycles, 94u);
+  EXPECT_EQ(where_time_went(m, "no_such_entry", isa::default_arch(), r).lines.size(), 0u);
 }
 
 TEST(Where, SetsOfWarpsInWords) {

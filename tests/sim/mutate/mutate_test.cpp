@@ -11,6 +11,8 @@
 namespace palladion::sim::check {
 namespace {
 
+const isa::ArchSpec& h200 = isa::default_arch();
+
 using sim::testing::PtxRunner;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -47,7 +49,7 @@ std::string kernel(const std::string& body) {
 
 std::vector<std::string> changes(const isa::Module& module) {
   std::vector<std::string> out;
-  for (const Mutant& m : mutants_of(module))
+  for (const Mutant& m : mutants_of(module, h200))
     out.push_back(std::string(name(m.mutation)) + ": " + (m.after.empty() ? "-" : m.after));
   return out;
 }
@@ -56,7 +58,7 @@ std::string printed(const isa::Module& module) { return isa::print(module); }
 
 // --- operators --------------------------------------------------------------------------------------------
 TEST(Mutants, AreNoneWithoutSynchronisation) {
-  EXPECT_THAT(mutants_of(parsed(kernel("  st.global.u32 [%rd0], %r0;\n"))), IsEmpty());
+  EXPECT_THAT(mutants_of(parsed(kernel("  st.global.u32 [%rd0], %r0;\n")), h200), IsEmpty());
 }
 
 TEST(Mutants, OfABarrier) {
@@ -67,10 +69,10 @@ TEST(Mutants, OfABarrier) {
 
 TEST(Mutants, OfABarrierInARegisterComputeBeforeIt) {
   const isa::Module module = parsed(kernel("  mov.u32 %r2, 3;\n  bar.sync %r2, 128;\n"));
-  const auto all = mutants_of(module);
+  const auto all = mutants_of(module, h200);
   const auto at = std::ranges::find(all, Mutation::next_barrier_id, &Mutant::mutation);
   ASSERT_NE(at, all.end());
-  const std::string text = printed(apply(module, *at));
+  const std::string text = printed(apply(module, h200, *at));
   EXPECT_NE(text.find("add.s32"), std::string::npos) << text;
 }
 
@@ -97,8 +99,8 @@ $wait:
   mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], %r1;
   @!%p1 bra $wait;
 )"));
-  for (const Mutant& m : mutants_of(module)) {
-    const isa::Module changed = apply(module, m);
+  for (const Mutant& m : mutants_of(module, h200)) {
+    const isa::Module changed = apply(module, h200, m);
     const isa::Function& f = changed.functions.front();
     const uint32_t target = f.labels.front().target;
     ASSERT_LT(target, f.body.size()) << m.description();
@@ -133,8 +135,8 @@ TEST(Mutants, AreValidAndPrintable) {
   bar.arrive 1, 64;
 )"));
   const auto all = changes(module);
-  for (const Mutant& m : mutants_of(module)) {
-    const std::string text = printed(apply(module, m));
+  for (const Mutant& m : mutants_of(module, h200)) {
+    const std::string text = printed(apply(module, h200, m));
     EXPECT_NE(text, printed(module)) << m.description();
     EXPECT_TRUE(isa::parse(text).has_value()) << m.description();
   }
@@ -153,7 +155,7 @@ TEST(Mutants, OfWhatTheEntryCalls) {
 .func alone() { bar.sync 0; ret; }
 .visible .entry k() { call.uni meet; ret; }
 )"));
-  const auto all = mutants_of(module, "k");
+  const auto all = mutants_of(module, h200, "k");
   ASSERT_FALSE(all.empty());
   for (const Mutant& m : all) EXPECT_EQ(module.functions[m.function].name, "meet");
 }
@@ -171,10 +173,10 @@ std::string rule_for(const std::string& body, Mutation mutation, size_t n = 0) {
   options.observer = &facts;
   const RunResult result = runner.run(options);
   EXPECT_TRUE(result.completed) << PtxRunner::describe(result);
-  std::vector<Mutant> all = mutants_of(module);
+  std::vector<Mutant> all = mutants_of(module, h200);
   std::erase_if(all, [&](const Mutant& m) { return m.mutation != mutation; });
   if (n >= all.size()) return "no such mutant";
-  const EquivalenceRule* rule = equivalent(module, facts, all[n]);
+  const EquivalenceRule* rule = equivalent(module, h200, facts, all[n]);
   return rule == nullptr ? "" : std::string(rule->name);
 }
 
@@ -393,13 +395,13 @@ TEST(Mutation, OfARingIsCaughtOrEquivalent) {
   ASSERT_TRUE(runner.run(watched).completed);
   std::vector<std::string> survivors;
   size_t caught = 0;
-  for (const Mutant& m : mutants_of(module)) {
-    const isa::Module broken = apply(module, m);
+  for (const Mutant& m : mutants_of(module, h200)) {
+    const isa::Module broken = apply(module, h200, m);
     bool found = false;
     for (const auto kind : {Schedule::Kind::functional, Schedule::Kind::latest, Schedule::Kind::earliest})
       found = found || !errors_of(broken, kind).empty();
     caught += found;
-    if (!found && equivalent(module, facts, m) == nullptr) survivors.push_back(m.description());
+    if (!found && equivalent(module, h200, facts, m) == nullptr) survivors.push_back(m.description());
   }
   EXPECT_GT(caught, 15U);
   EXPECT_THAT(survivors, IsEmpty());

@@ -1,0 +1,22 @@
+#include "isa/arch/target.h"
+
+#include <charconv>
+
+namespace palladion::isa {
+
+Target parse_target(std::string_view word) {
+  Target t;
+  if (!word.starts_with("sm_")) return t;
+  const auto [end, failed] = std::from_chars(word.data() + 3, word.data() + word.size(), t.number);
+  if (failed == std::errc{}) t.suffix = word.substr(static_cast<size_t>(end - word.data()));
+  return t;
+}
+
+bool provides(std::string_view have, std::string_view need) {
+  const Target h = parse_target(have), n = parse_target(need);
+  if (n.suffix == "a") return h.number == n.number && h.suffix == "a";
+  if (n.suffix == "f") return h.number / 10 == n.number / 10 && h.number >= n.number && !h.suffix.empty();
+  return h.number >= n.number;
+}
+
+}  // namespace palladion::isa

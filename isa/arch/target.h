@@ -1,0 +1,17 @@
+#pragma once
+// `.target` words: which code a chip can run.
+#include <string_view>
+
+namespace palladion::isa {
+
+struct Target {
+  int number = 0;           // compute capability x 10; 0: the word names no target
+  std::string_view suffix;  // "a", "f" or nothing
+};
+Target parse_target(std::string_view word);  // "sm_90a"
+
+// What needs the target `need` works on `have`: code for sm_90a on that chip alone, for sm_100f on its family
+// (100, 103), for plain targets on all later chips (PTX, "PTX Module Directives: .target").
+bool provides(std::string_view have, std::string_view need);
+
+}  // namespace palladion::isa
