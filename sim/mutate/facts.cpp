@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/mutate/quiet.h"
-#include "sim/mutate/reduced_order.h"
+#include "isa/core/footprint.h"
 #include "sim/machine/state/cluster.h"
+#include "sim/mutate/reduced_order.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -120,7 +120,7 @@ class ClusterFacts final : public ClusterObserver {
     ++site.executed;
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
-    if (!only_registers(*origin.effect)) idle(origin).insert(origin.instruction);
+    if (!isa::footprint(*origin.effect).registers_only()) idle(origin).insert(origin.instruction);
   }
   void fenced(const Origin& origin) override {
     if (const auto* fence = std::get_if<isa::Fence>(origin.effect)) order_.fenced(index(origin), *fence);

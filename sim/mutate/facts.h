@@ -3,8 +3,8 @@
 #include <map>
 #include <mutex>
 
-#include "sim/mutate/mutate.h"
 #include "sim/launch/event.h"
+#include "sim/mutate/mutate.h"
 
 namespace palladion::sim::check {
 
