@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
-#include "isa/text/print.h"
+#include "isa/core/effects.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
 namespace {
-
-// "m64n128k16" of "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
-std::string shape_of(const std::string& text) {
-  const size_t at = text.find(".m64");
-  return at == std::string::npos ? "" : text.substr(at + 1, text.find('.', at + 1) - at - 1);
-}
 
 // What the tracks are called where operations overlap.
 const char* in_flight(sim::GroupKind group) {
@@ -35,11 +29,8 @@ std::string_view by(sim::GroupKind group) {
 }  // namespace
 
 std::string Operations::name_of(const sim::AsyncIssue& e, const Operation& op) const {
-  if (e.group == sim::GroupKind::wgmma) {
-    const sim::Program& p = *trace_.run().program;
-    return "wgmma " + shape_of(isa::print(*p.module, p.module->functions[p.code[e.origin.pc].function],
-                                          *e.origin.instruction));
-  }
+  if (const auto* w = std::get_if<isa::Wgmma>(e.origin.effect))
+    return fmt::format("wgmma m{}n{}k{}", w->m, w->n, w->k);
   const char* verb = e.reduces ? "reduce" : op.filled.empty() ? "store" : op.read.empty() ? "load" : "send";
   if (op.filled.empty() && op.read.empty()) return e.name;
   return fmt::format("{} {}", verb, stages_.name(op.filled.empty() ? op.read.front() : op.filled.front()));

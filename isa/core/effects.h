@@ -266,7 +266,8 @@ struct ReduceAsync {
   Type type = Type::u32;
   int address = 0, src = 1, mbar = 2;
 };
-enum class MapField : uint8_t {
+// What tensormap.replace names; isa/formats/tensor_map.h says where it lies.
+enum class TensorMapField : uint8_t {
   global_address,
   rank,
   box_dim,
@@ -276,11 +277,11 @@ enum class MapField : uint8_t {
   elemtype,
   interleave_layout,
   swizzle_mode,
-  swizzle_atomicity,
-  fill_mode
+  fill_mode,
+  swizzle_atomicity
 };
 struct TensormapReplace {
-  MapField field;
+  TensorMapField field;
   Space space = Space::generic;
   Type type = Type::b32;
   int address = 0, ordinal = -1, value = 1;
@@ -304,10 +305,12 @@ struct WgmmaCommit {};
 struct WgmmaWait {
   int n = 0;
 };
+enum class MmaRounding : uint8_t { nearest, zero, down, up };
 struct Mma {  // mma.sync
   int m = 16, n = 8, k = 16;
   Type d = Type::f32, a = Type::f16, b = Type::f16, c = Type::f32;
   bool a_row = true, b_col = true, satfinite = false, sparse = false, xor_popc = false;
+  MmaRounding rounding = MmaRounding::nearest;  // of f64
   int dst = 0, ra = 1, rb = 2, rc = 3, metadata = -1, selector = -1;
 };
 

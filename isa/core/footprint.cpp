@@ -62,7 +62,7 @@ Footprint of(const Atomic& e) {
           .order = e.order,
           .scope = e.scope};
 }
-Footprint of(const Prefetch&) { return {}; }
+Footprint of(const Prefetch&) { return {.hint = true}; }
 
 Footprint of(const Fence& e) {
   Footprint f{.control = {e.size},
@@ -148,7 +148,7 @@ Footprint of(const Mbarrier& e) {
           .sync = {.object = Object::mbarrier,
                    .arrives = e.action == A::arrive,
                    .waits = e.action == A::test_wait || e.action == A::try_wait,
-                   .initialises = e.action == A::init || e.action == A::inval,
+                   .initialises = e.action == A::init,
                    .expects_bytes = e.expect_tx || e.action == A::expect_tx,
                    .completes_bytes = e.action == A::complete_tx,
                    .space = e.space,
@@ -326,6 +326,10 @@ bool Footprint::reads(Space space) const {
 bool Footprint::writes(Space space) const {
   return std::ranges::any_of(memory,
                              [&](const MemoryUse& m) { return m.writes && may_mean(m.space, space); });
+}
+
+bool Footprint::uses(Proxy proxy) const {
+  return std::ranges::any_of(memory, [&](const MemoryUse& m) { return m.proxy == proxy; });
 }
 
 bool Footprint::registers_only() const {

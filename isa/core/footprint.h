@@ -88,7 +88,7 @@ struct Sync {
   };
   Object object = Object::none;
   bool arrives = false, waits = false;
-  bool initialises = false;                             // or ends the life of
+  bool initialises = false;
   bool expects_bytes = false, completes_bytes = false;  // of an mbarrier's transaction count
   Space space = Space::generic;                         // of an mbarrier's address
   int operand = -1;                                     // that names the object
@@ -129,10 +129,12 @@ struct Footprint {
   Sync sync;
   Async async;
   bool reads_carry = false, writes_carry = false;
+  bool hint = false;      // to the caches: no effect on values
   uint32_t products = 0;  // multiplications of a matrix instruction, by all participants
 
   bool reads(Space space) const;
   bool writes(Space space) const;
+  bool uses(Proxy proxy) const;
   bool writes_memory() const;
   const MemoryUse* read() const;     // the first use that reads; nullptr: none
   const MemoryUse* written() const;  // the first use that writes

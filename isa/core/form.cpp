@@ -88,6 +88,32 @@ void compile_mnemonic(Form& form, std::string_view s) {
   PLD_CHECK(form.slots.size() <= 14, std::string(form.text));
 }
 
+int64_t number(const Form& form, std::string_view s) {
+  int64_t value = 0;
+  PLD_CHECK(std::from_chars(s.data(), s.data() + s.size(), value).ec == std::errc{}, std::string(form.text));
+  return value;
+}
+
+// "16", "0..15", "0../16", "-1..1/2", each with ": why" behind it.
+ConstantRange compile_range(const Form& form, std::string_view s) {
+  ConstantRange range;
+  if (const size_t colon = s.find(": "); colon != std::string_view::npos) {
+    range.why = s.substr(colon + 2);
+    s = s.substr(0, colon);
+  }
+  if (const size_t slash = s.find('/'); slash != std::string_view::npos) {
+    range.step = number(form, s.substr(slash + 1));
+    s = s.substr(0, slash);
+  }
+  const size_t dots = s.find("..");
+  range.least = number(form, s.substr(0, dots));
+  if (dots == std::string_view::npos)
+    range.most = range.least;
+  else if (dots + 2 < s.size())
+    range.most = number(form, s.substr(dots + 2));
+  return range;
+}
+
 void compile_value_kind(const Form& form, OperandDef& operand, std::string_view kind) {
   if (kind.starts_with("2*")) {
     operand.width_factor = 2;
@@ -104,6 +130,10 @@ void compile_value_kind(const Form& form, OperandDef& operand, std::string_view 
       operand.count_slot = count;
     }
   }
+  if (kind.ends_with('+')) {
+    operand.widens = true;
+    kind.remove_suffix(1);
+  }
   if (form.slot(kind) >= 0) {
     operand.type_slot = kind;
   } else {
@@ -113,6 +143,16 @@ void compile_value_kind(const Form& form, OperandDef& operand, std::string_view 
   }
 }
 
+// At the first ',' or '|' that is not part of a range.
+size_t operand_end(std::string_view s) {
+  bool in_range = false;
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] == '[' || s[i] == ']') in_range = s[i] == '[';
+    if (!in_range && (s[i] == ',' || s[i] == '|')) return i;
+  }
+  return s.size();
+}
+
 OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   OperandDef operand;
   operand.joined = joined;
@@ -120,6 +160,8 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
     operand.writes = true;
     operand.reads = s[0] == '+';
     s.remove_prefix(1);
+    operand.droppable = s[0] == '_';
+    s.remove_prefix(operand.droppable ? 1 : 0);
   }
   const size_t colon = s.find(':');
   PLD_CHECK(colon != std::string_view::npos, std::string(form.text));
@@ -128,11 +170,16 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
     operand.optional = true;
     operand.name.remove_suffix(1);
   }
-  const std::string_view kind = s.substr(colon + 1);
+  std::string_view kind = s.substr(colon + 1);
+  if (const size_t bracket = kind.find('['); bracket != std::string_view::npos) {
+    operand.constants = compile_range(form, kind.substr(bracket + 1, kind.size() - bracket - 2));
+    kind = kind.substr(0, bracket);
+  }
   using K = OperandKind;
   static constexpr std::pair<std::string_view, K> words[] = {
-      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address}, {"tensor", K::tensor},
-      {"label", K::label},    {"func", K::function}, {"list", K::list},   {"any", K::any}};
+      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address},
+      {"tensor", K::tensor},  {"label", K::label},   {"func", K::function},
+      {"list", K::list},      {"pack", K::pack},     {"any", K::any}};
   for (const auto& [word, value] : words) {
     if (word == kind) {
       operand.kind = value;
@@ -187,7 +234,7 @@ Form compile_form(std::string_view text) {
   s.remove_prefix(space + 1);
   bool joined = false;
   while (!s.empty()) {
-    const size_t end = std::min(s.find_first_of(",|"), s.size());
+    const size_t end = operand_end(s);
     form.operands.push_back(compile_operand(form, s.substr(0, end), joined));
     if (end == s.size()) break;
     joined = s[end] == '|';

@@ -11,16 +11,23 @@
 //   %u %s %b %f %i    u8..u64, s8..s64, b8..b64 (with .b128 only where written), f16 f32 f64..., %i = %u|%s
 // Operands, in PTX order, separated by ", " or, for d|p pairs, "|":
 //   =d:KIND           written          a:KIND   read        +d:KIND  both        name?:KIND  optional
+//   =_d:KIND          written; `_` throws the result away
 // KIND:
 //   type / u32        a value of the slot's type, or of a literal type: register, immediate or special
 //   2*type            twice as wide (mul.wide)
+//   type+             a register may be wider (ld, st, cvt)
 //   type^vec          a vector of as many elements as slot `vec` says (v2, v4, v8), a scalar when absent
 //   type^4            a vector of 4
 //   type^*            a vector of any length (checked by the op)
 //   pred              a predicate register        imm  an integer constant
 //   mem / mem:N       an address [a]              tensor  [map, {coordinates}]
+//   pack              a value of slot `type`, or a vector of its parts (mov)
 //   label, func, list, any                        any = whatever (checked by the op)
+// Behind a KIND, the constants that an operand may be, and why:
+//   imm[128]   u32[0..15: a CTA has 16 named barriers]   u32[0../16] any multiple of 16   imm[-1..1/2] -1 or
+//   1
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,18 +43,39 @@ struct SlotDef {
   int find(std::string_view word) const;  // index, or -1
 };
 
-enum class OperandKind : uint8_t { value, predicate, immediate, address, tensor, label, function, list, any };
+enum class OperandKind : uint8_t {
+  value,
+  predicate,
+  immediate,
+  address,
+  tensor,
+  label,
+  function,
+  list,
+  pack,
+  any
+};
+
+// Constants that an operand may be: least, least + step, ... up to most.
+struct ConstantRange {
+  int64_t least = 0, most = INT64_MAX, step = 1;
+  std::string_view why;  // a sentence for the user; may be empty
+  bool has(int64_t value) const { return value >= least && value <= most && (value - least) % step == 0; }
+};
 
 struct OperandDef {
   std::string_view name;
   bool reads = true, writes = false, optional = false;
-  bool joined = false;  // stands after '|'
+  bool joined = false;     // stands after '|'
+  bool droppable = false;  // written, or `_`
+  bool widens = false;     // a register may be wider than the type
   OperandKind kind = OperandKind::value;
   std::string_view type_slot;  // slot whose word is the type; empty when literal
   Type literal = Type::none;
   int width_factor = 1;         // 2 for 2*type
   std::string_view count_slot;  // ^vec
   int count = 1;                // ^4; 0 = any length
+  std::optional<ConstantRange> constants;
 };
 
 struct OpDef;

@@ -34,6 +34,40 @@ struct Timing {
   std::string_view latency;  // key into the architecture's latency table
 };
 
+// What arithmetic does to its operands, for analyses that follow values: the checkers of unwritten and
+// extraordinary values, the lowering to SASS. What is not listed is `other`: nothing is concluded from it.
+enum class Operation : uint8_t {
+  other,
+  move,
+  select,          // a or b, by predicate c
+  select_by_sign,  // a or b, by the sign of c
+  add,
+  subtract,
+  multiply,
+  multiply_add,
+  fused_multiply_add,
+  divide,
+  remainder,
+  absolute,
+  negate,
+  copy_sign,
+  minimum,
+  maximum,
+  function,  // 1/x, roots, exponentials, logarithms, sine, cosine, tanh
+  compare,   // to predicates
+  set,       // to a value
+  convert,
+  convert_address,
+  map_address,
+  and_,
+  or_,
+  xor_,
+  not_,
+  logic3,
+  shift_left,
+  shift_right,
+};
+
 // Wrapper without a default: leaving the clause out of an OpDef does not compile.
 template <class T>
 struct Clause {
@@ -66,6 +100,7 @@ struct OpDef {
   Clause<std::vector<std::string_view>> syntax;
   Clause<TimingFn> timing;
   Clause<DecodeFn> effect;
+  Operation operation = Operation::other;
 };
 
 // All that is stated under one name (`add` has an integer and a floating definition), with the forms
@@ -90,6 +125,7 @@ OpList moves(), integer(), extended_precision(), floating(), half(), conversions
 inline Effect effect(const Instruction& i, const DecodeContext& context) {
   return i.form->def->effect.value(i, context);
 }
+inline Operation operation(const Instruction& i) { return i.form->def->operation; }
 inline Timing timing(const Instruction& i) { return i.form->def->timing.value(i); }
 
 }  // namespace palladion::isa

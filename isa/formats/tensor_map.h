@@ -14,7 +14,7 @@
 
 #include <tl/expected.hpp>
 
-#include "isa/core/types.h"
+#include "isa/core/effects.h"
 #include "isa/formats/swizzle.h"
 
 namespace palladion::isa {
@@ -117,19 +117,6 @@ EncodedTensorMap encode(const TensorMap& map);
 tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte, tensor_map_bytes> bytes);
 
 // ---- tensormap.replace ---------------------------------------------------------------------------
-enum class TensorMapField : uint8_t {
-  global_address,
-  rank,
-  box_dim,
-  global_dim,
-  global_stride,
-  element_stride,
-  elemtype,
-  interleave_layout,
-  swizzle_mode,
-  fill_mode,
-  swizzle_atomicity
-};
 std::optional<TensorMapField> tensor_map_field_named(std::string_view s);
 std::string_view name(TensorMapField field);
 bool has_ordinal(TensorMapField field);

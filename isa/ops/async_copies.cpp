@@ -13,6 +13,9 @@ using decode::index;
 constexpr decode::Definition words[] = {
     {"$hint", "<h:;.L2::cache_hint>"},
     {"$policy", "<h:;, policy:b64>"},
+    {"$cop", ".cop:<c:ca;cg>"},
+    {"$bytes", "size:imm[<c:4..16/4: cp.async.ca copies 4, 8 or 16 bytes;16: cp.async.cg copies 16 bytes>]"},
+    {"$size", "size:u32[0../16: bulk copies move a multiple of 16 bytes]"},
     {"$ahead", "{.prefetch:L2::64B|L2::128B|L2::256B}"},
     {"$multicast", "<m:;.multicast::cluster>"},
     {"$ctas", "<m:;, ctas:u16>"},
@@ -58,10 +61,10 @@ std::vector<OpDef> cp_async_defs() {
             "Copies 4, 8 or 16 bytes from global to shared memory; source bytes beyond src-size, or all with "
             "ignore-src, are zeros. Data Movement and Conversion Instructions: cp.async.",
             decode::expand(
-                {"[7.0 sm_80] cp.async.cop:ca|cg$cta.global$ahead dst:mem, src:mem, size:imm, source?:any",
-                 "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
+                {"[7.0 sm_80] cp.async$cop$cta.global$ahead dst:mem, src:mem, $bytes, source?:any",
+                 "[7.0 sm_80] cp.async$cop$cta.global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
                  "policy:b64",
-                 "[7.0 sm_80] cp.async.cop:ca|cg$cta.global.L2::cache_hint$ahead dst:mem, src:mem, size:imm, "
+                 "[7.0 sm_80] cp.async$cop$cta.global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
                  "source:any, policy:b64"},
                 words),
             cp_async_timing, cp_async},
@@ -129,23 +132,23 @@ Effect bulk_group(const Instruction& i, const DecodeContext&) {
 std::vector<std::string_view> reduce_forms() {
   return decode::expand(
       {"[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:and|or|xor.type:b32 dst:mem, src:mem, "
-       "size:u32, mbar:mem",
+       "$size, mbar:mem",
        "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:add.type:s32|u32|u64 dst:mem, src:mem, "
-       "size:u32, mbar:mem",
+       "$size, mbar:mem",
        "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:min|max.type:s32|u32 dst:mem, src:mem, "
-       "size:u32, mbar:mem",
-       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:inc|dec.type:u32 dst:mem, src:mem, size:u32, "
+       "$size, mbar:mem",
+       "[8.0 sm_90] cp.reduce.async.bulk$to_shared$mbarrier.op:inc|dec.type:u32 dst:mem, src:mem, $size, "
        "mbar:mem",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:and|or|xor.type:b32|b64 dst:mem, src:mem, "
-       "size:u32$policy",
+       "$size$policy",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.type:s32|u32|u64|f32|f64 dst:mem, src:mem, "
-       "size:u32$policy",
+       "$size$policy",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:add.noftz.type:f16|bf16 dst:mem, src:mem, "
-       "size:u32$policy",
+       "$size$policy",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:min|max.type:s32|u32|s64|u64|f16|bf16 "
-       "dst:mem, src:mem, size:u32$policy",
+       "dst:mem, src:mem, $size$policy",
        "[8.0 sm_90] cp.reduce.async.bulk$to_global$hint.op:inc|dec.type:u32 dst:mem, src:mem, "
-       "size:u32$policy"},
+       "$size$policy"},
       words);
 }
 
@@ -158,13 +161,13 @@ std::vector<OpDef> bulk_defs() {
           "mbarrier or a bulk group tells the end. Data Movement and Conversion Instructions: cp.async.bulk.",
           decode::expand(
               {"[8.6 sm_90] cp.async.bulk.dst:shared::cta.src:global$mbarrier$hint dst:mem, src:mem, "
-               "size:u32, "
+               "$size, "
                "mbar:mem$policy",
                "[8.0 sm_90] cp.async.bulk.dst:shared::cluster.src:global$mbarrier$multicast$hint dst:mem, "
-               "src:mem, size:u32, mbar:mem$ctas$policy",
-               "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, size:u32, mbar:mem",
-               "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, size:u32$policy",
-               "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, size:u32$policy, "
+               "src:mem, $size, mbar:mem$ctas$policy",
+               "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, $size, mbar:mem",
+               "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, $size$policy",
+               "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, $size$policy, "
                "bytes:u16"},
               words),
           bulk_timing, bulk},
@@ -177,8 +180,7 @@ std::vector<OpDef> bulk_defs() {
             "Brings a range of global memory into L2. Data Movement and Conversion Instructions: "
             "cp.async.bulk.prefetch.",
             decode::expand(
-                {"[8.0 sm_90] cp.async.bulk.prefetch.level:L2.src:global$hint src:mem, size:u32$policy"},
-                words),
+                {"[8.0 sm_90] cp.async.bulk.prefetch.level:L2.src:global$hint src:mem, $size$policy"}, words),
             bulk_prefetch_timing, bulk_prefetch},
       OpDef{"cp",
             "Makes the thread's bulk operations so far a bulk group, or waits until at most n groups are "

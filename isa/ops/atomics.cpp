@@ -23,21 +23,21 @@ constexpr decode::Definition words[] = {
 
 std::vector<std::string_view> atom_forms() {
   return decode::expand(
-      {"$atom$space.op:and|or|xor|exch$late_atom$hint.type:b32|b64 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:add$late_atom$hint.type:u32|s32|u64|f32|f64 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:inc|dec$late_atom$hint.type:u32 =d:type, a:mem, b:type$policy",
-       "$atom$space.op:min|max$late_atom$hint.type:u32|s32|u64|s64 =d:type, a:mem, b:type$policy",
-       "[6.3 sm_70] $atom$any_space.op:cas$late_atom.type:b16|b32|b64 =d:type, a:mem, b:type, c:type",
-       "[8.3 sm_90] $atom$any_space.op:cas$late_atom.type:b128 =d:type, a:mem, b:type, c:type",
-       "[8.3 sm_90] $atom$space.op:exch$late_atom$hint.type:b128 =d:type, a:mem, b:type$policy",
-       "[6.3 sm_70] $atom$space.op:add$late_atom.noftz$hint.type:f16|f16x2 =d:type, a:mem, b:type$policy",
-       "[7.8 sm_90] $atom$space.op:add$late_atom.noftz$hint.type:bf16|bf16x2 =d:type, a:mem, b:type$policy",
-       "[8.1 sm_90] $atom{.space:global}.op:add$late_atom$hint.vec:v2|v4.type:f32 =d:type^vec, a:mem, "
+      {"$atom$space.op:and|or|xor|exch$late_atom$hint.type:b32|b64 =_d:type, a:mem, b:type$policy",
+       "$atom$space.op:add$late_atom$hint.type:u32|s32|u64|f32|f64 =_d:type, a:mem, b:type$policy",
+       "$atom$space.op:inc|dec$late_atom$hint.type:u32 =_d:type, a:mem, b:type$policy",
+       "$atom$space.op:min|max$late_atom$hint.type:u32|s32|u64|s64 =_d:type, a:mem, b:type$policy",
+       "[6.3 sm_70] $atom$any_space.op:cas$late_atom.type:b16|b32|b64 =_d:type, a:mem, b:type, c:type",
+       "[8.3 sm_90] $atom$any_space.op:cas$late_atom.type:b128 =_d:type, a:mem, b:type, c:type",
+       "[8.3 sm_90] $atom$space.op:exch$late_atom$hint.type:b128 =_d:type, a:mem, b:type$policy",
+       "[6.3 sm_70] $atom$space.op:add$late_atom.noftz$hint.type:f16|f16x2 =_d:type, a:mem, b:type$policy",
+       "[7.8 sm_90] $atom$space.op:add$late_atom.noftz$hint.type:bf16|bf16x2 =_d:type, a:mem, b:type$policy",
+       "[8.1 sm_90] $atom{.space:global}.op:add$late_atom$hint.vec:v2|v4.type:f32 =_d:type^vec, a:mem, "
        "b:type^vec$policy",
        "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4|v8.type:f16|bf16 "
-       "=d:type^vec, a:mem, b:type^vec$policy",
+       "=_d:type^vec, a:mem, b:type^vec$policy",
        "[8.1 sm_90] $atom{.space:global}.op:add|min|max$late_atom.noftz$hint.vec:v2|v4.type:f16x2|bf16x2 "
-       "=d:type^vec, a:mem, b:type^vec$policy"},
+       "=_d:type^vec, a:mem, b:type^vec$policy"},
       words);
 }
 
@@ -199,7 +199,8 @@ OpList atomics() {
             {"[7.5 sm_70] fence.proxy.alias",
              "[8.0 sm_90] fence.proxy.async{.space:global|shared::cta|shared::cluster}",
              "[8.3 sm_90] fence.proxy.kind:tensormap::generic.sem:release.scope:%scope",
-             "[8.3 sm_90] fence.proxy.kind:tensormap::generic.sem:acquire.scope:%scope a:mem, size:imm",
+             "[8.3 sm_90] fence.proxy.kind:tensormap::generic.sem:acquire.scope:%scope a:mem, size:imm[128: "
+             "a tensor map has 128 bytes]",
              "[8.6 sm_90] "
              "fence.proxy.kind:async::generic.sem:acquire.restrict:sync_restrict::shared::cluster.scope:"
              "cluster",

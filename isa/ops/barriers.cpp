@@ -40,12 +40,14 @@ Effect cluster_barrier(const Instruction& i, const DecodeContext&) {
 
 std::vector<std::string_view> barrier_forms(std::string_view op) {
   const decode::Definition words[] = {{"$barrier", op},
+                                      {"$id", "a:u32[0..15: a CTA has 16 named barriers]"},
+                                      {"$threads", "u32[0..1024/32: whole warps take part in a barrier]"},
                                       {"$aligned", op.starts_with("bar{") ? "" : "{.aligned}"}};
-  return decode::expand({"$barrier.sync$aligned a:u32, b?:u32", "$barrier.arrive$aligned a:u32, b:u32",
-                         "$barrier.red.popc$aligned.u32 =d:u32, a:u32, c:pred",
-                         "$barrier.red.popc$aligned.u32 =d:u32, a:u32, b:u32, c:pred",
-                         "$barrier.red.op:and|or$aligned.pred =d:pred, a:u32, c:pred",
-                         "$barrier.red.op:and|or$aligned.pred =d:pred, a:u32, b:u32, c:pred"},
+  return decode::expand({"$barrier.sync$aligned $id, b?:$threads", "$barrier.arrive$aligned $id, b:$threads",
+                         "$barrier.red.popc$aligned.u32 =d:u32, $id, c:pred",
+                         "$barrier.red.popc$aligned.u32 =d:u32, $id, b:$threads, c:pred",
+                         "$barrier.red.op:and|or$aligned.pred =d:pred, $id, c:pred",
+                         "$barrier.red.op:and|or$aligned.pred =d:pred, $id, b:$threads, c:pred"},
                         words);
 }
 
@@ -123,24 +125,24 @@ Effect pending_count(const Instruction& i, const DecodeContext&) {
 
 std::vector<std::string_view> arrive_forms() {
   return decode::expand(
-      {"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier$both$arrive$cta.b64 =state:b64, a:mem, count?:u32",
+      {"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier$both$arrive$cta.b64 =_state:b64, a:mem, count?:u32",
        "[<o:8.0;8.0;8.6> sm_90] mbarrier$both$arrive$cluster.b64 =state:any, a:mem, count?:u32",
-       "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =state:b64, a:mem, count:u32",
+       "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cta.b64 =_state:b64, a:mem, count:u32",
        "[<o:8.0;8.0;8.6> sm_90] mbarrier$both.expect_tx$arrive$cluster.b64 =state:any, a:mem, count:u32",
        "[7.0 sm_80] mbarrier$both.noComplete<o:;.sem:release.scope:cta>$cta.b64 "
-       "=state:b64, a:mem, count:u32"},
+       "=_state:b64, a:mem, count:u32"},
       words);
 }
 
 std::vector<std::string_view> wait_forms() {
   return decode::expand({"[<o:7.0;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait$wait$cta.b64 "
-                         "=complete:pred, a:mem, state:b64",
+                         "=_complete:pred, a:mem, state:b64",
                          "[<o:7.1;8.0;8.6> sm_<o:80;90;90>] mbarrier.action:test_wait.parity$wait$cta.b64 "
-                         "=complete:pred, a:mem, state:u32",
-                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait$wait$cta.b64 =complete:pred, "
+                         "=_complete:pred, a:mem, state:u32",
+                         "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait$wait$cta.b64 =_complete:pred, "
                          "a:mem, state:b64, hint?:u32",
                          "[<o:7.8;8.0;8.6> sm_90] mbarrier.action:try_wait.parity$wait$cta.b64 "
-                         "=complete:pred, a:mem, state:u32, hint?:u32"},
+                         "=_complete:pred, a:mem, state:u32, hint?:u32"},
                         words);
 }
 
@@ -199,7 +201,7 @@ std::vector<OpDef> mbarrier_defs() {
       OpDef{"mbarrier",
             "The pending arrivals in a state. Parallel Synchronization and Communication Instructions: "
             "mbarrier.pending_count.",
-            {"[7.0 sm_80] mbarrier.action:pending_count.b64 =count:u32, state:b64"},
+            {"[7.0 sm_80] mbarrier.action:pending_count.b64 =_count:u32, state:b64"},
             count_timing,
             pending_count},
   };

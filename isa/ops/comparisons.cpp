@@ -141,7 +141,8 @@ OpList comparisons() {
            "b:type, c:pred",
            "setp.cmp:eq|ne|lt|le|gt|ge.bool:%bool.type:s16|s32|s64 =p:pred|=q?:pred, a:type, b:type, c:pred"},
           alu,
-          setp},
+          setp,
+          Operation::compare},
       OpDef{"set",
             "d = all ones (1.0f) where a cmp b. Comparison and Selection: set.",
             {"set.cmp:eq|ne.dtype:u32|s32|f32.type:b16|b32|b64 =d:dtype, a:type, b:type",
@@ -154,12 +155,14 @@ OpList comparisons() {
              "set.cmp:eq|ne|lt|le|gt|ge.bool:%bool.dtype:u32|s32|f32.type:s16|s32|s64 =d:dtype, a:type, "
              "b:type, c:pred"},
             alu,
-            set},
+            set,
+            Operation::set},
       OpDef{"selp",
             "d = c ? a : b. Comparison and Selection: selp.",
             {"selp.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:type, a:type, b:type, c:pred"},
             alu,
-            [](const Instruction& i, const DecodeContext&) -> Effect { return Pure{select_for(i.type())}; }},
+            [](const Instruction& i, const DecodeContext&) -> Effect { return Pure{select_for(i.type())}; },
+            Operation::select},
       OpDef{
           "slct",
           "d = c >= 0 ? a : b. Comparison and Selection: slct.",
@@ -167,7 +170,8 @@ OpList comparisons() {
            "slct{.ftz}.type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64.ctype:f32 =d:type, a:type, b:type, "
            "c:ctype"},
           alu,
-          slct},
+          slct,
+          Operation::select_by_sign},
   };
   return defs;
 }

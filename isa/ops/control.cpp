@@ -82,7 +82,7 @@ OpList control() {
             nanosleep},
       OpDef{"pmevent",
             "Triggers performance monitor events. Miscellaneous Instructions: pmevent.",
-            {"[1.4] pmevent event:imm", "[3.0 sm_20] pmevent.mask event:imm"},
+            {"[1.4] pmevent event:imm[0..65535]", "[3.0 sm_20] pmevent.mask event:imm[0..65535]"},
             no_timing,
             pmevent},
   };

@@ -69,7 +69,7 @@ Effect decode_cvt(const Instruction& i, const DecodeContext& c) {
 // value can exceed the type.
 std::vector<std::string_view> scalar_forms() {
   static const std::vector<decode::Definition> words = {
-      {"$da", " =d:dtype, a:type"},
+      {"$da", " =d:dtype+, a:type+"},
       {"$int", "u8|s8|u16|s16|u32|s32|u64|s64"},
       {"$irnd", "rni|rzi|rmi|rpi"},
       {"$from16", "u16|s16|u32|s32|u64|s64"},
@@ -115,32 +115,33 @@ std::vector<std::string_view> scalar_forms() {
 
 std::vector<std::string_view> packed_forms() {
   return decode::expand({
-      "[7.0 sm_80] cvt.rnd:rna.dtype:tf32.type:f32 =d:dtype, a:type",
-      "[8.1 sm_80] cvt.rnd:rna.satfinite.dtype:tf32.type:f32 =d:dtype, a:type",
-      "[7.8 sm_90] cvt.rnd:rn|rz{.relu}.dtype:tf32.type:f32 =d:dtype, a:type",
-      "[8.6 sm_100] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:tf32.type:f32 =d:dtype, a:type",
-      "[7.0 sm_80] cvt.rnd:rn|rz{.relu}.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type",
-      "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 =d:dtype, "
-      "a:type, b:type",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 =d:dtype, "
-      "a:type, b:type",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 =d:dtype, "
-      "a:type",
-      "[8.1 sm_89] cvt.rnd:rn{.relu}.dtype:f16x2.type:e4m3x2|e5m2x2 =d:dtype, a:type",
-      "[8.6 sm_100a] cvt.rnd:rn.satfinite{.relu}.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype, a:type, "
-      "b:type",
-      "[8.6 sm_100a] cvt.rnd:rn{.relu}.dtype:f16x2.type:e2m3x2|e3m2x2|e2m1x2 =d:dtype, a:type",
-      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:f32 =d:dtype, a:type, b:type",
-      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:bf16x2 =d:dtype, a:type",
-      "[8.6 sm_100a] cvt.rnd:rn.dtype:bf16x2.type:ue8m0x2 =d:dtype, a:type",
-      "[8.7 sm_100a] cvt.rnd:rs{.relu}{.satfinite}.dtype:f16x2|bf16x2.type:f32 =d:dtype, a:type, b:type, "
+      "[7.0 sm_80] cvt.rnd:rna.dtype:tf32.type:f32 =d:dtype+, a:type+",
+      "[8.1 sm_80] cvt.rnd:rna.satfinite.dtype:tf32.type:f32 =d:dtype+, a:type+",
+      "[7.8 sm_90] cvt.rnd:rn|rz{.relu}.dtype:tf32.type:f32 =d:dtype+, a:type+",
+      "[8.6 sm_100] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:tf32.type:f32 =d:dtype+, "
+      "a:type+",
+      "[7.0 sm_80] cvt.rnd:rn|rz{.relu}.dtype:f16x2|bf16x2.type:f32 =d:dtype+, a:type+, b:type+",
+      "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 =d:dtype+, "
+      "a:type+, b:type+",
+      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 =d:dtype+, "
+      "a:type+, b:type+",
+      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 =d:dtype+, "
+      "a:type+",
+      "[8.1 sm_89] cvt.rnd:rn{.relu}.dtype:f16x2.type:e4m3x2|e5m2x2 =d:dtype+, a:type+",
+      "[8.6 sm_100a] cvt.rnd:rn.satfinite{.relu}.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype+, a:type+, "
+      "b:type+",
+      "[8.6 sm_100a] cvt.rnd:rn{.relu}.dtype:f16x2.type:e2m3x2|e3m2x2|e2m1x2 =d:dtype+, a:type+",
+      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:f32 =d:dtype+, a:type+, b:type+",
+      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:bf16x2 =d:dtype+, a:type+",
+      "[8.6 sm_100a] cvt.rnd:rn.dtype:bf16x2.type:ue8m0x2 =d:dtype+, a:type+",
+      "[8.7 sm_100a] cvt.rnd:rs{.relu}{.satfinite}.dtype:f16x2|bf16x2.type:f32 =d:dtype+, a:type+, b:type+, "
       "rbits:b32",
       "[8.7 sm_100a] "
       "cvt.rnd:rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
       "=d:any, a:any, rbits:b32",
-      "[6.5 sm_72] cvt.pack.sat.ctype:u16|s16.type:s32 =d:b32, a:type, b:type",
-      "[6.5 sm_72] cvt.pack.sat.ctype:u8|s8.type:s32.merge:b32 =d:merge, a:type, b:type, c:merge",
-      "[6.5 sm_75] cvt.pack.sat.ctype:u4|s4|u2|s2.type:s32.merge:b32 =d:merge, a:type, b:type, c:merge",
+      "[6.5 sm_72] cvt.pack.sat.ctype:u16|s16.type:s32 =d:b32+, a:type+, b:type+",
+      "[6.5 sm_72] cvt.pack.sat.ctype:u8|s8.type:s32.merge:b32 =d:merge+, a:type+, b:type+, c:merge+",
+      "[6.5 sm_75] cvt.pack.sat.ctype:u4|s4|u2|s2.type:s32.merge:b32 =d:merge+, a:type+, b:type+, c:merge+",
   });
 }
 
@@ -154,7 +155,7 @@ OpList conversions() {
                                     "d = a as another type, rounded and saturated as said; pairs put a above "
                                     "b. Data Movement and Conversion: cvt, "
                                     "cvt.pack.",
-                                    std::move(forms), timing_of, decode_cvt}};
+                                    std::move(forms), timing_of, decode_cvt, Operation::convert}};
   }();
   return defs;
 }

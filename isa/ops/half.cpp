@@ -2,8 +2,8 @@
 // Comparison Instructions").
 #include <array>
 
-#include "isa/num/arith.h"
 #include "isa/core/op.h"
+#include "isa/num/arith.h"
 #include "isa/ops/float_compare.h"
 
 namespace palladion::isa::ops {
@@ -155,19 +155,22 @@ std::vector<OpDef> arithmetic_defs() {
             {"[4.2 sm_53] add{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] add{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
             half_pipe,
-            arithmetic<HalfOp::add>},
+            arithmetic<HalfOp::add>,
+            Operation::add},
       OpDef{"sub",
             "d = a - b in halves. Half Precision Floating Point: sub.",
             {"[4.2 sm_53] sub{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] sub{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
             half_pipe,
-            arithmetic<HalfOp::sub>},
+            arithmetic<HalfOp::sub>,
+            Operation::subtract},
       OpDef{"mul",
             "d = a * b in halves. Half Precision Floating Point: mul.",
             {"[4.2 sm_53] mul{.rnd:rn}{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.8 sm_90] mul{.rnd:rn}.type:bf16|bf16x2 =d:type, a:type, b:type"},
             half_pipe,
-            arithmetic<HalfOp::mul>},
+            arithmetic<HalfOp::mul>,
+            Operation::multiply},
       OpDef{"fma",
             "d = a * b + c in halves, rounded once. Half Precision Floating Point: fma.",
             {"[4.2 sm_53] fma.rnd:rn{.ftz}{.sat}.type:f16|f16x2 =d:type, a:type, b:type, c:type",
@@ -175,19 +178,22 @@ std::vector<OpDef> arithmetic_defs() {
              "[7.0 sm_80] fma.rnd:rn{.relu}.type:bf16|bf16x2 =d:type, a:type, b:type, c:type",
              "[8.1 sm_90] fma.rnd:rn.oob{.relu}.type:f16|f16x2|bf16|bf16x2 =d:type, a:type, b:type, c:type"},
             half_pipe,
-            arithmetic<HalfOp::fma>},
+            arithmetic<HalfOp::fma>,
+            Operation::fused_multiply_add},
       OpDef{"neg",
             "d = -a in halves. Half Precision Floating Point: neg.",
             {"[6.0 sm_53] neg{.ftz}.type:f16|f16x2 =d:type, a:type",
              "[7.0 sm_80] neg.type:bf16|bf16x2 =d:type, a:type"},
             alu,
-            sign_change<Neg>},
+            sign_change<Neg>,
+            Operation::negate},
       OpDef{"abs",
             "d = |a| in halves. Half Precision Floating Point: abs.",
             {"[6.5 sm_53] abs{.ftz}.type:f16|f16x2 =d:type, a:type",
              "[7.0 sm_80] abs.type:bf16|bf16x2 =d:type, a:type"},
             alu,
-            sign_change<Abs>},
+            sign_change<Abs>,
+            Operation::absolute},
       OpDef{"min",
             "d = the smaller of a and b in halves, the other one if one is NaN. Half Precision Floating "
             "Point: min.",
@@ -196,7 +202,8 @@ std::vector<OpDef> arithmetic_defs() {
              "[7.2 sm_86] min{.ftz}{.NaN}.xorsign.abs.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] min{.NaN}.xorsign.abs.type:bf16|bf16x2 =d:type, a:type, b:type"},
             alu,
-            min_max<Min>},
+            min_max<Min>,
+            Operation::minimum},
       OpDef{"max",
             "d = the larger of a and b in halves, the other one if one is NaN. Half Precision Floating "
             "Point: max.",
@@ -205,19 +212,22 @@ std::vector<OpDef> arithmetic_defs() {
              "[7.2 sm_86] max{.ftz}{.NaN}.xorsign.abs.type:f16|f16x2 =d:type, a:type, b:type",
              "[7.2 sm_86] max{.NaN}.xorsign.abs.type:bf16|bf16x2 =d:type, a:type, b:type"},
             alu,
-            min_max<Max>},
+            min_max<Max>,
+            Operation::maximum},
       OpDef{"tanh",
             "d = tanh(a) in halves. Half Precision Floating Point: tanh.",
             {"[7.0 sm_75] tanh.approx.type:f16|f16x2 =d:type, a:type",
              "[7.8 sm_90] tanh.approx.type:bf16|bf16x2 =d:type, a:type"},
             mufu,
-            approximate<ApproxOp::tanh>},
+            approximate<ApproxOp::tanh>,
+            Operation::function},
       OpDef{"ex2",
             "d = 2^a in halves. Half Precision Floating Point: ex2.",
             {"[7.0 sm_75] ex2.approx.type:f16|f16x2 =d:type, a:type",
              "[7.8 sm_90] ex2.approx.ftz.type:bf16|bf16x2 =d:type, a:type"},
             mufu,
-            approximate<ApproxOp::ex2>},
+            approximate<ApproxOp::ex2>,
+            Operation::function},
   };
 }
 
@@ -243,7 +253,7 @@ std::vector<OpDef> comparison_defs() {
                  "<b:;.bool:%bool>.type:bf16 =p:pred, a:type, b:type<b:;, c:pred>",
                  "[7.8 sm_90] setp." PLD_FLOAT_CMP
                  "<b:;.bool:%bool>.type:bf16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>"}),
-            half_compare, setp},
+            half_compare, setp, Operation::compare},
       OpDef{
           "set", "d = all ones (1.0) where a cmp b, to or from halves. Half Precision Comparison: set.",
           with_and_without_bool(
@@ -274,7 +284,7 @@ std::vector<OpDef> comparison_defs() {
                "<b:;, c:pred>",
                "[7.8 sm_90] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:bf16x2|u32|s32.type:bf16x2" PLD_AB
                "<b:;, c:pred>"}),
-          half_compare, set},
+          half_compare, set, Operation::set},
   };
 }
 

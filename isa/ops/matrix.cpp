@@ -102,7 +102,7 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$int", shapes(32 * factor, true)},
       {"$bit", shapes(256, true)},
       {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
-      {"$scales", "scale_d:pred, scale_a:imm, scale_b:imm"},
+      {"$scales", "scale_d:pred, scale_a:imm[-1..1/2], scale_b:imm[-1..1/2]"},
       {"$halves",
        "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
       {"$half_acc", "<t:+d:f32^*;+d:b32^*;+d:f32^*>"},
@@ -110,8 +110,9 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$fp8_acc", "<t:+d:f32^*;+d:b32^*>"},
   };
   std::vector<std::string_view> forms = decode::expand(
-      {"$since$mma.shape:$k16$halves $half_acc, a:b64, b:b64$meta, $scales, trans_a:imm, trans_b:imm",
-       "$since$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm",
+      {"$since$mma.shape:$k16$halves $half_acc, a:b64, b:b64$meta, $scales, trans_a:imm[0..1], "
+       "trans_b:imm[0..1]",
+       "$since$mma.shape:$k16$halves $half_acc, a:b32^4, b:b64$meta, $scales, trans_b:imm[0..1]",
        "$since$mma.shape:$k8.dtype:f32.atype:tf32.btype:tf32 +d:f32^*, a:any, b:b64$meta, $scales",
        "$since$mma.shape:$k32$fp8 $fp8_acc, a:any, b:b64$meta, $scales",
        "<x:$since;$since;[8.4 sm_90a] ;[8.4 sm_90a] >$mma.shape:$int{.satfinite}.dtype:s32$bytes +d:b32^*, "
@@ -146,6 +147,11 @@ Timing mma_timing(const Instruction& i) {
   }
 }
 
+MmaRounding rounding_of(std::string_view word) {
+  using enum MmaRounding;
+  return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
+}
+
 Effect mma(const Instruction& i, const DecodeContext&) {
   const Shape shape = shape_of(i);
   Mma e{.m = shape.m,
@@ -160,6 +166,7 @@ Effect mma(const Instruction& i, const DecodeContext&) {
   e.satfinite = i.has("satfinite");
   e.sparse = i.has("sparse");
   e.xor_popc = i.mod("bit") == "xor";
+  e.rounding = rounding_of(i.mod("rnd"));
   e.dst = index(i, "d");
   e.ra = index(i, "a");
   e.rb = index(i, "b");
@@ -316,7 +323,7 @@ std::vector<OpDef> wgmma_defs() {
             "at most n groups are pending. Asynchronous Warpgroup Level Matrix Instructions: wgmma.fence, "
             "wgmma.commit_group, wgmma.wait_group.",
             {"[8.0 sm_90a] wgmma.fence.sync.aligned", "[8.0 sm_90a] wgmma.commit_group.sync.aligned",
-             "[8.0 sm_90a] wgmma.wait_group.sync.aligned n:imm"},
+             "[8.0 sm_90a] wgmma.wait_group.sync.aligned n:imm[0..]"},
             group_timing,
             wgmma_group},
   };

@@ -14,7 +14,7 @@ using decode::index;
 constexpr decode::Definition words[] = {
     {"$type",
      "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},
-    {"$value", "type<v:^vec;^vec;>"},
+    {"$value", "type+<v:^vec;^vec;>"},
     {"$first", "<v:;;[8.3 sm_70] >"},
     {"$wide", "<v:.vec:v8.type:b32|u32|s32|f32;.vec:v4.type:b64|u64|s64|f64>"},
     {"$shared", "shared|shared::cta|shared::cluster"},
@@ -29,34 +29,34 @@ std::vector<std::string_view> load_forms() {
   return decode::expand(
       {"$firstld{.weak}{.space:const|global|local|param|param::entry|param::func|$shared}{.cop:ca|cg|cs|lu|"
        "cv}$type "
-       "=d:$value, a:mem",
-       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =d:$value, "
+       "=_d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$type =_d:$value, "
        "a:mem$policy",
-       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =d:$value, "
+       "[<v:7.4;7.4;8.3> sm_80] ld{.weak}{.space:global}.evict:$evict$hint$ahead$type =_d:$value, "
        "a:mem$policy",
-       "$firstld.volatile{.space:global|$shared}$type =d:$value, a:mem",
-       "[<v:7.4;7.4;8.3> sm_80] ld.volatile{.space:global}$ahead$type =d:$value, a:mem",
-       "[<v:6.0;6.0;8.3> sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =d:$value, "
+       "$firstld.volatile{.space:global|$shared}$type =_d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld.volatile{.space:global}$ahead$type =_d:$value, a:mem",
+       "[<v:6.0;6.0;8.3> sm_70] ld.sem:relaxed|acquire.scope:%scope{.space:global|$shared}$type =_d:$value, "
        "a:mem",
        "[<v:7.4;7.4;8.3> sm_80] "
        "ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}$hint$ahead$type "
-       "=d:$value, a:mem$policy",
-       "[8.2 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 =d:type, a:mem",
-       "[8.4 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 =d:type, a:mem",
+       "=_d:$value, a:mem$policy",
+       "[8.2 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 =_d:type+, a:mem",
+       "[8.4 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 =_d:type+, a:mem",
        // The space before the order: ptxas and much written PTX have it so.
-       "$firstld.space:global|$shared.volatile$type =d:$value, a:mem",
-       "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =d:$value, "
+       "$firstld.space:global|$shared.volatile$type =_d:$value, a:mem",
+       "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =_d:$value, "
        "a:mem",
-       "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =d:type^vec, "
+       "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =_d:type+^vec, "
        "a:mem$policy"},
       words);
 }
 
 std::vector<std::string_view> non_coherent_forms() {
   return decode::expand(
-      {"[<v:3.1;3.1;8.3> sm_<v:32;32;70>] ld.space:global{.cop:ca|cg|cs}.nc$type =d:$value, a:mem",
-       "[<v:7.4;7.4;8.3> sm_80] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$type =d:$value, a:mem$policy",
-       "[<v:7.4;7.4;8.3> sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =d:$value, a:mem$policy"},
+      {"[<v:3.1;3.1;8.3> sm_<v:32;32;70>] ld.space:global{.cop:ca|cg|cs}.nc$type =_d:$value, a:mem",
+       "[<v:7.4;7.4;8.3> sm_80] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$type =_d:$value, a:mem$policy",
+       "[<v:7.4;7.4;8.3> sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =_d:$value, a:mem$policy"},
       words);
 }
 
@@ -71,13 +71,13 @@ std::vector<std::string_view> store_forms() {
        "b:$value",
        "[<v:7.4;7.4;8.3> sm_80] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}$hint$type "
        "a:mem, b:$value$policy",
-       "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 a:mem, b:type",
-       "[8.4 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 a:mem, b:type",
+       "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 a:mem, b:type+",
+       "[8.4 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 a:mem, b:type+",
        "$firstst.space:global|$shared.volatile$type a:mem, b:$value",
        "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, "
        "b:$value",
        "[8.8 sm_100] st{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$wide a:mem, "
-       "b:type^vec$policy"},
+       "b:type+^vec$policy"},
       words);
 }
 
@@ -240,7 +240,7 @@ std::vector<OpDef> accesses() {
           "ldu",
           "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
           "Conversion Instructions: ldu.",
-          decode::expand({"$firstldu{.space:global}$type =d:$value, a:mem"}, words), ldu_timing, ldu},
+          decode::expand({"$firstldu{.space:global}$type =_d:$value, a:mem"}, words), ldu_timing, ldu},
       OpDef{"st",
             "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an "
             "order is "
@@ -279,13 +279,13 @@ std::vector<OpDef> hints() {
       OpDef{"applypriority",
             "Changes the eviction priority of a cached range. Data Movement and Conversion Instructions: "
             "applypriority.",
-            {"[7.4 sm_80] applypriority{.space:global}.evict:L2::evict_normal a:mem, size:imm"},
+            {"[7.4 sm_80] applypriority{.space:global}.evict:L2::evict_normal a:mem, size:imm[128]"},
             hint_timing,
             hint},
       OpDef{"discard",
             "Drops a cached range without writing it back: its contents become undefined. Data Movement and "
             "Conversion Instructions: discard.",
-            {"[7.4 sm_80] discard{.space:global}.level:L2 a:mem, size:imm"},
+            {"[7.4 sm_80] discard{.space:global}.level:L2 a:mem, size:imm[128]"},
             hint_timing,
             hint},
       OpDef{
@@ -313,7 +313,7 @@ std::vector<OpDef> addresses() {
           decode::expand({"[2.0 sm_20] cvta$space.type:u32|u64 =d:type, a:type",
                           "[2.0 sm_20] cvta.to$space.type:u32|u64 =d:type, a:type"},
                          spaces),
-          address_timing, cvta},
+          address_timing, cvta, Operation::convert_address},
       OpDef{"isspacep",
             "Whether a generic address lies in the window of a space. Data Movement and Conversion "
             "Instructions: "
@@ -325,7 +325,8 @@ std::vector<OpDef> addresses() {
             "Instructions: mapa.",
             {"[7.8 sm_90] mapa{.space:shared::cluster}.type:u32|u64 =d:type, a:type, rank:u32"},
             mapa_timing,
-            mapa},
+            mapa,
+            Operation::map_address},
       OpDef{"getctarank",
             "The rank in the cluster of the CTA whose shared memory holds an address. Data Movement and "
             "Conversion "

@@ -116,10 +116,11 @@ OpList moves() {
             "d = a: a register, an immediate, a special register, an address of a variable, or a pack or "
             "unpack of a "
             "vector. Data Movement Instructions: mov.",
-            {"mov.type:pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:any, a:any",
-             "[8.3 sm_70] mov.type:b128 =d:any, a:any"},
+            {"mov.type:pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 =d:pack, a:pack",
+             "[8.3 sm_70] mov.type:b128 =d:pack, a:pack"},
             free_move,
-            mov},
+            mov,
+            Operation::move},
   };
   return defs;
 }

@@ -49,7 +49,7 @@ std::vector<OpDef> machine_defs() {
             "Takes more registers from the CTA's pool for each thread of the warpgroup, waiting for them, or "
             "gives some "
             "back. Miscellaneous Instructions: setmaxnreg.",
-            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm"},
+            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm[24..256/8]"},
             setmaxnreg_timing,
             setmaxnreg},
       OpDef{"griddepcontrol",
@@ -99,9 +99,9 @@ std::vector<OpDef> texture_defs() {
   return {
       OpDef{"tex",
             "Looks up a texture. Texture Instructions: tex.",
-            {"tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 =d:dtype^4, texel:tensor",
-             "tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype^4, texel:tensor",
-             "tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype^4, texel:tensor, "
+            {"tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 =d:dtype+^4, texel:tensor",
+             "tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype+^4, texel:tensor",
+             "tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype+^4, texel:tensor, "
              "lod:f32"},
             texture_timing,
             texture},
@@ -120,14 +120,14 @@ std::vector<OpDef> texture_defs() {
           "suld",
           "Loads from a surface. Surface Instructions: suld.",
           {"[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "=d:type, "
+           "=d:type+, "
            "texel:tensor",
            "[1.5] "
            "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "=d:type^vec, texel:tensor",
+           "=d:type+^vec, texel:tensor",
            "[1.5] "
            "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
-           "=d:type^vec, "
+           "=d:type+^vec, "
            "texel:tensor"},
           texture_timing,
           texture},
@@ -136,14 +136,14 @@ std::vector<OpDef> texture_defs() {
           "Stores to a surface. Surface Instructions: sust.",
           {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
            "texel:tensor, "
-           "b:type",
+           "b:type+",
            "[1.5] "
            "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "texel:tensor, b:type^vec",
+           "texel:tensor, b:type+^vec",
            "[1.5] "
            "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
            "texel:tensor, "
-           "b:type^vec"},
+           "b:type+^vec"},
           texture_timing,
           texture},
       OpDef{

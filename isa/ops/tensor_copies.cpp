@@ -2,6 +2,7 @@
 // Instructions: Tensor copy", "Tensormap Proxy").
 #include <array>
 
+#include "isa/formats/tensor_map.h"
 #include "isa/ops/decode.h"
 
 namespace palladion::isa::ops {
@@ -141,28 +142,9 @@ std::vector<OpDef> copies() {
 }
 
 // --- tensormap ------------------------------------------------------------------------------------------
-constexpr std::pair<std::string_view, MapField> fields[] = {
-    {"global_address", MapField::global_address},
-    {"rank", MapField::rank},
-    {"box_dim", MapField::box_dim},
-    {"global_dim", MapField::global_dim},
-    {"global_stride", MapField::global_stride},
-    {"element_stride", MapField::element_stride},
-    {"elemtype", MapField::elemtype},
-    {"interleave_layout", MapField::interleave_layout},
-    {"swizzle_mode", MapField::swizzle_mode},
-    {"swizzle_atomicity", MapField::swizzle_atomicity},
-    {"fill_mode", MapField::fill_mode}};
-
-MapField map_field(std::string_view word) {
-  for (const auto& [text, field] : fields)
-    if (text == word) return field;
-  return MapField::global_address;
-}
-
 Effect replace(const Instruction& i, const DecodeContext&) {
-  const MapField field = map_field(i.mod("field"));
-  if (field == MapField::swizzle_atomicity)
+  const TensorMapField field = tensor_map_field_named(i.mod("field")).value();
+  if (field == TensorMapField::swizzle_atomicity)
     return decode::unsupported(i, "begins with sm_100a and is not modelled");
   return TensormapReplace{.field = field,
                           .space = decode::space(i),
@@ -214,7 +196,7 @@ OpList tensor_copies() {
         "Copies a tensor map from shared to global memory and releases it to the tensor map proxy. "
         "Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy.",
         {"[8.3 sm_90] tensormap.cp_fenceproxy.dst:global.src:shared::cta.kind:tensormap::generic.sem:release"
-         ".scope:%scope.sync.aligned dst:mem, src:mem, size:imm"},
+         ".scope:%scope.sync.aligned dst:mem, src:mem, size:imm[128: a tensor map has 128 bytes]"},
         fenceproxy_timing,
         fenceproxy});
     return all;

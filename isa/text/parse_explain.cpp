@@ -8,20 +8,11 @@
 namespace palladion::isa::detail {
 namespace {
 
-// PTX that ptxas accepts and this table of ops does not have.
-constexpr std::string_view other_ptx[] = {"alloca",    "istypep",      "multimem",
-                                          "pmevent",   "stackrestore", "stacksave",
-                                          "suld",      "suq",          "sured",
-                                          "sust",      "tex",          "tld4",
-                                          "txq",       "vabsdiff",     "vabsdiff2",
-                                          "vabsdiff4", "vadd",         "vadd2",
-                                          "vadd4",     "vavrg2",       "vavrg4",
-                                          "vmad",      "vmax",         "vmax2",
-                                          "vmax4",     "vmin",         "vmin2",
-                                          "vmin4",     "vset",         "vset2",
-                                          "vset4",     "vshl",         "vshr",
-                                          "vsub",      "vsub2",        "vsub4",
-                                          "wmma",      "tcgen05",      "clusterlaunchcontrol"};
+// PTX that ptxas accepts and this table of ops does not have: video instructions.
+constexpr std::string_view other_ptx[] = {"vabsdiff", "vabsdiff2", "vabsdiff4", "vadd",  "vadd2", "vadd4",
+                                          "vavrg2",   "vavrg4",    "vmad",      "vmax",  "vmax2", "vmax4",
+                                          "vmin",     "vmin2",     "vmin4",     "vset",  "vset2", "vset4",
+                                          "vshl",     "vshr",      "vsub",      "vsub2", "vsub4"};
 
 std::string form_usage(std::string_view mnemonic, const Form& form) {
   std::string s(mnemonic);
@@ -117,6 +108,7 @@ std::string expectation(const OperandDef& def, const Candidates::One& c) {
       return "a function";
     case OperandKind::list:
       return "a list";
+    case OperandKind::pack:
     case OperandKind::any:
       return "an operand";
     case OperandKind::value:

@@ -99,6 +99,7 @@ bool Parser::fits(const OperandDef& def, const Candidates::One& c, const Operand
       return o.is(K::symbol) || o.is(K::reg);
     case OperandKind::list:
       return o.is(K::vector) || o.is(K::symbol);
+    case OperandKind::pack:
     case OperandKind::any:
       return true;
   }
@@ -151,7 +152,7 @@ bool Parser::resolve_name(Operand& o, OperandKind role) {
     o.joined = joined;
     return true;
   }
-  const bool may_be_list = role == OperandKind::list || role == OperandKind::any;
+  const bool may_be_list = role == OperandKind::list || role == OperandKind::any || role == OperandKind::pack;
   for (size_t s = scopes_.size(); may_be_list && s-- > 0;) {
     for (const auto* lists : {&scopes_[s].branch_targets, &scopes_[s].call_targets}) {
       const auto it = lists->find(t.text);

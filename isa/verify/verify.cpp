@@ -235,7 +235,7 @@ void Verifier::instruction(const Instruction& i) {
     say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
         "write cvta.u64 on 64-bit registers");
   }
-  if (i.op->name == "call" && diagnostics_.size() == before) call(i);
+  if (diagnostics_.size() == before) call(i);
 }
 
 Diagnostics Verifier::run() {

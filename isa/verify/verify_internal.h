@@ -59,7 +59,7 @@ class Verifier {
   bool ids_exist(const Operand& o, const OperandDef& def);
   void operand(const Operand& o, const OperandDef& def);
   void value(const Operand& o, const OperandDef& def);
-  void moved(const Operand& o, const OperandDef& def);
+  void packed(const Operand& o, const OperandDef& def);
   void scalar(const Operand& o, const OperandDef& def, Type type);
   void register_type(const Operand& o, const OperandDef& def, Type type);
   void constant(const Operand& o, const OperandDef& def, Type type);
@@ -70,7 +70,6 @@ class Verifier {
   void vector_size(const Operand& o, Type type);
   Type type_of(const OperandDef& def) const;
   int count_of(const OperandDef& def) const;
-  bool widths_relaxed() const;
   Space instruction_space() const;
 
   const Module& module_;

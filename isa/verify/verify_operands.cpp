@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "isa/text/print.h"
 #include "isa/core/special.h"
+#include "isa/text/print.h"
 #include "isa/verify/verify_internal.h"
 
 namespace palladion::isa::detail {
@@ -19,12 +19,8 @@ bool classes_agree(Type instruction, Type reg) {
   return is_float(instruction) || is_float(reg) ? instruction == reg : true;
 }
 
-constexpr std::string_view relaxed_ops[] = {"ld", "ldu", "st", "cvt", "suld", "sust", "tex"};
-// Destinations that may be thrown away.
-constexpr std::string_view ops_with_sink[] = {"atom", "ld", "ldu", "mbarrier"};
-
-bool is_among(std::string_view op, std::span<const std::string_view> list) {
-  return std::ranges::find(list, op) != list.end();
+bool takes_function(const Form& form) {
+  return std::ranges::find(form.operands, OperandKind::function, &OperandDef::kind) != form.operands.end();
 }
 
 }  // namespace
@@ -37,8 +33,6 @@ int Verifier::count_of(const OperandDef& def) const {
   return operand_count(*instruction_->form, def, instruction_->mods.data());
 }
 
-bool Verifier::widths_relaxed() const { return is_among(instruction_->form->op, relaxed_ops); }
-
 bool Verifier::ids_exist(const Operand& o, const OperandDef& def) {
   switch (o.kind) {
     case K::reg:
@@ -49,7 +43,7 @@ bool Verifier::ids_exist(const Operand& o, const OperandDef& def) {
       break;
     case K::label: {
       const bool in_list = def.kind == OperandKind::list || def.kind == OperandKind::any;
-      const bool call = instruction_->op->name == "call";
+      const bool call = takes_function(*instruction_->form);
       const size_t count = !in_list ? function_->labels.size()
                            : call   ? function_->call_targets.size()
                                     : function_->branch_targets.size();
@@ -95,20 +89,20 @@ void Verifier::operand(const Operand& o, const OperandDef& def) {
     case OperandKind::list:
       if (!o.is(K::vector) && !o.is(K::label)) wrong("a list");
       return;
+    case OperandKind::pack:
+      return packed(o, def);
     case OperandKind::any:
-      // mov's operands are of its type, whole or in parts.
-      if (instruction_->form->op == "mov") return moved(o, def);
       return;
   }
 }
 
-void Verifier::moved(const Operand& o, const OperandDef& def) {
+void Verifier::packed(const Operand& o, const OperandDef& def) {
   const Type type = instruction_->type();
   if (o.is(K::vector)) return vector_size(o, type);
   if (type == Type::pred) return predicate(o, def);
   if (o.is(K::symbol) || o.is(K::reg) || o.is(K::imm) || o.is(K::special) || o.is(K::sink))
     return scalar(o, def, type);
-  say(code::operand_kind, fmt::format("operand `{}` of `mov` is no value", def.name));
+  say(code::operand_kind, fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
 }
 
 void Verifier::value(const Operand& o, const OperandDef& def) {
@@ -122,8 +116,6 @@ void Verifier::value(const Operand& o, const OperandDef& def) {
       return say(code::vector, fmt::format("operand `{}` of `{}` has {} elements and needs {}", def.name,
                                            instruction_->form->op, o.elements.size(), count));
     }
-    // A vector of any length is checked as a whole where it packs one value (mov.b64 {lo, hi}).
-    if (count == 0 && instruction_->form->op == "mov") return vector_size(o, type);
     for (const Operand& e : o.elements) scalar(e, def, type);
     return;
   }
@@ -162,8 +154,7 @@ void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
     case K::sink: {
       const auto& defs = instruction_->form->operands;
       const bool paired = std::ranges::any_of(defs, &OperandDef::joined);
-      const bool may_drop = paired || def.count != 1 || !def.count_slot.empty() ||
-                            is_among(instruction_->form->op, ops_with_sink);
+      const bool may_drop = paired || def.count != 1 || !def.count_slot.empty() || def.droppable;
       if (!def.writes || !may_drop)
         say(code::operand_kind, fmt::format("`{}` does not take `_` here", instruction_->form->op));
       return;
@@ -185,7 +176,7 @@ void Verifier::register_type(const Operand& o, const OperandDef& def, Type type)
   if (o.negated && type != Type::pred)
     return say(code::operand_kind, fmt::format("`{}` is no predicate to negate", r.name));
   // Packed narrow types live in the next larger register.
-  const bool fits = have == want || (have > want && widths_relaxed()) || (want < 8 && have >= 8);
+  const bool fits = have == want || (have > want && def.widens) || (want < 8 && have >= 8);
   if (!fits) {
     say(code::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have,
                                  name(r.type), def.name, instruction_->form->op, want));
@@ -269,7 +260,7 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
     const bool shared = want == Space::shared_cluster && s.variable.space == Space::shared_cta;
     const bool differs =
         s.kind == Symbol::Kind::variable && want != Space::generic && want != s.variable.space && !shared;
-    if (differs && is_among(instruction_->form->op, plain)) {
+    if (differs && std::ranges::find(plain, instruction_->form->op) != std::end(plain)) {
       say(code::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name,
                                    name(s.variable.space), instruction_->form->op, name(want)));
     }

@@ -1,5 +1,7 @@
 #include "sim/check/cluster_checker.h"
 
+#include "isa/core/footprint.h"
+
 namespace palladion::sim::check {
 
 // The order of construction is the order of the members; each part sees those before it.
@@ -54,8 +56,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->occurrence = reporter_.occurrence(who.cta_rank, who.warp, who.pc);
   op->name = e.name;
   op->group = e.group;
-  op->async_proxy = std::holds_alternative<isa::BulkCopy>(*who.effect) ||
-                    std::holds_alternative<isa::TensorCopy>(*who.effect) || e.group == GroupKind::wgmma;
+  op->async_proxy = isa::footprint(*who.effect).uses(isa::Proxy::async);
   op->reduces = e.reduces;
   op->lane_exact = e.group == GroupKind::cp_async;
   op->layout = e.layout;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "isa/core/footprint.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -20,25 +21,14 @@ uint32_t line_of(const Origin& who) {
   return who.instruction == nullptr ? 0 : who.instruction->origin.ptx_line;
 }
 
-// Its membermask operand; -1: it has none, or another kind of effect.
-int members_of(const isa::Effect& effect) {
-  if (const auto* e = std::get_if<isa::Elect>(&effect)) return e->members;
-  if (const auto* e = std::get_if<isa::Shuffle>(&effect)) return e->members;
-  if (const auto* e = std::get_if<isa::Vote>(&effect)) return e->members;
-  if (const auto* e = std::get_if<isa::Match>(&effect)) return e->members;
-  if (const auto* e = std::get_if<isa::Redux>(&effect)) return e->members;
-  return -1;
-}
-
 }  // namespace
 
 bool SkeletonRecorder::watches(const isa::Instruction& instruction, const isa::Effect& effect) {
-  if (std::holds_alternative<isa::LoadMatrix>(effect) || std::holds_alternative<isa::StoreMatrix>(effect) ||
-      std::holds_alternative<isa::Mma>(effect))
-    return true;
-  const int members = members_of(effect);
-  if (members < 0 || static_cast<size_t>(members) >= instruction.operands.size()) return false;
-  const isa::Operand& mask = instruction.operands[static_cast<size_t>(members)];
+  const isa::Footprint f = isa::footprint(effect);
+  if (f.participants != isa::Participants::warp || !f.at(isa::Sync::Object::none)) return false;
+  if (f.members < 0) return true;
+  if (static_cast<size_t>(f.members) >= instruction.operands.size()) return false;
+  const isa::Operand& mask = instruction.operands[static_cast<size_t>(f.members)];
   return mask.is(isa::Operand::Kind::imm) && static_cast<uint32_t>(mask.bits) == ~0U;
 }
 

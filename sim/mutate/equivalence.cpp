@@ -4,13 +4,13 @@
 #include <initializer_list>
 
 #include "sim/mutate/flow.h"
-#include "sim/mutate/quiet.h"
 
 namespace palladion::sim::check {
 namespace {
 
-using isa::Effect;
+using isa::Footprint;
 using isa::MbarrierAction;
+using Object = isa::Sync::Object;
 
 // A mutant with what is known about the place that it breaks.
 struct Case {
@@ -20,6 +20,8 @@ struct Case {
 
   uint32_t at() const { return mutant.instruction; }
   const isa::Instruction& instruction() const { return flow.at(at()); }
+  const Footprint& footprint(uint32_t index) const { return flow.footprint(index); }
+  const Footprint& footprint() const { return footprint(at()); }
   SiteFacts site(uint32_t index) const { return facts.of(mutant.function, index); }
   bool is_any(std::initializer_list<Mutation> all) const {
     return std::ranges::find(all, mutant.mutation) != all.end();
@@ -30,6 +32,21 @@ struct Case {
   }
 };
 
+// Instructions that the rules may look past.
+bool fences_at_most(const Footprint& f) {
+  return f.registers_only() || (f.at(Object::fence) && !f.writes_memory());
+}
+// Issues copies or products that run by themselves, or makes groups of them.
+bool issues_at_most(const Footprint& f) {
+  return (f.issues() && f.values == isa::Values::tensor) || f.commits_group() ||
+         f.async.role == isa::Async::Role::orders;
+}
+bool accesses_weakly(const Footprint& f) {
+  return f.at(Object::none) && f.async.role == isa::Async::Role::none && f.order == isa::Order::weak &&
+         f.next != isa::Control::calls && f.next != isa::Control::traps &&
+         std::ranges::none_of(f.memory, &isa::MemoryUse::modifies);
+}
+
 bool unguarded(const isa::Instruction& i) { return i.guard.reg == isa::no_id; }
 
 // Every way from (to) the place leads through an instruction that `goal` names, over nothing but what
@@ -39,9 +56,7 @@ bool every_way_on(const Case& c, Quiet&& quiet, Goal&& goal, bool at_end = false
   bool all = true;
   c.flow.forward(c.at(), [&](uint32_t i) {
     if (i != c.at() && goal(i)) return false;
-    const Effect& e = c.flow.effect(i);
-    const bool ends = std::holds_alternative<isa::Exit>(e) || std::holds_alternative<isa::Return>(e);
-    all = all && i != c.at() && quiet(i) && (at_end || !ends);
+    all = all && i != c.at() && quiet(i) && (at_end || !c.footprint(i).ends());
     return all;
   });
   return all;
@@ -59,16 +74,16 @@ bool every_way_back(const Case& c, Quiet&& quiet, Goal&& goal, bool at_start = f
 }
 
 auto registers_in(const Case& c) {
-  return [&c](uint32_t i) { return only_registers(c.flow.effect(i)); };
+  return [&c](uint32_t i) { return c.footprint(i).registers_only(); };
 }
 
 // A fence counts when all who come to the barrier have executed it too: otherwise the barrier may pass on
 // what one thread's fence did.
 auto registers_and_fences_in(const Case& c) {
   return [&c](uint32_t i) {
-    if (only_registers(c.flow.effect(i))) return true;
+    if (c.footprint(i).registers_only()) return true;
     const SiteFacts fence = c.site(i);
-    return only_fences(c.flow.effect(i)) && fence.whole_warps && fence.executed == c.site(c.at()).executed;
+    return fences_at_most(c.footprint(i)) && fence.whole_warps && fence.executed == c.site(c.at()).executed;
   };
 }
 
@@ -90,14 +105,9 @@ bool is_cluster_wait(const Case& c, uint32_t i) { return i > 0 && is_cluster_bar
 
 bool is_root(const Case& c) { return c.flow.function().entry; }
 
-bool is_wait(const Effect& e) {
-  const auto* m = std::get_if<isa::Mbarrier>(&e);
-  return m != nullptr && (m->action == MbarrierAction::try_wait || m->action == MbarrierAction::test_wait);
-}
-
-bool is_arrival(const Effect& e) {
-  const auto* m = std::get_if<isa::Mbarrier>(&e);
-  return m != nullptr && m->action == MbarrierAction::arrive;
+bool is_arrival(const Footprint& f) { return f.at(Object::mbarrier) && f.sync.arrives; }
+bool is_wgmma_wait(const Footprint& f) {
+  return f.waits_for_group() && f.async.group == isa::AsyncGroup::wgmma;
 }
 
 // --- the rules
@@ -110,38 +120,31 @@ bool registers_only(const Case& c) {
   return c.mutant.mutation == Mutation::delete_setmaxnreg && set->increase;
 }
 
-int64_t groups_left(const Case& c) {
-  if (const auto* w = c.as<isa::WgmmaWait>()) return w->n;
-  if (const auto* w = c.as<isa::BulkWait>()) return w->n;
-  const auto* w = c.as<isa::CpAsyncWait>();
-  return w == nullptr ? -1 : w->all ? 0 : w->n;
-}
+int64_t groups_left(const Footprint& f) { return f.waits_for_group() ? f.async.groups_left : -1; }
 
 bool nothing_pending(const Case& c) {
   if (!c.is_any({Mutation::delete_wait_group, Mutation::more_groups_left, Mutation::only_reads_awaited}))
     return false;
-  return groups_left(c) >= 0 && c.site(c.at()).most_pending <= uint64_t(groups_left(c));
+  const int64_t left = groups_left(c.footprint());
+  return left >= 0 && c.site(c.at()).most_pending <= uint64_t(left);
 }
 
 bool is_stronger_wait(const Case& c, uint32_t i) {
-  if (c.flow.effect(i).index() != c.flow.effect(c.at()).index() ||
-      c.flow.at(i).guard != c.instruction().guard)
-    return false;
-  const Mutant elsewhere{.function = c.mutant.function, .instruction = i};
-  if (groups_left({elsewhere, c.flow, c.facts}) > groups_left(c)) return false;
-  const auto *mine = c.as<isa::BulkWait>(), *other = c.flow.as<isa::BulkWait>(i);
-  return mine == nullptr || mine->read || !other->read;
+  const Footprint &mine = c.footprint(), &other = c.footprint(i);
+  return other.waits_for_group() && other.async.group == mine.async.group &&
+         c.flow.at(i).guard == c.instruction().guard && groups_left(other) <= groups_left(mine) &&
+         (mine.async.reads_only || !other.async.reads_only);
 }
 
 bool stronger_wait_follows(const Case& c) {
   if (!c.is_any({Mutation::delete_wait_group, Mutation::more_groups_left, Mutation::only_reads_awaited}))
     return false;
   // Registers of a wgmma may be read by anything; only an empty way is safe.
-  const bool wgmma = c.as<isa::WgmmaWait>() != nullptr;
+  const bool wgmma = is_wgmma_wait(c.footprint());
   return every_way_on(
       c,
       [&](uint32_t i) {
-        return wgmma ? c.flow.as<isa::Branch>(i) != nullptr : only_registers(c.flow.effect(i));
+        return wgmma ? c.flow.as<isa::Branch>(i) != nullptr : c.footprint(i).registers_only();
       },
       [&](uint32_t i) { return is_stronger_wait(c, i); });
 }
@@ -173,15 +176,10 @@ bool barrier_precedes(const Case& c) {
 }
 
 bool fresh_memory(const Case& c) {
-  const auto quiet = [&](uint32_t i) {
-    const auto* load = c.flow.as<isa::Load>(i);
-    const auto* store = c.flow.as<isa::Store>(i);
-    return only_registers(c.flow.effect(i)) || (load != nullptr && load->order == isa::Order::weak) ||
-           (store != nullptr && store->order == isa::Order::weak) ||
-           c.flow.as<isa::LoadMatrix>(i) != nullptr || c.flow.as<isa::StoreMatrix>(i) != nullptr;
-  };
   return is_deleted_sync(c) && !c.site(c.at()).used_before &&
-         every_way_on(c, quiet, [&](uint32_t i) { return is_same_barrier(c, i); });
+         every_way_on(
+             c, [&](uint32_t i) { return accesses_weakly(c.footprint(i)); },
+             [&](uint32_t i) { return is_same_barrier(c, i); });
 }
 
 // A CTA ends when its last thread does; whoever is early must not be that, while others reach into it.
@@ -189,8 +187,7 @@ bool lives_on(const Case& c) {
   if (c.facts.ctas_of_cluster() == 1) return true;
   bool meets = true;
   c.flow.forward(c.at(), [&](uint32_t i) {
-    const Effect& e = c.flow.effect(i);
-    meets = meets && !std::holds_alternative<isa::Exit>(e) && !std::holds_alternative<isa::Return>(e);
+    meets = meets && !c.footprint(i).ends();
     return !is_cluster_barrier(c, i);
   });
   return meets;
@@ -229,7 +226,7 @@ bool only_renamed(const Case& c) {
   // All threads have passed before one of them comes to any that is behind it.
   const bool once = is_whole_barrier(c, c.at()) && is_passed_once(c);
   for (uint32_t i = 0; i < c.flow.size(); ++i) {
-    if (is_call(c.flow.effect(i))) return false;
+    if (c.footprint(i).next == isa::Control::calls) return false;
     const auto* b = c.flow.as<isa::CtaBarrier>(i);
     if (b == nullptr || i == c.at()) continue;
     if (once && c.flow.dominated(i, c.at())) continue;
@@ -243,8 +240,8 @@ bool only_renamed(const Case& c) {
 // and fences alone between. Then none is a phase of an mbarrier behind the others.
 bool met_before(const Case& c) {
   for (uint32_t i = c.at(); i-- > 0;) {
-    if (c.flow.as<isa::WgmmaWait>(i) != nullptr) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
-    if (!only_fences(c.flow.effect(i))) return false;
+    if (is_wgmma_wait(c.footprint(i))) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
+    if (!fences_at_most(c.footprint(i))) return false;
   }
   return false;
 }
@@ -265,14 +262,13 @@ bool members_alone(const Case& c) {
   bool all = true;
   c.flow.backward(c.at(), [&](uint32_t i) {
     if (i == c.at()) return true;  // of the round before: it is gone there too
-    const Effect& e = c.flow.effect(i);
+    const Footprint& f = c.footprint(i);
     const bool whole = c.site(i).whole_warps;
-    const bool synchronises =
-        warps ? is_same_barrier(c, i) && !is_cluster_barrier(c, i)
-              : std::holds_alternative<isa::WarpSync>(e) || std::holds_alternative<isa::CtaBarrier>(e);
+    const bool synchronises = warps ? is_same_barrier(c, i) && !is_cluster_barrier(c, i)
+                                    : f.at(Object::warp) || f.at(Object::cta_barrier);
     if ((synchronises && unguarded(c.flow.at(i)) && whole) || is_cluster_wait(c, i)) return false;
-    const bool waited = (is_wait(e) || std::holds_alternative<isa::WgmmaWait>(e)) && whole;
-    all = all && (fence(i) || only_issues(e) || waited || (met && is_arrival(e)));
+    const bool waited = (f.waits_for_mbarrier() || is_wgmma_wait(f)) && whole;
+    all = all && (fence(i) || issues_at_most(f) || waited || (met && is_arrival(f)));
     return all;
   });
   return all;
@@ -308,10 +304,7 @@ bool only_inits_to_release(const Case& c) {
   bool fenced = false;
   return every_way_back(
              c,
-             [&](uint32_t i) {
-               const auto* m = c.flow.as<isa::Mbarrier>(i);
-               return only_registers(c.flow.effect(i)) || (m != nullptr && m->action == MbarrierAction::init);
-             },
+             [&](uint32_t i) { return c.footprint(i).registers_only() || c.footprint(i).sync.initialises; },
              [&](uint32_t i) {
                const auto* f = c.flow.as<isa::Fence>(i);
                fenced = fenced || (f != nullptr && f->mbarrier_init);
@@ -329,8 +322,8 @@ bool nothing_to_release(const Case& c) {
   return every_way_back(
       c,
       [&](uint32_t i) {
-        const Effect& e = c.flow.effect(i);
-        return only_fences(e) || only_issues(e) || is_arrival(e);
+        const Footprint& f = c.footprint(i);
+        return fences_at_most(f) || issues_at_most(f) || is_arrival(f);
       },
       [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_wait(c, i); });
 }
@@ -356,12 +349,10 @@ bool order_alone(const Case& c) {
     return false;
   // One after the other in a straight line.
   for (uint32_t i = c.at() + 1; i < c.mutant.other; ++i) {
-    const Effect& e = c.flow.effect(i);
-    const auto* m = std::get_if<isa::Mbarrier>(&e);
-    const bool init = m != nullptr && m->action == MbarrierAction::init;
-    const bool jumps =
-        std::holds_alternative<isa::Branch>(e) || std::holds_alternative<isa::BranchIndexed>(e);
-    if (jumps || is_call(e) || !(only_registers(e) || only_issues(e) || init || is_arrival(e))) return false;
+    const Footprint& f = c.footprint(i);
+    const bool straight = f.next != isa::Control::branches && f.next != isa::Control::calls;
+    if (!straight || !(f.registers_only() || issues_at_most(f) || f.sync.initialises || is_arrival(f)))
+      return false;
   }
   return std::ranges::none_of(c.flow.function().labels, [&](const isa::Label& label) {
     return label.target != isa::no_id && label.target > c.at() && label.target <= c.mutant.other;

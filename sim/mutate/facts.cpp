@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "isa/core/footprint.h"
 #include "sim/machine/state/cluster.h"
-#include "sim/mutate/quiet.h"
 #include "sim/mutate/reduced_order.h"
 
 namespace palladion::sim::check {
@@ -121,7 +121,7 @@ class ClusterFacts {
     ++site.executed;
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
-    if (!only_registers(*origin.effect)) idle(origin).insert(origin.instruction);
+    if (!isa::footprint(*origin.effect).registers_only()) idle(origin).insert(origin.instruction);
   }
   void on(const Fenced& event) {
     if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))

@@ -18,7 +18,10 @@ void for_each_register(const Operand& operand, F&& visit) {
 Flow::Flow(const isa::Module& module, const isa::Function& function, const isa::ArchSpec& arch)
     : module_(module), function_(function), arch_(arch), cfg_(isa::build_cfg(function)) {
   const isa::DecodeContext context{module, function, arch};
-  for (const isa::Instruction& i : function.body) effects_.push_back(isa::effect(i, context));
+  for (const isa::Instruction& i : function.body) {
+    effects_.push_back(isa::effect(i, context));
+    footprints_.push_back(isa::footprint(effects_.back()));
+  }
   find_dominators();
   find_definitions();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/core/cfg.h"
+#include "isa/core/footprint.h"
 #include "isa/core/op.h"
 
 namespace palladion::sim::check {
@@ -20,6 +21,7 @@ class Flow {
   uint32_t size() const { return uint32_t(function_.body.size()); }
   const isa::Instruction& at(uint32_t index) const { return function_.body[index]; }
   const isa::Effect& effect(uint32_t index) const { return effects_[index]; }
+  const isa::Footprint& footprint(uint32_t index) const { return footprints_[index]; }
   template <class T>
   const T* as(uint32_t index) const {
     return std::get_if<T>(&effects_[index]);
@@ -49,6 +51,7 @@ class Flow {
   const isa::ArchSpec& arch_;
   isa::Cfg cfg_;
   std::vector<isa::Effect> effects_;
+  std::vector<isa::Footprint> footprints_;
   std::vector<std::vector<bool>> dominators_;       // of each block: the blocks that dominate it
   std::vector<std::vector<uint32_t>> definitions_;  // of each register: who writes it
 };

@@ -7,7 +7,7 @@
 namespace palladion::sim::check {
 namespace {
 
-using isa::MbarrierAction;
+using Object = isa::Sync::Object;
 
 template <class T>
 const T* effect_of(Edit& edit, uint32_t at, isa::Effect& storage) {
@@ -39,60 +39,46 @@ bool is(const Flow& flow, uint32_t at) {
   return flow.as<T>(at) != nullptr;
 }
 
-bool is_init(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  return m != nullptr && m->action == MbarrierAction::init;
-}
+bool is_init(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.initialises; }
+
+bool is_mbarrier_arrive(const isa::Footprint& f) { return f.at(Object::mbarrier) && f.sync.arrives; }
 
 bool is_plain_arrive(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  return m != nullptr && m->action == MbarrierAction::arrive && !m->expect_tx;
+  return is_mbarrier_arrive(flow.footprint(at)) && !flow.footprint(at).sync.expects_bytes;
 }
 
-bool announces(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  return m != nullptr && (m->expect_tx || m->action == MbarrierAction::expect_tx);
-}
+bool announces(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.expects_bytes; }
 
 bool waits_for_parity(const Flow& flow, uint32_t at) {
   const auto* m = flow.as<isa::Mbarrier>(at);
   return m != nullptr && m->parity;
 }
 
-bool waits_for_group(const Flow& flow, uint32_t at) {
-  return is<isa::WgmmaWait>(flow, at) || is<isa::BulkWait>(flow, at) || is<isa::CpAsyncWait>(flow, at);
-}
+bool waits_for_group(const Flow& flow, uint32_t at) { return flow.footprint(at).waits_for_group(); }
 
 bool waits_for_writes(const Flow& flow, uint32_t at) {
-  const auto* w = flow.as<isa::BulkWait>(at);
-  return w != nullptr && !w->read;
+  const isa::Footprint& f = flow.footprint(at);
+  return f.waits_for_group() && f.async.group == isa::AsyncGroup::bulk && !f.async.reads_only;
 }
 
+// An order or a scope may be written with it.
 bool synchronises(const Flow& flow, uint32_t at) {
-  return std::visit(
-      [](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, isa::Load> || std::is_same_v<E, isa::Store> ||
-                      std::is_same_v<E, isa::Atomic>)
-          return e.order != isa::Order::weak && e.order != isa::Order::volatile_;
-        return std::is_same_v<E, isa::Fence> || std::is_same_v<E, isa::Mbarrier> ||
-               std::is_same_v<E, isa::ClusterBarrier>;
-      },
-      flow.effect(at));
+  const isa::Footprint& f = flow.footprint(at);
+  if (!f.at(Object::none))
+    return f.at(Object::fence) || f.at(Object::mbarrier) || f.at(Object::cluster_barrier);
+  return f.order != isa::Order::weak && f.order != isa::Order::volatile_;
 }
 
 bool waits_or_loads(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  const bool waits =
-      m != nullptr && (m->action == MbarrierAction::test_wait || m->action == MbarrierAction::try_wait);
-  return waits || (synchronises(flow, at) && m == nullptr && !is<isa::ClusterBarrier>(flow, at));
+  const isa::Footprint& f = flow.footprint(at);
+  if (f.at(Object::mbarrier)) return f.sync.waits;
+  return !f.at(Object::cluster_barrier) && synchronises(flow, at);
 }
 
 bool arrives_or_stores(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  if (m != nullptr) return m->action == MbarrierAction::arrive;
-  const auto* b = flow.as<isa::ClusterBarrier>(at);
-  return b != nullptr ? b->arrive : synchronises(flow, at);
+  const isa::Footprint& f = flow.footprint(at);
+  if (f.at(Object::mbarrier) || f.at(Object::cluster_barrier)) return f.sync.arrives;
+  return synchronises(flow, at);
 }
 
 // --- what they do
@@ -150,11 +136,9 @@ std::optional<Edited> narrower_scope(Edit& edit, uint32_t at, uint32_t) {
 }
 
 // Without an order an mbarrier's arrive releases and its wait acquires; an order needs a scope.
-bool relax_unnamed(isa::Instruction& i) {
+bool relax_unnamed(isa::Instruction& i, const isa::Mbarrier& e) {
   if (i.form->slot("sem") >= 0 && i.has("sem")) return false;
-  const bool remote =
-      i.op->name == "mbarrier" && i.form->slot("space") >= 0 && i.mod("space") == "shared::cluster";
-  const std::string_view relaxed = remote ? "relaxed.cluster" : "relaxed.cta";
+  const std::string_view relaxed = e.space == isa::Space::shared_cluster ? "relaxed.cluster" : "relaxed.cta";
   for (const std::string_view last :
        {"expect_tx", "parity", "arrive", "arrive_drop", "try_wait", "test_wait"})
     if (replace_word(i, last, fmt::format("{}.{}", last, relaxed))) return true;
@@ -169,7 +153,8 @@ std::optional<Edited> relax(Edit& edit, uint32_t at, uint32_t) {
   isa::Effect storage;
   if (effect_of<isa::ClusterBarrier>(edit, at, storage) != nullptr)
     return replace_word(i, "arrive", "arrive.relaxed") ? std::optional(Edited{at}) : std::nullopt;
-  if (effect_of<isa::Mbarrier>(edit, at, storage) == nullptr || !relax_unnamed(i)) return std::nullopt;
+  const auto* mbarrier = effect_of<isa::Mbarrier>(edit, at, storage);
+  if (mbarrier == nullptr || !relax_unnamed(i, *mbarrier)) return std::nullopt;
   return Edited{at};
 }
 

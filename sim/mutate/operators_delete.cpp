@@ -4,23 +4,29 @@
 namespace palladion::sim::check {
 namespace {
 
-using isa::MbarrierAction;
+using Object = isa::Sync::Object;
 
-template <MbarrierAction... actions>
-bool is_mbarrier(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  return m != nullptr && ((m->action == actions) || ...);
+template <class Effect>
+bool is(const Flow& flow, uint32_t at) {
+  return flow.as<Effect>(at) != nullptr;
 }
 
-template <class... Effects>
-bool is(const Flow& flow, uint32_t at) {
-  return ((flow.as<Effects>(at) != nullptr) || ...);
+template <bool (isa::Footprint::*question)() const>
+bool asks(const Flow& flow, uint32_t at) {
+  return (flow.footprint(at).*question)();
+}
+
+bool is_init(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.initialises; }
+
+bool is_expect(const Flow& flow, uint32_t at) {
+  const isa::Sync& s = flow.footprint(at).sync;
+  return s.expects_bytes && !s.arrives;
 }
 
 template <bool announces>
 bool is_arrive(const Flow& flow, uint32_t at) {
-  const auto* m = flow.as<isa::Mbarrier>(at);
-  return m != nullptr && m->action == MbarrierAction::arrive && m->expect_tx == announces;
+  const isa::Sync& s = flow.footprint(at).sync;
+  return s.object == Object::mbarrier && s.arrives && s.expects_bytes == announces;
 }
 
 enum class FenceKind : uint8_t { memory, proxy, init };
@@ -33,8 +39,8 @@ bool is_fence(const Flow& flow, uint32_t at) {
 
 template <bool arrive>
 bool is_cluster_barrier(const Flow& flow, uint32_t at) {
-  const auto* b = flow.as<isa::ClusterBarrier>(at);
-  return b != nullptr && b->arrive == arrive;
+  const isa::Footprint& f = flow.footprint(at);
+  return f.at(Object::cluster_barrier) && f.sync.arrives == arrive;
 }
 
 uint32_t next_cluster_wait(const Flow& flow, uint32_t at) {
@@ -74,7 +80,7 @@ std::vector<OperatorRow> delete_rows() {
   using M = Mutation;
   return {
       {{M::delete_wait, "delete wait", "an mbarrier's wait is always over"},
-       is_mbarrier<MbarrierAction::test_wait, MbarrierAction::try_wait>,
+       asks<&isa::Footprint::waits_for_mbarrier>,
        always_over},
       {{M::delete_arrive, "delete arrive", "mbarrier.arrive"}, is_arrive<false>, erase},
       {{M::delete_expect_arrive, "delete arrive.expect_tx", "mbarrier.arrive.expect_tx"},
@@ -83,10 +89,8 @@ std::vector<OperatorRow> delete_rows() {
       {{M::forget_expect, "forget expect_tx", "mbarrier.arrive.expect_tx becomes mbarrier.arrive"},
        is_arrive<true>,
        forget_bytes},
-      {{M::delete_expect, "delete expect_tx", "mbarrier.expect_tx"},
-       is_mbarrier<MbarrierAction::expect_tx>,
-       erase},
-      {{M::delete_init, "delete init", "mbarrier.init"}, is_mbarrier<MbarrierAction::init>, erase},
+      {{M::delete_expect, "delete expect_tx", "mbarrier.expect_tx"}, is_expect, erase},
+      {{M::delete_init, "delete init", "mbarrier.init"}, is_init, erase},
       {{M::delete_deferred_arrive, "delete cp.async arrive", "cp.async.mbarrier.arrive"},
        is<isa::CpAsyncMbarrierArrive>,
        erase},
@@ -110,10 +114,10 @@ std::vector<OperatorRow> delete_rows() {
        is_cluster_barrier<false>,
        erase},
       {{M::delete_commit, "delete commit", "commit_group of wgmma, bulk copies and cp.async"},
-       is<isa::CpAsyncCommit, isa::BulkCommit, isa::WgmmaCommit>,
+       asks<&isa::Footprint::commits_group>,
        erase},
       {{M::delete_wait_group, "delete wait_group", "wait_group of wgmma, bulk copies and cp.async"},
-       is<isa::CpAsyncWait, isa::BulkWait, isa::WgmmaWait>,
+       asks<&isa::Footprint::waits_for_group>,
        erase},
       {{M::delete_wgmma_fence, "delete wgmma.fence", "wgmma.fence"}, is<isa::WgmmaFence>, erase},
       {{M::delete_setmaxnreg, "delete setmaxnreg", "setmaxnreg"}, is<isa::SetMaxRegisters>, erase},

@@ -7,41 +7,23 @@
 namespace palladion::sim {
 namespace {
 
+using isa::Footprint;
+
 // Its results are made of its operands.
-bool passes_on(const MicroOp& op) {
-  return is_lane_wise(op) || has_effect<isa::Shuffle, isa::Vote, isa::Match, isa::Redux, isa::MoveMatrix,
-                                        isa::CtaBarrier, isa::Atomic>(op);
+bool passes_on(const Footprint& f) { return f.values == isa::Values::lane_wise || f.values == isa::Values::combined; }
+
+// A tensor map that later copies obey.
+bool copies_tensor_map(const Footprint& f) {
+  return !f.issues() && std::ranges::any_of(f.memory, [](const isa::MemoryUse& m) {
+    return m.content == isa::Content::tensor_map && m.reads && !m.writes;
+  });
 }
 
-// Operands that decide what happens, beside addresses and guards.
-struct ControlOperands {
-  int k;
-  bool is(auto... operands) const { return (... || (operands == k)); }
-
-  bool operator()(const isa::BranchIndexed& e) const { return is(e.index); }
-  bool operator()(const isa::Call& e) const { return is(e.function); }
-  bool operator()(const isa::Nanosleep& e) const { return is(e.duration); }
-  bool operator()(const isa::Fence& e) const { return is(e.size); }
-  bool operator()(const isa::Shuffle& e) const { return is(e.members); }
-  bool operator()(const isa::Vote& e) const { return is(e.members); }
-  bool operator()(const isa::Match& e) const { return is(e.members); }
-  bool operator()(const isa::Redux& e) const { return is(e.members); }
-  bool operator()(const isa::Elect& e) const { return is(e.members); }
-  bool operator()(const isa::WarpSync& e) const { return is(e.members); }
-  bool operator()(const isa::CtaBarrier& e) const { return is(e.id, e.threads); }
-  bool operator()(const isa::Mbarrier& e) const { return is(e.count, e.state, e.time_hint); }
-  bool operator()(const isa::CpAsync& e) const { return is(e.src_size, e.ignore_src); }
-  bool operator()(const isa::BulkCopy& e) const { return is(e.size, e.cta_mask, e.byte_mask); }
-  bool operator()(const isa::TensorCopy& e) const { return is(e.cta_mask, e.im2col_offsets); }
-  bool operator()(const isa::TensormapReplace& e) const { return is(e.ordinal, e.value); }
-  bool operator()(const isa::Wgmma& e) const { return is(e.a_desc, e.b_desc, e.scale_d); }
-  bool operator()(const auto&) const { return false; }
-};
-
-bool decides(const MicroOp& op, const RegisterUse& use) {
+// Control needs the operand: a guard, an address, or one that the instruction's footprint names.
+bool decides(const Footprint& f, const RegisterUse& use) {
   if (!use.reads) return false;
-  if (use.operand < 0) return !is_lane_wise(op);
-  return use.address || std::visit(ControlOperands{use.operand}, *op.effect);
+  if (use.operand < 0) return f.values != isa::Values::lane_wise;
+  return use.address || f.control.has(use.operand);
 }
 
 // The symbol that an address is made of; no_id when it is in a register.
@@ -52,10 +34,11 @@ uint32_t symbol_of(const MicroOp& op, int address) {
 
 // Control may read memory with it, if what is there is known: shared memory, variables of the module, strong
 // accesses. Weak loads of GMEM read tensors.
-bool may_read_control(const MicroOp& op, const isa::Load& l) {
-  if (may_be_shared(l.space)) return true;
-  return l.space == isa::Space::global &&
-         (l.order != isa::Order::weak || symbol_of(op, l.address) != isa::no_id);
+bool may_read_control(const MicroOp& op, const Footprint& f) {
+  const isa::MemoryUse& from = *f.read();
+  if (may_be_shared(from.space)) return true;
+  return from.space == isa::Space::global &&
+         (f.order != isa::Order::weak || symbol_of(op, from.address) != isa::no_id);
 }
 
 }  // namespace
@@ -166,34 +149,39 @@ void ValueFlow::find_needs() {
 }
 
 uint8_t ValueFlow::needs_of_stored(const MicroOp& op) const {
-  const auto* s = effect_if<isa::Store>(op);
-  if (s == nullptr) return broadcasts_ && has_effect<isa::StoreAsync>(op) ? broadcast : 0;
-  if (const uint32_t cell = cell_of(op, s->space, s->address); cell != isa::no_id)
+  const Footprint& f = program_.footprint(op);
+  if (f.values != isa::Values::stored) return 0;
+  const isa::MemoryUse& to = *f.written();
+  if (const uint32_t cell = cell_of(op, to.space, to.address); cell != isa::no_id)
     return cell_needs_[cell] | cell_needs_.back();
-  return broadcasts_ && may_be_shared(s->space) ? broadcast : 0;
+  return broadcasts_ && may_be_shared(to.space) ? broadcast : 0;
+}
+
+void ValueFlow::note_load(const MicroOp& op, uint8_t results) {
+  const Footprint& f = program_.footprint(op);
+  const isa::MemoryUse& from = *f.read();
+  if (const uint32_t cell = cell_of(op, from.space, from.address); cell != isa::no_id)
+    raise_needs(cell, results);
+  if (!may_read_control(op, f)) return;
+  const bool strong = f.order != isa::Order::weak && may_be_global(from.space);
+  if ((results & (strong ? needed | broadcast : needed)) == 0) return;
+  control_[op.pc] = 1;
+  broadcasts_ |= may_be_shared(from.space);
 }
 
 void ValueFlow::note_control(const MicroOp& op, uint8_t results) {
-  if (const auto* l = effect_if<isa::Load>(op)) {
-    if (const uint32_t cell = cell_of(op, l->space, l->address); cell != isa::no_id)
-      raise_needs(cell, results);
-    if (!may_read_control(op, *l)) return;
-    const bool strong = l->order != isa::Order::weak && may_be_global(l->space);
-    if ((results & (strong ? needed | broadcast : needed)) == 0) return;
-    control_[op.pc] = 1;
-    broadcasts_ |= may_be_shared(l->space);
-  }
-  if (const auto* a = effect_if<isa::Atomic>(op); a != nullptr && results != 0) {
-    control_[op.pc] = 1;
-    broadcasts_ |= may_be_shared(a->space) && (results & needed) != 0;
-  }
-  if (const auto* f = effect_if<isa::Fence>(op); f != nullptr && f->copy_from >= 0)
-    control_[op.pc] = broadcasts_ = true;  // the copy of a tensor map
+  const Footprint& f = program_.footprint(op);
+  if (f.values == isa::Values::loaded) return note_load(op, results);
+  if (copies_tensor_map(f)) control_[op.pc] = broadcasts_ = true;
+  const isa::MemoryUse* const modified = f.values == isa::Values::combined ? f.read() : nullptr;
+  if (modified == nullptr || results == 0) return;
+  control_[op.pc] = 1;
+  broadcasts_ |= may_be_shared(modified->space) && (results & needed) != 0;
 }
 
 void ValueFlow::flow_back(const MicroOp& op, Needs& needs, uint32_t base) {
-  const auto* pure = effect_if<isa::Pure>(op);
-  uint8_t results = pure != nullptr && pure->writes_carry ? needs.back() : 0;
+  const Footprint& f = program_.footprint(op);
+  uint8_t results = f.writes_carry ? needs.back() : 0;
   for_each_register(program_, op, [&](const RegisterUse& use) {
     if (use.writes) results |= needs[use.reg - base];
   });
@@ -202,12 +190,12 @@ void ValueFlow::flow_back(const MicroOp& op, Needs& needs, uint32_t base) {
   for_each_register(program_, op, [&](const RegisterUse& use) {
     if (use.writes && !guarded) needs[use.reg - base] = 0;
   });
-  if (pure != nullptr && pure->writes_carry && !guarded) needs.back() = 0;
-  const uint8_t sources = passes_on(op) ? results : needs_of_stored(op);
+  if (f.writes_carry && !guarded) needs.back() = 0;
+  const uint8_t sources = passes_on(f) ? results : needs_of_stored(op);
   for_each_register(program_, op, [&](const RegisterUse& use) {
-    if (use.reads) needs[use.reg - base] |= decides(op, use) ? needed : sources;
+    if (use.reads) needs[use.reg - base] |= decides(f, use) ? needed : sources;
   });
-  if (pure != nullptr && pure->reads_carry) needs.back() |= sources;
+  if (f.reads_carry) needs.back() |= sources;
 }
 
 // --- where tensor data are, forward ---------------------------------------------------------------
@@ -232,45 +220,47 @@ void ValueFlow::find_data() {
 }
 
 uint32_t ValueFlow::cause_of_sources(const MicroOp& op, const Causes& causes, uint32_t base) const {
-  const auto* pure = effect_if<isa::Pure>(op);
-  uint32_t cause = pure != nullptr && pure->reads_carry ? causes.back() : 0;
+  const Footprint& f = program_.footprint(op);
+  uint32_t cause = f.reads_carry ? causes.back() : 0;
   for_each_register(program_, op, [&](const RegisterUse& use) {
-    if (cause == 0 && use.reads && !decides(op, use)) cause = causes[use.reg - base];
+    if (cause == 0 && use.reads && !decides(f, use)) cause = causes[use.reg - base];
   });
   return cause;
 }
 
-uint32_t ValueFlow::cause_of_load(const MicroOp& op, const isa::Load& l) const {
-  if (l.space == isa::Space::local || l.space == isa::Space::param) {
-    const uint32_t cell = cell_of(op, l.space, l.address);
+uint32_t ValueFlow::cause_of_load(const MicroOp& op) const {
+  const isa::MemoryUse& from = *program_.footprint(op).read();
+  if (from.space == isa::Space::local || from.space == isa::Space::param) {
+    const uint32_t cell = cell_of(op, from.space, from.address);
     return cell == isa::no_id ? 0 : cell_cause(cell);
   }
-  if (l.space == isa::Space::const_) return 0;
+  if (from.space == isa::Space::const_) return 0;
   return control_[op.pc] != 0 && op.pc != pretended_ ? 0 : op.pc + 1;
 }
 
 uint32_t ValueFlow::cause_of_results(const MicroOp& op, uint32_t sources) const {
-  if (const auto* l = effect_if<isa::Load>(op)) return cause_of_load(op, *l);
-  if (has_effect<isa::LoadMatrix, isa::Wgmma, isa::Mma>(op)) return op.pc + 1;
-  if (op.pc == pretended_) return op.pc + 1;
-  return passes_on(op) ? sources : 0;
+  const Footprint& f = program_.footprint(op);
+  if (f.values == isa::Values::loaded) return cause_of_load(op);
+  if (f.values == isa::Values::tensor || op.pc == pretended_) return op.pc + 1;
+  return passes_on(f) ? sources : 0;
 }
 
 // What an instruction leaves in memory.
 void ValueFlow::note_memory(const MicroOp& op, uint32_t sources) {
-  if (const auto* call = effect_if<isa::Call>(op)) pass_arguments(op, *call);
-  const auto* s = effect_if<isa::Store>(op);
-  if (s == nullptr) return;
-  const uint32_t cell = s->space == isa::Space::generic ? any_cell() : cell_of(op, s->space, s->address);
+  if (const auto* call = std::get_if<isa::Call>(op.effect)) pass_arguments(op, *call);
+  const Footprint& f = program_.footprint(op);
+  if (f.values != isa::Values::stored) return;
+  const isa::MemoryUse& to = *f.written();
+  const uint32_t cell = to.space == isa::Space::generic ? any_cell() : cell_of(op, to.space, to.address);
   if (cell != isa::no_id) raise_cause(cell, sources);
 }
 
 void ValueFlow::flow_over(const MicroOp& op, Causes& causes, uint32_t base) {
+  const Footprint& f = program_.footprint(op);
   const uint32_t sources = cause_of_sources(op, causes, base), results = cause_of_results(op, sources);
   note_memory(op, sources);
-  const bool stores = has_effect<isa::Store, isa::StoreAsync, isa::ReduceAsync, isa::Atomic>(op);
-  const bool moves = has_effect<isa::StoreMatrix, isa::CpAsync, isa::BulkCopy, isa::TensorCopy>(op);
-  if (moves || (stores ? sources : results) != 0) data_[op.pc] = 1;
+  const bool stores = f.writes_memory() && (f.values == isa::Values::stored || f.values == isa::Values::combined);
+  if ((stores ? sources : results) != 0) data_[op.pc] = 1;
   const auto set = [&](uint32_t& cause) {
     if (results != 0)
       cause = results;
@@ -280,13 +270,13 @@ void ValueFlow::flow_over(const MicroOp& op, Causes& causes, uint32_t base) {
   for_each_register(program_, op, [&](const RegisterUse& use) {
     if (use.writes) set(causes[use.reg - base]);
   });
-  if (const auto* pure = effect_if<isa::Pure>(op); pure != nullptr && pure->writes_carry) set(causes.back());
+  if (f.writes_carry) set(causes.back());
 }
 
 void ValueFlow::find_sinks(const MicroOp& op, const Causes& causes, uint32_t base) {
   for_each_register(program_, op, [&](const RegisterUse& use) {
     const uint32_t cause = causes[use.reg - base];
-    if (cause == 0 || !decides(op, use)) return;
+    if (cause == 0 || !decides(program_.footprint(op), use)) return;
     if (!sinks_.empty() && sinks_.back().pc == op.pc && sinks_.back().operand == use.operand) return;
     sinks_.push_back({op.pc, use.operand, use.address, cause - 1});
   });

@@ -17,19 +17,6 @@
 
 namespace palladion::sim {
 
-template <class T>
-const T* effect_if(const MicroOp& op) {
-  return op.effect == nullptr ? nullptr : std::get_if<T>(op.effect);
-}
-template <class... T>
-bool has_effect(const MicroOp& op) {
-  return (... || (effect_if<T>(op) != nullptr));
-}
-// Lane by lane, without a trace elsewhere: whether its guard holds matters to its results alone.
-inline bool is_lane_wise(const MicroOp& op) {
-  return has_effect<isa::Pure, isa::Approx, isa::ConvertAddress, isa::IsSpace, isa::MapShared,
-                    isa::GetCtaRank>(op);
-}
 constexpr bool may_be_shared(isa::Space s) { return is_shared(s) || s == isa::Space::generic; }
 constexpr bool may_be_global(isa::Space s) { return s == isa::Space::global || s == isa::Space::generic; }
 
@@ -72,12 +59,13 @@ class ValueFlow {
   void find_needs();
   void flow_back(const MicroOp& op, Needs& needs, uint32_t base);
   uint8_t needs_of_stored(const MicroOp& op) const;
+  void note_load(const MicroOp& op, uint8_t results);
   void note_control(const MicroOp& op, uint8_t results);
 
   void find_data();
   void flow_over(const MicroOp& op, Causes& causes, uint32_t base);
   uint32_t cause_of_sources(const MicroOp& op, const Causes& causes, uint32_t base) const;
-  uint32_t cause_of_load(const MicroOp& op, const isa::Load& load) const;
+  uint32_t cause_of_load(const MicroOp& op) const;
   uint32_t cause_of_results(const MicroOp& op, uint32_t sources) const;
   void note_memory(const MicroOp& op, uint32_t sources);
   void find_sinks(const MicroOp& op, const Causes& causes, uint32_t base);

@@ -53,6 +53,7 @@ TEST_F(Footprints, loads_and_stores_state_space_bytes_and_address) {
   EXPECT_TRUE(of("ld.param.u32", {r, mem(rd)}).registers_only());
   EXPECT_FALSE(of("ld.local.u32", {r, mem(r)}).registers_only());
   EXPECT_TRUE(of("prefetch.global.L2", {mem(rd)}).registers_only());
+  EXPECT_TRUE(of("prefetch.global.L2", {mem(rd)}).hint);
 }
 
 TEST_F(Footprints, orders) {
@@ -113,7 +114,7 @@ TEST_F(Footprints, asynchronous_copies) {
   const Footprint cp = of("cp.async.ca.shared.global", {mem(r), mem(rd), imm(16), r2});
   EXPECT_TRUE(cp.issues(AsyncFamily::cp_async));
   EXPECT_TRUE(cp.reads(Space::global) && cp.writes(Space::shared_cta));
-  EXPECT_EQ(cp.written()->proxy, Proxy::generic);
+  EXPECT_FALSE(cp.uses(Proxy::async));
   EXPECT_TRUE(of("cp.async.wait_group", {imm(2)}).waits_for_group());
   EXPECT_EQ(of("cp.async.wait_all").async.groups_left, 0);
   const Footprint load = of("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes",
@@ -122,7 +123,7 @@ TEST_F(Footprints, asynchronous_copies) {
   EXPECT_EQ(load.async.mbarrier, 2);
   EXPECT_EQ(load.async.group, AsyncGroup::none);
   EXPECT_TRUE(load.reads(Space::global) && load.writes(Space::shared_cluster));
-  EXPECT_EQ(load.written()->proxy, Proxy::async);
+  EXPECT_TRUE(load.uses(Proxy::async) && load.uses(Proxy::tensormap));
   const Footprint store =
       of("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group", {tensor(3), mem(r)});
   EXPECT_EQ(store.async.group, AsyncGroup::bulk);
@@ -145,6 +146,13 @@ TEST_F(Footprints, wgmma_takes_descriptors_and_scale_as_control) {
   EXPECT_FALSE(f16.writes_memory());
   EXPECT_TRUE(of("wgmma.commit_group.sync.aligned").commits_group());
   EXPECT_EQ(of("wgmma.wait_group.sync.aligned", {imm(1)}).async.groups_left, 1);
+}
+
+TEST_F(Footprints, tensor_maps_are_no_data) {
+  const Footprint replace = of("tensormap.replace.tile.global_address.global.b1024.b64", {mem(rd), rd2});
+  EXPECT_EQ(replace.written()->content, Content::tensor_map);
+  EXPECT_TRUE(replace.control.has(1));
+  EXPECT_EQ(replace.values, Values::none);
 }
 
 TEST_F(Footprints, registers_of_the_pool_are_given_back_or_waited_for) {

@@ -101,10 +101,8 @@ std::string value(const Form& form, const Choice& c, const OperandDef& d, int nu
 }
 
 std::string immediate(const Form& form, const Choice& c, const OperandDef& d) {
-  if (is_one_of(form.op, {"applypriority", "discard", "fence"})) return "128";
-  if (form.op == "tensormap") return form.text.find("replace") != std::string_view::npos ? "0" : "128";
-  if (form.op == "setmaxnreg") return "64";
-  if (form.op == "cp" && d.name.find("size") != std::string_view::npos) return "16";
+  if (d.constants) return std::to_string(d.constants->has(1) ? 1 : d.constants->least);
+  if (form.op == "tensormap") return "0";
   const bool selector = !word(form, c, "sparse").empty() || form.text.find(".sp.") != std::string_view::npos;
   return selector && d.name.starts_with("sel") ? "0" : "1";
 }
@@ -138,9 +136,9 @@ std::string operand(const Form& form, const Choice& c, const OperandDef& d, int 
       return "helper";
     case OperandKind::list:
       return "targets";
+    case OperandKind::pack:
+      return register_of(type_named(word(form, c, "type")).value_or(Type::b32), 1, number);
     case OperandKind::any:
-      if (form.op == "mov")
-        return register_of(type_named(word(form, c, "type")).value_or(Type::b32), 1, number);
       if (form.op == "isspacep") return "%rd1";
       return form.op == "mbarrier" ? word(form, c, "space") == "shared::cluster" ? "_" : "%rd1"
              : form.op == "wgmma"  ? "%rd1"

@@ -14,20 +14,14 @@ namespace {
 
 using K = Wait::Kind;
 
-template <class E>
-const E* effect_at(const Program& p, uint32_t pc) {
-  const isa::Effect* e = p.code[pc].effect;
-  return e == nullptr ? nullptr : std::get_if<E>(e);
+bool writes_registers(const MicroOp& op) {
+  const auto& operands = op.instruction->operands;
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (op.instruction->form->operands[k].writes && !operands[k].is(isa::Operand::Kind::sink)) return true;
+  return false;
 }
 
-bool signals_mbarrier(const Program& p, uint32_t pc) {
-  if (const auto* m = effect_at<isa::Mbarrier>(p, pc))
-    return m->action == isa::MbarrierAction::arrive || m->action == isa::MbarrierAction::complete_tx;
-  if (const auto* c = effect_at<isa::BulkCopy>(p, pc)) return c->mbar >= 0;
-  if (const auto* c = effect_at<isa::TensorCopy>(p, pc)) return c->mbar >= 0;
-  return effect_at<isa::CpAsyncMbarrierArrive>(p, pc) != nullptr ||
-         effect_at<isa::StoreAsync>(p, pc) != nullptr || effect_at<isa::ReduceAsync>(p, pc) != nullptr;
-}
+const isa::Footprint& at_pc(const Program& p, uint32_t pc) { return p.footprints[pc]; }
 
 bool has_arrived(const MbarrierObject* b, uint32_t warp) {
   if (b == nullptr) return false;
@@ -48,10 +42,8 @@ bool arrives_now(const MbarrierObject* b, const Origin& who) {
 uint32_t spin_read(const Program& p, uint32_t pc, const std::vector<bool>& ahead) {
   for (uint32_t at = pc + 1; at-- > 0;) {
     if (!ahead[at]) continue;
-    const auto* load = effect_at<isa::Load>(p, at);
-    const auto* atomic = effect_at<isa::Atomic>(p, at);
-    if ((load != nullptr && load->order != isa::Order::weak) || (atomic != nullptr && atomic->dst >= 0))
-      return at;
+    const isa::Footprint& f = at_pc(p, at);
+    if (f.read() != nullptr && f.order != isa::Order::weak && writes_registers(p.code[at])) return at;
   }
   return pc;
 }
@@ -146,9 +138,8 @@ bool WaitGraph::reaches_any(const Waiter& w, Match match) const {
 
 bool WaitGraph::reaches_copy(const Waiter& w) const {
   return reaches_any(w, [&](uint32_t pc) {
-    const auto* m = effect_at<isa::Mbarrier>(*run_.program, pc);
-    return (m != nullptr && m->expect_tx) || effect_at<isa::BulkCopy>(*run_.program, pc) != nullptr ||
-           effect_at<isa::TensorCopy>(*run_.program, pc) != nullptr;
+    const isa::Footprint& f = at_pc(*run_.program, pc);
+    return f.sync.expects_bytes || f.issues(isa::AsyncFamily::bulk) || f.issues(isa::AsyncFamily::tensor);
   });
 }
 
@@ -165,7 +156,7 @@ std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
   if (!here.empty()) return {here.begin(), here.end()};
   std::vector<uint32_t> unknown;
   for (uint32_t pc = 0; pc < run_.program->code.size(); ++pc)
-    if (signals_mbarrier(*run_.program, pc) && !anywhere.contains(pc)) unknown.push_back(pc);
+    if (at_pc(*run_.program, pc).signals_mbarrier() && !anywhere.contains(pc)) unknown.push_back(pc);
   return unknown;
 }
 
@@ -193,14 +184,11 @@ void WaitGraph::connect_barrier(Waiter& w, bool of_cluster) {
           ? ledger_.cluster_barriers().find(w.wait.value)
           : ledger_.named().find(w.who.cta_rank, static_cast<uint32_t>(w.wait.object)).current(w.wait.value);
   const auto arrives = [&](uint32_t pc) {
-    if (of_cluster) {
-      const auto* b = effect_at<isa::ClusterBarrier>(*run_.program, pc);
-      return b != nullptr && b->arrive;
-    }
-    const auto* b = effect_at<isa::CtaBarrier>(*run_.program, pc);
-    if (b == nullptr) return false;
-    if (b->id < 0) return w.wait.object == 0;
-    const DecodedOperand& id = run_.program->code[pc].operands[b->id];
+    const isa::Sync& s = at_pc(*run_.program, pc).sync;
+    if (of_cluster) return s.object == isa::Sync::Object::cluster_barrier && s.arrives;
+    if (s.object != isa::Sync::Object::cta_barrier) return false;
+    if (s.operand < 0) return w.wait.object == 0;
+    const DecodedOperand& id = run_.program->code[pc].operands[s.operand];
     return !id.slot.constant || static_cast<uint64_t>(id.offset) == w.wait.object;
   };
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
@@ -235,8 +223,8 @@ void WaitGraph::connect_warpgroup(Waiter& w) {
 
 void WaitGraph::connect_registers(Waiter& w) {
   const auto gives_back = [&](uint32_t pc) {
-    const auto* r = effect_at<isa::SetMaxRegisters>(*run_.program, pc);
-    return r != nullptr && !r->increase;
+    const isa::Footprint& f = at_pc(*run_.program, pc);
+    return f.at(isa::Sync::Object::registers) && f.sync.arrives;
   };
   for (uint32_t i = 0; i < waiters_.size(); ++i)
     if (waiters_[i].who.cta_rank == w.who.cta_rank && !same_warp(waiters_[i], w) &&

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 namespace palladion::sim::check {
 namespace {
@@ -11,8 +10,12 @@ using Value = NumericsAnalysis::Value;
 using isa::Type;
 
 // They move values, or change a sign.
-constexpr std::array<std::string_view, 8> harmless = {"mov", "selp",     "slct", "neg",
-                                                      "abs", "copysign", "min",  "max"};
+bool is_harmless(isa::Operation operation) {
+  using O = isa::Operation;
+  constexpr std::array all = {O::move,     O::select,    O::select_by_sign, O::negate,
+                              O::absolute, O::copy_sign, O::minimum,        O::maximum};
+  return std::ranges::find(all, operation) != all.end();
+}
 
 bool judged(Type t) {
   constexpr std::array types = {Type::f16, Type::f16x2, Type::bf16, Type::bf16x2,
@@ -34,10 +37,10 @@ void flatten(const DecodedOperand& o, Type type, std::vector<Value>& out) {
 
 NumericsAnalysis::NumericsAnalysis(const Program& program) : watched_of_(program.code.size()) {
   for (const MicroOp& op : program.code)
-    if (op.effect != nullptr) add(op);
+    if (op.effect != nullptr) add(op, program.footprint(op).values);
 }
 
-void NumericsAnalysis::add(const MicroOp& op) {
+void NumericsAnalysis::add(const MicroOp& op, isa::Values values) {
   Watched w;
   const isa::Instruction& i = *op.instruction;
   if (const auto* mma = std::get_if<isa::Mma>(op.effect)) {
@@ -48,9 +51,7 @@ void NumericsAnalysis::add(const MicroOp& op) {
     flatten(op.operands[mma->rb], packed(mma->b), w.sources);
     flatten(op.operands[mma->rc], packed(mma->c), w.sources);
   } else {
-    const bool computes =
-        std::holds_alternative<isa::Pure>(*op.effect) || std::holds_alternative<isa::Approx>(*op.effect);
-    if (!computes || std::ranges::find(harmless, i.op->name) != harmless.end()) return;
+    if (values != isa::Values::lane_wise || is_harmless(isa::operation(i))) return;
     for (size_t k = 0; k < i.operands.size(); ++k) {
       const isa::OperandDef& def = i.form->operands[k];
       if (def.kind != isa::OperandKind::value) continue;

@@ -27,7 +27,7 @@ class NumericsAnalysis {
   const Watched& watched(uint32_t pc) const { return watched_[watched_of_[pc] - 1]; }
 
  private:
-  void add(const MicroOp& op);
+  void add(const MicroOp& op, isa::Values values);
 
   std::vector<uint32_t> watched_of_;  // by pc; index + 1
   std::vector<Watched> watched_;

@@ -1,7 +1,6 @@
 #include "sim/check/registers/registers_analysis.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "sim/program/flow.h"
 
@@ -11,23 +10,7 @@ namespace {
 using Rule = UnwrittenAnalysis::Rule;
 using Sink = UnwrittenAnalysis::Sink;
 
-template <class T>
-const T* effect_of(const MicroOp& op) {
-  return op.effect == nullptr ? nullptr : std::get_if<T>(op.effect);
-}
-
-template <class... T>
-bool is_any(const MicroOp& op) {
-  return (... || (effect_of<T>(op) != nullptr));
-}
-
-bool computes(const MicroOp& op) {
-  return is_any<isa::Pure, isa::Approx, isa::ConvertAddress, isa::MapShared>(op);
-}
-
-constexpr std::string_view arithmetic[] = {
-    "mov", "add", "sub", "mul", "mad",  "fma", "div",  "rem",   "abs",  "neg", "min",  "max", "cvt",
-    "ex2", "lg2", "sin", "cos", "tanh", "rcp", "sqrt", "rsqrt", "setp", "set", "cvta", "mapa"};
+using isa::Operation;
 
 // `sub d, a, a` is zero whatever a is.
 bool reads_one_twice(const isa::Instruction& i) {
@@ -39,52 +22,83 @@ bool reads_one_twice(const isa::Instruction& i) {
   return false;
 }
 
-Rule rule_of(const MicroOp& op) {
-  if (!computes(op)) return Rule::ends;
-  const isa::Instruction& i = *op.instruction;
-  if (i.op->name == "selp") return Rule::select;
-  if (std::ranges::find(arithmetic, i.op->name) == std::end(arithmetic)) return Rule::ends;
-  if (i.op->name == "mov") return i.operands.back().is(isa::Operand::Kind::vector) ? Rule::all : Rule::any;
-  // A comparison that is combined with a predicate may not matter.
-  const bool combined = (i.op->name == "setp" || i.op->name == "set") && i.operand("c") != nullptr;
-  return combined || reads_one_twice(i) ? Rule::ends : Rule::any;
+// A comparison that is combined with a predicate may not matter.
+bool is_combined(const isa::Instruction& i) { return i.operand("c") != nullptr; }
+
+// What an unwritten operand makes of the results. Logic, shifts and bit fields may not depend on it.
+Rule rule_of(const isa::Instruction& i) {
+  switch (isa::operation(i)) {
+    case Operation::select:
+      return Rule::select;
+    case Operation::move:
+      return i.operands.back().is(isa::Operand::Kind::vector) ? Rule::all : Rule::any;
+    case Operation::compare:
+    case Operation::set:
+      return is_combined(i) || reads_one_twice(i) ? Rule::ends : Rule::any;
+    case Operation::add:
+    case Operation::subtract:
+    case Operation::multiply:
+    case Operation::multiply_add:
+    case Operation::fused_multiply_add:
+    case Operation::divide:
+    case Operation::remainder:
+    case Operation::absolute:
+    case Operation::negate:
+    case Operation::minimum:
+    case Operation::maximum:
+    case Operation::function:
+    case Operation::convert:
+    case Operation::convert_address:
+    case Operation::map_address:
+      return reads_one_twice(i) ? Rule::ends : Rule::any;
+    case Operation::select_by_sign:
+    case Operation::copy_sign:
+    case Operation::and_:
+    case Operation::or_:
+    case Operation::xor_:
+    case Operation::not_:
+    case Operation::logic3:
+    case Operation::shift_left:
+    case Operation::shift_right:
+    case Operation::other:
+      return Rule::ends;
+  }
+  return Rule::ends;
 }
+Rule rule_of(const MicroOp& op) { return op.instruction == nullptr ? Rule::ends : rule_of(*op.instruction); }
 
 // A store to local memory or to the parameters of a call is a copy like any other.
-bool keeps_to_itself(isa::Space s) { return s == isa::Space::local || s == isa::Space::param; }
+bool is_private(isa::Space s) { return s == isa::Space::local || s == isa::Space::param; }
+
+// What the value of an operand that is neither guard nor address becomes: a matrix, data in memory, an
+// operand of synchronisation, of an asynchronous operation or of an indirect branch; false: a value of
+// registers.
+bool value_sink(const MicroOp& op, const isa::Footprint& f, const RegisterUse& use, Sink& sink) {
+  if (const auto* w = std::get_if<isa::Wgmma>(op.effect)) {
+    sink = use.operand == w->acc ? Sink::accumulator : Sink::matrix;
+    return use.operand != w->acc || may_accumulate(op, *w);
+  }
+  const isa::MemoryUse* const to = f.issues() ? nullptr : f.written();
+  sink = f.products != 0 ? Sink::matrix : to != nullptr ? Sink::data : Sink::operand;
+  if (to != nullptr) return !is_private(to->space);
+  return f.products != 0 || f.issues() || f.at(isa::Sync::Object::cta_barrier) ||
+         f.at(isa::Sync::Object::mbarrier) || f.next == isa::Control::branches;
+}
 
 // What it means that the operand's value is used; false: nothing.
-bool sink_of(const MicroOp& op, const RegisterUse& use, Sink& sink) {
+bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, Sink& sink) {
   if (!use.reads) return false;
   if (use.operand < 0) {
     sink = Sink::guard;
     return true;
   }
-  if (use.address) {
-    sink = Sink::address;
-    return !is_any<isa::Prefetch>(op);
-  }
-  if (const auto* w = effect_of<isa::Wgmma>(op)) {
-    sink = use.operand == w->acc ? Sink::accumulator : Sink::matrix;
-    return use.operand != w->acc || may_accumulate(op, *w);
-  }
-  if (const auto* s = effect_of<isa::Store>(op)) {
-    sink = Sink::data;
-    return !keeps_to_itself(s->space);
-  }
-  sink = is_any<isa::Mma>(op)                        ? Sink::matrix
-         : is_any<isa::Atomic, isa::StoreMatrix>(op) ? Sink::data
-                                                     : Sink::operand;
-  return is_any<isa::Mma, isa::Atomic, isa::StoreMatrix, isa::StoreAsync, isa::ReduceAsync, isa::CtaBarrier,
-                isa::Mbarrier, isa::BulkCopy, isa::TensorCopy, isa::CpAsync, isa::BranchIndexed>(op);
+  const isa::Footprint& f = program.footprint(op);
+  if (!use.address) return value_sink(op, f, use, sink);
+  sink = Sink::address;
+  return !f.hint;
 }
 
-uint32_t address_lanes(const MicroOp& op) {
-  const auto of = [](int count) { return count >= 4 ? ~0U : (1U << 8 * count) - 1; };
-  if (const auto* m = effect_of<isa::LoadMatrix>(op)) return of(m->count);
-  if (const auto* m = effect_of<isa::StoreMatrix>(op)) return of(m->count);
-  return ~0U;
-}
+uint32_t address_lanes(const isa::Footprint& f) { return f.memory.empty() ? ~0U : f.memory.front().lanes; }
 
 // What the instruction leaves: 1 when its destinations may be unwritten because its sources may be.
 bool passes_on(const Program& program, const MicroOp& op, const FlowState& unwritten, uint32_t base) {
@@ -144,7 +158,7 @@ void UnwrittenAnalysis::find_tracked(const Program& program, uint32_t function) 
     const Rule rule = rule_of(op);
     for_each_register(program, op, [&](const RegisterUse& use) {
       Sink sink;
-      const bool matters = sink_of(op, use, sink) || (use.reads && rule != Rule::ends);
+      const bool matters = sink_of(program, op, use, sink) || (use.reads && rule != Rule::ends);
       if (!matters || unwritten[use.reg - base] == 0 || tracked_of_[use.reg] != 0) return;
       registers_.push_back(use.reg);
       tracked_of_[use.reg] = tracked();
@@ -157,7 +171,7 @@ void UnwrittenAnalysis::find_tracked(const Program& program, uint32_t function) 
 
 void UnwrittenAnalysis::watch(const Program& program, const MicroOp& op, const State& unwritten,
                               uint32_t base) {
-  Watched w{.rule = rule_of(op), .address_lanes = address_lanes(op)};
+  Watched w{.rule = rule_of(op), .address_lanes = address_lanes(program.footprint(op))};
   bool passes = passes_on(program, op, unwritten, base), defines = false;
   for_each_register(program, op, [&](const RegisterUse& use) {
     const bool value = use.reads && use.operand >= 0;
@@ -166,7 +180,7 @@ void UnwrittenAnalysis::watch(const Program& program, const MicroOp& op, const S
     const uint32_t tracked = tracked_of_[use.reg] - 1;
     const bool may = unwritten[use.reg - base] != 0;
     Sink sink;
-    if (may && sink_of(op, use, sink)) w.sinks.push_back({tracked, sink});
+    if (may && sink_of(program, op, use, sink)) w.sinks.push_back({tracked, sink});
     if (may && value && w.rule != Rule::ends) w.sources.push_back(tracked);
     if (may && w.rule == Rule::select) {
       if (use.operand == 1 || use.operand == 2) w.selected[use.operand - 1] = tracked;

@@ -20,7 +20,7 @@ const T* effect_of(const MicroOp& op) {
 bool guarded(const MicroOp& op) { return op.guard >= 0; }
 
 bool is_copy(const MicroOp& op) {
-  return op.instruction != nullptr && op.instruction->op->name == "mov" &&
+  return op.instruction != nullptr && isa::operation(*op.instruction) == isa::Operation::move &&
          op.instruction->operands.back().is(isa::Operand::Kind::reg);
 }
 

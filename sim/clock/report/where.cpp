@@ -7,9 +7,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <variant>
 
-#include "isa/core/effects.h"
 #include "sim/machine/exec/place.h"
 
 namespace palladion::sim {
@@ -60,24 +58,35 @@ class Lines {
   std::map<LineKey, Entry> entries_;
 };
 
-// What an instruction says about those who execute it; empty: nothing.
-std::string_view deed_of(const isa::Effect& effect) {
-  if (std::holds_alternative<isa::Wgmma>(effect)) return "wgmma";
-  if (std::holds_alternative<isa::Mma>(effect)) return "mma";
-  if (std::holds_alternative<isa::CpAsync>(effect)) return "cp.async";
-  if (const auto* copy = std::get_if<isa::TensorCopy>(&effect); copy != nullptr && !copy->prefetch)
-    return copy->load ? "TMA loads" : "TMA stores";
-  if (const auto* copy = std::get_if<isa::BulkCopy>(&effect); copy != nullptr && !copy->prefetch)
-    return copy->completion == isa::Completion::mbarrier ? "bulk loads" : "bulk stores";
+// What copies of a family are called; empty: they say nothing about the warps that issue them.
+std::string_view copies_of(const isa::Footprint& f) {
+  using enum isa::AsyncFamily;
+  const bool loads = f.signals_mbarrier();
+  switch (f.writes_memory() ? f.async.family : none) {
+    case cp_async:
+      return "cp.async";
+    case tensor:
+      return loads ? "TMA loads" : "TMA stores";
+    case bulk:
+      return loads ? "bulk loads" : "bulk stores";
+    case none:
+    case remote_store:
+    case deferred_arrival:
+    case wgmma:
+      return {};
+  }
   return {};
 }
 
+// What an instruction says about the warps that execute it; empty: nothing.
+std::string_view work_of(const isa::Footprint& f) {
+  if (f.products != 0) return f.issues() ? "wgmma" : "mma";
+  return copies_of(f);
+}
+
 // Of one warp instruction; a wgmma is issued by four warps.
-double flops_of(const isa::Effect& effect) {
-  const auto flops = [](const auto& e) { return 2.0 * e.m * e.n * e.k; };
-  if (const auto* e = std::get_if<isa::Wgmma>(&effect)) return flops(*e) / 4;
-  const auto* e = std::get_if<isa::Mma>(&effect);
-  return e == nullptr ? 0 : flops(*e);
+double flops_of(const isa::Footprint& f) {
+  return 2.0 * f.products / (f.participants == isa::Participants::warpgroup ? 4 : 1);
 }
 
 class Roles {
@@ -86,15 +95,14 @@ class Roles {
     if (line.warps == 0) return;
     Entry& e = entries_[line.warps];
     add(e.role, line);
-    const isa::Effect* const effect = program.code[line.pc].effect;
-    const std::string_view deed = effect == nullptr ? std::string_view{} : deed_of(*effect);
-    if (!deed.empty() && line.issued != 0) e.deeds.insert(deed);
+    const std::string_view work = work_of(program.footprints[line.pc]);
+    if (!work.empty() && line.issued != 0) e.deeds.insert(work);
   }
   std::vector<RoleWhere> sorted() {
     std::vector<RoleWhere> out;
     for (auto& [warps, entry] : entries_) {
-      for (const std::string_view deed : entry.deeds)
-        entry.role.deeds += (entry.role.deeds.empty() ? "" : ", ") + std::string(deed);
+      for (const std::string_view work : entry.deeds)
+        entry.role.deeds += (entry.role.deeds.empty() ? "" : ", ") + std::string(work);
       out.push_back(std::move(entry.role));
     }
     std::ranges::stable_sort(out, std::greater{}, &RoleWhere::total);
@@ -133,8 +141,7 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   for (const LineTime& line : report.lines) {
     if (line.pc >= (*program)->code.size() || (*program)->code[line.pc].instruction == nullptr) continue;
     out.warp_cycles += total_of(line);
-    if (const isa::Effect* effect = (*program)->code[line.pc].effect)
-      out.tensor_flops += flops_of(*effect) * static_cast<double>(line.issued);
+    out.tensor_flops += flops_of((*program)->footprints[line.pc]) * static_cast<double>(line.issued);
     lines.take(**program, line);
     roles.take(**program, line);
   }

@@ -222,40 +222,6 @@ Step exec_tensor_copy(Exec& x, const MicroOp& op) {
 }
 
 // --- tensormap.replace ----------------------------------------------------------------------------
-namespace {
-
-isa::TensorMapField field_of(isa::MapField field) {
-  using M = isa::MapField;
-  using F = isa::TensorMapField;
-  switch (field) {
-    case M::global_address:
-      return F::global_address;
-    case M::rank:
-      return F::rank;
-    case M::box_dim:
-      return F::box_dim;
-    case M::global_dim:
-      return F::global_dim;
-    case M::global_stride:
-      return F::global_stride;
-    case M::element_stride:
-      return F::element_stride;
-    case M::elemtype:
-      return F::elemtype;
-    case M::interleave_layout:
-      return F::interleave_layout;
-    case M::swizzle_mode:
-      return F::swizzle_mode;
-    case M::swizzle_atomicity:
-      return F::swizzle_atomicity;
-    case M::fill_mode:
-      return F::fill_mode;
-  }
-  return F::global_address;
-}
-
-}  // namespace
-
 Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::TensormapReplace>(op);
   const isa::Module& module = *x.program.module;
@@ -271,11 +237,11 @@ Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
     if (bytes == nullptr) return Step::fault;
     uint64_t value = x.lane_value(op.operands[e.value], i);
     // Strides were counted in units of 16 bytes before PTX 8.5.
-    if (e.field == isa::MapField::global_stride && before_8_5) value *= 16;
+    if (e.field == isa::TensorMapField::global_stride && before_8_5) value *= 16;
     const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
     const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes),
                                                           isa::tensor_map_bytes);
-    if (auto done = isa::replace_field(map, field_of(e.field), ordinal, value); !done)
+    if (auto done = isa::replace_field(map, e.field, ordinal, value); !done)
       return x.fault("PLD3096", done.error());
   }
   x.changed();

@@ -89,9 +89,19 @@ tc::Result result_of(isa::Type t) {
   }
 }
 
-tc::MmaSync::Rounding rounding_of(std::string_view word) {
-  using enum tc::MmaSync::Rounding;
-  return word == "rz" ? zero : word == "rm" ? down : word == "rp" ? up : nearest;
+tc::MmaSync::Rounding rounding_of(isa::MmaRounding rounding) {
+  using R = tc::MmaSync::Rounding;
+  switch (rounding) {
+    case isa::MmaRounding::nearest:
+      return R::nearest;
+    case isa::MmaRounding::zero:
+      return R::zero;
+    case isa::MmaRounding::down:
+      return R::down;
+    case isa::MmaRounding::up:
+      return R::up;
+  }
+  return R::nearest;
 }
 
 // A in dense form; false when the metadata are not defined. Elements of 4 bits are stored and selected by
@@ -131,7 +141,7 @@ Step exec_mma(Exec& x, const MicroOp& op) {
                 .saturate = e.satfinite,
                 .sparse = e.sparse};
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
-  if (e.a == isa::Type::f64) m.rounding = rounding_of(op.instruction->mod("rnd"));
+  if (e.a == isa::Type::f64) m.rounding = rounding_of(e.rounding);
   if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m)))
     return x.unsupported("mma.sync of this shape and these types");
   if (!op.moves) return Step::next;

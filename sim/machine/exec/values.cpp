@@ -20,9 +20,10 @@ std::string place_of(const Program& program, const isa::Instruction& i) {
 
 std::string describe_source(const Program& program, uint32_t pc) {
   const MicroOp& op = program.code[pc];
-  const char* what = has_effect<isa::Load, isa::LoadMatrix>(op) ? "the value loaded"
-                     : has_effect<isa::Call>(op)                ? "the result of the call"
-                                                                : "the product computed";
+  const isa::Footprint& f = program.footprint(op);
+  const char* what = f.next == isa::Control::calls ? "the result of the call"
+                     : f.products != 0             ? "the product computed"
+                                                   : "the value loaded";
   return fmt::format("{} at {}", what, place_of(program, *op.instruction));
 }
 
@@ -55,6 +56,11 @@ isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::S
   return out;
 }
 
+bool writes_tensor_map(const isa::Footprint& f) {
+  return std::ranges::any_of(
+      f.memory, [](const isa::MemoryUse& m) { return m.writes && m.content == isa::Content::tensor_map; });
+}
+
 // Which memory control reads.
 void find_tracked(Program& program, const ValueFlow& flow) {
   const auto note = [&](isa::Space s) {
@@ -62,11 +68,9 @@ void find_tracked(Program& program, const ValueFlow& flow) {
     program.tracks_global |= may_be_global(s);
   };
   for (const MicroOp& op : program.code) {
-    if (const auto* r = effect_if<isa::TensormapReplace>(op)) note(r->space);
-    if (!flow.is_control(op.pc)) continue;
-    if (const auto* l = effect_if<isa::Load>(op)) note(l->space);
-    if (const auto* a = effect_if<isa::Atomic>(op)) note(a->space);
-    if (has_effect<isa::Fence>(op)) program.tracks_shared = program.tracks_global = true;
+    const isa::Footprint& f = program.footprint(op);
+    if (!flow.is_control(op.pc) && !writes_tensor_map(f)) continue;
+    for (const isa::MemoryUse& m : f.memory) note(m.space);
   }
 }
 
@@ -75,7 +79,7 @@ bool is_tracked(const Program& program, isa::Space s) {
 }
 
 bool prints(const Program& program, const MicroOp& op) {
-  const auto* call = effect_if<isa::Call>(op);
+  const auto* call = std::get_if<isa::Call>(op.effect);
   if (call == nullptr) return false;
   const DecodedOperand& f = op.operands[call->function];
   return f.kind == DecodedOperand::Kind::function && program.module->functions[f.id].name == "vprintf";
@@ -89,18 +93,19 @@ void rewrite_store(const Program& program, const isa::Store& s, MicroOp& op) {
 
 void rewrite(const Program& program, const ValueFlow& flow, MicroOp& op) {
   const bool data = flow.is_data(op.pc), control = flow.is_control(op.pc);
-  if (is_lane_wise(op)) {
+  if (program.footprint(op).values == isa::Values::lane_wise) {
     if (data && op.handler != exec_unsupported) op.handler = exec_nothing;
     return;
   }
   op.moves = !data;
   if (prints(program, op)) op.handler = exec_nothing;
-  if (const auto* s = effect_if<isa::Store>(op)) rewrite_store(program, *s, op);
-  if (control && has_effect<isa::Load>(op)) op.handler = exec_checked_load;
-  if (control && has_effect<isa::Fence>(op)) op.handler = exec_checked_fence;
-  if (has_effect<isa::TensormapReplace>(op)) op.handler = exec_checked_replace;
-  if (program.tracks_global && has_effect<isa::TensorCopy>(op)) op.handler = exec_checked_tensor_copy;
-  if (const auto* a = effect_if<isa::Atomic>(op)) {
+  if (const auto* s = std::get_if<isa::Store>(op.effect)) rewrite_store(program, *s, op);
+  if (control && std::holds_alternative<isa::Load>(*op.effect)) op.handler = exec_checked_load;
+  if (control && std::holds_alternative<isa::Fence>(*op.effect)) op.handler = exec_checked_fence;
+  if (std::holds_alternative<isa::TensormapReplace>(*op.effect)) op.handler = exec_checked_replace;
+  if (program.tracks_global && std::holds_alternative<isa::TensorCopy>(*op.effect))
+    op.handler = exec_checked_tensor_copy;
+  if (const auto* a = std::get_if<isa::Atomic>(op.effect)) {
     if (data && is_tracked(program, a->space)) op.handler = exec_noted_atomic;
     if (control && !data) op.handler = exec_checked_atomic;
   }
@@ -112,7 +117,7 @@ std::string describe_need(const Program& program, uint32_t pc, int operand, bool
   const MicroOp& op = program.code[pc];
   const isa::Instruction& i = *op.instruction;
   const std::string place = place_of(program, i);
-  if (has_effect<isa::Branch, isa::BranchIndexed>(op)) return fmt::format("the branch at {}", place);
+  if (program.footprint(op).next == isa::Control::branches) return fmt::format("the branch at {}", place);
   if (operand < 0) return fmt::format("whether `{}` at {} is executed", i.op->name, place);
   if (address) return fmt::format("the address of `{}` at {}", i.op->name, place);
   return fmt::format("operand `{}` of `{}` at {}", i.form->operands[static_cast<size_t>(operand)].name,
