@@ -1,6 +1,7 @@
 # One static library a folder, named as the folder: palladion::isa, palladion::sim, ...
 # Sources are globbed: a new file needs no edit here.
 include(StaticFmt)
+include(CarriedTbb)
 find_package(tl-expected REQUIRED)
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
