@@ -10,5 +10,6 @@ file(REAL_PATH ${tbb_location} PLD_TBB_FILE)
 configure_file(${PLD_TBB_FILE} ${PROJECT_BINARY_DIR}/${PLD_TBB_NAME} COPYONLY)
 
 set(PLD_CARRIED_DIR lib/palladion)
-list(APPEND CMAKE_BUILD_RPATH "$ORIGIN" "$ORIGIN/..")
-list(APPEND CMAKE_INSTALL_RPATH "$ORIGIN/../${PLD_CARRIED_DIR}")
+# The same for both: CMake would pad the shorter one with empty entries, which mean the current folder.
+list(APPEND CMAKE_BUILD_RPATH "$ORIGIN" "$ORIGIN/.." "$ORIGIN/../${PLD_CARRIED_DIR}")
+list(APPEND CMAKE_INSTALL_RPATH ${CMAKE_BUILD_RPATH})

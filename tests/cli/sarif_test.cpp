@@ -74,8 +74,8 @@ TEST(Sarif, WithoutFindingsItIsARunWithoutResults) {
 TEST(FindingsJson, HoldsWhatTheTextSays) {
   const json::array all = findings_json(some_seen());
   const json::value& race = all[0];
-  EXPECT_EQ(race.at_pointer("/object"), overwritten_tile().object);
-  EXPECT_EQ(race.at_pointer("/missing"), overwritten_tile().missing);
+  EXPECT_EQ(text(race.at_pointer("/object")), overwritten_tile().object);
+  EXPECT_EQ(text(race.at_pointer("/missing")), overwritten_tile().missing);
   EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
   EXPECT_EQ(race.at_pointer("/sites/0/role"), "producer");
   EXPECT_EQ(race.at_pointer("/sites/0/what"), "asynchronous write");
