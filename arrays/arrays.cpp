@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "isa/core/hash.h"
 #include "isa/num/round.h"
 
 namespace palladion::kernels {
@@ -251,11 +252,7 @@ Array filled(pl::ShapeDtype type, const Fill& fill) {
 
 void poison(Array& array) { std::ranges::fill(array.bytes, std::byte{0xFF}); }
 
-uint64_t hash(std::span<const std::byte> bytes) {
-  uint64_t h = 0xCBF29CE484222325u;
-  for (const std::byte b : bytes) h = (h ^ static_cast<uint64_t>(b)) * 0x100000001B3u;
-  return h;
-}
+uint64_t hash(std::span<const std::byte> bytes) { return isa::Fnv1a().add(bytes).value(); }
 
 Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance) {
   Comparison c;

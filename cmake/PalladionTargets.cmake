@@ -1,7 +1,10 @@
 # One static library a folder, named as the folder: palladion::isa, palladion::sim, ...
 # Sources are globbed: a new file needs no edit here.
 include(StaticFmt)
+include(CarriedTbb)
 find_package(tl-expected REQUIRED)
+set(Boost_USE_STATIC_LIBS ON)  # the program may be carried to a machine without Boost
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
 if(CCACHE)

@@ -1,25 +1,16 @@
 #include "traces/json_lines.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 
 namespace palladion::traces {
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
+namespace json = boost::json;
 
 std::string_view name(TrackKind kind) {
   constexpr std::array<std::string_view, 11> names = {"process", "sm",       "cta",         "role",
@@ -29,50 +20,64 @@ std::string_view name(TrackKind kind) {
 }
 
 // Ids are texts: many readers keep numbers as doubles.
-std::string id(uint64_t value) { return fmt::format("\"{:016x}\"", value); }
+std::string id(uint64_t value) { return fmt::format("{:016x}", value); }
 
-std::string ids(const std::vector<uint64_t>& values) {
-  std::vector<std::string> texts;
-  for (const uint64_t v : values) texts.push_back(id(v));
-  return fmt::format("[{}]", fmt::join(texts, ","));
+json::array ids(const std::vector<uint64_t>& values) {
+  json::array out;
+  for (const uint64_t v : values) out.emplace_back(id(v));
+  return out;
 }
+
+json::value value_of(const Arg& arg) {
+  if (const auto* number = std::get_if<uint64_t>(&arg.value)) return *number;
+  return json::value(std::get<std::string_view>(arg.value));
+}
+
+std::string line_of(const json::object& object) { return json::serialize(object) + "\n"; }
 
 }  // namespace
 
 JsonLinesSink::JsonLinesSink(std::unique_ptr<BoundedFile> file, const Header& header)
     : file_(std::move(file)) {
+  // By hand, because Boost.JSON writes 1980.0 as 1.98E3.
   file_->write(
-      fmt::format("{{\"kind\":\"header\",\"version\":1,\"title\":{},\"unit\":{},\"sm_clock_mhz\":{}}}\n",
-                  quoted(header.title), quoted(traces::name(header.unit)), header.sm_clock_mhz));
+      fmt::format("{{\"kind\":\"header\",\"version\":1,\"title\":{},\"unit\":\"{}\",\"sm_clock_mhz\":{}}}\n",
+                  json::serialize(header.title), traces::name(header.unit), header.sm_clock_mhz));
 }
 
 bool JsonLinesSink::add(const Track& t) {
-  return file_->write(
-      fmt::format("{{\"kind\":\"track\",\"id\":{},\"parent\":{},\"type\":\"{}\",\"order\":{},\"name\":{}}}\n",
-                  id(t.id), t.parent == 0 ? "null" : id(t.parent), name(t.kind), t.order, quoted(t.name)));
+  return file_->write(line_of({{"kind", "track"},
+                               {"id", id(t.id)},
+                               {"parent", t.parent == 0 ? json::value() : json::value(id(t.parent))},
+                               {"type", name(t.kind)},
+                               {"order", t.order},
+                               {"name", t.name}}));
 }
 
 bool JsonLinesSink::add(const Event& e) {
-  std::string line =
-      e.instant
-          ? fmt::format("{{\"kind\":\"instant\",\"track\":{},\"at\":{}", id(e.track), e.from)
-          : fmt::format("{{\"kind\":\"slice\",\"track\":{},\"from\":{},\"to\":{}", id(e.track), e.from, e.to);
-  line += fmt::format(",\"category\":\"{}\",\"name\":{}", traces::name(e.category), quoted(e.name));
-  for (const Arg& arg : e.args) {
-    const auto* number = std::get_if<uint64_t>(&arg.value);
-    line += fmt::format(
-        ",\"{}\":{}", arg.key,
-        number != nullptr ? std::to_string(*number) : quoted(std::get<std::string_view>(arg.value)));
-  }
-  if (!e.flows.empty()) line += ",\"flows\":" + ids(e.flows);
-  if (!e.ends.empty()) line += ",\"ends\":" + ids(e.ends);
-  return file_->write(line + "}\n");
+  // The values of a line share one block of memory: there may be millions of lines.
+  std::array<unsigned char, 4096> block;
+  json::monotonic_resource memory(block.data(), block.size());
+  json::object line(&memory);
+  line.emplace("kind", e.instant ? "instant" : "slice");
+  line.emplace("track", id(e.track));
+  line.emplace(e.instant ? "at" : "from", e.from);
+  if (!e.instant) line.emplace("to", e.to);
+  line.emplace("category", traces::name(e.category));
+  line.emplace("name", e.name);
+  for (const Arg& arg : e.args) line.emplace(arg.key, value_of(arg));
+  if (!e.flows.empty()) line.emplace("flows", ids(e.flows));
+  if (!e.ends.empty()) line.emplace("ends", ids(e.ends));
+  return file_->write(line_of(line));
 }
 
 void JsonLinesSink::finish(const std::string& note, uint64_t at) {
-  std::string line = fmt::format("{{\"kind\":\"end\",\"complete\":{}", note.empty());
-  if (!note.empty()) line += fmt::format(",\"note\":{},\"at\":{}", quoted(note), at);
-  file_->write(line + "}\n", true);
+  json::object line = {{"kind", "end"}, {"complete", note.empty()}};
+  if (!note.empty()) {
+    line.emplace("note", note);
+    line.emplace("at", at);
+  }
+  file_->write(line_of(line), true);
   file_->flush();
 }
 

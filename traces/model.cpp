@@ -1,5 +1,7 @@
 #include "traces/model.h"
 
+#include "isa/core/hash.h"
+
 namespace palladion::traces {
 
 std::string_view name(TimeUnit unit) {
@@ -13,10 +15,8 @@ std::string_view name(Category category) {
   return names[static_cast<size_t>(category)];
 }
 
-// FNV-1a.
 uint64_t track_id(std::string_view place) {
-  uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : place) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3ULL;
+  const uint64_t hash = isa::Fnv1a().add(place).value();
   return hash == 0 ? 1 : hash;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Just enough of the protobuf wire format to write messages (protobuf.dev, "Encoding").
+// Just enough of the protobuf wire format to write messages (protobuf.dev, "Encoding"). By hand: protobuf's
+// library and generator would be more than these lines, and Debian has no package of Perfetto's messages.
 #include <cstdint>
 #include <string>
 #include <string_view>

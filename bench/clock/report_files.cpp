@@ -7,41 +7,37 @@
 namespace palladion::bench {
 namespace {
 
-void write_side(cli::JsonWriter& json, std::string_view name, const Measured& device,
-                const Replayed& simulated) {
-  json.key(name).begin_object().member("device", device.cycles).member("spread", device.spread);
-  json.member("sm_clock_mhz", device.mhz);
-  if (simulated.clock.cycles > 0) {
-    json.member("simulated", simulated.clock.cycles);
-    json.member("error", relative_error(static_cast<double>(simulated.clock.cycles), device.cycles));
-  } else {
-    json.member("refused", simulated.refused);
-  }
-  json.member("host_seconds", simulated.seconds).end_object();
+namespace json = boost::json;
+
+json::object side_json(const Measured& device, const Replayed& simulated) {
+  json::object out = {{"device", device.cycles}, {"spread", device.spread}, {"sm_clock_mhz", device.mhz}};
+  if (const uint64_t cycles = simulated.clock.cycles; cycles > 0)
+    cli::append(
+        out, {{"simulated", cycles}, {"error", relative_error(static_cast<double>(cycles), device.cycles)}});
+  else
+    out.emplace("refused", simulated.refused);
+  out.emplace("host_seconds", simulated.seconds);
+  return out;
 }
 
-void write_case(cli::JsonWriter& json, const Judged& j) {
-  json.begin_object().member("case", j.text).member("kernel", j.family).member("values", j.cold.values);
-  write_side(json, "cold", j.device.cold, j.cold);
-  write_side(json, "warm", j.device.warm, j.warm);
-  json.key("counters").begin_object();
+json::object case_json(const Judged& j) {
+  json::object all;
   for (const CounterPair& p : counters(j.device, j.cold.clock.counters)) {
-    json.key(p.name).begin_object();
-    if (p.device) json.member("device", *p.device);
-    json.member("simulated", p.simulated).end_object();
+    json::object pair;
+    if (p.device) pair.emplace("device", *p.device);
+    pair.emplace("simulated", p.simulated);
+    all.emplace(p.name, std::move(pair));
   }
-  json.end_object().end_object();
+  return {{"case", j.text},
+          {"kernel", j.family},
+          {"values", j.cold.values},
+          {"cold", side_json(j.device.cold, j.cold)},
+          {"warm", side_json(j.device.warm, j.warm)},
+          {"counters", std::move(all)}};
 }
 
-void write_cases(cli::JsonWriter& json, std::string_view name, const std::vector<Judged>& cases) {
-  json.key(name).begin_array();
-  for (const Judged& j : cases) write_case(json, j);
-  json.end_array();
-}
-
-void write_summary(cli::JsonWriter& json, const std::string& name, const ErrorSummary& s) {
-  json.key(name).begin_object().member("cases", s.cases).member("mean", s.mean).member("median", s.median);
-  json.member("p95", s.p95).member("worst", s.worst).end_object();
+json::object summary_json(const ErrorSummary& s) {
+  return {{"cases", s.cases}, {"mean", s.mean}, {"median", s.median}, {"p95", s.p95}, {"worst", s.worst}};
 }
 
 std::string cells(const ErrorSummary& s) {
@@ -95,17 +91,14 @@ std::string sweep_paragraph(const std::vector<Judged>& sweep, sim::L2Start l2, s
 }  // namespace
 
 std::string json_of(const Verdict& v) {
-  cli::JsonWriter json;
-  json.begin_object().member("recorded_sm_clock", v.recorded_clock);
-  json.key("families").begin_object();
-  for (const Family& f : families(v.cases)) write_summary(json, f.name, f.both);
-  json.end_object();
-  json.key("counters").begin_object();
-  for (const CounterErrors& c : counter_errors(v.cases)) write_summary(json, c.name, c.errors);
-  json.end_object();
-  write_cases(json, "cases", v.cases);
-  write_cases(json, "sweep", v.sweep);
-  return json.end_object().text();
+  json::object of_families, of_counters;
+  for (const Family& f : families(v.cases)) of_families.emplace(f.name, summary_json(f.both));
+  for (const CounterErrors& c : counter_errors(v.cases)) of_counters.emplace(c.name, summary_json(c.errors));
+  return cli::json_text(json::object{{"recorded_sm_clock", v.recorded_clock},
+                                     {"families", std::move(of_families)},
+                                     {"counters", std::move(of_counters)},
+                                     {"cases", cli::array_of(v.cases, case_json)},
+                                     {"sweep", cli::array_of(v.sweep, case_json)}});
 }
 
 std::string markdown_of(const Verdict& v) {

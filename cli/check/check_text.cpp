@@ -35,12 +35,18 @@ std::string explored_text(const sim::check::ExploreReport& e) {
   return fmt::format("{}; {}", e.verdict, e.coverage);
 }
 
-void write_exploration(JsonWriter& json, const Options& options, const sim::check::ExploreReport& e) {
-  json.key("exploration").begin_object().member("budget", *options.explore);
-  json.member("verdict", e.verdict).member("all_schedules", e.all_schedules).member("frozen", e.frozen);
-  json.member("clusters", e.clusters).member("skeletons", e.skeletons).member("forced", e.forced);
-  json.member("states", e.states).member("classes", e.classes).member("findings", e.findings.size());
-  json.member("coverage", e.coverage).end_object();
+json::object exploration_json(const Options& options, const sim::check::ExploreReport& e) {
+  return {{"budget", *options.explore},
+          {"verdict", e.verdict},
+          {"all_schedules", e.all_schedules},
+          {"frozen", e.frozen},
+          {"clusters", e.clusters},
+          {"skeletons", e.skeletons},
+          {"forced", e.forced},
+          {"states", e.states},
+          {"classes", e.classes},
+          {"findings", e.findings.size()},
+          {"coverage", e.coverage}};
 }
 
 std::string schedules_text(const CheckReport& report) {
@@ -59,23 +65,22 @@ void print_reference(const CheckReport& report, bool color) {
   }
 }
 
-void write_trial(JsonWriter& json, const Trial& trial) {
+json::object trial_json(const Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
-  json.begin_object().member("schedule", trial.schedule).member("completed", r.completed);
-  json.member("interrupted", r.interrupted).member("instructions", r.instructions);
-  json.member("findings", r.findings.size()).member("same_outputs", trial.same_outputs);
-  json.key("output_hashes").begin_array();
-  for (const std::string& hash : trial.output_hashes) json.value(hash);
-  json.end_array();
-  if (trial.watched) write_coverage(json, *trial.watched);
-  json.end_object();
+  json::object out = {{"schedule", trial.schedule},
+                      {"completed", r.completed},
+                      {"interrupted", r.interrupted},
+                      {"instructions", r.instructions},
+                      {"findings", r.findings.size()},
+                      {"same_outputs", trial.same_outputs},
+                      {"output_hashes", array_of(trial.output_hashes)}};
+  if (trial.watched) out.emplace("coverage", coverage_json(*trial.watched));
+  return out;
 }
 
-void write_wall(JsonWriter& json, const Options& options, const CheckReport& report) {
-  json.key("wall").begin_object().member("threads", host_threads(options));
-  json.key("sim_seconds").begin_array();
-  for (const Trial& trial : report.trials) json.value(trial.outcome.seconds);
-  json.end_array().end_object();
+json::object wall_json(const Options& options, const CheckReport& report) {
+  const auto seconds = [](const Trial& trial) { return trial.outcome.seconds; };
+  return {{"threads", host_threads(options)}, {"sim_seconds", array_of(report.trials, seconds)}};
 }
 
 }  // namespace
@@ -96,23 +101,19 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
 }
 
 std::string check_json(const Subject& subject, const Options& options, const CheckReport& report) {
-  JsonWriter json;
-  json.begin_object().member("command", "check");
-  write_subject(json, subject);
-  json.member("seed", options.seed).member("exit_code", int(report.exit_code));
-  write_verdict(json, report.verdict);
-  json.member("decided_by_one_run", report.decided).key("findings");
-  write_findings(json, report.findings);
-  if (!report.trials.empty()) write_outputs(json, subject, report.trials.front().outcome.outputs);
-  json.key("schedules").begin_array();
-  for (const Trial& trial : report.trials) write_trial(json, trial);
-  json.end_array().key("reference").begin_array();
-  for (const auto& [schedule, c] : report.reference) write_comparison(json, c, schedule);
-  json.end_array();
-  if (report.explored) write_exploration(json, options, *report.explored);
-  write_wall(json, options, report);
-  json.end_object();
-  return json.text();
+  json::object out = {{"command", "check"}};
+  append(out, subject_json(subject));
+  append(out, {{"seed", options.seed}, {"exit_code", int(report.exit_code)}});
+  append(out, verdict_json(report.verdict));
+  append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
+  if (!report.trials.empty())
+    out.emplace("outputs", outputs_json(subject, report.trials.front().outcome.outputs));
+  const auto comparison = [](const auto& named) { return comparison_json(named.second, named.first); };
+  append(out, {{"schedules", array_of(report.trials, trial_json)},
+               {"reference", array_of(report.reference, comparison)}});
+  if (report.explored) out.emplace("exploration", exploration_json(options, *report.explored));
+  out.emplace("wall", wall_json(options, report));
+  return json_text(out);
 }
 
 }  // namespace palladion::cli

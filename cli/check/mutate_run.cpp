@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "cli/check/mutate.h"
 #include "cli/support/term.h"
 #include "sim/explore/report.h"
+#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -47,11 +46,12 @@ struct Setting {
   const Subject& subject;
   sim::check::Options checks;
   std::vector<Original> originals;
+  unsigned threads = 1;
   uint64_t budget = 0;
   bool searches = false;  // the search finds nothing wrong with the original
 };
 
-// A run on one host thread, with arrays of its own: a broken program may write where it should not.
+// A run with arrays of its own: a broken program may write where it should not.
 kernels::SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Schedule& schedule,
                                sim::Observer* observer) {
   kernels::Job job = s.subject.job;
@@ -59,7 +59,7 @@ kernels::SimOutcome run_module(const Setting& s, const isa::Module& module, cons
   sim::Machine machine(*s.subject.arch);
   return kernels::run(job, machine,
                       {.schedule = schedule,
-                       .threads = 1,
+                       .threads = s.threads,
                        .max_instructions = s.budget,
                        .observer = observer,
                        .stop = &interrupt_flag()});
@@ -140,20 +140,16 @@ void try_mutant(const Setting& s, MutantOutcome& mutant) {
   if (mutant.fate == Fate::silent && mutant.rule != nullptr) mutant.fate = Fate::equivalent;
 }
 
-void try_all(const Setting& s, const Options& options, MutationReport& report) {
-  std::atomic<size_t> next = 0, done = 0;
+void try_all(const Setting& s, MutationReport& report) {
+  size_t done = 0;
   std::mutex drawing;
   Progress progress(s.subject.name, report.mutants.size());
-  const auto work = [&] {
-    for (size_t i = next++; i < report.mutants.size() && !interrupted(); i = next++) {
-      try_mutant(s, report.mutants[i]);
-      const std::scoped_lock lock(drawing);
-      progress.update(++done);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < host_threads(options); ++i) threads.emplace_back(work);
-  work();
+  sim::WorkerPool(s.threads).for_each(report.mutants.size(), [&](size_t i, unsigned) {
+    if (interrupted()) return;
+    try_mutant(s, report.mutants[i]);
+    const std::scoped_lock lock(drawing);
+    progress.update(++done);
+  });
 }
 
 // Runs the original under every schedule; it must be silent, or nothing could be told of its mutants.
@@ -197,13 +193,13 @@ size_t MutationReport::survivors() const {
 Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
   const auto start = Clock::now();
   MutationReport report;
-  Setting setting{.subject = subject, .checks = *checks_of(options)};
+  Setting setting{.subject = subject, .checks = *checks_of(options), .threads = host_threads(options)};
   if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
   for (sim::check::Mutant& mutant :
        sim::check::mutants_of(subject.program(), *subject.arch, subject.job.entry))
     report.mutants.push_back({.mutant = std::move(mutant)});
   look_for_rules(setting, report);
-  try_all(setting, options, report);
+  try_all(setting, report);
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const bool contradiction = std::ranges::any_of(report.mutants, &MutantOutcome::contradicts);
   report.exit_code = interrupted()                              ? exit_interrupted

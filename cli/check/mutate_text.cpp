@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/support/json.h"
 #include "cli/check/mutate.h"
+#include "cli/support/json.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {
@@ -96,18 +96,17 @@ void print_mutants(const Subject& subject, const MutationReport& report, std::st
   }
 }
 
-void write_mutant(JsonWriter& json, const Subject& subject, const MutantOutcome& m) {
-  json.begin_object().member("operator", sim::check::name(m.mutant.mutation)).member("fate", name(m.fate));
-  json.member("function", subject.program().functions[m.mutant.function].name);
-  json.member("instruction", m.mutant.instruction).member("before", m.mutant.before);
-  if (!m.mutant.after.empty()) json.member("after", m.mutant.after);
-  json.member("place", place(subject, m.mutant));
-  json.key("codes").begin_array();
-  for (const std::string& code : m.codes) json.value(code);
-  json.end_array();
-  if (!m.schedule.empty()) json.member("schedule", m.schedule);
-  if (m.rule != nullptr) json.member("rule", m.rule->name);
-  json.end_object();
+json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
+  json::object out = {{"operator", sim::check::name(m.mutant.mutation)},
+                      {"fate", name(m.fate)},
+                      {"function", subject.program().functions[m.mutant.function].name},
+                      {"instruction", m.mutant.instruction},
+                      {"before", m.mutant.before}};
+  if (!m.mutant.after.empty()) out.emplace("after", m.mutant.after);
+  append(out, {{"place", place(subject, m.mutant)}, {"codes", array_of(m.codes)}});
+  if (!m.schedule.empty()) out.emplace("schedule", m.schedule);
+  if (m.rule != nullptr) out.emplace("rule", m.rule->name);
+  return out;
 }
 
 }  // namespace
@@ -135,22 +134,22 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
 }
 
 std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {
-  JsonWriter json;
-  json.begin_object().member("command", "check --mutate");
-  write_subject(json, subject);
-  json.member("seed", options.seed).member("exit_code", int(report.exit_code));
-  json.member("instructions", report.instructions).key("schedules").begin_array();
-  for (const std::string& schedule : report.schedules) json.value(schedule);
-  json.end_array().key("counts").begin_object();
-  for (size_t i = 0; i < std::size(fate_names); ++i) json.member(fate_names[i], report.count(Fate(i)));
-  json.end_object().key("rules").begin_array();
-  for (const auto& rule : sim::check::equivalence_rules())
-    json.begin_object().member("name", rule.name).member("because", rule.doc).end_object();
-  json.end_array().key("mutants").begin_array();
-  for (const MutantOutcome& m : report.mutants) write_mutant(json, subject, m);
-  json.end_array().key("wall").begin_object().member("threads", host_threads(options));
-  json.member("seconds", report.seconds).end_object().end_object();
-  return json.text();
+  json::object out = {{"command", "check --mutate"}}, counts;
+  append(out, subject_json(subject));
+  for (size_t i = 0; i < std::size(fate_names); ++i) counts.emplace(fate_names[i], report.count(Fate(i)));
+  const auto rule_json = [](const sim::check::EquivalenceRule& rule) {
+    return json::object{{"name", rule.name}, {"because", rule.doc}};
+  };
+  const auto mutant = [&](const MutantOutcome& m) { return mutant_json(subject, m); };
+  append(out, {{"seed", options.seed},
+               {"exit_code", int(report.exit_code)},
+               {"instructions", report.instructions},
+               {"schedules", array_of(report.schedules)},
+               {"counts", std::move(counts)},
+               {"rules", array_of(sim::check::equivalence_rules(), rule_json)},
+               {"mutants", array_of(report.mutants, mutant)},
+               {"wall", json::object{{"threads", host_threads(options)}, {"seconds", report.seconds}}}});
+  return json_text(out);
 }
 
 }  // namespace palladion::cli

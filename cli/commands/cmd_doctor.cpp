@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <thread>
 
 #include "cli/commands/commands.h"
 #include "cli/report/report.h"
@@ -11,6 +10,7 @@
 #include "cli/report/report.h"
 #include "cli/support/term.h"
 #include "native/device.h"
+#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -59,7 +59,7 @@ Outcome<ExitCode> cmd_doctor(const Options&) {
   fmt::print("palladion {}\n", version);
   fmt::print("{}", row("processor", processor_name()));
   fmt::print("{}", row("vectors", vector_units()));
-  fmt::print("{}", row("threads", fmt::format("{}", std::thread::hardware_concurrency())));
+  fmt::print("{}", row("threads", fmt::format("{}", sim::hardware_threads())));
   fmt::print("{}", row("memory", memory_text()));
   print_device();
   const std::pair<const char*, const char*> tools[] = {{"ptxas", "tests and --registers ptxas"},

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
-#include "cli/options/clock_settings.h"
 #include "cli/execute/execute.h"
-#include "cli/support/files.h"
 #include "cli/findings/findings_json.h"
-#include "cli/support/term.h"
+#include "cli/options/clock_settings.h"
 #include "cli/report/trace.h"
+#include "cli/support/files.h"
+#include "cli/support/term.h"
 #include "sim/check/observers.h"
+#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -96,7 +96,7 @@ Outcome<void> check_run_options(const Options& o) {
 }
 
 unsigned host_threads(const Options& options) {
-  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  return options.threads != 0 ? options.threads : sim::hardware_threads();
 }
 
 MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,

@@ -10,7 +10,7 @@
 namespace palladion::cli {
 
 // Everything that the text says. Suppressed ones are there too, and say so.
-void write_findings(JsonWriter& json, std::span<const SeenFinding> findings);
+json::array findings_json(std::span<const SeenFinding> findings);
 
 // What a SARIF log tells of the run besides its findings.
 struct SarifRun {

@@ -14,9 +14,7 @@ std::string_view level_of(sim::FindingSeverity severity) {
   return severity == sim::FindingSeverity::strict ? "warning" : "note";
 }
 
-void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
-  json.key(key).begin_object().member("text", text).end_object();
-}
+json::object text_json(std::string_view text) { return {{"text", text}}; }
 
 // A relative reference, or file://...; anything but letters, digits and a few signs is percent-encoded.
 std::string uri_of(std::string_view path, std::string_view folder) {
@@ -41,21 +39,21 @@ std::string who(const sim::Site& s) {
   return s.role.empty() ? text : text + fmt::format(" ({})", s.role);
 }
 
-void write_location(JsonWriter& json, const sim::Site& s, const SarifRun& run, int id) {
+json::object location_json(const sim::Site& s, const SarifRun& run, int id) {
   const bool source = s.source.known();
   const std::string& file = source ? s.source.file : run.ptx_name;
   const uint32_t line = source ? s.source.line : s.ptx_line;
-  json.begin_object();
-  if (id >= 0) json.member("id", id);
+  json::object out;
+  if (id >= 0) out.emplace("id", id);
   if (!file.empty() && line != 0) {
-    json.key("physicalLocation").begin_object().key("artifactLocation").begin_object();
-    json.member("uri", uri_of(file, run.folder)).end_object().key("region").begin_object();
-    json.member("startLine", line);
-    if (source && s.source.column != 0) json.member("startColumn", s.source.column);
-    json.end_object().end_object();
+    json::object region = {{"startLine", line}};
+    if (source && s.source.column != 0) region.emplace("startColumn", s.source.column);
+    out.emplace("physicalLocation",
+                json::object{{"artifactLocation", json::object{{"uri", uri_of(file, run.folder)}}},
+                             {"region", std::move(region)}});
   }
-  write_text(json, "message", who(s));
-  json.end_object();
+  out.emplace("message", text_json(who(s)));
+  return out;
 }
 
 // All of a finding's words in one text: viewers show little else.
@@ -75,31 +73,28 @@ std::string message_of(const SeenFinding& seen) {
   return text;
 }
 
-void write_suppressions(JsonWriter& json, const SeenFinding& seen) {
-  json.key("suppressions").begin_array();
-  if (seen.is_suppressed())
-    json.begin_object().member("kind", "external").member("justification", seen.suppressed).end_object();
-  json.end_array();
+json::array suppressions_json(const SeenFinding& seen) {
+  if (!seen.is_suppressed()) return {};
+  return {json::object{{"kind", "external"}, {"justification", seen.suppressed}}};
 }
 
-void write_result(JsonWriter& json, const SeenFinding& seen, size_t rule, const SarifRun& run) {
+json::object result_json(const SeenFinding& seen, size_t rule, const SarifRun& run) {
   const sim::Finding& f = seen.finding;
-  json.begin_object()
-      .member("ruleId", f.code)
-      .member("ruleIndex", rule)
-      .member("level", level_of(f.severity));
-  write_text(json, "message", message_of(seen));
-  json.key("locations").begin_array();
-  if (!f.sites.empty()) write_location(json, f.sites.front(), run, -1);
-  json.end_array().key("relatedLocations").begin_array();
-  for (size_t i = 1; i < f.sites.size(); ++i) write_location(json, f.sites[i], run, int(i));
-  json.end_array().key("partialFingerprints").begin_object();
-  json.member("palladion/v1", fingerprint(f)).end_object();
-  json.member("occurrenceCount", f.count);
-  if (run.suppressions) write_suppressions(json, seen);
-  json.key("properties").begin_object().member("severity", word(f.severity)).key("schedules").begin_array();
-  for (const std::string& schedule : seen.schedules) json.value(schedule);
-  json.end_array().end_object().end_object();
+  json::array locations, related;
+  for (size_t i = 0; i < f.sites.size(); ++i)
+    (i == 0 ? locations : related).push_back(location_json(f.sites[i], run, i == 0 ? -1 : int(i)));
+  json::object out = {{"ruleId", f.code},
+                      {"ruleIndex", rule},
+                      {"level", level_of(f.severity)},
+                      {"message", text_json(message_of(seen))},
+                      {"locations", std::move(locations)},
+                      {"relatedLocations", std::move(related)},
+                      {"partialFingerprints", json::object{{"palladion/v1", fingerprint(f)}}},
+                      {"occurrenceCount", f.count}};
+  if (run.suppressions) out.emplace("suppressions", suppressions_json(seen));
+  out.emplace("properties",
+              json::object{{"severity", word(f.severity)}, {"schedules", array_of(seen.schedules)}});
+  return out;
 }
 
 struct Rule {
@@ -116,41 +111,36 @@ std::vector<Rule> rules_of(std::span<const SeenFinding> findings) {
   return rules;
 }
 
-void write_rule(JsonWriter& json, const Rule& rule) {
-  json.begin_object().member("id", rule.id);
+json::object rule_json(const Rule& rule) {
+  json::object out = {{"id", rule.id}};
   if (const CodeText* text = find_code(code_number(rule.id))) {
-    write_text(json, "shortDescription", text->title);
-    if (!text->meaning.empty()) write_text(json, "fullDescription", text->meaning);
-    if (!text->fix.empty()) write_text(json, "help", text->fix);
+    out.emplace("shortDescription", text_json(text->title));
+    if (!text->meaning.empty()) out.emplace("fullDescription", text_json(text->meaning));
+    if (!text->fix.empty()) out.emplace("help", text_json(text->fix));
   }
-  json.key("defaultConfiguration")
-      .begin_object()
-      .member("level", level_of(rule.severity))
-      .end_object()
-      .end_object();
+  out.emplace("defaultConfiguration", json::object{{"level", level_of(rule.severity)}});
+  return out;
 }
 
 }  // namespace
 
 std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& run) {
   const std::vector<Rule> rules = rules_of(findings);
-  JsonWriter json;
-  json.begin_object()
-      .member("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
-      .member("version", "2.1.0");
-  json.key("runs").begin_array().begin_object().key("tool").begin_object().key("driver").begin_object();
-  json.member("name", "palladion").member("version", version).key("rules").begin_array();
-  for (const Rule& rule : rules) write_rule(json, rule);
-  json.end_array().end_object().end_object().key("invocations").begin_array().begin_object();
-  json.member("commandLine", run.command_line).member("exitCode", run.exit_code);
-  json.member("executionSuccessful", run.exit_code <= exit_findings).end_object().end_array();
-  json.key("results").begin_array();
-  for (const SeenFinding& seen : findings) {
+  const auto result = [&](const SeenFinding& seen) {
     const auto at = std::ranges::find(rules, seen.finding.code, &Rule::id);
-    write_result(json, seen, size_t(at - rules.begin()), run);
-  }
-  json.end_array().end_object().end_array().end_object();
-  return json.text();
+    return result_json(seen, size_t(at - rules.begin()), run);
+  };
+  const json::object driver = {
+      {"name", "palladion"}, {"version", version}, {"rules", array_of(rules, rule_json)}};
+  const json::object invocation = {{"commandLine", run.command_line},
+                                   {"exitCode", run.exit_code},
+                                   {"executionSuccessful", run.exit_code <= exit_findings}};
+  const json::object only_run = {{"tool", json::object{{"driver", driver}}},
+                                 {"invocations", json::array{invocation}},
+                                 {"results", array_of(findings, result)}};
+  return json_text(json::object{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                                {"version", "2.1.0"},
+                                {"runs", json::array{only_run}}});
 }
 
 }  // namespace palladion::cli

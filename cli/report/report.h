@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/runs/checks.h"
 #include "cli/findings/findings.h"
-#include "cli/subjects/subject.h"
 #include "cli/report/time_report.h"
 #include "cli/report/trace.h"
+#include "cli/runs/checks.h"
+#include "cli/subjects/subject.h"
+#include "cli/support/json.h"
 #include "run/runner.h"
 
 namespace palladion::cli {
@@ -74,12 +75,11 @@ std::string current_folder();                        // empty when it cannot be 
 FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 
-class JsonWriter;
-void write_subject(JsonWriter& json, const Subject& subject);
-void write_comparison(JsonWriter& json, const NamedComparison& named, std::string_view schedule = {});
-void write_coverage(JsonWriter& json, const Watched& watched);
-void write_verdict(JsonWriter& json, const Verdict& verdict);
-void write_diagnostics(JsonWriter& json, const isa::Diagnostics& diagnostics);
-void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<kernels::Array>& outputs);
+json::object subject_json(const Subject& subject);  // its members: every report has them
+json::object comparison_json(const NamedComparison& named, std::string_view schedule = {});
+json::object coverage_json(const Watched& watched);
+json::object verdict_json(const Verdict& verdict);  // two members
+json::array diagnostics_json(const isa::Diagnostics& diagnostics);
+json::array outputs_json(const Subject& subject, const std::vector<kernels::Array>& outputs);
 
 }  // namespace palladion::cli

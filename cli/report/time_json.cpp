@@ -1,6 +1,6 @@
 // The clock's report for programs.
-#include "cli/support/json.h"
 #include "cli/report/time_report.h"
+#include "cli/support/json.h"
 
 namespace palladion::cli {
 namespace {
@@ -12,90 +12,100 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
-void write_occupancy(JsonWriter& json, const TimeReport& time) {
+json::object occupancy_json(const TimeReport& time) {
   const Registers& r = time.registers;
-  json.key("occupancy").begin_object().member("ctas_per_sm", time.ctas_per_sm);
-  json.member("registers", r.count).member("registers_from", name(r.from));
-  if (r.ptxas) {
-    json.key("ptxas").begin_object().member("registers", r.ptxas->registers);
-    json.member("stack_bytes", r.ptxas->stack_bytes)
-        .member("spill_store_bytes", r.ptxas->spill_store_bytes)
-        .member("spill_load_bytes", r.ptxas->spill_load_bytes);
-    json.member("barriers", r.ptxas->barriers).member("shared_bytes", r.ptxas->shared_bytes);
-    json.member("spills_in_the_clock", false).end_object();
-  }
-  json.end_object();
+  json::object out = {
+      {"ctas_per_sm", time.ctas_per_sm}, {"registers", r.count}, {"registers_from", name(r.from)}};
+  if (r.ptxas)
+    out.emplace("ptxas", json::object{{"registers", r.ptxas->registers},
+                                      {"stack_bytes", r.ptxas->stack_bytes},
+                                      {"spill_store_bytes", r.ptxas->spill_store_bytes},
+                                      {"spill_load_bytes", r.ptxas->spill_load_bytes},
+                                      {"barriers", r.ptxas->barriers},
+                                      {"shared_bytes", r.ptxas->shared_bytes},
+                                      {"spills_in_the_clock", false}});
+  return out;
 }
 
-void write_counters(JsonWriter& json, const sim::ClockCounters& c) {
-  json.key("counters").begin_object().member("instructions", c.instructions);
-  json.member("tensor_cycles", c.tensor_cycles).member("smem_bank_conflicts", c.smem_bank_conflicts);
-  json.member("l2_read_sectors", c.l2_read_sectors)
-      .member("l2_write_sectors", c.l2_write_sectors)
-      .member("l2_hit_sectors", c.l2_hit_sectors);
-  json.member("dram_read_bytes", c.dram_read_bytes).member("dram_write_bytes", c.dram_write_bytes);
-  json.end_object();
+json::object counters_json(const sim::ClockCounters& c) {
+  return {{"instructions", c.instructions},
+          {"tensor_cycles", c.tensor_cycles},
+          {"smem_bank_conflicts", c.smem_bank_conflicts},
+          {"l2_read_sectors", c.l2_read_sectors},
+          {"l2_write_sectors", c.l2_write_sectors},
+          {"l2_hit_sectors", c.l2_hit_sectors},
+          {"dram_read_bytes", c.dram_read_bytes},
+          {"dram_write_bytes", c.dram_write_bytes}};
 }
 
-void write_busy(JsonWriter& json, const sim::ClockReport& clock) {
-  json.key("busy").begin_object();
+json::object busy_json(const sim::ClockReport& clock) {
+  json::object out;
   for (size_t i = 0; i < sim::resource_count; ++i)
-    json.member(key_of(sim::name(static_cast<sim::Resource>(i))), clock.busy[i]);
-  json.end_object();
-  json.member("critical", sim::name(sim::critical(clock))).member("limit", sim::limit_text(clock));
+    out.emplace(key_of(sim::name(static_cast<sim::Resource>(i))), clock.busy[i]);
+  return out;
 }
 
-void write_warp_time(JsonWriter& json, const sim::WarpTime& time) {
-  json.member("warps", time.warps).member("issued", time.issued).member("cycles", time.total());
-  json.key("stalls").begin_object();
+json::object warp_time_json(const sim::WarpTime& time) {
+  json::object stalls;
   for (size_t i = 0; i < sim::stall_count; ++i)
-    if (time.cycles[i] != 0) json.member(key_of(sim::name(static_cast<sim::Stall>(i))), time.cycles[i]);
-  json.end_object();
+    if (time.cycles[i] != 0) stalls.emplace(key_of(sim::name(static_cast<sim::Stall>(i))), time.cycles[i]);
+  return {{"warps", time.warps},
+          {"issued", time.issued},
+          {"cycles", time.total()},
+          {"stalls", std::move(stalls)}};
 }
 
-void write_where(JsonWriter& json, const sim::Where& where) {
-  json.member("warp_cycles", where.warp_cycles).key("roles").begin_array();
-  for (const sim::RoleWhere& role : where.roles) {
-    json.begin_object().member("deeds", role.deeds);
-    write_warp_time(json, role);
-    json.end_object();
-  }
-  json.end_array().key("lines").begin_array();
-  for (const sim::LineWhere& line : where.lines) {
-    json.begin_object().member("file", line.source.file).member("line", line.source.line);
-    json.member("ptx_line", line.ptx_line).member("instruction", line.instruction);
-    write_warp_time(json, line);
-    json.end_object();
-  }
-  json.end_array();
+json::object role_json(const sim::RoleWhere& role) {
+  json::object out = {{"deeds", role.deeds}};
+  append(out, warp_time_json(role));
+  return out;
 }
 
-void write_why(JsonWriter& json, const WhyReport& why) {
-  json.key("why").begin_object().member("cycles", why.cycles).member("values", name(why.values));
-  json.member("interrupted", why.interrupted).key("gains").begin_array();
-  for (const sim::Gain& gain : why.gains) {
-    json.begin_object().member("relaxation", gain.relaxation->name).member("cycles", gain.cycles);
-    json.member("saved", gain.saved).member("advice", gain.relaxation->advice).end_object();
-  }
-  json.end_array().end_object();
+json::object line_json(const sim::LineWhere& line) {
+  json::object out = {{"file", line.source.file},
+                      {"line", line.source.line},
+                      {"ptx_line", line.ptx_line},
+                      {"instruction", line.instruction}};
+  append(out, warp_time_json(line));
+  return out;
+}
+
+json::object why_json(const WhyReport& why) {
+  const auto gain_json = [](const sim::Gain& gain) {
+    return json::object{{"relaxation", gain.relaxation->name},
+                        {"cycles", gain.cycles},
+                        {"saved", gain.saved},
+                        {"advice", gain.relaxation->advice}};
+  };
+  return {{"cycles", why.cycles},
+          {"values", name(why.values)},
+          {"interrupted", why.interrupted},
+          {"gains", array_of(why.gains, gain_json)}};
 }
 
 }  // namespace
 
-void write_time(JsonWriter& json, const TimeReport& time) {
-  json.key("clock").begin_object().member("cycles", time.clock.cycles);
-  json.member("microseconds", time.clock.microseconds()).member("sm_clock_mhz", time.clock.sm_clock_mhz);
-  json.member("l2", name(time.l2))
-      .member("values", name(time.values))
-      .member("power_throttling_modelled", false);
-  json.member("tensor_flops", time.where.tensor_flops).member("tflops", time.tflops());
-  json.member("array_bytes", time.array_bytes).member("gb_per_s", time.gb_per_s());
-  write_occupancy(json, time);
-  write_counters(json, time.clock.counters);
-  write_busy(json, time.clock);
-  write_where(json, time.where);
-  if (time.why) write_why(json, *time.why);
-  json.end_object();
+json::object time_json(const TimeReport& time) {
+  json::object out = {{"cycles", time.clock.cycles},
+                      {"microseconds", time.clock.microseconds()},
+                      {"sm_clock_mhz", time.clock.sm_clock_mhz},
+                      {"l2", name(time.l2)},
+                      {"values", name(time.values)},
+                      {"power_throttling_modelled", false},
+                      {"tensor_flops", time.where.tensor_flops},
+                      {"tflops", time.tflops()},
+                      {"array_bytes", time.array_bytes},
+                      {"gb_per_s", time.gb_per_s()},
+                      {"occupancy", occupancy_json(time)},
+                      {"counters", counters_json(time.clock.counters)},
+                      {"busy", busy_json(time.clock)},
+                      {"critical", sim::name(sim::critical(time.clock))},
+                      {"limit", sim::limit_text(time.clock)},
+                      {"warp_cycles", time.where.warp_cycles},
+                      {"roles", array_of(time.where.roles, role_json)},
+                      {"lines", array_of(time.where.lines, line_json)}};
+  if (time.why) out.emplace("why", why_json(*time.why));
+  return out;
 }
 
 }  // namespace palladion::cli

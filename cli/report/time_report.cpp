@@ -65,7 +65,7 @@ WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const C
   const auto run = [&](const isa::ClockParameters& parameters) -> std::optional<uint64_t> {
     ClockSettings relaxed = plain;
     relaxed.parameters = parameters;
-    const sim::RunResult result = timed_run(subject, relaxed, 1, 0);
+    const sim::RunResult result = timed_run(subject, relaxed, threads, 0);
     return result.completed ? std::optional(result.clock.cycles) : std::nullopt;
   };
   why.gains = sim::try_relaxations(

@@ -7,12 +7,11 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/subjects/subject.h"
+#include "cli/support/json.h"
 #include "sim/clock/report/relax.h"
 #include "sim/clock/report/where.h"
 
 namespace palladion::cli {
-
-class JsonWriter;
 
 // `run --why`: the kernel again, with parts of the chip relaxed.
 struct WhyReport {
@@ -60,6 +59,6 @@ std::string bar(double share, int columns);
 std::string grouped(uint64_t number);
 
 // The member "clock".
-void write_time(JsonWriter& json, const TimeReport& time);
+json::object time_json(const TimeReport& time);
 
 }  // namespace palladion::cli

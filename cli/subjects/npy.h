@@ -1,4 +1,5 @@
-// NumPy's .npy files, versions 1 to 3 (numpy.lib.format), read and written without NumPy.
+// NumPy's .npy files, versions 1 to 3 (numpy.lib.format), read and written without NumPy. By hand: neither
+// Boost nor a Debian package reads them.
 //
 // Element types go by the names of the command line: f16 f32 f64 bf16 e4m3 e5m2 (and the other one-byte
 // formats), i8 i16 i32 i64, u8 u16 u32 u64, pred. NumPy has no names for bf16 and fp8. As ml_dtypes does,

@@ -2,114 +2,76 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/serialize.hpp>
 #include <cmath>
-#include <iterator>
 
 namespace palladion::cli {
+namespace {
 
-JsonWriter& JsonWriter::key(std::string_view name) {
-  before_value();
-  quote(name);
-  out_ += ": ";
-  after_key_ = true;
-  return *this;
-}
+// Boost.JSON quotes texts and prints integers. It neither indents nor prints a double as people write it.
+class Printer {
+ public:
+  explicit Printer(bool indented) : indented_(indented) {}
 
-JsonWriter& JsonWriter::value(std::string_view text) {
-  before_value();
-  quote(text);
-  return *this;
-}
-
-JsonWriter& JsonWriter::value(bool truth) {
-  before_value();
-  out_ += truth ? "true" : "false";
-  return *this;
-}
-
-JsonWriter& JsonWriter::value(double number) {
-  if (std::isnan(number)) return value("nan");
-  if (std::isinf(number)) return value(number > 0 ? "inf" : "-inf");
-  before_value();
-  fmt::format_to(std::back_inserter(out_), "{}", number);
-  return *this;
-}
-
-JsonWriter& JsonWriter::null() {
-  before_value();
-  out_ += "null";
-  return *this;
-}
-
-JsonWriter& JsonWriter::integer(int64_t number) {
-  before_value();
-  fmt::format_to(std::back_inserter(out_), "{}", number);
-  return *this;
-}
-
-JsonWriter& JsonWriter::unsigned_integer(uint64_t number) {
-  before_value();
-  fmt::format_to(std::back_inserter(out_), "{}", number);
-  return *this;
-}
-
-JsonWriter& JsonWriter::open(char bracket) {
-  before_value();
-  out_ += bracket;
-  ++depth_;
-  first_ = true;
-  return *this;
-}
-
-JsonWriter& JsonWriter::close(char bracket) {
-  --depth_;
-  if (!first_) new_line();
-  out_ += bracket;
-  first_ = false;
-  return *this;
-}
-
-void JsonWriter::before_value() {
-  if (after_key_) {
-    after_key_ = false;
-    return;
+  std::string text(const json::value& value) {
+    print(value);
+    return std::move(out_);
   }
-  if (depth_ == 0) return;
-  if (!first_) out_ += ',';
-  first_ = false;
-  new_line();
-}
 
-void JsonWriter::new_line() {
-  out_ += '\n';
-  out_.append(size_t(depth_) * 2, ' ');
-}
-
-void JsonWriter::quote(std::string_view text) {
-  out_ += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out_ += "\\\"";
-        break;
-      case '\\':
-        out_ += "\\\\";
-        break;
-      case '\n':
-        out_ += "\\n";
-        break;
-      case '\t':
-        out_ += "\\t";
-        break;
+ private:
+  void print(const json::value& value) {
+    switch (value.kind()) {
+      case json::kind::object:
+        return list('{', value.get_object(), '}');
+      case json::kind::array:
+        return list('[', value.get_array(), ']');
+      case json::kind::double_:
+        return number(value.get_double());
       default:
-        if (uint8_t(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out_), "\\u{:04x}", int(c));
-        } else {
-          out_ += c;
-        }
+        out_ += json::serialize(value);
     }
   }
-  out_ += '"';
-}
+
+  template <class Elements>
+  void list(char open, const Elements& elements, char close) {
+    out_ += open;
+    ++depth_;
+    for (const auto& element : elements) {
+      if (&element != elements.begin()) out_ += ',';
+      new_line();
+      print(element);
+    }
+    --depth_;
+    if (!elements.empty()) new_line();
+    out_ += close;
+  }
+
+  void print(const json::key_value_pair& member) {
+    out_ += json::serialize(member.key());
+    out_ += ": ";
+    print(member.value());
+  }
+
+  void number(double number) {
+    const std::string text = std::isnan(number) ? "nan" : fmt::format("{}", number);
+    out_ += std::isfinite(number) ? text : json::serialize(text);
+  }
+
+  void new_line() {
+    if (!indented_) return;
+    out_ += '\n';
+    out_.append(depth_ * 2, ' ');
+  }
+
+  bool indented_;
+  size_t depth_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string json_text(const json::value& value) { return Printer(true).text(value) + "\n"; }
+
+std::string json_line(const json::value& value) { return Printer(false).text(value); }
 
 }  // namespace palladion::cli

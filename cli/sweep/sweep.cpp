@@ -89,9 +89,7 @@ class Sweep {
 
   void run() {
     report_.all.resize(combinations(report_.axes));
-    const unsigned at_once = unsigned(std::min<uint64_t>(report_.threads, report_.all.size()));
-    threads_each_ = std::max(1U, report_.threads / at_once);
-    sim::WorkerPool(at_once).for_each(report_.all.size(), [&](size_t i, unsigned) {
+    sim::WorkerPool(report_.threads).for_each(report_.all.size(), [&](size_t i, unsigned) {
       if (!interrupted() && !broken_) one(i);
     });
     report_.interrupted = interrupted();
@@ -124,13 +122,13 @@ class Sweep {
   void time_it(Timed& timed, Subject& subject, Options& o) {
     ClockSettings clock = report_.clock;
     clock.values = sim::Values::none;
-    sim::RunResult result = timed_run(subject, clock, threads_each_, options_.max_instructions);
+    sim::RunResult result = timed_run(subject, clock, report_.threads, options_.max_instructions);
     if (refused_for_values(result)) {
       clock.values = sim::Values::full;
       o.values = "full";
       auto filled = load_subject(o);
       if (filled) subject = std::move(*filled);
-      result = timed_run(subject, clock, threads_each_, options_.max_instructions);
+      result = timed_run(subject, clock, report_.threads, options_.max_instructions);
     }
     if (result.interrupted) return;
     timed.values = clock.values;
@@ -158,7 +156,6 @@ class Sweep {
   Progress progress_;
   std::mutex mutex_;
   uint64_t done_ = 0;
-  unsigned threads_each_ = 1;
   std::atomic<bool> broken_ = false;
   std::string trouble_;
 };

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <boost/json/parse.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/options/clock_settings.h"
@@ -18,15 +18,18 @@
 namespace palladion::cli {
 namespace {
 
-// JsonWriter breaks lines between values alone: in strings it escapes them.
-std::string in_one_line(const std::string& text) {
-  std::string out;
-  bool indent = false;
-  for (const char c : text) {
-    indent = c == '\n' || (indent && c == ' ');
-    if (!indent) out += c;
-  }
-  return out;
+// Numbers are kept as texts: Boost.JSON 1.81 may read a double as its neighbour.
+std::string exact(double number) { return fmt::format("{}", number); }
+
+std::string text_in(const json::object& line, std::string_view key) {
+  return std::string(std::string_view(line.at(key).as_string()));
+}
+
+double number_in(const json::object& line, std::string_view key) {
+  const std::string text = text_in(line, key);
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 uint64_t key_in(const std::string& hex) {
@@ -43,41 +46,45 @@ tl::unexpected<Failure> no_state(const std::string& file, size_t line) {
 }  // namespace
 
 std::string state_line(const Timed& t) {
-  JsonWriter json;
-  json.begin_object().member("key", fmt::format("{:016x}", t.key)).key("settings").begin_object();
-  for (const auto& [name, value] : t.settings) json.member(name, value);
-  json.end_object().member("values", name(t.values)).member("cycles", t.cycles);
-  if (t.cycles == 0) {
-    json.member("code", t.code).member("reason", t.reason);
-  } else {
-    json.member("microseconds", t.microseconds).member("tflops", t.tflops).member("gb_per_s", t.gb_per_s);
-    json.member("critical", t.critical).member("busy", t.busy).member("limit", t.limit);
-  }
-  json.end_object();
-  return in_one_line(json.text());
+  json::object line = {{"key", fmt::format("{:016x}", t.key)},
+                       {"settings", object_of(t.settings)},
+                       {"values", name(t.values)},
+                       {"cycles", t.cycles}};
+  if (t.cycles == 0)
+    append(line, {{"code", t.code}, {"reason", t.reason}});
+  else
+    append(line, {{"microseconds", exact(t.microseconds)},
+                  {"tflops", exact(t.tflops)},
+                  {"gb_per_s", exact(t.gb_per_s)},
+                  {"critical", t.critical},
+                  {"busy", exact(t.busy)},
+                  {"limit", t.limit}});
+  return json_line(line);
 }
 
-bool read_state_line(std::string_view line, Timed& t) {
+bool read_state_line(std::string_view text, Timed& t) {
   try {
-    const auto json = nlohmann::json::parse(line);
-    t.key = key_in(json.at("key").get<std::string>());
-    t.settings = json.at("settings").get<std::map<std::string, std::string>>();
-    t.values = json.at("values") == "full" ? sim::Values::full : sim::Values::none;
-    t.cycles = json.at("cycles").get<uint64_t>();
+    const json::object line = json::parse(text).as_object();
+    t.key = key_in(text_in(line, "key"));
+    t.settings.clear();
+    for (const auto& [name, value] : line.at("settings").as_object())
+      t.settings.emplace(name, value.as_string());
+    t.values = text_in(line, "values") == "full" ? sim::Values::full : sim::Values::none;
+    t.cycles = line.at("cycles").to_number<uint64_t>();
     t.done = true;
     if (t.cycles == 0) {
-      t.code = json.at("code").get<std::string>();
-      t.reason = json.at("reason").get<std::string>();
+      t.code = text_in(line, "code");
+      t.reason = text_in(line, "reason");
       return true;
     }
-    t.microseconds = json.at("microseconds").get<double>();
-    t.tflops = json.at("tflops").get<double>();
-    t.gb_per_s = json.at("gb_per_s").get<double>();
-    t.critical = json.at("critical").get<std::string>();
-    t.busy = json.at("busy").get<double>();
-    t.limit = json.at("limit").get<std::string>();
+    t.microseconds = number_in(line, "microseconds");
+    t.tflops = number_in(line, "tflops");
+    t.gb_per_s = number_in(line, "gb_per_s");
+    t.critical = text_in(line, "critical");
+    t.busy = number_in(line, "busy");
+    t.limit = text_in(line, "limit");
     return true;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const std::exception&) {  // no JSON, or a member is missing or of another kind
     return false;
   }
 }

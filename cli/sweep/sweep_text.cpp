@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "cli/support/json.h"
 #include "cli/report/report.h"
-#include "cli/sweep/sweep.h"
-#include "cli/support/term.h"
 #include "cli/report/time_report.h"
+#include "cli/support/json.h"
+#include "cli/support/term.h"
+#include "cli/sweep/sweep.h"
 
 namespace palladion::cli {
 namespace {
@@ -135,17 +135,20 @@ std::string left_out_text(const SweepReport& r, bool color) {
   return out;
 }
 
-void write_timed(JsonWriter& json, const Timed& t) {
-  json.begin_object().key("settings").begin_object();
-  for (const auto& [name, value] : t.settings) json.member(name, value);
-  json.end_object();
-  if (t.cycles == 0) {
-    json.member("code", t.code).member("reason", t.reason).end_object();
-    return;
-  }
-  json.member("cycles", t.cycles).member("microseconds", t.microseconds).member("tflops", t.tflops);
-  json.member("gb_per_s", t.gb_per_s).member("values", name(t.values));
-  json.member("critical", t.critical).member("busy", t.busy).member("limit", t.limit).end_object();
+json::object timed_json(const Timed& t) {
+  json::object out = {{"settings", object_of(t.settings)}};
+  if (t.cycles == 0)
+    append(out, {{"code", t.code}, {"reason", t.reason}});
+  else
+    append(out, {{"cycles", t.cycles},
+                 {"microseconds", t.microseconds},
+                 {"tflops", t.tflops},
+                 {"gb_per_s", t.gb_per_s},
+                 {"values", name(t.values)},
+                 {"critical", t.critical},
+                 {"busy", t.busy},
+                 {"limit", t.limit}});
+  return out;
 }
 
 }  // namespace
@@ -163,28 +166,26 @@ std::string sweep_text(const SweepReport& r, const Options& options, bool color)
 }
 
 std::string sweep_json(const SweepReport& r, const Options&) {
-  JsonWriter json;
-  json.begin_object().member("command", "sweep").member("palladion", version).member("kernel", r.spec->name);
-  json.key("sizes").begin_object();
-  for (const auto& [name, value] : r.fixed.sizes) json.member(name, value);
-  json.end_object().key("settings").begin_object();
-  for (const auto& [name, value] : r.fixed.settings) json.member(name, value);
-  json.end_object().key("combined").begin_object();
-  for (const Axis& axis : r.axes) {
-    json.key(axis.name).begin_array();
-    for (const std::string& value : axis.values) json.value(value);
-    json.end_array();
-  }
-  json.end_object().member("schedule", "hardware").member("l2", name(r.clock.l2));
-  json.member("sm_clock_mhz", r.clock.parameters.sm_clock).member("power_throttling_modelled", false);
-  json.member("configurations", r.all.size()).member("interrupted", r.interrupted);
-  json.member("exit_code", int(r.exit_code())).key("ranking").begin_array();
-  for (const size_t i : r.ranking()) write_timed(json, r.all[i]);
-  json.end_array().key("left_out").begin_array();
-  for (const size_t i : r.without_time()) write_timed(json, r.all[i]);
-  json.end_array().key("wall").begin_object().member("seconds", r.seconds).member("threads", r.threads);
-  json.member("taken_over", r.taken_over).end_object().end_object();
-  return json.text();
+  const auto timed = [&](size_t i) { return timed_json(r.all[i]); };
+  json::object combined;
+  for (const Axis& axis : r.axes) combined.emplace(axis.name, array_of(axis.values));
+  return json_text(json::object{
+      {"command", "sweep"},
+      {"palladion", version},
+      {"kernel", r.spec->name},
+      {"sizes", object_of(r.fixed.sizes)},
+      {"settings", object_of(r.fixed.settings)},
+      {"combined", std::move(combined)},
+      {"schedule", "hardware"},
+      {"l2", name(r.clock.l2)},
+      {"sm_clock_mhz", r.clock.parameters.sm_clock},
+      {"power_throttling_modelled", false},
+      {"configurations", r.all.size()},
+      {"interrupted", r.interrupted},
+      {"exit_code", int(r.exit_code())},
+      {"ranking", array_of(r.ranking(), timed)},
+      {"left_out", array_of(r.without_time(), timed)},
+      {"wall", json::object{{"seconds", r.seconds}, {"threads", r.threads}, {"taken_over", r.taken_over}}}});
 }
 
 }  // namespace palladion::cli

@@ -1,8 +1,8 @@
 #include "sim/explore/explore.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <set>
-#include <unordered_set>
 
 #include "sim/explore/reduction.h"
 
@@ -22,6 +22,7 @@ struct Fingerprint {
 };
 
 struct FingerprintHash {
+  using is_avalanching = void;  // all bits depend on all of the state
   size_t operator()(const Fingerprint& f) const { return f.a ^ f.b; }
 };
 
@@ -186,7 +187,7 @@ class Search {
   std::vector<std::vector<uint32_t>> meant_;  // by thread and position
   std::vector<Frame> frames_;
   std::vector<Undo> path_;
-  std::unordered_set<Fingerprint, FingerprintHash> seen_;
+  boost::unordered_flat_set<Fingerprint, FingerprintHash> seen_;
   std::set<std::tuple<Problem::Kind, SyncError, OpRef>> known_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <thread>
 
 #include "sim/schedule/results.h"
 
@@ -10,8 +9,7 @@ namespace palladion::sim {
 namespace {
 
 unsigned host_threads(const RunOptions& options, uint64_t slots) {
-  const unsigned all =
-      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned all = options.threads != 0 ? options.threads : hardware_threads();
   return static_cast<unsigned>(std::min<uint64_t>(all, slots));
 }
 

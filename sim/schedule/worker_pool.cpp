@@ -1,59 +1,84 @@
 #include "sim/schedule/worker_pool.h"
 
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#ifdef PLD_THREAD_SANITIZER  // libtbb is not instrumented: the order that it guarantees is stated here
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#else
+static void __tsan_acquire(void*) {}
+static void __tsan_release(void*) {}
+#endif
+
 namespace palladion::sim {
 
+class WorkerPool::Arena : public std::enable_shared_from_this<Arena> {
+ public:
+  explicit Arena(unsigned threads) : arena_(static_cast<int>(threads)) {
+    // oneTBB has a thread for each of the host's unless it is asked for more.
+    using tbb::global_control;
+    if (threads > global_control::active_value(global_control::max_allowed_parallelism))
+      limit_.emplace(global_control::max_allowed_parallelism, threads);
+  }
+
+  // The arena whose job the calling thread performs; null outside of jobs.
+  static Arena* current() { return current_; }
+  unsigned threads() const { return static_cast<unsigned>(arena_.max_concurrency()); }
+
+  void for_each(size_t n, const Job& job) {
+    const auto all = [&] {
+      tbb::parallel_for(size_t{0}, n, [&](size_t i) { perform(job, i); }, tbb::simple_partitioner());
+    };
+    __tsan_release(this);
+    // A thread that waits for nested jobs may take more of them, but not begin another outer job meanwhile.
+    if (current_ == this)
+      tbb::this_task_arena::isolate(all);
+    else
+      arena_.execute(all);
+    __tsan_acquire(this);
+  }
+
+ private:
+  void perform(const Job& job, size_t i) {
+    struct Scope {
+      explicit Scope(Arena* arena) : outer(std::exchange(current_, arena)) { __tsan_acquire(arena); }
+      ~Scope() { __tsan_release(std::exchange(current_, outer)); }
+      Arena* outer;
+    };
+    const Scope scope(this);
+    job(i, static_cast<unsigned>(tbb::this_task_arena::current_thread_index()));
+  }
+
+  static thread_local Arena* current_;
+  std::optional<tbb::global_control> limit_;
+  tbb::task_arena arena_;
+};
+
+thread_local WorkerPool::Arena* WorkerPool::Arena::current_ = nullptr;
+
+unsigned hardware_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
 WorkerPool::WorkerPool(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
+  if (threads == 0) threads = hardware_threads();
+  if (threads == 1) return;
+  Arena* const outer = Arena::current();
+  arena_ = outer != nullptr ? outer->shared_from_this() : std::make_shared<Arena>(threads);
 }
 
-WorkerPool::~WorkerPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  start_.notify_all();
-  for (std::thread& t : threads_) t.join();
-}
+WorkerPool::~WorkerPool() = default;
 
-void WorkerPool::drain(unsigned worker) {
-  while (true) {
-    const size_t i = next_.fetch_add(1);
-    if (i >= count_) return;
-    (*job_)(i, worker);
-  }
-}
-
-void WorkerPool::work(unsigned worker) {
-  uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
-  while (true) {
-    start_.wait(lock, [&] { return stop_ || round_ != seen; });
-    if (stop_) return;
-    seen = round_;
-    lock.unlock();
-    drain(worker);
-    lock.lock();
-    if (--busy_ == 0) done_.notify_one();
-  }
-}
+unsigned WorkerPool::workers() const { return arena_ == nullptr ? 1 : arena_->threads(); }
 
 void WorkerPool::for_each(size_t n, const Job& job) {
-  if (threads_.empty() || n <= 1) {
-    for (size_t i = 0; i < n; ++i) job(i, 0);
-    return;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    job_ = &job;
-    count_ = n;
-    next_ = 0;
-    busy_ = static_cast<unsigned>(threads_.size());
-    ++round_;
-  }
-  start_.notify_all();
-  drain(0);
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return busy_ == 0; });
+  if (arena_ != nullptr && n > 1) return arena_->for_each(n, job);
+  for (size_t i = 0; i < n; ++i) job(i, 0);
 }
 
 }  // namespace palladion::sim

@@ -1,40 +1,34 @@
 #pragma once
-// A few host threads that run the same job over indices 0..n-1. Which thread takes which index does
-// not matter to any result.
-#include <atomic>
-#include <condition_variable>
+// Host threads that share independent jobs: an arena of oneTBB. Which thread takes which job does not matter
+// to any result.
+#include <cstddef>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
 namespace palladion::sim {
 
+// Threads of this host; what 0 means where a number of threads is asked for.
+unsigned hardware_threads();
+
 class WorkerPool {
  public:
+  // So many threads, the caller among them; 0: all of the host. A pool that is made inside a job of another
+  // pool shares the threads of that one: nested work never has more threads than the outermost pool.
   explicit WorkerPool(unsigned threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Calls job(i, worker) for every i < n; returns when all are done. The caller works too, as worker 0.
+  // Calls job(i, worker) for every i < n; returns when all are done. The caller works too; jobs that run at
+  // the same time have different workers, below workers(). An exception of a job is thrown to the caller.
   using Job = std::function<void(size_t, unsigned)>;
   void for_each(size_t n, const Job& job);
-  unsigned workers() const { return static_cast<unsigned>(threads_.size()) + 1; }
+  unsigned workers() const;
+
+  class Arena;
 
  private:
-  void work(unsigned worker);
-  void drain(unsigned worker);
-
-  std::vector<std::thread> threads_;
-  std::mutex mutex_;
-  std::condition_variable start_, done_;
-  const Job* job_ = nullptr;
-  size_t count_ = 0;
-  std::atomic<size_t> next_{0};
-  unsigned busy_ = 0;
-  uint64_t round_ = 0;
-  bool stop_ = false;
+  std::shared_ptr<Arena> arena_;  // none: the caller works alone
 };
 
 }  // namespace palladion::sim

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 
-#include "zoo/zoo.h"
+#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
+#include "zoo/zoo.h"
 
 namespace palladion::cli {
 namespace {
@@ -64,11 +64,11 @@ TEST_F(Program, SuppressedFindingsAreCountedAndUnusedSuppressionsTold) {
   EXPECT_THAT(ran.out, HasSubstr("findings    none; 1 suppressed"));
   EXPECT_THAT(ran.err, Not(HasSubstr("error[PLD3080]")));
   EXPECT_THAT(ran.err, HasSubstr("let_be.txt:2: this suppression of PLD3020 met no finding (never)"));
-  const auto json = nlohmann::json::parse(read(file("r.json")));
-  EXPECT_EQ(json["sim"]["findings"][0]["reason"], "we know");
-  const auto sarif = nlohmann::json::parse(read(file("r.sarif")));
-  EXPECT_EQ(sarif["runs"][0]["results"][0]["suppressions"][0]["kind"], "external");
-  EXPECT_EQ(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+  const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/sim/findings/0/reason"), "we know");
+  const auto sarif = json::parse(read(file("r.sarif")));
+  EXPECT_EQ(sarif.at_pointer("/runs/0/results/0/suppressions/0/kind"), "external");
+  EXPECT_EQ(sarif.at_pointer("/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri"),
             "tests/cli/ptx/hang.ptx");
 }
 
@@ -76,12 +76,12 @@ TEST_F(Program, CheckJsonMergesSchedules) {
   EXPECT_EQ(
       run("check --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --seeds 1 --json " + file("r.json")).status,
       1);
-  const auto json = nlohmann::json::parse(read(file("r.json")));
-  EXPECT_EQ(json["verdict"], "errors");
-  EXPECT_EQ(json["schedules"].size(), 4u);
-  ASSERT_EQ(json["findings"].size(), 1u);
-  EXPECT_EQ(json["findings"][0]["schedules"].size(), 4u);
-  EXPECT_THAT(json["findings"][0]["replay"].get<std::string>(), HasSubstr("--schedule functional"));
+  const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/verdict"), "errors");
+  EXPECT_EQ(seen.at_pointer("/schedules").as_array().size(), 4u);
+  ASSERT_EQ(seen.at_pointer("/findings").as_array().size(), 1u);
+  EXPECT_EQ(seen.at_pointer("/findings/0/schedules").as_array().size(), 4u);
+  EXPECT_THAT(text(seen.at_pointer("/findings/0/replay")), HasSubstr("--schedule functional"));
 }
 
 // ---- beyond one schedule ---------------------------------------------------------------------------
@@ -90,10 +90,10 @@ TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
   EXPECT_EQ(forced.status, 0) << forced.err;
   EXPECT_THAT(forced.out,
               HasSubstr("3 schedules; decided for all schedules by one run (random ones with --seeds)"));
-  const auto json = nlohmann::json::parse(read(file("r.json")));
-  EXPECT_EQ(json["decided_by_one_run"], true);
-  EXPECT_EQ(json["schedules"][0]["coverage"]["decides_all_schedules"], true);
-  EXPECT_FALSE(json["schedules"][1]["coverage"].contains("decides_all_schedules"))
+  const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/decided_by_one_run"), true);
+  EXPECT_EQ(seen.at_pointer("/schedules/0/coverage/decides_all_schedules"), true);
+  EXPECT_FALSE(seen.at_pointer("/schedules/1/coverage").as_object().contains("decides_all_schedules"))
       << "only the first is recorded";
 }
 
@@ -103,9 +103,9 @@ TEST_F(Program, OneRunDoesNotDecideWhatOrdersNothing) {
     const Ran ran = run(std::string("check ") + name + " --seeds 0 --json " + file("r.json"));
     EXPECT_EQ(ran.status, 1) << name;
     EXPECT_THAT(ran.out, HasSubstr("3 schedules; not decided for all others: `"));
-    const auto json = nlohmann::json::parse(read(file("r.json")));
-    EXPECT_EQ(json["decided_by_one_run"], false);
-    EXPECT_NE(json["schedules"][0]["coverage"]["undecided_reason"], "");
+    const json::value seen = json::parse(read(file("r.json")));
+    EXPECT_EQ(seen.at_pointer("/decided_by_one_run"), false);
+    EXPECT_NE(seen.at_pointer("/schedules/0/coverage/undecided_reason"), "");
   }
 }
 
@@ -120,10 +120,10 @@ TEST_F(Program, ExploreFindsWhatNoScheduleShows) {
   EXPECT_THAT(ran.err,
               HasSubstr("replay: palladion check zoo/named-barrier-id-shared-by-roles --explore 100000 "
                         "--schedule functional\n"));
-  const auto json = nlohmann::json::parse(read(file("r.json")));
-  EXPECT_EQ(json["exploration"]["all_schedules"], true);
-  EXPECT_EQ(json["exploration"]["budget"], 100000);
-  EXPECT_GT(json["exploration"]["classes"], 1);
+  const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/exploration/all_schedules"), true);
+  EXPECT_EQ(seen.at_pointer("/exploration/budget"), 100000);
+  EXPECT_GT(number(seen.at_pointer("/exploration/classes")), 1);
 }
 
 TEST_F(Program, ABudgetThatRunsOutIsToldAndIsNotClean) {

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
 
 namespace palladion::cli {
 namespace {
 
-using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -40,10 +39,10 @@ class RegistersOfProgram : public Program {
     const std::string lines = read(file("calls"));
     return std::count(lines.begin(), lines.end(), '\n');
   }
-  json clock(const std::string& more) const {
+  json::value clock(const std::string& more) const {
     const Ran ran = run(std::string(add) + more + " --json " + file("r.json"));
     EXPECT_EQ(ran.status, 0) << more << "\n" << ran.out << ran.err;
-    return json::parse(read(file("r.json")))["sim"]["clock"];
+    return json::parse(read(file("r.json"))).at_pointer("/sim/clock");
   }
 
   static constexpr const char* add =
@@ -58,29 +57,29 @@ class RegistersOfProgram : public Program {
 };
 
 TEST_F(RegistersOfProgram, TheEstimateIsTheDefault) {
-  const json usual = clock(""), estimate = clock("--registers estimate");
+  const json::value usual = clock(""), estimate = clock("--registers estimate");
   EXPECT_EQ(usual, estimate);
-  EXPECT_EQ(usual["occupancy"]["registers_from"], "estimate");
-  EXPECT_FALSE(usual["occupancy"].contains("ptxas"));
+  EXPECT_EQ(usual.at_pointer("/occupancy/registers_from"), "estimate");
+  EXPECT_FALSE(usual.at_pointer("/occupancy").as_object().contains("ptxas"));
   EXPECT_THAT(run(add).out, HasSubstr("registers a thread (an estimate"));
 }
 
 TEST_F(RegistersOfProgram, TheirNumberLimitsTheCtasOfAnSm) {
-  const json few = clock("--registers 32"), many = clock("--registers 255");
-  EXPECT_EQ(few["occupancy"]["ctas_per_sm"], 8);   // 2048 threads
-  EXPECT_EQ(many["occupancy"]["ctas_per_sm"], 1);  // 65536 registers
-  EXPECT_EQ(many["occupancy"]["registers"], 255);
-  EXPECT_GT(many["cycles"], few["cycles"]);
+  const json::value few = clock("--registers 32"), many = clock("--registers 255");
+  EXPECT_EQ(few.at_pointer("/occupancy/ctas_per_sm"), 8);   // 2048 threads
+  EXPECT_EQ(many.at_pointer("/occupancy/ctas_per_sm"), 1);  // 65536 registers
+  EXPECT_EQ(many.at_pointer("/occupancy/registers"), 255);
+  EXPECT_GT(number(many.at_pointer("/cycles")), number(few.at_pointer("/cycles")));
 }
 
 TEST_F(RegistersOfProgram, PtxasIsAskedOnce) {
   have_ptxas(saxpy_takes_90);
-  const json asked = clock("--registers ptxas");
-  EXPECT_EQ(asked["occupancy"]["registers"], 90);
-  EXPECT_EQ(asked["occupancy"]["ctas_per_sm"], 2);
-  EXPECT_EQ(asked["occupancy"]["ptxas"]["spill_store_bytes"], 52);
-  EXPECT_EQ(asked["occupancy"]["ptxas"]["spills_in_the_clock"], false);
-  EXPECT_EQ(asked["cycles"], clock("--registers 90")["cycles"]);
+  const json::value asked = clock("--registers ptxas");
+  EXPECT_EQ(asked.at_pointer("/occupancy/registers"), 90);
+  EXPECT_EQ(asked.at_pointer("/occupancy/ctas_per_sm"), 2);
+  EXPECT_EQ(asked.at_pointer("/occupancy/ptxas/spill_store_bytes"), 52);
+  EXPECT_EQ(asked.at_pointer("/occupancy/ptxas/spills_in_the_clock"), false);
+  EXPECT_EQ(asked.at_pointer("/cycles"), clock("--registers 90").at_pointer("/cycles"));
   const Ran again = run(std::string(add) + "--registers ptxas");
   EXPECT_THAT(again.out,
               AllOf(HasSubstr("2 CTAs an SM, 90 registers a thread (ptxas)"),
@@ -98,7 +97,7 @@ TEST_F(RegistersOfProgram, ASweepAsksForEachConfiguration) {
   const Ran ran =
       run("sweep vector_add --shape n=65536 --set tile=256,512 --registers ptxas --json " + file("s.json"));
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-  EXPECT_EQ(json::parse(read(file("s.json")))["ranking"].size(), 2u);
+  EXPECT_EQ(json::parse(read(file("s.json"))).at_pointer("/ranking").as_array().size(), 2u);
   EXPECT_EQ(calls(), 2);
 }
 
@@ -133,11 +132,11 @@ TEST_F(RegistersOfProgram, WithoutAPtxasItSaysSo) {
 
 TEST_F(RegistersOfProgram, TheToolkitsOwnAnswers) {
   PLD_NEEDS_TOOL("ptxas");
-  const json asked = clock("--registers ptxas")["occupancy"];
-  EXPECT_EQ(asked["registers_from"], "ptxas");
-  EXPECT_GT(asked["registers"], 8);
-  EXPECT_LT(asked["registers"], 32);
-  EXPECT_EQ(asked["ptxas"]["spill_store_bytes"], 0);
+  const json::value asked = clock("--registers ptxas").at_pointer("/occupancy");
+  EXPECT_EQ(asked.at_pointer("/registers_from"), "ptxas");
+  EXPECT_GT(number(asked.at_pointer("/registers")), 8);
+  EXPECT_LT(number(asked.at_pointer("/registers")), 32);
+  EXPECT_EQ(asked.at_pointer("/ptxas/spill_store_bytes"), 0);
   const Ran ours =
       run("run matmul_ws --shape m=256,n=256,k=256 --schedule hardware --values none --registers ptxas");
   EXPECT_EQ(ours.status, 0) << ours.err;

@@ -1,16 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/findings/findings_json.h"
+#include "tests/cli/json_reading.h"
 #include "tests/cli/some_findings.h"
 #include "tests/support/golden.h"
 
 namespace palladion::cli {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 std::vector<SeenFinding> some_seen() {
@@ -34,26 +32,26 @@ TEST(Sarif, Golden) {
 }
 
 TEST(Sarif, RulesResultsAndPlaces) {
-  const json log = json::parse(sarif_text(some_seen(), some_run()));
-  EXPECT_EQ(log["version"], "2.1.0");
-  const json& run = log["runs"][0];
-  const json& rules = run["tool"]["driver"]["rules"];
+  const json::value log = json::parse(sarif_text(some_seen(), some_run()));
+  EXPECT_EQ(log.at_pointer("/version"), "2.1.0");
+  const json::value& run = log.at_pointer("/runs/0");
+  const json::array& rules = run.at_pointer("/tool/driver/rules").as_array();
   ASSERT_EQ(rules.size(), 3u);
-  for (const json& result : run["results"])
-    EXPECT_EQ(rules[result["ruleIndex"].get<size_t>()]["id"], result["ruleId"]);
-  const json& race = run["results"][0];
-  EXPECT_EQ(race["level"], "error");
-  EXPECT_EQ(race["occurrenceCount"], 64);
-  const json& place = race["locations"][0]["physicalLocation"];
-  EXPECT_EQ(place["artifactLocation"]["uri"], "kernels/gemm.cpp");
-  EXPECT_EQ(place["region"]["startLine"], 41);
-  EXPECT_EQ(race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 77);
-  EXPECT_THAT(race["message"]["text"].get<std::string>(), HasSubstr("missing: warp 6 arrives"));
-  EXPECT_TRUE(race["suppressions"].empty());
-  const json& strict = run["results"][2];
-  EXPECT_EQ(strict["level"], "warning");
-  EXPECT_EQ(strict["suppressions"][0]["justification"], "as CUTLASS does");
-  EXPECT_EQ(strict["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "ring%20one.ptx");
+  for (const json::value& result : run.at_pointer("/results").as_array())
+    EXPECT_EQ(rules.at(result.at("ruleIndex").to_number<size_t>()).at("id"), result.at_pointer("/ruleId"));
+  const json::value& race = run.at_pointer("/results/0");
+  EXPECT_EQ(race.at_pointer("/level"), "error");
+  EXPECT_EQ(race.at_pointer("/occurrenceCount"), 64);
+  const json::value& place = race.at_pointer("/locations/0/physicalLocation");
+  EXPECT_EQ(place.at_pointer("/artifactLocation/uri"), "kernels/gemm.cpp");
+  EXPECT_EQ(place.at_pointer("/region/startLine"), 41);
+  EXPECT_EQ(race.at_pointer("/relatedLocations/0/physicalLocation/region/startLine"), 77);
+  EXPECT_THAT(text(race.at_pointer("/message/text")), HasSubstr("missing: warp 6 arrives"));
+  EXPECT_TRUE(race.at_pointer("/suppressions").as_array().empty());
+  const json::value& strict = run.at_pointer("/results/2");
+  EXPECT_EQ(strict.at_pointer("/level"), "warning");
+  EXPECT_EQ(strict.at_pointer("/suppressions/0/justification"), "as CUTLASS does");
+  EXPECT_EQ(strict.at_pointer("/locations/0/physicalLocation/artifactLocation/uri"), "ring%20one.ptx");
 }
 
 TEST(Sarif, FingerprintsOutliveOtherLines) {
@@ -68,25 +66,23 @@ TEST(Sarif, FingerprintsOutliveOtherLines) {
 }
 
 TEST(Sarif, WithoutFindingsItIsARunWithoutResults) {
-  const json log = json::parse(sarif_text({}, {}));
-  EXPECT_TRUE(log["runs"][0]["results"].empty());
-  EXPECT_TRUE(log["runs"][0]["invocations"][0]["executionSuccessful"].get<bool>());
+  const json::value log = json::parse(sarif_text({}, {}));
+  EXPECT_TRUE(log.at_pointer("/runs/0/results").as_array().empty());
+  EXPECT_TRUE(log.at_pointer("/runs/0/invocations/0/executionSuccessful").as_bool());
 }
 
 TEST(FindingsJson, HoldsWhatTheTextSays) {
-  JsonWriter writer;
-  write_findings(writer, some_seen());
-  const json all = json::parse(writer.text());
-  const json& race = all[0];
-  EXPECT_EQ(race["object"], overwritten_tile().object);
-  EXPECT_EQ(race["missing"], overwritten_tile().missing);
-  EXPECT_EQ(race["rule"], "Conflict and Data-races");
-  EXPECT_EQ(race["sites"][0]["role"], "producer");
-  EXPECT_EQ(race["sites"][0]["what"], "asynchronous write");
-  EXPECT_EQ(race["sites"][0]["occurrence"], 6);
-  EXPECT_EQ(race["schedules"].size(), 2u);
-  EXPECT_EQ(race["suppressed"], false);
-  EXPECT_EQ(all[2]["reason"], "as CUTLASS does");
+  const json::array all = findings_json(some_seen());
+  const json::value& race = all[0];
+  EXPECT_EQ(text(race.at_pointer("/object")), overwritten_tile().object);
+  EXPECT_EQ(text(race.at_pointer("/missing")), overwritten_tile().missing);
+  EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
+  EXPECT_EQ(race.at_pointer("/sites/0/role"), "producer");
+  EXPECT_EQ(race.at_pointer("/sites/0/what"), "asynchronous write");
+  EXPECT_EQ(race.at_pointer("/sites/0/occurrence"), 6);
+  EXPECT_EQ(race.at_pointer("/schedules").as_array().size(), 2u);
+  EXPECT_EQ(race.at_pointer("/suppressed"), false);
+  EXPECT_EQ(all[2].at("reason"), "as CUTLASS does");
 }
 
 }  // namespace

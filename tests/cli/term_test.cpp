@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <limits>
 
 #include "cli/support/json.h"
 #include "tests/support/golden.h"
@@ -59,19 +60,28 @@ TEST(term, first_interrupt_sets_the_flag_second_ends) {
 }
 
 TEST(json, nests_in_order) {
-  JsonWriter json;
-  json.begin_object().member("name", "a \"b\"\n\x01").member("cycles", uint64_t(1) << 63).member("delta", -3);
-  json.member("ratio", 0.1).member("ok", true).key("none").null().member("nan", std::nan(""));
-  json.key("shape").begin_array().value(512).value(256).end_array().key("empty").begin_array().end_array();
-  json.key("inner").begin_object().end_object().end_object();
-  EXPECT_EQ(json.text(), R"({
+  const json::object value = {{"name", "a \"b\"\n\x01"},
+                              {"cycles", uint64_t(1) << 63},
+                              {"delta", -3},
+                              {"ratio", 0.1},
+                              {"whole", 1980.0},
+                              {"ok", true},
+                              {"none", nullptr},
+                              {"nan", -std::nan("")},
+                              {"limit", -std::numeric_limits<double>::infinity()},
+                              {"shape", {512, 256}},
+                              {"empty", json::array()},
+                              {"inner", json::object()}};
+  EXPECT_EQ(json_text(value), R"({
   "name": "a \"b\"\n\u0001",
   "cycles": 9223372036854775808,
   "delta": -3,
   "ratio": 0.1,
+  "whole": 1980,
   "ok": true,
   "none": null,
   "nan": "nan",
+  "limit": "-inf",
   "shape": [
     512,
     256
@@ -80,6 +90,7 @@ TEST(json, nests_in_order) {
   "inner": {}
 }
 )");
+  EXPECT_EQ(json_line({{"a", {1, 2.5}}, {"b", "\n"}}), R"({"a": [1,2.5],"b": "\n"})");
 }
 
 TEST(golden, diff_shows_what_changed_with_context) {

@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "cli/support/json.h"
 #include "cli/codes/stalls.h"
 #include "cli/report/time_report.h"
+#include "cli/support/json.h"
+#include "tests/cli/json_reading.h"
 #include "tests/support/golden.h"
 
 namespace palladion::cli {
@@ -114,27 +113,24 @@ TEST(TimeText, TheThreeBestRelaxationsAreTold) {
 TEST(TimeText, JsonHoldsEverything) {
   TimeReport time = some_report();
   time.why = WhyReport{.cycles = 1000, .gains = {{&sim::relaxations()[0], 900, 0.1}}};
-  JsonWriter writer;
-  writer.begin_object();
-  write_time(writer, time);
-  writer.end_object();
-  const auto clock = nlohmann::json::parse(writer.text())["clock"];
-  EXPECT_EQ(clock["cycles"], 1234567);
-  EXPECT_EQ(clock["l2"], "cold");
-  EXPECT_NEAR(clock["microseconds"].get<double>(), 1234567 / 1980.0, 1e-9);
-  EXPECT_EQ(clock["power_throttling_modelled"], false);
-  EXPECT_EQ(clock["occupancy"]["registers"], 168);
-  EXPECT_EQ(clock["occupancy"]["ptxas"]["spill_load_bytes"], 16);
-  EXPECT_NEAR(clock["tflops"].get<double>(), 2.0 * 4096 * 4096 * 4096 / (1234567 / 1980.0) * 1e-6, 1e-6);
-  EXPECT_EQ(clock["counters"]["smem_bank_conflicts"], 12);
-  EXPECT_EQ(clock["busy"]["tensor_core"], 0.84);
-  EXPECT_EQ(clock["critical"], "tensor core");
-  EXPECT_EQ(clock["roles"][0]["stalls"]["gmma"], 500);
-  EXPECT_EQ(clock["roles"][0]["warps"], 255);
-  EXPECT_EQ(clock["lines"].size(), 3u);
-  EXPECT_EQ(clock["lines"][0]["file"], "/work/gemm.cpp");
-  EXPECT_EQ(clock["lines"][0]["cycles"], 560);
-  EXPECT_EQ(clock["why"]["gains"][0]["cycles"], 900);
+  const json::value clock = time_json(time);
+  EXPECT_EQ(clock.at_pointer("/cycles"), 1234567);
+  EXPECT_EQ(clock.at_pointer("/l2"), "cold");
+  EXPECT_NEAR(number(clock.at_pointer("/microseconds")), 1234567 / 1980.0, 1e-9);
+  EXPECT_EQ(clock.at_pointer("/power_throttling_modelled"), false);
+  EXPECT_EQ(clock.at_pointer("/occupancy/registers"), 168);
+  EXPECT_EQ(clock.at_pointer("/occupancy/ptxas/spill_load_bytes"), 16);
+  EXPECT_NEAR(number(clock.at_pointer("/tflops")), 2.0 * 4096 * 4096 * 4096 / (1234567 / 1980.0) * 1e-6,
+              1e-6);
+  EXPECT_EQ(clock.at_pointer("/counters/smem_bank_conflicts"), 12);
+  EXPECT_EQ(clock.at_pointer("/busy/tensor_core"), 0.84);
+  EXPECT_EQ(clock.at_pointer("/critical"), "tensor core");
+  EXPECT_EQ(clock.at_pointer("/roles/0/stalls/gmma"), 500);
+  EXPECT_EQ(clock.at_pointer("/roles/0/warps"), 255);
+  EXPECT_EQ(clock.at_pointer("/lines").as_array().size(), 3u);
+  EXPECT_EQ(clock.at_pointer("/lines/0/file"), "/work/gemm.cpp");
+  EXPECT_EQ(clock.at_pointer("/lines/0/cycles"), 560);
+  EXPECT_EQ(clock.at_pointer("/why/gains/0/cycles"), 900);
 }
 
 TEST(TimeText, BarsAndNumbers) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/arch/arch.h"
+#include "isa/core/hash.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "sim/check/checker.h"
@@ -43,8 +44,7 @@ struct Shape {
 };
 
 Shape shape_of(const std::string& text, const isa::Function& entry) {
-  uint64_t n = 0xcbf29ce484222325;
-  for (const char c : text) n = (n ^ uint8_t(c)) * 0x100000001b3;
+  const uint64_t n = isa::Fnv1a().add(text).value();
   Shape s;
   s.grid.x = 1 + (n >> 20) % 2;
   constexpr uint32_t blocks[] = {33, 64, 96, 128};

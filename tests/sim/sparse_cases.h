@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/core/hash.h"
 #include "isa/formats/matrix_descriptor.h"
 
 namespace palladion::sparse_cases {
@@ -213,9 +214,9 @@ inline std::vector<uint32_t> input_of(const Case& c) {
 }
 
 inline uint64_t hash_of(const std::vector<uint32_t>& words) {  // FNV-1a of words
-  uint64_t h = 0xCBF29CE484222325;
-  for (const uint32_t w : words) h = (h ^ w) * 0x100000001B3;
-  return h;
+  isa::Fnv1a hash;
+  for (const uint32_t w : words) hash.step(w);
+  return hash.value();
 }
 
 // --- all ------------------------------------------------------------------------------------------------

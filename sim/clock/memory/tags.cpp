@@ -10,6 +10,7 @@ Tags::Tags(uint64_t bytes, Partitions partitions)
       sets_(partitions.count() * a_side_),
       tags_(sets_.size() * ways) {}
 
+// By hand: a set is a few words in one place; no container of Boost replaces the least recently used.
 Tag* Tags::look_up(uint64_t line, uint32_t side) {
   const size_t set = set_of(line, side);
   size_t found = ways;

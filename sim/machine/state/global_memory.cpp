@@ -32,6 +32,7 @@ void ReleaseBytes::operator()(uint8_t* bytes) const {
     std::free(bytes);
 }
 
+// By hand: standard and Boost containers write their elements, and so touch every page.
 ZeroedBytes zeroed_bytes(uint64_t size) {
   if (size < mapped_from) {
     auto* bytes = static_cast<uint8_t*>(std::calloc(std::max<uint64_t>(size, 1), 1));
