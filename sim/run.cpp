@@ -50,6 +50,7 @@ struct Run::Held {
 
   Parts parts;
   std::vector<uint8_t> watch;
+  std::vector<std::unique_ptr<ClusterEvents>> events;  // by cluster, while it is resident
   RunContext context;
   Grid grid;
   std::unique_ptr<Advance> how;
@@ -57,8 +58,8 @@ struct Run::Held {
 
 Run::Held::Held(Parts p, RunResult result)
     : parts(std::move(p)),
-      context{*parts.program,         parts.launch, *parts.memory,     parts.options.schedule,
-              parts.options.observer, nullptr,      parts.options.stop},
+      context{*parts.program,         parts.launch, *parts.memory,      parts.options.schedule,
+              parts.options.observer, nullptr,      parts.options.stop, {}},
       grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
   parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
   if (parts.program->tracks_global) parts.memory->track_left_out();
@@ -77,6 +78,8 @@ void Run::Held::begin_observing() {
   observer->start({parts.program.get(), &parts.launch, parts.memory});
   watch = watched(*parts.program, *observer);
   context.watch = watch.data();
+  events.resize(clusters_of(parts.launch));
+  context.events = events;
 }
 
 std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {

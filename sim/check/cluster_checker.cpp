@@ -55,9 +55,10 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->name = e.name;
   op->group = e.group;
   op->async_proxy = std::holds_alternative<isa::BulkCopy>(*who.effect) ||
-                    std::holds_alternative<isa::TensorCopy>(*who.effect) || e.group == GroupKind::wgmma;
+                    std::holds_alternative<isa::TensorCopy>(*who.effect) ||
+                    e.family == isa::AsyncFamily::wgmma;
   op->reduces = e.reduces;
-  op->lane_exact = e.group == GroupKind::cp_async;
+  op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
   order_.issued(who, op);

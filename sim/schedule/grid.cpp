@@ -57,7 +57,10 @@ void Grid::take_findings(ClusterState& cluster) {
 }
 
 void Grid::collect(ClusterState& cluster) {
-  if (cluster.events) options_.observer->retire(cluster);
+  if (context_.run_of(cluster).events != nullptr) {
+    options_.observer->retire(cluster);
+    context_.events[cluster.index] = nullptr;
+  }
   state.progress += cluster.progress;
   state.faulted |= take_results(cluster, state.result);
 }

@@ -40,7 +40,7 @@ void Quanta::run(Grid& grid) {
     if (c.ctas.empty()) start_cluster(grid.context(), c);
     ran[i] = run_quantum(grid.context(), c, budget_);
     if (!c.finished()) return;
-    c.emit(ClusterEnded{});
+    grid.context().run_of(c).emit(ClusterEnded{});
     drop_memory(c);
   });
   passed_ = {.resident = resident.size()};

@@ -183,7 +183,7 @@ void ClockedGroups::retire(Grid& grid) {
     uint64_t& gpc_end = course_.gpc_ends[setup_->chip[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
     ClusterState& cluster = group->cluster(end.cluster);
-    if (cluster.finished()) cluster.emit(ClusterEnded{});
+    if (cluster.finished()) grid.context().run_of(cluster).emit(ClusterEnded{});
     group->remove(cluster);
     grid.leave(cluster);
     if (grid.more_clusters() && !grid.state.faulted)
