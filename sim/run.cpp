@@ -1,6 +1,7 @@
 #include "sim/run.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "sim/clock/grid/grid.h"
 #include "sim/schedule/quanta.h"
@@ -75,11 +76,12 @@ Run::Held::~Held() {
 void Run::Held::begin_observing() {
   Observer* const observer = parts.options.observer;
   if (observer == nullptr) return;
+  events.clear();
+  events.resize(clusters_of(parts.launch));
+  context.events = events;
   observer->start({parts.program.get(), &parts.launch, parts.memory});
   watch = watched(*parts.program, *observer);
   context.watch = watch.data();
-  events.resize(clusters_of(parts.launch));
-  context.events = events;
 }
 
 std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
@@ -103,6 +105,21 @@ Run& Run::operator=(Run&&) noexcept = default;
 
 bool Run::advance() { return held_ != nullptr && held_->grid.advance(*held_->how); }
 uint64_t Run::position() const { return held_ == nullptr ? 0 : held_->grid.state.boundaries; }
+
+Snapshot Run::snapshot() const {
+  return {held_->grid.state, held_->how->clone(), held_->parts.memory->image()};
+}
+
+void Run::restore(const Snapshot& snapshot) {
+  if (held_->parts.options.observer != nullptr && snapshot.position() != 0)
+    throw std::logic_error("a run with an observer goes back to its launch only");
+  held_->parts.memory->restore(snapshot.memory);
+  held_->grid.restore(snapshot.grid);
+  held_->how = snapshot.schedule->clone();
+  held_->how->restored(held_->grid);
+  held_->begin_observing();
+}
+
 const RunResult& Run::result() const { return held_ == nullptr ? refused_ : held_->grid.state.result; }
 RunResult Run::take_result() { return std::move(held_ == nullptr ? refused_ : held_->grid.state.result); }
 

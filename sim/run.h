@@ -6,8 +6,17 @@
 #include "isa/arch/arch.h"
 #include "sim/launch/launch.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/schedule/grid.h"
 
 namespace palladion::sim {
+
+// A run as it stands at a boundary: a value. Observers are not part of it.
+struct Snapshot {
+  GridState grid;
+  std::shared_ptr<const Advance> schedule;
+  MemoryImage memory;
+  uint64_t position() const { return grid.boundaries; }
+};
 
 class Run {
  public:
@@ -33,6 +42,13 @@ class Run {
   bool advance();
   // Boundaries that it has passed: where it stands.
   uint64_t position() const;
+  // `restore` takes a snapshot of this run; a refused launch has none. What observers know is made of all
+  // events since the launch: with one attached, a run goes back to its launch alone (position 0), where the
+  // observer starts anew, and from there to any position, because a run repeats exactly. Else it throws
+  // std::logic_error.
+  Snapshot snapshot() const;
+  void restore(const Snapshot& snapshot);
+
   // So far, and when the run is over all of it.
   const RunResult& result() const;
   RunResult take_result();

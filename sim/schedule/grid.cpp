@@ -136,7 +136,9 @@ void Grid::finish(Advance& how) {
   if (options_.observer != nullptr) options_.observer->finish(state.result.findings);
 }
 
-void Grid::restored() {
+// Clusters are copied into their slots, which stay where they are.
+void Grid::restore(const GridState& saved) {
+  state = saved;
   resident_.clear();
   for (const uint32_t slot : state.resident) resident_.push_back(&state.slots[slot]);
 }
