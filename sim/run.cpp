@@ -4,7 +4,9 @@
 #include <stdexcept>
 
 #include "sim/clock/grid/grid.h"
+#include "sim/run_parts.h"
 #include "sim/schedule/quanta.h"
+#include "sim/snapshot.h"
 
 namespace palladion::sim {
 namespace {
@@ -17,7 +19,7 @@ Address place_parameters(GlobalMemory& memory, const std::vector<uint8_t>& param
 }
 
 // Without a clock; the clock keeps to what the SMs have room for.
-uint64_t slots_of(const Run::Parts& parts, const RunResult& result) {
+uint64_t slots_of(const RunParts& parts, const RunResult& result) {
   const uint64_t wanted = parts.clock == nullptr ? parts.options.resident_clusters : 0;
   return wanted != 0 ? wanted : result.resident_clusters;
 }
@@ -41,7 +43,7 @@ std::vector<uint8_t> watched(const Program& program, const Observer& observer) {
 
 // It stays where it is: the grid refers to the rest.
 struct Run::Held {
-  Held(Parts p, RunResult result);
+  Held(RunParts p, RunResult result);
   ~Held();
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
@@ -49,7 +51,7 @@ struct Run::Held {
   void begin_observing();
   std::unique_ptr<Advance> schedule(uint32_t ctas_per_sm) const;
 
-  Parts parts;
+  RunParts parts;
   std::vector<uint8_t> watch;
   std::vector<std::unique_ptr<ClusterEvents>> events;  // by cluster, while it is resident
   RunContext context;
@@ -57,7 +59,7 @@ struct Run::Held {
   std::unique_ptr<Advance> how;
 };
 
-Run::Held::Held(Parts p, RunResult result)
+Run::Held::Held(RunParts p, RunResult result)
     : parts(std::move(p)),
       context{*parts.program,         parts.launch, *parts.memory,      parts.options.schedule,
               parts.options.observer, nullptr,      parts.options.stop, {}},
@@ -95,7 +97,7 @@ std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
 }
 
 Run::Run(RunResult refused) : refused_(std::move(refused)) {}
-Run::Run(Parts parts, RunResult result) {
+Run::Run(RunParts parts, RunResult result) {
   result = with_residency(std::move(result), parts.launch);
   held_ = std::make_unique<Held>(std::move(parts), std::move(result));
 }

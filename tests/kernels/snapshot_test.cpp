@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "run/runner.h"
 #include "sim/check/checker.h"
+#include "sim/snapshot.h"
 #include "tests/kernels/run_kernel.h"
 
 namespace palladion::kernels {

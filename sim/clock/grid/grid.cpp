@@ -43,6 +43,9 @@ class ClockedGroups final : public Advance {
   bool stuck(Grid& grid) override;
   void finish(Grid& grid) override;
   std::unique_ptr<Advance> clone() const override { return std::make_unique<ClockedGroups>(*this); }
+  void restored(Grid&) override {
+    for (SmGroup& g : groups_) g.rebind();
+  }
 
  private:
   void crowd();
