@@ -140,7 +140,8 @@ struct ClusterBarrierState {
   uint64_t generation = 0;
 };
 
-struct ClusterState {
+// Host threads run neighbours: each has cache lines of its own.
+struct alignas(64) ClusterState {
   uint32_t index = 0;         // linear id in the grid
   std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are given out in turn
   isa::Dim3 id{0, 0, 0};
