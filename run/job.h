@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/core/launch.h"
-#include "isa/formats/tensor_map.h"
-#include "isa/core/module.h"
 #include "arrays/arrays.h"
+#include "frontend/core/launch.h"
+#include "isa/core/module.h"
+#include "isa/formats/tensor_map.h"
 
 namespace palladion::kernels {
 

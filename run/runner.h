@@ -2,12 +2,13 @@
 // Runs a job on a simulated machine or on a device. Inputs are bound to the machine without a copy: a
 // kernel that writes to its input changes the job's array.
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "run/job.h"
 #include "native/device.h"
+#include "run/job.h"
 #include "sim/machine.h"
 
 namespace palladion::kernels {
@@ -20,6 +21,27 @@ struct SimOutcome {
   double seconds = 0;  // wall time of the run alone
 };
 SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options = {});
+
+// A job that stands between two boundaries of its schedule: it can be held, snapshotted and put back. Job and
+// machine must outlive it.
+class HeldJob {
+ public:
+  HeldJob(Job& job, sim::Machine& machine, const sim::RunOptions& options = {});
+  ~HeldJob();
+  HeldJob(HeldJob&&) noexcept;
+  HeldJob& operator=(HeldJob&&) noexcept;
+
+  sim::Run& run();
+  // Of the out and inout buffers, as they are now.
+  std::vector<Array> outputs() const;
+  // Takes arrays and result away: the job is not to be used any more.
+  SimOutcome finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // For programs: records are kept by the caller, arrays go in and come out.
 SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
                const sim::RunOptions& options = {});

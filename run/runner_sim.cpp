@@ -28,6 +28,13 @@ class Bound {
       if (job_.buffers[i].role != Role::in) out.push_back(bases_[i]);
     return out;
   }
+  std::vector<Array> outputs() const {
+    std::vector<Array> out;
+    if (values_ == sim::Values::none) return out;
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (job_.is_output(i)) out.push_back(arrays_[i]);
+    return out;
+  }
   std::vector<std::byte> take_profile() {
     for (size_t i = 0; i < arrays_.size(); ++i)
       if (job_.buffers[i].role == Role::profile) return std::move(arrays_[i].bytes);
@@ -110,13 +117,10 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, const isa
   return out;
 }
 
-}  // namespace
-
-SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) {
-  SimOutcome outcome;
-  Bound bound(job, machine.memory(), options.values);
-  outcome.result.errors = check_tensor_maps(job, bound, machine.arch());
-  if (!outcome.result.errors.empty()) return outcome;
+sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const sim::RunOptions& options) {
+  sim::RunResult refused;
+  refused.errors = check_tensor_maps(job, bound, machine.arch());
+  if (!refused.errors.empty()) return sim::Run(std::move(refused));
   sim::Launch launch;
   launch.module = job.module;
   launch.entry = job.entry;
@@ -126,11 +130,42 @@ SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) 
   launch.dynamic_shared = job.dynamic_shared;
   launch.written = bound.written();
   launch.params = pack_params(job, bound);
+  return machine.start(launch, options);
+}
+
+}  // namespace
+
+struct HeldJob::State {
+  State(Job& job, sim::Machine& machine, const sim::RunOptions& options)
+      : bound(job, machine.memory(), options.values), run(start(job, bound, machine, options)) {}
+  Bound bound;
+  sim::Run run;
+};
+
+HeldJob::HeldJob(Job& job, sim::Machine& machine, const sim::RunOptions& options)
+    : state_(std::make_unique<State>(job, machine, options)) {}
+HeldJob::~HeldJob() = default;
+HeldJob::HeldJob(HeldJob&&) noexcept = default;
+HeldJob& HeldJob::operator=(HeldJob&&) noexcept = default;
+
+sim::Run& HeldJob::run() { return state_->run; }
+std::vector<Array> HeldJob::outputs() const { return state_->bound.outputs(); }
+SimOutcome HeldJob::finish() {
+  SimOutcome outcome;
+  outcome.result = state_->run.take_result();
+  outcome.outputs = state_->bound.take_outputs();
+  outcome.profile = state_->bound.take_profile();
+  return outcome;
+}
+
+SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  outcome.result = machine.run(launch, options);
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  outcome.outputs = bound.take_outputs();
-  outcome.profile = bound.take_profile();
+  HeldJob held(job, machine, options);
+  while (held.run().advance()) {
+  }
+  const auto end = std::chrono::steady_clock::now();
+  SimOutcome outcome = held.finish();
+  outcome.seconds = std::chrono::duration<double>(end - start).count();
   return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
 #include "sim/machine/exec/values.h"
+#include "sim/run_parts.h"
 #include "sim/sass/pressure.h"
 
 namespace palladion::sim {
@@ -191,13 +192,13 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
-  return Run({.arch = arch_,
-              .clock = clock,
-              .memory = &memory_,
-              .program = std::move(*program),
-              .launch = std::move(state),
-              .written = launch.written,
-              .options = options},
+  return Run(RunParts{.arch = arch_,
+                      .clock = clock,
+                      .memory = &memory_,
+                      .program = std::move(*program),
+                      .launch = std::move(state),
+                      .written = launch.written,
+                      .options = options},
              std::move(result));
 }
 

@@ -1,9 +1,12 @@
 #include "sim/run.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "sim/clock/grid/grid.h"
+#include "sim/run_parts.h"
 #include "sim/schedule/quanta.h"
+#include "sim/snapshot.h"
 
 namespace palladion::sim {
 namespace {
@@ -16,7 +19,7 @@ Address place_parameters(GlobalMemory& memory, const std::vector<uint8_t>& param
 }
 
 // Without a clock; the clock keeps to what the SMs have room for.
-uint64_t slots_of(const Run::Parts& parts, const RunResult& result) {
+uint64_t slots_of(const RunParts& parts, const RunResult& result) {
   const uint64_t wanted = parts.clock == nullptr ? parts.options.resident_clusters : 0;
   return wanted != 0 ? wanted : result.resident_clusters;
 }
@@ -41,7 +44,7 @@ std::vector<uint8_t> watched(const Program& program, const Observer& observer) {
 
 // It stays where it is: the grid refers to the rest.
 struct Run::Held {
-  Held(Parts p, RunResult result);
+  Held(RunParts p, RunResult result);
   ~Held();
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
@@ -49,17 +52,18 @@ struct Run::Held {
   void begin_observing();
   std::unique_ptr<Advance> schedule(uint32_t ctas_per_sm) const;
 
-  Parts parts;
+  RunParts parts;
   std::vector<uint8_t> watch;
+  std::vector<std::unique_ptr<ClusterEvents>> events;  // by cluster, while it is resident
   RunContext context;
   Grid grid;
   std::unique_ptr<Advance> how;
 };
 
-Run::Held::Held(Parts p, RunResult result)
+Run::Held::Held(RunParts p, RunResult result)
     : parts(std::move(p)),
-      context{*parts.program,         parts.launch, *parts.memory,     parts.options.schedule,
-              parts.options.observer, nullptr,      parts.options.stop},
+      context{*parts.program,         parts.launch, *parts.memory,      parts.options.schedule,
+              parts.options.observer, nullptr,      parts.options.stop, {}},
       grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
   parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
   if (parts.program->tracks_global) parts.memory->track_left_out();
@@ -75,6 +79,9 @@ Run::Held::~Held() {
 void Run::Held::begin_observing() {
   Observer* const observer = parts.options.observer;
   if (observer == nullptr) return;
+  events.clear();
+  events.resize(clusters_of(parts.launch));
+  context.events = events;
   observer->start({parts.program.get(), &parts.launch, parts.memory});
   watch = watched(*parts.program, *observer);
   context.watch = watch.data();
@@ -91,7 +98,7 @@ std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
 }
 
 Run::Run(RunResult refused) : refused_(std::move(refused)) {}
-Run::Run(Parts parts, RunResult result) {
+Run::Run(RunParts parts, RunResult result) {
   result = with_residency(std::move(result), parts.launch);
   held_ = std::make_unique<Held>(std::move(parts), std::move(result));
 }
@@ -101,6 +108,21 @@ Run& Run::operator=(Run&&) noexcept = default;
 
 bool Run::advance() { return held_ != nullptr && held_->grid.advance(*held_->how); }
 uint64_t Run::position() const { return held_ == nullptr ? 0 : held_->grid.state.boundaries; }
+
+Snapshot Run::snapshot() const {
+  return {held_->grid.state, held_->how->clone(), held_->parts.memory->image()};
+}
+
+void Run::restore(const Snapshot& snapshot) {
+  if (held_->parts.options.observer != nullptr && snapshot.position() != 0)
+    throw std::logic_error("a run with an observer goes back to its launch only");
+  held_->parts.memory->restore(snapshot.memory);
+  held_->grid.restore(snapshot.grid);
+  held_->how = snapshot.schedule->clone();
+  held_->how->restored(held_->grid);
+  held_->begin_observing();
+}
+
 const RunResult& Run::result() const { return held_ == nullptr ? refused_ : held_->grid.state.result; }
 RunResult Run::take_result() { return std::move(held_ == nullptr ? refused_ : held_->grid.state.result); }
 

@@ -69,7 +69,7 @@ void ClusterRecorder::on(const sim::AsyncIssue& e) {
   check_size();
 }
 
-void ClusterRecorder::on(const sim::WgmmaJoined& event) {
+void ClusterRecorder::on(const sim::AsyncJoined& event) {
   if (stopped()) return;
   reporter_.on(event);
   operations_.on(event);

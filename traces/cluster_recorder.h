@@ -23,7 +23,7 @@ class ClusterRecorder {
   void on(const sim::CtaBarrierEvent& e);
   void on(const sim::ClusterBarrierEvent& e);
   void on(const sim::AsyncIssue& e);
-  void on(const sim::WgmmaJoined& event);
+  void on(const sim::AsyncJoined& event);
   void on(const sim::AsyncRead& event);
   void on(const sim::AsyncLanded& event);
   void on(const sim::GroupCommitted& event);

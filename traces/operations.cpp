@@ -11,19 +11,19 @@ namespace palladion::traces {
 namespace {
 
 // What the tracks are called where operations overlap.
-const char* in_flight(sim::GroupKind group) {
+const char* in_flight(isa::AsyncGroup group) {
   switch (group) {
-    case sim::GroupKind::wgmma:
+    case isa::AsyncGroup::wgmma:
       return "wgmma in flight";
-    case sim::GroupKind::cp_async:
+    case isa::AsyncGroup::cp_async:
       return "cp.async in flight";
     default:
       return "copies in flight";
   }
 }
 
-std::string_view by(sim::GroupKind group) {
-  return group == sim::GroupKind::wgmma ? "wgmma" : group == sim::GroupKind::cp_async ? "cp.async" : "TMA";
+std::string_view by(isa::AsyncGroup group) {
+  return group == isa::AsyncGroup::wgmma ? "wgmma" : group == isa::AsyncGroup::cp_async ? "cp.async" : "TMA";
 }
 
 }  // namespace
@@ -36,13 +36,13 @@ std::string Operations::name_of(const sim::AsyncIssue& e, const Operation& op) c
   return fmt::format("{} {}", verb, stages_.name(op.filled.empty() ? op.read.front() : op.filled.front()));
 }
 
-Operations::Groups& Operations::groups_of(const sim::Origin& who, sim::GroupKind kind) {
+Operations::Groups& Operations::groups_of(const sim::Origin& who, isa::AsyncGroup kind) {
   return groups_[{who.cta_rank * warps_.warps_per_cta() + who.warp, kind}];
 }
 
 std::vector<bool>& Operations::lanes_of(const Operation& op) {
-  const bool own = op.group == sim::GroupKind::wgmma || op.group == sim::GroupKind::cp_async;
-  return lanes_[{op.who.cta_rank, own ? op.group : sim::GroupKind::none}];
+  const bool own = op.group == isa::AsyncGroup::wgmma || op.group == isa::AsyncGroup::cp_async;
+  return lanes_[{op.who.cta_rank, own ? op.group : isa::AsyncGroup::none}];
 }
 
 ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
@@ -54,7 +54,7 @@ ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
 
 void Operations::on(const sim::AsyncIssue& e) {
   const sim::Origin& who = e.origin;
-  const bool copies = e.group != sim::GroupKind::wgmma;
+  const bool copies = e.family != isa::AsyncFamily::wgmma;
   Operation op{.who = who, .group = e.group, .from = trace_.now(), .reads = true};
   op.filled = stages_.touched(e.writes, copies);
   op.read = stages_.touched(e.reads, copies);
@@ -68,7 +68,7 @@ void Operations::on(const sim::AsyncIssue& e) {
   for (const auto& place : op.read) stages_.read_begins(place, by(e.group));
   const uint64_t arrow = trace_.flow();
   warps_.moment(who, trace_.keep(fmt::format("issues {}", op.name)), {arrow});
-  const bool waited_in_groups = e.group != sim::GroupKind::none && e.mbarriers.empty();
+  const bool waited_in_groups = e.group != isa::AsyncGroup::none && e.mbarriers.empty();
   (waited_in_groups ? op.flows : op.ends).push_back(arrow);
   if (waited_in_groups) arrows_[e.id] = arrow;
   if (waited_in_groups && copies) groups_of(who, e.group).open.push_back(e.id);
@@ -76,8 +76,8 @@ void Operations::on(const sim::AsyncIssue& e) {
 }
 
 // Of the four warps of a warpgroup the first stands for all.
-void Operations::on(const sim::WgmmaJoined& event) {
-  if (event.origin.warp % 4 == 0) groups_of(event.origin, sim::GroupKind::wgmma).open.push_back(event.id);
+void Operations::on(const sim::AsyncJoined& event) {
+  if (event.origin.warp % 4 == 0) groups_of(event.origin, isa::AsyncGroup::wgmma).open.push_back(event.id);
 }
 
 void Operations::on(const sim::GroupCommitted& event) {
@@ -88,7 +88,7 @@ void Operations::on(const sim::GroupCommitted& event) {
 
 void Operations::on(const sim::GroupWaited& event) {
   const sim::Origin& who = event.origin;
-  warps_.goes_on(who, event.group == sim::GroupKind::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
+  warps_.goes_on(who, event.group == isa::AsyncGroup::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
   Groups& g = groups_of(who, event.group);
   std::vector<uint64_t> seen;
   for (size_t i = 0; i + event.allowed < g.closed.size(); ++i) {
@@ -124,7 +124,7 @@ void Operations::end_reads(Operation& op) {
 // A wgmma has its operands until it is done.
 void Operations::read(uint64_t id) {
   const auto at = pending_.find(id);
-  if (at != pending_.end() && at->second.group != sim::GroupKind::wgmma) end_reads(at->second);
+  if (at != pending_.end() && at->second.group != isa::AsyncGroup::wgmma) end_reads(at->second);
 }
 
 void Operations::on(const sim::AsyncLanded& event) {
@@ -140,7 +140,7 @@ void Operations::on(const sim::AsyncLanded& event) {
 
 void Operations::write(Operation& op) {
   Event e{.from = op.from, .to = trace_.now(), .name = op.name};
-  e.category = op.group == sim::GroupKind::wgmma ? Category::tensor : Category::copy;
+  e.category = op.group == isa::AsyncGroup::wgmma ? Category::tensor : Category::copy;
   e.args = {{"line", trace_.line(op.who.pc)}, {"bytes", op.bytes}};
   e.flows = std::move(op.flows);
   e.ends = std::move(op.ends);

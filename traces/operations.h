@@ -20,7 +20,7 @@ class Operations {
       : trace_(trace), warps_(warps), stages_(stages) {}
 
   void on(const sim::AsyncIssue& e);
-  void on(const sim::WgmmaJoined& event);
+  void on(const sim::AsyncJoined& event);
   void read(uint64_t id);
   void on(const sim::AsyncLanded& event);
   void on(const sim::UnitWorked& event);
@@ -35,7 +35,7 @@ class Operations {
  private:
   struct Operation {
     sim::Origin who;
-    sim::GroupKind group = sim::GroupKind::none;
+    isa::AsyncGroup group = isa::AsyncGroup::none;
     std::string_view name;
     uint64_t from = 0, bytes = 0;
     uint32_t lane = 0;
@@ -50,7 +50,7 @@ class Operations {
   };
 
   std::string name_of(const sim::AsyncIssue& e, const Operation& op) const;
-  Groups& groups_of(const sim::Origin& who, sim::GroupKind kind);
+  Groups& groups_of(const sim::Origin& who, isa::AsyncGroup kind);
   std::vector<bool>& lanes_of(const Operation& op);
   ClusterTrace::LocalTrack track_of(const Operation& op);
   ClusterTrace::LocalTrack unit_track(uint16_t rank, sim::Resource unit);
@@ -62,8 +62,8 @@ class Operations {
   Stages& stages_;
   std::map<uint64_t, Operation> pending_;
   std::unordered_map<uint64_t, uint64_t> arrows_;  // of operations in groups, until a wait sees them
-  std::map<std::pair<uint32_t, sim::GroupKind>, Groups> groups_;
-  std::map<std::pair<uint16_t, sim::GroupKind>, std::vector<bool>> lanes_;
+  std::map<std::pair<uint32_t, isa::AsyncGroup>, Groups> groups_;
+  std::map<std::pair<uint16_t, isa::AsyncGroup>, std::vector<bool>> lanes_;
   std::map<std::pair<uint16_t, sim::Resource>, uint64_t> busy_until_;
 };
 

@@ -51,7 +51,7 @@ uint64_t Stages::moved_in(const Array& a, uint32_t address, std::span<const sim:
   uint64_t bytes = 0;
   for (const sim::Piece& p : pieces) {
     const auto at = static_cast<uint32_t>(p.address);
-    const bool same_cta = p.shared && at >> sim::cta_rank_shift == address >> sim::cta_rank_shift;
+    const bool same_cta = p.shared() && at >> sim::cta_rank_shift == address >> sim::cta_rank_shift;
     if (same_cta && (at & sim::shared_offset_mask) - a.base < a.bytes) bytes += p.bytes;
   }
   return bytes;
@@ -60,7 +60,7 @@ uint64_t Stages::moved_in(const Array& a, uint32_t address, std::span<const sim:
 std::vector<Stages::Place> Stages::touched(std::span<const sim::Piece> pieces, bool copies) {
   std::vector<Place> out;
   for (const sim::Piece& p : pieces) {
-    if (!p.shared) continue;
+    if (!p.shared()) continue;
     const auto address = static_cast<uint32_t>(p.address);
     if (const Array* a = array_at(address); copies && a != nullptr && a->stage == 0)
       cut(arrays_[static_cast<size_t>(a - arrays_.data())], moved_in(*a, address, pieces));

@@ -58,7 +58,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->group = e.group;
   op->async_proxy = isa::footprint(*who.effect).uses(isa::Proxy::async);
   op->reduces = e.reduces;
-  op->lane_exact = e.group == GroupKind::cp_async;
+  op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
   order_.issued(who, op);

@@ -266,21 +266,21 @@ void SkeletonRecorder::on(const AsyncIssue& issue) {
   push(issue.origin, {.kind = RawEvent::Kind::issue, .id = issue.id, .op = {}});
 }
 
-void SkeletonRecorder::on(const WgmmaJoined& event) {
+void SkeletonRecorder::on(const AsyncJoined& event) {
   if (full()) return;
   warps_[index(event.origin)].last_wgmma = event.id;
   push_together(event.origin, {.kind = RawEvent::Kind::wgmma_issue, .id = event.id, .op = {}});
 }
 
 void SkeletonRecorder::on(const GroupCommitted& event) {
-  if (full() || event.group != GroupKind::wgmma) return;
+  if (full() || event.group != isa::AsyncGroup::wgmma) return;
   Warp& w = warps_[index(event.origin)];
   w.groups.push_back(w.last_wgmma);
 }
 
 // Groups of copies always complete by themselves: only wgmma needs others to go on.
 void SkeletonRecorder::on(const GroupWaited& event) {
-  if (full() || event.group != GroupKind::wgmma) return;
+  if (full() || event.group != isa::AsyncGroup::wgmma) return;
   const auto& groups = warps_[index(event.origin)].groups;
   if (groups.size() <= event.allowed) return;
   const uint64_t id = groups[groups.size() - event.allowed - 1];

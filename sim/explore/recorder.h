@@ -28,7 +28,7 @@ class SkeletonRecorder {
   void on(const CtaBarrierEvent& e);
   void on(const ClusterBarrierEvent& e);
   void on(const AsyncIssue& issue);
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
   void on(const ArrivalDeferred& event);

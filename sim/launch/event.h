@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "isa/core/effects.h"
+#include "isa/core/footprint.h"
 #include "isa/core/instruction.h"
 #include "sim/launch/clock.h"
 
@@ -42,9 +42,11 @@ struct Access {
 
 // Contiguous bytes that an asynchronous operation reads or writes. Shared addresses carry the CTA's rank.
 struct Piece {
-  bool shared = false;
+  isa::Space space = isa::Space::global;
   uint64_t address = 0;
   uint32_t bytes = 0;
+
+  bool shared() const { return space == isa::Space::shared_cta || space == isa::Space::shared_cluster; }
 };
 
 // Adds a piece; one that follows the last becomes part of it.
@@ -55,19 +57,18 @@ inline void append(std::vector<Piece>& pieces, const Piece& piece) {
     pieces.push_back(piece);
 }
 
-// Which group mechanism an asynchronous operation belongs to.
-enum class GroupKind : uint8_t { none, bulk, cp_async, wgmma };
-
-// An asynchronous operation was issued by the lanes of its origin (one lane for bulk and tensor
-// copies). A wgmma is announced once, when the last of the warpgroup's four warps has issued it;
-// WgmmaJoined comes for each of the four.
+// An asynchronous operation was issued by the lanes of its origin (one lane for bulk and tensor copies). One
+// that several warps issue together is announced once, when the last of them has issued it; AsyncJoined comes
+// for each of them.
 struct AsyncIssue {
   Origin origin;
   uint64_t id = 0;  // ascending in the cluster
-  GroupKind group = GroupKind::none;
-  bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
-  std::span<const Piece> reads, writes;  // empty for registers
-  std::span<const Piece> fills;          // of the writes: what stands for elements outside the tensor
+  isa::AsyncFamily family = isa::AsyncFamily::none;
+  isa::Participants participants = isa::Participants::lanes;
+  isa::AsyncGroup group = isa::AsyncGroup::none;  // in which its issuers wait for it
+  bool reduces = false;                           // its writes are individually relaxed atomics at gpu scope
+  std::span<const Piece> reads, writes;           // empty for registers
+  std::span<const Piece> fills;  // of the writes: what stands for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const uint32_t> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;
@@ -143,8 +144,8 @@ struct WarpSynced {
   Origin origin;
 };
 
-// A warp of the warpgroup has issued the wgmma.
-struct WgmmaJoined {
+// One of the warps that issue an operation together has issued it.
+struct AsyncJoined {
   Origin origin;
   uint64_t id = 0;
 };
@@ -158,12 +159,12 @@ struct AsyncLanded {
 };
 struct GroupCommitted {
   Origin origin;
-  GroupKind group = GroupKind::none;
+  isa::AsyncGroup group = isa::AsyncGroup::none;
 };
 // A wait_group returned: of these lanes at most `allowed` newest groups may be incomplete.
 struct GroupWaited {
   Origin origin;
-  GroupKind group = GroupKind::none;
+  isa::AsyncGroup group = isa::AsyncGroup::none;
   uint64_t allowed = 0;
   bool read_only = false;
 };
@@ -199,7 +200,7 @@ struct UnitWorked {
 
 using ClusterEventTypes = std::tuple<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, Fenced,
                                      WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent,
-                                     AsyncIssue, WgmmaJoined, AsyncRead, AsyncLanded, GroupCommitted,
+                                     AsyncIssue, AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted,
                                      GroupWaited, ArrivalDeferred, RegistersSet, Exited, Stalled, UnitWorked>;
 
 }  // namespace palladion::sim

@@ -38,6 +38,7 @@ struct RunOptions {
   Schedule schedule;              // functional
   unsigned threads = 0;           // host threads; 0 = all cores
   uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
+  uint64_t quantum = 0;           // warp instructions of a cluster up to a boundary, without a clock; 0: 4 Mi
   Observer* observer = nullptr;
   const std::atomic<bool>* stop = nullptr;                    // set from outside: end with what is known
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished

@@ -37,14 +37,14 @@ std::optional<uint64_t> byte_of(isa::Space stated, uint64_t address) {
 }
 
 struct Awaited {
-  GroupKind kind = GroupKind::none;
+  isa::AsyncGroup kind = isa::AsyncGroup::none;
   bool reads = false;
 };
 
 Awaited awaited_by(const isa::Effect& effect) {
-  if (const auto* wait = std::get_if<isa::BulkWait>(&effect)) return {GroupKind::bulk, wait->read};
-  if (std::holds_alternative<isa::CpAsyncWait>(effect)) return {GroupKind::cp_async};
-  if (std::holds_alternative<isa::WgmmaWait>(effect)) return {GroupKind::wgmma};
+  if (const auto* wait = std::get_if<isa::BulkWait>(&effect)) return {isa::AsyncGroup::bulk, wait->read};
+  if (std::holds_alternative<isa::CpAsyncWait>(effect)) return {isa::AsyncGroup::cp_async};
+  if (std::holds_alternative<isa::WgmmaWait>(effect)) return {isa::AsyncGroup::wgmma};
   return {};
 }
 
@@ -72,7 +72,7 @@ class Reaches {
       const bool told = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
         return rank_of(mbarrier) == rank_of(uint32_t(piece.address));
       });
-      if (piece.shared && rank_of(uint32_t(piece.address)) != rank && !told) untold_ = true;
+      if (piece.shared() && rank_of(uint32_t(piece.address)) != rank && !told) untold_ = true;
     }
   }
   void touched(uint64_t byte, uint32_t rank) {
@@ -107,7 +107,7 @@ class ClusterFacts {
   void on(const Executing& event) {
     const Origin& origin = event.origin;
     const Awaited awaited = awaited_by(*origin.effect);
-    if (awaited.kind == GroupKind::none) return;
+    if (awaited.kind == isa::AsyncGroup::none) return;
     SiteFacts& site = sites_[origin.instruction];
     const Pending& pending = pending_[{origin.cta_rank, origin.warp, awaited.kind}];
     for_each_lane(origin.lanes, [&](size_t lane) {
@@ -127,7 +127,7 @@ class ClusterFacts {
     if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))
       order_.fenced(index(event.origin), *fence);
   }
-  void on(const WgmmaJoined& event) { order_.joined(index(event.origin), event.id); }
+  void on(const AsyncJoined& event) { order_.joined(index(event.origin), event.id); }
   void on(const ArrivalDeferred& event) { order_.deferred(event.id, event.awaited); }
   void on(const GroupCommitted& event) {
     const Origin& origin = event.origin;
@@ -184,7 +184,7 @@ class ClusterFacts {
     act(origin);
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
-        touch_by_many(piece.shared ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
+        touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
     reaches_.issued(issue, origin.cta_rank);
     order_.issued(index(origin), issue, shared_bytes);
   }
@@ -234,7 +234,7 @@ class ClusterFacts {
   using Warp = std::pair<uint16_t, uint16_t>;  // rank of the CTA, warp
 
   RunFacts::Sites sites_;
-  std::map<std::tuple<uint16_t, uint16_t, GroupKind>, Pending> pending_;
+  std::map<std::tuple<uint16_t, uint16_t, isa::AsyncGroup>, Pending> pending_;
   std::map<Warp, const isa::Instruction*> windows_;
   std::map<Warp, SiteSet> idle_;
   std::map<std::tuple<uint16_t, uint32_t, uint64_t>, Meeting> generations_;

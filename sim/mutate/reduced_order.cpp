@@ -69,22 +69,22 @@ void ReducedOrder::accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const 
 
 void ReducedOrder::issued(uint32_t warp, const AsyncIssue& issue, uint64_t shared_bytes) {
   if (!complete_) return;
-  if (issue.group != GroupKind::none && issue.group != GroupKind::wgmma)
+  if (issue.group != isa::AsyncGroup::none && issue.group != isa::AsyncGroup::wgmma)
     open_[{warp, issue.group}].push_back(issue.id);
   const auto all = [&](std::span<const Piece> pieces, bool writes) {
     for (const Piece& p : pieces)
-      touch(p.shared ? shared_bytes + uint32_t(p.address) : p.address, p.bytes,
+      touch(p.shared() ? shared_bytes + uint32_t(p.address) : p.address, p.bytes,
             {.async = true, .writes = writes, .warp = warp, .operation = issue.id});
   };
   all(issue.reads, false);
   all(issue.writes, true);
 }
 
-void ReducedOrder::committed(uint32_t warp, GroupKind kind) {
+void ReducedOrder::committed(uint32_t warp, isa::AsyncGroup kind) {
   groups_[{warp, kind}].push_back(std::exchange(open_[{warp, kind}], {}));
 }
 
-void ReducedOrder::waited(uint32_t warp, GroupKind kind, uint64_t allowed, bool read_only) {
+void ReducedOrder::waited(uint32_t warp, isa::AsyncGroup kind, uint64_t allowed, bool read_only) {
   auto& groups = groups_[{warp, kind}];
   Knowledge& mine = of(warp);
   for (size_t i = 0; i + allowed < groups.size(); ++i)

@@ -17,9 +17,9 @@ class ReducedOrder {
  public:
   void accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const Access& access);
   void issued(uint32_t warp, const AsyncIssue& issue, uint64_t shared_bytes);
-  void joined(uint32_t warp, uint64_t id) { open_[{warp, GroupKind::wgmma}].push_back(id); }
-  void committed(uint32_t warp, GroupKind kind);
-  void waited(uint32_t warp, GroupKind kind, uint64_t allowed, bool read_only);
+  void joined(uint32_t warp, uint64_t id) { open_[{warp, isa::AsyncGroup::wgmma}].push_back(id); }
+  void committed(uint32_t warp, isa::AsyncGroup kind);
+  void waited(uint32_t warp, isa::AsyncGroup kind, uint64_t allowed, bool read_only);
   void deferred(uint64_t id, std::span<const uint64_t> awaited);
   void mbarrier(uint32_t warp, const MbarrierEvent& event);
   void barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass);
@@ -52,8 +52,8 @@ class ReducedOrder {
   std::map<uint32_t, Knowledge> warps_;
   std::map<uint32_t, Phase> mbarriers_;
   std::map<std::array<uint64_t, 3>, Knowledge> barriers_;
-  std::map<std::pair<uint32_t, GroupKind>, std::vector<uint64_t>> open_;
-  std::map<std::pair<uint32_t, GroupKind>, std::vector<std::vector<uint64_t>>> groups_;
+  std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<uint64_t>> open_;
+  std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<std::vector<uint64_t>>> groups_;
   std::map<uint64_t, std::vector<uint64_t>> deferred_;
   std::unordered_map<uint64_t, std::vector<Record>> places_;  // looked up, never walked through
   bool complete_ = true;

@@ -71,32 +71,31 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
   w.registers.resize(c.program.register_bytes);
   w.local.resize(size_t{c.program.local_bytes} * 32);
   w.register_limit = c.program.launch_registers;
-  Exec x{.program = c.program,
-         .launch = c.launch,
-         .memory = c.memory,
-         .cluster = cluster,
-         .cta = &cta,
-         .warp = &w};
+  Exec x(c.run_of(cluster));
+  x.cta = &cta;
+  x.warp = &w;
   x.registers = w.registers.data();
   initialise_registers(x);
 }
 
 // One stage of one asynchronous operation, chosen by the schedule; false when none is ready.
-bool advance_one(ClusterState& cluster, bool random) {
+bool advance_one(const ClusterRun& run, bool random) {
+  ClusterState& cluster = run.cluster;
   const size_t n = cluster.pending.size();
   if (n == 0) return false;
   const size_t start = random ? next_random(cluster.random) % n : 0;
   for (size_t i = 0; i < n; ++i)
-    if (advance(cluster, (start + i) % n)) return true;
+    if (advance(run, (start + i) % n)) return true;
   return false;
 }
 
-bool advance_all(ClusterState& cluster) {
+bool advance_all(const ClusterRun& run) {
+  const ClusterState& cluster = run.cluster;
   bool any = false;
   size_t i = 0;
   while (i < cluster.pending.size()) {
     const size_t size = cluster.pending.size();
-    if (!advance(cluster, i)) {
+    if (!advance(run, i)) {
       ++i;
     } else {
       any = true;
@@ -115,7 +114,7 @@ struct Round {
 Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
   Round round;
   const bool random = c.schedule.kind == Schedule::Kind::seeded;
-  Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
+  Exec x(c.run_of(cluster));
   x.land_at_issue = c.schedule.kind == Schedule::Kind::earliest;
   x.watch = c.watch;
   for (CtaState& cta : cluster.ctas) {
@@ -138,7 +137,7 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
       if (cluster.faulted) return round;
     }
     if (c.schedule.kind == Schedule::Kind::functional && !cluster.pending.empty())
-      round.useful |= advance_all(cluster);
+      round.useful |= advance_all(x);
     if (cluster.faulted) return round;
   }
   return round;
@@ -174,7 +173,6 @@ int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool pol
 }
 
 void start_cluster(const RunContext& c, ClusterState& cluster) {
-  cluster.memory = &c.memory;
   cluster.random = c.schedule.seed * 0x2545F4914F6CDD1DULL + cluster.index;
   cluster.id = c.launch.cluster_id(cluster.index);
   const auto count = static_cast<uint32_t>(c.launch.cluster.count());
@@ -198,11 +196,12 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   auto events = std::make_unique<ClusterEvents>();
   c.observer->observe(cluster, *events);
   if (events->empty()) return;
-  cluster.events = std::move(events);
-  cluster.emit(ClusterBegan{});
+  c.events[cluster.index] = std::move(events);
+  c.run_of(cluster).emit(ClusterBegan{});
 }
 
 QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {
+  const ClusterRun run = c.run_of(cluster);
   QuantumResult result;
   uint32_t idle = 0;
   uint64_t progress = cluster.progress, changed_at = 0;
@@ -219,8 +218,8 @@ QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t b
     result.useful |= round.useful;
     bool moved = round.useful;
     const bool random = c.schedule.kind == Schedule::Kind::seeded;
-    if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(cluster, true);
-    if (!moved) moved = advance_one(cluster, random);
+    if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(run, true);
+    if (!moved) moved = advance_one(run, random);
     if (!moved && round.executed == 0) moved = time_out_waits(cluster);
     result.useful |= moved;
     if (moved) {
@@ -234,27 +233,25 @@ QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t b
 
 namespace {
 
-bool land_at_edge(ClusterState& cluster) {
+bool land_at_boundary(const ClusterRun& run) {
   bool any = false;
-  cluster.at_edge = true;
-  for (size_t i = 0; i < cluster.pending.size() && !cluster.faulted;) {
-    const AsyncOp& op = cluster.pending[i];
-    if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && advance(cluster, i))
+  for (size_t i = 0; i < run.cluster.pending.size() && !run.cluster.faulted;) {
+    const AsyncOp& op = run.cluster.pending[i];
+    if (op.stage == AsyncOp::Stage::read && op.lands_at_boundary() && advance(run, i))
       any = true;
     else
       ++i;
   }
-  cluster.at_edge = false;
   return any;
 }
 
 }  // namespace
 
 bool run_edge(const RunContext& c, ClusterState& cluster) {
-  bool any = land_at_edge(cluster);
-  Exec x{.program = c.program, .launch = c.launch, .memory = c.memory, .cluster = cluster};
+  Exec x(c.run_of(cluster));
   x.watch = c.watch;
-  x.at_edge = true;
+  x.at_boundary = true;
+  bool any = land_at_boundary(x);
   for (CtaState& cta : cluster.ctas) {
     x.cta = &cta;
     for (WarpState& warp : cta.warps) {

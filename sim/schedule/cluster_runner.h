@@ -2,6 +2,8 @@
 // Runs one cluster for a quantum under a schedule: who goes next, and when asynchronous work moves.
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "sim/launch/schedule.h"
 #include "sim/machine/exec/exec.h"
@@ -16,6 +18,11 @@ struct RunContext {
   Observer* observer = nullptr;
   const uint8_t* watch = nullptr;  // by pc, see Observer::watches
   const std::atomic<bool>* stop = nullptr;
+  std::span<std::unique_ptr<ClusterEvents>> events;  // by cluster; empty: no observer
+
+  ClusterRun run_of(ClusterState& cluster) const {
+    return {program, launch, memory, cluster, events.empty() ? nullptr : events[cluster.index].get()};
+  }
 };
 
 struct QuantumResult {

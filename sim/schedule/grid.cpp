@@ -55,7 +55,10 @@ void Grid::take_findings(ClusterState& cluster) {
 }
 
 void Grid::collect(ClusterState& cluster) {
-  if (cluster.events) options_.observer->retire(cluster);
+  if (context_.run_of(cluster).events != nullptr) {
+    options_.observer->retire(cluster);
+    context_.events[cluster.index] = nullptr;
+  }
   state.progress += cluster.progress;
   state.faulted |= take_results(cluster, state.result);
 }
@@ -131,7 +134,9 @@ void Grid::finish(Advance& how) {
   if (options_.observer != nullptr) options_.observer->finish(state.result.findings);
 }
 
-void Grid::restored() {
+// Clusters are copied into their slots, which stay where they are.
+void Grid::restore(const GridState& saved) {
+  state = saved;
   resident_.clear();
   for (const uint32_t slot : state.resident) resident_.push_back(&state.slots[slot]);
 }

@@ -44,7 +44,9 @@ class Advance {
   virtual bool stuck(Grid& grid) = 0;
   // The grid is over: its last words.
   virtual void finish(Grid&) {}
+  // A copy is a snapshot; `restored` joins one to the grid whose state was put back.
   virtual std::unique_ptr<Advance> clone() const = 0;
+  virtual void restored(Grid&) {}
 };
 
 class Grid {
@@ -55,6 +57,8 @@ class Grid {
 
   // To the next boundary; false when the grid is over.
   bool advance(Advance& how);
+  // Goes back to, or forward to, a state of this grid.
+  void restore(const GridState& saved);
 
   GridState state;
 
@@ -74,8 +78,6 @@ class Grid {
   void notify_boundary();
   uint64_t instructions() const;
   uint64_t progress() const;
-  // `state` has been replaced.
-  void restored();
 
  private:
   uint64_t index_of(uint64_t started);

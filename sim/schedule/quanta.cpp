@@ -5,8 +5,8 @@
 namespace palladion::sim {
 namespace {
 
-constexpr uint64_t quantum = 1 << 22;       // warp instructions of one cluster between two boundaries
-constexpr uint64_t spin_quantum = 1 << 16;  // the same once nothing has changed for a whole quantum
+constexpr uint64_t longest_quantum = 1 << 22;  // warp instructions of one cluster between two boundaries
+constexpr uint64_t spin_quantum = 1 << 16;     // the same once nothing has changed for a whole quantum
 // Spins that count or look at clocks never repeat a state, and neither does a long walk through strong loads:
 // after so many boundaries without a change a run is called stuck all the same.
 constexpr uint32_t stuck_boundaries = 1 << 20;
@@ -21,11 +21,10 @@ void drop_memory(ClusterState& cluster) {
 
 }  // namespace
 
-Quanta::Quanta(const RunOptions& options) : limit_(options.max_instructions), budget_(at_most(quantum)) {}
-
-// No more than the run may execute.
-uint64_t Quanta::at_most(uint64_t instructions) const {
-  return limit_ == 0 ? instructions : std::min(instructions, limit_);
+Quanta::Quanta(const RunOptions& options)
+    : quantum_(options.quantum != 0 ? options.quantum : longest_quantum), budget_(0) {
+  if (options.max_instructions != 0) quantum_ = std::min(quantum_, options.max_instructions);
+  budget_ = quantum_;
 }
 
 void Quanta::admit(Grid& grid) {
@@ -40,7 +39,7 @@ void Quanta::run(Grid& grid) {
     if (c.ctas.empty()) start_cluster(grid.context(), c);
     ran[i] = run_quantum(grid.context(), c, budget_);
     if (!c.finished()) return;
-    c.emit(ClusterEnded{});
+    grid.context().run_of(c).emit(ClusterEnded{});
     drop_memory(c);
   });
   passed_ = {.resident = resident.size()};
@@ -68,7 +67,7 @@ bool Quanta::stuck(Grid& grid) {
   const uint64_t progress = grid.progress();
   const bool changed = progress != last_progress_ || grid.resident().size() != passed_.resident;
   last_progress_ = progress;
-  budget_ = at_most(changed ? quantum : spin_quantum);
+  budget_ = changed ? quantum_ : std::min(quantum_, spin_quantum);
   if (changed) {
     spins_.reset();
     quiet_ = 0;

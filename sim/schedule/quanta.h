@@ -23,11 +23,10 @@ class Quanta final : public Advance {
     bool performed = false;                    // an access of GMEM at the boundary
     bool executed = false, cut_short = false;  // any instruction; as many as the budget
   };
-  uint64_t at_most(uint64_t instructions) const;
 
-  uint64_t limit_;   // instructions of the whole run; 0: none
-  uint64_t budget_;  // of a cluster, in the next quantum
-  Passed passed_;    // in the last one
+  uint64_t quantum_;  // of a cluster; no more than the run may execute
+  uint64_t budget_;   // of a cluster, in the next quantum
+  Passed passed_;     // in the last one
   SpinDetector spins_;
   uint64_t last_progress_ = ~0ULL;
   uint32_t quiet_ = 0;  // boundaries in a row without a change

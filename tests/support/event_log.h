@@ -52,12 +52,12 @@ class ClusterRecorder {
     Event e = begin(6, a.origin);
     e.insert(e.end(), {a.id, uint64_t(a.group), a.reduces, a.layout, a.tensor_map});
     for (const auto* pieces : {&a.reads, &a.writes, &a.fills})
-      for (const Piece& p : *pieces) e.insert(e.end(), {p.shared, p.address, p.bytes});
+      for (const Piece& p : *pieces) e.insert(e.end(), {p.shared(), p.address, p.bytes});
     e.insert(e.end(), a.mbarriers.begin(), a.mbarriers.end());
     e.insert(e.end(), a.mbarrier_bytes.begin(), a.mbarrier_bytes.end());
     log_.events.push_back(e);
   }
-  void on(const WgmmaJoined& event) { add(begin(7, event.origin), {event.id}); }
+  void on(const AsyncJoined& event) { add(begin(7, event.origin), {event.id}); }
   void on(const AsyncRead& event) { log_.events.push_back({8, event.id}); }
   void on(const AsyncLanded& event) { log_.events.push_back({9, event.id}); }
   void on(const GroupCommitted& event) { add(begin(10, event.origin), {uint64_t(event.group)}); }

@@ -37,7 +37,7 @@ constexpr uint32_t copy_pc = 3, wait_pc = 4, load_pc = 5;
 void one_copy(Driver& d) {
   const auto tile = d.program->reserved_shared;
   const uint32_t full = tile + 256;
-  const sim::Piece write{true, tile, 256};
+  const sim::Piece write{isa::Space::shared_cluster, tile, 256};
   const uint32_t bytes = 256;
   sim::MbarrierState phase{.pending = 0, .expected = 1, .tx = 256, .valid = true};
   d.cluster.now = 5;

@@ -98,19 +98,19 @@ void Reporter::on(const ClusterBarrierEvent& e) { count(e.origin, e.origin.lanes
 
 void Reporter::on(const AsyncIssue& e) {
   const Origin& who = e.origin;
-  if (e.group == GroupKind::wgmma) return;  // counted as its warps join
+  if (e.participants == isa::Participants::warpgroup) return;  // counted as its warps join
   count(who, who.lanes);
   uint8_t& deeds = deeds_[index(who.cta_rank, who.warp)];
-  if (e.group == GroupKind::cp_async) {
+  if (e.family == isa::AsyncFamily::cp_async) {
     deeds |= loads_cp_async;
   } else if (!e.mbarriers.empty()) {
     deeds |= loads_bulk;
-  } else if (e.group == GroupKind::bulk) {
+  } else if (e.group == isa::AsyncGroup::bulk) {
     deeds |= stores_bulk;
   }
 }
 
-void Reporter::on(const WgmmaJoined& event) {
+void Reporter::on(const AsyncJoined& event) {
   const Origin& who = event.origin;
   count(who, who.lanes);
   deeds_[index(who.cta_rank, who.warp)] |= issues_wgmma;

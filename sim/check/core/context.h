@@ -59,7 +59,7 @@ class Reporter {
   void on(const CtaBarrierEvent& e);
   void on(const ClusterBarrierEvent& e);
   void on(const AsyncIssue& e);
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
   void on(const RegistersSet& event);

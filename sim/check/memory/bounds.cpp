@@ -78,16 +78,17 @@ void Bounds::on(const Access& a) {
 void Bounds::on(const AsyncIssue& e) {
   const Origin& who = e.origin;
   for (const auto pieces : {e.writes, e.reads}) {
-    if (pieces.size() > 16 || e.group == GroupKind::wgmma)
+    if (pieces.size() > 16 || e.family == isa::AsyncFamily::wgmma)
       continue;  // rows and descriptors are others' business
     for (const Piece& p : pieces) {
-      if (!p.shared || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
+      if (!p.shared() || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
       return report(who, 4303, static_cast<uint32_t>(p.address), p.bytes,
                     fmt::format("a copy of {} bytes runs over the end of its array", p.bytes));
     }
   }
   const auto* bulk = std::get_if<isa::BulkCopy>(who.effect);
-  if (bulk == nullptr || bulk->src_space != isa::Space::shared_cta || e.writes.empty() || !e.writes[0].shared)
+  if (bulk == nullptr || bulk->src_space != isa::Space::shared_cta || e.writes.empty() ||
+      !e.writes[0].shared())
     return;
   if (e.writes[0].address >> cta_rank_shift != who.cta_rank) return;
   const FindingKey key{4323, who.pc, ~0U, 0};

@@ -219,7 +219,7 @@ MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::
   o.actor.order = &order_;
   o.actor.view = view.get();
   o.actor.cluster = context_.cluster.index;
-  o.actor.warp = e.group == GroupKind::wgmma ? Actor::no_warp : warp;
+  o.actor.warp = e.participants == isa::Participants::warpgroup ? Actor::no_warp : warp;
   o.actor.rank = who.cta_rank;
   o.actor.lanes = who.lanes;
   o.actor.async = true;
@@ -278,7 +278,7 @@ void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pie
 
 void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool writes) {
   if (pieces.empty()) return;
-  const bool shared = pieces.front().shared;
+  const bool shared = pieces.front().shared();
   aim(o, shared ? Reach::shared_async : Reach::global_async, writes, 0);
   o.actor.shared = shared;
   if (shared)
@@ -300,7 +300,7 @@ void MemoryChecks::issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord
                        context_.run.memory->lookup(e.tensor_map) != nullptr;
   if (!has_map) return;
   aim(o, Reach::tensormap, false, Record::tensormap);
-  const Piece map{false, e.tensor_map, 128};
+  const Piece map{isa::Space::global, e.tensor_map, 128};
   operate_global(o, std::span(&map, 1));
 }
 

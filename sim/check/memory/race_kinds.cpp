@@ -6,7 +6,7 @@
 namespace palladion::sim::check {
 namespace {
 
-bool stores_from_shared(const Record& r) { return r.async && r.async->group == GroupKind::bulk; }
+bool stores_from_shared(const Record& r) { return r.async && r.async->group == isa::AsyncGroup::bulk; }
 
 // Does the later actor know any lane of the warp at that time, if not the one that it should?
 bool knows_sibling(const Case& c) {

@@ -24,8 +24,8 @@ struct Case {
   bool same_cta() const {
     return now.cluster == then.cluster && order.cta_of(now.warp) == order.cta_of(then.warp);
   }
-  bool then_is_wgmma() const { return then.async && then.async->group == GroupKind::wgmma; }
-  bool now_is_wgmma() const { return now.async && now.async->group == GroupKind::wgmma; }
+  bool then_is_wgmma() const { return then.async && then.async->group == isa::AsyncGroup::wgmma; }
+  bool now_is_wgmma() const { return now.async && now.async->group == isa::AsyncGroup::wgmma; }
 };
 
 Code code_of(const Case& c);

@@ -59,12 +59,12 @@ std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32
     if (b >> cta_rank_shift == rank)
       return fmt::format("it completes on {}", mbarrier_name(x.run, x.cluster, b));
   switch (op.group) {
-    case GroupKind::bulk:
+    case isa::AsyncGroup::bulk:
       return op.committed ? "it completes with its thread's bulk async-group"
                           : "it was not committed to any bulk async-group";
-    case GroupKind::cp_async:
+    case isa::AsyncGroup::cp_async:
       return "it completes with its thread's cp.async-group, or on an mbarrier by cp.async.mbarrier.arrive";
-    case GroupKind::wgmma:
+    case isa::AsyncGroup::wgmma:
       return op.committed ? "it completes with its wgmma-group" : "it was not committed to any wgmma-group";
     default:
       return "nobody waits for it";
@@ -201,7 +201,7 @@ void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint6
   if (!options_.memory || !reader.shared) return;
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];
-  if (!now.async || now.async->group != GroupKind::wgmma) return;
+  if (!now.async || now.async->group != isa::AsyncGroup::wgmma) return;
   // Unknown of a wgmma: its A and B lie in different ways.
   if (then.async->layout == layout_unknown || now.async->layout == layout_unknown ||
       then.async->layout == now.async->layout)

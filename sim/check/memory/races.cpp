@@ -144,10 +144,10 @@ bool Detector::replaces(Ref old, Ref mine) const {
   const Record& r = records_[record_of(old)];
   if (r.cluster != actor_.cluster) return false;
   if (r.async != nullptr) {
-    if (!actor_.async || r.async->group == GroupKind::none || r.async->lane_exact) return false;
+    if (!actor_.async || r.async->group == isa::AsyncGroup::none || r.async->lane_exact) return false;
     const Record& now = records_[actor_.record];
     if (now.async->group != r.async->group) return false;
-    if (r.async->group == GroupKind::wgmma) return now.warp / 4 == r.warp / 4;
+    if (r.async->group == isa::AsyncGroup::wgmma) return now.warp / 4 == r.warp / 4;
     return now.warp == r.warp && now.lanes == r.lanes;
   }
   return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&

@@ -56,7 +56,7 @@ void OrderedSums::on(const AsyncIssue& e) {
   if (!floats) return;
   for (const Piece& p : e.writes)
     for (uint64_t at = p.address & ~15ULL; at < p.address + p.bytes; at += 16)
-      add(who, p.shared ? shared_window | at : at);
+      add(who, p.shared() ? shared_window | at : at);
 }
 
 void OrderedSums::add(const Origin& who, uint64_t address) {

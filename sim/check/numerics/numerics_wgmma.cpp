@@ -28,7 +28,7 @@ bool WgmmaNumerics::special_accumulators(const Origin& who) const {
   return false;
 }
 
-void WgmmaNumerics::on(const WgmmaJoined& event) {
+void WgmmaNumerics::on(const AsyncJoined& event) {
   const Origin& who = event.origin;
   const isa::Wgmma& w = wgmma_of(who);
   if (!floats(w)) return;
@@ -48,7 +48,7 @@ WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& who) const {
 }
 
 void WgmmaNumerics::on(const AsyncIssue& e) {
-  if (e.group != GroupKind::wgmma || !floats(wgmma_of(e.origin))) return;
+  if (e.family != isa::AsyncFamily::wgmma || !floats(wgmma_of(e.origin))) return;
   Pending& p = pending_[e.id];
   p.who = e.origin;
   p.reads.assign(e.reads.begin(), e.reads.end());

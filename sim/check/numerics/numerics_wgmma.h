@@ -14,7 +14,7 @@ class WgmmaNumerics {
  public:
   explicit WgmmaNumerics(const ClusterContext& context) : context_(context) {}
 
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   void on(const AsyncIssue& e);
   void on(const AsyncLanded& event);
 

@@ -312,7 +312,7 @@ void HappensBefore::publish_seen(const Origin& who) {
 }
 
 bool HappensBefore::issuer_waits(const AsyncRecord& op) const {
-  if (op.group == GroupKind::none || op.cluster != cluster_) return false;
+  if (op.group == isa::AsyncGroup::none || op.cluster != cluster_) return false;
   return (warps_[index(op.issuer)].waited[static_cast<size_t>(op.group) - 1] & op.issuer.lanes) != 0;
 }
 
@@ -405,7 +405,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
 }
 
 // Each of the four warps has the wgmma in its journal from its own issue on.
-void HappensBefore::on(const WgmmaJoined& event) {
+void HappensBefore::on(const AsyncJoined& event) {
   const Origin& who = event.origin;
   std::shared_ptr<View>& all = joining_[event.id];
   if (all == nullptr)
@@ -414,11 +414,11 @@ void HappensBefore::on(const WgmmaJoined& event) {
     all->join(*release(index(who), who.lanes, who.pc));
   const std::shared_ptr<AsyncRecord> op = record(event.id);
   op->joined[who.warp % 4] = {index(who), warps_[index(who)].time};
-  warps_[index(who)].groups[static_cast<size_t>(GroupKind::wgmma) - 1].push_back({op, who.lanes});
+  warps_[index(who)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, who.lanes});
 }
 
 ViewRef HappensBefore::issuers_view(const Origin& who, const AsyncRecord& op) {
-  if (op.group != GroupKind::wgmma)
+  if (op.group != isa::AsyncGroup::wgmma)
     return view_ref(index(who), static_cast<uint32_t>(std::countr_zero(who.lanes)));
   const auto at = joining_.find(op.id);
   ViewRef view = at != joining_.end() ? at->second : empty();
@@ -427,14 +427,15 @@ ViewRef HappensBefore::issuers_view(const Origin& who, const AsyncRecord& op) {
 }
 
 void HappensBefore::issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op) {
-  if (op->group == GroupKind::none || op->group == GroupKind::wgmma) return;
+  if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;
   warps_[index(who)].groups[static_cast<size_t>(op->group) - 1].push_back({op, who.lanes});
 }
 
 // All copies that these lanes have issued and not waited for, landed or not.
 void HappensBefore::on(const ArrivalDeferred& event) {
   auto& all = deferred_[event.id];
-  for (const Issued& i : warps_[index(event.origin)].groups[static_cast<size_t>(GroupKind::cp_async) - 1])
+  for (const Issued& i :
+       warps_[index(event.origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
     if (i.op != nullptr && (i.lanes & event.origin.lanes) != 0) all.push_back(i.op);
 }
 
@@ -472,7 +473,9 @@ void HappensBefore::on(const GroupWaited& event) {
     }
     if (i->op == nullptr || done == 0) continue;
     publish(*i->op, who,
-            {.lanes = done, .reads_only = event.read_only, .own_lanes = event.group == GroupKind::cp_async});
+            {.lanes = done,
+             .reads_only = event.read_only,
+             .own_lanes = event.group == isa::AsyncGroup::cp_async});
     if (!event.read_only) i->lanes &= ~done;
   }
   std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });

@@ -90,7 +90,7 @@ class HappensBefore final : public OrderQueries {
   void on(const ClusterBarrierEvent& e);
   // A strong access of `address`: what is released there and acquired from there.
   void strong(const Access& a, uint64_t address, uint32_t lanes, bool shared);
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   // The record of an operation in flight; new ones are to be filled in.
   std::shared_ptr<AsyncRecord> record(uint64_t id);
   void issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op);

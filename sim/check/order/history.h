@@ -29,7 +29,7 @@ struct AsyncRecord {
   Origin issuer;
   uint32_t occurrence = 0;
   const char* name = "";
-  GroupKind group = GroupKind::none;
+  isa::AsyncGroup group = isa::AsyncGroup::none;
   bool async_proxy = true;  // cp.async, st.async and red.async belong to the generic proxy
   bool reduces = false;
   bool lane_exact = false;  // cp.async: each lane issued its own bytes

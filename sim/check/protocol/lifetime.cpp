@@ -41,13 +41,13 @@ void Lifetime::use(const Origin& who, uint32_t address, const char* what) {
 // --- asynchronous operations ----------------------------------------------------------------------
 void Lifetime::on(const AsyncIssue& e) {
   const Origin& who = e.origin;
-  if (e.group == GroupKind::wgmma || e.group == GroupKind::cp_async) return;
+  if (e.family == isa::AsyncFamily::wgmma || e.family == isa::AsyncFamily::cp_async) return;
   Operation o{.who = who,
               .name = e.name,
               .group = e.group,
               .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
   const auto add = [&](const Piece& piece, bool writes) {
-    if (!piece.shared) return;
+    if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
     const auto rank = static_cast<uint16_t>(address >> cta_rank_shift);
     check_started(who, address, writes ? "copies into" : "copies from");
@@ -57,7 +57,7 @@ void Lifetime::on(const AsyncIssue& e) {
   };
   for (const Piece& piece : e.reads) add(piece, false);
   for (const Piece& piece : e.writes) add(piece, true);
-  if (e.group == GroupKind::bulk) bulk_[p_.causality.index(who)].push_back({e.id, who.lanes});
+  if (e.group == isa::AsyncGroup::bulk) bulk_[p_.causality.index(who)].push_back({e.id, who.lanes});
   if (o.interests.empty()) return;
   operations_.emplace(e.id, std::move(o));
   if (operations_.size() >= next_sweep_) sweep();
@@ -105,7 +105,7 @@ void Lifetime::sweep() {
 // --- groups ---------------------------------------------------------------------------------------
 void Lifetime::on(const GroupCommitted& event) {
   const Origin& who = event.origin;
-  if (event.group != GroupKind::bulk) return;
+  if (event.group != isa::AsyncGroup::bulk) return;
   auto& journal = bulk_[p_.causality.index(who)];
   if (journal.empty()) return;  // a group of nothing
   for (const Entry& e : journal) {
@@ -121,7 +121,7 @@ void Lifetime::on(const GroupCommitted& event) {
 
 void Lifetime::on(const GroupWaited& event) {
   const Origin& who = event.origin;
-  if (event.group != GroupKind::bulk) return;
+  if (event.group != isa::AsyncGroup::bulk) return;
   auto& journal = bulk_[p_.causality.index(who)];
   uint32_t owners = 0;
   for (const Entry& e : journal)

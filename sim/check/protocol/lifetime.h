@@ -42,7 +42,7 @@ class Lifetime {
   struct Operation {
     Origin who;
     const char* name = "";
-    GroupKind group = GroupKind::none;
+    isa::AsyncGroup group = isa::AsyncGroup::none;
     uint32_t nth = 0;
     bool landed = false, committed = false;
     Origin foreign_commit;  // by other lanes, while it was not committed

@@ -80,7 +80,7 @@ void Lifetime::check_operations(const Origin& who) {
 }
 
 void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& who) {
-  const bool bulk = o.group == GroupKind::bulk && !i.writes;
+  const bool bulk = o.group == isa::AsyncGroup::bulk && !i.writes;
   const bool remote = o.who.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
   const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);

@@ -208,7 +208,7 @@ void MbarrierLedger::on(const AsyncIssue& e) {
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
-    if (piece.shared) check_overwritten(who, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
+    if (piece.shared()) check_overwritten(who, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
   const Causality::Clock clock = p_.causality.issue(p_.causality.index(who));
   for (size_t i = 0; i < e.mbarriers.size(); ++i) {

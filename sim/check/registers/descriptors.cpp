@@ -63,7 +63,7 @@ Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
   return {value(wgmma.a_desc), value(wgmma.b_desc)};
 }
 
-void Descriptors::on(const WgmmaJoined& event) {
+void Descriptors::on(const AsyncJoined& event) {
   const Origin& who = event.origin;
   const Values mine = values(who, 0);
   judge_lanes(who, mine);
@@ -132,7 +132,7 @@ void Descriptors::judge_encoding(const Origin& who, const Values& values) {
 }
 
 void Descriptors::on(const AsyncIssue& e) {
-  if (e.group == GroupKind::wgmma) {
+  if (e.family == isa::AsyncFamily::wgmma) {
     judge_range(e);
     return;
   }
@@ -171,7 +171,7 @@ void Descriptors::judge_range(const AsyncIssue& e) {
 // an atom that are copied one by one do.
 void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   const uint32_t atom = atom_bytes(e.layout);
-  if (atom == 0 || tile.empty() || !tile.front().shared) return;
+  if (atom == 0 || tile.empty() || !tile.front().shared()) return;
   uint64_t base = ~0ULL, bytes = 0;
   const uint64_t rank = tile.front().address >> cta_rank_shift;
   for (const Piece& p : tile) {

@@ -13,7 +13,7 @@ class Descriptors {
  public:
   explicit Descriptors(const ClusterContext& context) : context_(context) {}
 
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   void on(const AsyncIssue& e);
 
  private:

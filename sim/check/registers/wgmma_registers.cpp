@@ -51,7 +51,7 @@ void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaA
     report_in_flight(who, w, part, f.a, false);
 }
 
-void WgmmaRegisters::on(const WgmmaJoined& event) {
+void WgmmaRegisters::on(const AsyncJoined& event) {
   const Origin& who = event.origin;
   Warp& w = warp(who);
   step(who);
@@ -107,14 +107,14 @@ void WgmmaRegisters::on(const Fenced& event) {
 }
 
 void WgmmaRegisters::on(const GroupCommitted& event) {
-  if (event.group != GroupKind::wgmma) return;
+  if (event.group != isa::AsyncGroup::wgmma) return;
   step(event.origin);
   ++warp(event.origin).commits;
 }
 
 void WgmmaRegisters::on(const GroupWaited& event) {
   const Origin& who = event.origin;
-  if (event.group != GroupKind::wgmma) return;
+  if (event.group != isa::AsyncGroup::wgmma) return;
   step(who);
   Warp& w = warp(who);
   w.wait_pc = who.pc;

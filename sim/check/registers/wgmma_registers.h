@@ -14,7 +14,7 @@ class WgmmaRegisters {
   WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis);
 
   void on(const Executing& event);
-  void on(const WgmmaJoined& event);
+  void on(const AsyncJoined& event);
   void on(const Fenced& event);
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);

@@ -45,6 +45,9 @@ class ClockedGroups final : public Advance {
   bool stuck(Grid& grid) override;
   void finish(Grid& grid) override;
   std::unique_ptr<Advance> clone() const override { return std::make_unique<ClockedGroups>(*this); }
+  void restored(Grid&) override {
+    for (SmGroup& g : groups_) g.rebind();
+  }
 
  private:
   void crowd(const isa::ArchSpec& arch);
@@ -181,7 +184,7 @@ void ClockedGroups::retire(Grid& grid) {
     uint64_t& gpc_end = course_.gpc_ends[setup_->chip[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
     ClusterState& cluster = group->cluster(end.cluster);
-    if (cluster.finished()) cluster.emit(ClusterEnded{});
+    if (cluster.finished()) grid.context().run_of(cluster).emit(ClusterEnded{});
     group->remove(cluster);
     grid.leave(cluster);
     if (grid.more_clusters() && !grid.state.faulted)

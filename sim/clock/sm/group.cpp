@@ -97,9 +97,9 @@ void SmGroup::handle(const Event& e) {
   if (c.faulted) return;
   c.now = e.time;
   if (e.kind == Event::Kind::land) return landed(e.index, e.id, e.time);
-  const AsyncOp* op = pending(c, e.id);
+  const AsyncOp* op = find_pending(c, e.id);
   if (op == nullptr || op->stage != AsyncOp::Stage::issued) return;
-  advance(c, static_cast<size_t>(op - c.pending.data()));
+  advance_operation(context_->run_of(c), e.id);
   wake(c, e.time, true);
 }
 
@@ -128,12 +128,9 @@ uint64_t SmGroup::warpgroup_of(const Warp& w) {
 }
 
 Exec SmGroup::exec(Warp& w) const {
-  Exec x{.program = context_->program,
-         .launch = context_->launch,
-         .memory = context_->memory,
-         .cluster = *w.cluster,
-         .cta = w.cta,
-         .warp = w.warp};
+  Exec x(context_->run_of(*w.cluster));
+  x.cta = w.cta;
+  x.warp = w.warp;
   x.watch = context_->watch;
   x.registers = w.warp->registers.data();
   return x;

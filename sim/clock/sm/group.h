@@ -150,7 +150,6 @@ class SmGroup {
   void try_arrivals(uint64_t now);
   void land_answered();
   void written(const Write& write);
-  static AsyncOp* pending(ClusterState& cluster, uint64_t id);
 
   const RunContext* context_;
   const InstructionCosts* costs_;

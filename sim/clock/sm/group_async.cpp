@@ -10,11 +10,10 @@ namespace palladion::sim::hardware {
 void SmGroup::issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id) {
   if (cost.unit == isa::Unit::tensor) return start_wgmma(w, now);
   for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
-    const AsyncOp* op = pending(*w.cluster, id);
+    const AsyncOp* op = find_pending(*w.cluster, id);
     if (op == nullptr) continue;
-    Traffic t;
-    op->body->describe(t);
-    if (t.kind == Traffic::Kind::cluster_store)
+    const Traffic t = op->traffic();
+    if (t.family == isa::AsyncFamily::remote_store)
       store_async(w, cost, id, now);
     else
       start_copy(w, *op, t, now);
@@ -36,16 +35,16 @@ void SmGroup::add_lines(const std::vector<Piece>& pieces) {
 }
 
 void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
-  using Kind = Traffic::Kind;
-  if (t.kind == Kind::arrival) {
+  using Family = isa::AsyncFamily;
+  if (t.family == Family::deferred_arrival) {
     arrivals_.push_back({w.cluster_number, op.id});
     return try_arrivals(now);
   }
-  if (t.kind == Kind::cluster_copy) return copy_to_cluster(w, op.id, t, now);
+  if (!t.from_global() && !t.to_global()) return copy_to_cluster(w, op.id, t, now);
   const auto first = static_cast<uint32_t>(batch.lines.size());
   add_lines(t.global);
-  if (t.kind == Kind::lane_copies) return copy_lanes(w, op.id, first, now);
-  if (t.kind == Kind::tma_load) return start_tma_load(w, op.id, t, first, static_cast<double>(now));
+  if (t.family == Family::cp_async) return copy_lanes(w, op.id, first, now);
+  if (t.from_global()) return start_tma_load(w, op.id, t, first, static_cast<double>(now));
   start_tma_store(w, op.id, t, first, static_cast<double>(now));
 }
 
@@ -95,9 +94,9 @@ double SmGroup::take_copy(const Warp& w, TmaUnit::Direction direction, uint64_t 
   Sm& unit = sm_of(w);
   const TmaUnit::Sending sending = unit.tma.take(direction, issued, cycles);
   unit.book(Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
-  w.cluster->emit(
-      UnitWorked{id, Resource::tma, static_cast<uint64_t>(sending.from), static_cast<uint64_t>(sending.to)});
-  return sending.from + (t.tiled ? unit.tma.fetch_descriptor(t.tensor_map) : 0);
+  context_->run_of(*w.cluster).emit(UnitWorked{id, Resource::tma, static_cast<uint64_t>(sending.from),
+                             static_cast<uint64_t>(sending.to)});
+  return sending.from + (t.through_tensor_map() ? unit.tma.fetch_descriptor(t.tensor_map) : 0);
 }
 
 void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
@@ -106,7 +105,7 @@ void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint3
   start = take_copy(w, TmaUnit::Direction::load, id, t, start, cycles);
   Pending wait{.cluster = w.cluster_number, .id = id, .load = sm_of(w).tma.count_load(), .sm = w.sm};
   wait.extra =
-      (t.tiled ? p_->tma_latency : p_->bulk_latency) + (std::popcount(t.ctas) > 1 ? p_->tma_multicast : 0);
+      (t.through_tensor_map() ? p_->tma_latency : p_->bulk_latency) + (std::popcount(t.ctas) > 1 ? p_->tma_multicast : 0);
   if (lines == 0)  // all of it lies outside the tensor
     return events_.add(static_cast<uint64_t>(start + cycles + p_->l2_latency + wait.extra), Event::Kind::land,
                        w.cluster_number, id);
@@ -115,7 +114,7 @@ void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint3
   request.tma = true;
   request.scattered = are_scattered(std::span(batch.lines).subspan(first));
   request.pairs_of_lines = t.pairs_of_lines;
-  request.bytes_per_cycle = t.tiled ? p_->tma_bytes_per_cycle : p_->bulk_bytes_per_cycle;
+  request.bytes_per_cycle = t.through_tensor_map() ? p_->tma_bytes_per_cycle : p_->bulk_bytes_per_cycle;
   request.first_sm = sms_.front().id;
   request.receivers = t.ctas;
   answers_.wait(wait);
@@ -130,7 +129,7 @@ void SmGroup::start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint
   events_.add(read, Event::Kind::read, w.cluster_number, id);
   const auto done = static_cast<uint64_t>(static_cast<double>(read) + p_->tma_store_done);
   if (lines == 0) return events_.add(done, Event::Kind::land, w.cluster_number, id);
-  const auto kind = t.kind == Traffic::Kind::tma_reduce ? Request::Kind::atomic : Request::Kind::write;
+  const auto kind = t.reduces ? Request::Kind::atomic : Request::Kind::write;
   const uint32_t request = add_request(kind, w.sm, start, occupied / lines, first);
   sm_of(w).fences.accesses_gmem();
   writes_.push_back(
@@ -140,8 +139,8 @@ void SmGroup::start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint
 void SmGroup::try_arrivals(uint64_t now) {
   for (size_t i = 0; i < arrivals_.size();) {
     const auto [number, id] = arrivals_[i];
-    const AsyncOp* op = pending(cluster(number), id);
-    if (op != nullptr && !op->body->ready(cluster(number))) {
+    const AsyncOp* op = find_pending(cluster(number), id);
+    if (op != nullptr && !op->ready(context_->run_of(cluster(number)))) {
       ++i;
       continue;
     }
@@ -152,44 +151,42 @@ void SmGroup::try_arrivals(uint64_t now) {
 
 // The tensor core takes an instruction when all four warps have issued it, one after the other.
 void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
-  const AsyncOp* op = pending(*w.cluster, w.warp->wgmma.back().id);
-  if (op == nullptr || !op->body->ready(*w.cluster)) return;
-  Traffic t;
-  op->body->describe(t);
+  const AsyncOp* op = find_pending(*w.cluster, w.warp->wgmma.back().id);
+  if (op == nullptr || !op->ready(context_->run_of(*w.cluster))) return;
+  const Traffic t = op->traffic();
   Sm& unit = sm_of(w);
   const TensorCore::Served s =
-      unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, t.a_in_registers}, static_cast<double>(now));
+      unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, t.from_registers()}, static_cast<double>(now));
   unit.book(Resource::tensor, s.cycles);
   unit.book(Resource::smem, s.reads);
-  w.cluster->emit(
-      UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
+  context_->run_of(*w.cluster).emit(UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start),
+                             static_cast<uint64_t>(s.end)});
   events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
 }
 
 void SmGroup::landed(uint32_t number, uint64_t id, uint64_t now) {
   ClusterState& c = cluster(number);
-  const AsyncOp* op = pending(c, id);
+  const AsyncOp* op = find_pending(c, id);
   if (op == nullptr) return;
-  const auto index = [&] { return static_cast<size_t>(pending(c, id) - c.pending.data()); };
-  if (op->stage == AsyncOp::Stage::issued && !advance(c, index()))
+  const ClusterRun run = context_->run_of(c);
+  if (op->stage == AsyncOp::Stage::issued && !advance_operation(run, id))
     return events_.add(now + 1, Event::Kind::land, number, id);  // one before it has not landed
   if (c.faulted) return retire(number, now);
-  if (op->body->at_edge()) {
+  if (op->lands_at_boundary()) {
     landings.push_back({now, number, id});
     return;
   }
-  if (!advance(c, index())) return events_.add(now + 1, Event::Kind::land, number, id);
+  if (!advance_operation(run, id)) return events_.add(now + 1, Event::Kind::land, number, id);
   settle(number, now);
 }
 
 void SmGroup::land(const Landing& landing) {
   ClusterState& c = cluster(landing.cluster);
-  AsyncOp* op = pending(c, landing.id);
-  if (op == nullptr || c.faulted) return;
-  c.at_edge = true;
+  if (c.faulted || !is_pending(c, landing.id)) return;
+  ClusterRun run = context_->run_of(c);
+  run.at_boundary = true;
   c.now = landing.time;
-  advance(c, static_cast<size_t>(op - c.pending.data()));
-  c.at_edge = false;
+  advance_operation(run, landing.id);
   settle(landing.cluster, landing.time);
 }
 
@@ -200,11 +197,6 @@ void SmGroup::settle(uint32_t number, uint64_t now) {
   if (!arrivals_.empty()) try_arrivals(now);
   wake(c, now, true);
   if (c.finished()) retire(number, now);
-}
-
-AsyncOp* SmGroup::pending(ClusterState& cluster, uint64_t id) {
-  const auto found = std::ranges::lower_bound(cluster.pending, id, {}, &AsyncOp::id);
-  return found != cluster.pending.end() && found->id == id ? &*found : nullptr;
 }
 
 void SmGroup::answer() {

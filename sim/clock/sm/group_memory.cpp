@@ -144,7 +144,7 @@ void SmGroup::perform(const StrongAccess& strong) {
   x.group = static_cast<uint32_t>(g - groups.begin());
   take_addresses(x, pc, g->mask);
   const uint32_t lanes = access_.lanes;
-  x.at_edge = true;
+  x.at_boundary = true;
   w.cluster->now = strong.time;
   run_warp(x, 1);
   if (w.cluster->faulted) return retire(w.cluster_number, strong.time);

@@ -12,29 +12,41 @@
 
 namespace palladion::sim {
 
-Site AsyncOrigin::site(const ClusterState& cluster) const {
-  return site_at(*program, pc, cluster.ctas[cta_rank].id, warp, lanes);
-}
-
-void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,
+void async_fault(const ClusterRun& run, const AsyncOp& op, std::string code, std::string message,
                  std::string help) {
+  ClusterState& cluster = run.cluster;
   if (cluster.faulted) return;
   Finding f;
   f.code = std::move(code);
   f.fatal = true;
   f.message = std::move(message);
   f.help = std::move(help);
-  f.sites.push_back(origin.site(cluster));
+  f.sites.push_back(site_at(run.program, op.pc, cluster.ctas[op.cta_rank].id, op.warp, op.lanes));
   cluster.findings.push_back(std::move(f));
   cluster.faulted = true;
 }
 
-void complete_tx(ClusterState& cluster, const AsyncOrigin& origin, uint32_t mbarrier, uint32_t bytes) {
+void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes) {
   std::string why;
-  if (mbarrier_complete_tx(cluster, origin.origin(), mbarrier, bytes, &why)) return;
-  async_fault(cluster, origin, "PLD3076",
+  if (mbarrier_complete_tx(run, origin_of(run, op), mbarrier, bytes, &why)) return;
+  async_fault(run, op, "PLD3076",
               fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
               "the mbarrier must stay initialised until every copy that completes on it has landed");
+}
+
+AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
+  const isa::AsyncFamily family = op.family();
+  return {.origin = origin_of(run, op),
+          .id = op.id,
+          .family = family,
+          .participants = traits(family).participants,
+          .group = op.group,
+          .reads = {},
+          .writes = {},
+          .fills = {},
+          .mbarriers = {},
+          .mbarrier_bytes = {},
+          .name = std::visit([](const auto& payload) { return payload.name(); }, op.payload)};
 }
 
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what) {
@@ -62,57 +74,31 @@ bool check_multicast(Exec& x, uint64_t mask, const char* what) {
 }
 
 // --- cp.async -------------------------------------------------------------------------------------
+void LaneCopies::read(const ClusterRun& run, const AsyncOp&) {
+  if (!moves) return;
+  for (Copy& c : copies)
+    if (c.source_bytes != 0)
+      std::memcpy(c.staging.data(), run.memory.find(c.source, c.source_bytes), c.source_bytes);
+}
+
+void LaneCopies::land(const ClusterRun& run, const AsyncOp&) {
+  for (const Copy& c : copies) {
+    if (moves)
+      std::memcpy(shared_bytes(run.cluster, c.target), c.staging.data(), bytes);
+    else
+      note_shared(run.cluster, c.target, bytes, false);
+  }
+}
+
+void LaneCopies::describe(const AsyncOp&, Traffic& t) const {
+  t.source = isa::Space::global;
+  t.destination = isa::Space::shared_cta;
+  t.bytes = bytes * static_cast<uint32_t>(copies.size());
+  for (const Copy& c : copies)
+    if (c.source_bytes != 0) append(t.global, global_piece(c.source, c.source_bytes));
+}
+
 namespace {
-
-// One instruction's copies: 4, 8 or 16 bytes a lane, what the source lacks is zero.
-class LaneCopies final : public AsyncOp::Body {
- public:
-  LaneCopies(uint32_t lanes, uint32_t bytes, bool moves) : lanes_(lanes), bytes_(bytes), moves_(moves) {}
-
-  void add(int lane, uint32_t target, uint64_t address, const uint8_t* source, uint32_t source_bytes) {
-    targets_[lane] = target;
-    addresses_[lane] = address;
-    sources_[lane] = source;
-    source_bytes_[lane] = static_cast<uint8_t>(source_bytes);
-  }
-  void read(ClusterState&) override {
-    for (uint32_t m = moves_ ? lanes_ : 0; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      std::memset(staging_[i], 0, 16);
-      if (source_bytes_[i] != 0) std::memcpy(staging_[i], sources_[i], source_bytes_[i]);
-    }
-  }
-  void land(ClusterState& cluster) override {
-    for (uint32_t m = lanes_; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      if (moves_)
-        std::memcpy(shared_bytes(cluster, targets_[i]), staging_[i], bytes_);
-      else
-        note_shared(cluster, targets_[i], bytes_, false);
-    }
-  }
-  const char* name() const override { return "cp.async"; }
-  void describe(Traffic& t) const override {
-    t.kind = Traffic::Kind::lane_copies;
-    for (uint32_t m = lanes_; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      t.bytes += bytes_;
-      if (source_bytes_[i] != 0) append(t.global, {false, addresses_[i], source_bytes_[i]});
-    }
-  }
-  // The bytes of a lane, for observers.
-  Piece target(int lane) const { return {true, targets_[lane], bytes_}; }
-  uint32_t source_bytes(int lane) const { return source_bytes_[lane]; }
-
- private:
-  uint32_t lanes_, bytes_;
-  bool moves_;
-  uint32_t targets_[32];
-  uint64_t addresses_[32];  // in GMEM
-  const uint8_t* sources_[32];
-  uint8_t source_bytes_[32];
-  uint8_t staging_[32][16];
-};
 
 // The bytes that a lane copies before the zeros begin.
 uint64_t source_bytes(const Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane) {
@@ -140,44 +126,40 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
     return false;
   }
   if (x.shared(target, bytes, "cp.async write") == nullptr) return false;
-  const uint8_t* from = nullptr;
-  if (wanted != 0 && (from = x.global(source, wanted, "cp.async read")) == nullptr) return false;
-  copies.add(lane, Exec::shared_address(target), source, from, static_cast<uint32_t>(wanted));
+  if (wanted != 0 && x.global(source, wanted, "cp.async read") == nullptr) return false;
+  copies.copies.push_back({.target = Exec::shared_address(target),
+                           .source_bytes = static_cast<uint32_t>(wanted),
+                           .source = source,
+                           .staging = {}});
   return true;
 }
 
-void announce(const Exec& x, const LaneCopies& copies, uint64_t id) {
-  const MicroOp& op = x.op_at(x.pc);
-  const DecodedOperand& source = op.operands[effect<isa::CpAsync>(op).src];
+void announce(const Exec& x, const AsyncOp& op) {
+  const auto& payload = std::get<LaneCopies>(op.payload);
   Piece reads[32], writes[32];
   size_t n = 0, n_reads = 0;
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
-    writes[n++] = copies.target(i);
-    if (copies.source_bytes(i) != 0)
-      reads[n_reads++] = {false, x.address_of_lane(source, i), copies.source_bytes(i)};
+  for (const LaneCopies::Copy& c : payload.copies) {
+    writes[n++] = shared_piece(c.target, payload.bytes);
+    if (c.source_bytes != 0) reads[n_reads++] = global_piece(c.source, c.source_bytes);
   }
-  x.emit(AsyncIssue{.origin = x.origin(),
-                    .id = id,
-                    .group = GroupKind::cp_async,
-                    .reads = std::span(reads, n_reads),
-                    .writes = std::span(writes, n),
-                    .mbarriers = {},
-                    .mbarrier_bytes = {},
-                    .name = copies.name()});
+  AsyncIssue issue = issue_of(x, op);
+  issue.reads = std::span(reads, n_reads);
+  issue.writes = std::span(writes, n);
+  x.emit(issue);
 }
 
 }  // namespace
 
 Step exec_cp_async(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::CpAsync>(op);
-  auto copies = std::make_unique<LaneCopies>(x.active, static_cast<uint32_t>(e.bytes), op.moves);
+  LaneCopies copies;
+  copies.bytes = static_cast<uint32_t>(e.bytes);
+  copies.moves = op.moves;
+  copies.copies.reserve(static_cast<size_t>(std::popcount(x.active)));
   for (uint32_t m = x.active; m != 0; m &= m - 1)
-    if (!add_lane(x, op, e, std::countr_zero(m), *copies)) return Step::fault;
-  const LaneCopies& issued = *copies;
-  const uint64_t id = x.issue(std::move(copies), x.active);
-  journal_issue(x.warp->cp_async, id, x.active);
-  if (x.wants<AsyncIssue>()) announce(x, issued, id);
+    if (!add_lane(x, op, e, std::countr_zero(m), copies)) return Step::fault;
+  const AsyncOp& issued = x.issue(std::move(copies), x.active, isa::AsyncGroup::cp_async);
+  if (x.wants<AsyncIssue>()) announce(x, issued);
   return Step::next;
 }
 
@@ -193,7 +175,7 @@ void commit(Journal& journal, uint32_t lanes) {
 
 Step exec_cp_async_commit(Exec& x, const MicroOp&) {
   commit(x.warp->cp_async, x.active);
-  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::cp_async});
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::cp_async});
   return Step::next;
 }
 
@@ -205,45 +187,35 @@ Step exec_cp_async_wait(Exec& x, const MicroOp& op) {
   if (e.all && !resumed) exec_cp_async_commit(x, op);
   if (!resumed && !journal_satisfied(x.warp->cp_async, x.active, allowed, false))
     return x.wait(Wait::Kind::cp_async_group, 0, allowed);
-  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::cp_async, allowed, false});
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), isa::AsyncGroup::cp_async, allowed, false});
   return Step::next;
 }
 
 // --- cp.async.mbarrier.arrive ---------------------------------------------------------------------
+bool DeferredArrival::ready(const ClusterRun& run, const AsyncOp&) const {
+  return std::ranges::none_of(awaited, [&](uint64_t id) { return is_pending(run.cluster, id); });
+}
+
+void DeferredArrival::land(const ClusterRun& run, const AsyncOp& op) {
+  std::string why;
+  const auto count = static_cast<uint32_t>(std::popcount(op.lanes));
+  if (!mbarrier_arrive(run, origin_of(run, op), mbarrier, count, 0, &why))
+    async_fault(
+        run, op, "PLD3044", why,
+        "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
+}
+
 namespace {
 
-// Arrives at an mbarrier, once a lane, when the operations it awaits have landed.
-class DeferredArrival final : public AsyncOp::Body {
- public:
-  DeferredArrival(const Exec& x, uint32_t mbarrier, uint32_t lanes) : origin_(x, lanes), mbarrier_(mbarrier) {
-    for (const AsyncOp& o : x.cluster.pending) {
-      const bool ours = o.cta_rank == origin_.cta_rank && o.warp == origin_.warp && (o.lanes & lanes) != 0;
-      if (ours && dynamic_cast<const LaneCopies*>(o.body.get()) != nullptr) awaited_.push_back(o.id);
-    }
+// The cp.async of these lanes that have not landed.
+std::vector<uint64_t> copies_under_way(const Exec& x, uint32_t lanes) {
+  std::vector<uint64_t> ids;
+  for (const AsyncOp& o : x.cluster.pending) {
+    const bool ours = o.cta_rank == x.cta->rank && o.warp == x.warp->id && (o.lanes & lanes) != 0;
+    if (ours && o.family() == isa::AsyncFamily::cp_async) ids.push_back(o.id);
   }
-  bool ready(ClusterState& cluster) const override {
-    return std::ranges::none_of(awaited_, [&](uint64_t id) {
-      return std::ranges::binary_search(cluster.pending, id, {},
-                                        &AsyncOp::id);  // pending is in order of issue
-    });
-  }
-  void land(ClusterState& cluster) override {
-    std::string why;
-    const auto count = static_cast<uint32_t>(std::popcount(origin_.lanes));
-    if (!mbarrier_arrive(cluster, origin_.origin(), mbarrier_, count, 0, &why))
-      async_fault(
-          cluster, origin_, "PLD3044", why,
-          "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
-  }
-  const char* name() const override { return "cp.async.mbarrier.arrive"; }
-  void describe(Traffic& t) const override { t.kind = Traffic::Kind::arrival; }
-  const std::vector<uint64_t>& awaited() const { return awaited_; }
-
- private:
-  AsyncOrigin origin_;
-  uint32_t mbarrier_;
-  std::vector<uint64_t> awaited_;
-};
+  return ids;
+}
 
 // One arrival more is awaited in this phase for each of `count` threads.
 bool raise_pending(Exec& x, uint8_t* bytes, uint32_t count) {
@@ -277,10 +249,12 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
     if (!e.noinc &&
         !raise_pending(x, x.shared(at, 8, "mbarrier access"), static_cast<uint32_t>(std::popcount(same))))
       return Step::fault;
-    auto arrival = std::make_unique<DeferredArrival>(x, Exec::shared_address(at), same);
-    const DeferredArrival& issued = *arrival;
-    const uint64_t id = x.issue(std::move(arrival), same);
-    if (x.wants<ArrivalDeferred>()) x.emit(ArrivalDeferred{x.origin(same), id, issued.awaited()});
+    DeferredArrival arrival;
+    arrival.mbarrier = Exec::shared_address(at);
+    arrival.awaited = copies_under_way(x, same);
+    const AsyncOp& issued = x.issue(std::move(arrival), same);
+    if (x.wants<ArrivalDeferred>())
+      x.emit(ArrivalDeferred{x.origin(same), issued.id, std::get<DeferredArrival>(issued.payload).awaited});
   }
   return Step::next;
 }
@@ -288,7 +262,7 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
 // --- bulk groups ----------------------------------------------------------------------------------
 Step exec_bulk_commit(Exec& x, const MicroOp&) {
   commit(x.warp->bulk, x.active);
-  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::bulk});
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::bulk});
   return Step::next;
 }
 
@@ -297,7 +271,7 @@ Step exec_bulk_wait(Exec& x, const MicroOp& op) {
   const auto allowed = static_cast<uint64_t>(e.n);
   if (!x.take_resumed() && !journal_satisfied(x.warp->bulk, x.active, allowed, e.read))
     return x.wait(Wait::Kind::bulk_group, 0, allowed, e.read);
-  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::bulk, allowed, e.read});
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), isa::AsyncGroup::bulk, allowed, e.read});
   return Step::next;
 }
 

@@ -11,25 +11,13 @@ namespace palladion::sim {
 // The most CTAs that a cluster can have, non-portable sizes included.
 inline constexpr size_t max_cluster_ctas = 16;
 
-// The instruction that issued an operation, cheap to keep; a Site is made of it only for a finding.
-struct AsyncOrigin {
-  const Program* program = nullptr;
-  uint32_t pc = 0;
-  uint32_t lanes = 0;
-  uint16_t cta_rank = 0, warp = 0;
-
-  AsyncOrigin(const Exec& x, uint32_t lanes_issued)
-      : program(&x.program),
-        pc(x.pc),
-        lanes(lanes_issued),
-        cta_rank(static_cast<uint16_t>(x.cta->rank)),
-        warp(static_cast<uint16_t>(x.warp->id)) {}
-  Site site(const ClusterState& cluster) const;
-  Origin origin() const { return origin_at(*program, cta_rank, warp, lanes, pc); }
-};
+// Who issued an operation, for observers.
+inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
+  return origin_at(run.program, op.cta_rank, op.warp, op.lanes, op.pc);
+}
 
 // Stops the grid because of an operation that is under way.
-void async_fault(ClusterState& cluster, const AsyncOrigin& origin, std::string code, std::string message,
+void async_fault(const ClusterRun& run, const AsyncOp& op, std::string code, std::string message,
                  std::string help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.
@@ -41,8 +29,19 @@ constexpr uint32_t at_rank(uint32_t shared_address, uint32_t rank) {
   return (shared_address & shared_offset_mask) | rank << cta_rank_shift;
 }
 
+// A piece of shared memory; the address carries its CTA's rank.
+constexpr Piece shared_piece(uint32_t address, uint32_t bytes) {
+  return {isa::Space::shared_cluster, address, bytes};
+}
+constexpr Piece global_piece(uint64_t address, uint32_t bytes) {
+  return {isa::Space::global, address, bytes};
+}
+
 // Counts `bytes` as arrived at the mbarrier; a fault when it is none, or its count leaves the range.
-void complete_tx(ClusterState& cluster, const AsyncOrigin& origin, uint32_t mbarrier, uint32_t bytes);
+void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes);
+
+// What an operation reads and writes, for AsyncIssue.
+AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op);
 
 // The mbarrier operand of a copy to shared address `target`: aligned, in shared memory, in the CTA
 // that receives. False after a fault.

@@ -7,106 +7,79 @@
 #include "sim/machine/exec/values.h"
 
 namespace palladion::sim {
+
+void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
+  if (!moves) return;
+  const uint8_t* from = source.space == isa::Space::global
+                            ? run.memory.find(source.address, bytes)
+                            : shared_bytes(run.cluster, static_cast<uint32_t>(source.address));
+  staging.assign(from, from + bytes);
+}
+
+void LinearCopy::land(const ClusterRun& run, const AsyncOp& op) {
+  const auto put = [&](uint8_t* to) {
+    if (reduce != nullptr)
+      reduce(to, staging.data(), bytes / element_bytes);
+    else
+      std::memcpy(to, staging.data(), bytes);
+  };
+  if (target.space == isa::Space::global)
+    return moves ? put(run.memory.find(target.address, bytes))
+                 : run.memory.note(target.address, bytes, false);
+  for_each_rank(ctas, [&](uint32_t rank) {
+    const uint32_t address = at_rank(static_cast<uint32_t>(target.address), rank);
+    if (moves)
+      put(shared_bytes(run.cluster, address));
+    else
+      note_shared(run.cluster, address, bytes, false);
+    complete_tx(run, op, at_rank(mbarrier, rank), bytes);
+  });
+}
+
+void LinearCopy::describe(const AsyncOp&, Traffic& t) const {
+  t.source = source.space;
+  t.destination = target.space;
+  t.reduces = reduce != nullptr;
+  t.bytes = bytes;
+  t.rows = 1;
+  t.ctas = ctas;
+  if (t.from_global() || t.to_global())
+    t.global.push_back(global_piece(t.from_global() ? source.address : target.address, bytes));
+}
+
 namespace {
 
 constexpr uint64_t bulk_alignment = 16;
 
-// A range of global memory (host bytes) or of shared memory of one CTA or more.
-struct Range {
-  uint8_t* global = nullptr;
-  uint64_t address = 0;  // of `global`
-  uint32_t shared = 0;
-};
-
-class LinearCopy final : public AsyncOp::Body {
- public:
-  LinearCopy(const AsyncOrigin& origin, Range source, Range target, uint32_t bytes)
-      : origin_(origin), source_(source), target_(target), bytes_(bytes) {}
-
-  void reduce_with(ReduceFn fn, size_t element_bytes) { reduce_ = fn, count_ = bytes_ / element_bytes; }
-  // The CTAs that receive, and the mbarrier's address, the same offset in each.
-  void signal(uint32_t ctas, uint32_t mbarrier) { ctas_ = ctas, mbarrier_ = mbarrier; }
-
-  void leave_out() { moves_ = false; }
-
-  void read(ClusterState& cluster) override {
-    if (!moves_) return;
-    staging_ = std::make_unique_for_overwrite<uint8_t[]>(bytes_);
-    const uint8_t* from = source_.global != nullptr ? source_.global : shared_bytes(cluster, source_.shared);
-    std::memcpy(staging_.get(), from, bytes_);
-  }
-  void land(ClusterState& cluster) override {
-    if (!moves_ && target_.global != nullptr) return cluster.memory->note(target_.address, bytes_, false);
-    if (target_.global != nullptr) return put(target_.global);
-    for_each_rank(ctas_, [&](uint32_t rank) {
-      if (moves_)
-        put(shared_bytes(cluster, at_rank(target_.shared, rank)));
-      else
-        note_shared(cluster, at_rank(target_.shared, rank), bytes_, false);
-      complete_tx(cluster, origin_, at_rank(mbarrier_, rank), bytes_);
-    });
-  }
-  bool at_edge() const override { return reduce_ != nullptr && target_.global != nullptr; }
-  const char* name() const override { return reduce_ != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
-  void describe(Traffic& t) const override {
-    using Kind = Traffic::Kind;
-    const bool load = source_.global != nullptr, store = target_.global != nullptr;
-    t.kind = load        ? Kind::tma_load
-             : !store    ? Kind::cluster_copy
-             : at_edge() ? Kind::tma_reduce
-                         : Kind::tma_store;
-    t.bytes = bytes_;
-    t.rows = 1;
-    t.ctas = ctas_;
-    if (load || store) t.global.push_back({false, load ? source_.address : target_.address, bytes_});
-  }
-  void announce(const Exec& x, uint64_t id, uint64_t source, uint64_t target) const;
-
- private:
-  void put(uint8_t* to) const {
-    if (reduce_ != nullptr)
-      reduce_(to, staging_.get(), count_);
-    else
-      std::memcpy(to, staging_.get(), bytes_);
-  }
-
-  AsyncOrigin origin_;
-  Range source_, target_;
-  uint32_t bytes_;
-  uint32_t ctas_ = 0, mbarrier_ = 0;
-  bool moves_ = true;
-  ReduceFn reduce_ = nullptr;
-  size_t count_ = 0;
-  std::unique_ptr<uint8_t[]> staging_;
-};
-
-void LinearCopy::announce(const Exec& x, uint64_t id, uint64_t source, uint64_t target) const {
-  const Piece read{source_.global == nullptr, source_.global == nullptr ? source_.shared : source, bytes_};
+void announce(const Exec& x, const AsyncOp& op) {
+  const auto& copy = std::get<LinearCopy>(op.payload);
+  const Piece read{copy.source.space, copy.source.address, copy.bytes};
   Piece writes[max_cluster_ctas];
   uint32_t mbarriers[max_cluster_ctas], bytes[max_cluster_ctas];
   size_t n = 0;
-  if (target_.global != nullptr) writes[n++] = {false, target, bytes_};
-  for_each_rank(ctas_, [&](uint32_t rank) {
-    bytes[n] = bytes_;
-    mbarriers[n] = at_rank(mbarrier_, rank);
-    writes[n++] = {true, at_rank(target_.shared, rank), bytes_};
+  if (copy.target.space == isa::Space::global) writes[n++] = global_piece(copy.target.address, copy.bytes);
+  for_each_rank(copy.ctas, [&](uint32_t rank) {
+    bytes[n] = copy.bytes;
+    mbarriers[n] = at_rank(copy.mbarrier, rank);
+    writes[n++] = shared_piece(at_rank(static_cast<uint32_t>(copy.target.address), rank), copy.bytes);
   });
-  const size_t signals = ctas_ != 0 ? n : 0;
-  x.emit(AsyncIssue{.origin = origin_.origin(),
-                    .id = id,
-                    .group = signals == 0 ? GroupKind::bulk : GroupKind::none,
-                    .reduces = reduce_ != nullptr,
-                    .reads = std::span(&read, 1),
-                    .writes = std::span(writes, n),
-                    .mbarriers = std::span(mbarriers, signals),
-                    .mbarrier_bytes = std::span(bytes, signals),
-                    .name = name()});
+  const size_t signals = copy.ctas != 0 ? n : 0;
+  AsyncIssue issue = issue_of(x, op);
+  issue.reduces = copy.reduce != nullptr;
+  issue.reads = std::span(&read, 1);
+  issue.writes = std::span(writes, n);
+  issue.mbarriers = std::span(mbarriers, signals);
+  issue.mbarrier_bytes = std::span(bytes, signals);
+  x.emit(issue);
 }
 
-bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what, Range& range) {
-  range.address = address;
-  if (space == isa::Space::global) return (range.global = x.global(address, bytes, what)) != nullptr;
-  range.shared = Exec::shared_address(address);
+bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const char* what,
+             LinearCopy::Place& place) {
+  if (space == isa::Space::global) {
+    place = {space, address};
+    return x.global(address, bytes, what) != nullptr;
+  }
+  place = {space, Exec::shared_address(address)};
   return x.shared(address, bytes, what) != nullptr;
 }
 
@@ -125,30 +98,31 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   const uint64_t source = x.address_of_lane(op.operands[e.src], lane),
                  target = x.address_of_lane(op.operands[e.dst], lane);
   const auto bytes = static_cast<uint32_t>(x.lane_value(op.operands[e.size], lane));
-  Range from, to;
+  LinearCopy copy;
+  copy.bytes = bytes;
+  copy.moves = op.moves;
   if (!aligned(x, source, target, bytes)) return Step::fault;
-  if (!resolve(x, e.src_space, source, bytes, "bulk copy's read", from)) return Step::fault;
-  if (!resolve(x, e.dst_space, target, bytes, "bulk copy's write", to)) return Step::fault;
-  const uint32_t self = 1U << lane;
-  auto copy = std::make_unique<LinearCopy>(AsyncOrigin(x, self), from, to, bytes);
-  if (!op.moves) copy->leave_out();
+  if (!resolve(x, e.src_space, source, bytes, "bulk copy's read", copy.source)) return Step::fault;
+  if (!resolve(x, e.dst_space, target, bytes, "bulk copy's write", copy.target)) return Step::fault;
   if (const auto operation = atomic_op(e.op)) {
-    const ReduceFn fn = reduction(*operation, e.type, false);
-    if (fn == nullptr) return x.unsupported("a bulk reduction that this type does not have");
-    copy->reduce_with(fn, static_cast<size_t>(isa::bytes(e.type)));
+    copy.reduce = reduction(*operation, e.type, false);
+    if (copy.reduce == nullptr) return x.unsupported("a bulk reduction that this type does not have");
+    copy.element_bytes = static_cast<uint32_t>(isa::bytes(e.type));
   }
   if (e.completion == isa::Completion::mbarrier) {
     const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
     if (!check_mbarrier(x, mbarrier, target, "bulk copy")) return Step::fault;
-    const uint64_t ctas =
-        e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(to.shared);
+    const uint64_t ctas = e.cta_mask >= 0
+                              ? x.lane_value(op.operands[e.cta_mask], lane)
+                              : uint64_t{1} << rank_of(static_cast<uint32_t>(copy.target.address));
     if (!check_multicast(x, ctas, "bulk copy")) return Step::fault;
-    copy->signal(static_cast<uint32_t>(ctas), Exec::shared_address(mbarrier));
+    copy.ctas = static_cast<uint32_t>(ctas);
+    copy.mbarrier = Exec::shared_address(mbarrier);
   }
-  const LinearCopy& issued = *copy;
-  const uint64_t id = x.issue(std::move(copy), self);
-  if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, self);
-  if (x.wants<AsyncIssue>()) issued.announce(x, id, source, target);
+  const bool grouped = e.completion == isa::Completion::bulk_group;
+  const AsyncOp& issued =
+      x.issue(std::move(copy), 1U << lane, grouped ? isa::AsyncGroup::bulk : isa::AsyncGroup::none);
+  if (x.wants<AsyncIssue>()) announce(x, issued);
   return Step::next;
 }
 

@@ -7,69 +7,44 @@
 #include "sim/machine/exec/values.h"
 
 namespace palladion::sim {
+
+void RemoteStores::land(const ClusterRun& run, const AsyncOp& op) {
+  for (const Store& s : stores) {
+    uint8_t* const to = shared_bytes(run.cluster, s.target);
+    if (moves && reduce != nullptr)
+      reduce(to, s.value.data(), 1);
+    else if (moves)
+      std::memcpy(to, s.value.data(), bytes);
+    if (!moves || reduce == nullptr) note_shared(run.cluster, s.target, bytes, moves);
+    complete_tx(run, op, s.mbarrier, bytes);
+  }
+}
+
+void RemoteStores::describe(const AsyncOp&, Traffic& t) const {
+  t.destination = isa::Space::shared_cluster;
+  t.reduces = reduce != nullptr;
+  t.bytes = bytes * static_cast<uint32_t>(stores.size());
+  if (!stores.empty()) t.ctas = 1U << rank_of(stores.front().target);
+}
+
 namespace {
 
-// One instruction's values, at most 16 bytes a lane; each lane counts its bytes at its mbarrier.
-class RemoteValues final : public AsyncOp::Body {
- public:
-  RemoteValues(const AsyncOrigin& origin, uint32_t bytes, ReduceFn reduce, bool moves)
-      : origin_(origin), bytes_(bytes), reduce_(reduce), moves_(moves) {}
-
-  void add(int lane, uint32_t target, uint32_t mbarrier) {
-    targets_[lane] = target, mbarriers_[lane] = mbarrier;
-  }
-  uint8_t* value(int lane) { return values_[lane]; }
-  void announce(const Exec& x, uint64_t id) const;
-
-  void land(ClusterState& cluster) override {
-    for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      if (moves_) put(shared_bytes(cluster, targets_[i]), i);
-      if (!moves_ || reduce_ == nullptr) note_shared(cluster, targets_[i], bytes_, moves_);
-      complete_tx(cluster, origin_, mbarriers_[i], bytes_);
-    }
-  }
-  void describe(Traffic& t) const override {
-    t.kind = Traffic::Kind::cluster_store;
-    t.bytes = bytes_ * static_cast<uint32_t>(std::popcount(origin_.lanes));
-    t.ctas = 1U << rank_of(targets_[std::countr_zero(origin_.lanes)]);
-  }
-  const char* name() const override { return reduce_ != nullptr ? "red.async" : "st.async"; }
-
- private:
-  void put(uint8_t* to, int lane) const {
-    if (reduce_ != nullptr)
-      reduce_(to, values_[lane], 1);
-    else
-      std::memcpy(to, values_[lane], bytes_);
-  }
-
-  AsyncOrigin origin_;
-  uint32_t bytes_;
-  ReduceFn reduce_;
-  bool moves_;
-  uint32_t targets_[32], mbarriers_[32];
-  uint8_t values_[32][16];
-};
-
-void RemoteValues::announce(const Exec& x, uint64_t id) const {
+void announce(const Exec& x, const AsyncOp& op) {
+  const auto& payload = std::get<RemoteStores>(op.payload);
   Piece writes[32];
   uint32_t mbarriers[32], bytes[32];
   size_t n = 0;
-  for (uint32_t m = origin_.lanes; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
-    bytes[n] = bytes_;
-    mbarriers[n] = mbarriers_[i];
-    writes[n++] = {true, targets_[i], bytes_};
+  for (const RemoteStores::Store& s : payload.stores) {
+    bytes[n] = payload.bytes;
+    mbarriers[n] = s.mbarrier;
+    writes[n++] = shared_piece(s.target, payload.bytes);
   }
-  x.emit(AsyncIssue{.origin = origin_.origin(),
-                    .id = id,
-                    .reduces = reduce_ != nullptr,
-                    .reads = {},
-                    .writes = std::span(writes, n),
-                    .mbarriers = std::span(mbarriers, n),
-                    .mbarrier_bytes = std::span(bytes, n),
-                    .name = name()});
+  AsyncIssue issue = issue_of(x, op);
+  issue.reduces = payload.reduce != nullptr;
+  issue.writes = std::span(writes, n);
+  issue.mbarriers = std::span(mbarriers, n);
+  issue.mbarrier_bytes = std::span(bytes, n);
+  x.emit(issue);
 }
 
 struct Operands {
@@ -81,8 +56,11 @@ struct Operands {
 Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce) {
   const auto size = static_cast<size_t>(isa::bytes(o.type));
   const size_t bytes = size * static_cast<size_t>(o.elements);
-  auto values = std::make_unique<RemoteValues>(AsyncOrigin(x, x.active), static_cast<uint32_t>(bytes), reduce,
-                                               op.moves);
+  RemoteStores stores;
+  stores.bytes = static_cast<uint32_t>(bytes);
+  stores.reduce = reduce;
+  stores.moves = op.moves;
+  stores.stores.reserve(static_cast<size_t>(std::popcount(x.active)));
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t target = x.address_of_lane(op.operands[o.address], i),
@@ -90,18 +68,19 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
     if (target % bytes != 0)
       return x.fault("PLD3070",
                      fmt::format("{} of {} bytes at shared address 0x{:x}: must be a multiple of {}",
-                                 values->name(), bytes, target & shared_offset_mask, bytes));
+                                 stores.name(), bytes, target & shared_offset_mask, bytes));
     if (x.shared(target, bytes, "asynchronous write") == nullptr) return Step::fault;
-    if (!check_mbarrier(x, mbarrier, target, values->name())) return Step::fault;
-    values->add(i, Exec::shared_address(target), Exec::shared_address(mbarrier));
+    if (!check_mbarrier(x, mbarrier, target, stores.name())) return Step::fault;
+    auto& store = stores.stores.emplace_back();
+    store.target = Exec::shared_address(target);
+    store.mbarrier = Exec::shared_address(mbarrier);
     for (int k = 0; k < o.elements; ++k) {
       const uint64_t v = x.lane_value(vector_element(op.operands[o.src], k), i);
-      std::memcpy(values->value(i) + size * static_cast<size_t>(k), &v, size);
+      std::memcpy(store.value.data() + size * static_cast<size_t>(k), &v, size);
     }
   }
-  const RemoteValues& issued = *values;
-  const uint64_t id = x.issue(std::move(values), x.active);
-  if (x.wants<AsyncIssue>()) issued.announce(x, id);
+  const AsyncOp& issued = x.issue(std::move(stores), x.active);
+  if (x.wants<AsyncIssue>()) announce(x, issued);
   return Step::next;
 }
 

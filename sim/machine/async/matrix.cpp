@@ -4,6 +4,7 @@
 #include "isa/formats/fragments.h"
 #include "isa/formats/matrix_descriptor.h"
 #include "sim/machine/async/accumulators.h"
+#include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/elements.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/sparse.h"
@@ -14,106 +15,48 @@ namespace {
 
 namespace tc = numerics::tc;
 
-struct Operands {
-  const isa::Wgmma* wgmma = nullptr;
-  const DecodedOperand* operands = nullptr;
-  const uint8_t* constants = nullptr;
-  uint64_t a_desc = 0, b_desc = 0;
-  bool zero_c = false;
-  bool moves = true;  // see MicroOp
-  bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
-};
-
 SparseShape sparse_shape(const DecodedOperand* operands, const isa::Wgmma& e) {
   return {isa::bits(e.a), e.k, static_cast<int>(operands[e.selector].offset)};
 }
 
-// Rows of raw elements as decode_a and decode_b want them: 32 bytes of k (64 if dense beside a sparse A) for
-// each row of mn, or for Major::mn one row of mn for each k.
-struct RawTile {
-  std::vector<uint8_t> bytes;
-  size_t stride = 0;
+// Of every wgmma's A as it is stored: 32 bytes of k (64 if dense beside a sparse A) for each row of m; where
+// m is contiguous, one row of m for each k.
+constexpr size_t k_bytes = 32;
+
+// What an operation's instruction says.
+struct Stated {
+  Stated(const ClusterRun& run, const AsyncOp& op)
+      : micro(run.program.code[op.pc]), wgmma(effect<isa::Wgmma>(micro)) {}
+  const std::vector<DecodedOperand>& accumulators() const { return micro.operands[wgmma.acc].elements; }
+
+  const MicroOp& micro;
+  const isa::Wgmma& wgmma;
 };
 
-constexpr size_t k_bytes = 32;  // of every wgmma's A as it is stored
-
-// A warpgroup's wgmma run one after the other; no other operations have such keys.
-int order_key(uint32_t rank, uint32_t warpgroup) { return static_cast<int>(rank * 64 + warpgroup); }
-
-class WgmmaBody final : public AsyncOp::Body {
- public:
-  WgmmaBody(const Operands& o, uint32_t cta_rank, uint32_t warpgroup, uint64_t sequence)
-      : o_(o), rank_(cta_rank), warpgroup_(warpgroup), sequence_(sequence) {
-    for (const DecodedOperand& r : accumulators()) {
-      first_register_ = std::min(first_register_, r.slot.offset);
-      last_register_ = std::max(last_register_, r.slot.offset);
-    }
-  }
-
-  const char* name() const override { return "wgmma"; }
-  void describe(Traffic& t) const override {
-    t.kind = Traffic::Kind::wgmma;
-    t.rows = static_cast<uint32_t>(o_.wgmma->m);
-    t.columns = static_cast<uint32_t>(o_.wgmma->n);
-    t.a_in_registers = o_.wgmma->a_desc < 0;
-  }
-  bool ready(ClusterState&) const override { return issued_ == 0xF; }
-  void issued_by(uint32_t warp_in_group, uint64_t id) {
-    issued_ |= 1U << warp_in_group;
-    id_ = id;
-  }
-  bool is(uint64_t sequence) const { return sequence_ == sequence; }
-
-  void read(ClusterState& cluster) override;
-  void land(ClusterState& cluster) override;
-  // Tells the observer that this warp has issued it; when all four have, what it will read.
-  void announce(const Exec& x) const;
-  void list_chunks(std::vector<Piece>& pieces) const;
-
- private:
-  WarpgroupRegisters registers(ClusterState& cluster) const;
-  struct Source {
-    uint64_t descriptor;
-    int rows;
-    size_t row_bytes;  // of k
-    bool transpose;
-    isa::Type type;
-  };
-  Source source_a() const;
-  Source source_b() const;
-  template <class Visit>
-  static void for_each_chunk(const Source& source, Visit&& visit);
-  void read_shared(const CtaState& cta, const Source& source, RawTile& tile) const;
-  void read_a_registers(ClusterState& cluster);
-  void expand_a(ClusterState& cluster);
-  const std::vector<DecodedOperand>& accumulators() const { return o_.operands[o_.wgmma->acc].elements; }
-  uint32_t* tile(WarpgroupState& group) const;
-  bool same_accumulators(const WgmmaBody& other) const;
-  bool overlaps(const WgmmaBody& other) const;
-  bool next_continues(const ClusterState& cluster) const;
-  void multiply(void* tile) const;
-  void accumulate(ClusterState& cluster);
-
-  Operands o_;
-  uint32_t rank_, warpgroup_;
-  uint64_t sequence_;
-  uint64_t id_ = 0;
-  uint32_t issued_ = 0;
-  RawTile a_, b_;
-  uint32_t first_register_ = ~0U, last_register_ = 0;
-  uint64_t selected_[64] = {};  // of a sparse A, by rows
-  bool chained_ = false;        // the accumulators are in the warpgroup's tile already
-};
-
-WarpgroupRegisters WgmmaBody::registers(ClusterState& cluster) const {
+WarpgroupRegisters registers(ClusterState& cluster, const AsyncOp& op) {
   WarpgroupRegisters r;
-  for (uint32_t w = 0; w < 4; ++w) r[w] = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].registers.data();
+  for (uint32_t w = 0; w < warps_per_warpgroup; ++w)
+    r[w] = cluster.ctas[op.cta_rank].warps[warpgroup_of(op) * warps_per_warpgroup + w].registers.data();
   return r;
+}
+
+struct Source {
+  uint64_t descriptor;
+  int rows;
+  size_t row_bytes;  // of k
+  bool transpose;
+  isa::Type type;
+};
+Source source_a(const WarpgroupProduct& p, const isa::Wgmma& e) {
+  return {p.a_desc, e.m, k_bytes, p.transpose_a, e.a};
+}
+Source source_b(const WarpgroupProduct& p, const isa::Wgmma& e) {
+  return {p.b_desc, e.n, e.sparse ? 2 * k_bytes : k_bytes, p.transpose_b, e.b};
 }
 
 // Calls visit(shared address) for each 16-byte chunk of a source, in the order of the raw tile's bytes.
 template <class Visit>
-void WgmmaBody::for_each_chunk(const Source& source, Visit&& visit) {
+void for_each_chunk(const Source& source, Visit&& visit) {
   const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(source.descriptor);
   const int size = isa::bytes(source.type), rows = source.rows;
   if (!source.transpose) {
@@ -130,7 +73,7 @@ void WgmmaBody::for_each_chunk(const Source& source, Visit&& visit) {
       visit(layout.mn_chunk_address(static_cast<uint32_t>(c), static_cast<uint32_t>(i)));
 }
 
-void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& tile) const {
+void read_shared(const CtaState& cta, const Source& source, RawTile& tile) {
   const auto size = static_cast<size_t>(isa::bytes(source.type)), rows = static_cast<size_t>(source.rows);
   tile.stride = source.transpose ? rows * size : source.row_bytes;
   tile.bytes.resize(rows * source.row_bytes);
@@ -142,13 +85,6 @@ void WgmmaBody::read_shared(const CtaState& cta, const Source& source, RawTile& 
       std::memset(to, 0, 16);
     to += 16;
   });
-}
-
-WgmmaBody::Source WgmmaBody::source_a() const {
-  return {o_.a_desc, 64, k_bytes, o_.transpose_a, o_.wgmma->a};
-}
-WgmmaBody::Source WgmmaBody::source_b() const {
-  return {o_.b_desc, o_.wgmma->n, o_.wgmma->sparse ? 2 * k_bytes : k_bytes, o_.transpose_b, o_.wgmma->b};
 }
 
 // A memory of a pure function, for observers: a loop's wgmma read the same few tiles again and again.
@@ -179,71 +115,56 @@ class ChunkLists {
   std::array<Entry, 61> entries_;
 };
 
-void WgmmaBody::list_chunks(std::vector<Piece>& pieces) const {
-  const uint32_t rank = rank_ << cta_rank_shift;
-  const auto add = [&](uint32_t address) { append(pieces, {true, address | rank, 16}); };
-  if (o_.wgmma->a_desc >= 0) for_each_chunk(source_a(), add);
-  for_each_chunk(source_b(), add);
+void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, std::vector<Piece>& pieces) {
+  const uint32_t window = rank << cta_rank_shift;
+  const auto add = [&](uint32_t address) { append(pieces, shared_piece(address | window, 16)); };
+  if (e.a_desc >= 0) for_each_chunk(source_a(p, e), add);
+  for_each_chunk(source_b(p, e), add);
 }
 
-void WgmmaBody::announce(const Exec& x) const {
-  x.emit(WgmmaJoined{x.origin(), id_});
-  if (issued_ != 0xF || !x.wants<AsyncIssue>()) return;
+// This warp has issued it; when all have, what it will read.
+void announce(const Exec& x, const AsyncOp& op) {
+  x.emit(AsyncJoined{x.origin(), op.id});
+  const auto& p = std::get<WarpgroupProduct>(op.payload);
+  if (!p.ready(x, op) || !x.wants<AsyncIssue>()) return;
   static thread_local ChunkLists lists;
-  const isa::Wgmma& w = *o_.wgmma;
-  std::vector<Piece>& pieces = lists.of({.a_desc = o_.a_desc,
-                                         .b_desc = o_.b_desc,
-                                         .rank = rank_,
-                                         .n = w.n,
-                                         .a_bytes = isa::bytes(w.a),
-                                         .b_bytes = isa::bytes(w.b),
-                                         .a_shared = w.a_desc >= 0,
-                                         .sparse = w.sparse,
-                                         .transpose_a = o_.transpose_a,
-                                         .transpose_b = o_.transpose_b});
-  if (pieces.empty()) list_chunks(pieces);
+  const isa::Wgmma& e = Stated(x, op).wgmma;
+  std::vector<Piece>& pieces = lists.of({.a_desc = p.a_desc,
+                                         .b_desc = p.b_desc,
+                                         .rank = op.cta_rank,
+                                         .n = e.n,
+                                         .a_bytes = isa::bytes(e.a),
+                                         .b_bytes = isa::bytes(e.b),
+                                         .a_shared = e.a_desc >= 0,
+                                         .sparse = e.sparse,
+                                         .transpose_a = p.transpose_a,
+                                         .transpose_b = p.transpose_b});
+  if (pieces.empty()) list_chunks(p, e, op.cta_rank, pieces);
   const auto tag = [](uint64_t d) {
     constexpr LayoutTag tags[4] = {layout_plain, layout_128b, layout_64b, layout_32b};
     return tags[d >> 62];
   };
-  const bool one_layout = o_.wgmma->a_desc < 0 || tag(o_.a_desc) == tag(o_.b_desc);
-  x.emit(AsyncIssue{.origin = x.origin(),
-                    .id = id_,
-                    .group = GroupKind::wgmma,
-                    .reads = pieces,
-                    .writes = {},
-                    .mbarriers = {},
-                    .mbarrier_bytes = {},
-                    .layout = one_layout ? tag(o_.b_desc) : layout_unknown,
-                    .name = "wgmma"});
+  const bool one_layout = e.a_desc < 0 || tag(p.a_desc) == tag(p.b_desc);
+  AsyncIssue issue = issue_of(x, op);
+  issue.origin = x.origin();
+  issue.reads = pieces;
+  issue.layout = one_layout ? tag(p.b_desc) : layout_unknown;
+  x.emit(issue);
 }
 
 // Register v of lane l: row l/4 (+8 for odd v), four bytes at 4 (l%4) (+16 for v >= 2) of the 32.
-void WgmmaBody::read_a_registers(ClusterState& cluster) {
-  const auto& regs = o_.operands[o_.wgmma->a_regs].elements;
-  const WarpgroupRegisters warps = registers(cluster);
-  a_.stride = k_bytes;
-  a_.bytes.resize(64 * k_bytes);
+void read_registers(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, RawTile& tile) {
+  tile.stride = k_bytes;
+  tile.bytes.resize(64 * k_bytes);
   for (size_t w = 0; w < 4; ++w) {
     for (size_t v = 0; v < 4; ++v) {
       const uint8_t* lanes = warps[w] + regs[v].slot.offset;
       for (size_t l = 0; l < 32; ++l) {
         const size_t row = 16 * w + l / 4 + 8 * (v % 2), at = 4 * (l % 4) + 16 * (v / 2);
-        std::memcpy(a_.bytes.data() + row * k_bytes + at, lanes + 4 * l, 4);
+        std::memcpy(tile.bytes.data() + row * k_bytes + at, lanes + 4 * l, 4);
       }
     }
   }
-}
-
-void WgmmaBody::read(ClusterState& cluster) {
-  if (!o_.moves) return;
-  const CtaState& cta = cluster.ctas[rank_];
-  if (o_.wgmma->a_regs >= 0)
-    read_a_registers(cluster);
-  else
-    read_shared(cta, source_a(), a_);
-  read_shared(cta, source_b(), b_);
-  if (o_.wgmma->sparse) expand_a(cluster);
 }
 
 // Turns rows of m into rows of k; halves only, as the instruction has it.
@@ -258,68 +179,79 @@ void turn(RawTile& tile) {
 }
 
 // A as the arithmetic wants it: 64 bytes of k a row, zeros where nothing was selected.
-void WgmmaBody::expand_a(ClusterState& cluster) {
-  if (o_.transpose_a) turn(a_);
-  const WarpgroupRegisters warps = registers(cluster);
-  const SparseShape shape = sparse_shape(o_.operands, *o_.wgmma);
+void expand_a(WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
+  if (p.transpose_a) turn(p.a);
+  const Stated s(run, op);
+  const WarpgroupRegisters warps = registers(run.cluster, op);
+  const SparseShape shape = sparse_shape(s.micro.operands, s.wgmma);
   std::vector<uint8_t> dense(64 * 2 * k_bytes);
+  p.selected.resize(64);
   for (size_t w = 0; w < 4; ++w) {
     uint32_t words[32];
-    const Slot& slot = o_.operands[o_.wgmma->metadata].slot;
-    std::memcpy(words, (slot.constant ? o_.constants : warps[w]) + slot.offset, sizeof words);
+    const Slot& slot = s.micro.operands[s.wgmma.metadata].slot;
+    std::memcpy(words, (slot.constant ? run.program.constants.data() : warps[w]) + slot.offset, sizeof words);
     SparseRows rows;
     read_sparse_metadata(words, shape, rows);
-    expand_sparse_rows(a_.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows,
+    expand_sparse_rows(p.a.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows,
                        dense.data() + 16 * w * 2 * k_bytes, 2 * k_bytes);
-    std::memcpy(selected_ + 16 * w, rows.selected, sizeof rows.selected);
+    std::memcpy(p.selected.data() + 16 * w, rows.selected, sizeof rows.selected);
   }
-  a_.bytes = std::move(dense);
-  a_.stride = 2 * k_bytes;
+  p.a.bytes = std::move(dense);
+  p.a.stride = 2 * k_bytes;
 }
 
-bool WgmmaBody::same_accumulators(const WgmmaBody& other) const {
-  const auto &mine = accumulators(), &theirs = other.accumulators();
-  return o_.wgmma->n == other.o_.wgmma->n && o_.wgmma->d == other.o_.wgmma->d &&
+bool same_accumulators(const Stated& a, const Stated& b) {
+  const auto &mine = a.accumulators(), &theirs = b.accumulators();
+  return a.wgmma.n == b.wgmma.n && a.wgmma.d == b.wgmma.d &&
          mine.front().slot.offset == theirs.front().slot.offset &&
          mine.back().slot.offset == theirs.back().slot.offset;
 }
 
-bool WgmmaBody::overlaps(const WgmmaBody& other) const {
-  if (last_register_ < other.first_register_ || other.last_register_ < first_register_) return false;
-  for (const DecodedOperand& a : accumulators())
-    for (const DecodedOperand& b : other.accumulators())
-      if (a.slot.offset == b.slot.offset) return true;
+// The first and the last register of the accumulators.
+std::pair<uint32_t, uint32_t> range_of(const Stated& s) {
+  uint32_t first = ~0U, last = 0;
+  for (const DecodedOperand& r : s.accumulators()) {
+    first = std::min(first, r.slot.offset);
+    last = std::max(last, r.slot.offset);
+  }
+  return {first, last};
+}
+
+bool overlap(const Stated& a, const Stated& b) {
+  const auto [first_a, last_a] = range_of(a);
+  const auto [first_b, last_b] = range_of(b);
+  if (last_a < first_b || last_b < first_a) return false;
+  for (const DecodedOperand& mine : a.accumulators())
+    for (const DecodedOperand& other : b.accumulators())
+      if (mine.slot.offset == other.slot.offset) return true;
   return false;
 }
 
 // Whether a later wgmma goes on with these accumulators: then they stay in the tile until it has run.
-bool WgmmaBody::next_continues(const ClusterState& cluster) const {
-  for (const AsyncOp& op : cluster.pending) {
-    if (op.order_key != order_key(rank_, warpgroup_)) continue;
-    auto* next = static_cast<WgmmaBody*>(op.body.get());
-    if (same_accumulators(*next)) {
-      next->chained_ = true;
-      return true;
-    }
-    if (overlaps(*next)) return false;
+bool next_continues(const ClusterRun& run, const AsyncOp& op) {
+  const Stated mine(run, op);
+  for (AsyncOp& later : run.cluster.pending) {
+    if (!run_in_order(op, later)) continue;
+    const Stated theirs(run, later);
+    if (same_accumulators(mine, theirs)) return std::get<WarpgroupProduct>(later.payload).chained = true;
+    if (overlap(mine, theirs)) return false;
   }
   return false;
 }
 
-void WgmmaBody::multiply(void* tile) const {
+void multiply(const WarpgroupProduct& p, const isa::Wgmma& w, void* tile) {
   // Decoded operands are large: one set a host thread, reused by every instruction.
   thread_local std::unique_ptr<tc::AOperand> a = std::make_unique<tc::AOperand>();
   thread_local std::unique_ptr<tc::BOperand> b = std::make_unique<tc::BOperand>();
-  const isa::Wgmma& w = *o_.wgmma;
   const auto stride = [](const RawTile& t) { return static_cast<std::ptrdiff_t>(t.stride); };
   const auto major = [](bool transpose) { return transpose ? tc::Major::mn : tc::Major::k; };
-  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = a_.bytes.data(), .stride = stride(a_)},
-               major(o_.transpose_a && !w.sparse), o_.negate_a);
-  if (w.sparse) tc::select_sparse(*a, selected_);
-  tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = b_.bytes.data(), .stride = stride(b_)},
-               major(o_.transpose_b), o_.negate_b);
+  tc::decode_a(*a, *element_of(w.a), 64, w.k, {.base = p.a.bytes.data(), .stride = stride(p.a)},
+               major(p.transpose_a && !w.sparse), p.negate_a);
+  if (w.sparse) tc::select_sparse(*a, p.selected.data());
+  tc::decode_b(*b, *element_of(w.b), w.n, w.k, {.base = p.b.bytes.data(), .stride = stride(p.b)},
+               major(p.transpose_b), p.negate_b);
   tc::MultiplyOptions options;
-  options.zero_c = o_.zero_c;
+  options.zero_c = p.zero_c;
   options.saturate = w.satfinite;
   if (w.d == isa::Type::f16)
     tc::multiply(*a, *b, static_cast<uint16_t*>(tile), tile_stride, options);
@@ -329,53 +261,46 @@ void WgmmaBody::multiply(void* tile) const {
     tc::multiply(*a, *b, static_cast<float*>(tile), tile_stride, options);
 }
 
-uint32_t* WgmmaBody::tile(WarpgroupState& group) const {
-  const uint32_t first = accumulators().front().slot.offset;
+uint32_t* tile_of(WarpgroupState& group, uint32_t first_register) {
   for (auto& t : group.tiles)
-    if (t.first_register == first) return t.words.data();
-  group.tiles.push_back({first, std::vector<uint32_t>(size_t{64} * tile_stride)});
+    if (t.first_register == first_register) return t.words.data();
+  group.tiles.push_back({first_register, std::vector<uint32_t>(size_t{64} * tile_stride)});
   return group.tiles.back().words.data();
 }
 
-void WgmmaBody::accumulate(ClusterState& cluster) {
-  uint32_t* words = tile(cluster.ctas[rank_].warpgroups[warpgroup_]);
-  const bool halves = o_.wgmma->d == isa::Type::f16;
-  if (!chained_ && !o_.zero_c)
-    gather_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
-  multiply(words);
-  if (!next_continues(cluster))
-    scatter_accumulators(accumulators(), registers(cluster), o_.wgmma->n, halves, words);
-}
-
-void WgmmaBody::land(ClusterState& cluster) {
-  if (o_.moves) accumulate(cluster);
-  for (uint32_t w = 0; w < 4; ++w) {
-    Journal& journal = cluster.ctas[rank_].warps[warpgroup_ * 4 + w].wgmma;
-    journal_mark(journal, id_, true);
-    journal_prune(journal);
-  }
+void accumulate(const WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
+  const Stated s(run, op);
+  const std::vector<DecodedOperand>& regs = s.accumulators();
+  uint32_t* words =
+      tile_of(run.cluster.ctas[op.cta_rank].warpgroups[warpgroup_of(op)], regs.front().slot.offset);
+  const bool halves = s.wgmma.d == isa::Type::f16;
+  if (!p.chained && !p.zero_c)
+    gather_accumulators(regs, registers(run.cluster, op), s.wgmma.n, halves, words);
+  multiply(p, s.wgmma, words);
+  if (!next_continues(run, op))
+    scatter_accumulators(regs, registers(run.cluster, op), s.wgmma.n, halves, words);
 }
 
 int immediate(const MicroOp& op, int index) {
   return index < 0 ? 0 : static_cast<int>(op.operands[index].offset);
 }
 
-Operands operands_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
-  Operands o;
-  o.wgmma = &e;
-  o.moves = op.moves;
-  o.operands = op.operands;
-  o.constants = x.program.constants.data();
-  if (e.a_desc >= 0) o.a_desc = x.uniform_value(op.operands[e.a_desc]);
-  o.b_desc = x.uniform_value(op.operands[e.b_desc]);
-  o.zero_c = e.scale_d >= 0 &&
+WarpgroupProduct product_of(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
+  WarpgroupProduct p;
+  p.moves = op.moves;
+  p.m = static_cast<uint32_t>(e.m);
+  p.n = static_cast<uint32_t>(e.n);
+  p.a_in_registers = e.a_desc < 0;
+  if (e.a_desc >= 0) p.a_desc = x.uniform_value(op.operands[e.a_desc]);
+  p.b_desc = x.uniform_value(op.operands[e.b_desc]);
+  p.zero_c = e.scale_d >= 0 &&
              (op.operands[e.scale_d].width == 1 ? (x.predicate_value(op.operands[e.scale_d]) & x.active) == 0
                                                 : x.uniform_value(op.operands[e.scale_d]) == 0);
-  o.negate_a = immediate(op, e.scale_a) < 0;
-  o.negate_b = immediate(op, e.scale_b) < 0;
-  o.transpose_a = immediate(op, e.trans_a) != 0;
-  o.transpose_b = immediate(op, e.trans_b) != 0;
-  return o;
+  p.negate_a = immediate(op, e.scale_a) < 0;
+  p.negate_b = immediate(op, e.scale_b) < 0;
+  p.transpose_a = immediate(op, e.trans_a) != 0;
+  p.transpose_b = immediate(op, e.trans_b) != 0;
+  return p;
 }
 
 // Of this warp, when it issues; the operation reads them again when it runs.
@@ -392,34 +317,66 @@ Step refuse_partial_warp(Exec& x) {
                  "all 128 threads of a warpgroup execute the same wgmma");
 }
 
+// The product that other warps of the warpgroup have issued already, or nullptr.
+AsyncOp* issued_by_others(Exec& x, uint64_t sequence) {
+  for (AsyncOp& op : x.cluster.pending) {
+    const auto* p = std::get_if<WarpgroupProduct>(&op.payload);
+    if (p != nullptr && p->sequence == sequence && op.cta_rank == x.cta->rank &&
+        warpgroup_of(op) == x.warp->id / warps_per_warpgroup)
+      return &op;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+bool WarpgroupProduct::ready(const ClusterRun&, const AsyncOp&) const {
+  return issued == (1U << warps_per_warpgroup) - 1;
+}
+
+void WarpgroupProduct::read(const ClusterRun& run, const AsyncOp& op) {
+  if (!moves) return;
+  const Stated s(run, op);
+  const CtaState& cta = run.cluster.ctas[op.cta_rank];
+  if (a_in_registers)
+    read_registers(s.micro.operands[s.wgmma.a_regs].elements, registers(run.cluster, op), a);
+  else
+    read_shared(cta, source_a(*this, s.wgmma), a);
+  read_shared(cta, source_b(*this, s.wgmma), b);
+  if (s.wgmma.sparse) expand_a(*this, run, op);
+}
+
+void WarpgroupProduct::land(const ClusterRun& run, const AsyncOp& op) {
+  if (moves) accumulate(*this, run, op);
+}
+
+void WarpgroupProduct::describe(const AsyncOp&, Traffic& t) const {
+  t.source = a_in_registers ? isa::Space::reg : isa::Space::shared_cta;
+  t.rows = m;
+  t.columns = n;
+}
 
 Step exec_wgmma(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Wgmma>(op);
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-  const uint32_t warpgroup = x.warp->id / 4, in_group = x.warp->id % 4;
-  if (x.active != ~0U || warpgroup * 4 + 4 > x.cta->warps.size()) return refuse_partial_warp(x);
+  const uint32_t warpgroup = x.warp->id / warps_per_warpgroup, in_group = x.warp->id % warps_per_warpgroup;
+  if (x.active != ~0U || (warpgroup + 1) * warps_per_warpgroup > x.cta->warps.size())
+    return refuse_partial_warp(x);
   if (e.sparse && op.moves && !metadata_defined(x, op, e))
     return x.fault("PLD3066", undefined_sparse_metadata);
   auto& groups = x.cta->warpgroups;
-  if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / 4);
+  if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / warps_per_warpgroup);
   const uint64_t sequence = groups[warpgroup].issued[in_group]++;
-  const uint32_t rank = x.cta->rank;
-  for (AsyncOp& pending : x.cluster.pending) {
-    if (pending.order_key != order_key(rank, warpgroup)) continue;
-    auto* body = static_cast<WgmmaBody*>(pending.body.get());
-    if (!body->is(sequence)) continue;
-    body->issued_by(in_group, pending.id);
-    journal_issue(x.warp->wgmma, pending.id, x.active);
-    if (x.cluster.events != nullptr) body->announce(x);
-    return Step::next;
+  AsyncOp* issued = issued_by_others(x, sequence);
+  if (issued == nullptr) {
+    WarpgroupProduct product = product_of(x, op, e);
+    product.sequence = sequence;
+    issued = &x.issue(std::move(product), x.active, isa::AsyncGroup::wgmma);
+  } else {
+    journal_issue(x.warp->wgmma, issued->id, x.active);
   }
-  auto body = std::make_unique<WgmmaBody>(operands_of(x, op, e), rank, warpgroup, sequence);
-  WgmmaBody* raw = body.get();
-  const uint64_t id = x.issue(std::move(body), x.active, order_key(rank, warpgroup));
-  raw->issued_by(in_group, id);
-  journal_issue(x.warp->wgmma, id, x.active);
-  if (x.cluster.events != nullptr) raw->announce(x);
+  std::get<WarpgroupProduct>(issued->payload).issued |= 1U << in_group;
+  if (x.events != nullptr) announce(x, *issued);
   return Step::next;
 }
 
@@ -434,7 +391,7 @@ Step exec_wgmma_fence(Exec& x, const MicroOp&) {
 Step exec_wgmma_commit(Exec& x, const MicroOp&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   journal_commit(x.warp->wgmma, x.active);
-  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), GroupKind::wgmma});
+  if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::wgmma});
   return Step::next;
 }
 
@@ -444,7 +401,7 @@ Step exec_wgmma_wait(Exec& x, const MicroOp& op) {
   x.take_resumed();
   const auto n = static_cast<uint64_t>(e.n);
   if (!journal_satisfied(x.warp->wgmma, x.active, n, false)) return x.wait(Wait::Kind::wgmma_group, 0, n);
-  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), GroupKind::wgmma, n, false});
+  if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), isa::AsyncGroup::wgmma, n, false});
   return Step::next;
 }
 

@@ -146,42 +146,33 @@ isa::Type element_type(isa::TensorDataType type) {
   }
 }
 
-Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, TileMove move) {
-  const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
-  if (!check_mbarrier(x, mbarrier, move.shared, "tensor copy")) return Step::fault;
-  const uint64_t ctas =
-      e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(move.shared);
-  if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
-  move.ctas = static_cast<uint32_t>(ctas);
-  move.mbarrier = Exec::shared_address(mbarrier);
-  std::optional<TilePieces> pieces;
-  if (x.wants<AsyncIssue>()) pieces.emplace(move);
-  const AsyncOrigin origin = move.origin;
-  const uint64_t id = x.issue(make_tensor_load(std::move(move)), 1U << lane);
-  if (pieces) pieces->announce(x, origin, {.id = id, .name = "cp.async.bulk.tensor"});
+Step issue_tile(Exec& x, int lane, TileCopy tile, isa::AsyncGroup group) {
+  const AsyncOp& issued = x.issue(std::move(tile), 1U << lane, group);
+  if (x.wants<AsyncIssue>()) TilePieces(std::get<TileCopy>(issued.payload)).announce(x, issued);
   return Step::next;
 }
 
-Step issue_store(Exec& x, const isa::TensorCopy& e, isa::TensorDataType type, int lane, TileMove move) {
+Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, TileCopy tile) {
+  const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
+  if (!check_mbarrier(x, mbarrier, tile.shared, "tensor copy")) return Step::fault;
+  const uint64_t ctas =
+      e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(tile.shared);
+  if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
+  tile.ctas = static_cast<uint32_t>(ctas);
+  tile.mbarrier = Exec::shared_address(mbarrier);
+  return issue_tile(x, lane, std::move(tile), isa::AsyncGroup::none);
+}
+
+Step issue_store(Exec& x, const isa::TensorCopy& e, int lane, TileCopy tile) {
   if (const auto operation = atomic_op(e.op)) {
-    const bool flush = type == isa::TensorDataType::f32_ftz || type == isa::TensorDataType::tf32_ftz;
-    move.reduce = reduction(*operation, element_type(type), flush);
-    if (move.reduce == nullptr)
-      return x.fault("PLD3094", fmt::format("a tensor reduction that tensors of {} do not have", name(type)));
+    const bool flush =
+        tile.type == isa::TensorDataType::f32_ftz || tile.type == isa::TensorDataType::tf32_ftz;
+    tile.reduce = reduction(*operation, element_type(tile.type), flush);
+    if (tile.reduce == nullptr)
+      return x.fault("PLD3094",
+                     fmt::format("a tensor reduction that tensors of {} do not have", name(tile.type)));
   }
-  std::optional<TilePieces> pieces;
-  if (x.wants<AsyncIssue>()) pieces.emplace(move);
-  const AsyncOrigin origin = move.origin;
-  const bool reduces = move.reduce != nullptr;
-  const uint64_t id = x.issue(make_tensor_store(std::move(move)), 1U << lane);
-  if (e.completion == isa::Completion::bulk_group) journal_issue(x.warp->bulk, id, 1U << lane);
-  if (pieces)
-    pieces->announce(x, origin,
-                     {.id = id,
-                      .group = GroupKind::bulk,
-                      .reduces = reduces,
-                      .name = reduces ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor"});
-  return Step::next;
+  return issue_tile(x, lane, std::move(tile), isa::AsyncGroup::bulk);
 }
 
 // The copy of one lane: every thread that executes the instruction issues one of its own.
@@ -198,18 +189,18 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
   if (!check_tile(x, shared, *walk)) return Step::fault;
-  TileMove move{.origin = AsyncOrigin(x, 1U << lane), .walk = std::move(*walk)};
-  move.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
-  move.global_address = map->global_address;
-  move.moves = op.moves;
-  move.swizzle = map->swizzle;
-  move.l2_promotion = map->l2_promotion;
-  move.type = map->data_type;
-  move.fill = map->oob_fill;
-  move.shared = Exec::shared_address(shared);
-  move.element_bytes = static_cast<uint32_t>(map->element_bytes());
-  return e.load ? issue_load(x, op, e, lane, std::move(move))
-                : issue_store(x, e, map->data_type, lane, std::move(move));
+  TileCopy tile(std::move(*walk));
+  tile.load = e.load;
+  tile.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
+  tile.global_address = map->global_address;
+  tile.moves = op.moves;
+  tile.swizzle = map->swizzle;
+  tile.l2_promotion = map->l2_promotion;
+  tile.type = map->data_type;
+  tile.fill = map->oob_fill;
+  tile.shared = Exec::shared_address(shared);
+  tile.element_bytes = static_cast<uint32_t>(map->element_bytes());
+  return e.load ? issue_load(x, op, e, lane, std::move(tile)) : issue_store(x, e, lane, std::move(tile));
 }
 
 }  // namespace

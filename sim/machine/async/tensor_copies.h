@@ -1,6 +1,5 @@
 #pragma once
-// Tensor maps as instructions meet them, and the operations that move tiles.
-#include <memory>
+// Tensor maps as instructions meet them.
 #include <string>
 
 #include "isa/formats/tensor_walk.h"
@@ -16,30 +15,5 @@ struct ReadMap {
   std::string error;
 };
 const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch);
-
-// One tile on its way. The walk, the map and the shared address were checked at issue.
-struct TileMove {
-  AsyncOrigin origin;
-  isa::TensorWalk walk;
-  uint64_t global_address = 0;
-  isa::Swizzle swizzle = isa::Swizzle::none;
-  isa::TensorDataType type = isa::TensorDataType::u8;
-  isa::OobFill fill = isa::OobFill::zero;
-  isa::L2Promotion l2_promotion = isa::L2Promotion::none;
-  uint32_t shared = 0;      // address of the tile
-  uint64_t tensor_map = 0;  // its generic address
-  bool moves = true;        // false: the bytes stay where they are, see MicroOp
-  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
-  uint32_t ctas = 0, mbarrier = 0;
-  // Stores: nullptr for a plain copy.
-  ReduceFn reduce = nullptr;
-  uint32_t element_bytes = 1;
-};
-
-// What the move touches, for the clock.
-void describe(const TileMove& move, Traffic& traffic);
-
-std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move);
-std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move);
 
 }  // namespace palladion::sim

@@ -1,8 +1,6 @@
 // How the bytes of a tile move: gathered run by run into a dense copy of the tile, then written.
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "isa/formats/tensor_values.h"
 #include "sim/machine/async/tensor_copies.h"
 #include "sim/machine/exec/values.h"
@@ -14,10 +12,11 @@ namespace {
 // checked; nobody checks a map against its buffer before.
 class TensorBytes {
  public:
-  TensorBytes(ClusterState& cluster, const TileMove& m) : cluster_(cluster), move_(m) {
-    if (const Allocation* a = cluster.memory->lookup(m.global_address)) {
-      origin_ = a->bytes + (m.global_address - a->base);
-      first_ = -static_cast<int64_t>(m.global_address - a->base);
+  TensorBytes(const ClusterRun& run, const AsyncOp& op, const TileCopy& tile)
+      : run_(run), op_(op), tile_(tile) {
+    if (const Allocation* a = run.memory.lookup(tile.global_address)) {
+      origin_ = a->bytes + (tile.global_address - a->base);
+      first_ = -static_cast<int64_t>(tile.global_address - a->base);
       end_ = static_cast<int64_t>(a->size) + first_;
     }
   }
@@ -25,10 +24,10 @@ class TensorBytes {
   uint8_t* at(const isa::BoxRun& run, const char* what) const {
     if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_)
       return origin_ + run.global_offset;
-    const Address address = move_.global_address + static_cast<uint64_t>(run.global_offset);
-    async_fault(cluster_, move_.origin, "PLD3022",
+    const Address address = tile_.global_address + static_cast<uint64_t>(run.global_offset);
+    async_fault(run_, op_, "PLD3022",
                 fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what,
-                            run.bytes, cluster_.memory->describe(address)),
+                            run.bytes, run_.memory.describe(address)),
                 "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "
                 "of 16 bytes)");
     return nullptr;
@@ -36,42 +35,33 @@ class TensorBytes {
 
   // The box without its bytes: whether the tensor has them, and that a store did not bring them.
   void check(const char* what) const {
-    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+    tile_.walk.for_each_run([&](const isa::BoxRun& run) {
       if (run.in_bounds) at(run, what);
     });
   }
   void leave_out() const {
-    move_.walk.for_each_run([&](const isa::BoxRun& run) {
+    tile_.walk.for_each_run([&](const isa::BoxRun& run) {
       if (run.in_bounds && at(run, "write") != nullptr)
-        cluster_.memory->note(move_.global_address + static_cast<uint64_t>(run.global_offset), run.bytes,
-                              false);
+        run_.memory.note(tile_.global_address + static_cast<uint64_t>(run.global_offset), run.bytes, false);
     });
   }
 
  private:
-  ClusterState& cluster_;
-  const TileMove& move_;
+  const ClusterRun& run_;
+  const AsyncOp& op_;
+  const TileCopy& tile_;
   uint8_t* origin_ = nullptr;
   int64_t first_ = 0, end_ = 0;  // offsets from the tensor's address
 };
 
 // Moves tile rows between a dense copy and shared memory.
 template <class Move>
-void for_each_piece(const TileMove& m, Move&& move) {
+void for_each_piece(const TileCopy& m, Move&& move) {
   const uint32_t address = m.shared & shared_offset_mask;
   const uint32_t rows = m.walk.rows(), pitch = m.walk.row_pitch(), inner = m.walk.transaction_bytes() / rows;
   if (pitch == inner) return move(address, 0U, rows * inner);
   for (uint32_t r = 0; r < rows; ++r) move(address + r * pitch, r * pitch, inner);
 }
-
-class Tile {
- public:
-  explicit Tile(uint32_t bytes) : bytes_(std::make_unique_for_overwrite<uint8_t[]>(bytes)) {}
-  uint8_t* at(uint32_t offset) { return bytes_.get() + offset; }
-
- private:
-  std::unique_ptr<uint8_t[]> bytes_;
-};
 
 // A dense tile to its place in shared memory, and back. Whole 128-byte lines, the usual case, move as
 // eight chunks each that share one XOR.
@@ -130,116 +120,93 @@ inline void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   }
 }
 
-class TensorLoad final : public AsyncOp::Body {
- public:
-  explicit TensorLoad(TileMove m) : move_(std::move(m)) {}
+void fill(uint8_t* to, uint32_t bytes, isa::OobFill with) {
+  if (with == isa::OobFill::zero) {
+    std::memset(to, 0, bytes);
+    return;
+  }
+  for (uint32_t i = 0; i < bytes; i += 2) std::memcpy(to + i, &isa::tensor_nan_fill, 2);
+}
 
-  void read(ClusterState& cluster) override {
-    const TensorBytes tensor(cluster, move_);
-    if (!move_.moves) return tensor.check("read");
-    tile_.emplace(move_.walk.footprint_bytes());
-    move_.walk.for_each_run([&](const isa::BoxRun& run) {
-      uint8_t* to = tile_->at(run.tile_offset);
-      if (!run.in_bounds) return fill(to, run.bytes);
-      const uint8_t* from = tensor.at(run, "read");
-      if (from == nullptr) return;
-      copy_row(to, from, run.bytes);
-      if (isa::is_rounded_by_loads(move_.type)) isa::round_loaded({to, run.bytes});
-    });
-  }
-  void land(ClusterState& cluster) override {
-    if (cluster.faulted) return;
-    for_each_rank(move_.ctas, [&](uint32_t rank) {
-      if (move_.moves)
-        put(cluster.ctas[rank].shared.data());
-      else
-        note_shared(cluster, at_rank(move_.shared, rank), move_.walk.footprint_bytes(), false);
-      complete_tx(cluster, move_.origin, at_rank(move_.mbarrier, rank), move_.walk.transaction_bytes());
-    });
-  }
-  const char* name() const override { return "cp.async.bulk.tensor load"; }
-  void describe(Traffic& t) const override {
-    sim::describe(move_, t);
-    t.kind = Traffic::Kind::tma_load;
-  }
-
- private:
-  void put(uint8_t* shared) {
-    for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
-      place(shared, tile_->at(offset), address, bytes, move_.swizzle);
-    });
-  }
-  void fill(uint8_t* to, uint32_t bytes) const {
-    if (move_.fill == isa::OobFill::zero) {
-      std::memset(to, 0, bytes);
-      return;
-    }
-    for (uint32_t i = 0; i < bytes; i += 2) std::memcpy(to + i, &isa::tensor_nan_fill, 2);
-  }
-
-  TileMove move_;
-  std::optional<Tile> tile_;
-};
-
-class TensorStore final : public AsyncOp::Body {
- public:
-  explicit TensorStore(TileMove m) : move_(std::move(m)) {}
-
-  void read(ClusterState& cluster) override {
-    if (!move_.moves) return;
-    tile_.emplace(move_.walk.footprint_bytes());
-    uint8_t* shared = cluster.ctas[rank_of(move_.shared)].shared.data();
-    for_each_piece(move_, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
-      fetch(shared, tile_->at(offset), address, bytes, move_.swizzle);
-    });
-  }
-  void land(ClusterState& cluster) override {
-    const TensorBytes tensor(cluster, move_);
-    if (!move_.moves) return tensor.leave_out();
-    move_.walk.for_each_run([&](const isa::BoxRun& run) {
-      if (!run.in_bounds) return;
-      uint8_t* to = tensor.at(run, "write");
-      if (to == nullptr) return;
-      if (move_.reduce != nullptr)
-        move_.reduce(to, tile_->at(run.tile_offset), run.bytes / move_.element_bytes);
-      else
-        copy_row(to, tile_->at(run.tile_offset), run.bytes);
-    });
-  }
-  bool at_edge() const override { return move_.reduce != nullptr; }
-  void describe(Traffic& t) const override {
-    sim::describe(move_, t);
-    t.kind = move_.reduce != nullptr ? Traffic::Kind::tma_reduce : Traffic::Kind::tma_store;
-  }
-  const char* name() const override {
-    return move_.reduce != nullptr ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor store";
-  }
-
- private:
-  TileMove move_;
-  std::optional<Tile> tile_;
-};
-
-}  // namespace
-
-void describe(const TileMove& move, Traffic& t) {
-  t.tiled = true;
-  t.bytes = move.walk.transaction_bytes();
-  t.rows = move.walk.rows();
-  t.ctas = move.ctas;
-  t.tensor_map = move.tensor_map;
-  t.pairs_of_lines = move.l2_promotion == isa::L2Promotion::b256;
-  move.walk.for_each_run([&](const isa::BoxRun& run) {
-    if (run.in_bounds)
-      append(t.global, {false, move.global_address + static_cast<uint64_t>(run.global_offset), run.bytes});
+// A load's box, with what stands for elements outside the tensor.
+void gather_box(TileCopy& t, const TensorBytes& tensor) {
+  t.walk.for_each_run([&](const isa::BoxRun& run) {
+    uint8_t* to = t.tile.data() + run.tile_offset;
+    if (!run.in_bounds) return fill(to, run.bytes, t.fill);
+    const uint8_t* from = tensor.at(run, "read");
+    if (from == nullptr) return;
+    copy_row(to, from, run.bytes);
+    if (isa::is_rounded_by_loads(t.type)) isa::round_loaded({to, run.bytes});
   });
 }
 
-std::unique_ptr<AsyncOp::Body> make_tensor_load(TileMove move) {
-  return std::make_unique<TensorLoad>(std::move(move));
+void scatter_box(const TileCopy& t, const TensorBytes& tensor) {
+  t.walk.for_each_run([&](const isa::BoxRun& run) {
+    if (!run.in_bounds) return;
+    uint8_t* to = tensor.at(run, "write");
+    if (to == nullptr) return;
+    if (t.reduce != nullptr)
+      t.reduce(to, t.tile.data() + run.tile_offset, run.bytes / t.element_bytes);
+    else
+      copy_row(to, t.tile.data() + run.tile_offset, run.bytes);
+  });
 }
-std::unique_ptr<AsyncOp::Body> make_tensor_store(TileMove move) {
-  return std::make_unique<TensorStore>(std::move(move));
+
+void land_in_shared(TileCopy& t, const ClusterRun& run, const AsyncOp& op) {
+  for_each_rank(t.ctas, [&](uint32_t rank) {
+    uint8_t* const shared = run.cluster.ctas[rank].shared.data();
+    if (t.moves)
+      for_each_piece(t, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
+        place(shared, t.tile.data() + offset, address, bytes, t.swizzle);
+      });
+    else
+      note_shared(run.cluster, at_rank(t.shared, rank), t.walk.footprint_bytes(), false);
+    complete_tx(run, op, at_rank(t.mbarrier, rank), t.walk.transaction_bytes());
+  });
+}
+
+}  // namespace
+
+void TileCopy::read(const ClusterRun& run, const AsyncOp& op) {
+  if (load && !moves) return TensorBytes(run, op, *this).check("read");
+  if (!moves) return;
+  tile.resize(walk.footprint_bytes());
+  if (load) return gather_box(*this, TensorBytes(run, op, *this));
+  uint8_t* const from = run.cluster.ctas[rank_of(shared)].shared.data();
+  for_each_piece(*this, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
+    fetch(from, tile.data() + offset, address, bytes, swizzle);
+  });
+}
+
+void TileCopy::land(const ClusterRun& run, const AsyncOp& op) {
+  if (load) {
+    if (!run.cluster.faulted) land_in_shared(*this, run, op);
+    return;
+  }
+  const TensorBytes tensor(run, op, *this);
+  if (moves)
+    scatter_box(*this, tensor);
+  else
+    tensor.leave_out();
+}
+
+const char* TileCopy::name() const {
+  return reduce != nullptr ? "cp.reduce.async.bulk.tensor" : "cp.async.bulk.tensor";
+}
+
+void TileCopy::describe(const AsyncOp&, Traffic& t) const {
+  t.source = load ? isa::Space::global : isa::Space::shared_cta;
+  t.destination = load ? isa::Space::shared_cluster : isa::Space::global;
+  t.reduces = reduce != nullptr;
+  t.bytes = walk.transaction_bytes();
+  t.rows = walk.rows();
+  t.ctas = ctas;
+  t.tensor_map = tensor_map;
+  t.pairs_of_lines = l2_promotion == isa::L2Promotion::b256;
+  walk.for_each_run([&](const isa::BoxRun& run) {
+    if (run.in_bounds)
+      append(t.global, global_piece(global_address + static_cast<uint64_t>(run.global_offset), run.bytes));
+  });
 }
 
 }  // namespace palladion::sim

@@ -8,18 +8,17 @@ namespace palladion::sim {
 
 class TilePieces {
  public:
-  explicit TilePieces(const TileMove& move);
-  // Fills in what the move knows of `issue` and tells the observer.
-  void announce(const Exec& x, const AsyncOrigin& origin, AsyncIssue issue) const;
+  explicit TilePieces(const TileCopy& tile);
+  // Emits the AsyncIssue of the operation that was issued for the tile.
+  void announce(const Exec& x, const AsyncOp& op) const;
 
  private:
-  void add_fills(const TileMove& move, uint32_t rank);
-  void add_tile(const TileMove& move, uint32_t rank);
-  void add_global(const TileMove& move);
+  void add_fills(const TileCopy& tile, uint32_t rank);
+  void add_tile(const TileCopy& tile, uint32_t rank);
+  void add_global(const TileCopy& tile);
 
   std::vector<Piece> global_, shared_, fills_;
   std::vector<uint32_t> mbarriers_, mbarrier_bytes_;
-  uint64_t tensor_map_;
   uint8_t layout_;
 };
 

@@ -5,11 +5,9 @@
 #include <optional>
 
 #include "isa/core/effects.h"
+#include "sim/machine/state/async_op.h"
 
 namespace palladion::sim {
-
-// memory[i] = op(memory[i], b[i]) for `count` consecutive elements; neither need be aligned.
-using ReduceFn = void (*)(uint8_t* memory, const uint8_t* b, size_t count);
 
 // nullptr when PTX has no such reduction, and for exch and cas. `flush`: f32 additions turn subnormal
 // operands and results into zeros of their sign, as the L2's adders do (PTX, "atom": additions of f32

@@ -261,7 +261,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     std::string why;
     bool ok = true;
     if (e.action == A::complete_tx) {
-      ok = mbarrier_complete_tx(x.cluster, x.origin(1U << i), address, static_cast<uint32_t>(n), &why);
+      ok = mbarrier_complete_tx(x, x.origin(1U << i), address, static_cast<uint32_t>(n), &why);
     } else {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
@@ -271,7 +271,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
         put_state(bytes, s);
       }
       const bool tx = is_tx || e.expect_tx;
-      ok = mbarrier_arrive(x.cluster, x.origin(1U << i), address,
+      ok = mbarrier_arrive(x, x.origin(1U << i), address,
                            e.action == A::expect_tx ? 0
                            : tx                     ? 1
                                                     : static_cast<uint32_t>(n),

@@ -127,22 +127,27 @@ Step Exec::unsupported(const std::string& what) {
   return Step::fault;
 }
 
-uint64_t Exec::issue(std::unique_ptr<AsyncOp::Body> body, uint32_t lanes_issued, int order_key) {
-  AsyncOp op;
+AsyncOp& Exec::issue(AsyncPayloads payload, uint32_t lanes_issued, isa::AsyncGroup group_of) {
+  AsyncOp& op = cluster.pending.emplace_back();
   op.id = cluster.next_async++;
+  op.group = group_of;
   op.cta_rank = static_cast<uint16_t>(cta->rank);
   op.warp = static_cast<uint16_t>(warp->id);
   op.lanes = lanes_issued;
-  op.instruction = program.code[pc].instruction;
-  op.order_key = order_key;
-  op.body = std::move(body);
-  const uint64_t id = op.id;
-  cluster.pending.push_back(std::move(op));
+  op.pc = pc;
+  op.payload = std::move(payload);
+  if (group_of != isa::AsyncGroup::none) journal_issue(journal_of(*warp, group_of), op.id, lanes_issued);
   changed();
-  return id;
+  return op;
 }
 
 // --- journals -------------------------------------------------------------------------------------
+Journal& journal_of(WarpState& warp, isa::AsyncGroup group) {
+  return group == isa::AsyncGroup::bulk    ? warp.bulk
+         : group == isa::AsyncGroup::wgmma ? warp.wgmma
+                                           : warp.cp_async;
+}
+
 void journal_issue(Journal& journal, uint64_t id, uint32_t lanes) {
   journal.push_back({.id = id, .lanes = lanes});
 }
@@ -181,36 +186,6 @@ void journal_prune(Journal& journal) {
   while (!journal.empty() && journal.front().done) journal.pop_front();
 }
 
-bool advance(ClusterState& cluster, size_t index) {
-  AsyncOp& op = cluster.pending[index];
-  if (!op.body->ready(cluster)) return false;
-  if (op.stage == AsyncOp::Stage::read && op.body->at_edge() && !cluster.at_edge) return false;
-  if (op.order_key >= 0) {
-    for (size_t i = 0; i < index; ++i)
-      if (cluster.pending[i].order_key == op.order_key) return false;
-  }
-  WarpState& warp = cluster.ctas[op.cta_rank].warps[op.warp];
-  ++cluster.progress;
-  if (op.stage == AsyncOp::Stage::issued) {
-    op.body->read(cluster);
-    op.stage = AsyncOp::Stage::read;
-    for (Journal* j : {&warp.bulk, &warp.cp_async}) journal_mark(*j, op.id, false);
-    cluster.emit(AsyncRead{op.id});
-    return true;
-  }
-  AsyncOp finished = std::move(op);
-  cluster.pending.erase(cluster.pending.begin() + static_cast<std::ptrdiff_t>(index));
-  cluster.acting = finished.id;
-  finished.body->land(cluster);
-  cluster.acting = 0;
-  for (Journal* j : {&warp.bulk, &warp.cp_async}) {
-    journal_mark(*j, finished.id, true);
-    journal_prune(*j);
-  }
-  cluster.emit(AsyncLanded{finished.id});
-  return true;
-}
-
 // --- mbarrier -------------------------------------------------------------------------------------
 namespace {
 uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
@@ -227,7 +202,8 @@ uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why
   return cluster.ctas[rank].shared.data() + offset;
 }
 
-bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
+bool update(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
+  ClusterState& cluster = run.cluster;
   const uint32_t address = event.address;
   uint8_t* bytes = barrier_bytes(cluster, address, why);
   if (bytes == nullptr) return false;
@@ -241,7 +217,7 @@ bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, st
   if (!s.valid) {
     *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
     event.after = word;
-    cluster.emit(event);
+    run.emit(event);
     return false;
   }
   if (!change(s)) return false;
@@ -250,7 +226,7 @@ bool update(ClusterState& cluster, const Origin& origin, MbarrierEvent event, st
   std::memcpy(bytes, &word, 8);
   ++cluster.progress;
   event.after = word;
-  cluster.emit(event);
+  run.emit(event);
   return true;
 }
 
@@ -266,14 +242,14 @@ bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
 }
 }  // namespace
 
-bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t count,
+bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
                      int32_t expect_tx, std::string* why) {
   MbarrierEvent event;
   event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
   event.address = static_cast<uint32_t>(address);
   event.count = count;
   event.tx = expect_tx;
-  return update(cluster, origin, event, why, [&](MbarrierState& s) {
+  return update(run, origin, event, why, [&](MbarrierState& s) {
     if (!add_tx(s, expect_tx, why)) return false;
     if (count > s.pending) {
       *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
@@ -285,14 +261,13 @@ bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t addre
   });
 }
 
-bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t address, uint32_t bytes,
+bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
                           std::string* why) {
   MbarrierEvent event;
   event.action = isa::MbarrierAction::complete_tx;
   event.address = static_cast<uint32_t>(address);
   event.tx = -int64_t{bytes};
-  return update(cluster, origin, event, why,
-                [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
+  return update(run, origin, event, why, [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
 }
 
 }  // namespace palladion::sim

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "sim/launch/observer.h"
 #include "sim/machine/state/cluster.h"
+#include "sim/machine/state/global_memory.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim {
@@ -43,18 +45,35 @@ inline uint64_t scramble(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-struct Exec {
+// A cluster's state, and what stands outside of it while it runs.
+struct ClusterRun {
   const Program& program;
   const LaunchState& launch;
   GlobalMemory& memory;
   ClusterState& cluster;
+  const ClusterEvents* events = nullptr;  // null: nothing has subscribed
+  bool at_boundary = false;               // of the quantum: what is ordered over clusters is performed now
+
+  // True when something has subscribed to this event: it is worth building.
+  template <class E>
+  bool wants() const {
+    return events != nullptr && events->wanted<E>();
+  }
+  template <class E>
+  void emit(const E& event) const {
+    if (events != nullptr) events->emit(event);
+  }
+};
+
+struct Exec : ClusterRun {
+  explicit Exec(const ClusterRun& run) : ClusterRun(run) {}
+
   CtaState* cta = nullptr;
   WarpState* warp = nullptr;
   uint32_t group = 0;   // index in warp->groups
   uint32_t active = 0;  // lanes executing this instruction, the guard applied
   uint32_t pc = 0;
   uint8_t* registers = nullptr;
-  bool at_edge = false;            // strong GMEM accesses may be performed now
   bool land_at_issue = false;      // schedule `earliest`
   const uint8_t* watch = nullptr;  // by pc: the observer wants to see these executed; null: none
 
@@ -107,15 +126,6 @@ struct Exec {
   // Who executes this instruction, for observers.
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
-  // True when something has subscribed to this event: it is worth building.
-  template <class E>
-  bool wants() const {
-    return cluster.wants<E>();
-  }
-  template <class E>
-  void emit(const E& event) const {
-    cluster.emit(event);
-  }
   Site site() const;
   Step fault(std::string code, std::string message, std::string help = {});
   Step unsupported(const std::string& what);
@@ -123,11 +133,12 @@ struct Exec {
   void changed() { ++cluster.progress; }
 
   // --- asynchronous operations ---
-  // Queues an operation; under `earliest` (land_at_issue) it is performed at once. Returns its id.
-  uint64_t issue(std::unique_ptr<AsyncOp::Body> body, uint32_t lanes, int order_key = -1);
+  // Queues an operation that `lanes` issue; its warp's journal of the group gets an entry.
+  AsyncOp& issue(AsyncPayloads payload, uint32_t lanes, isa::AsyncGroup group = isa::AsyncGroup::none);
 };
 
 // Journals (commit_group / wait_group).
+Journal& journal_of(WarpState& warp, isa::AsyncGroup group);
 void journal_issue(Journal& journal, uint64_t id, uint32_t lanes);
 void journal_commit(Journal& journal, uint32_t lanes);
 void journal_mark(Journal& journal, uint64_t id, bool done);  // done = false: reads are done
@@ -135,8 +146,10 @@ void journal_mark(Journal& journal, uint64_t id, bool done);  // done = false: r
 bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed, bool read_only);
 void journal_prune(Journal& journal);
 
-// Async operations: performs the next stage of cluster.pending[index]; false when it is not ready.
-bool advance(ClusterState& cluster, size_t index);
+// Async operations: performs the next stage of cluster.pending[index], or of the operation with an id; false
+// when it is not ready.
+bool advance(const ClusterRun& run, size_t index);
+bool advance_operation(const ClusterRun& run, uint64_t id);
 
 // True when the group's wait is over.
 bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpState& warp,
@@ -162,9 +175,9 @@ Handler handler_for(const isa::Effect& effect);
 
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
-bool mbarrier_arrive(ClusterState& cluster, const Origin& origin, uint64_t shared_address, uint32_t count,
+bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t shared_address, uint32_t count,
                      int32_t expect_tx, std::string* why);
-bool mbarrier_complete_tx(ClusterState& cluster, const Origin& origin, uint64_t shared_address,
+bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t shared_address,
                           uint32_t bytes, std::string* why);
 
 }  // namespace palladion::sim

@@ -9,7 +9,7 @@ namespace {
 // Strong accesses of GMEM are performed at the quantum's edge, in a fixed order, so that every
 // thread count gives the same values.
 bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_t* addresses) {
-  if (order == isa::Order::weak || x.at_edge) return false;
+  if (order == isa::Order::weak || x.at_boundary) return false;
   if (space == isa::Space::global) return true;
   if (space != isa::Space::generic) return false;
   return space_of(addresses[std::countr_zero(x.active)]) == isa::Space::global;
@@ -151,7 +151,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   for (int k = 0; k < e.elements && op.moves; ++k)
     load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
                  element(d, k));
-  return x.at_edge ? Step::yield : Step::next;
+  return x.at_boundary ? Step::yield : Step::next;
 }
 
 Step exec_store(Exec& x, const MicroOp& op) {

@@ -23,11 +23,12 @@ uint32_t meeting_point(const WarpState& warp, uint32_t self) {
   return at;
 }
 
-void land_everything(ClusterState& cluster) {
+void land_everything(const ClusterRun& run) {
+  const ClusterState& cluster = run.cluster;
   bool moved = true;
   while (moved && !cluster.pending.empty()) {
     moved = false;
-    for (size_t i = 0; i < cluster.pending.size() && !moved; ++i) moved = advance(cluster, i);
+    for (size_t i = 0; i < cluster.pending.size() && !moved; ++i) moved = advance(run, i);
   }
 }
 
@@ -94,7 +95,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     if (watched) x.emit(Executing{x.origin()});
     step = op.handler(x, op);
     if (watched && step == Step::next) x.emit(Executed{x.origin(active)});
-    if (x.land_at_issue && !x.cluster.pending.empty()) land_everything(x.cluster);
+    if (x.land_at_issue && !x.cluster.pending.empty()) land_everything(x);
     if (step == Step::next) {
       ++x.pc;
     } else if (step != Step::jump) {

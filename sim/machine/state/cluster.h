@@ -1,18 +1,17 @@
 #pragma once
 // The passive state of a running cluster: CTAs, warps, lane groups, barriers, async operations.
-// Plain data: copying it is a snapshot.
+// Plain data: copying it is a snapshot. What stands outside (the program, GMEM, observers) is in ClusterRun.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "isa/core/module.h"
-#include "sim/launch/observer.h"
 #include "sim/launch/finding.h"
+#include "sim/machine/state/async_op.h"
 #include "sim/machine/state/bytes.h"
-#include "sim/machine/state/global_memory.h"
 #include "sim/machine/state/left_out.h"
 
 namespace palladion::sim {
@@ -139,62 +138,14 @@ struct ClusterBarrierState {
   uint64_t generation = 0;
 };
 
-// What an asynchronous operation moves, for the clock.
-struct Traffic {
-  enum class Kind : uint8_t {
-    arrival,       // moves nothing: as soon as it is ready
-    wgmma,         // `rows` x `columns` of results, operands read from shared memory
-    tma_load,      // GMEM to shared memory of `ctas`
-    tma_store,     // shared memory to GMEM
-    tma_reduce,    // the same, as atomics in L2
-    lane_copies,   // cp.async
-    cluster_copy,  // shared memory to shared memory of a CTA of the cluster
-    cluster_store  // st.async, red.async
-  };
-  Kind kind = Kind::arrival;
-  bool tiled = false;              // through a tensor map
-  bool pairs_of_lines = false;     // L2 fetches 256 bytes at once (the map's L2 promotion)
-  bool a_in_registers = false;     // wgmma
-  uint32_t bytes = 0;              // of shared memory, in each CTA
-  uint32_t rows = 0, columns = 0;  // wgmma: m, n; copies: rows of the box
-  uint32_t ctas = 0;               // mask of those that receive
-  uint64_t tensor_map = 0;         // its generic address
-  std::vector<Piece> global;       // bytes of GMEM, ascending runs
-};
-
-// One asynchronous operation on its way. `read` moves the sources into `staging`, `land` makes the
-// results visible; an operation whose sources are registers has nothing to read.
-struct AsyncOp {
-  enum class Stage : uint8_t { issued, read, landed };
-  uint64_t id = 0;
-  Stage stage = Stage::issued;
-  uint16_t cta_rank = 0, warp = 0;
-  uint32_t lanes = 0;
-  const isa::Instruction* instruction = nullptr;
-  struct Body {  // one class a kind of operation, in exec/
-    virtual ~Body() = default;
-    // False when it cannot go on yet (wgmma: other warps have not issued it).
-    virtual bool ready(struct ClusterState&) const { return true; }
-    virtual void read(struct ClusterState&) {}
-    virtual void land(struct ClusterState&) = 0;
-    // True when it lands in GMEM in an order that others can tell (reductions): then it lands between
-    // quanta, where clusters take turns.
-    virtual bool at_edge() const { return false; }
-    virtual const char* name() const = 0;
-    // Filled in for an operation as it was issued; `traffic` is empty.
-    virtual void describe(Traffic& traffic) const = 0;
-  };
-  std::unique_ptr<Body> body;
-  int order_key = -1;  // operations with the same key >= 0 run in order of issue
-};
-
-struct ClusterState {
+// Host threads run neighbours: each has cache lines of its own.
+struct alignas(64) ClusterState {
   uint32_t index = 0;         // linear id in the grid
   std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are given out in turn
   isa::Dim3 id{0, 0, 0};
   std::vector<CtaState> ctas;
   ClusterBarrierState barrier;
-  std::vector<AsyncOp> pending;  // in order of issue
+  std::deque<AsyncOp> pending;  // in order of issue
   uint64_t next_async = 1;
   uint64_t progress = 0;  // counts changes that others could wait for
   uint64_t instructions = 0;
@@ -202,21 +153,19 @@ struct ClusterState {
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
-  bool at_edge = false;  // operations that land between quanta may do so now
-  uint64_t random = 0;   // state of the schedule's generator
-  uint64_t acting = 0;   // the asynchronous operation that lands now; 0: none
-  GlobalMemory* memory = nullptr;
-  std::unique_ptr<ClusterEvents> events;  // null: nothing has subscribed
-  template <class E>
-  bool wants() const {
-    return events != nullptr && events->wanted<E>();
-  }
-  template <class E>
-  void emit(const E& event) const {
-    if (events != nullptr) events->emit(event);
-  }
+  uint64_t random = 0;  // state of the schedule's generator
+  uint64_t acting = 0;  // the asynchronous operation that lands now; 0: none
   bool finished() const;
 };
+
+// The operation with this id, or nullptr when it has landed.
+inline AsyncOp* find_pending(ClusterState& cluster, uint64_t id) {
+  const auto found = std::ranges::lower_bound(cluster.pending, id, {}, &AsyncOp::id);
+  return found != cluster.pending.end() && found->id == id ? &*found : nullptr;
+}
+inline bool is_pending(const ClusterState& cluster, uint64_t id) {
+  return std::ranges::binary_search(cluster.pending, id, {}, &AsyncOp::id);
+}
 
 inline bool ClusterState::finished() const {
   for (const CtaState& c : ctas)

@@ -1,0 +1,246 @@
+#pragma once
+// Asynchronous operations as values: who issued one, what it moves and where it stands. A family's payload
+// says what its operations are; what they do is in sim/machine/async, one file a family. A new family is a
+// payload here and its functions there: what is forgotten does not compile.
+#include <array>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "isa/core/footprint.h"
+#include "isa/formats/tensor_walk.h"
+#include "sim/launch/event.h"
+#include "sim/machine/state/bytes.h"
+
+namespace palladion::sim {
+
+struct AsyncOp;
+struct ClusterRun;
+
+// memory[i] = op(memory[i], b[i]) for `count` consecutive elements; neither need be aligned.
+using ReduceFn = void (*)(uint8_t* memory, const uint8_t* b, size_t count);
+
+// What an operation moves, and between which spaces.
+struct Traffic {
+  isa::AsyncFamily family = isa::AsyncFamily::none;
+  isa::Space source = isa::Space::reg, destination = isa::Space::reg;  // source: of a product, its A
+  bool reduces = false;                                                // at the destination
+  bool pairs_of_lines = false;     // L2 fetches 256 bytes at once (the map's L2 promotion)
+  uint32_t bytes = 0;              // of shared memory, in each CTA
+  uint32_t rows = 0, columns = 0;  // matrix products: m, n; copies: rows of the box
+  uint32_t ctas = 0;               // mask of those that receive
+  uint64_t tensor_map = 0;         // its generic address
+  std::vector<Piece> global;       // bytes of GMEM, ascending runs
+
+  bool from_global() const { return source == isa::Space::global; }
+  bool to_global() const { return destination == isa::Space::global; }
+  bool from_registers() const { return source == isa::Space::reg; }
+  bool through_tensor_map() const { return family == isa::AsyncFamily::tensor; }
+};
+
+// What every payload can be asked; these are the answers of most. `read` moves the sources into staging
+// memory, `land` makes the results visible; an operation whose sources are registers has nothing to read.
+struct AsyncPayload {
+  // False when it cannot go on yet.
+  bool ready(const ClusterRun&, const AsyncOp&) const { return true; }
+  void read(const ClusterRun&, const AsyncOp&) {}
+  // True when it lands in GMEM in an order that others can tell (reductions): then it lands at the quantum
+  // boundary, where clusters take their turns.
+  bool lands_at_boundary() const { return false; }
+};
+
+// cp.async: 4, 8 or 16 bytes a lane; what the source lacks is zero.
+struct LaneCopies : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::cp_async;
+  struct Copy {
+    uint32_t target = 0;
+    uint32_t source_bytes = 0;
+    uint64_t source = 0;  // in GMEM
+    std::array<uint8_t, 16> staging{};
+  };
+  uint32_t bytes = 0;
+  bool moves = true;
+  std::vector<Copy> copies;  // of AsyncOp::lanes, lowest first
+
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "cp.async"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// cp.async.mbarrier.arrive: arrives when earlier cp.async of its lanes have landed.
+struct DeferredArrival : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::deferred_arrival;
+  uint32_t mbarrier = 0;
+  std::vector<uint64_t> awaited;  // ids
+
+  bool ready(const ClusterRun& run, const AsyncOp& op) const;
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "cp.async.mbarrier.arrive"; }
+  void describe(const AsyncOp&, Traffic&) const {}
+};
+
+// cp.async.bulk, cp.reduce.async.bulk: a row of bytes.
+struct LinearCopy : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::bulk;
+  struct Place {
+    isa::Space space = isa::Space::global;
+    uint64_t address = 0;  // of shared memory: with the CTA's rank
+  };
+  Place source, target;
+  uint32_t bytes = 0;
+  uint32_t ctas = 0, mbarrier = 0;  // that receive; its address, the same offset in each
+  bool moves = true;
+  ReduceFn reduce = nullptr;
+  uint32_t element_bytes = 1;
+  StagingBytes staging;
+
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  bool lands_at_boundary() const { return reduce != nullptr && target.space == isa::Space::global; }
+  const char* name() const { return reduce != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: one tile. The walk, the map and the shared address were
+// checked at issue.
+struct TileCopy : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::tensor;
+  isa::TensorWalk walk;
+  bool load = true;
+  uint64_t global_address = 0;
+  isa::Swizzle swizzle = isa::Swizzle::none;
+  isa::TensorDataType type = isa::TensorDataType::u8;
+  isa::OobFill fill = isa::OobFill::zero;
+  isa::L2Promotion l2_promotion = isa::L2Promotion::none;
+  uint32_t shared = 0;      // address of the tile
+  uint64_t tensor_map = 0;  // its generic address
+  bool moves = true;        // false: the bytes stay where they are, see MicroOp
+  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
+  uint32_t ctas = 0, mbarrier = 0;
+  // Stores: nullptr for a plain copy.
+  ReduceFn reduce = nullptr;
+  uint32_t element_bytes = 1;
+  StagingBytes tile;
+
+  explicit TileCopy(isa::TensorWalk box) : walk(std::move(box)) {}
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  bool lands_at_boundary() const { return reduce != nullptr; }
+  const char* name() const;
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// st.async, red.async: values of registers, at most 16 bytes a lane; each lane counts its bytes at its
+// mbarrier.
+struct RemoteStores : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::remote_store;
+  struct Store {
+    uint32_t target = 0, mbarrier = 0;
+    std::array<uint8_t, 16> value{};
+  };
+  uint32_t bytes = 0;
+  ReduceFn reduce = nullptr;
+  bool moves = true;
+  std::vector<Store> stores;  // of AsyncOp::lanes, lowest first
+
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return reduce != nullptr ? "red.async" : "st.async"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// Rows of raw elements as the tensor core's decoders want them.
+struct RawTile {
+  std::vector<uint8_t> bytes;
+  size_t stride = 0;
+};
+
+// wgmma: one product of the four warps of a warpgroup. Its instruction is the one that AsyncOp names.
+struct WarpgroupProduct : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::wgmma;
+  uint64_t sequence = 0;  // of the warpgroup's products
+  uint32_t issued = 0;    // warps that have issued it, a bit each
+  uint64_t a_desc = 0, b_desc = 0;
+  uint32_t m = 0, n = 0;
+  bool a_in_registers = false;
+  bool zero_c = false;
+  bool moves = true;  // see MicroOp
+  bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
+  bool chained = false;  // the accumulators are in the warpgroup's tile already
+  RawTile a, b;
+  std::vector<uint64_t> selected;  // of a sparse A, by rows
+
+  bool ready(const ClusterRun& run, const AsyncOp& op) const;
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "wgmma"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+using AsyncPayloads =
+    std::variant<LaneCopies, DeferredArrival, LinearCopy, TileCopy, RemoteStores, WarpgroupProduct>;
+
+struct AsyncOp {
+  enum class Stage : uint8_t { issued, read };
+  uint64_t id = 0;
+  Stage stage = Stage::issued;
+  isa::AsyncGroup group = isa::AsyncGroup::none;  // in which its issuers wait for it; none: at an mbarrier
+  // The first warp that issued it, with the lanes; its instruction.
+  uint16_t cta_rank = 0, warp = 0;
+  uint32_t lanes = 0;
+  uint32_t pc = 0;
+  AsyncPayloads payload;
+
+  isa::AsyncFamily family() const {
+    return std::visit([]<class P>(const P&) { return P::family; }, payload);
+  }
+  bool lands_at_boundary() const {
+    return std::visit([](const auto& p) { return p.lands_at_boundary(); }, payload);
+  }
+  bool ready(const ClusterRun& run) const {
+    return std::visit([&](const auto& p) { return p.ready(run, *this); }, payload);
+  }
+  Traffic traffic() const {
+    Traffic t;
+    t.family = family();
+    std::visit([&](const auto& p) { p.describe(*this, t); }, payload);
+    return t;
+  }
+};
+
+// What the operations of a family have in common.
+struct AsyncFamilyTraits {
+  isa::Participants participants = isa::Participants::lanes;  // who issue an operation together
+  isa::Proxy proxy = isa::Proxy::async;                       // of its accesses of memory
+  bool in_order = false;  // those of the same participants run one after the other
+};
+constexpr AsyncFamilyTraits traits(isa::AsyncFamily family) {
+  using F = isa::AsyncFamily;
+  switch (family) {
+    case F::none:
+      break;
+    case F::cp_async:
+    case F::deferred_arrival:
+    case F::remote_store:
+      return {.proxy = isa::Proxy::generic};
+    case F::bulk:
+    case F::tensor:
+      return {};
+    case F::wgmma:
+      return {.participants = isa::Participants::warpgroup, .in_order = true};
+  }
+  return {};
+}
+
+inline constexpr uint32_t warps_per_warpgroup = 4;
+
+// Of the CTA.
+inline uint32_t warpgroup_of(const AsyncOp& op) { return op.warp / warps_per_warpgroup; }
+
+// Whether the later of two operations waits for the earlier one.
+inline bool run_in_order(const AsyncOp& a, const AsyncOp& b) {
+  return a.family() == b.family() && traits(a.family()).in_order && a.cta_rank == b.cta_rank &&
+         warpgroup_of(a) == warpgroup_of(b);
+}
+
+}  // namespace palladion::sim

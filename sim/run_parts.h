@@ -1,0 +1,22 @@
+#pragma once
+// What a machine gives to a run: all that stays as it is while the run goes on.
+#include <memory>
+#include <vector>
+
+#include "isa/arch/arch.h"
+#include "sim/launch/launch.h"
+#include "sim/machine/exec/exec.h"
+
+namespace palladion::sim {
+
+struct RunParts {
+  const isa::ArchSpec* arch = nullptr;
+  const isa::ClockParameters* clock = nullptr;  // null: a schedule without one
+  GlobalMemory* memory = nullptr;
+  std::unique_ptr<Program> program;
+  LaunchState launch;
+  std::vector<Address> written;  // see Launch
+  RunOptions options;
+};
+
+}  // namespace palladion::sim

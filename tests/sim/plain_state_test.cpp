@@ -1,0 +1,102 @@
+// The machine's state is made of values: asynchronous operations, clusters, images of GMEM.
+#include <gtest/gtest.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "sim/machine/state/cluster.h"
+#include "sim/machine/state/global_memory.h"
+
+namespace palladion::sim {
+namespace {
+
+static_assert(std::is_copy_constructible_v<AsyncOp> && std::is_copy_assignable_v<AsyncOp>);
+static_assert(std::is_copy_constructible_v<ClusterState> && std::is_copy_assignable_v<ClusterState>);
+static_assert(std::is_copy_constructible_v<MemoryImage> && std::is_copy_assignable_v<MemoryImage>);
+
+AsyncOp operation(AsyncPayloads payload, uint16_t cta_rank, uint16_t warp) {
+  AsyncOp op;
+  op.payload = std::move(payload);
+  op.cta_rank = cta_rank;
+  op.warp = warp;
+  return op;
+}
+
+LinearCopy linear(isa::Space from, isa::Space to) {
+  LinearCopy copy;
+  copy.source = {from, 0x1000};
+  copy.target = {to, 0x2000};
+  copy.bytes = 256;
+  return copy;
+}
+
+TEST(AsyncOp, ProductsOfOneWarpgroupRunInOrder) {
+  const AsyncOp first = operation(WarpgroupProduct{}, 0, 0), second = operation(WarpgroupProduct{}, 0, 3);
+  EXPECT_TRUE(run_in_order(first, second));
+  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 0, 4)));
+  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 1, 0)));
+  EXPECT_FALSE(run_in_order(first, operation(LaneCopies{}, 0, 0)));
+  EXPECT_FALSE(run_in_order(operation(LaneCopies{}, 0, 0), operation(LaneCopies{}, 0, 0)));
+}
+
+TEST(AsyncOp, TrafficIsToldByTheSpacesBetweenWhichItMoves) {
+  using enum isa::Space;
+  const Traffic load = operation(linear(global, shared_cta), 0, 0).traffic();
+  EXPECT_TRUE(load.from_global());
+  ASSERT_EQ(load.global.size(), 1u);
+  EXPECT_EQ(load.global.front().address, 0x1000u);
+  const Traffic store = operation(linear(shared_cta, global), 0, 0).traffic();
+  EXPECT_TRUE(store.to_global());
+  EXPECT_EQ(store.global.front().address, 0x2000u);
+  const Traffic between = operation(linear(shared_cta, shared_cluster), 0, 0).traffic();
+  EXPECT_TRUE(!between.from_global() && !between.to_global() && between.global.empty());
+  WarpgroupProduct product;
+  product.a_in_registers = true;
+  EXPECT_TRUE(operation(product, 0, 0).traffic().from_registers());
+}
+
+TEST(AsyncOp, OnlyReductionsIntoGmemLandAtTheBoundary) {
+  using enum isa::Space;
+  LinearCopy copy = linear(shared_cta, global);
+  EXPECT_FALSE(operation(copy, 0, 0).lands_at_boundary());
+  copy.reduce = [](uint8_t*, const uint8_t*, size_t) {};
+  EXPECT_TRUE(operation(copy, 0, 0).lands_at_boundary());
+  copy.target.space = shared_cluster;
+  EXPECT_FALSE(operation(copy, 0, 0).lands_at_boundary());
+}
+
+// What runs on does not change a copy: nothing in it refers to the original.
+TEST(ClusterState, CopiesShareNothing) {
+  ClusterState cluster;
+  cluster.ctas.resize(1);
+  cluster.ctas[0].warps.resize(1);
+  cluster.ctas[0].warps[0].registers.assign(128, 1);
+  cluster.pending.push_back(operation(linear(isa::Space::global, isa::Space::shared_cta), 0, 0));
+  const ClusterState copy = cluster;
+  cluster.ctas[0].warps[0].registers[5] = 9;
+  std::get<LinearCopy>(cluster.pending.front().payload).bytes = 1;
+  EXPECT_EQ(copy.ctas[0].warps[0].registers[5], 1);
+  EXPECT_EQ(std::get<LinearCopy>(copy.pending.front().payload).bytes, 256u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.ctas[0].warps[0].registers.data()) % 64, 0u);
+}
+
+TEST(MemoryImage, BringsAllBytesBack) {
+  GlobalMemory memory;
+  std::vector<uint8_t> own(10'000, 7);
+  const Address a = memory.bind(own, "own"), b = memory.allocate(1 << 20, "sparse");
+  *memory.find(b + 123'456, 1) = 42;
+  const MemoryImage image = memory.image();
+  own[0] = own[9'999] = 1;
+  *memory.find(b + 123'456, 1) = 0;
+  *memory.find(b, 1) = 5;
+  EXPECT_FALSE(memory.image() == image);
+  memory.restore(image);
+  EXPECT_TRUE(memory.image() == image);
+  EXPECT_EQ(own, std::vector<uint8_t>(10'000, 7));
+  EXPECT_EQ(*memory.find(a, 1), 7);
+  EXPECT_EQ(*memory.find(b, 1), 0);
+  EXPECT_EQ(*memory.find(b + 123'456, 1), 42);
+}
+
+}  // namespace
+}  // namespace palladion::sim
