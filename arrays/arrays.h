@@ -11,7 +11,7 @@
 
 #include "frontend/core/types.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 // Row-major.
 struct Array {
@@ -103,4 +103,4 @@ Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance = 
 // "0.4375 (0x3700)"
 std::string describe_element(pl::DType dtype, double value, uint64_t bits);
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -5,7 +5,7 @@
 
 #include "arrays/arrays.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
 
 template <class T>
@@ -82,4 +82,4 @@ std::string name(const Fill& fill) {
   return "zeros";
 }
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -5,12 +5,12 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/core/launch.h"
-#include "isa/formats/tensor_map.h"
-#include "isa/core/module.h"
 #include "arrays/arrays.h"
+#include "frontend/core/launch.h"
+#include "isa/core/module.h"
+#include "isa/formats/tensor_map.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 enum class Role : uint8_t {
   in,       // read by the kernel
@@ -60,4 +60,4 @@ struct Job {
 Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs,
            const std::vector<std::string>& names = {});
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "run/job.h"
 #include "native/device.h"
+#include "run/job.h"
 #include "sim/machine.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 struct SimOutcome {
   // Of the out and inout buffers, in order; as far as they were written. None without values.
@@ -49,4 +49,4 @@ DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const 
 // What the device is given: the job's text or the printed module, with the author's lines.
 std::string ptx_of(const Job& job);
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -7,7 +7,7 @@
 #include "zoo/groups.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // 512 bytes fetched by thread 0; every thread takes one number.
@@ -268,4 +268,4 @@ std::vector<Pair> async_copy_pairs() {
   return all;
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -4,7 +4,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::vector<Pair> async_load_pairs();
 std::vector<Pair> async_store_pairs();
@@ -12,4 +12,4 @@ std::vector<Pair> async_global_pairs();
 std::vector<Pair> tensor_map_pairs();
 std::vector<Pair> multicast_pairs();
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

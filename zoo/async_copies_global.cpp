@@ -2,7 +2,7 @@
 #include "zoo/async_copies.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // CTA 0 writes `mid`, CTA 1 fetches it once the flag says so.
@@ -55,4 +55,4 @@ DONE:)",
 
 std::vector<Pair> async_global_pairs() { return {written_by_threads()}; }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/async_copies.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Warp 0 copies the parameter `map` to global memory, at `desc`, where it can be edited.
@@ -269,4 +269,4 @@ std::vector<Pair> tensor_map_pairs() {
           tile_off_pattern(), edited_in_flight(), not_acquired()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/async_copies.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // CTA 0 fetches two tiles, one after the other, into the same buffer of both CTAs.
@@ -155,4 +155,4 @@ WAIT:
 
 std::vector<Pair> multicast_pairs() { return {peer_still_reads(), mask_beyond_cluster(), copy_to_own_cta()}; }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/async_copies.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // 128 threads write numbers to shared memory, thread 0 copies them out.
@@ -267,4 +267,4 @@ std::vector<Pair> async_store_pairs() {
           exit_while_read(),    overlapping_stores(), store_against_reduction()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

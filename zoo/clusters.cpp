@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Two CTAs of 32 threads. %rank is the CTA's rank, %r1 the thread's own slot, %r2 the peer's; %f0 is the
@@ -375,4 +375,4 @@ std::vector<Pair> cluster_pairs() {
           wrong_rank(),          mask_of_grid_index()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

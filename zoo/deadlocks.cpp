@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Two warps hand each other their floats.
@@ -396,4 +396,4 @@ std::vector<Pair> deadlock_pairs() {
           waits_for_later(), register_pool(), lane_spins()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 Pair registers_in_half_a_warp() {
@@ -208,4 +208,4 @@ std::vector<Pair> divergence_pairs() {
           early_return_of_warp()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

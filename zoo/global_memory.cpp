@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Two CTAs; `mid` is written by CTA 0, `flag` tells CTA 1.
@@ -293,4 +293,4 @@ std::vector<Pair> global_memory_pairs() {
           narrow_scope(),      async_handoff(), stale_semaphore(), read_only_path()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -4,7 +4,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::vector<Pair> mbarrier_pairs();
 std::vector<Pair> transaction_pairs();
@@ -20,4 +20,4 @@ std::vector<Pair> resource_pairs();
 std::vector<Pair> numerics_pairs();
 std::vector<Pair> history_pairs();  // bugs that shipped: their entries are of any group
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

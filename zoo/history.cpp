@@ -6,7 +6,7 @@
 
 #include "zoo/groups.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::vector<Pair> history_pairs() {
   std::vector<Pair> all;
@@ -15,4 +15,4 @@ std::vector<Pair> history_pairs() {
   return all;
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/history.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 PtxPair floats(std::string name, std::string entry, std::string title, std::string code, OnDevice on_device,
@@ -238,4 +238,4 @@ std::vector<Pair> history_of_barriers() {
           zero_arrivals(),   prologue(),           past_the_end()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/history.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 PtxPair two_ctas(std::string name, std::string entry, std::string title, std::string code, OnDevice on_device,
@@ -146,4 +146,4 @@ SECOND:
 
 std::vector<Pair> history_of_clusters() { return {narrow_arrival(), peer_exits(), local_arrival()}; }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

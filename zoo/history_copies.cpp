@@ -3,7 +3,7 @@
 #include "zoo/history.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 using pl::ds;
@@ -235,4 +235,4 @@ std::vector<Pair> history_of_copies() {
   };
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/history.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 PtxPair integers(std::string name, std::string entry, std::string title, std::string code,
@@ -222,4 +222,4 @@ std::vector<Pair> history_of_warps() {
   return {reduction_scratch(), stmatrix_readback(), shared_barrier_id(), groups_of_lanes(), scheduler()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -4,7 +4,7 @@
 #include "zoo/groups.h"
 #include "zoo/mbarrier_groups.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::vector<Pair> mbarrier_pairs() {
   std::vector<Pair> all;
@@ -14,4 +14,4 @@ std::vector<Pair> mbarrier_pairs() {
   return all;
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

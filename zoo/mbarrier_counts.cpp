@@ -3,7 +3,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 using plgpu::Ref;
@@ -323,4 +323,4 @@ std::vector<Pair> mbarrier_count_pairs() {
           rendezvous_too_shallow()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 constexpr const char* prefetch_shared = R"(.shared .align 8 .b64 full[2];
@@ -139,4 +139,4 @@ std::vector<Pair> mbarrier_end_pairs() {
   return {leftover_at_scope_end(), in_flight_at_exit(), arrival_at_exited_cta()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

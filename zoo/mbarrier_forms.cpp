@@ -2,7 +2,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 constexpr const char* met_and_tile = R"(.shared .align 8 .b64 met;
@@ -326,4 +326,4 @@ std::vector<Pair> mbarrier_form_pairs() {
           misaligned(),    in_global_memory(),      wait_at_remote()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

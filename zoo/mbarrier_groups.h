@@ -4,7 +4,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::vector<Pair> mbarrier_count_pairs();
 std::vector<Pair> mbarrier_life_pairs();
@@ -13,4 +13,4 @@ std::vector<Pair> mbarrier_phase_pairs();
 std::vector<Pair> mbarrier_order_pairs();
 std::vector<Pair> mbarrier_form_pairs();
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

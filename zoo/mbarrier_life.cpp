@@ -2,7 +2,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // The flag has no order: it only makes the second warp come later, in every schedule.
@@ -306,4 +306,4 @@ std::vector<Pair> mbarrier_life_pairs() {
           inval_before_join()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Warp 1 writes, warp 0 reads with the lanes swapped.
@@ -233,4 +233,4 @@ std::vector<Pair> mbarrier_order_pairs() {
           arrive_scope(),           wait_scope(),     own_barrier_instead_of_leaders()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

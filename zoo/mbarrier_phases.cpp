@@ -2,7 +2,7 @@
 #include "zoo/mbarrier_groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 constexpr isa::Dim3 ring_block{96, 1, 1};
@@ -233,4 +233,4 @@ std::vector<Pair> mbarrier_phase_pairs() {
           skips_a_phase(), try_wait_once(),         test_wait_once()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

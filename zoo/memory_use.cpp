@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 PtxPair use(std::string name, std::string entry, std::string title, std::string code, std::string_view body,
@@ -242,4 +242,4 @@ std::vector<Pair> memory_use_pairs() {
           read_after_write(),    write_after_read(),      write_after_write()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

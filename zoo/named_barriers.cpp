@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Every thread writes its float to `tile` at %r2; %r3 is where thread t ^ 32 writes.
@@ -374,4 +374,4 @@ std::vector<Pair> named_barrier_pairs() {
           mask_without_partner()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Undefined in no manual: the kernel does what it says, and that is hardly meant.
@@ -106,4 +106,4 @@ Pair order_of_sums() {
 
 std::vector<Pair> numerics_pairs() { return {half_overflow(), masked_row(), order_of_sums()}; }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

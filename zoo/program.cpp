@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 std::string declaration(const Parameter& p) {
@@ -91,4 +91,4 @@ TensorMapValue map_of(const MatrixMap& m) {
   return {m.buffer, map};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

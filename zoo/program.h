@@ -7,7 +7,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 // A parameter by name: an array, whose global address is in %NAME when the body starts, or a tensor map,
 // whose generic address is.
@@ -44,4 +44,4 @@ struct MatrixMap {
 };
 TensorMapValue map_of(const MatrixMap& matrix);
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

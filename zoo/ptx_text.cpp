@@ -4,7 +4,7 @@
 
 #include "isa/core/diagnostic.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 std::string entry_text(std::string_view shared, std::string_view body, std::string_view directives) {
   return fmt::format(R"(.version 8.7
@@ -264,4 +264,4 @@ until_full:
   st.global.f32 [%rd1], %f0;)");
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -6,7 +6,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 // An entry with the parameters `src` and `dst`, arrays of f32, whose global addresses are in %src and %dst
 // when `body` starts; %t is the thread in its CTA, %lane the lane, %warp the warp. For the body's own use:
@@ -43,4 +43,4 @@ std::string load_text();
 // A thread loads two tiles of 64 floats, 64 threads add them.
 std::string two_loads_text();
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

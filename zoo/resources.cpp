@@ -4,7 +4,7 @@
 #include "zoo/groups.h"
 #include "zoo/program.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // A pair whose twins are one program, launched in two ways.
@@ -143,4 +143,4 @@ std::vector<Pair> resource_pairs() {
   return {too_many_stages(), wrong_direction(), over_budget(), grid_not_whole_clusters()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

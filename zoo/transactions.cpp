@@ -2,7 +2,7 @@
 #include "zoo/groups.h"
 #include "zoo/ptx_text.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 constexpr std::string_view expect = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;",
@@ -276,4 +276,4 @@ std::vector<Pair> transaction_pairs() {
           copied_once_a_warp()};
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

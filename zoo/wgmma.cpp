@@ -5,7 +5,7 @@
 #include "zoo/groups.h"
 #include "zoo/wgmma.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // --- the accumulator's registers --------------------------------------------------------------------
@@ -219,4 +219,4 @@ std::vector<Pair> wgmma_pairs() {
   return all;
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -6,7 +6,7 @@
 
 #include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 // One warpgroup multiplies f16 tiles that lie in `tile` core matrix by core matrix, as they lie in `in`:
 // A (64 x 16, 2048 bytes), then two of B (16 x 8, 256 bytes each). `body` starts when they are there, with
@@ -18,4 +18,4 @@ Pair wgmma_pair(std::string name, std::string entry, std::string title, std::str
 // SMEM operands against those who write them.
 std::vector<Pair> wgmma_operand_pairs();
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -1,7 +1,7 @@
 #include "zoo/program.h"
 #include "zoo/wgmma.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 // Descriptors without swizzle: core matrices of 8 rows of 16 bytes, 128 bytes apart along K, 256 along M
@@ -147,4 +147,4 @@ Pair wgmma_pair(std::string name, std::string entry, std::string title, std::str
 
 std::vector<Pair> wgmma_operand_pairs() { return {released_while_read(), no_proxy_fence()}; }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

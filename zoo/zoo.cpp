@@ -8,7 +8,7 @@
 #include "isa/verify/verify.h"
 #include "zoo/groups.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 constexpr std::string_view broken_only = "//! broken", good_only = "//! good";
@@ -133,4 +133,4 @@ Pair recorded_pair(RecordedPair pair) {
   return out;
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -12,7 +12,7 @@
 #include "run/job.h"
 #include "sim/launch/finding.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 // One twin, ready to launch. Owns what its job points to.
 struct Specimen {
@@ -76,4 +76,4 @@ struct RecordedPair {
 };
 Pair recorded_pair(RecordedPair pair);
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

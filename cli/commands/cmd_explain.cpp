@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "cli/support/arg_words.h"
 #include "cli/codes/codes.h"
-#include "cli/commands/commands.h"
-#include "cli/report/report.h"
-#include "cli/execute/execute.h"
 #include "cli/codes/stalls.h"
-#include "cli/support/term.h"
 #include "cli/codes/twin_text.h"
+#include "cli/commands/commands.h"
+#include "cli/execute/execute.h"
+#include "cli/report/report.h"
+#include "cli/support/arg_words.h"
+#include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
 
@@ -50,7 +50,7 @@ void print_part(std::string_view label, std::string_view text) {
 // The pairs of the zoo that show this code: tests run them.
 void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+  for (const zoo::Pair& pair : zoo::all_pairs()) {
     if (pair.code != name) continue;
     fmt::print("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
                pair.needs_exploration ? " --explore 1000000" : "", pair.name);

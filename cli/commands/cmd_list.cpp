@@ -74,7 +74,7 @@ Outcome<ExitCode> cmd_list(const Options& options) {
     fmt::print("  {:<22} {}\n", "", paint(settings_text(spec), Style::dim, color));
   }
   heading("zoo: broken kernels and, by zoo/NAME:good, right ones");
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
+  for (const zoo::Pair& pair : zoo::all_pairs())
     fmt::print("  {:<40} {} {} {}\n", "zoo/" + pair.name, pair.code, pair.entry, pair.title);
   heading("architectures");
   for (const isa::ArchSpec& arch : isa::architectures())

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/support/files.h"
-#include "cli/options/registers.h"
-#include "isa/arch/arch.h"
 #include "arrays/arrays.h"
+#include "cli/options/registers.h"
+#include "cli/support/files.h"
+#include "isa/arch/arch.h"
 
 namespace palladion::cli {
 namespace {
@@ -91,7 +91,7 @@ uint64_t hash(const isa::ClockParameters& p) {
   for (const isa::ClockField& field : isa::clock_fields()) values.push_back(p.*field.member);
   for (const isa::OpCost& op : p.ops)
     values.insert(values.end(), {op.slots, op.interval, op.latency, op.held});
-  return kernels::hash(std::as_bytes(std::span(values)));
+  return palladion::hash(std::as_bytes(std::span(values)));
 }
 
 }  // namespace palladion::cli

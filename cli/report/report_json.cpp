@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/findings/findings_json.h"
-#include "cli/support/json.h"
 #include "cli/report/report.h"
+#include "cli/support/json.h"
 
 namespace palladion::cli {
 namespace {
@@ -60,7 +60,7 @@ void write_sim(JsonWriter& json, const Subject& subject, const Report& report) {
 }
 
 void write_device(JsonWriter& json, const Subject& subject, const Report& report) {
-  const kernels::DeviceOutcome& d = *report.device;
+  const DeviceOutcome& d = *report.device;
   json.key("device").begin_object();
   if (report.device_facts)
     json.member("name", report.device_facts->name)
@@ -95,7 +95,7 @@ void write_wall(JsonWriter& json, const Subject& subject, const Report& report) 
 }  // namespace
 
 void write_comparison(JsonWriter& json, const NamedComparison& named, std::string_view schedule) {
-  const kernels::Comparison& c = named.comparison;
+  const Comparison& c = named.comparison;
   json.begin_object().member("output", named.output);
   if (!schedule.empty()) json.member("schedule", schedule);
   json.member("ok", c.ok()).member("bits_equal", c.bits_equal);
@@ -150,12 +150,12 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
   json.member("verdict", name(verdict.word)).member("verdict_reason", verdict.reason);
 }
 
-void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<kernels::Array>& outputs) {
+void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<Array>& outputs) {
   json.key("outputs").begin_array();
   size_t next = 0;
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
-    const kernels::Array& array = outputs[next++];
+    const Array& array = outputs[next++];
     json.begin_object().member("name", subject.job.buffers[i].name).member("dtype", pl::name(array.dtype()));
     write_shape(json, array.type.shape);
     json.member("fnv1a", hash_text(array)).end_object();
@@ -164,7 +164,7 @@ void write_outputs(JsonWriter& json, const Subject& subject, const std::vector<k
 }
 
 void write_subject(JsonWriter& json, const Subject& subject) {
-  const kernels::Job& job = subject.job;
+  const Job& job = subject.job;
   json.member("palladion", version)
       .member("kernel", subject.name)
       .member("entry", job.entry)
@@ -179,8 +179,8 @@ void write_subject(JsonWriter& json, const Subject& subject) {
   write_dims(json, "cluster", job.cluster);
   json.member("dynamic_shared_bytes", job.dynamic_shared).key("inputs").begin_array();
   for (size_t i = 0; i < job.buffers.size(); ++i) {
-    const kernels::Buffer& b = job.buffers[i];
-    if (b.role != kernels::Role::in && b.role != kernels::Role::inout) continue;
+    const Buffer& b = job.buffers[i];
+    if (b.role != Role::in && b.role != Role::inout) continue;
     json.begin_object().member("name", b.name).member("dtype", pl::name(b.type.dtype));
     write_shape(json, b.type.shape);
     json.member("contents", subject.contents[i]).end_object();

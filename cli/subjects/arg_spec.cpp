@@ -34,18 +34,17 @@ Result<std::vector<int64_t>> sizes_in(std::string_view text, std::string_view se
 }
 
 // ---- scalars -------------------------------------------------------------------------------------
-bool fits(pl::DType dtype, const kernels::Array& array, int64_t wanted) {
-  if (pl::is_signed(dtype) && pl::bits(dtype) < 64)
-    return kernels::value_at(array, 0) == static_cast<double>(wanted);
+bool fits(pl::DType dtype, const Array& array, int64_t wanted) {
+  if (pl::is_signed(dtype) && pl::bits(dtype) < 64) return value_at(array, 0) == static_cast<double>(wanted);
   return true;
 }
 
 Result<ArgSpec> scalar(pl::DType dtype, std::string_view text) {
-  kernels::Array one({dtype, {1}});
+  Array one({dtype, {1}});
   if (pl::is_float(dtype)) {
     const auto value = number_in<double>(text);
     if (!value) return wrong(fmt::format("`{}` is not a number", text));
-    kernels::set_value(one, 0, *value);
+    set_value(one, 0, *value);
   } else if (const auto value = number_in<int64_t>(text)) {
     std::memcpy(one.bytes.data(), &*value, one.bytes.size());
     const bool negative_unsigned = !pl::is_signed(dtype) && *value < 0;
@@ -72,7 +71,7 @@ bool is_fill_word(std::string_view text) {
 }
 
 Result<ArrayArg> contents(ArrayArg arg, std::string_view text) {
-  if (arg.role == kernels::Role::out) {
+  if (arg.role == Role::out) {
     arg.file = text;
     return arg;
   }
@@ -81,33 +80,32 @@ Result<ArrayArg> contents(ArrayArg arg, std::string_view text) {
     arg.file = text;
     return arg;
   }
-  arg.fill = kernels::fill_named(text);
+  arg.fill = fill_named(text);
   if (!arg.fill)
     return wrong(fmt::format(
         "`{}`: expected zeros, iota, const(x), rand(seed), randn(seed) or randint(seed,low,high)", text));
   return arg;
 }
 
-std::optional<kernels::Role> role_named(std::string_view word) {
-  if (word == "in") return kernels::Role::in;
-  if (word == "out") return kernels::Role::out;
-  if (word == "inout") return kernels::Role::inout;
-  if (word == "scratch") return kernels::Role::scratch;
+std::optional<Role> role_named(std::string_view word) {
+  if (word == "in") return Role::in;
+  if (word == "out") return Role::out;
+  if (word == "inout") return Role::inout;
+  if (word == "scratch") return Role::scratch;
   return std::nullopt;
 }
 
-Result<ArrayArg> array(kernels::Role role, std::string_view text) {
+Result<ArrayArg> array(Role role, std::string_view text) {
   const size_t equals = text.find('=');
   const auto type = parse_type(text.substr(0, equals));
   if (!type) return tl::make_unexpected(type.error());
   ArrayArg arg{.role = role, .type = *type};
-  const bool is_input = role == kernels::Role::in || role == kernels::Role::inout;
+  const bool is_input = role == Role::in || role == Role::inout;
   if (equals == std::string_view::npos) {
     if (is_input) return wrong("an input needs contents: `=randn(0)`, `=zeros`, `=a.npy`, ...");
     return arg;
   }
-  if (role == kernels::Role::scratch)
-    return wrong("scratch starts as zeros: nothing may stand after its type");
+  if (role == Role::scratch) return wrong("scratch starts as zeros: nothing may stand after its type");
   return contents(std::move(arg), text.substr(equals + 1));
 }
 
@@ -176,7 +174,7 @@ Result<TensorMapArg> map_over(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
     const auto role = role_named(text.substr(0, colon));
-    if (!role || *role == kernels::Role::scratch)
+    if (!role || *role == Role::scratch)
       return wrong(fmt::format("`{}`: expected in:, out: or inout:", text));
     auto own = array(*role, text.substr(colon + 1));
     if (!own) return tl::make_unexpected(own.error());

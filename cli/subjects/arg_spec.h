@@ -23,9 +23,9 @@
 #include <variant>
 #include <vector>
 
+#include "arrays/arrays.h"
 #include "cli/support/files.h"
 #include "isa/formats/tensor_map.h"
-#include "arrays/arrays.h"
 #include "run/job.h"
 
 namespace palladion::cli {
@@ -34,10 +34,10 @@ struct ScalarArg {
   std::vector<uint8_t> bytes;
 };
 struct ArrayArg {
-  kernels::Role role = kernels::Role::in;
+  Role role = Role::in;
   pl::ShapeDtype type;
-  std::optional<kernels::Fill> fill;  // in, inout
-  std::string file;                   // in, inout: read; out: written
+  std::optional<Fill> fill;  // in, inout
+  std::string file;          // in, inout: read; out: written
 };
 struct TensorMapArg {
   pl::ShapeDtype type;

@@ -13,10 +13,10 @@
 
 #include "isa/verify/verify.h"
 #include "run/runner.h"
-#include "zoo/zoo.h"
 #include "tests/support/toolkit.h"
+#include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 void PrintTo(const Pair& pair, std::ostream* os) { *os << pair.name; }
 
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(All, ZooPair, testing::ValuesIn(all_pairs().begin(), al
                          });
 
 }  // namespace
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo
