@@ -66,6 +66,7 @@ Array filled(pl::ShapeDtype type, const Fill& fill);
 // "zeros", "iota", "const(0.5)", "rand(7)", "randn(7)", "randint(7,-3,4)"; nothing for other words.
 std::optional<Fill> fill_named(std::string_view text);
 std::string name(const Fill& fill);
+std::optional<pl::DType> dtype_named(std::string_view name);  // "f16"; i32 and s32 are the same
 // Every byte 0xFF: NaN in every float format. What an output holds before the kernel writes it.
 void poison(Array& array);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "isa/text/print.h"
 
 namespace palladion::cli {

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/report/report.h"
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
@@ -191,7 +191,7 @@ Outcome<void> explain_word(const std::string& word) {
   if (!family.empty() || stall != nullptr) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
-  const std::string near = kernels::nearest(word, names);
+  const std::string near = nearest(word, names);
   return user_error(fmt::format("`{}` is neither a code nor an instruction, nor a stall reason", word),
                     near.empty() ? "`palladion explain` lists all" : fmt::format("did you mean `{}`?", near));
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays/arrays.h"
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/files.h"
 
 namespace palladion::cli {

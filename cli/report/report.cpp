@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {

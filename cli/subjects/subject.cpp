@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "arrays/words.h"
 #include "cli/subjects/npy.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
@@ -29,7 +30,7 @@ std::string npy_name(pl::DType dtype) {
 }
 
 std::string one_of(std::string_view word, const std::vector<std::string>& known) {
-  const std::string near = kernels::nearest(word, known);
+  const std::string near = nearest(word, known);
   return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "cli/subjects/arg_spec.h"
+#include "arrays/words.h"
 #include "cli/subjects/subject.h"
+#include "run/arg_spec.h"
 
 namespace palladion::cli {
 namespace {
@@ -32,7 +33,7 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
                       fmt::format("there are {}", fmt::join(entries, ", ")));
   const isa::Function* entry = module.find_entry(name);
   if (entry != nullptr) return entry;
-  const std::string near = kernels::nearest(name, entries);
+  const std::string near = nearest(name, entries);
   return user_error(fmt::format("the file has no entry `{}`", name),
                     near.empty() ? fmt::format("there are {}", fmt::join(entries, ", "))
                                  : fmt::format("did you mean `{}`?", near));
@@ -46,7 +47,7 @@ class Binder {
   Outcome<void> bind(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       auto spec = parse_arg(text);
-      if (!spec) return user_error(spec.error());
+      if (!spec) return user_error("--arg " + spec.error());
       specs_.push_back(std::move(*spec));
     }
     if (specs_.size() != entry_.params.size()) return wrong_count();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "arrays/words.h"
 #include "cli/subjects/subject.h"
 
 namespace palladion::cli {
@@ -30,7 +31,7 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
   if (subject.pair == nullptr) {
     std::vector<std::string> names;
     for (const auto& pair : zoo::all_pairs()) names.push_back(pair.name);
-    const std::string near = kernels::nearest(name, names);
+    const std::string near = nearest(name, names);
     return user_error(
         fmt::format("there is no pair `{}` in the zoo", name),
         near.empty() ? "`palladion list` names them" : fmt::format("did you mean `zoo/{}`?", near));

@@ -6,14 +6,11 @@
 #include <set>
 
 #include "frontend/core/profile.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::MeshAxes;
-using frontend::Recorder;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/subjects/arg_spec.h"
+#include "run/arg_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 int main() {
   const palladion::plgpu::Kernel add = palladion::kernels::vector_add({.n = 4096});
-  const std::string ptx = palladion::isa::print(add.module());
+  const std::string ptx = palladion::isa::print(add.module);
   if (ptx.find(".entry") == std::string::npos) return 1;
   std::puts("vector_add is recorded");
   return 0;
