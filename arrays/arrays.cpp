@@ -11,7 +11,7 @@
 #include "isa/core/hash.h"
 #include "isa/num/round.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
 
 using pl::DType;
@@ -284,4 +284,4 @@ std::string describe_element(pl::DType dtype, double value, uint64_t bits) {
   return fmt::format("{} (0x{:0{}x})", value, bits, pl::bits(dtype) / 4);
 }
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -11,7 +11,7 @@
 
 #include "frontend/core/types.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 // Row-major.
 struct Array {
@@ -66,6 +66,7 @@ Array filled(pl::ShapeDtype type, const Fill& fill);
 // "zeros", "iota", "const(0.5)", "rand(7)", "randn(7)", "randint(7,-3,4)"; nothing for other words.
 std::optional<Fill> fill_named(std::string_view text);
 std::string name(const Fill& fill);
+std::optional<pl::DType> dtype_named(std::string_view name);  // "f16"; i32 and s32 are the same
 // Every byte 0xFF: NaN in every float format. What an output holds before the kernel writes it.
 void poison(Array& array);
 
@@ -103,4 +104,4 @@ Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance = 
 // "0.4375 (0x3700)"
 std::string describe_element(pl::DType dtype, double value, uint64_t bits);
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -1,41 +1,22 @@
-// The words of Fill.
+// The words of Fill and of element types.
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "arrays/arrays.h"
+#include "arrays/words.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
-
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> split_arguments(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    parts.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
 
 std::optional<Fill> seeded(Fill::Kind kind, const std::vector<std::string_view>& arguments) {
   Fill fill{.kind = kind};
   if (arguments.empty()) return fill;
-  const auto seed = number<uint64_t>(arguments[0]);
+  const auto seed = number_in<uint64_t>(arguments[0]);
   if (!seed) return std::nullopt;
   fill.seed = *seed;
   const bool ranged = kind == Fill::Kind::randint;
   if (arguments.size() != (ranged ? 3 : 1)) return std::nullopt;
   if (!ranged) return fill;
-  const auto low = number<int64_t>(arguments[1]), high = number<int64_t>(arguments[2]);
+  const auto low = number_in<int64_t>(arguments[1]), high = number_in<int64_t>(arguments[2]);
   if (!low || !high || *low >= *high) return std::nullopt;
   fill.low = *low;
   fill.high = *high;
@@ -50,12 +31,12 @@ std::optional<Fill> fill_named(std::string_view text) {
   std::vector<std::string_view> arguments;
   if (open != std::string_view::npos) {
     if (!text.ends_with(')')) return std::nullopt;
-    arguments = split_arguments(text.substr(open + 1, text.size() - open - 2));
+    arguments = split(text.substr(open + 1, text.size() - open - 2), ",");
   }
   if (word == "zeros" && arguments.empty()) return Fill{};
   if (word == "iota" && arguments.empty()) return Fill{.kind = Fill::Kind::iota};
   if (word == "const" && arguments.size() == 1) {
-    const auto value = number<double>(arguments[0]);
+    const auto value = number_in<double>(arguments[0]);
     if (value) return Fill{.kind = Fill::Kind::constant, .value = *value};
   }
   if (word == "rand") return seeded(Fill::Kind::rand, arguments);
@@ -82,4 +63,13 @@ std::string name(const Fill& fill) {
   return "zeros";
 }
 
-}  // namespace palladion::kernels
+std::optional<pl::DType> dtype_named(std::string_view name) {
+  const std::string spelled = name.starts_with('i') ? "s" + std::string(name.substr(1))
+                              : name == "pred"      ? "bool"
+                                                    : std::string(name);
+  for (int i = 0; i <= int(pl::DType::e5m2); ++i)
+    if (pl::name(pl::DType(i)) == spelled) return pl::DType(i);
+  return std::nullopt;
+}
+
+}  // namespace palladion

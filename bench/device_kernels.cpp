@@ -30,25 +30,25 @@ double giga_bytes(const plgpu::Kernel& k) {
 // Returns whether all bits agree.
 bool compare_case(const kernels::Case& c, const native::Device& device, std::ofstream& record) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
-  const std::vector<kernels::Array> inputs = c.spec->make_inputs(c.choice, c.seed);
-  kernels::DeviceOptions options;
+  const std::vector<Array> inputs = c.spec->make_inputs(c.choice, c.seed);
+  DeviceOptions options;
   options.repeats = 0;
-  const kernels::DeviceOutcome d = kernels::run(kernel, inputs, device, options);
+  const DeviceOutcome d = palladion::run(kernel, inputs, device, options);
   if (!d.errors.empty()) {
     fmt::print("FAIL {}\n{}", c.text, isa::render(d.errors));
     return false;
   }
   sim::Machine machine(*isa::find_arch("h200"));
-  const kernels::SimOutcome s = kernels::run(kernel, inputs, machine);
+  const SimOutcome s = palladion::run(kernel, inputs, machine);
   std::string hashes;
   bool same = s.result.clean();
   for (size_t i = 0; i < d.outputs.size(); ++i) {
-    hashes += fmt::format("{}{:016x}", i == 0 ? "" : "+", kernels::hash(d.outputs[i]));
+    hashes += fmt::format("{}{:016x}", i == 0 ? "" : "+", palladion::hash(d.outputs[i]));
     if (i >= s.outputs.size()) {
       same = false;
       continue;
     }
-    const kernels::Comparison bits = kernels::compare(s.outputs[i], d.outputs[i]);
+    const Comparison bits = palladion::compare(s.outputs[i], d.outputs[i]);
     same &= bits.bits_equal;
     if (!bits.bits_equal && bits.first)
       fmt::print("  output {}: {} of {} elements differ, max {} ulps; first: sim {} device {}\n", i,
@@ -63,8 +63,8 @@ bool compare_case(const kernels::Case& c, const native::Device& device, std::ofs
 
 void time_case(const kernels::Case& c, const native::Device& device, std::ofstream& record) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
-  const kernels::DeviceOutcome d =
-      kernels::run(kernel, c.spec->make_inputs(c.choice, c.seed), device, {.repeats = 30});
+  const DeviceOutcome d =
+      palladion::run(kernel, c.spec->make_inputs(c.choice, c.seed), device, {.repeats = 30});
   if (!d.errors.empty() || !d.timing) {
     fmt::print("FAIL {}\n{}", c.text, isa::render(d.errors));
     return;

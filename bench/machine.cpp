@@ -37,14 +37,14 @@ void row(const char* what, double value, const char* unit, double target, bool s
              smaller_is_better ? "<=" : ">=", target, ratio, ratio >= 1 ? "reached" : "MISSED");
 }
 
-double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<kernels::Array>& inputs,
+double run_ms(const kernels::Case& c, const plgpu::Kernel& kernel, const std::vector<Array>& inputs,
               unsigned threads, bool checked = false) {
   sim::Machine machine(*isa::find_arch("h200"));
   sim::check::Checker checker;
   sim::RunOptions options;
   if (checked) options.observer = &checker;
   options.threads = threads;
-  const kernels::SimOutcome out = kernels::run(kernel, inputs, machine, options);
+  const SimOutcome out = palladion::run(kernel, inputs, machine, options);
   if (!out.result.clean()) {
     fmt::print("{}: the run was not clean\n", c.text);
     std::exit(1);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "frontend/plgpu.h"
-#include "kernels/registry.h"
+#include "kernels/spec.h"
 
 namespace palladion::kernels {
 

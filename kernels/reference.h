@@ -1,7 +1,7 @@
 #pragma once
 // References computed on the host.
 #include "arrays/arrays.h"
-#include "kernels/registry.h"
+#include "kernels/spec.h"
 
 namespace palladion::kernels {
 

@@ -1,82 +1,14 @@
 #pragma once
-// The kernels by name: how to build each, what to feed it, what it should give.
-#include <functional>
-#include <map>
+// The kernels by name.
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "arrays/arrays.h"
-#include "frontend/launch/kernel.h"
+#include "kernels/spec.h"
 
 namespace palladion::kernels {
-
-// A size that the user may choose: --shape m=512.
-struct SizeParam {
-  std::string name;
-  int64_t fallback = 0;
-  std::string doc;
-};
-
-// Anything else that the user may choose: --set tile_m=128. Without `allowed`, any integer.
-struct Setting {
-  std::string name;
-  std::string fallback;
-  std::string doc;
-  std::vector<std::string> allowed;
-  int per_sm = 0;  // not 0: the default is so many for each SM of the chip, `fallback` that of default_arch()
-};
-
-// A number of CTAs whose default follows the chip.
-Setting ctas_setting(std::string name, int per_sm, std::string doc);
-
-// Scopes are recorded, for --trace.
-Setting profile_setting();
-
-// What was chosen: every size and every setting of the kernel, defaults filled in.
-class Choice {
- public:
-  std::map<std::string, int64_t> sizes;
-  std::map<std::string, std::string> settings;
-  const isa::ArchSpec* arch = &isa::default_arch();  // the chip that the kernel is recorded for
-
-  int64_t size(const std::string& name) const { return sizes.at(name); }
-  const std::string& word(const std::string& name) const { return settings.at(name); }
-  int64_t number(const std::string& name) const;
-  bool flag(const std::string& name) const { return number(name) != 0; }
-  // A setting whose words are dtypes.
-  pl::DType dtype(const std::string& name) const;
-};
-
-struct KernelSpec {
-  std::string name;
-  std::string doc;  // one line
-  std::vector<SizeParam> sizes;
-  std::vector<Setting> settings;
-  std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
-  // Records the kernel for the choice's chip. Throws isa::Error for a choice that cannot be.
-  std::function<plgpu::Kernel(const Choice&)> build;
-  std::function<std::vector<Array>(const Choice&, uint64_t seed)> make_inputs;
-  // What the outputs should be.
-  std::function<std::vector<Array>(const Choice&, const std::vector<Array>& inputs)> reference;
-  // How near they must be; without it, equal bit by bit.
-  std::function<Tolerance(const Choice&)> tolerance;
-};
 
 // In the order of the list that people read.
 std::span<const KernelSpec> all_kernels();
 const KernelSpec* find_kernel(std::string_view name);
-
-// The defaults, overridden. What is wrong with an override (unknown name, not a number, a word that is not
-// allowed) comes back as isa::Error (PLD5003) with what exists.
-Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes = {},
-              const std::map<std::string, std::string>& settings = {},
-              const isa::ArchSpec& arch = isa::default_arch());
-
-std::optional<pl::DType> dtype_named(std::string_view name);  // "f16"; i32 and s32 are the same
-
-// The known word nearest to `word` when it is near enough to have been meant; empty otherwise.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace palladion::kernels

@@ -4,7 +4,7 @@
 
 #include "isa/core/diagnostic.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
 
 [[noreturn]] void wrong_inputs(const std::string& message) {
@@ -73,4 +73,4 @@ Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs, const std::ve
   return job;
 }
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -10,7 +10,7 @@
 #include "isa/core/module.h"
 #include "isa/formats/tensor_map.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 enum class Role : uint8_t {
   in,       // read by the kernel
@@ -60,4 +60,4 @@ struct Job {
 Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs,
            const std::vector<std::string>& names = {});
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -11,7 +11,7 @@
 #include "run/job.h"
 #include "sim/machine.h"
 
-namespace palladion::kernels {
+namespace palladion {
 
 struct SimOutcome {
   // Of the out and inout buffers, in order; as far as they were written. None without values.
@@ -71,4 +71,4 @@ DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const 
 // What the device is given: the job's text or the printed module, with the author's lines.
 std::string ptx_of(const Job& job);
 
-}  // namespace palladion::kernels
+}  // namespace palladion

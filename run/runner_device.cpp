@@ -1,7 +1,7 @@
 #include "isa/text/print.h"
 #include "run/runner.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
 
 using native::Result;
@@ -140,4 +140,4 @@ DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const 
   return run(job, device, options);
 }
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -3,7 +3,7 @@
 
 #include "run/runner.h"
 
-namespace palladion::kernels {
+namespace palladion {
 namespace {
 
 // The job's buffers in a machine's memory, for the time of a run. Without values nothing is made that
@@ -181,4 +181,4 @@ SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Mach
   return run(job, machine, options);
 }
 
-}  // namespace palladion::kernels
+}  // namespace palladion

@@ -1,9 +1,9 @@
-// Bugs of copies and shared buffers that shipped, as their authors would write them here.
+// Bugs of copies and shared buffers that shipped in public projects, as their authors
+// would write them here.
 #include "frontend/plgpu.h"
-#include "zoo/history.h"
-#include "zoo/program.h"
+#include "zoo/recorded.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 namespace {
 
 using pl::ds;
@@ -182,40 +182,40 @@ std::vector<Array> matrices() {
 
 }  // namespace
 
-std::vector<Pair> history_of_copies() {
+std::vector<Pair> recorded_history_pairs() {
   return {
       recorded_pair({.name = "jax-store-without-commit-smem",
-                     .entry = "TM-09",
+                     .entry = "TM-09/2",
                      .title = "commit_smem is missing between the stores and the copy",
                      .code = "PLD4309",
                      .record = store_without_commit,
                      .inputs = counted(tile)}),
       recorded_pair({.name = "deepep-wait-group-off-by-one",
-                     .entry = "TM-12",
+                     .entry = "TM-12/2",
                      .title = "two buffers, and two copies are allowed to be on their way",
                      .code = "PLD4312",
                      .record = two_buffers,
                      .inputs = counted(4 * tile)}),
       recorded_pair({.name = "flash-attention-epilogue-not-awaited",
-                     .entry = "TM-14",
+                     .entry = "TM-14/2",
                      .title = "the kernel ends with the copy of its last tile on the way",
                      .code = "PLD4314",
                      .record = epilogue,
                      .inputs = counted(tile)}),
       recorded_pair({.name = "transformer-engine-refetch-without-fence",
-                     .entry = "TM-08",
+                     .entry = "TM-08/2",
                      .title = "a buffer that threads have read is fetched anew without a proxy fence",
                      .code = "PLD4308",
                      .record = refetch,
                      .inputs = counted(2 * tile)}),
       recorded_pair({.name = "jax-sum-in-uninitialised-smem",
-                     .entry = "UN-01",
+                     .entry = "UN-01/2",
                      .title = "a sum in shared memory starts with whatever is there",
                      .code = "PLD6101",
                      .record = accumulate,
                      .inputs = counted(2 * tile)}),
       recorded_pair({.name = "jax-one-output-tile-of-two-warpgroups",
-                     .entry = "SM-03",
+                     .entry = "SM-03/2",
                      .title = "two warpgroups write their results to the same tile",
                      .code = "PLD4001",
                      .record = one_output_tile,
@@ -227,7 +227,7 @@ std::vector<Pair> history_of_copies() {
                      .record = union_reused,
                      .inputs = counted(2 * tile)}),
       recorded_pair({.name = "tilelang-loop-back-without-wgmma-wait",
-                     .entry = "WG-06",
+                     .entry = "WG-06/2",
                      .title = "the next tiles are fetched into the buffers that the wgmma still reads",
                      .code = "PLD4406",
                      .record = loop_back,
@@ -235,4 +235,4 @@ std::vector<Pair> history_of_copies() {
   };
 }
 
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

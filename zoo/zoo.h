@@ -7,12 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "run/job.h"
 #include "sim/launch/finding.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 // One twin, ready to launch. Owns what its job points to.
 struct Specimen {
@@ -28,11 +27,12 @@ enum class OnDevice : uint8_t {
   no,      // cannot be launched
 };
 
-// The lines that the finding must name carry `// @1`, `// @2` in the source: the C++ file of a recorded
-// kernel, the PTX text of the others.
+// The lines that the finding must name carry `// @1`, `// @2` in the source: the .ptx file, or the C++ file
+// of a recorded kernel.
 struct Pair {
   std::string name;   // "mbarrier-first-parity": unique, what people type after zoo/
   std::string entry;  // of the taxonomy: "MB-13"
+  int place = 1;      // among the pairs of its entry; `palladion explain` shows the first
   std::string title;  // one line: what the broken twin does wrong
   std::string code;   // of its finding: "PLD4113"
   std::string also;   // another code that says the same where a schedule shows only that; mostly empty
@@ -47,33 +47,4 @@ struct Pair {
 std::span<const Pair> all_pairs();
 const Pair* find_pair(std::string_view name);
 
-// --- making pairs -------------------------------------------------------------------------------
-// A pair in PTX. Lines that end in `//! broken` are only in the broken twin, lines that end in
-// `//! good` only in the good one.
-struct PtxPair {
-  std::string name, entry, title, code;
-  sim::FindingSeverity severity = sim::FindingSeverity::error;
-  OnDevice on_device = OnDevice::ends;
-  bool needs_exploration = false;
-  std::string also;
-  std::string text;
-  isa::Dim3 grid{1, 1, 1}, block{128, 1, 1}, cluster{1, 1, 1};
-  uint32_t dynamic_shared = 0;
-  std::vector<Buffer> buffers;
-  std::vector<ParamValue> params;
-};
-Pair ptx_pair(PtxPair pair);
-// The text of one twin.
-std::string twin_text(std::string_view text, bool broken);
-
-// A pair recorded with the frontend: `record(broken)` gives the kernel, `inputs` its arrays.
-struct RecordedPair {
-  std::string name, entry, title, code;
-  sim::FindingSeverity severity = sim::FindingSeverity::error;
-  OnDevice on_device = OnDevice::ends;
-  std::function<plgpu::Kernel(bool broken)> record;
-  std::function<std::vector<Array>()> inputs;
-};
-Pair recorded_pair(RecordedPair pair);
-
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

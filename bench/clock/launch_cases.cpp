@@ -20,9 +20,9 @@ class Inputs {
  public:
   explicit Inputs(const std::vector<Case>& cases) : cases_(cases) {}
 
-  std::vector<kernels::Array> next() {
+  std::vector<Array> next() {
     while (made_ < cases_.size() && ahead_.size() < max_ahead) start();
-    std::vector<kernels::Array> inputs = ahead_.front().get();
+    std::vector<Array> inputs = ahead_.front().get();
     ahead_.pop_front();
     return inputs;
   }
@@ -37,15 +37,15 @@ class Inputs {
 
   const std::vector<Case>& cases_;
   size_t made_ = 0;
-  std::deque<std::future<std::vector<kernels::Array>>> ahead_;
+  std::deque<std::future<std::vector<Array>>> ahead_;
 };
 
 // The first launch counts as one of the repeats.
-bool launch(const Case& c, std::vector<kernels::Array> inputs, const native::Device& device, int repeat,
+bool launch(const Case& c, std::vector<Array> inputs, const native::Device& device, int repeat,
             std::ofstream& launches, int& number) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
-  const kernels::DeviceOutcome outcome =
-      kernels::run(kernel, std::move(inputs), device, {.repeats = repeat - 1, .warmups = 0});
+  const DeviceOutcome outcome =
+      palladion::run(kernel, std::move(inputs), device, {.repeats = repeat - 1, .warmups = 0});
   if (!outcome.errors.empty()) {
     fmt::print(stderr, "FAIL {}\n{}", c.text, isa::render(outcome.errors));
     return false;

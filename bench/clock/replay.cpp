@@ -7,13 +7,12 @@ namespace {
 
 constexpr double tensor_cores = 4;  // of an SM: Nsight Compute counts the cycles of each
 
-kernels::SimOutcome run(const kernels::Case& c, const plgpu::Kernel& kernel, const sim::RunOptions& options) {
+SimOutcome run(const kernels::Case& c, const plgpu::Kernel& kernel, const sim::RunOptions& options) {
   const isa::ArchSpec& arch = *isa::find_arch("h200");
   sim::Machine machine(arch);
-  std::vector<kernels::Array> inputs = options.values == sim::Values::none
-                                           ? kernels::blank_inputs(kernel)
-                                           : c.spec->make_inputs(c.choice, c.seed);
-  return kernels::run(kernel, std::move(inputs), machine, options);
+  std::vector<Array> inputs =
+      options.values == sim::Values::none ? blank_inputs(kernel) : c.spec->make_inputs(c.choice, c.seed);
+  return palladion::run(kernel, std::move(inputs), machine, options);
 }
 
 std::string problem_of(const sim::RunResult& result) {
@@ -35,7 +34,7 @@ Replayed replay(const kernels::Case& c, const ReplayOptions& options) {
   run_options.l2 = options.l2;
   run_options.parameters = &parameters;
   run_options.values = sim::Values::none;
-  kernels::SimOutcome outcome = run(c, kernel, run_options);
+  SimOutcome outcome = run(c, kernel, run_options);
   Replayed replayed;
   if (!outcome.result.errors.empty()) {  // control flow or addresses depend on the contents
     run_options.values = sim::Values::full;

@@ -36,7 +36,7 @@ const Trial* reference_trial(const std::vector<Trial>& trials) {
 }
 
 void compare(CheckReport& report, const Subject& subject, const Options& options, Trial& trial) {
-  for (const kernels::Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
+  for (const Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
   const Trial* first = reference_trial(report.trials);
   const bool completed = trial.outcome.result.completed;
   trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;

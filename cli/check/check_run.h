@@ -13,7 +13,7 @@ namespace palladion::cli {
 // One schedule.
 struct Trial {
   std::string schedule;
-  kernels::SimOutcome outcome;  // outputs are kept of the first trial that reached its end, else hashes alone
+  SimOutcome outcome;  // outputs are kept of the first trial that reached its end, else hashes alone
   std::optional<Watched> watched;
   std::vector<std::string> output_hashes;
   bool same_outputs = true;  // as the first trial's that reached its end

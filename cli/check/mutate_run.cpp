@@ -29,9 +29,9 @@ std::vector<sim::Schedule> schedules_of(const Options& options) {
   return all;
 }
 
-std::vector<std::string> hashes(const std::vector<kernels::Array>& arrays) {
+std::vector<std::string> hashes(const std::vector<Array>& arrays) {
   std::vector<std::string> out;
-  for (const kernels::Array& array : arrays) out.push_back(hash_text(array));
+  for (const Array& array : arrays) out.push_back(hash_text(array));
   return out;
 }
 
@@ -52,12 +52,12 @@ struct Setting {
 };
 
 // A run with arrays of its own: a broken program may write where it should not.
-kernels::SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Schedule& schedule,
+SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Schedule& schedule,
                                sim::Observer* observer) {
-  kernels::Job job = s.subject.job;
+  Job job = s.subject.job;
   job.module = &module;
   sim::Machine machine(*s.subject.arch);
-  return kernels::run(job, machine,
+  return palladion::run(job, machine,
                       {.schedule = schedule,
                        .threads = s.threads,
                        .max_instructions = s.budget,
@@ -92,7 +92,7 @@ std::vector<std::string> lesser_codes(const sim::RunResult& result) {
 }
 
 // The first word that is less than an error is kept; an error, from a later schedule, replaces it.
-void judge(MutantOutcome& mutant, const kernels::SimOutcome& outcome, const Original& original) {
+void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& original) {
   const sim::RunResult& r = outcome.result;
   if (!r.errors.empty()) return decide(mutant, Fate::refused, {r.errors.front().code}, original.schedule);
   if (auto codes = codes_of(r, FindingSeverity::error); !codes.empty())
@@ -123,7 +123,7 @@ void try_mutant(const Setting& s, MutantOutcome& mutant) {
   mutant.fate = Fate::silent;
   for (const Original& original : s.originals) {
     sim::check::Checker checker(s.checks);
-    const kernels::SimOutcome outcome = run_module(s, module, original.schedule, &checker);
+    const SimOutcome outcome = run_module(s, module, original.schedule, &checker);
     if (interrupted()) {
       mutant.fate = Fate::not_run;
       return;
@@ -156,7 +156,7 @@ void try_all(const Setting& s, MutationReport& report) {
 Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& report) {
   for (const sim::Schedule& schedule : schedules_of(options)) {
     sim::check::Checker checker(s.checks);
-    const kernels::SimOutcome outcome = run_module(s, s.subject.program(), schedule, &checker);
+    const SimOutcome outcome = run_module(s, s.subject.program(), schedule, &checker);
     const sim::RunResult& r = outcome.result;
     if (!r.errors.empty()) return failure_of(r.errors, s.subject.job.ptx);
     if (!r.completed || !codes_of(r, FindingSeverity::error).empty())

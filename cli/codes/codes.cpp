@@ -6,7 +6,7 @@
 #include <cctype>
 #include <vector>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "frontend/core/codes.h"
 #include "isa/arch/codes.h"
 #include "isa/text/codes.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "isa/text/print.h"
 
 namespace palladion::cli {
@@ -64,7 +64,7 @@ std::string one_side(const std::vector<Step>& steps, const std::vector<bool>& sh
 std::string dims(const isa::Dim3& d) { return fmt::format("{},{},{}", d.x, d.y, d.z); }
 
 // The launch is part of it: some twins differ in nothing else.
-std::string text_of(const kernels::Job& job) {
+std::string text_of(const Job& job) {
   return fmt::format("// grid {}, block {}, cluster {}, {} bytes of dynamic shared memory\n{}",
                      dims(job.grid), dims(job.block), dims(job.cluster), job.dynamic_shared,
                      job.ptx.empty() ? isa::print(*job.module) : job.ptx);
@@ -86,8 +86,8 @@ TwinText where_apart(std::string_view wrong, std::string_view right) {
   return {one_side(steps, shown, &Step::wrong), one_side(steps, shown, &Step::right)};
 }
 
-TwinText twin_text(const kernels::zoo::Pair& pair) {
-  const kernels::zoo::Specimen wrong = pair.make(true), right = pair.make(false);
+TwinText twin_text(const zoo::Pair& pair) {
+  const zoo::Specimen wrong = pair.make(true), right = pair.make(false);
   return where_apart(text_of(wrong.job), text_of(right.job));
 }
 

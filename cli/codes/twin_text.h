@@ -14,7 +14,7 @@ struct TwinText {
 
 // The lines around each difference. Both are empty where the twins differ nearly everywhere, as recorded ones
 // do whose registers are numbered anew.
-TwinText twin_text(const kernels::zoo::Pair& pair);
+TwinText twin_text(const zoo::Pair& pair);
 
 TwinText where_apart(std::string_view wrong, std::string_view right);
 

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/report/report.h"
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
@@ -50,7 +50,7 @@ void print_part(std::string_view label, std::string_view text) {
 // The pairs of the zoo that show this code: tests run them.
 void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+  for (const zoo::Pair& pair : zoo::all_pairs()) {
     if (pair.code != name) continue;
     fmt::print("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
                pair.needs_exploration ? " --explore 1000000" : "", pair.name);
@@ -192,7 +192,7 @@ Outcome<void> explain_word(const std::string& word) {
   if (!family.empty() || stall != nullptr) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
-  const std::string near = kernels::nearest(word, names);
+  const std::string near = nearest(word, names);
   return user_error(fmt::format("`{}` is neither a code nor an instruction, nor a stall reason", word),
                     near.empty() ? "`palladion explain` lists all" : fmt::format("did you mean `{}`?", near));
 }

@@ -47,7 +47,16 @@ void list_arch(const isa::ArchSpec& arch, bool color) {
   fmt::print("{}", clock);
 }
 
+void list_zoo() {
+  for (const zoo::Pair& pair : zoo::all_pairs())
+    fmt::print("  {:<40} {} {} {}\n", "zoo/" + pair.name, pair.code, pair.entry, pair.title);
+}
+
 Outcome<void> list_one(const std::string& name, bool color) {
+  if (name == "zoo") {
+    list_zoo();
+    return {};
+  }
   if (const kernels::KernelSpec* spec = kernels::find_kernel(name)) {
     list_kernel(*spec, color);
     return {};
@@ -74,8 +83,7 @@ Outcome<ExitCode> cmd_list(const Options& options) {
     fmt::print("  {:<22} {}\n", "", paint(settings_text(spec), Style::dim, color));
   }
   heading("zoo: broken kernels and, by zoo/NAME:good, right ones");
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
-    fmt::print("  {:<40} {} {} {}\n", "zoo/" + pair.name, pair.code, pair.entry, pair.title);
+  list_zoo();
   heading("architectures");
   for (const isa::ArchSpec& arch : isa::architectures())
     fmt::print("  {:<22} {}, {} SMs, {}\n", arch.name, arch.chip, arch.sm_count, arch.ptx_target);

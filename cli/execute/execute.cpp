@@ -17,12 +17,12 @@ namespace palladion::cli {
 namespace {
 
 // Outputs are compared bit by bit where the kernel computes exactly what its reference does.
-kernels::Tolerance tolerance_of(const Subject& subject) {
-  return subject.spec->tolerance ? subject.spec->tolerance(subject.choice) : kernels::Tolerance{};
+Tolerance tolerance_of(const Subject& subject) {
+  return subject.spec->tolerance ? subject.spec->tolerance(subject.choice) : Tolerance{};
 }
 
-std::vector<kernels::Array> inputs_of(const Subject& subject) {
-  std::vector<kernels::Array> inputs;
+std::vector<Array> inputs_of(const Subject& subject) {
+  std::vector<Array> inputs;
   for (size_t i = 0; i < subject.kernel->launch.inputs.size(); ++i)
     inputs.push_back(subject.job.buffers[i].initial);
   return inputs;
@@ -40,7 +40,7 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
   auto device = native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
-  report.device = kernels::run(subject.job, *device, {.repeats = options.repeats});
+  report.device = palladion::run(subject.job, *device, {.repeats = options.repeats});
   if (!has_scopes(subject)) return {};
   report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
                                    device_name(*report.device_facts), subject.name);
@@ -127,27 +127,26 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  MachineRun out{kernels::run(subject.job, machine, run), {}};
+  MachineRun out{palladion::run(subject.job, machine, run), {}};
   if (checker) out.watched = Watched{checker->coverage(), {}};
   if (checker && recorder != nullptr)
     out.watched->decision = decide_run(recorder->recorded(), checker->coverage());
   return out;
 }
 
-std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
-                                             const std::vector<kernels::Array>& wanted,
-                                             kernels::Tolerance tolerance) {
+std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
+                                             const std::vector<Array>& wanted, Tolerance tolerance) {
   std::vector<std::string> names;
   for (size_t i = 0; i < subject.job.buffers.size(); ++i)
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
   std::vector<NamedComparison> out;
   for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i)
-    out.push_back({names[i], got[i].dtype(), tolerance, kernels::compare(got[i], wanted[i], tolerance)});
+    out.push_back({names[i], got[i].dtype(), tolerance, palladion::compare(got[i], wanted[i], tolerance)});
   return out;
 }
 
 std::vector<NamedComparison> compare_with_reference(const Subject& subject,
-                                                    const std::vector<kernels::Array>& outputs) {
+                                                    const std::vector<Array>& outputs) {
   if (subject.spec == nullptr || !subject.spec->reference) return {};
   return compare_outputs(subject, outputs, subject.spec->reference(subject.choice, inputs_of(subject)),
                          tolerance_of(subject));
@@ -227,7 +226,7 @@ Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options&
   size_t next = 0;
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
-    const kernels::Array& array = outputs[next++];
+    const Array& array = outputs[next++];
     const auto file = subject.out_files.find(subject.job.buffers[i].name);
     if (file == subject.out_files.end()) continue;
     if (const auto written = write_array(file->second, array); !written)

@@ -21,7 +21,7 @@ unsigned host_threads(const Options& options);
 
 // One run, with the checkers that were asked for.
 struct MachineRun {
-  kernels::SimOutcome outcome;
+  SimOutcome outcome;
   std::optional<Watched> watched;
 };
 // `recorder` gets the synchronisation of every cluster, `tracer` a timeline; null: none does.
@@ -31,10 +31,9 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
 // Against the kernel's reference; empty when it has none.
 std::vector<NamedComparison> compare_with_reference(const Subject& subject,
-                                                    const std::vector<kernels::Array>& outputs);
-std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<kernels::Array>& got,
-                                             const std::vector<kernels::Array>& wanted,
-                                             kernels::Tolerance tolerance);
+                                                    const std::vector<Array>& outputs);
+std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
+                                             const std::vector<Array>& wanted, Tolerance tolerance);
 // --suppress, read and understood; nothing when it was not given.
 Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
 // --sarif, when it was given.

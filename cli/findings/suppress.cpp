@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/support/files.h"
 

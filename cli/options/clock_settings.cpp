@@ -92,7 +92,7 @@ uint64_t hash(const isa::ClockParameters& p) {
   for (const isa::OpCost& op : p.ops)
     values.insert(values.end(), {op.slots, op.interval, op.latency, op.held});
   if (p.absent != 0) values.push_back(p.absent);
-  return kernels::hash(std::as_bytes(std::span(values)));
+  return palladion::hash(std::as_bytes(std::span(values)));
 }
 
 }  // namespace palladion::cli

@@ -7,7 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "kernels/registry.h"
 
 namespace palladion::cli {
@@ -131,7 +131,7 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
-      app.add_option("NAME", o.topics, "an architecture or a kernel");
+      app.add_option("NAME", o.topics, "an architecture, a kernel, or zoo");
       break;
     case Command::doctor:
       break;
@@ -175,7 +175,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const std::string near = kernels::nearest(word, known);
+  const std::string near = nearest(word, known);
   return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
                       : fmt::format("did you mean `{}`?", near);
 }

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cli/support/arg_words.h"
-#include "cli/support/files.h"
 #include "arrays/arrays.h"
+#include "arrays/words.h"
+#include "cli/support/files.h"
 
 namespace palladion::cli {
 namespace {
@@ -83,7 +83,7 @@ std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::str
   const std::string text =
       fmt::format("{} {} {} {}\n{}", real.string(), fs::file_size(real, none),
                   fs::last_write_time(real, none).time_since_epoch().count(), target, ptx);
-  return fmt::format("{:016x}.txt", kernels::hash(std::as_bytes(std::span(text))));
+  return fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(text))));
 }
 
 // A cache that cannot be written is no reason to complain.

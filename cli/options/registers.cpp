@@ -39,12 +39,12 @@ Outcome<void> check_registers(const Options& o) {
   return registers->from == Registers::From::ptxas ? need_ptxas() : Outcome<void>{};
 }
 
-Outcome<Registers> registers_of(const Options& o, const isa::ArchSpec& arch, const kernels::Job& job) {
+Outcome<Registers> registers_of(const Options& o, const isa::ArchSpec& arch, const Job& job) {
   auto registers = registers_named(o, arch);
   if (!registers || registers->from != Registers::From::ptxas) return registers;
   const isa::Function* const entry = job.module->find_entry(job.entry);
   if (entry == nullptr) return Registers{};  // the machine says what is wrong
-  const auto use = ask_ptxas(kernels::ptx_of(job), entry->name, arch.ptx_target);
+  const auto use = ask_ptxas(ptx_of(job), entry->name, arch.ptx_target);
   if (!use) return tl::make_unexpected(use.error());
   registers->ptxas = *use;
   registers->count = static_cast<uint32_t>(use->registers);

@@ -7,8 +7,8 @@
 
 #include "cli/options/options.h"
 #include "isa/arch/arch.h"
-#include "run/job.h"
 #include "native/jit_log.h"
+#include "run/job.h"
 
 namespace palladion::cli {
 
@@ -23,6 +23,6 @@ std::string_view name(Registers::From from);
 // Refuses words that do not exist, and ptxas where there is none.
 Outcome<void> check_registers(const Options& options);
 // With ptxas' answer where that was asked for.
-Outcome<Registers> registers_of(const Options& options, const isa::ArchSpec& arch, const kernels::Job& job);
+Outcome<Registers> registers_of(const Options& options, const isa::ArchSpec& arch, const Job& job);
 
 }  // namespace palladion::cli

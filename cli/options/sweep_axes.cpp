@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {
@@ -49,7 +49,7 @@ std::string title(const Subject& subject) {
 }
 
 std::string launch_text(const Subject& subject) {
-  const kernels::Job& job = subject.job;
+  const Job& job = subject.job;
   std::string text = fmt::format("grid {}, block {}", dims_text(job.grid), dims_text(job.block));
   if (job.cluster.count() > 1) text += fmt::format(", cluster {}", dims_text(job.cluster));
   if (job.dynamic_shared != 0) text += fmt::format(", {} of shared memory", human_bytes(job.dynamic_shared));
@@ -58,7 +58,7 @@ std::string launch_text(const Subject& subject) {
 
 size_t name_width(const Subject& subject) {
   size_t width = 0;
-  for (const kernels::Buffer& b : subject.job.buffers) width = std::max(width, b.name.size());
+  for (const Buffer& b : subject.job.buffers) width = std::max(width, b.name.size());
   return width;
 }
 
@@ -73,7 +73,7 @@ std::string ran_text(const Report& report) {
 }
 
 std::string device_text(const Report& report) {
-  const kernels::DeviceOutcome& d = *report.device;
+  const DeviceOutcome& d = *report.device;
   std::string text = report.device_facts ? report.device_facts->name : "device";
   if (d.timing)
     text += fmt::format(": {:.1f} us, median of {} ({:.1f} to {:.1f})", d.timing->median_us,
@@ -94,7 +94,7 @@ void print_outputs(const Subject& subject, const Report& report) {
   const bool whole = !report.sim || report.sim->result.completed;
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
-    const kernels::Array& array = outputs[next++];
+    const Array& array = outputs[next++];
     std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject),
                                    describe(array.type), hash_text(array));
     if (!whole) text += ", incomplete";
@@ -154,7 +154,7 @@ std::string row(std::string_view label, std::string_view text) {
   return out;
 }
 
-std::string hash_text(const kernels::Array& array) { return fmt::format("{:016x}", kernels::hash(array)); }
+std::string hash_text(const Array& array) { return fmt::format("{:016x}", palladion::hash(array)); }
 
 std::string dims_text(const isa::Dim3& d) {
   if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
@@ -165,15 +165,15 @@ std::string describe_subject(const Subject& subject) {
   std::string text = title(subject) + row("launch", launch_text(subject));
   const size_t width = name_width(subject);
   for (size_t i = 0; i < subject.job.buffers.size(); ++i) {
-    const kernels::Buffer& b = subject.job.buffers[i];
-    if (b.role != kernels::Role::in && b.role != kernels::Role::inout) continue;
+    const Buffer& b = subject.job.buffers[i];
+    if (b.role != Role::in && b.role != Role::inout) continue;
     text += row("in", fmt::format("{:<{}}  {:<16} {}", b.name, width, describe(b.type), subject.contents[i]));
   }
   return text;
 }
 
 std::string describe_comparison(const NamedComparison& named) {
-  const kernels::Comparison& c = named.comparison;
+  const Comparison& c = named.comparison;
   if (!c.comparable) return "another type or shape";
   if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
   std::string text;
@@ -186,8 +186,8 @@ std::string describe_comparison(const NamedComparison& named) {
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
-                        kernels::describe_element(named.dtype, c.first->got, c.first->got_bits),
-                        kernels::describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
+                        describe_element(named.dtype, c.first->got, c.first->got_bits),
+                        describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
   return text;
 }
 
@@ -216,8 +216,8 @@ std::string verdict_text(const Verdict& verdict, bool color) {
   return paint(text, style, color);
 }
 
-const std::vector<kernels::Array>& outputs_of(const Report& report) {
-  static const std::vector<kernels::Array> none;
+const std::vector<Array>& outputs_of(const Report& report) {
+  static const std::vector<Array> none;
   if (report.sim) return report.sim->outputs;
   return report.device ? report.device->outputs : none;
 }

@@ -19,8 +19,8 @@ namespace palladion::cli {
 struct NamedComparison {
   std::string output;
   pl::DType dtype = pl::DType::f32;
-  kernels::Tolerance tolerance;
-  kernels::Comparison comparison;
+  Tolerance tolerance;
+  Comparison comparison;
 };
 
 struct Report {
@@ -30,14 +30,14 @@ struct Report {
   unsigned threads = 1;
   bool strict = false;  // what only breaks the letter is an error
 
-  std::optional<kernels::SimOutcome> sim;
+  std::optional<SimOutcome> sim;
   std::optional<TimeReport> time;    // of the clock, where it ran
   std::optional<TraceReport> trace;  // --trace
   std::optional<RunScopes> device_scopes;
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line
-  std::optional<kernels::DeviceOutcome> device;
+  std::optional<DeviceOutcome> device;
   std::optional<native::DeviceFacts> device_facts;
   // Of the machine's outputs, of the device's when only that ran. Empty: there is no reference, or nothing
   // to compare.
@@ -52,7 +52,7 @@ struct Report {
 ExitCode exit_code_of(const Report& report);
 
 // The outputs that count: the machine's, else the device's.
-const std::vector<kernels::Array>& outputs_of(const Report& report);
+const std::vector<Array>& outputs_of(const Report& report);
 // Without values there are none.
 bool computes_outputs(const Report& report);
 
@@ -68,9 +68,9 @@ std::string row(std::string_view label, std::string_view text);
 std::string describe_subject(const Subject& subject);
 // "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
 std::string describe_comparison(const NamedComparison& c);
-std::string hash_text(const kernels::Array& array);  // 16 hexadecimal digits
-std::string dims_text(const isa::Dim3& d);           // "132", "8x16", "2x2x2"
-std::string current_folder();                        // empty when it cannot be told
+std::string hash_text(const Array& array);  // 16 hexadecimal digits
+std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
+std::string current_folder();               // empty when it cannot be told
 // How findings of this subject are shown on a stream.
 FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
@@ -80,6 +80,6 @@ json::object comparison_json(const NamedComparison& named, std::string_view sche
 json::object coverage_json(const Watched& watched);
 json::object verdict_json(const Verdict& verdict);  // two members
 json::array diagnostics_json(const isa::Diagnostics& diagnostics);
-json::array outputs_json(const Subject& subject, const std::vector<kernels::Array>& outputs);
+json::array outputs_json(const Subject& subject, const std::vector<Array>& outputs);
 
 }  // namespace palladion::cli

@@ -40,7 +40,7 @@ json::object sim_json(const Subject& subject, const Report& report) {
 }
 
 json::object device_json(const Subject& subject, const Report& report) {
-  const kernels::DeviceOutcome& d = *report.device;
+  const DeviceOutcome& d = *report.device;
   json::object out;
   if (const auto& facts = report.device_facts)
     out = {{"name", facts->name}, {"sm", facts->sm}, {"driver", facts->driver_version}};
@@ -80,7 +80,7 @@ json::array comparisons_json(const std::vector<NamedComparison>& comparisons) {
 }  // namespace
 
 json::object comparison_json(const NamedComparison& named, std::string_view schedule) {
-  const kernels::Comparison& c = named.comparison;
+  const Comparison& c = named.comparison;
   json::object out = {{"output", named.output}};
   if (!schedule.empty()) out.emplace("schedule", schedule);
   append(out, {{"ok", c.ok()},
@@ -134,11 +134,11 @@ json::object verdict_json(const Verdict& verdict) {
   return {{"verdict", name(verdict.word)}, {"verdict_reason", verdict.reason}};
 }
 
-json::array outputs_json(const Subject& subject, const std::vector<kernels::Array>& outputs) {
+json::array outputs_json(const Subject& subject, const std::vector<Array>& outputs) {
   json::array out;
   for (size_t i = 0; i < subject.job.buffers.size() && out.size() < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
-    const kernels::Array& array = outputs[out.size()];
+    const Array& array = outputs[out.size()];
     json::object output = array_json(subject.job.buffers[i].name, array.type);
     output.emplace("fnv1a", hash_text(array));
     out.push_back(std::move(output));
@@ -147,11 +147,11 @@ json::array outputs_json(const Subject& subject, const std::vector<kernels::Arra
 }
 
 json::object subject_json(const Subject& subject) {
-  const kernels::Job& job = subject.job;
+  const Job& job = subject.job;
   json::array inputs;
   for (size_t i = 0; i < job.buffers.size(); ++i) {
-    const kernels::Buffer& b = job.buffers[i];
-    if (b.role != kernels::Role::in && b.role != kernels::Role::inout) continue;
+    const Buffer& b = job.buffers[i];
+    if (b.role != Role::in && b.role != Role::inout) continue;
     json::object input = array_json(b.name, b.type);
     input.emplace("contents", subject.contents[i]);
     inputs.push_back(std::move(input));

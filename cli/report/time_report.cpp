@@ -8,11 +8,11 @@
 namespace palladion::cli {
 namespace {
 
-double bytes_in_and_out(const kernels::Job& job) {
+double bytes_in_and_out(const Job& job) {
   double bytes = 0;
-  for (const kernels::Buffer& b : job.buffers) {
-    if (b.role == kernels::Role::scratch) continue;
-    bytes += bytes_of(b.type) * (b.role == kernels::Role::inout ? 2 : 1);
+  for (const Buffer& b : job.buffers) {
+    if (b.role == Role::scratch) continue;
+    bytes += bytes_of(b.type) * (b.role == Role::inout ? 2 : 1);
   }
   return bytes;
 }

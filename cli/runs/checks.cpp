@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/support/arg_words.h"
+#include "arrays/words.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {

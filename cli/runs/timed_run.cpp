@@ -8,7 +8,7 @@ namespace palladion::cli {
 
 sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
                          uint64_t max_instructions) {
-  kernels::Job copy = subject.job;
+  Job copy = subject.job;
   sim::Machine machine(*subject.arch);
   sim::RunOptions run;
   run.schedule.kind = sim::Schedule::Kind::hardware;
@@ -17,7 +17,7 @@ sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, 
   run.stop = &interrupt_flag();
   run.registers = subject.registers.count;
   settings.apply(run);
-  return kernels::run(copy, machine, run).result;
+  return palladion::run(copy, machine, run).result;
 }
 
 bool refused_for_values(const sim::RunResult& result) {

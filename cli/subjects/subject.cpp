@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "arrays/words.h"
 #include "cli/subjects/npy.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
@@ -29,7 +30,7 @@ std::string npy_name(pl::DType dtype) {
 }
 
 std::string one_of(std::string_view word, const std::vector<std::string>& known) {
-  const std::string near = kernels::nearest(word, known);
+  const std::string near = nearest(word, known);
   return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }
@@ -108,8 +109,8 @@ Outcome<void> make_inputs(Subject& subject, const Options& o) {
   for (const pl::ShapeDtype& type : subject.kernel->launch.outputs) bytes += bytes_of(type);
   if (const auto fits = check_memory(bytes); !fits && o.values != "none") return fits;
   const bool blank = o.values == "none";
-  std::vector<kernels::Array> inputs =
-      blank ? kernels::blank_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
+  std::vector<Array> inputs =
+      blank ? blank_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
   subject.contents.assign(inputs.size(),
                           blank ? "no contents: --values none" : fmt::format("seed {}", o.seed));
   for (const auto& [name, file] : o.in) {
@@ -128,7 +129,7 @@ Outcome<void> make_inputs(Subject& subject, const Options& o) {
       subject.spec->inputs.begin() + ptrdiff_t(std::min(inputs.size(), subject.spec->inputs.size())));
   names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
   try {
-    subject.job = kernels::job_of(*subject.kernel, std::move(inputs), names);
+    subject.job = job_of(*subject.kernel, std::move(inputs), names);
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());
   }
@@ -173,16 +174,16 @@ Outcome<void> check_memory(double bytes) {
 
 std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
 
-Outcome<kernels::Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
+Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
   auto read = npy::read(file, {.dtype = npy_name(type.dtype), .shape = type.shape});
   if (!read) return user_error(read.error());
-  kernels::Array array;
+  Array array;
   array.type = type;
   array.bytes = std::move(read->data);
   return array;
 }
 
-Outcome<void> write_array(const std::string& file, const kernels::Array& array) {
+Outcome<void> write_array(const std::string& file, const Array& array) {
   const auto written = npy::write(file, npy_name(array.dtype()), array.type.shape, array.bytes);
   if (!written) return user_error(written.error());
   return {};

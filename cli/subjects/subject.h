@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "cli/options/options.h"
-#include "cli/support/outcome.h"
 #include "cli/options/registers.h"
+#include "cli/support/outcome.h"
 #include "isa/arch/arch.h"
-#include "run/job.h"
 #include "kernels/registry.h"
+#include "run/job.h"
 #include "zoo/zoo.h"
 
 namespace palladion::cli {
@@ -20,13 +20,13 @@ struct Subject {
   std::string name;  // "matmul_ws", "saxpy.ptx"
   const isa::ArchSpec* arch = nullptr;
   const kernels::KernelSpec* spec = nullptr;  // a kernel by name
-  const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
+  const zoo::Pair* pair = nullptr;            // a twin of the zoo
   kernels::Choice choice;
   std::unique_ptr<plgpu::Kernel> kernel;  // ours
   std::unique_ptr<isa::Module> module;    // foreign
   std::shared_ptr<const void> specimen;   // what a twin's job points to
   std::string ptx_name;                   // of the text that PTX lines refer to; empty: there is none
-  kernels::Job job;
+  Job job;
   Registers registers;                           // for the clock
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
   std::map<std::string, std::string> out_files;  // buffer's name -> .npy
@@ -57,8 +57,8 @@ double bytes_of(const pl::ShapeDtype& type);
 // "f16[512,256]"
 std::string describe(const pl::ShapeDtype& type);
 // Reads an array of this type from a .npy file.
-Outcome<kernels::Array> read_array(const std::string& file, const pl::ShapeDtype& type);
+Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type);
 // Writes one; bf16 and fp8 as ml_dtypes does.
-Outcome<void> write_array(const std::string& file, const kernels::Array& array);
+Outcome<void> write_array(const std::string& file, const Array& array);
 
 }  // namespace palladion::cli

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "cli/subjects/arg_spec.h"
+#include "arrays/words.h"
 #include "cli/subjects/subject.h"
+#include "run/arg_spec.h"
 
 namespace palladion::cli {
 namespace {
@@ -32,7 +33,7 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
                       fmt::format("there are {}", fmt::join(entries, ", ")));
   const isa::Function* entry = module.find_entry(name);
   if (entry != nullptr) return entry;
-  const std::string near = kernels::nearest(name, entries);
+  const std::string near = nearest(name, entries);
   return user_error(fmt::format("the file has no entry `{}`", name),
                     near.empty() ? fmt::format("there are {}", fmt::join(entries, ", "))
                                  : fmt::format("did you mean `{}`?", near));
@@ -46,7 +47,7 @@ class Binder {
   Outcome<void> bind(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       auto spec = parse_arg(text);
-      if (!spec) return user_error(spec.error());
+      if (!spec) return user_error("--arg " + spec.error());
       specs_.push_back(std::move(*spec));
     }
     if (specs_.size() != entry_.params.size()) return wrong_count();
@@ -77,12 +78,12 @@ class Binder {
     if (arg == nullptr) return {};
     bytes_ += bytes_of(arg->type);
     if (const auto fits = check_memory(bytes_); !fits) return fits;
-    kernels::Buffer buffer{fmt::format("arg{}", i), arg->role, arg->type, {}};
+    Buffer buffer{fmt::format("arg{}", i), arg->role, arg->type, {}};
     std::string contents;
     if (arg->fill) {
-      buffer.initial = kernels::filled(arg->type, *arg->fill);
-      contents = kernels::name(*arg->fill);
-    } else if (arg->role == kernels::Role::in || arg->role == kernels::Role::inout) {
+      buffer.initial = filled(arg->type, *arg->fill);
+      contents = palladion::name(*arg->fill);
+    } else if (arg->role == Role::in || arg->role == Role::inout) {
       auto array = read_array(arg->file, arg->type);
       if (!array) return tl::make_unexpected(array.error());
       buffer.initial = std::move(*array);
@@ -96,18 +97,18 @@ class Binder {
     return {};
   }
 
-  Outcome<kernels::ParamValue> value_of(size_t i) const {
-    if (const auto* scalar = std::get_if<ScalarArg>(&specs_[i])) return kernels::BytesValue{scalar->bytes};
-    if (std::holds_alternative<ArrayArg>(specs_[i])) return kernels::PointerValue{buffer_of_[i]};
+  Outcome<ParamValue> value_of(size_t i) const {
+    if (const auto* scalar = std::get_if<ScalarArg>(&specs_[i])) return BytesValue{scalar->bytes};
+    if (std::holds_alternative<ArrayArg>(specs_[i])) return PointerValue{buffer_of_[i]};
     if (const auto* map = std::get_if<TensorMapArg>(&specs_[i])) return tensor_map(i, *map);
     const std::string& file = std::get<BytesArg>(specs_[i]).file;
     const auto bytes = read_file(file);
     if (!bytes) return user_error(bytes.error());
     const auto* first = reinterpret_cast<const uint8_t*>(bytes->data());
-    return kernels::BytesValue{{first, first + bytes->size()}};
+    return BytesValue{{first, first + bytes->size()}};
   }
 
-  Outcome<kernels::ParamValue> tensor_map(size_t i, const TensorMapArg& arg) const {
+  Outcome<ParamValue> tensor_map(size_t i, const TensorMapArg& arg) const {
     const size_t over = arg.array ? i : size_t(arg.over);
     const bool is_array = over < specs_.size() && buffer_of_[over] >= 0;
     if (!is_array)
@@ -115,20 +116,20 @@ class Binder {
           fmt::format("argument {}: a tensor map over argument {}, which is no array", i, over));
     const auto map = tensor_map_of(arg);
     if (!map) return user_error(fmt::format("argument {}: {}", i, map.error()));
-    const kernels::Buffer& buffer = subject_.job.buffers[size_t(buffer_of_[over])];
+    const Buffer& buffer = subject_.job.buffers[size_t(buffer_of_[over])];
     uint64_t last = uint64_t(map->element_bytes()) * map->dims[0];
     for (int d = 1; d < map->rank; ++d) last += map->strides[size_t(d) - 1] * (map->dims[size_t(d)] - 1);
     if (map->global_address + last > uint64_t(buffer.type.bytes()))
       return user_error(fmt::format("argument {}: the tensor map covers {} bytes, {} has {}", i,
                                     map->global_address + last, describe(buffer.type), buffer.type.bytes()));
-    return kernels::TensorMapValue{buffer_of_[over], *map};
+    return TensorMapValue{buffer_of_[over], *map};
   }
 
-  Outcome<void> check_size(size_t i, const kernels::ParamValue& value) const {
+  Outcome<void> check_size(size_t i, const ParamValue& value) const {
     const isa::Symbol& parameter = subject_.job.module->symbols[entry_.params[i]];
     uint64_t bytes = 8;
-    if (const auto* raw = std::get_if<kernels::BytesValue>(&value)) bytes = raw->bytes.size();
-    if (std::holds_alternative<kernels::TensorMapValue>(value)) bytes = isa::tensor_map_bytes;
+    if (const auto* raw = std::get_if<BytesValue>(&value)) bytes = raw->bytes.size();
+    if (std::holds_alternative<TensorMapValue>(value)) bytes = isa::tensor_map_bytes;
     if (bytes == parameter.variable.size()) return {};
     return user_error(fmt::format("argument {} has {} bytes, parameter {} takes {}", i, bytes,
                                   parameter_text(parameter), parameter.variable.size()));
@@ -156,7 +157,7 @@ Outcome<void> bind_arguments(Subject& subject, const Options& options) {
   const auto entry = find_entry(*subject.module, options.entry);
   if (!entry) return tl::make_unexpected(entry.error());
   const isa::Function& f = **entry;
-  kernels::Job& job = subject.job;
+  Job& job = subject.job;
   job.entry = f.name;
   const auto grid = dims(options.grid, "--grid", std::nullopt);
   const auto block = dims(options.block, "--block", f.reqntid);

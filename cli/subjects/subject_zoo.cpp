@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "arrays/words.h"
 #include "cli/subjects/subject.h"
 
 namespace palladion::cli {
@@ -26,16 +27,16 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
   const std::string name(text.substr(0, colon));
   if (which != "broken" && which != "good")
     return user_error(fmt::format("`{}` has no twin `{}`", name, which), "there are broken and good");
-  subject.pair = kernels::zoo::find_pair(name);
+  subject.pair = zoo::find_pair(name);
   if (subject.pair == nullptr) {
     std::vector<std::string> names;
-    for (const auto& pair : kernels::zoo::all_pairs()) names.push_back(pair.name);
-    const std::string near = kernels::nearest(name, names);
+    for (const auto& pair : zoo::all_pairs()) names.push_back(pair.name);
+    const std::string near = nearest(name, names);
     return user_error(
         fmt::format("there is no pair `{}` in the zoo", name),
         near.empty() ? "`palladion list` names them" : fmt::format("did you mean `zoo/{}`?", near));
   }
-  kernels::zoo::Specimen specimen = subject.pair->make(which == "broken");
+  zoo::Specimen specimen = subject.pair->make(which == "broken");
   subject.name = fmt::format("zoo/{}{}", name, which == "good" ? ":good" : "");
   subject.specimen = std::move(specimen.owner);
   subject.job = std::move(specimen.job);

@@ -59,7 +59,7 @@ uint64_t key_of(const Subject& subject, const ClockSettings& clock, const Option
   for (const auto& [name, value] : subject.choice.sizes) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, value] : subject.choice.settings) text += fmt::format(" {}={}", name, value);
   text += isa::print(subject.program());
-  return kernels::hash(std::as_bytes(std::span(text)));
+  return palladion::hash(std::as_bytes(std::span(text)));
 }
 
 void take_time(Timed& timed, const Subject& subject, const sim::RunResult& result,

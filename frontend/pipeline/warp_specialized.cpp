@@ -10,14 +10,10 @@
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::GridWalk;
 using frontend::OutputBuffers;
 using frontend::PipelineBuffer;
 using frontend::PipelineGrid;
-using frontend::Recorder;
 using frontend::slot_of;
 using frontend::when_within;
 using pl::Indices;

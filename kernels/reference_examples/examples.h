@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/registry.h"
+#include "kernels/spec.h"
 
 namespace palladion::kernels::reference_examples {
 

@@ -11,7 +11,7 @@ namespace {
 using plgpu::Array;
 using plgpu::Ref;
 using Values = std::vector<double>;
-using HostArray = kernels::Array;
+using HostArray = palladion::Array;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

@@ -1,4 +1,4 @@
-#include "cli/subjects/arg_spec.h"
+#include "run/arg_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,16 +55,16 @@ TEST(ArgSpec, ScalarsThatDoNotFitAreRefused) {
 
 TEST(ArgSpec, Arrays) {
   const auto in = parsed<ArrayArg>("in:f16[512,256]=randn(7)");
-  EXPECT_EQ(in.role, kernels::Role::in);
+  EXPECT_EQ(in.role, Role::in);
   EXPECT_EQ(in.type, (pl::ShapeDtype{pl::f16, {512, 256}}));
-  EXPECT_EQ(in.fill->kind, kernels::Fill::Kind::randn);
+  EXPECT_EQ(in.fill->kind, Fill::Kind::randn);
   EXPECT_EQ(in.fill->seed, 7u);
   EXPECT_EQ(parsed<ArrayArg>("inout:f32[3]=const(-0.5)").fill->value, -0.5);
   EXPECT_EQ(parsed<ArrayArg>("in:i32[3]=randint(1,-2,5)").fill->low, -2);
   EXPECT_EQ(parsed<ArrayArg>("in:bf16[4]=some/file.npy").file, "some/file.npy");
   EXPECT_EQ(parsed<ArrayArg>("out:f16[2,2]=c.npy").file, "c.npy");
   EXPECT_EQ(parsed<ArrayArg>("out:f16[2,2]").file, "");
-  EXPECT_EQ(parsed<ArrayArg>("scratch:u8[4096]").role, kernels::Role::scratch);
+  EXPECT_EQ(parsed<ArrayArg>("scratch:u8[4096]").role, Role::scratch);
 }
 
 TEST(ArgSpec, WrongArraysSayWhatWasExpected) {

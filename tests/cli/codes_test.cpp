@@ -96,7 +96,7 @@ TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
 }
 
 TEST(Codes, EveryPairOfTheZooHasItsText) {
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
+  for (const zoo::Pair& pair : zoo::all_pairs())
     EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;
 }
 

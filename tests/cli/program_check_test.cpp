@@ -161,7 +161,7 @@ TEST_F(Program, ExploreOfARightKernelIsClean) {
 
 // ---- the zoo ---------------------------------------------------------------------------------------
 TEST_F(Program, TwinsOfTheZooAreKernels) {
-  const std::string& name = kernels::zoo::all_pairs().front().name;
+  const std::string& name = zoo::all_pairs().front().name;
   EXPECT_THAT(run("list").out, HasSubstr("zoo/" + name + " "));
   EXPECT_THAT(run("ptx zoo/" + name + ":good").out, HasSubstr(".entry"));
   EXPECT_EQ(run("check zoo/" + name).status, 1);
@@ -172,7 +172,7 @@ TEST_F(Program, TwinsOfTheZooAreKernels) {
 }
 
 TEST_F(Program, ExplainShowsTheTwins) {
-  const kernels::zoo::Pair& pair = kernels::zoo::all_pairs().front();
+  const zoo::Pair& pair = zoo::all_pairs().front();
   const Ran ran = run("explain " + pair.code);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("palladion check zoo/" + pair.name));

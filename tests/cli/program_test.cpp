@@ -89,10 +89,8 @@ TEST_F(Program, CompiledCudaComputes) {
   const auto c = npy::read(file("c.npy"), {.dtype = "f32", .shape = npy::Shape{192, 128}});
   ASSERT_TRUE(c) << c.error();
   const auto got = floats_of(*c);
-  const auto a =
-      kernels::to_floats(kernels::filled({pl::f16, {192, 256}}, *kernels::fill_named("randint(1,-2,3)")));
-  const auto b =
-      kernels::to_floats(kernels::filled({pl::f16, {128, 256}}, *kernels::fill_named("randint(2,-2,3)")));
+  const auto a = to_floats(filled({pl::f16, {192, 256}}, *fill_named("randint(1,-2,3)")));
+  const auto b = to_floats(filled({pl::f16, {128, 256}}, *fill_named("randint(2,-2,3)")));
   for (size_t m = 0; m < 192; ++m)
     for (size_t n = 0; n < 128; ++n) {
       float sum = 0;

@@ -6,7 +6,6 @@
 
 namespace pl = palladion::pl;
 namespace plgpu = palladion::plgpu;
-namespace kernels = palladion::kernels;
 
 int main() {
   const pl::ShapeDtype type{pl::f32, {4096}};
@@ -18,11 +17,11 @@ int main() {
       {.in_types = {type, type}, .out_type = type, .grid = {4}, .name = "add"});
 
   palladion::sim::Machine machine(*palladion::isa::find_arch("h200"));
-  const kernels::Array iota = kernels::filled(type, {.kind = kernels::Fill::Kind::iota});
-  const kernels::SimOutcome outcome = kernels::run(add, {iota, iota}, machine);
+  const palladion::Array iota = palladion::filled(type, {.kind = palladion::Fill::Kind::iota});
+  const palladion::SimOutcome outcome = palladion::run(add, {iota, iota}, machine);
   if (!outcome.result.clean()) return 1;
   for (int64_t i = 0; i < 4096; ++i)
-    if (kernels::value_at(outcome.outputs[0], i) != 2.0 * static_cast<double>(i)) return 1;
+    if (value_at(outcome.outputs[0], i) != 2.0 * static_cast<double>(i)) return 1;
   std::puts("4096 sums are right");
   return 0;
 }

@@ -17,6 +17,7 @@ run("configure" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/bui
 run("build" ${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run("parse_and_run" ${WORK_DIR}/build/parse_and_run)
 run("own_kernel" ${WORK_DIR}/build/own_kernel)
+run("record_kernel" ${WORK_DIR}/build/record_kernel)
 
 if(BUILD_TYPE STREQUAL "Release")
   set(limit 10000000)

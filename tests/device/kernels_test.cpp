@@ -9,6 +9,7 @@
 
 #include "kernels/case.h"
 #include "run/runner.h"
+#include "tests/support/names.h"
 
 namespace palladion::kernels {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct Recorded {
   std::string text, hashes;
 };
+void PrintTo(const Recorded& r, std::ostream* os) { *os << r.text; }
 
 std::vector<Recorded> recorded() {
   std::vector<Recorded> all;
@@ -47,13 +49,8 @@ TEST_P(OnDevice, TheMachineGivesTheSameBits) {
   EXPECT_EQ(hashes_of(out.outputs), GetParam().hashes) << c.text;
 }
 
-std::string test_name(const ::testing::TestParamInfo<Recorded>& info) {
-  std::string name = fmt::format("{:03}_", info.index);
-  for (const char ch : info.param.text) name += std::isalnum(static_cast<unsigned char>(ch)) != 0 ? ch : '_';
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(H200, OnDevice, ::testing::ValuesIn(recorded()), test_name);
+INSTANTIATE_TEST_SUITE_P(H200, OnDevice, ::testing::ValuesIn(recorded()),
+                         palladion::test::numbered_name<Recorded>);
 
 TEST(DeviceRecords, EveryCaseIsRecorded) {
   const std::vector<Recorded> have = recorded();

@@ -13,6 +13,7 @@
 #include "tests/device/special/record/operands.h"
 #include "tests/isa/num/samples.h"
 #include "tests/isa/ops_harness.h"
+#include "tests/support/names.h"
 
 namespace palladion::isa {
 namespace {
@@ -89,7 +90,8 @@ TEST_P(DeviceRows, AreReproduced) {
 INSTANTIATE_TEST_SUITE_P(H200, DeviceRows,
                          testing::Values("special_values_f32.csv", "special_values_f64.csv",
                                          "special_values_f16.csv", "special_values_bf16.csv",
-                                         "special_values_cvt.csv"));
+                                         "special_values_cvt.csv"),
+                         [](const auto& file) { return palladion::test::test_name(file.param); });
 
 // --- hashes over generated operands ----------------------------------------------------------------------
 using operands::mix64;

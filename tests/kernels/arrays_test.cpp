@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "arrays/words.h"
 #include "kernels/registry.h"
 #include "tests/support/small_chip.h"
 

@@ -9,8 +9,13 @@
 #include "kernels/case.h"
 #include "run/runner.h"
 #include "sim/check/checker.h"
+#include "tests/support/names.h"
 
-namespace palladion::kernels::test {
+namespace palladion::kernels {
+
+void PrintTo(const Case& c, std::ostream* os) { *os << c.text; }
+
+namespace test {
 namespace {
 
 // Errors of one run, as text; empty when there are none.
@@ -30,15 +35,10 @@ std::string errors_of(const Case& c, const sim::Schedule& schedule) {
 
 std::vector<Case> cases() { return read_cases(PLD_SOURCE_DIR "/tests/device/cases.txt"); }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-  std::string name = std::to_string(info.index) + "_";
-  for (const char ch : info.param.text) name += std::isalnum(static_cast<unsigned char>(ch)) != 0 ? ch : '_';
-  return name;
-}
-
 class CorrectKernel : public testing::TestWithParam<Case> {};
 TEST_P(CorrectKernel, HasNoErrors) { EXPECT_EQ(errors_of(GetParam(), {}), ""); }
-INSTANTIATE_TEST_SUITE_P(Recorded, CorrectKernel, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Recorded, CorrectKernel, testing::ValuesIn(cases()),
+                         palladion::test::numbered_name<Case>);
 
 // The first case of each kernel; PLD_SEEDS says how many random schedules, 20 when it does not.
 std::vector<Case> first_cases() {
@@ -58,7 +58,9 @@ TEST_P(HostileSchedules, FindNoErrors) {
     schedules.push_back({K::seeded, s});
   for (const sim::Schedule& s : schedules) EXPECT_EQ(errors_of(GetParam(), s), "") << sim::name(s);
 }
-INSTANTIATE_TEST_SUITE_P(Kernels, HostileSchedules, testing::ValuesIn(first_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, HostileSchedules, testing::ValuesIn(first_cases()),
+                         palladion::test::numbered_name<Case>);
 
 }  // namespace
-}  // namespace palladion::kernels::test
+}  // namespace test
+}  // namespace palladion::kernels

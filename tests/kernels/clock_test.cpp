@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"matmul_ws", {{"m", "512"}, {"n", "256"}, {"k", "256"}}, {{"cluster", "m"}}},
                     Case{"transpose", {{"m", "256"}, {"n", "256"}}, {}},
                     Case{"reduce_sum", {{"n", "65536"}}, {{"dtype", "s32"}}}),
-    [](const auto& info) { return info.param.kernel + std::to_string(info.index); });
+    name_of_param);
 
 }  // namespace
 }  // namespace palladion::kernels::test

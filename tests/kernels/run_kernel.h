@@ -11,6 +11,7 @@
 #include "kernels/registry.h"
 #include "run/runner.h"
 #include "sim/machine.h"
+#include "tests/support/names.h"
 #include "tests/support/toolkit.h"
 
 namespace palladion::kernels::test {
@@ -26,7 +27,9 @@ inline std::string name_of(const Case& c) {
     for (const auto& [name, value] : *words) out += "_" + name + "_" + value;
   return out;
 }
-inline std::string name_of_param(const testing::TestParamInfo<Case>& c) { return name_of(c.param); }
+inline std::string name_of_param(const testing::TestParamInfo<Case>& c) {
+  return palladion::test::test_name(name_of(c.param));
+}
 inline void PrintTo(const Case& c, std::ostream* os) { *os << name_of(c); }
 
 inline std::string text_of(const sim::RunResult& result) {

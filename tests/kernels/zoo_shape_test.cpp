@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -13,10 +12,12 @@
 
 #include "isa/verify/verify.h"
 #include "run/runner.h"
-#include "zoo/zoo.h"
+#include "tests/support/names.h"
 #include "tests/support/toolkit.h"
+#include "zoo/ptx_file.h"
+#include "zoo/zoo.h"
 
-namespace palladion::kernels::zoo {
+namespace palladion::zoo {
 
 void PrintTo(const Pair& pair, std::ostream* os) { *os << pair.name; }
 
@@ -127,12 +128,7 @@ TEST_P(ZooPair, PtxasTakesBothTwins) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ZooPair, testing::ValuesIn(all_pairs().begin(), all_pairs().end()),
-                         [](const testing::TestParamInfo<Pair>& of) {
-                           std::string name = of.param.name;
-                           for (char& c : name)
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           return name;
-                         });
+                         palladion::test::printed_name<Pair>);
 
 }  // namespace
-}  // namespace palladion::kernels::zoo
+}  // namespace palladion::zoo

@@ -5,6 +5,13 @@
 #include <sstream>
 
 #include "tests/kernels/zoo_findings.h"
+#include "tests/support/names.h"
+
+namespace palladion::zoo {
+
+void PrintTo(const Pair* pair, std::ostream* os) { *os << pair->name; }
+
+}  // namespace palladion::zoo
 
 namespace palladion::kernels::test {
 namespace {
@@ -88,11 +95,8 @@ std::vector<const zoo::Pair*> pairs() {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Pairs, Zoo, testing::ValuesIn(pairs()), [](const auto& info) {
-  std::string name = info.param->name;
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Pairs, Zoo, testing::ValuesIn(pairs()),
+                         [](const auto& pair) { return palladion::test::test_name(pair.param->name); });
 
 }  // namespace
 }  // namespace palladion::kernels::test

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -226,7 +227,7 @@ TEST(layering, installed_headers_need_no_more_than_the_package_finds) {
 
 TEST(layering, headers_are_guarded) {
   for (const auto& file : all_files()) {
-    if (fs::path(file).extension() != ".h") continue;
+    if (fs::path(file).extension() != ".h" || file.starts_with("cmake/pch/")) continue;  // included by flags
     std::ifstream in(root / file);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     EXPECT_NE(text.find("#pragma once"), std::string::npos) << file;
@@ -250,12 +251,58 @@ TEST(layering, every_folder_says_what_it_is_for) {
     if (is_source(file)) folders.insert(fs::path(file).parent_path().generic_string());
   }
   for (const auto& folder : folders) {
-    // A test folder that mirrors another needs no words of its own.
+    // A test folder that mirrors another needs no words of its own, nor one that its parent's README covers.
     const bool mirror = folder.starts_with("tests/") && fs::is_directory(root / folder.substr(6));
-    if (mirror) continue;
+    if (mirror || folder == "cmake/pch") continue;
     const auto readme = root / folder / "README.md";
     EXPECT_TRUE(fs::exists(readme) && fs::file_size(readme) > 80) << folder << " lacks a README.md";
   }
+}
+
+// `words` in back quotes that name a file (by its extension) or a folder of ours (by its first part or a
+// final slash). Patterns and placeholders (`cmd_*.cpp`, `NAME.h`) name none.
+std::vector<std::string> paths_named_in(const fs::path& readme) {
+  static const std::regex quoted("`([a-zA-Z0-9_][a-zA-Z0-9_./-]*)`"),
+      file("\\.(h|cpp|md|cmake|csv|clock|py|sh)$"), placeholder("(^|[^A-Z])(NAME|FILE|KERNEL)");
+  std::ifstream in(readme);
+  std::vector<std::string> paths;
+  bool code = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) code = !code;
+    if (code) continue;
+    for (std::sregex_iterator at(line.begin(), line.end(), quoted), end; at != end; ++at) {
+      const std::string word = (*at)[1];
+      const bool folder = word.ends_with('/') ||
+                          (word.find('/') != std::string::npos && fs::is_directory(root / first_part(word)));
+      if ((folder || std::regex_search(word, file)) && !std::regex_search(word, placeholder))
+        paths.push_back(word);
+    }
+  }
+  return paths;
+}
+
+// From the root, from the README's folder, or a bare name anywhere below that folder.
+bool exists_for(const fs::path& folder, const std::string& path) {
+  for (const fs::path& from : {root, folder})
+    for (const char* extension : {"", ".h", ".cpp"})
+      if (fs::exists(from / (path + extension))) return true;
+  if (path.find('/') != std::string::npos) return false;
+  return std::ranges::any_of(fs::recursive_directory_iterator(folder),
+                             [&](const auto& entry) { return entry.path().filename() == path; });
+}
+
+TEST(layering, every_path_in_a_readme_exists) {
+  std::vector<std::string> readmes = {"README.md"};
+  for (const auto& file : all_files())
+    if (file.ends_with("/README.md")) readmes.push_back(file);
+  size_t seen = 0;
+  for (const auto& readme : readmes) {
+    for (const std::string& path : paths_named_in(root / readme)) {
+      ++seen;
+      EXPECT_TRUE(exists_for((root / readme).parent_path(), path)) << readme << " names " << path;
+    }
+  }
+  EXPECT_GT(seen, 100U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "sim/check/checker.h"
 #include "tests/property/random/random_run.h"
+#include "tests/support/names.h"
 
 namespace palladion::random_program {
 namespace {
@@ -77,7 +78,8 @@ TEST_P(CheckedPrograms, AsRecordedOnlyLanesOfAWarpRace) {
     EXPECT_TRUE(f.code == "PLD4611" || f.severity != sim::FindingSeverity::error) << sim::render(f);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, testing::Range<uint64_t>(7000, 7100));
+INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, testing::Range<uint64_t>(7000, 7100),
+                         palladion::test::printed_name<uint64_t>);
 
 }  // namespace
 }  // namespace palladion::random_program

@@ -43,8 +43,7 @@ Seen run_case(const std::string& line, unsigned threads, const char* schedule) {
   sim::RunOptions options;
   options.threads = threads;
   options.schedule = *sim::schedule_named(schedule);
-  kernels::SimOutcome o =
-      kernels::run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, 5), machine, options);
+  SimOutcome o = palladion::run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, 5), machine, options);
   EXPECT_TRUE(o.result.clean());
   return {tell(o.result), o.outputs.at(0).bytes};
 }

@@ -41,7 +41,7 @@ void record_matmul(const std::string& path, uint64_t limit = usual_limit, unsign
   sim::RunOptions options;
   options.observer = &recorder;
   options.threads = threads;
-  const auto outcome = kernels::run(kernel, c.spec->make_inputs(c.choice, 0), machine, options);
+  const auto outcome = palladion::run(kernel, c.spec->make_inputs(c.choice, 0), machine, options);
   EXPECT_TRUE(outcome.result.clean());
   (*sink)->finish(recorder.ended_at() ? "cut" : "", recorder.ended_at().value_or(0));
 }

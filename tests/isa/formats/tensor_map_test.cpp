@@ -61,6 +61,7 @@ struct Case {
   const char* says;
   bool im2col = false;
 };
+void PrintTo(const Case& c, std::ostream* os) { *os << c.rule; }
 
 class BrokenRule : public ::testing::TestWithParam<Case> {};
 

@@ -2,6 +2,7 @@
 // Small synchronisation programs made at random: correct rings and barrier chains, the same with one or
 // two mutations, and soups of operations.
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ struct Program {
   sim::check::Skeleton skeleton() const;
   std::string text() const;
 };
+
+inline const char* name_of(Program::Kind kind) {
+  constexpr const char* names[] = {"ring", "mutated_ring", "chain", "mutated_chain", "pool", "soup"};
+  return names[static_cast<int>(kind)];
+}
+inline void PrintTo(Program::Kind kind, std::ostream* os) { *os << name_of(kind); }
 
 Program random_program(Program::Kind kind, Random& random);
 

@@ -120,8 +120,6 @@ class Schedules : public testing::TestWithParam<Program::Kind> {
   Tally tally_;
 };
 
-constexpr const char* kind_names[] = {"ring", "mutated_ring", "chain", "mutated_chain", "pool", "soup"};
-
 TEST_P(Schedules, proof_and_reduction_agree_with_the_oracle) {
   const uint64_t programs = from_environment("PLD_EXPLORE_PROGRAMS", 5000);
   const uint64_t seed = from_environment("PLD_EXPLORE_SEED", 1);
@@ -137,9 +135,8 @@ TEST_P(Schedules, proof_and_reduction_agree_with_the_oracle) {
       "{}: {} programs ({} too large); forced {} (of these deadlocked {}) of {} without any problem; "
       "deadlock {} "
       "(in some schedules only {}), ambiguous {}, overrun {}, error {}; spectators {}; states {} -> {}\n",
-      kind_names[static_cast<int>(GetParam())], t.programs, t.too_large, t.forced, t.forced_deadlocks, t.calm,
-      t.deadlocks, t.partial_deadlocks, t.ambiguous, t.overruns, t.errors, t.spectators, t.states,
-      t.reduced_states);
+      name_of(GetParam()), t.programs, t.too_large, t.forced, t.forced_deadlocks, t.calm, t.deadlocks,
+      t.partial_deadlocks, t.ambiguous, t.overruns, t.errors, t.spectators, t.states, t.reduced_states);
   EXPECT_LT(t.too_large * 10, t.programs);
   EXPECT_GT(t.forced * 20, t.programs);
   if (GetParam() == Program::Kind::ring || GetParam() == Program::Kind::chain) return;
@@ -154,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Random, Schedules,
                          testing::Values(Program::Kind::ring, Program::Kind::mutated_ring,
                                          Program::Kind::chain, Program::Kind::mutated_chain,
                                          Program::Kind::pool, Program::Kind::soup),
-                         [](const auto& i) { return kind_names[static_cast<int>(i.param)]; });
+                         [](const auto& kind) { return name_of(kind.param); });
 
 }  // namespace
 }  // namespace palladion::tests

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "run/runner.h"
-#include "zoo/zoo.h"
 #include "sim/explore/forced.h"
 #include "sim/explore/report.h"
+#include "zoo/zoo.h"
 
 namespace palladion::tests {
 namespace {
@@ -22,13 +22,13 @@ std::vector<uint64_t> hashes(const SkeletonObserver& observer) {
   return out;
 }
 
-std::unique_ptr<SkeletonObserver> record(const kernels::zoo::Pair& pair, const char* schedule) {
+std::unique_ptr<SkeletonObserver> record(const zoo::Pair& pair, const char* schedule) {
   auto observer = std::make_unique<SkeletonObserver>();
-  kernels::zoo::Specimen specimen = pair.make(false);
+  zoo::Specimen specimen = pair.make(false);
   sim::Machine machine(*isa::find_arch("h200"));
   const sim::RunResult r =
-      kernels::run(specimen.job, machine,
-                   {.schedule = *sim::schedule_named(schedule), .observer = observer.get()})
+      palladion::run(specimen.job, machine,
+                     {.schedule = *sim::schedule_named(schedule), .observer = observer.get()})
           .result;
   EXPECT_TRUE(r.completed) << pair.name << " under " << schedule;
   return observer;
@@ -36,7 +36,7 @@ std::unique_ptr<SkeletonObserver> record(const kernels::zoo::Pair& pair, const c
 
 TEST(ExploreZoo, good_twins_are_right_under_all_schedules) {
   uint64_t forced = 0, skeletons = 0;
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+  for (const zoo::Pair& pair : zoo::all_pairs()) {
     SCOPED_TRACE(pair.name);
     const auto observer = record(pair, "functional");
     const ExploreReport report = explore_run(observer->recorded());
@@ -51,7 +51,7 @@ TEST(ExploreZoo, good_twins_are_right_under_all_schedules) {
 
 TEST(ExploreZoo, forced_skeletons_are_the_same_in_other_schedules) {
   uint64_t compared = 0;
-  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+  for (const zoo::Pair& pair : zoo::all_pairs()) {
     SCOPED_TRACE(pair.name);
     const auto observer = record(pair, "functional");
     const bool forced = std::ranges::all_of(observer->recorded(), [](const auto& r) {

@@ -3,6 +3,7 @@
 // Each run checks some buckets of 2^23 inputs a function; PLD_EXHAUSTIVE=1 checks all 2^32 inputs of each
 // (minutes).
 #include "sim/numerics/special.h"
+#include "tests/support/names.h"
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,7 @@ struct Function {
   Block block;
   std::vector<U32> buckets;  // checked in each run: where reductions, scalings and flushing change
 };
+void PrintTo(const Function& f, std::ostream* os) { *os << f.instruction; }
 
 const std::vector<Function>& functions() {
   namespace w = warp_wide;
@@ -159,11 +161,8 @@ TEST_P(SpecialFunction, EqualsTheDevice) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(H200, SpecialFunction, testing::ValuesIn(functions()), [](const auto& instance) {
-  std::string name = instance.param.instruction;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(H200, SpecialFunction, testing::ValuesIn(functions()),
+                         palladion::test::printed_name<Function>);
 
 TEST(SpecialFunction16, EqualTheDeviceForEveryInput) {
   const std::map<std::string, U16 (*)(U16)> forms = {

@@ -10,8 +10,15 @@
 #include <vector>
 
 #include "sim/numerics/tensor_core_reference.h"
+#include "tests/sim/numerics/printed_types.h"
+#include "tests/support/names.h"
 
 namespace palladion::sim::numerics::tc {
+
+void PrintTo(const MmaSync& op, std::ostream* os) {
+  *os << "m" << op.m << "n" << op.n << "k" << op.k << "_" << types_text(op.a, op.b, op.d);
+}
+
 namespace {
 
 using Rng = std::mt19937_64;
@@ -73,7 +80,7 @@ constexpr MmaSync steps[] = {{Element::f16, Element::f16, Result::f32, 16, 8, 16
                              {Element::bf16, Element::bf16, Result::f32, 16, 8, 8},
                              {Element::tf32, Element::tf32, Result::f32, 16, 8, 8},
                              {Element::tf32, Element::tf32, Result::f32, 16, 8, 4}};
-INSTANTIATE_TEST_SUITE_P(Shapes, OneStep, testing::ValuesIn(steps));
+INSTANTIATE_TEST_SUITE_P(Shapes, OneStep, testing::ValuesIn(steps), palladion::test::printed_name<MmaSync>);
 
 // fp8 as f16 bits, through exact values.
 std::uint32_t as_f16(Element type, std::uint32_t bits) {
@@ -136,7 +143,7 @@ constexpr MmaSync fp8_steps[] = {{Element::e4m3, Element::e4m3, Result::f32, 16,
                                  {Element::e4m3, Element::e5m2, Result::f16, 16, 8, 32},
                                  {Element::e5m2, Element::e4m3, Result::f32, 16, 8, 16},
                                  {Element::e5m2, Element::e5m2, Result::f16, 16, 8, 16}};
-INSTANTIATE_TEST_SUITE_P(Shapes, Fp8, testing::ValuesIn(fp8_steps));
+INSTANTIATE_TEST_SUITE_P(Shapes, Fp8, testing::ValuesIn(fp8_steps), palladion::test::printed_name<MmaSync>);
 
 // What tells it from wgmma, where 1 vanishes under 2^14.
 TEST(MmaSync, Fp8KeepsAllOfC) {

@@ -13,6 +13,8 @@
 
 #include "sim/numerics/tensor_core.h"
 #include "sim/numerics/tensor_core_reference.h"
+#include "tests/sim/numerics/printed_types.h"
+#include "tests/support/names.h"
 
 namespace palladion::sim::numerics::tc {
 namespace {
@@ -128,9 +130,7 @@ struct Types {
   Element a, b;
   Result d;
 };
-void PrintTo(const Types& t, std::ostream* os) {
-  *os << "a" << static_cast<int>(t.a) << " b" << static_cast<int>(t.b) << " d" << static_cast<int>(t.d);
-}
+void PrintTo(const Types& t, std::ostream* os) { *os << types_text(t.a, t.b, t.d); }
 
 std::vector<std::uint32_t> random_matrix(Element type, Kind kind, int rows, int k, Rng& rng) {
   std::vector<std::uint32_t> bits(static_cast<std::size_t>(rows * k));
@@ -359,7 +359,7 @@ constexpr Types float_types[] = {
     {Element::e5m2, Element::e4m3, Result::f32}, {Element::e5m2, Element::e5m2, Result::f32},
     {Element::e4m3, Element::e4m3, Result::f16}, {Element::e4m3, Element::e5m2, Result::f16},
     {Element::e5m2, Element::e4m3, Result::f16}, {Element::e5m2, Element::e5m2, Result::f16}};
-INSTANTIATE_TEST_SUITE_P(Floats, Tiles, testing::ValuesIn(float_types));
+INSTANTIATE_TEST_SUITE_P(Floats, Tiles, testing::ValuesIn(float_types), palladion::test::printed_name<Types>);
 
 class IntegerTiles : public testing::TestWithParam<Types> {};
 
@@ -408,7 +408,8 @@ constexpr Types integer_types[] = {{Element::s8, Element::s8, Result::s32},
                                    {Element::u8, Element::s8, Result::s32},
                                    {Element::u8, Element::u8, Result::s32},
                                    {Element::b1, Element::b1, Result::s32}};
-INSTANTIATE_TEST_SUITE_P(Integers, IntegerTiles, testing::ValuesIn(integer_types));
+INSTANTIATE_TEST_SUITE_P(Integers, IntegerTiles, testing::ValuesIn(integer_types),
+                         palladion::test::printed_name<Types>);
 
 TEST(TensorCoreTile, LeavesTheRoundingModeOfItsCallerAlone) {
   const auto a = std::make_unique<AOperand>();

@@ -1,0 +1,73 @@
+// A parameter of a launch in words: what --arg of the program takes and what the .ptx files of the zoo say,
+// one for each parameter of the entry, in order.
+//
+//   i32:5  u64:7  f32:0.5  bf16:1       a scalar of that type
+//   in:f16[512,256]=randn(7)            an array the kernel reads: zeros, iota, const(x), rand(seed),
+//   in:f16[512,256]=a.npy               randn(seed), randint(seed,low,high), or a file
+//   inout:f32[64]=zeros                 read and written
+//   out:f16[512,512]=c.npy              written; the file is optional
+//   scratch:u8[4096]                    zeroed, not shown
+//   tmap:f16[512,256]@0,box=64x64,swizzle=128[,stride=256][,oob=nan][,offset=0][,l2=128]
+//                                       a tensor map over the array of argument 0
+//   tmap:in:f16[512,256]=a.npy,box=64x64,swizzle=128
+//                                       a tensor map over an array of its own
+//   bytes:@file                         a struct, as it lies in the file
+//
+// Shapes, boxes and strides are written outermost first, as everywhere; strides are in elements, one for
+// each dimension but the last.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <variant>
+#include <vector>
+
+#include "arrays/arrays.h"
+#include "isa/formats/tensor_map.h"
+#include "run/job.h"
+
+namespace palladion {
+
+// The error is a text that says what was expected.
+template <class T>
+using Result = tl::expected<T, std::string>;
+
+struct ScalarArg {
+  std::vector<uint8_t> bytes;
+};
+struct ArrayArg {
+  Role role = Role::in;
+  pl::ShapeDtype type;
+  std::optional<Fill> fill;  // in, inout
+  std::string file;          // in, inout: read; out: written
+};
+struct TensorMapArg {
+  pl::ShapeDtype type;
+  int over = -1;                  // number of the argument whose array it covers
+  std::optional<ArrayArg> array;  // or an array of its own
+  std::vector<int64_t> box, strides;
+  isa::Swizzle swizzle = isa::Swizzle::none;
+  isa::OobFill oob = isa::OobFill::zero;
+  isa::L2Promotion l2 = isa::L2Promotion::none;
+  uint64_t offset = 0;  // bytes from the array's start
+};
+struct BytesArg {
+  std::string file;
+};
+using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;
+
+// The text says what was expected and where the spec departs from it.
+Result<ArgSpec> parse_arg(std::string_view text);
+
+// "f16[512,256]"
+Result<pl::ShapeDtype> parse_type(std::string_view text);
+// "4", "4,2" or "4,2,1"; `x` may stand for the comma.
+Result<isa::Dim3> parse_dims(std::string_view text);
+
+// The map's fields without an address; the file's rules of size are the driver's (isa::validate).
+Result<isa::TensorMap> tensor_map_of(const TensorMapArg& arg);
+
+}  // namespace palladion
