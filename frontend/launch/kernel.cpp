@@ -11,6 +11,8 @@
 
 namespace palladion::plgpu {
 
+using frontend::group_threads;
+using frontend::group_threads;
 using frontend::MeshAxes;
 
 namespace {

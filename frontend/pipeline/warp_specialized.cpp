@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/control/control.h"
+#include "frontend/core/verbs.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/scoped.h"
 
