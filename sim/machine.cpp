@@ -66,7 +66,7 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   need.threads = static_cast<int>(l.block.count());
   need.registers_per_thread = static_cast<int>(registers);
   need.shared_bytes = static_cast<int64_t>(shared);
-  need.barriers = static_cast<int>(named_barriers(program));
+  need.barriers = static_cast<int>(sass::named_barriers(program));
   const isa::Occupancy o = isa::occupancy(arch, need);
   if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
   r.resident_ctas_per_sm = static_cast<uint32_t>(o.ctas_per_sm);
@@ -82,7 +82,7 @@ uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program&
   const uint64_t threads = std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1);
   const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
   const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / unit * unit;
-  return std::min(clock ? estimated_registers(program) : program.launch_registers,
+  return std::min(clock ? sass::estimated_registers(program) : program.launch_registers,
                   static_cast<uint32_t>(most));
 }
 

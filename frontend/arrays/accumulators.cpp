@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "frontend/core/verbs.h"
+#include "frontend/core/recorder.h"
 
 namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+using isa::Operand;
+using isa::Type;
 
 namespace {
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
-#include "frontend/core/verbs.h"
+#include "frontend/core/recorder.h"
 
 namespace palladion::plgpu {
 namespace {
 
+using frontend::Code;
+using frontend::fail;
 using Part = Layout::Part;
 
 constexpr int64_t warpgroup_size = 128, warp_size = 32;

@@ -4,9 +4,10 @@
 
 #include <bit>
 
-#include "frontend/core/verbs.h"
-
 namespace palladion::plgpu {
+
+using frontend::Code;
+using frontend::fail;
 
 namespace {
 

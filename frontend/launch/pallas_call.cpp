@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
-#include "frontend/core/program_ids.h"
-#include "frontend/core/verbs.h"
 #include "frontend/pipeline/pipeline.h"
+#include "frontend/core/program_ids.h"
 
 namespace palladion::pl {
 
+using frontend::Code;
+using frontend::fail;
 using Spec = plgpu::BlockSpec;
 using plgpu::Ref;
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
-#include "frontend/core/verbs.h"
-
 namespace palladion::plgpu {
+
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
 
 namespace {
 

@@ -11,7 +11,7 @@ using Object = isa::Sync::Object;
 
 template <class T>
 const T* effect_of(Edit& edit, uint32_t at, isa::Effect& storage) {
-  storage = isa::effect(edit.at(at), {edit.module(), edit.function()});
+  storage = isa::effect(edit.at(at), {edit.module(), edit.function(), edit.arch()});
   return std::get_if<T>(&storage);
 }
 

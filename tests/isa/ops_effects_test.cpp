@@ -327,7 +327,7 @@ TEST_F(Effects, every_form_decodes) {
            word < static_cast<int>(form.slots[slot].words.size()); ++word) {
         for (size_t s = 0; s < form.slots.size(); ++s) i.mods[s] = form.slots[s].optional ? -1 : 0;
         i.mods[slot] = static_cast<int8_t>(word);
-        const Effect e = effect(i, {module_, function_});
+        const Effect e = effect(i, {module_, function_, default_arch()});
         EXPECT_FALSE(timing(i).latency.empty()) << form.text;
         if (const auto* u = std::get_if<Unsupported>(&e)) {
           EXPECT_TRUE(u->reason.starts_with("`" + std::string(op.name))) << u->reason;

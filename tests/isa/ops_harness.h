@@ -85,7 +85,7 @@ class Bench {
       file.emplace_back().width = width;
     }
     builder.emit(mnemonic, list);
-    effect_ = isa::effect(module_.functions[0].body[0], DecodeContext{module_, module_.functions[0]});
+    effect_ = isa::effect(module_.functions[0].body[0], DecodeContext{module_, module_.functions[0], default_arch()});
     unit_ = timing(module_.functions[0].body[0]).unit;
     if (const auto* pure = std::get_if<Pure>(&effect_)) fn_ = pure->fn;
   }
