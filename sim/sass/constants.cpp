@@ -11,7 +11,6 @@
 namespace palladion::sim::sass {
 namespace {
 
-using isa::Operation;
 using Kind = DecodedOperand::Kind;
 
 class Constants {

@@ -10,8 +10,6 @@
 namespace palladion::sim::sass {
 namespace {
 
-using isa::Operation;
-
 struct Use {
   uint32_t pc = 0;
   bool address = false;
@@ -314,7 +312,6 @@ class Folder {
   void prologue(uint32_t pc) {
     while (pc + 1 < size() && code_[pc].is_folded()) ++pc;
     code_[pc].slots += 2;
-    code_[pc].held = std::max<double>(code_[pc].held, code_[pc].slots);
   }
 
   // Where the arithmetic that `pc` needs may be done: its block, and what stands in front of waits there,

@@ -7,11 +7,9 @@
 
 #include "isa/core/op.h"
 #include "sim/program/program.h"
+#include "sim/sass/operation.h"
 
 namespace palladion::sim::sass {
-
-// Of an instruction; of the end of a function there is none.
-inline isa::Operation operation(const MicroOp& op) { return isa::operation(*op.instruction); }
 
 template <class F>
 void for_registers(const DecodedOperand& o, const F& f) {

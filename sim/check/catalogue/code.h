@@ -10,7 +10,7 @@ namespace palladion::sim::check {
 // In ascending order. Their texts are in the tables beside this file; an entry without a number, or a number
 // without an entry, does not compile.
 inline constexpr uint16_t catalogued[] = {
-    4001, 4002,  //
+    4001,  //
     4101, 4102, 4103, 4104, 4105, 4106, 4107, 4108, 4109, 4110, 4111, 4112, 4113,
     4114, 4115, 4116, 4117, 4118, 4119, 4120, 4121, 4122, 4123, 4124, 4125, 4126,  //
     4201, 4202, 4203, 4204, 4205, 4206, 4207, 4208,                                //

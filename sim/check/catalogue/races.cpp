@@ -13,15 +13,6 @@ constexpr isa::CodeText table[] = {
      .rule = "Conflict and Data-races",
      .effect = "The reader gets the old value, the new one, or a mixture, from run to run.",
      .fix = "put a barrier (bar.sync, mbarrier, bar.warp.sync) between the two"},
-    {.number = 4002,
-     .title = "asynchronous operations race",
-     .meaning = "An asynchronous operation reads or writes bytes while something else writes or "
-                "reads them. It is ordered by its own completion alone: the mbarrier that it "
-                "signals, or the group that it was committed to.",
-     .rule = "Conflict and Data-races",
-     .effect = "Depends on when the operation reaches the bytes; often right, until the machine is "
-               "busy.",
-     .fix = "order the two by a completion that is waited for"},
     {.number = 4101,
      .title = "an mbarrier that expects more arrivals than ever come",
      .meaning = "The phase needs as many arrivals as mbarrier.init said, and somebody who is counted "
