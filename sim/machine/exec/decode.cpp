@@ -358,7 +358,7 @@ MicroOp Decoder::decode_instruction(const isa::Function& f, const isa::Instructi
   else if (const auto* approx = std::get_if<isa::Approx>(&effect))
     decode_pure(op, {.fn = approx_lanes(*approx)}, i);
   else
-    op.handler = handler_for(effect);
+    op.handler = std::visit(Handlers{}, effect);
   if (const auto* indexed = std::get_if<isa::BranchIndexed>(&effect)) {
     const Operand& list = i.operands[indexed->targets];
     auto& targets = program_->branch_lists.emplace_back();

@@ -171,8 +171,6 @@ void exit_lanes(Exec& x, uint32_t lanes);
 // Barriers of all threads of the CTA wait for those alone that have not exited.
 void release_after_exit(CtaState& cta);
 
-Handler handler_for(const isa::Effect& effect);
-
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
 bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t shared_address, uint32_t count,

@@ -68,4 +68,58 @@ Step exec_wgmma_commit(Exec&, const MicroOp&);
 Step exec_wgmma_wait(Exec&, const MicroOp&);
 Step exec_mma(Exec&, const MicroOp&);
 
+// One overload an effect: an effect without a handler does not compile.
+struct Handlers {
+  Handler operator()(const isa::Approx&) const { return exec_pure_general; }
+  Handler operator()(const isa::Pure&) const { return exec_pure_general; }
+  Handler operator()(const isa::Branch&) const { return exec_branch; }
+  Handler operator()(const isa::BranchIndexed&) const { return exec_branch_indexed; }
+  Handler operator()(const isa::Call&) const { return exec_call; }
+  Handler operator()(const isa::Return&) const { return exec_return; }
+  Handler operator()(const isa::Exit&) const { return exec_exit; }
+  Handler operator()(const isa::Trap&) const { return exec_trap; }
+  Handler operator()(const isa::Nanosleep&) const { return exec_nanosleep; }
+  Handler operator()(const isa::Load&) const { return exec_load; }
+  Handler operator()(const isa::Store&) const { return exec_store; }
+  Handler operator()(const isa::Atomic&) const { return exec_atomic; }
+  Handler operator()(const isa::Prefetch&) const { return exec_prefetch; }
+  Handler operator()(const isa::Fence&) const { return exec_fence; }
+  Handler operator()(const isa::ConvertAddress&) const { return exec_convert_address; }
+  Handler operator()(const isa::IsSpace&) const { return exec_is_space; }
+  Handler operator()(const isa::MapShared&) const { return exec_map_shared; }
+  Handler operator()(const isa::GetCtaRank&) const { return exec_get_cta_rank; }
+  Handler operator()(const isa::Shuffle&) const { return exec_shuffle; }
+  Handler operator()(const isa::Vote&) const { return exec_vote; }
+  Handler operator()(const isa::Match&) const { return exec_match; }
+  Handler operator()(const isa::Redux&) const { return exec_redux; }
+  Handler operator()(const isa::Elect&) const { return exec_elect; }
+  Handler operator()(const isa::ActiveMask&) const { return exec_active_mask; }
+  Handler operator()(const isa::WarpSync&) const { return exec_warp_sync; }
+  Handler operator()(const isa::LoadMatrix&) const { return exec_load_matrix; }
+  Handler operator()(const isa::StoreMatrix&) const { return exec_store_matrix; }
+  Handler operator()(const isa::MoveMatrix&) const { return exec_move_matrix; }
+  Handler operator()(const isa::CtaBarrier&) const { return exec_cta_barrier; }
+  Handler operator()(const isa::ClusterBarrier&) const { return exec_cluster_barrier; }
+  Handler operator()(const isa::Mbarrier&) const { return exec_mbarrier; }
+  Handler operator()(const isa::CpAsync&) const { return exec_cp_async; }
+  Handler operator()(const isa::CpAsyncCommit&) const { return exec_cp_async_commit; }
+  Handler operator()(const isa::CpAsyncWait&) const { return exec_cp_async_wait; }
+  Handler operator()(const isa::CpAsyncMbarrierArrive&) const { return exec_cp_async_mbarrier_arrive; }
+  Handler operator()(const isa::BulkCopy&) const { return exec_bulk_copy; }
+  Handler operator()(const isa::TensorCopy&) const { return exec_tensor_copy; }
+  Handler operator()(const isa::BulkCommit&) const { return exec_bulk_commit; }
+  Handler operator()(const isa::BulkWait&) const { return exec_bulk_wait; }
+  Handler operator()(const isa::StoreAsync&) const { return exec_store_async; }
+  Handler operator()(const isa::ReduceAsync&) const { return exec_reduce_async; }
+  Handler operator()(const isa::TensormapReplace&) const { return exec_tensormap_replace; }
+  Handler operator()(const isa::Wgmma&) const { return exec_wgmma; }
+  Handler operator()(const isa::WgmmaFence&) const { return exec_wgmma_fence; }
+  Handler operator()(const isa::WgmmaCommit&) const { return exec_wgmma_commit; }
+  Handler operator()(const isa::WgmmaWait&) const { return exec_wgmma_wait; }
+  Handler operator()(const isa::Mma&) const { return exec_mma; }
+  Handler operator()(const isa::SetMaxRegisters&) const { return exec_set_max_registers; }
+  Handler operator()(const isa::GridDependency&) const { return exec_nothing; }
+  Handler operator()(const isa::Unsupported&) const { return exec_unsupported; }
+};
+
 }  // namespace palladion::sim

@@ -33,7 +33,8 @@ std::unique_ptr<Subject> lowered(const std::string& body) {
   auto p = std::make_unique<Subject>();
   p->module = std::move(*parsed);
   auto program =
-      decode(p->module, *p->module.find_entry("k"), std::vector<uint64_t>(p->module.symbols.size()));
+      decode(p->module, *p->module.find_entry("k"), isa::default_arch(),
+             std::vector<uint64_t>(p->module.symbols.size()));
   EXPECT_TRUE(program.has_value());
   p->program = std::move(*program);
   p->result = lower(*p->program, *isa::find_clock("h200"));
