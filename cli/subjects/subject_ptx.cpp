@@ -6,6 +6,7 @@
 
 #include "arrays/words.h"
 #include "cli/subjects/subject.h"
+#include "cli/support/files.h"
 #include "run/arg_spec.h"
 
 namespace palladion::cli {
