@@ -61,8 +61,9 @@ TEST(SmallChip, TheRecorderKeepsItsLimits) {
               HasSubstr("3 warpgroups are 384 threads, 256 are possible"));
   EXPECT_THAT(refusal(nothing, {.cluster = {8}, .cluster_names = {"c"}}),
               HasSubstr("at most 4 are possible"));
-  EXPECT_EQ(refusal(nothing, {.scratch_types = {{"x", plgpu::SMEM({32 * 1024}, pl::s8)}}}), "recorded");
-  EXPECT_THAT(refusal(nothing, {.scratch_types = {{"x", plgpu::SMEM({128 * 1024}, pl::s8)}}}),
+  const auto fill = [](const Ref&, Scratch& s) { s["x"].at(0).store(pl::Index(7)); };
+  EXPECT_EQ(refusal(fill, {.scratch_types = {{"x", plgpu::SMEM({8 * 1024}, pl::s32)}}}), "recorded");
+  EXPECT_THAT(refusal(fill, {.scratch_types = {{"x", plgpu::SMEM({32 * 1024}, pl::s32)}}}),
               HasSubstr("131072 bytes are allocated, 65536 are available"));
 }
 

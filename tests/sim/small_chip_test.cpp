@@ -134,7 +134,8 @@ TEST_F(SmallClock, RefusesAProgramThatNeedsAnAbsentUnit) {
 .visible .entry k(.param .u64 out) {
   .reg .b32 %r<4>;
   .shared .align 8 .b64 bar;
-  mapa.shared::cluster.u32 %r0, bar, 0;
+  mov.u32 %r0, bar;
+  mapa.shared::cluster.u32 %r0, %r0, 0;
   ld.shared::cluster.u32 %r1, [%r0];
   ret;
 })",
