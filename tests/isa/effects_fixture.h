@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "isa/core/builder.h"
+#include "isa/arch/arch.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa {

@@ -85,12 +85,12 @@ TEST_F(Effects, tensor_copies) {
 TEST_F(Effects, tensor_maps) {
   const auto dim = decode<TensormapReplace>("tensormap.replace.tile.global_dim.shared::cta.b1024.b32",
                                             {mem(r), imm(1), r2});
-  EXPECT_EQ(dim.field, MapField::global_dim);
+  EXPECT_EQ(dim.field, TensorMapField::global_dim);
   EXPECT_EQ(dim.ordinal, 1);
   EXPECT_EQ(dim.value, 2);
   const auto base =
       decode<TensormapReplace>("tensormap.replace.tile.global_address.global.b1024.b64", {mem(rd), rd2});
-  EXPECT_EQ(base.field, MapField::global_address);
+  EXPECT_EQ(base.field, TensorMapField::global_address);
   EXPECT_EQ(base.type, Type::b64);
   EXPECT_EQ(base.ordinal, -1);
   const auto publish =

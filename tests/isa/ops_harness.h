@@ -10,6 +10,7 @@
 
 #include "isa/core/builder.h"
 #include "isa/num/formats.h"
+#include "isa/arch/arch.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa::test {

@@ -1,5 +1,7 @@
 #include "isa/formats/tensor_walk.h"
 
+#include "isa/arch/arch.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
