@@ -35,8 +35,8 @@ Counted count(const std::string& name, const isa::Module& module, const std::str
       sim::decode(module, f, isa::default_arch(), std::vector<uint64_t>(module.symbols.size()));
   EXPECT_TRUE(program.has_value()) << name;
   Counted c{.name = name, .threads = int(block.count())};
-  c.estimated = int(sim::estimated_registers(**program));
-  c.barriers = int(sim::named_barriers(**program));
+  c.estimated = int(sim::sass::estimated_registers(**program));
+  c.barriers = int(sim::sass::named_barriers(**program));
   const auto all = native::parse_resource_use(assembly.log);
   c.ptxas = all.at(f.name);
   c.ctas_estimated = ctas_of(c.threads, c.estimated);
