@@ -9,7 +9,7 @@
 namespace palladion::cli {
 
 inline double number(const json::value& value) { return value.to_number<double>(); }
-inline std::string text(const json::value& value) { return json::value_to<std::string>(value); }
+inline std::string text(const json::value& value) { return std::string(value.as_string()); }
 inline std::string dump(const json::value& value) { return json::serialize(value); }
 
 }  // namespace palladion::cli
