@@ -12,7 +12,7 @@ class Effects : public ::testing::Test {
  protected:
   Module module_;
   Function& function_ = module_.functions.emplace_back();
-  Builder b_{module_, function_, default_arch()};
+  Builder b_{module_, function_};
   const Operand r = b_.reg(Type::b32), r2 = b_.reg(Type::b32), rd = b_.reg(Type::b64),
                 rd2 = b_.reg(Type::b64), h = b_.reg(Type::b16), f = b_.reg(Type::f32), p = b_.reg(Type::pred),
                 p2 = b_.reg(Type::pred), q = b_.reg(Type::b128), none = Operand::sink();
