@@ -156,6 +156,10 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::ptx:
       add_subject(app, o, raw);
       app.add_option("-o,--output", o.output, "file; standard output when absent");
+      app.add_flag(
+          "--lowered", o.lowered,
+          "beside each instruction what ptxas makes of it, as the clock predicts it: SASS instructions, "
+          "unit, what it folds into, scoreboard; then registers and totals by unit");
       break;
     case Command::explain:
       app.add_option("TOPIC", o.topics, "codes and instructions");

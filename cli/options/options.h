@@ -43,6 +43,7 @@ struct Options {
   std::string l2, clock;           // cold or warm; a file of parameters
   std::optional<double> sm_clock;  // MHz
   std::string registers;           // estimate, ptxas or a number (cli/options/registers.h)
+  bool lowered = false;            // ptx: what ptxas makes of it
   bool why = false;                // run again with parts of the chip relaxed
   size_t lines = 10;               // of the source that are told of
 

@@ -1,0 +1,119 @@
+#include "cli/report/lowered_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "isa/text/print.h"
+
+namespace palladion::cli {
+namespace {
+
+using isa::Unit;
+using sim::sass::Fold;
+using sim::sass::Gather;
+using sim::sass::LoweredInstruction;
+
+constexpr std::array<std::string_view, 11> units{"-",   "ALU",     "FMA",  "FP64", "MUFU",  "branch",
+                                                 "LSU", "uniform", "sync", "TMA",  "tensor"};
+std::string_view name(Unit unit) { return units[static_cast<size_t>(unit)]; }
+
+std::string_view name(Gather gather) {
+  switch (gather) {
+    case Gather::none:
+      return "";
+    case Gather::again:
+      return "lanes are added up already";
+    case Gather::count:
+      return "lanes are counted, one adds";
+    case Gather::reduce:
+      return "lanes are added up by REDUX";
+    case Gather::scan:
+      return "lanes are added up by SHFL";
+  }
+  return "";
+}
+
+// What there is to say of an instruction, with commas.
+std::string remarks_of(const LoweredInstruction& l) {
+  std::vector<std::string> all;
+  const auto say = [&](bool holds, std::string_view what) {
+    if (holds) all.emplace_back(what);
+  };
+  if (l.is_folded() && l.into != sim::sass::no_pc)
+    all.push_back(fmt::format("{} ({})", name(l.fold), l.into));
+  else
+    say(l.is_folded(), name(l.fold));
+  if (l.scoreboard != 0) all.push_back(fmt::format("scoreboard {}", l.scoreboard));
+  say(l.gather != Gather::none, name(l.gather));
+  say(l.loops, "a loop around a compare-and-swap");
+  say(l.halves == 2, "half by half");
+  say(l.releases, "behind a fence");
+  say(l.early && !l.is_folded(), "early in its block");
+  say(l.unrolled, "loop unrolled by four");
+  say(l.spins, "spins");
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+class LoweredText {
+ public:
+  LoweredText(const sim::Program& program, const sim::sass::Lowered& lowered)
+      : program_(program), lowered_(lowered) {}
+
+  std::string run() {
+    out_ =
+        fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", "pc", "slots", "unit", "what becomes of it", "PTX");
+    for (const sim::MicroOp& op : program_.code) line(op);
+    totals();
+    return std::move(out_);
+  }
+
+ private:
+  const isa::Function& function_of(const sim::MicroOp& op) const {
+    return program_.module->functions[op.function];
+  }
+
+  void line(const sim::MicroOp& op) {
+    const uint32_t first = program_.function_start[op.function];
+    if (op.pc == first) out_ += fmt::format("{}:\n", function_of(op).name);
+    for (const isa::Label& l : function_of(op).labels)
+      if (l.target == op.pc - first) out_ += fmt::format("{:>55}{}:\n", "", l.name);
+    if (op.instruction == nullptr) return;
+    const LoweredInstruction& l = lowered_.code[op.pc];
+    ++count_;
+    folded_ += l.is_folded() ? 1 : 0;
+    slots_[static_cast<size_t>(l.pipe)] += l.slots;
+    const std::string slots = l.is_folded() ? "-" : fmt::format("{}", l.slots);
+    out_ += fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", op.pc, slots, l.is_folded() ? "" : name(l.pipe),
+                        remarks_of(l), isa::print(*program_.module, function_of(op), *op.instruction));
+  }
+
+  void totals() {
+    uint32_t all = 0;
+    std::vector<std::string> by_unit;
+    for (size_t u = 0; u < slots_.size(); ++u) {
+      all += slots_[u];
+      if (slots_[u] != 0) by_unit.push_back(fmt::format("{} {}", units[u], slots_[u]));
+    }
+    out_ += fmt::format("\nregisters   {} a thread (an estimate)\n", lowered_.thread_registers);
+    out_ += fmt::format("issue slots {} for {} instructions of PTX, of which {} fold away\n", all, count_,
+                        folded_);
+    out_ += fmt::format("by unit     {}\n", fmt::join(by_unit, ", "));
+  }
+
+  const sim::Program& program_;
+  const sim::sass::Lowered& lowered_;
+  std::string out_;
+  uint32_t count_ = 0, folded_ = 0;
+  std::array<uint32_t, units.size()> slots_{};
+};
+
+}  // namespace
+
+std::string lowered_text(const sim::Program& program, const sim::sass::Lowered& lowered) {
+  return LoweredText(program, lowered).run();
+}
+
+}  // namespace palladion::cli
