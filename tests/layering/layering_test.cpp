@@ -274,7 +274,8 @@ std::vector<std::string> paths_named_in(const fs::path& readme) {
       const std::string word = (*at)[1];
       const bool folder = word.ends_with('/') ||
                           (word.find('/') != std::string::npos && fs::is_directory(root / first_part(word)));
-      if ((folder || std::regex_search(word, file)) && !std::regex_search(word, placeholder))
+      if ((folder || std::regex_search(word, file)) && !std::regex_search(word, placeholder) &&
+          !word.starts_with("build/"))
         paths.push_back(word);
     }
   }
