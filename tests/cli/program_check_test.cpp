@@ -163,6 +163,7 @@ TEST_F(Program, ExploreOfARightKernelIsClean) {
 TEST_F(Program, TwinsOfTheZooAreKernels) {
   const std::string& name = zoo::all_pairs().front().name;
   EXPECT_THAT(run("list").out, HasSubstr("zoo/" + name + " "));
+  EXPECT_THAT(run("list zoo").out, HasSubstr("zoo/" + name + " "));
   EXPECT_THAT(run("ptx zoo/" + name + ":good").out, HasSubstr(".entry"));
   EXPECT_EQ(run("check zoo/" + name).status, 1);
   const Ran good = run("check zoo/" + name + ":good");
