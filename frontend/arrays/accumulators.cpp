@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "frontend/core/recorder.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::plgpu {
-
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

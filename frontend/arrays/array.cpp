@@ -4,19 +4,14 @@
 
 #include <algorithm>
 
+#include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
 using frontend::Binary;
-using frontend::Code;
 using frontend::Compare;
-using frontend::fail;
-using frontend::Recorder;
 using frontend::Unary;
-using isa::Operand;
-using isa::Type;
 
 // --- registers --------------------------------------------------------------------------------------
 

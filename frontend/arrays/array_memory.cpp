@@ -6,22 +6,17 @@
 #include <numeric>
 #include <set>
 
-#include "frontend/refs/access.h"
 #include "frontend/arrays/accumulators.h"
 #include "frontend/arrays/array.h"
 #include "frontend/arrays/matrix_access.h"
+#include "frontend/core/verbs.h"
+#include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
 
 using frontend::Access;
 using frontend::Address;
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
 using frontend::ThreadTerm;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

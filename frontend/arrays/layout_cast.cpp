@@ -7,17 +7,11 @@
 #include <optional>
 #include <set>
 
-#include "frontend/refs/access.h"
 #include "frontend/arrays/array.h"
+#include "frontend/core/verbs.h"
+#include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
-
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/verbs.h"
+
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using pl::Scalar;
 
 std::pair<Scalar, Scalar> planar_snake(const Scalar& lin_idx, std::pair<int64_t, int64_t> shape,

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "frontend/core/recorder.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::plgpu {
 namespace {
 
-using frontend::Code;
-using frontend::fail;
 using Part = Layout::Part;
 
 constexpr int64_t warpgroup_size = 128, warp_size = 32;

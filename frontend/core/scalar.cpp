@@ -6,16 +6,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "frontend/core/verbs.h"
+
 namespace palladion::pl {
 
-using frontend::At;
 using frontend::Binary;
-using frontend::Code;
 using frontend::Compare;
-using frontend::fail;
-using frontend::Recorder;
 using frontend::Unary;
-using isa::Operand;
 
 Scalar Scalar::constant(DType dtype, int64_t value) {
   Scalar s(value);

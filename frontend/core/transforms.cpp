@@ -4,10 +4,9 @@
 
 #include <bit>
 
-namespace palladion::plgpu {
+#include "frontend/core/verbs.h"
 
-using frontend::Code;
-using frontend::fail;
+namespace palladion::plgpu {
 
 namespace {
 

@@ -3,15 +3,11 @@
 
 #include "frontend/core/program_ids.h"
 #include "frontend/core/scalar.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::pl {
 
-using frontend::At;
 using frontend::Binary;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
 
 namespace {
 

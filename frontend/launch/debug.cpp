@@ -4,15 +4,10 @@
 
 #include <cstdio>
 
+#include "frontend/core/verbs.h"
+
 namespace palladion::pl {
 namespace {
-
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 // printf's conversion for a dtype, and what the value is widened to (as in C's variadic calls).
 struct Conversion {

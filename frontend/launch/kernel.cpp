@@ -7,15 +7,12 @@
 #include <utility>
 
 #include "frontend/core/profile.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::group_threads;
 using frontend::MeshAxes;
-using frontend::Recorder;
 
 namespace {
 

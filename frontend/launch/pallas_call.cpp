@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "frontend/pipeline/pipeline.h"
 #include "frontend/core/program_ids.h"
+#include "frontend/core/verbs.h"
+#include "frontend/pipeline/pipeline.h"
 
 namespace palladion::pl {
 
-using frontend::Code;
-using frontend::fail;
 using Spec = plgpu::BlockSpec;
 using plgpu::Ref;
 

@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "frontend/core/program_ids.h"
+#include "frontend/core/verbs.h"
 
 namespace palladion::pl {
 
-using frontend::Code;
-using frontend::fail;
 using plgpu::KernelFunction;
 using plgpu::Ref;
 

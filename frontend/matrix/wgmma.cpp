@@ -3,17 +3,11 @@
 #include <fmt/format.h>
 
 #include "frontend/arrays/accumulators.h"
+#include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 #include "isa/formats/matrix_descriptor.h"
 
 namespace palladion::plgpu {
-
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
 
 using frontend::Address;
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
 
 namespace {
 

@@ -4,17 +4,12 @@
 
 #include <array>
 
+#include "frontend/core/verbs.h"
 #include "frontend/memory/tma.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::Partition;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

@@ -1,17 +1,11 @@
 // Registers to the shared memory of another CTA of the cluster (st.async, red.async).
 #include <fmt/format.h>
 
-#include "frontend/refs/access.h"
+#include "frontend/core/verbs.h"
 #include "frontend/memory/copies.h"
+#include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
-
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

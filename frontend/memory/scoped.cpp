@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-namespace palladion::plgpu {
+#include "frontend/core/verbs.h"
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
+namespace palladion::plgpu {
 
 namespace {
 

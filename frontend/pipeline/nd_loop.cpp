@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/verbs.h"
+
 namespace palladion::plgpu {
 
-using frontend::Code;
-using frontend::fail;
 using pl::Indices;
 using pl::Scalar;
 

@@ -6,18 +6,15 @@
 #include <set>
 
 #include "frontend/control/control.h"
+#include "frontend/core/verbs.h"
 #include "frontend/memory/scoped.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::GridWalk;
 using frontend::OutputBuffers;
 using frontend::PipelineBuffer;
 using frontend::PipelineGrid;
-using frontend::Recorder;
 using pl::Indices;
 using pl::Scalar;
 

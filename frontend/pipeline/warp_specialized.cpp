@@ -5,19 +5,16 @@
 #include <algorithm>
 
 #include "frontend/control/control.h"
-#include "frontend/memory/scoped.h"
+#include "frontend/core/verbs.h"
 #include "frontend/matrix/wgmma.h"
+#include "frontend/memory/scoped.h"
 
 namespace palladion::plgpu {
 
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
 using frontend::GridWalk;
 using frontend::OutputBuffers;
 using frontend::PipelineBuffer;
 using frontend::PipelineGrid;
-using frontend::Recorder;
 using frontend::slot_of;
 using frontend::when_within;
 using pl::Indices;

@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 
 namespace palladion::plgpu {
 
 using frontend::Address;
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
 using frontend::Region;
-using isa::Operand;
-using isa::Type;
 
 namespace {
 

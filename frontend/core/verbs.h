@@ -1,0 +1,23 @@
+#pragma once
+// For the files that implement verbs, not for headers: the words of recording without `frontend::` and
+// `isa::`.
+#include "frontend/core/errors.h"
+#include "frontend/core/recorder.h"
+
+namespace palladion::plgpu {
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+using isa::Operand;
+using isa::Type;
+}  // namespace palladion::plgpu
+
+namespace palladion::pl {
+using frontend::At;
+using frontend::Code;
+using frontend::fail;
+using frontend::Recorder;
+using isa::Operand;
+using isa::Type;
+}  // namespace palladion::pl
