@@ -1,5 +1,5 @@
 #pragma once
-// The text of wgmma chains, for the cases of the tensor core alone and for those with company.
+// The text of wgmma chains, for the cases of the tensor core alone and beside another warpgroup.
 #include <string>
 
 #include "bench/device/micro_text.h"

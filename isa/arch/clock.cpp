@@ -95,7 +95,7 @@ constexpr ClockField fields[] = {
     {"wgmma.tail_rs", "cycles", &ClockParameters::wgmma_tail_rs},
     {"wgmma.start", "cycles", &ClockParameters::wgmma_start},
     {"wgmma.queue", "instructions", &ClockParameters::wgmma_queue},
-    {"wgmma.company", "cycles", &ClockParameters::wgmma_company},
+    {"wgmma.co_issue_delay", "cycles", &ClockParameters::wgmma_co_issue_delay},
     {"mbarrier.wake", "cycles", &ClockParameters::mbarrier_wake},
     {"mbarrier.wake_tx", "cycles", &ClockParameters::mbarrier_wake_tx},
     {"mbarrier.remote", "cycles", &ClockParameters::mbarrier_remote},

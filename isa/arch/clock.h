@@ -127,7 +127,7 @@ struct ClockParameters {
   double wgmma_queue;  // instructions of all warpgroups that an SM has taken on; at most 16
   // From the end that a warpgroup's instructions would have if they were alone until its warps' long
   // sequences of arithmetic issue, while another one's are under way.
-  double wgmma_company;
+  double wgmma_co_issue_delay;
 
   // --- barriers ---
   double mbarrier_wake;             // from an arrival that completes a phase until a waiter issues

@@ -42,7 +42,7 @@ double TensorCore::sequences_open(uint64_t warpgroup, double time) const {
   bool others = false;
   for (const User& u : users_) {
     if (u.warpgroup == warpgroup)
-      opens = u.alone + p_->wgmma_company;
+      opens = u.alone + p_->wgmma_co_issue_delay;
     else
       others |= u.end > time;
   }

@@ -28,7 +28,7 @@ inline isa::ClockParameters round_numbers() {
   p.wgmma_tail_rs = 15;
   p.wgmma_least_rs = 13;
   p.wgmma_queue = 2;
-  p.wgmma_company = 25;
+  p.wgmma_co_issue_delay = 25;
   p.fence_queue = 2;
   p.barrier_latency = 12;
   p.barrier_per_warp = 2;
