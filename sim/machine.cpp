@@ -178,7 +178,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
                        launch.params.size()));
   const isa::ClockParameters* const clock = clock_of(*arch_, options, result);
   if (clock != nullptr) check_units(*clock, **program, result);
-  if (result.errors.empty() && options.values == Values::none) result.errors = leave_out_values(**program);
+  if (result.errors.empty() && options.values == Values::none) result.errors = drop_values(**program);
   if (!result.errors.empty()) return Run(std::move(result));
 
   LaunchState state;

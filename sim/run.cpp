@@ -66,13 +66,13 @@ Run::Held::Held(RunParts p, RunResult result)
               parts.options.observer, nullptr,      parts.options.stop, {}},
       grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
   parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
-  if (parts.program->tracks_global) parts.memory->track_left_out();
+  if (parts.program->tracks_global) parts.memory->track_unmaterialised();
   begin_observing();
   how = schedule(grid.state.result.resident_ctas_per_sm);
 }
 
 Run::Held::~Held() {
-  parts.memory->forget_left_out();
+  parts.memory->forget_unmaterialised();
   parts.memory->release(parts.launch.param_base);
 }
 

@@ -56,7 +56,7 @@ json::object warp_time_json(const sim::WarpTime& time) {
 }
 
 json::object role_json(const sim::RoleWhere& role) {
-  json::object out = {{"deeds", role.deeds}};
+  json::object out = {{"operations", role.operations}};
   append(out, warp_time_json(role));
   return out;
 }

@@ -8,8 +8,8 @@
 
 #include "cli/findings/findings.h"
 #include "cli/report/report.h"
-#include "cli/support/term.h"
 #include "cli/report/time_report.h"
+#include "cli/support/term.h"
 
 namespace palladion::cli {
 namespace {
@@ -102,7 +102,7 @@ std::string limit_sentence(const TimeReport& time) {
 
 std::string role_name(const sim::RoleWhere& role, uint32_t warps) {
   const std::string who = sim::warps_text(role.warps, warps);
-  return role.deeds.empty() ? who : fmt::format("{} ({})", who, role.deeds);
+  return role.operations.empty() ? who : fmt::format("{} ({})", who, role.operations);
 }
 
 std::string roles_text(const TimeReport& time) {

@@ -12,7 +12,7 @@ namespace palladion::sim {
 using FlowState = std::vector<uint8_t>;
 
 namespace detail {
-// `at` holds what is known where each block is entered; `next(block)` are those that its end flows into.
+// `at` holds the state at the entry of each block; `next(block)` are those that its end flows into.
 template <class State, class Next, class Join, class Transfer>
 void flow(const isa::Cfg& cfg, std::vector<State>& at, std::deque<uint32_t> work, Next&& next, Join&& join,
           Transfer&& transfer) {
@@ -64,7 +64,7 @@ std::vector<State> flow_backward(const isa::Cfg& cfg, const State& exit, const S
   return at;
 }
 
-// Joins "may be": one where either is not 0. Of two numbers that stand for causes the first one stays.
+// Joins "may be": one where either is not 0. Of two causes the first one is kept.
 inline constexpr auto join_any = [](auto& into, const auto& from) {
   bool changed = false;
   for (size_t i = 0; i < into.size(); ++i) {

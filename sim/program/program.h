@@ -24,14 +24,14 @@ struct MicroOp;
 enum class Step : uint8_t {
   next,   // go on with the following instruction
   jump,   // pc was set
-  split,  // the lane groups changed: choose again
+  split,  // the lane groups changed: select a group again
   block,  // the group waits; the instruction is tried again when the wait is over
-  yield,  // go on, but let others run first
+  yield,  // continue after other groups have executed
   fault,  // the grid stops
 };
 using Handler = Step (*)(Exec&, const MicroOp&);
 
-// Where the 32 lanes of an operand lie.
+// The place of an operand's 32 lanes.
 struct Slot {
   uint32_t offset = 0;
   bool constant = false;  // in Program::constants, else in the warp's registers
@@ -99,15 +99,15 @@ struct Program {
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
-  // Of a run without values: control reads this memory, so it is known where tensor data were left out.
+  // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;
-  bool local_left_out = false;  // local memory may hold such data
+  bool local_unmaterialised = false;  // local memory may hold such data
 
   const isa::Footprint& footprint(const MicroOp& op) const { return footprints[op.pc]; }
 };
 
-// Decodes `entry` and all it calls for a chip. Instructions that the machine cannot run become fatal findings
-// when they are reached, not before.
+// Decodes `entry` and all it calls for a chip. An instruction that the machine does not support is a fatal
+// finding when it is executed, not earlier.
 tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
     const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
     const std::vector<uint64_t>& global_addresses);

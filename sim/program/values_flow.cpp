@@ -10,9 +10,11 @@ namespace {
 using isa::Footprint;
 
 // Its results are made of its operands.
-bool passes_on(const Footprint& f) { return f.values == isa::Values::lane_wise || f.values == isa::Values::combined; }
+bool passes_on(const Footprint& f) {
+  return f.values == isa::Values::lane_wise || f.values == isa::Values::combined;
+}
 
-// A tensor map that later copies obey.
+// A tensor map that later copies use.
 bool copies_tensor_map(const Footprint& f) {
   return !f.issues() && std::ranges::any_of(f.memory, [](const isa::MemoryUse& m) {
     return m.content == isa::Content::tensor_map && m.reads && !m.writes;
@@ -60,7 +62,7 @@ ValueFlow::Sink ValueFlow::first_need(const Program& program, uint32_t pc) {
   return found == flow.sinks_.end() ? Sink{} : *found;
 }
 
-// Until no cell of local memory changes any more: functions and accesses meet there.
+// Repeats until no cell of local memory changes: functions exchange values through it.
 template <class State, class Flow>
 void ValueFlow::for_each_function(Flow&& flow) {
   do {
@@ -102,7 +104,7 @@ void ValueFlow::raise_needs(uint32_t cell, uint8_t needs) {
   cell_needs_[cell] |= needs;
 }
 
-// A block of arguments or results: what is known of one is known of the other.
+// Two blocks of arguments or results hold the same values: joins their cells.
 void ValueFlow::pass_between(uint32_t caller, uint32_t callee, bool in) {
   raise_cause(in ? callee : caller, cell_cause(in ? caller : callee));
   raise_needs(in ? caller : callee, cell_needs_[in ? callee : caller]);
@@ -118,7 +120,7 @@ void ValueFlow::pass_arguments(const MicroOp& op, const isa::Call& call) {
   };
   const isa::Operand& target = operands[static_cast<size_t>(call.function)];
   const isa::Module& module = *program_.module;
-  for (uint32_t f = 0; f < module.functions.size(); ++f) {  // an indirect call may reach any of them
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {  // any of them may be the callee
     if (target.is(isa::Operand::Kind::symbol) && module.symbols[target.id].function != f) continue;
     pass(call.arguments, module.functions[f].params, true);
     pass(call.returns, module.functions[f].returns, false);
@@ -245,7 +247,7 @@ uint32_t ValueFlow::cause_of_results(const MicroOp& op, uint32_t sources) const 
   return passes_on(f) ? sources : 0;
 }
 
-// What an instruction leaves in memory.
+// What an instruction writes to memory.
 void ValueFlow::note_memory(const MicroOp& op, uint32_t sources) {
   if (const auto* call = std::get_if<isa::Call>(op.effect)) pass_arguments(op, *call);
   const Footprint& f = program_.footprint(op);
@@ -259,7 +261,8 @@ void ValueFlow::flow_over(const MicroOp& op, Causes& causes, uint32_t base) {
   const Footprint& f = program_.footprint(op);
   const uint32_t sources = cause_of_sources(op, causes, base), results = cause_of_results(op, sources);
   note_memory(op, sources);
-  const bool stores = f.writes_memory() && (f.values == isa::Values::stored || f.values == isa::Values::combined);
+  const bool stores =
+      f.writes_memory() && (f.values == isa::Values::stored || f.values == isa::Values::combined);
   if ((stores ? sources : results) != 0) data_[op.pc] = 1;
   const auto set = [&](uint32_t& cause) {
     if (results != 0)

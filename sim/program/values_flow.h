@@ -1,14 +1,14 @@
 #pragma once
-// Where a program's registers may hold tensor data, and where its control needs to know them.
+// Which registers of a program may hold tensor data, and which its control flow requires.
 //
 // Tensor data come from weak loads of GMEM, from other loads whose value control does not need, from
-// ldmatrix, wgmma and mma. They pass through whatever computes with them, through local memory, shuffles and
-// atomics. Parameters, constants and the results of atomics whose operands are no tensor data are known.
+// ldmatrix, wgmma and mma. They propagate through arithmetic, local memory, shuffles and atomics. Parameters,
+// constants and the results of atomics whose operands are no tensor data are known.
 //
 // Control needs guards (but those of pure instructions), branch indices, addresses, coordinates, descriptors,
 // sizes, counts, parities, barrier numbers, member masks. A load of shared memory, or a strong one of GMEM,
-// whose value gets there is performed, and checked while the program runs: what it reads must not have been
-// left out.
+// whose value gets there is performed, and checked while the program runs: what it reads must be
+// materialised.
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +24,7 @@ class ValueFlow {
  public:
   explicit ValueFlow(const Program& program) : ValueFlow(program, isa::no_id) {}
 
-  // The instruction needs a value that nobody computes. `source`: the load, wgmma or mma that it comes from.
+  // The instruction needs a value that is not computed. `source`: the load, wgmma or mma that it comes from.
   struct Sink {
     uint32_t pc = isa::no_id;
     int operand = -1;  // of the instruction; -1: its guard

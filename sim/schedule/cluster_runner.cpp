@@ -186,7 +186,7 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
                  : cluster.sms[rank];
     cta.id = c.launch.cta_id(cluster.index, rank);
     cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
-    if (c.program.tracks_shared) cta.left_out.assign(cta.shared.size(), 0);
+    if (c.program.tracks_shared) cta.unmaterialised.assign(cta.shared.size(), 0);
     cta.barriers.resize(static_cast<size_t>(c.program.arch->named_barriers_per_cta));
     cta.threads = cta.alive_threads = threads;
     cta.warps.resize(c.launch.warps_per_cta());

@@ -49,10 +49,10 @@ TimeReport some_report() {
       .ptxas = native::ResourceUse{.registers = 168, .spill_store_bytes = 8, .spill_load_bytes = 16}};
   auto multiplies = with<sim::RoleWhere>({{Stall::selected, 80}, {Stall::gmma, 500}, {Stall::mbarrier, 220}});
   multiplies.warps = 0xFF;
-  multiplies.deeds = "TMA stores, wgmma";
+  multiplies.operations = "TMA stores, wgmma";
   auto fetches = with<sim::RoleWhere>({{Stall::mbarrier, 195}, {Stall::selected, 1}});
   fetches.warps = 0x100;
-  fetches.deeds = "TMA loads";
+  fetches.operations = "TMA loads";
   auto all = with<sim::RoleWhere>({{Stall::wait, 4}});  // too little for a line
   all.warps = 0xFFF;
   time.where.roles = {multiplies, fetches, all};

@@ -96,13 +96,13 @@ class Roles {
     Entry& e = entries_[line.warps];
     add(e.role, line);
     const std::string_view work = work_of(program.footprints[line.pc]);
-    if (!work.empty() && line.issued != 0) e.deeds.insert(work);
+    if (!work.empty() && line.issued != 0) e.operations.insert(work);
   }
   std::vector<RoleWhere> sorted() {
     std::vector<RoleWhere> out;
     for (auto& [warps, entry] : entries_) {
-      for (const std::string_view work : entry.deeds)
-        entry.role.deeds += (entry.role.deeds.empty() ? "" : ", ") + std::string(work);
+      for (const std::string_view work : entry.operations)
+        entry.role.operations += (entry.role.operations.empty() ? "" : ", ") + std::string(work);
       out.push_back(std::move(entry.role));
     }
     std::ranges::stable_sort(out, std::greater{}, &RoleWhere::total);
@@ -112,7 +112,7 @@ class Roles {
  private:
   struct Entry {
     RoleWhere role;
-    std::set<std::string_view> deeds;
+    std::set<std::string_view> operations;
   };
   std::map<uint32_t, Entry> entries_;
 };

@@ -32,7 +32,8 @@ struct LineWhere : WarpTime {
 };
 
 struct RoleWhere : WarpTime {
-  std::string deeds;  // "wgmma", "TMA loads, TMA stores": what these warps do and others do not; may be empty
+  std::string
+      operations;  // "wgmma", "TMA loads, TMA stores": what these warps do and others do not; may be empty
 };
 
 struct Where {

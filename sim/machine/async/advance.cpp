@@ -15,7 +15,7 @@ bool is_next(const ClusterState& cluster, size_t index) {
                       [&](const AsyncOp& earlier) { return run_in_order(earlier, op); });
 }
 
-// In the journals of the warps that have issued it.
+// Marks it in the journals of the warps that have issued it.
 void mark(ClusterState& cluster, const AsyncOp& op, bool done) {
   if (op.group == isa::AsyncGroup::none) return;
   std::vector<WarpState>& warps = cluster.ctas[op.cta_rank].warps;

@@ -165,7 +165,7 @@ Step exec_cp_async(Exec& x, const MicroOp& op) {
 
 namespace {
 
-// Behind an empty journal a commit would make an empty group that is complete from the start.
+// With an empty journal a commit makes an empty group, which is complete at once: no entry is needed.
 void commit(Journal& journal, uint32_t lanes) {
   journal_prune(journal);
   if (!journal.empty()) journal_commit(journal, lanes);
@@ -207,7 +207,7 @@ void DeferredArrival::land(const ClusterRun& run, const AsyncOp& op) {
 
 namespace {
 
-// The cp.async of these lanes that have not landed.
+// The cp.async operations of these lanes that have not landed.
 std::vector<uint64_t> copies_under_way(const Exec& x, uint32_t lanes) {
   std::vector<uint64_t> ids;
   for (const AsyncOp& o : x.cluster.pending) {
@@ -217,7 +217,7 @@ std::vector<uint64_t> copies_under_way(const Exec& x, uint32_t lanes) {
   return ids;
 }
 
-// One arrival more is awaited in this phase for each of `count` threads.
+// The phase expects one more arrival for each of `count` threads.
 bool raise_pending(Exec& x, uint8_t* bytes, uint32_t count) {
   uint64_t word;
   std::memcpy(&word, bytes, 8);

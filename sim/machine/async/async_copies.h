@@ -1,5 +1,5 @@
 #pragma once
-// What all asynchronous copies need: who issued them, checked operands, completion at mbarriers.
+// What all asynchronous copies need: their issuers, checked operands, completion at mbarriers.
 #include <cstdint>
 #include <string>
 
@@ -11,12 +11,12 @@ namespace palladion::sim {
 // The most CTAs that a cluster can have, non-portable sizes included.
 inline constexpr size_t max_cluster_ctas = 16;
 
-// Who issued an operation, for observers.
+// The issuer of an operation, for observers.
 inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
   return origin_at(run.program, op.cta_rank, op.warp, op.lanes, op.pc);
 }
 
-// Stops the grid because of an operation that is under way.
+// Stops the grid because of an operation in flight.
 void async_fault(const ClusterRun& run, const AsyncOp& op, std::string code, std::string message,
                  std::string help = {});
 
@@ -37,7 +37,8 @@ constexpr Piece global_piece(uint64_t address, uint32_t bytes) {
   return {isa::Space::global, address, bytes};
 }
 
-// Counts `bytes` as arrived at the mbarrier; a fault when it is none, or its count leaves the range.
+// Completes `bytes` at the mbarrier; a fault when the address holds no mbarrier, or its count leaves the
+// range.
 void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes);
 
 // What an operation reads and writes, for AsyncIssue.
@@ -47,7 +48,7 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op);
 // that receives. False after a fault.
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what);
 
-// The CTAs of a multicast's mask; each must be there. False after a fault.
+// The CTAs of a multicast's mask; each must exist. False after a fault.
 bool check_multicast(Exec& x, uint64_t mask, const char* what);
 
 // Calls visit(rank) for every CTA of a mask.

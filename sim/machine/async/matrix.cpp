@@ -19,11 +19,11 @@ SparseShape sparse_shape(const DecodedOperand* operands, const isa::Wgmma& e) {
   return {isa::bits(e.a), e.k, static_cast<int>(operands[e.selector].offset)};
 }
 
-// Of every wgmma's A as it is stored: 32 bytes of k (64 if dense beside a sparse A) for each row of m; where
-// m is contiguous, one row of m for each k.
+// The layout of every wgmma's A in shared memory: 32 bytes of k (64 if dense beside a sparse A) for each row
+// of m; where m is contiguous, one row of m for each k.
 constexpr size_t k_bytes = 32;
 
-// What an operation's instruction says.
+// The parameters that an operation's instruction states.
 struct Stated {
   Stated(const ClusterRun& run, const AsyncOp& op)
       : micro(run.program.code[op.pc]), wgmma(effect<isa::Wgmma>(micro)) {}
@@ -87,7 +87,7 @@ void read_shared(const CtaState& cta, const Source& source, RawTile& tile) {
   });
 }
 
-// A memory of a pure function, for observers: a loop's wgmma read the same few tiles again and again.
+// A cache of a pure function, for observers: a loop's wgmma read the same few tiles repeatedly.
 class ChunkLists {
  public:
   struct Key {
@@ -97,7 +97,7 @@ class ChunkLists {
     bool a_shared, sparse, transpose_a, transpose_b;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  // An empty list when it is not known yet.
+  // Empty while the operation has not been issued by all warps.
   std::vector<Piece>& of(const Key& key) {
     Entry& e = entries_[(key.a_desc ^ key.b_desc * 31 ^ key.rank * 7) % entries_.size()];
     if (!(e.key == key)) {
@@ -122,7 +122,7 @@ void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, 
   for_each_chunk(source_b(p, e), add);
 }
 
-// This warp has issued it; when all have, what it will read.
+// Records that this warp has issued it; when all four have, announces what it reads.
 void announce(const Exec& x, const AsyncOp& op) {
   x.emit(AsyncJoined{x.origin(), op.id});
   const auto& p = std::get<WarpgroupProduct>(op.payload);
@@ -178,7 +178,7 @@ void turn(RawTile& tile) {
   tile.stride = 2 * k;
 }
 
-// A as the arithmetic wants it: 64 bytes of k a row, zeros where nothing was selected.
+// A as the arithmetic requires it: 64 bytes of k a row, zeros where nothing was selected.
 void expand_a(WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
   if (p.transpose_a) turn(p.a);
   const Stated s(run, op);
@@ -227,7 +227,7 @@ bool overlap(const Stated& a, const Stated& b) {
   return false;
 }
 
-// Whether a later wgmma goes on with these accumulators: then they stay in the tile until it has run.
+// Whether a later wgmma uses these accumulators: then they stay in the tile until it has executed.
 bool next_continues(const ClusterRun& run, const AsyncOp& op) {
   const Stated mine(run, op);
   for (AsyncOp& later : run.cluster.pending) {
@@ -303,7 +303,7 @@ WarpgroupProduct product_of(const Exec& x, const MicroOp& op, const isa::Wgmma& 
   return p;
 }
 
-// Of this warp, when it issues; the operation reads them again when it runs.
+// The operands of this warp at issue; the operation reads them again when it executes.
 bool metadata_defined(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   uint32_t words[32];
   for (int lane = 0; lane < 32; ++lane)

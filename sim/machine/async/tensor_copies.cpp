@@ -36,7 +36,7 @@ const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch) 
     const isa::ArchSpec* arch = nullptr;
     ReadMap value;
   };
-  // A memory of a pure function: it changes no result.
+  // A cache of a pure function: it changes no result.
   static thread_local std::array<std::unique_ptr<Entry>, 32> entries;
   auto& entry = entries[reinterpret_cast<uintptr_t>(bytes) / isa::tensor_map_alignment % entries.size()];
   if (entry == nullptr || entry->arch != &arch ||

@@ -1,5 +1,5 @@
 #pragma once
-// Tensor maps as instructions meet them.
+// Tensor maps as instructions use them.
 #include <string>
 
 #include "isa/formats/tensor_walk.h"
@@ -8,8 +8,8 @@
 
 namespace palladion::sim {
 
-// A decoded map, or what is wrong with it. Maps are remembered by their 128 bytes, so that a copy does
-// not decode and check the same map again; the reference is good until the thread's next call.
+// A decoded map, or what is wrong with it. Decoded maps are cached by their 128 bytes, so that a copy does
+// not decode and check the same map again; the reference is valid until the thread's next call.
 struct ReadMap {
   isa::TensorMap map;
   std::string error;

@@ -9,7 +9,7 @@ namespace palladion::sim {
 namespace {
 
 // The allocation behind a tensor. Only the bytes that a box touches must be inside it, so each run is
-// checked; nobody checks a map against its buffer before.
+// checked; a map is not checked against its buffer earlier.
 class TensorBytes {
  public:
   TensorBytes(const ClusterRun& run, const AsyncOp& op, const TileCopy& tile)
@@ -33,13 +33,14 @@ class TensorBytes {
     return nullptr;
   }
 
-  // The box without its bytes: whether the tensor has them, and that a store did not bring them.
+  // Without values: checks that the tensor has the box's bytes, and marks those of a store as not
+  // materialised.
   void check(const char* what) const {
     tile_.walk.for_each_run([&](const isa::BoxRun& run) {
       if (run.in_bounds) at(run, what);
     });
   }
-  void leave_out() const {
+  void drop() const {
     tile_.walk.for_each_run([&](const isa::BoxRun& run) {
       if (run.in_bounds && at(run, "write") != nullptr)
         run_.memory.note(tile_.global_address + static_cast<uint64_t>(run.global_offset), run.bytes, false);
@@ -103,7 +104,7 @@ void fetch(uint8_t* shared, uint8_t* tile, uint32_t address, uint32_t bytes, isa
                        bytes, s);
 }
 
-// Rows of the usual widths without a call: a tile has a hundred of them.
+// Rows of the usual widths are copied without a call: a tile has a hundred of them.
 inline void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   switch (bytes) {
     case 128:
@@ -128,7 +129,7 @@ void fill(uint8_t* to, uint32_t bytes, isa::OobFill with) {
   for (uint32_t i = 0; i < bytes; i += 2) std::memcpy(to + i, &isa::tensor_nan_fill, 2);
 }
 
-// A load's box, with what stands for elements outside the tensor.
+// A load's box, with the fill value for elements outside the tensor.
 void gather_box(TileCopy& t, const TensorBytes& tensor) {
   t.walk.for_each_run([&](const isa::BoxRun& run) {
     uint8_t* to = t.tile.data() + run.tile_offset;
@@ -187,7 +188,7 @@ void TileCopy::land(const ClusterRun& run, const AsyncOp& op) {
   if (moves)
     scatter_box(*this, tensor);
   else
-    tensor.leave_out();
+    tensor.drop();
 }
 
 const char* TileCopy::name() const {

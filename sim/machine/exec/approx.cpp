@@ -56,7 +56,7 @@ constexpr auto rows = std::to_array<Row>({
     {ApproxOp::ex2, Type::bf16x2, ftz, unary<warp_wide::ex2_approx_ftz_bf16x2, uint32_t>},
     {ApproxOp::lg2, Type::f32, plain, unary<warp_wide::lg2_approx_f32, uint32_t>},
     {ApproxOp::lg2, Type::f32, ftz, unary<warp_wide::lg2_approx_ftz_f32, uint32_t>},
-    // Sine and cosine flush without being told to.
+    // Sine and cosine flush even without .ftz.
     {ApproxOp::sin, Type::f32, plain, unary<warp_wide::sin_approx_f32, uint32_t>},
     {ApproxOp::sin, Type::f32, ftz, unary<warp_wide::sin_approx_f32, uint32_t>},
     {ApproxOp::cos, Type::f32, plain, unary<warp_wide::cos_approx_f32, uint32_t>},

@@ -4,7 +4,7 @@
 
 namespace palladion::sim {
 
-// nullptr: PTX knows the combination, but nobody knows its bits.
+// nullptr: PTX has the combination, but its bits have not been measured.
 isa::LanesFn approx_lanes(const isa::Approx&);
 
 }  // namespace palladion::sim

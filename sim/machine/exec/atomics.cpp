@@ -176,7 +176,7 @@ const uint8_t* lane_bytes(const Exec& x, const DecodedOperand& o, int lane) {
   return x.lanes<uint8_t>(o) + static_cast<size_t>(lane) * (o.width / 8);
 }
 
-// What one instruction does to one element; `touched` tells whether memory has other bits than before.
+// What one instruction does to one element; `touched`: whether memory has changed.
 struct Performer {
   Exec& x;
   const MicroOp& op;
@@ -185,7 +185,7 @@ struct Performer {
   size_t count;  // of `reduce` in an element: 2 for packed types
   bool changed = false;
 
-  // What was there before goes to `old`.
+  // The previous value goes to `old`.
   void perform(uint8_t* at, int k, int lane, ReduceFn reduce, uint8_t* old) {
     std::memcpy(old, at, size);
     const uint8_t* b = lane_bytes(x, element(op.operands[e.b], k), lane);
@@ -241,7 +241,7 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
 
 }  // namespace
 
-// Lanes go one after the other, lowest first: PTX leaves the order open, the machine repeats it.
+// Lanes are serialised, lowest first: PTX leaves the order open, the machine always uses this one.
 Step exec_atomic(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Atomic>(op);
   const auto size = static_cast<uint64_t>(isa::bytes(e.type));
@@ -271,11 +271,11 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
     uint8_t old[8][16];
     for (int k = 0; k < e.elements; ++k)
       performer.perform(targets.at[i] + size * static_cast<size_t>(k), k, i, reduce, old[k]);
-    // Last: a register may be the result of one element and the operand of the next.
+    // Written last: a register may be the result of one element and the operand of the next.
     for (int k = 0; k < e.elements; ++k) performer.put(k, i, old[k]);
   }
   if (performer.changed) x.changed();
-  // A swap that changed nothing is most likely a lock's spinning: others go first.
+  // A swap that changed nothing is most likely a spin on a lock: other warps execute first.
   return swaps && !performer.changed ? Step::yield : Step::next;
 }
 

@@ -43,7 +43,7 @@ void notify(const Exec& x, CtaBarrierEvent::Step step, uint64_t id, uint32_t thr
                          completed});
 }
 
-// Two instructions that disagree about the barrier's count: both are named.
+// Two instructions with different counts for one barrier: the finding names both.
 Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads) {
   if (x.cluster.faulted) return Step::fault;
   Exec first = x;
@@ -61,7 +61,7 @@ Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads)
   return Step::fault;
 }
 
-// Arrival counts go by warps for aligned barriers, by threads for the others.
+// Aligned barriers count arrivals by warps, the others by threads.
 Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
   NamedBarrier& b = x.cta->barriers[id];
   if (b.arrived != 0 && b.expected != threads) return refuse_count(x, id, b, threads);
@@ -188,7 +188,7 @@ uint64_t word_at(const uint8_t* bytes) {
 }
 MbarrierState state_at(const uint8_t* bytes) { return MbarrierState::decode(word_at(bytes)); }
 
-// The object begins or ends.
+// mbarrier.init and mbarrier.inval.
 void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint32_t count,
                  uint64_t before, uint64_t after) {
   if (!x.wants<MbarrierEvent>()) return;
@@ -247,7 +247,7 @@ void write_state(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int l
   x.lanes<uint64_t>(op.operands[e.dst])[lane] = state;
 }
 
-// arrive, arrive_drop, expect_tx, complete_tx: lane after lane, as the hardware serialises them.
+// arrive, arrive_drop, expect_tx, complete_tx: serialised by lane, as in the hardware.
 Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
   using A = isa::MbarrierAction;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
@@ -315,8 +315,8 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
   }
 }
 
-// A try_wait may give up after a time that PTX leaves open: here at once, by chance. Once a group until
-// something has changed, as when nothing else can move, so that a run that stands still is known to.
+// A try_wait may give up after a time that PTX leaves open: here at once, at random. It does so once for each
+// group until something has changed, as when nothing else can execute, so that a hang is still recognised.
 bool gives_up(const Exec& x) {
   LaneGroup& g = x.self();
   if (x.launch.fail_waits == 0 || g.timed_out_at == x.cluster.progress) return false;

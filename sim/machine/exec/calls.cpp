@@ -1,4 +1,4 @@
-// Calls: parameter blocks are copied into the callee's, results back. vprintf is the machine's own.
+// Calls: parameter blocks are copied into the callee's, results back. The machine implements vprintf itself.
 #include <fmt/format.h>
 
 #include "sim/machine/exec/handlers.h"
@@ -109,7 +109,7 @@ Step exec_call(Exec& x, const MicroOp& op) {
     return x.unsupported(fmt::format("an indirect call of `{}`", f.name));
   LaneGroup& g = x.self();
   if (g.calls.size() >= 1000) return x.fault("PLD3013", "more than 1000 nested calls");
-  if (x.active != g.mask) {  // @p call: the others go on
+  if (x.active != g.mask) {  // @p call: the other lanes continue
     LaneGroup rest = g;
     rest.mask &= ~x.active;
     rest.pc = x.pc + 1;

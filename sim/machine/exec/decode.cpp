@@ -133,7 +133,7 @@ void Decoder::lay_out_symbols() {
       shared += v.size();
     } else if (v.space == isa::Space::local || v.space == isa::Space::param) {
       local = align_up(local, std::max<uint64_t>(v.alignment(), 1));
-      // Parameter blocks of calls are told from the kernel's own parameters by the window.
+      // The window distinguishes parameter blocks of calls from the kernel's own parameters.
       p.symbol_address[id] = v.space == isa::Space::param ? local_window + local : local;
       local += v.size();
     } else {
@@ -411,7 +411,7 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   uint32_t entry_index = 0;
   while (&module_.functions[entry_index] != &entry_) ++entry_index;
   collect(entry_index);
-  // Functions whose addresses stand in tables can be called through them.
+  // Functions whose addresses are stored in tables can be called through them.
   for (const isa::Symbol& s : module_.symbols) {
     for (const isa::Relocation& r : s.variable.relocations) {
       const isa::Symbol& target = module_.symbols[r.symbol];

@@ -92,7 +92,7 @@ Origin Exec::origin(uint32_t lanes_named) const {
 }
 
 Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
-  // Lanes of this very group that the guard left out go on; they do not come back to be waited for.
+  // Lanes of this group whose guard is false continue; the instruction does not wait for them.
   if (kind == Wait::Kind::convergence && (object & self().mask) != 0) return diverge(*this, active, pc);
   self().wait = {kind, read_only, object, value};
   return Step::block;
@@ -182,7 +182,7 @@ bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed,
 }
 
 void journal_prune(Journal& journal) {
-  // Entries whose work is done leave from the front; a commit may go once everything before it has.
+  // Entries that are done are removed from the front; a commit is removed once everything before it is.
   while (!journal.empty() && journal.front().done) journal.pop_front();
 }
 

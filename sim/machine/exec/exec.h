@@ -20,7 +20,7 @@ struct LaunchState {
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
   uint32_t max_shared = 0;              // bytes of a CTA's window
   bool explicit_cluster = false;
-  double clock_mhz = 0;                // of the SM clock that ClusterState::now counts; 0: none runs
+  double clock_mhz = 0;                // frequency of the SM clock that ClusterState::now counts; 0: no clock
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
 
   uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
@@ -45,16 +45,16 @@ inline uint64_t scramble(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// A cluster's state, and what stands outside of it while it runs.
+// A cluster's state, and what it refers to while it executes.
 struct ClusterRun {
   const Program& program;
   const LaunchState& launch;
   GlobalMemory& memory;
   ClusterState& cluster;
   const ClusterEvents* events = nullptr;  // null: nothing has subscribed
-  bool at_boundary = false;               // of the quantum: what is ordered over clusters is performed now
+  bool at_boundary = false;               // accesses that are ordered over clusters are performed now
 
-  // True when something has subscribed to this event: it is worth building.
+  // True when something has subscribed to this event; otherwise it is not built.
   template <class E>
   bool wants() const {
     return events != nullptr && events->wanted<E>();
@@ -75,7 +75,7 @@ struct Exec : ClusterRun {
   uint32_t pc = 0;
   uint8_t* registers = nullptr;
   bool land_at_issue = false;      // schedule `earliest`
-  const uint8_t* watch = nullptr;  // by pc: the observer wants to see these executed; null: none
+  const uint8_t* watch = nullptr;  // by pc: instructions that the observer watches; null: none
 
   LaneGroup& self() const { return warp->groups[group]; }
   const MicroOp& op_at(uint32_t at) const { return program.code[at]; }
@@ -104,7 +104,7 @@ struct Exec : ClusterRun {
   // A byte range of shared memory of any CTA of the cluster; the rank is in the address.
   uint8_t* shared(uint64_t address, uint64_t size, const char* what);
   uint8_t* global(uint64_t address, uint64_t size, const char* what);
-  // Any space; generic addresses are told apart by window. `lane` chooses the local memory.
+  // Any space; the window of a generic address gives its space. `lane` chooses the local memory.
   uint8_t* resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what);
   // The 32-bit shared address behind a generic or shared address.
   static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
@@ -123,7 +123,7 @@ struct Exec : ClusterRun {
   bool converged(uint32_t members) const { return missing(members) == 0; }
 
   // --- findings ---
-  // Who executes this instruction, for observers.
+  // The warp and lanes that execute this instruction, for observers.
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
   Site site() const;
@@ -158,7 +158,7 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
 // Runs one group of a warp for at most `budget` instructions; returns how many it executed.
 struct WarpRun {
   uint32_t executed = 0;
-  bool useful = false;  // did anything but polling
+  bool useful = false;  // executed anything but polling
 };
 WarpRun run_warp(Exec& x, uint32_t budget);
 
@@ -168,7 +168,7 @@ Step diverge(Exec& x, uint32_t taken, uint32_t target);
 bool complete_cluster_barrier(ClusterState& cluster);
 // Lanes leave the kernel.
 void exit_lanes(Exec& x, uint32_t lanes);
-// Barriers of all threads of the CTA wait for those alone that have not exited.
+// Barriers of all threads of the CTA wait only for threads that have not exited.
 void release_after_exit(CtaState& cta);
 
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False

@@ -55,7 +55,7 @@ Join::Join(Exec& x) : x_(x), lanes_(x.self().mask) {
   }
 }
 
-// The same words, and constants where this group's instruction has them.
+// The same modifiers, and constants where this group's instruction has them.
 bool Join::matches(const MicroOp& mine, const MicroOp& theirs) const {
   if (mine.instruction->form != theirs.instruction->form ||
       mine.instruction->mods != theirs.instruction->mods || operand_count(mine) != operand_count(theirs))

@@ -6,8 +6,8 @@
 namespace palladion::sim {
 namespace {
 
-// Strong accesses of GMEM are performed at the quantum's edge, in a fixed order, so that every
-// thread count gives the same values.
+// Strong accesses of GMEM are performed at the quantum boundary, in a fixed order, so that every thread count
+// gives the same values.
 bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_t* addresses) {
   if (order == isa::Order::weak || x.at_boundary) return false;
   if (space == isa::Space::global) return true;
@@ -21,7 +21,7 @@ void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, c
     x.emit(Access{x.origin(), kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
 }
 
-// Where each lane's bytes are; false after a fault.
+// The address of each lane's bytes; false after a fault.
 struct Pointers {
   uint8_t* at[32];
 };

@@ -1,5 +1,5 @@
 #pragma once
-// An instruction as something that happens somewhere: who executes it, for observers and findings.
+// The place of an execution: CTA, warp, lanes and instruction, for observers and findings.
 #include "sim/program/program.h"
 
 namespace palladion::sim {

@@ -1,4 +1,4 @@
-// The inner loop: one lane group runs until it waits, splits, meets another group or its slice ends.
+// The inner loop: one lane group executes until it waits, splits, reaches another group or its slice ends.
 #include <algorithm>
 
 #include "sim/machine/exec/exec.h"
@@ -75,7 +75,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     n = 1;
     step = run_joined(x);
     if (step == Step::next) ++x.pc;
-    budget = 1;  // the partners may go on with this group
+    budget = 1;  // the partners may continue with this group
   }
   while (n < budget) {
     const MicroOp& op = code[x.pc];
@@ -111,7 +111,7 @@ WarpRun run_warp(Exec& x, uint32_t budget) {
     ++x.pc;
     x.self().wait = {.kind = Wait::Kind::poll};
   } else if (goes_on && n >= budget && budget > 1 && x.warp->groups.size() > 1) {
-    // Its turn is over: the warp's other lanes come next, else a spin would starve those it waits for.
+    // Its slice is over: the warp's other lanes execute next, else a spin would starve those it waits for.
     x.self().wait = {.kind = Wait::Kind::poll};
   }
   if (step != Step::split) x.self().pc = x.pc;

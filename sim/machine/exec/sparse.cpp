@@ -1,9 +1,9 @@
-// Where the metadata lie was measured on an H200, one nibble at a time, for every shape of mma.sp and
+// The place of the metadata was measured on an H200, one nibble at a time, for every shape of mma.sp and
 // wgmma.sp with elements of 8, 16 and 32 bits; each warp of a wgmma is like a warp of mma.sp. With group =
 // lane / 4:
 //   16 and 32 bits: a lane has four nibbles of row `group` and then four of row `group + 8`; the next lane
-//   goes on in k. 8 bits: a lane has eight nibbles of row `group`, the next lane those of row `group + 8`;
-//   the pair after that goes on in k.
+//   has the following k. 8 bits: a lane has eight nibbles of row `group`, the next lane those of row `group +
+//   8`; the pair after that has the following k.
 // The selector chooses one lane of each four, a pair of them, or nothing, by how many lanes are needed.
 #include "sim/machine/exec/sparse.h"
 

@@ -42,7 +42,7 @@ isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
   return d;
 }
 
-// One a place: what a loop unrolled many times is told once.
+// One for each source line: a loop that is unrolled many times is reported once.
 isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::Sink>& sinks) {
   isa::Diagnostics out;
   for (const ValueFlow::Sink& sink : sinks) {
@@ -124,11 +124,11 @@ std::string describe_need(const Program& program, uint32_t pc, int operand, bool
                      i.op->name, place);
 }
 
-isa::Diagnostics leave_out_values(Program& program) {
+isa::Diagnostics drop_values(Program& program) {
   const ValueFlow flow(program);
   if (!flow.sinks().empty()) return refusals(program, flow.sinks());
   find_tracked(program, flow);
-  program.local_left_out = flow.local_data();
+  program.local_unmaterialised = flow.local_data();
   for (MicroOp& op : program.code)
     if (op.instruction != nullptr) rewrite(program, flow, op);
   return {};

@@ -2,27 +2,27 @@
 // Runs without the tensors' contents (Values::none): control flow, addresses, barriers and the protocol of
 // asynchronous operations are exact, tensor data are neither moved nor computed.
 //
-// A program is rewritten once, before it runs, so no schedule knows of it. Pure instructions on tensor data
+// A program is rewritten once, before it runs; schedules are unaffected. Pure instructions on tensor data
 // do nothing. Loads, stores and asynchronous operations on them check their addresses and follow their
 // protocol without touching the bytes (MicroOp::moves). Weak stores to GMEM are not performed either, unless
-// control reads GMEM. What control reads from memory is checked when it is read: `left_out` of CTAs and of
-// GlobalMemory says where bytes are missing.
+// control reads GMEM. What control reads from memory is checked when it is read: `unmaterialised` of CTAs and
+// of GlobalMemory says where bytes are missing.
 //
-// Recognised as known in shared memory: what ordinary stores, atomics and st.async of known values wrote
-// (a tile index that one warp gives to all), zeros from the start, mbarriers. Not recognised: what copies
-// brought, even from a place that was known; values that went through shared memory twice.
+// Known in shared memory: what ordinary stores, atomics and st.async of known values wrote (a tile index that
+// one warp broadcasts), the initial zeros, mbarriers. Not known: the results of copies, even from known
+// sources; values that passed through shared memory twice.
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
 
-// Empty, and the program is rewritten; or why it cannot run without values (PLD3120, three at most).
-isa::Diagnostics leave_out_values(Program& program);
+// Rewrites the program; or returns why it cannot run without values (PLD3120, three at most).
+isa::Diagnostics drop_values(Program& program);
 
-// Whether a store or copy to shared memory has brought its bytes (`moved`) or not.
+// Records whether a store or copy to shared memory has moved its bytes (`moved`).
 inline void note_shared(ClusterState& cluster, uint32_t address, uint32_t bytes, bool moved) {
   CtaState& cta = cluster.ctas[address >> cta_rank_shift];
-  if (!cta.left_out.empty())
-    mark_left_out<1>(cta.left_out.data(), address & shared_offset_mask, bytes, !moved);
+  if (!cta.unmaterialised.empty())
+    mark_unmaterialised<1>(cta.unmaterialised.data(), address & shared_offset_mask, bytes, !moved);
 }
 
 // Handlers of control's reads and of stores, in programs where control reads memory.

@@ -31,21 +31,21 @@ struct Touched {
 
 bool performed(Step s) { return s == Step::next || s == Step::yield; }
 
-bool shared_left_out(const Exec& x, uint64_t address, uint64_t bytes) {
+bool shared_unmaterialised(const Exec& x, uint64_t address, uint64_t bytes) {
   CtaState& cta = x.cluster.ctas[static_cast<uint32_t>(address) >> cta_rank_shift];
-  return any_left_out<1>(cta.left_out.data(), address & shared_offset_mask, bytes);
+  return any_unmaterialised<1>(cta.unmaterialised.data(), address & shared_offset_mask, bytes);
 }
 
 // `weak`: of an access that names no space; what it finds in GMEM is tensor data.
-bool is_left_out(const Exec& x, const Touched& t, bool weak) {
+bool is_unmaterialised(const Exec& x, const Touched& t, bool weak) {
   bool any = false;
   t.for_each([&](isa::Space s, uint64_t address) {
     if (is_shared(s))
-      any |= shared_left_out(x, address, t.bytes);
+      any |= shared_unmaterialised(x, address, t.bytes);
     else if (s == isa::Space::local)
-      any |= x.program.local_left_out;
+      any |= x.program.local_unmaterialised;
     else
-      any |= weak || x.memory.left_out(address, t.bytes);
+      any |= weak || x.memory.unmaterialised(address, t.bytes);
   });
   return any;
 }
@@ -92,14 +92,14 @@ Step exec_checked_load(Exec& x, const MicroOp& op) {
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
   const Step step = exec_load(x, op);
   const bool weak = e.order == isa::Order::weak && e.space == isa::Space::generic;
-  return performed(step) && is_left_out(x, touched, weak) ? refuse_read(x) : step;
+  return performed(step) && is_unmaterialised(x, touched, weak) ? refuse_read(x) : step;
 }
 
 Step exec_checked_atomic(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Atomic>(op);
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
   const Step step = exec_atomic(x, op);
-  return performed(step) && is_left_out(x, touched, false) ? refuse_read(x) : step;
+  return performed(step) && is_unmaterialised(x, touched, false) ? refuse_read(x) : step;
 }
 
 Step exec_checked_fence(Exec& x, const MicroOp& op) {
@@ -110,12 +110,13 @@ Step exec_checked_fence(Exec& x, const MicroOp& op) {
                  size = x.lane_value(op.operands[e.size], lane);
   const Step step = exec_fence(x, op);
   if (step != Step::next) return step;
-  if (shared_left_out(x, from, size)) return refuse(x, "the tensor map that is copied here is tensor data");
+  if (shared_unmaterialised(x, from, size))
+    return refuse(x, "the tensor map that is copied here is tensor data");
   x.memory.note(to, size, true);
   return step;
 }
 
-// Before it is performed: what is no tensor map would be a fault.
+// Checked before it is performed: bytes that are no tensor map would be a fault.
 Step exec_checked_replace(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::TensormapReplace>(op);
   const Touched touched(x, op, e.address, e.space, isa::tensor_map_bytes);
@@ -124,7 +125,8 @@ Step exec_checked_replace(Exec& x, const MicroOp& op) {
     inside &= !is_shared(s) || x.shared(a, isa::tensor_map_bytes, "tensormap.replace") != nullptr;
   });
   if (!inside) return Step::fault;
-  if (is_left_out(x, touched, false)) return refuse(x, "the tensor map that is changed here is tensor data");
+  if (is_unmaterialised(x, touched, false))
+    return refuse(x, "the tensor map that is changed here is tensor data");
   return exec_tensormap_replace(x, op);
 }
 
@@ -134,7 +136,7 @@ Step exec_checked_tensor_copy(Exec& x, const MicroOp& op) {
   if (step != Step::next) return step;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const uint64_t map = x.address_of_lane(op.operands[e.tensor], std::countr_zero(m));
-    if (x.memory.left_out(map, 1)) return refuse(x, "the tensor map that is used here is tensor data");
+    if (x.memory.unmaterialised(map, 1)) return refuse(x, "the tensor map that is used here is tensor data");
   }
   return step;
 }

@@ -31,7 +31,7 @@ class Members {
   }
 
   uint32_t all() const { return all_; }
-  uint32_t outside() const { return outside_; }  // lanes that their own mask leaves out
+  uint32_t outside() const { return outside_; }  // lanes that are not in their own mask
 
   // Calls team(lanes) for each set of lanes with the same mask.
   template <class Team>
@@ -63,7 +63,7 @@ Step gather_members(Exec& x, const Members& members) {
         "a lane must be in the mask it passes to a .sync instruction");
   if (x.converged(members.all())) return Step::next;
   x.wait(Wait::Kind::convergence, x.missing(members.all()));
-  // Lanes may meet at another copy of the same instruction (compilers duplicate code): run_warp joins
+  // Lanes may wait at another copy of the same instruction (compilers duplicate code): run_warp joins
   // the groups whose waits carry the same mark.
   const MicroOp& op = x.op_at(x.pc);
   if (op.guard < 0) x.self().wait.value = reinterpret_cast<uintptr_t>(op.instruction->form);
@@ -148,7 +148,7 @@ Step exec_shuffle(Exec& x, const MicroOp& op) {
   alignas(32) int32_t from[warp_size];
   const uint32_t in_range =
       sources(e.mode, x.lanes<uint32_t>(op.operands[e.lane]), x.lanes<uint32_t>(op.operands[e.clamp]), from);
-  // A lane that does not take part gives what its register holds: PTX leaves it undefined.
+  // A lane that does not participate supplies its register's value: PTX leaves it undefined.
   const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
   alignas(32) uint32_t result[warp_size];
   for (int i = 0; i < warp_size; i += 8) {

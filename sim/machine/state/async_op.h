@@ -1,7 +1,7 @@
 #pragma once
-// Asynchronous operations as values: who issued one, what it moves and where it stands. A family's payload
-// says what its operations are; what they do is in sim/machine/async, one file a family. A new family is a
-// payload here and its functions there: what is forgotten does not compile.
+// Asynchronous operations as values: issuer, what it moves, stage. A family's payload has the fields of its
+// operations; sim/machine/async executes them, one file a family. A new family is a payload here and its
+// functions there: what is missing does not compile.
 #include <array>
 #include <cstdint>
 #include <variant>
@@ -38,14 +38,14 @@ struct Traffic {
   bool through_tensor_map() const { return family == isa::AsyncFamily::tensor; }
 };
 
-// What every payload can be asked; these are the answers of most. `read` moves the sources into staging
+// The functions of every payload; these are the defaults. `read` moves the sources into staging
 // memory, `land` makes the results visible; an operation whose sources are registers has nothing to read.
 struct AsyncPayload {
-  // False when it cannot go on yet.
+  // False when it cannot proceed yet.
   bool ready(const ClusterRun&, const AsyncOp&) const { return true; }
   void read(const ClusterRun&, const AsyncOp&) {}
-  // True when it lands in GMEM in an order that others can tell (reductions): then it lands at the quantum
-  // boundary, where clusters take their turns.
+  // True when its order of landing in GMEM is observable (reductions): then it lands at the quantum boundary,
+  // where clusters are serialised.
   bool lands_at_boundary() const { return false; }
 };
 
@@ -149,7 +149,7 @@ struct RemoteStores : AsyncPayload {
   void describe(const AsyncOp& op, Traffic& traffic) const;
 };
 
-// Rows of raw elements as the tensor core's decoders want them.
+// Rows of raw elements as the tensor core's decoders require them.
 struct RawTile {
   std::vector<uint8_t> bytes;
   size_t stride = 0;
@@ -210,7 +210,7 @@ struct AsyncOp {
 
 // What the operations of a family have in common.
 struct AsyncFamilyTraits {
-  isa::Participants participants = isa::Participants::lanes;  // who issue an operation together
+  isa::Participants participants = isa::Participants::lanes;  // that issue an operation together
   isa::Proxy proxy = isa::Proxy::async;                       // of its accesses of memory
   bool in_order = false;  // those of the same participants run one after the other
 };

@@ -1,6 +1,6 @@
 #pragma once
 // The passive state of a running cluster: CTAs, warps, lane groups, barriers, async operations.
-// Plain data: copying it is a snapshot. What stands outside (the program, GMEM, observers) is in ClusterRun.
+// Plain data: copying it is a snapshot. The program, GMEM and observers are in ClusterRun.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "sim/launch/finding.h"
 #include "sim/machine/state/async_op.h"
 #include "sim/machine/state/bytes.h"
-#include "sim/machine/state/left_out.h"
+#include "sim/machine/state/unmaterialised.h"
 
 namespace palladion::sim {
 
@@ -38,7 +38,7 @@ constexpr isa::Space space_of(isa::Space stated, uint64_t address) {
   return stated == isa::Space::generic ? space_of(address) : stated;
 }
 
-// Why a lane group stands still.
+// Why a lane group waits.
 struct Wait {
   enum class Kind : uint8_t {
     none,
@@ -50,8 +50,8 @@ struct Wait {
     cp_async_group,
     wgmma_group,
     registers,  // setmaxnreg.inc: value = registers a thread wanted
-    edge,       // a strong access of GMEM: performed in order at the quantum's edge
-    poll,       // test_wait that failed, nanosleep: runnable, but after everyone else
+    edge,       // a strong access of GMEM: performed in order at the quantum boundary
+    poll,       // test_wait that failed, nanosleep: runnable, but after all other groups
   };
   Kind kind = Kind::none;
   bool read_only = false;
@@ -89,7 +89,7 @@ struct WarpState {
   AlignedBytes registers;
   std::vector<uint8_t> local;  // local memory, lane after lane
   Journal bulk, cp_async, wgmma;
-  uint64_t instructions = 0;        // executed: the clock under schedules without one
+  uint64_t instructions = 0;        // executed instructions: time under schedules without a clock
   uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them
   uint32_t cluster_arrived = 0;     // lanes that have arrived at the cluster barrier's generation
   uint64_t cluster_arrived_in = 0;  // that generation
@@ -97,7 +97,7 @@ struct WarpState {
 };
 
 struct NamedBarrier {
-  uint32_t first_pc = 0;  // who arrived first in this generation
+  uint32_t first_pc = 0;  // of the first arrival in this generation
   uint16_t first_warp = 0;
   uint32_t arrived = 0;   // threads
   uint32_t expected = 0;  // 0 = not in use
@@ -125,7 +125,8 @@ struct CtaState {
   isa::Dim3 id{0, 0, 0};
   uint32_t sm = 0;
   std::vector<uint8_t> shared;
-  std::vector<uint8_t> left_out;  // where `shared` lacks tensor data, see left_out.h; empty: nobody asks
+  std::vector<uint8_t> unmaterialised;  // bytes of `shared` that are not materialised, see unmaterialised.h;
+                                        // empty: not tracked
   std::vector<WarpState> warps;
   std::vector<NamedBarrier> barriers;  // as many as the chip has
   std::vector<WarpgroupState> warpgroups;
@@ -141,7 +142,7 @@ struct ClusterBarrierState {
 // Host threads run neighbours: each has cache lines of its own.
 struct alignas(64) ClusterState {
   uint32_t index = 0;         // linear id in the grid
-  std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are given out in turn
+  std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are assigned round robin
   isa::Dim3 id{0, 0, 0};
   std::vector<CtaState> ctas;
   ClusterBarrierState barrier;

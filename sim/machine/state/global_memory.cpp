@@ -8,17 +8,17 @@
 #include <cstring>
 #include <new>
 
-#include "sim/machine/state/left_out.h"
+#include "sim/machine/state/unmaterialised.h"
 
 namespace palladion::sim {
 namespace {
 constexpr uint64_t alignment = 512;
 constexpr uint64_t guard = 1 << 16;
-constexpr uint64_t left_out_granule = 4;
+constexpr uint64_t unmaterialised_granule = 4;
 constexpr uint64_t mapped_from = 1 << 20;  // bytes
 constexpr uint64_t page_bytes = 4096;
 
-uint64_t granules_of(const Allocation& a) { return a.size / left_out_granule + 1; }
+uint64_t granules_of(const Allocation& a) { return a.size / unmaterialised_granule + 1; }
 
 bool is_zero(const uint8_t* bytes, uint64_t size) {
   return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
@@ -54,7 +54,7 @@ Address GlobalMemory::add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std:
                           .name = std::move(name),
                           .undefined = undefined,
                           .owned = std::move(owned),
-                          .left_out = nullptr});
+                          .unmaterialised = nullptr});
   return base;
 }
 
@@ -79,28 +79,28 @@ const Allocation* GlobalMemory::lookup(Address address) const {
   return address < a.base + std::max<uint64_t>(a.size, 1) ? &a : nullptr;
 }
 
-void GlobalMemory::track_left_out() {
+void GlobalMemory::track_unmaterialised() {
   for (Allocation& a : allocations_) {
     const uint64_t granules = granules_of(a);
-    a.left_out = zeroed_bytes(granules);
-    if (a.undefined) std::memset(a.left_out.get(), 1, granules);
+    a.unmaterialised = zeroed_bytes(granules);
+    if (a.undefined) std::memset(a.unmaterialised.get(), 1, granules);
   }
 }
 
-void GlobalMemory::forget_left_out() {
-  for (Allocation& a : allocations_) a.left_out = nullptr;
+void GlobalMemory::forget_unmaterialised() {
+  for (Allocation& a : allocations_) a.unmaterialised = nullptr;
 }
 
 void GlobalMemory::note(Address address, uint64_t size, bool moved) const {
   const Allocation* a = lookup(address);
-  if (a != nullptr && a->left_out != nullptr && address - a->base + size <= a->size)
-    mark_left_out<left_out_granule>(a->left_out.get(), address - a->base, size, !moved);
+  if (a != nullptr && a->unmaterialised != nullptr && address - a->base + size <= a->size)
+    mark_unmaterialised<unmaterialised_granule>(a->unmaterialised.get(), address - a->base, size, !moved);
 }
 
-bool GlobalMemory::left_out(Address address, uint64_t size) const {
+bool GlobalMemory::unmaterialised(Address address, uint64_t size) const {
   const Allocation* a = lookup(address);
-  return a != nullptr && a->left_out != nullptr && address - a->base + size <= a->size &&
-         any_left_out<left_out_granule>(a->left_out.get(), address - a->base, size);
+  return a != nullptr && a->unmaterialised != nullptr && address - a->base + size <= a->size &&
+         any_unmaterialised<unmaterialised_granule>(a->unmaterialised.get(), address - a->base, size);
 }
 
 MemoryImage::Pages MemoryImage::pages(const uint8_t* bytes, uint64_t size) {
@@ -132,9 +132,10 @@ void MemoryImage::put(const Pages& pages, uint8_t* bytes, uint64_t size) {
 MemoryImage GlobalMemory::image() const {
   MemoryImage image;
   for (const Allocation& a : allocations_) {
-    image.arrays_.push_back({.base = a.base, .bytes = MemoryImage::pages(a.bytes, a.size), .left_out = {}});
-    if (a.left_out != nullptr)
-      image.arrays_.back().left_out = MemoryImage::pages(a.left_out.get(), granules_of(a));
+    image.arrays_.push_back(
+        {.base = a.base, .bytes = MemoryImage::pages(a.bytes, a.size), .unmaterialised = {}});
+    if (a.unmaterialised != nullptr)
+      image.arrays_.back().unmaterialised = MemoryImage::pages(a.unmaterialised.get(), granules_of(a));
   }
   return image;
 }
@@ -144,7 +145,8 @@ void GlobalMemory::restore(const MemoryImage& image) {
     const auto a = std::ranges::find(allocations_, array.base, &Allocation::base);
     if (a == allocations_.end()) continue;
     MemoryImage::put(array.bytes, a->bytes, a->size);
-    if (a->left_out != nullptr) MemoryImage::put(array.left_out, a->left_out.get(), granules_of(*a));
+    if (a->unmaterialised != nullptr)
+      MemoryImage::put(array.unmaterialised, a->unmaterialised.get(), granules_of(*a));
   }
 }
 

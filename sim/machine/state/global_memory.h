@@ -11,7 +11,7 @@
 
 namespace palladion::sim {
 
-// Zeros. Pages that nobody writes to take no memory of the host, so an array may be larger than that.
+// Zeros. Pages that are never written take no memory of the host, so an array may be larger than that.
 struct ReleaseBytes {
   uint64_t mapped = 0;  // bytes; 0: from calloc
   void operator()(uint8_t* bytes) const;
@@ -23,10 +23,10 @@ struct Allocation {
   Address base = 0;
   uint64_t size = 0;
   uint8_t* bytes = nullptr;
-  std::string name;        // what messages call it
-  bool undefined = false;  // nobody has given it contents: to be written before it is read
-  ZeroedBytes owned;       // null when bound to the caller's memory
-  ZeroedBytes left_out;    // where it lacks tensor data, see left_out.h; null: nobody asks
+  std::string name;            // its name in messages
+  bool undefined = false;      // has no initial contents: must be written before it is read
+  ZeroedBytes owned;           // null when bound to the caller's memory
+  ZeroedBytes unmaterialised;  // bytes that are not materialised, see unmaterialised.h; null: not tracked
 };
 
 // The bytes of all allocations. Pages of zeros take no room, as they take none in the host's memory.
@@ -43,7 +43,7 @@ class MemoryImage {
   };
   struct Array {
     Address base = 0;
-    Pages bytes, left_out;
+    Pages bytes, unmaterialised;
     friend bool operator==(const Array&, const Array&) = default;
   };
   static Pages pages(const uint8_t* bytes, uint64_t size);
@@ -69,15 +69,14 @@ class GlobalMemory {
   void for_each(Visit&& visit) const {
     for (const Allocation& a : allocations_) visit(a);
   }
-  // For runs without values, see sim/machine/exec/values.h. From track_left_out on, what has no contents
-  // counts as left out; `note` tells of stores that bring known values (`moved`) or should have brought
-  // tensor data.
-  void track_left_out();
-  void forget_left_out();
+  // For runs without values, see sim/machine/exec/values.h. From track_unmaterialised on, arrays without
+  // contents are not materialised; `note` records stores of known values (`moved`) and of tensor data.
+  void track_unmaterialised();
+  void forget_unmaterialised();
   void note(Address address, uint64_t size, bool moved) const;
-  bool left_out(Address address, uint64_t size) const;
+  bool unmaterialised(Address address, uint64_t size) const;
 
-  // What a run has changed is undone by restoring the image from before; the allocations must be the same.
+  // Restores the bytes of an earlier image; the allocations must be the same.
   MemoryImage image() const;
   void restore(const MemoryImage& image);
 

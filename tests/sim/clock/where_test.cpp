@@ -74,9 +74,9 @@ TEST(Where, WarpsThatShareCodeAreARole) {
   const Where where = where_time_went(m, "k", isa::default_arch(), report());
   ASSERT_EQ(where.roles.size(), 2u);
   EXPECT_EQ(where.roles[0].warps, 0x3u);
-  EXPECT_EQ(where.roles[0].deeds, "mma");
+  EXPECT_EQ(where.roles[0].operations, "mma");
   EXPECT_EQ(where.roles[1].warps, 0xFu);
-  EXPECT_EQ(where.roles[1].deeds, "");
+  EXPECT_EQ(where.roles[1].operations, "");
 }
 
 TEST(Where, TheWorkOfTheTensorCoresIsCounted) {
