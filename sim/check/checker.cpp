@@ -99,7 +99,8 @@ bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool mor
   return true;
 }
 
-// The most important first: what stopped the run, errors before the rest, then in the order of their making.
+// The most important first: what stopped the run, errors before the rest, then in the order in which they
+// were made.
 void Checker::finish(std::vector<Finding>& findings) {
   for (const FindingKey& key : keys_) findings.push_back(std::move(findings_[key]));
   std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });

@@ -17,7 +17,7 @@ namespace palladion::sim::check {
 struct Coverage {
   uint64_t accesses = 0;
   uint64_t async_operations = 0;
-  // Phases of mbarriers that had to be what they were, in every schedule; and the others.
+  // Mbarrier phases that are the same in every schedule (forced), and the others.
   uint64_t forced_phases = 0, unforced_phases = 0;
   std::string unforced_reason;  // of the first
   uint64_t barrier_generations = 0;

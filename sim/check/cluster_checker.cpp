@@ -49,20 +49,20 @@ void ClusterChecker::on(const CtaBarrierEvent& e) { generations_ += static_cast<
 void ClusterChecker::on(const ClusterBarrierEvent& e) { generations_ += static_cast<uint64_t>(e.completed); }
 
 void ClusterChecker::on(const AsyncIssue& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   ++async_operations_;
   const std::shared_ptr<AsyncRecord> op = order_.record(e.id);
-  op->issuer = who;
-  op->occurrence = reporter_.occurrence(who.cta_rank, who.warp, who.pc);
+  op->issuer = origin;
+  op->occurrence = reporter_.occurrence(origin.cta_rank, origin.warp, origin.pc);
   op->name = e.name;
   op->group = e.group;
-  op->async_proxy = isa::footprint(*who.effect).uses(isa::Proxy::async);
+  op->async_proxy = isa::footprint(*origin.effect).uses(isa::Proxy::async);
   op->reduces = e.reduces;
   op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
-  order_.issued(who, op);
-  memory_.issued(e, op, order_.issuers_view(who, *op));
+  order_.issued(origin, op);
+  memory_.issued(e, op, order_.issuers_view(origin, *op));
 }
 
 void ClusterChecker::judge_global(GlobalMemoryChecks& global) {

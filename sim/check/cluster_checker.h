@@ -15,7 +15,8 @@ class ClusterChecker {
   ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                  const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations);
 
-  // Adds the parts that judge; what a part needs to know of an event, those before it have seen.
+  // Subscribes the parts in order: each part finds the state of the parts before it already updated by the
+  // event.
   void subscribe(ClusterEvents& events);
 
   void on(const Access& a);
@@ -24,9 +25,9 @@ class ClusterChecker {
   void on(const ClusterBarrierEvent& e);
   void on(const AsyncIssue& e);
 
-  // Judges the cluster's accesses of GMEM since the last edge.
+  // Judges the cluster's accesses of GMEM since the last quantum boundary.
   void judge_global(GlobalMemoryChecks& global);
-  // Nothing can move any more.
+  // The cluster is deadlocked.
   void deadlocked();
   Reporter& reporter() { return reporter_; }
   const Ledger& ledger() const { return ledger_; }

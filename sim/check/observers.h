@@ -1,5 +1,5 @@
 #pragma once
-// Several observers of one run: each sees everything, as if it were alone.
+// Several observers of one run: each receives every event, as if it were the only one.
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,7 @@ class Observers final : public Observer {
   bool watches(uint32_t pc) const override;
   void edge(std::span<ClusterState* const> resident) override;
   void retire(ClusterState& cluster) override;
-  // The first that can explain it does; the others are asked as well.
+  // The first that can explain it does; the others are called as well.
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                   Finding& finding) override;
   void finish(std::vector<Finding>& findings) override;

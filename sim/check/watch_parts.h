@@ -1,6 +1,6 @@
 #pragma once
-// All checks of registers, descriptors and numbers as one part: what a program's instructions are watched
-// for, and which of the checks an option turns on.
+// All checks of registers, descriptors and numbers as one part: which instructions of a program they watch,
+// and which checks an option turns on.
 #include "sim/check/core/options.h"
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
@@ -28,7 +28,7 @@ class WatchParts {
   // Adds those parts that the options turn on.
   void subscribe(ClusterEvents& events);
   void deadlocked();
-  // The cluster retires; clusters do so one after the other.
+  // Called when the cluster retires; clusters retire one after the other.
   void retired(SumsOfRun& sums);
 
  private:

@@ -4,7 +4,7 @@
 
 namespace palladion::sim::check {
 
-void Reach::run(const SyncState& s, const std::vector<uint32_t>& frozen) {
+void Reachability::run(const SyncState& s, const std::vector<uint32_t>& frozen) {
   state_ = &s;
   position_ = s.position;
   use_.resize(s.objects.size());
@@ -28,7 +28,7 @@ void Reach::run(const SyncState& s, const std::vector<uint32_t>& frozen) {
   }
 }
 
-bool Reach::advance(uint32_t thread) {
+bool Reachability::advance(uint32_t thread) {
   const auto& ops = model_.skeleton().threads[thread].ops;
   bool moved = false;
   while (position_[thread] < ops.size() && may(thread, ops[position_[thread]])) {
@@ -41,7 +41,7 @@ bool Reach::advance(uint32_t thread) {
   return moved;
 }
 
-bool Reach::may(uint32_t thread, const SyncOp& op) const {
+bool Reachability::may(uint32_t thread, const SyncOp& op) const {
   for (const Prerequisite& p : op.after)
     if (position_[p.thread] < p.position) return false;
   if (state_->objects.empty()) return true;
@@ -60,7 +60,7 @@ bool Reach::may(uint32_t thread, const SyncOp& op) const {
 }
 
 // The earliest generation in which the thread can have arrived before it passes.
-uint32_t Reach::generation_of(uint32_t thread, const SyncOp& pass) const {
+uint32_t Reachability::generation_of(uint32_t thread, const SyncOp& pass) const {
   const auto& ops = model_.skeleton().threads[thread].ops;
   for (uint32_t i = position_[thread]; i > state_->position[thread]; --i)
     if (ops[i - 1].kind == SyncKind::bar_arrive && ops[i - 1].object == pass.object)
@@ -68,7 +68,7 @@ uint32_t Reach::generation_of(uint32_t thread, const SyncOp& pass) const {
   return state_->generation[model_.slot(thread, pass.object)];
 }
 
-void Reach::take(uint32_t thread, const SyncOp& op) {
+void Reachability::take(uint32_t thread, const SyncOp& op) {
   if (op.kind == SyncKind::nothing) return;
   PossibleUse& u = use_[op.object];
   const ObjectState& o = state_->objects[op.object];
@@ -109,7 +109,7 @@ void Reach::take(uint32_t thread, const SyncOp& op) {
 }
 
 // An upper bound of the phases or generations that can complete.
-uint64_t Reach::completions(uint32_t object) const {
+uint64_t Reachability::completions(uint32_t object) const {
   const ObjectState& o = state_->objects[object];
   const PossibleUse& u = use_[object];
   if (model_.skeleton().objects[object].kind != SyncObject::Kind::mbarrier) {

@@ -30,9 +30,9 @@ struct PossibleUse {
   std::vector<Possible> uses;
 };
 
-class Reach {
+class Reachability {
  public:
-  explicit Reach(const Model& model) : model_(model) {}
+  explicit Reachability(const Model& model) : model_(model) {}
 
   // From `s`, with the threads of `frozen` (ascending) standing still.
   void run(const SyncState& s, const std::vector<uint32_t>& frozen);

@@ -17,8 +17,8 @@ bool mergeable(const RawEvent& a, const RawEvent& b) {
          a.op.place == b.op.place && a.id == b.id;
 }
 
-uint32_t line_of(const Origin& who) {
-  return who.instruction == nullptr ? 0 : who.instruction->origin.ptx_line;
+uint32_t line_of(const Origin& origin) {
+  return origin.instruction == nullptr ? 0 : origin.instruction->origin.ptx_line;
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ uint32_t SkeletonRecorder::mbarrier_object(uint32_t address) {
   return object(SyncObject::Kind::mbarrier, address >> cta_rank_shift, address & shared_offset_mask);
 }
 
-uint32_t SkeletonRecorder::place(const Origin& who) {
+uint32_t SkeletonRecorder::place(const Origin& origin) {
   const auto [at, is_new] =
-      place_index_.try_emplace({index(who), who.pc}, static_cast<uint32_t>(places_.size()));
-  if (is_new) places_.push_back(who);
+      place_index_.try_emplace({index(origin), origin.pc}, static_cast<uint32_t>(places_.size()));
+  if (is_new) places_.push_back(origin);
   return at->second;
 }
 
@@ -75,23 +75,23 @@ bool SkeletonRecorder::full() {
 void SkeletonRecorder::froze(uint32_t line, const char* what) { frozen_.insert({line, what}); }
 
 // An instruction that all lanes of the warp execute at once.
-void SkeletonRecorder::push_together(const Origin& who, RawEvent event) {
-  together(who);
-  push(who, std::move(event));
-  together(who);
+void SkeletonRecorder::push_together(const Origin& origin, RawEvent event) {
+  together(origin);
+  push(origin, std::move(event));
+  together(origin);
 }
 
-void SkeletonRecorder::push(const Origin& who, RawEvent event) {
-  Warp& w = warps_[index(who)];
-  auto& events = run_.warps[index(who)];
-  event.lanes = who.lanes;
-  event.op.place = place(who);
-  if ((w.failed & who.lanes) != 0) {
+void SkeletonRecorder::push(const Origin& origin, RawEvent event) {
+  Warp& w = warps_[index(origin)];
+  auto& events = run_.warps[index(origin)];
+  event.lanes = origin.lanes;
+  event.op.place = place(origin);
+  if ((w.failed & origin.lanes) != 0) {
     const bool again = event.op.kind == SyncKind::wait && event.op.parity == w.failed_parity &&
                        event.op.object == mbarrier_object(w.failed_address);
     if (!again)
       froze(w.failed_line, "a test_wait or try_wait returned false, and its lanes did something else");
-    w.failed &= ~who.lanes;
+    w.failed &= ~origin.lanes;
   }
   if (!events.empty() && mergeable(events.back(), event)) {
     events.back().lanes |= event.lanes;
@@ -102,42 +102,44 @@ void SkeletonRecorder::push(const Origin& who, RawEvent event) {
   events.push_back(std::move(event));
 }
 
-void SkeletonRecorder::together(const Origin& who) {
-  auto& events = run_.warps[index(who)];
-  if (who.lanes != warps_[index(who)].alive) return;
+void SkeletonRecorder::together(const Origin& origin) {
+  auto& events = run_.warps[index(origin)];
+  if (origin.lanes != warps_[index(origin)].alive) return;
   if (events.empty() || events.back().kind == RawEvent::Kind::converged) return;
   ++events_;
   events.push_back({.kind = RawEvent::Kind::converged, .op = {}});
 }
 
 void SkeletonRecorder::on(const Executing& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (full()) return;
-  if (who.instruction == nullptr || who.effect == nullptr || !watches(*who.instruction, *who.effect)) return;
-  Warp& w = warps_[index(who)];
-  uint32_t& here = w.gathering[who.pc];
-  here |= who.lanes;
+  if (origin.instruction == nullptr || origin.effect == nullptr ||
+      !watches(*origin.instruction, *origin.effect))
+    return;
+  Warp& w = warps_[index(origin)];
+  uint32_t& here = w.gathering[origin.pc];
+  here |= origin.lanes;
   if ((here & w.alive) != w.alive) return;
   here = 0;
-  Origin all = who;
+  Origin all = origin;
   all.lanes = w.alive;
   together(all);
 }
 
 void SkeletonRecorder::on(const WarpSynced& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (full()) return;
-  if (who.lanes == warps_[index(who)].alive) return together(who);
+  if (origin.lanes == warps_[index(origin)].alive) return together(origin);
   ++events_;
-  run_.warps[index(who)].push_back({.kind = RawEvent::Kind::met, .lanes = who.lanes, .op = {}});
+  run_.warps[index(origin)].push_back({.kind = RawEvent::Kind::met, .lanes = origin.lanes, .op = {}});
 }
 
 void SkeletonRecorder::on(const Access& access) {
-  const Origin& who = access.origin;
+  const Origin& origin = access.origin;
   if (access.order == isa::Order::weak || access.kind == Access::Kind::write) return;
-  if (const auto* atomic = who.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(who.effect))
+  if (const auto* atomic = origin.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(origin.effect))
     if (atomic->dst < 0) return;
-  froze(line_of(who), "a strong read of memory gave what it gave in this run");
+  froze(line_of(origin), "a strong read of memory gave what it gave in this run");
 }
 
 void SkeletonRecorder::on(const MbarrierEvent& e) {
@@ -173,32 +175,32 @@ void SkeletonRecorder::on(const MbarrierEvent& e) {
 }
 
 void SkeletonRecorder::arrival(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (e.count == 0 && e.tx == 0) return;
-  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  const auto* effect = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
   RawEvent event{.per_lane = true, .completed = e.completed, .op = {}};
   event.op.kind = SyncKind::arrive;
   event.op.drop = effect != nullptr && effect->drop;
   event.op.object = mbarrier_object(e.address);
   event.op.count = e.count;
   event.op.tx = e.tx;
-  push(who, std::move(event));
+  push(origin, std::move(event));
 }
 
 void SkeletonRecorder::wait(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (e.succeeded) {
     push(
-        who,
+        origin,
         {.op = {
              .kind = SyncKind::wait, .parity = e.parity, .object = mbarrier_object(e.address), .after = {}}});
     return;
   }
-  Warp& w = warps_[index(who)];
-  w.failed = who.lanes;
+  Warp& w = warps_[index(origin)];
+  w.failed = origin.lanes;
   w.failed_address = e.address;
   w.failed_parity = e.parity;
-  w.failed_line = line_of(who);
+  w.failed_line = line_of(origin);
 }
 
 // Every lane arrives for itself.
@@ -218,15 +220,15 @@ RawEvent SkeletonRecorder::barrier_arrival(uint32_t object, uint64_t generation,
 }
 
 void SkeletonRecorder::on(const CtaBarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (full()) return;
-  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  const auto* effect = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   const bool aligned = effect != nullptr && effect->aligned;
   RawEvent event{.op = {}};
   event.op.kind = SyncKind::bar_pass;
-  event.op.object = object(SyncObject::Kind::cta_barrier, who.cta_rank, e.id);
+  event.op.object = object(SyncObject::Kind::cta_barrier, origin.cta_rank, e.id);
   if (e.step == CtaBarrierEvent::Step::arrive) {
-    const auto lanes = static_cast<uint32_t>(std::popcount(who.lanes));
+    const auto lanes = static_cast<uint32_t>(std::popcount(origin.lanes));
     const uint32_t expected = e.threads != 0 ? e.threads : run_.warps_per_cta * warp_threads;
     event = barrier_arrival(event.op.object, e.generation,
                             {aligned ? warp_threads : lanes, e.completed, expected});
@@ -235,13 +237,13 @@ void SkeletonRecorder::on(const CtaBarrierEvent& e) {
       event.op.count = warp_threads;
     }
   }
-  aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
+  aligned ? push_together(origin, std::move(event)) : push(origin, std::move(event));
 }
 
 void SkeletonRecorder::on(const ClusterBarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (full()) return;
-  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(who.effect);
+  const auto* effect = origin.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(origin.effect);
   RawEvent event{.op = {}};
   event.op.kind = SyncKind::bar_pass;
   event.op.object = object(SyncObject::Kind::cluster_barrier, 0, 0);
@@ -249,9 +251,10 @@ void SkeletonRecorder::on(const ClusterBarrierEvent& e) {
     uint32_t all = 0;
     for (const CtaState& cta : cluster_.ctas) all += cta.threads;
     event = barrier_arrival(event.op.object, e.generation,
-                            {static_cast<uint32_t>(std::popcount(who.lanes)), e.completed, all});
+                            {static_cast<uint32_t>(std::popcount(origin.lanes)), e.completed, all});
   }
-  effect != nullptr && effect->aligned ? push_together(who, std::move(event)) : push(who, std::move(event));
+  effect != nullptr && effect->aligned ? push_together(origin, std::move(event))
+                                       : push(origin, std::move(event));
 }
 
 void SkeletonRecorder::on(const AsyncIssue& issue) {
@@ -288,19 +291,20 @@ void SkeletonRecorder::on(const GroupWaited& event) {
 }
 
 void SkeletonRecorder::on(const ArrivalDeferred& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (full()) return;
-  const auto* effect = who.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(who.effect);
+  const auto* effect =
+      origin.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(origin.effect);
   const bool noinc = effect != nullptr && effect->noinc;
-  const auto count = static_cast<uint32_t>(std::popcount(who.lanes));
+  const auto count = static_cast<uint32_t>(std::popcount(origin.lanes));
   RawEvent announced{.op = {}};
   announced.op.kind = noinc ? SyncKind::nothing : SyncKind::defer;
   announced.op.count = count;
-  push(who, std::move(announced));
-  deferred_[event.id] = {index(who), run_.warps[index(who)].size() - 1};
+  push(origin, std::move(announced));
+  deferred_[event.id] = {index(origin), run_.warps[index(origin)].size() - 1};
   run_.signals[event.id].push_back(
       {.kind = SyncKind::arrive, .deferred = !noinc, .count = count, .after = {}});
-  push(who, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
+  push(origin, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
 }
 
 void SkeletonRecorder::on(const RegistersSet& event) {

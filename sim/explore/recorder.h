@@ -59,13 +59,13 @@ class SkeletonRecorder {
     uint64_t last_wgmma = 0;
   };
 
-  uint32_t index(const Origin& who) const { return who.cta_rank * run_.warps_per_cta + who.warp; }
+  uint32_t index(const Origin& origin) const { return origin.cta_rank * run_.warps_per_cta + origin.warp; }
   uint32_t object(SyncObject::Kind kind, uint32_t rank, uint32_t address);
   uint32_t mbarrier_object(uint32_t address);
-  uint32_t place(const Origin& who);
-  void push(const Origin& who, RawEvent event);
-  void push_together(const Origin& who, RawEvent event);
-  void together(const Origin& who);
+  uint32_t place(const Origin& origin);
+  void push(const Origin& origin, RawEvent event);
+  void push_together(const Origin& origin, RawEvent event);
+  void together(const Origin& origin);
   void arrival(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);

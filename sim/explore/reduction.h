@@ -27,7 +27,7 @@ class Reduction {
   bool blame(uint32_t object, Predicate culprit);
 
   const Model& model_;
-  Reach reach_;
+  Reachability reach_;
   std::vector<uint32_t> blamed_;
 };
 

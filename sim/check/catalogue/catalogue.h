@@ -1,6 +1,6 @@
 #pragma once
-// What is said of a code of the checkers, whatever the execution: findings, `palladion explain` and reports
-// read it here.
+// The texts of the checkers' codes, independent of any execution: findings, `palladion explain` and reports
+// read them here.
 #include <span>
 
 #include "isa/core/code_text.h"

@@ -31,8 +31,8 @@ struct Reported {
   Finding finding;
 };
 
-// The findings of one cluster, in the order in which they were made, and what is known of its warps.
-// It is to be subscribed before the parts.
+// The findings of one cluster, in the order in which they were made, and the roles and execution counts of
+// its warps. It must be subscribed before the parts.
 class Reporter {
  public:
   // More findings than these of one cluster are counted in `dropped` alone.
@@ -46,9 +46,9 @@ class Reporter {
   // Keeps a finding whose key has not been seen. Its code is the key's; rule and help are the catalogue's
   // where it has none of its own.
   void report(const FindingKey& key, Finding finding);
-  // Fit for a finding: text, lines, role, occurrence, and what the site has to do with it.
-  Site site(const Origin& who, std::string what = {}) const;
-  // "warpgroup 1, issues wgmma"; empty when nothing tells.
+  // The site of a finding: text, lines, role, occurrence, and `what` the site contributes to it.
+  Site site(const Origin& origin, std::string what = {}) const;
+  // "warpgroup 1, issues wgmma"; empty when the warp has no known role.
   std::string role(uint16_t cta_rank, uint16_t warp) const;
   // How often the warp has executed the synchronising instruction at `pc` up to now.
   uint32_t occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const;
@@ -69,13 +69,13 @@ class Reporter {
     uint32_t count = 0;
     int last_lane = 32;
   };
-  void count(const Origin& who, uint32_t lanes);
+  void count(const Origin& origin, uint32_t lanes);
   uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_ + warp; }
 
   const RunView& run_;
   const ClusterState& cluster_;
   uint32_t warps_ = 0;                                 // of a CTA
-  std::vector<uint8_t> deeds_;                         // by warp of the cluster: what it has issued
+  std::vector<uint8_t> roles_;                         // by warp of the cluster: what it has issued
   std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
   std::map<FindingKey, size_t> keys_;
   std::vector<Reported> found_;
@@ -104,7 +104,7 @@ struct SharedObject {
 // The author's own names, where the module has them, and those of symbols.
 std::vector<SharedObject> shared_objects(const RunView& run);
 
-// A Site without role and occurrence, for those who have no Reporter.
-Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& who);
+// A Site without role and occurrence, for callers without a Reporter.
+Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& origin);
 
 }  // namespace palladion::sim::check

@@ -30,7 +30,7 @@ Named of_symbol(const Program& p, isa::SymbolId id, uint64_t dynamic_bytes) {
   const isa::Symbol& s = p.module->symbols[id];
   const bool sized = s.variable.size() != 0;
   Named n{.name = s.name, .base = p.symbol_address[id], .bytes = sized ? s.variable.size() : dynamic_bytes};
-  // An array of bytes is memory of any use: its elements say nothing.
+  // An array of bytes is memory of any use: its elements are not named.
   const bool bytes_only = s.variable.dims.size() == 1 && n.bytes == s.variable.dims[0];
   if (sized && !s.variable.dims.empty() && !bytes_only) n.slice = slice_of(n.bytes, s.variable.dims[0]);
   return n;

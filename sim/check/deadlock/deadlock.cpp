@@ -14,12 +14,12 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr const char* standstill = "PLD3080";  // for no reason that is known
+constexpr const char* standstill = "PLD3080";  // no known reason
 
 constexpr size_t sites_shown = 24, signals_shown = 6, clusters_examined = 16;
 
-// --- those who wait -------------------------------------------------------------------------------
-// The root and its cycle first, then one of each kind that waits at the same place for the same thing.
+// --- the waiters --------------------------------------------------------------------------------- The root
+// and its cycle first, then one of each kind that waits at the same place for the same thing.
 void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
   std::vector<uint32_t> order{r.root};
   for (const uint32_t i : r.cycle)
@@ -31,14 +31,14 @@ void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
   for (const uint32_t i : order) {
     const Waiter& w = g.waiters()[i];
     const std::string text = g.awaited(w);
-    const auto [at, is_new] = shown.try_emplace({w.who.pc, text}, alike.size());
+    const auto [at, is_new] = shown.try_emplace({w.origin.pc, text}, alike.size());
     if (!is_new) {
       ++alike[at->second];
       continue;
     }
     alike.push_back(1);
     if (f.sites.size() == sites_shown) continue;
-    f.sites.push_back(g.ledger().context().reporter.site(w.who, w.spins ? "spins" : "waits"));
+    f.sites.push_back(g.ledger().context().reporter.site(w.origin, w.spins ? "spins" : "waits"));
     f.notes.push_back(text);
   }
   for (size_t i = 0; i < f.notes.size(); ++i)
@@ -47,8 +47,8 @@ void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
 
 // --- the object -----------------------------------------------------------------------------------
 std::string signal_text(const WaitGraph& g, const Signal& s) {
-  const Site site = plain_site(g.run(), g.cluster(), s.who);
-  std::string out = fmt::format("warp {}", s.who.warp);
+  const Site site = plain_site(g.run(), g.cluster(), s.origin);
+  std::string out = fmt::format("warp {}", s.origin.warp);
   if (g.cluster().ctas.size() > 1)
     out += fmt::format(" of CTA ({},{},{})", site.cta.x, site.cta.y, site.cta.z);
   if (s.arrivals != 0) out += fmt::format(" {} time{}", s.arrivals, s.arrivals == 1 ? "" : "s");
@@ -70,16 +70,16 @@ void add_signals(Finding& f, const WaitGraph& g, const MbarrierPhase& p, const c
   f.notes.push_back(fmt::format("signals in {} phase {}: {}", when, p.number, text.empty() ? "none" : text));
 }
 
-// Warps that can still arrive; those that did once and have left.
+// Warps that can still arrive; warps that arrived before and have exited.
 void add_candidates(Finding& f, const WaitGraph& g, const Waiter& w) {
-  std::map<std::string, std::string> who;  // by what they wait for
+  std::map<std::string, std::string> warps;  // by what they wait for
   for (const uint32_t i : w.arrivers) {
     const Waiter& v = g.waiters()[i];
-    std::string& names = who[v.spins ? "spin on memory" : "wait for " + g.object(v)];
+    std::string& names = warps[v.spins ? "spin on memory" : "wait for " + g.object(v)];
     names += (names.empty() ? "" : ", ") + g.name(v);
   }
   std::string text;
-  for (const auto& [what, names] : who)
+  for (const auto& [what, names] : warps)
     text += fmt::format("{}{}, which {}", text.empty() ? "" : "; ", names, what);
   f.notes.push_back(
       "could still arrive: " +
@@ -122,9 +122,9 @@ void add_cycle(Finding& f, const WaitGraph& g, const Reason& r) {
 
 void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {
   std::set<uint32_t> pcs;
-  for (const Origin& who : r.culprits) {
-    if (pcs.size() >= signals_shown || !pcs.insert(who.pc).second) continue;
-    f.sites.push_back(g.ledger().context().reporter.site(who, "has signalled"));
+  for (const Origin& origin : r.culprits) {
+    if (pcs.size() >= signals_shown || !pcs.insert(origin.pc).second) continue;
+    f.sites.push_back(g.ledger().context().reporter.site(origin, "has signalled"));
     f.notes.emplace_back("nothing: it has signalled");
   }
 }

@@ -6,8 +6,9 @@
 
 namespace palladion::sim::check {
 
-// `resident`: the ledgers of all clusters on the machine, in ascending order. `more_clusters`: others
-// wait for room. The finding is fatal; sites[i] waits for notes[i], further notes tell of the object.
+// `resident`: the ledgers of all clusters on the machine, in ascending order. `more_clusters`: other clusters
+// wait to become resident. The finding is fatal; sites[i] waits for notes[i], further notes describe the
+// object.
 Finding explain_deadlock(const RunView& run, std::span<const Ledger* const> resident, bool more_clusters);
 
 }  // namespace palladion::sim::check

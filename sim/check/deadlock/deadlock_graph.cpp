@@ -30,15 +30,15 @@ bool has_arrived(const MbarrierObject* b, uint32_t warp) {
 }
 
 // Has it arrived in the phase that is open?
-bool arrives_now(const MbarrierObject* b, const Origin& who) {
+bool arrives_now(const MbarrierObject* b, const Origin& origin) {
   return b != nullptr && std::ranges::any_of(b->current.signals, [&](const Signal& s) {
-           return s.arrivals != 0 && s.who.warp == who.warp && s.who.cta_rank == who.cta_rank &&
-                  (s.who.lanes & who.lanes) != 0;
+           return s.arrivals != 0 && s.origin.warp == origin.warp && s.origin.cta_rank == origin.cta_rank &&
+                  (s.origin.lanes & origin.lanes) != 0;
          });
 }
 
-// A spin tells itself from its loop by what it reads: the nearest strong read or atomic before `pc` that
-// comes again; `pc` when there is none.
+// The instruction on which a spin loop waits: the nearest strong read or atomic before `pc` that executes
+// again; `pc` when there is none.
 uint32_t spin_read(const Program& p, uint32_t pc, const std::vector<bool>& ahead) {
   for (uint32_t at = pc + 1; at-- > 0;) {
     if (!ahead[at]) continue;
@@ -49,7 +49,7 @@ uint32_t spin_read(const Program& p, uint32_t pc, const std::vector<bool>& ahead
 }
 
 bool same_warp(const Waiter& a, const Waiter& b) {
-  return a.who.warp == b.who.warp && a.who.cta_rank == b.who.cta_rank;
+  return a.origin.warp == b.origin.warp && a.origin.cta_rank == b.origin.cta_rank;
 }
 
 }  // namespace
@@ -65,28 +65,28 @@ WaitGraph::WaitGraph(const RunView& run, const Ledger& ledger) : run_(run), ledg
 void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup& g) {
   const MicroOp& op = run_.program->code[g.pc];
   Waiter w;
-  w.who = {.cta_rank = static_cast<uint16_t>(cta.rank),
-           .warp = static_cast<uint16_t>(warp.id),
-           .lanes = g.mask,
-           .pc = g.pc,
-           .instruction = op.instruction,
-           .effect = op.effect};
+  w.origin = {.cta_rank = static_cast<uint16_t>(cta.rank),
+              .warp = static_cast<uint16_t>(warp.id),
+              .lanes = g.mask,
+              .pc = g.pc,
+              .instruction = op.instruction,
+              .effect = op.effect};
   w.wait = g.wait;
   if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::edge) find_spin(w, warp);
-  if (!reach_.contains(w.who.pc)) {
+  if (!reach_.contains(w.origin.pc)) {
     std::vector<uint32_t> starts = g.calls;
     starts.push_back(g.pc);
-    reach_.emplace(w.who.pc, reachable(*run_.program, starts));
+    reach_.emplace(w.origin.pc, reachable(*run_.program, starts));
   }
   read_object(w);
   waiters_.push_back(std::move(w));
 }
 
-// Lanes that spin test an mbarrier, or memory: the last test that failed tells.
+// Lanes that spin test an mbarrier, or memory: the last test that failed decides which.
 void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
   w.spins = true;
-  const uint32_t index = ledger_.causality().index(w.who.cta_rank, static_cast<uint16_t>(warp.id));
-  const std::vector<bool> ahead = reachable(*run_.program, {w.who.pc});
+  const uint32_t index = ledger_.causality().index(w.origin.cta_rank, static_cast<uint16_t>(warp.id));
+  const std::vector<bool> ahead = reachable(*run_.program, {w.origin.pc});
   for (const auto& [address, b] : ledger_.mbarriers().objects()) {
     const LastWait& last = b.users[index].wait;
     if (!b.alive || !last.any || last.succeeded || !ahead[last.pc]) continue;
@@ -94,9 +94,9 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
     w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
   }
   if (!w.spins) return;
-  w.who.pc = spin_read(*run_.program, w.who.pc, ahead);
-  w.who.instruction = run_.program->code[w.who.pc].instruction;
-  w.who.effect = run_.program->code[w.who.pc].effect;
+  w.origin.pc = spin_read(*run_.program, w.origin.pc, ahead);
+  w.origin.instruction = run_.program->code[w.origin.pc].instruction;
+  w.origin.effect = run_.program->code[w.origin.pc].effect;
 }
 
 void WaitGraph::read_object(Waiter& w) const {
@@ -130,7 +130,7 @@ void WaitGraph::connect(Waiter& w) {
 
 template <class Match>
 bool WaitGraph::reaches_any(const Waiter& w, Match match) const {
-  const std::vector<bool>& reach = reach_.at(w.who.pc);
+  const std::vector<bool>& reach = reach_.at(w.origin.pc);
   for (uint32_t pc = 0; pc < reach.size(); ++pc)
     if (reach[pc] && match(pc)) return true;
   return false;
@@ -143,14 +143,14 @@ bool WaitGraph::reaches_copy(const Waiter& w) const {
   });
 }
 
-// Instructions that have signalled at this object, or its twins in other CTAs; when there are none, those
-// that have signalled nowhere.
+// Instructions that have signalled at this object, or its twins in other CTAs; when there are none,
+// instructions that have signalled nowhere.
 std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
   std::set<uint32_t> here, anywhere;
   for (const auto& [other, b] : ledger_.mbarriers().objects()) {
-    for (const auto& [key, who] : b.arrivers) {
-      anywhere.insert(who.pc);
-      if ((other & shared_offset_mask) == (address & shared_offset_mask)) here.insert(who.pc);
+    for (const auto& [key, origin] : b.arrivers) {
+      anywhere.insert(origin.pc);
+      if ((other & shared_offset_mask) == (address & shared_offset_mask)) here.insert(origin.pc);
     }
   }
   if (!here.empty()) return {here.begin(), here.end()};
@@ -161,28 +161,30 @@ std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
 }
 
 void WaitGraph::connect_mbarrier(Waiter& w) {
-  if (w.state.pending == 0) return;  // bytes are missing, nobody's arrival
+  if (w.state.pending == 0) return;  // only bytes are missing, no arrival
   const auto address = static_cast<uint32_t>(w.wait.object);
   const std::vector<uint32_t> pcs = signal_pcs(address);
   bool remote = w.object == nullptr || w.object->arrivers.empty();
   if (!remote)
-    for (const auto& [key, who] : w.object->arrivers) remote |= who.cta_rank != address >> cta_rank_shift;
+    for (const auto& [key, origin] : w.object->arrivers)
+      remote |= origin.cta_rank != address >> cta_rank_shift;
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
     const Waiter& v = waiters_[i];
-    if (!remote && v.who.cta_rank != address >> cta_rank_shift) continue;
-    // Who never arrived there and waits for the same is no arriver: the rest of its code only seems to be.
-    const uint32_t warp = ledger_.causality().index(v.who);
+    if (!remote && v.origin.cta_rank != address >> cta_rank_shift) continue;
+    // A warp that never arrived there and waits for the same phase is no arriver: its remaining code only
+    // looks as if it arrived.
+    const uint32_t warp = ledger_.causality().index(v.origin);
     const bool waits_too = v.wait.kind == K::mbarrier && v.wait.object == w.wait.object;
-    if ((waits_too && !has_arrived(w.object, warp)) || arrives_now(w.object, v.who)) continue;
+    if ((waits_too && !has_arrived(w.object, warp)) || arrives_now(w.object, v.origin)) continue;
     if (std::ranges::any_of(pcs, [&](uint32_t pc) { return reaches(v, pc); })) w.arrivers.push_back(i);
   }
 }
 
 void WaitGraph::connect_barrier(Waiter& w, bool of_cluster) {
-  const BarrierGeneration* g =
-      of_cluster
-          ? ledger_.cluster_barriers().find(w.wait.value)
-          : ledger_.named().find(w.who.cta_rank, static_cast<uint32_t>(w.wait.object)).current(w.wait.value);
+  const BarrierGeneration* g = of_cluster ? ledger_.cluster_barriers().find(w.wait.value)
+                                          : ledger_.named()
+                                                .find(w.origin.cta_rank, static_cast<uint32_t>(w.wait.object))
+                                                .current(w.wait.value);
   const auto arrives = [&](uint32_t pc) {
     const isa::Sync& s = at_pc(*run_.program, pc).sync;
     if (of_cluster) return s.object == isa::Sync::Object::cluster_barrier && s.arrives;
@@ -193,30 +195,31 @@ void WaitGraph::connect_barrier(Waiter& w, bool of_cluster) {
   };
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
     const Waiter& v = waiters_[i];
-    if (!of_cluster && v.who.cta_rank != w.who.cta_rank) continue;
+    if (!of_cluster && v.origin.cta_rank != w.origin.cta_rank) continue;
     bool arrived = false;
     if (g != nullptr)
       for (const BarrierArrival& a : g->arrivals)
-        arrived |=
-            a.who.warp == v.who.warp && a.who.cta_rank == v.who.cta_rank && (a.who.lanes & v.who.lanes) != 0;
+        arrived |= a.origin.warp == v.origin.warp && a.origin.cta_rank == v.origin.cta_rank &&
+                   (a.origin.lanes & v.origin.lanes) != 0;
     if (!arrived && reaches_any(v, arrives)) w.arrivers.push_back(i);
   }
 }
 
 void WaitGraph::connect_warp(Waiter& w) {
   for (uint32_t i = 0; i < waiters_.size(); ++i)
-    if (same_warp(w, waiters_[i]) && (waiters_[i].who.lanes & w.wait.object) != 0) w.arrivers.push_back(i);
+    if (same_warp(w, waiters_[i]) && (waiters_[i].origin.lanes & w.wait.object) != 0) w.arrivers.push_back(i);
 }
 
 void WaitGraph::connect_warpgroup(Waiter& w) {
-  const CtaState& cta = cluster().ctas[w.who.cta_rank];
-  const uint32_t group = w.who.warp / 4U;
+  const CtaState& cta = cluster().ctas[w.origin.cta_rank];
+  const uint32_t group = w.origin.warp / 4U;
   if (group >= cta.warpgroups.size()) return;
   const auto& issued = cta.warpgroups[group].issued;
   const uint64_t most = *std::ranges::max_element(issued);
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
     const Waiter& v = waiters_[i];
-    if (v.who.cta_rank == w.who.cta_rank && v.who.warp / 4U == group && issued[v.who.warp % 4] < most)
+    if (v.origin.cta_rank == w.origin.cta_rank && v.origin.warp / 4U == group &&
+        issued[v.origin.warp % 4] < most)
       w.arrivers.push_back(i);
   }
 }
@@ -227,7 +230,7 @@ void WaitGraph::connect_registers(Waiter& w) {
     return f.at(isa::Sync::Object::registers) && f.sync.arrives;
   };
   for (uint32_t i = 0; i < waiters_.size(); ++i)
-    if (waiters_[i].who.cta_rank == w.who.cta_rank && !same_warp(waiters_[i], w) &&
+    if (waiters_[i].origin.cta_rank == w.origin.cta_rank && !same_warp(waiters_[i], w) &&
         reaches_any(waiters_[i], gives_back))
       w.arrivers.push_back(i);
 }
@@ -265,11 +268,11 @@ std::vector<uint32_t> WaitGraph::shortest_cycle() const {
 
 // --- words ----------------------------------------------------------------------------------------
 std::string WaitGraph::name(const Waiter& w) const {
-  std::string out = fmt::format("warp {}", w.who.warp);
-  const uint32_t alive = cluster().ctas[w.who.cta_rank].warps[w.who.warp].alive;
-  if (w.who.lanes != alive) out += fmt::format(" lanes {:08x}", w.who.lanes);
+  std::string out = fmt::format("warp {}", w.origin.warp);
+  const uint32_t alive = cluster().ctas[w.origin.cta_rank].warps[w.origin.warp].alive;
+  if (w.origin.lanes != alive) out += fmt::format(" lanes {:08x}", w.origin.lanes);
   if (cluster().ctas.size() == 1) return out;
-  const isa::Dim3& id = cluster().ctas[w.who.cta_rank].id;
+  const isa::Dim3& id = cluster().ctas[w.origin.cta_rank].id;
   return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
 }
 
@@ -313,7 +316,7 @@ std::string mbarrier_text(const Waiter& w, const std::string& name) {
 }  // namespace
 
 std::string WaitGraph::awaited(const Waiter& w) const {
-  const CtaState& cta = cluster().ctas[w.who.cta_rank];
+  const CtaState& cta = cluster().ctas[w.origin.cta_rank];
   switch (w.wait.kind) {
     case K::mbarrier:
       return mbarrier_text(w, object(w));

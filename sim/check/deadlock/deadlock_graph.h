@@ -1,5 +1,5 @@
 #pragma once
-// Who waits for what in one cluster, and who could still give it.
+// The wait-for graph of one cluster: what each warp waits for, and which warps could still provide it.
 #include <map>
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace palladion::sim::check {
 
-// Lanes of a warp that stand still, or spin.
+// Lanes of a warp that are blocked, or spin.
 struct Waiter {
-  Origin who;
+  Origin origin;
   Wait wait;                       // of a spin at an mbarrier: as if it waited there
   bool spins = false;              // on memory: what would end it is unknown
-  std::vector<uint32_t> arrivers;  // waiters that could still give what it waits for
+  std::vector<uint32_t> arrivers;  // waiters that could still provide what it waits for
   const MbarrierObject* object = nullptr;
   MbarrierState state;
 };
@@ -34,7 +34,7 @@ class WaitGraph {
   // The same object alone: "mbarrier `full`[1]".
   std::string object(const Waiter& w) const;
   std::string name(const Waiter& w) const;  // "warp 4 of CTA (0,0,0)"
-  bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.who.pc)[pc]; }
+  bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;
 
  private:

@@ -15,8 +15,8 @@ using K = Wait::Kind;
 using Weight = Reason::Weight;
 
 template <class E>
-const E* effect_of(const Origin& who) {
-  return who.effect == nullptr ? nullptr : std::get_if<E>(who.effect);
+const E* effect_of(const Origin& origin) {
+  return origin.effect == nullptr ? nullptr : std::get_if<E>(origin.effect);
 }
 
 Reason reason(Code code, Weight weight, uint32_t root, std::string message) {
@@ -46,7 +46,7 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
                ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
                : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
                  "also where it lies outside the tensor";
-  for (const Signal& s : p.signals) r.culprits.push_back(s.who);
+  for (const Signal& s : p.signals) r.culprits.push_back(s.origin);
   return r;
 }
 
@@ -55,7 +55,7 @@ bool foreign_bytes_only(const Waiter& w) {
   const MbarrierPhase& p = w.object->current;
   if (p.expected() != 0 || p.delivered() == 0 || p.arrivals() != 0) return false;
   return std::ranges::all_of(p.signals, [&](const Signal& s) {
-    return s.delivered == 0 || s.who.cta_rank != w.object->address >> cta_rank_shift;
+    return s.delivered == 0 || s.origin.cta_rank != w.object->address >> cta_rank_shift;
   });
 }
 
@@ -67,13 +67,13 @@ bool announced_alone(const Waiter& w) {
 bool deferred_places(const Waiter& w) {
   bool increments = false;
   for (const Signal& s : w.object->current.signals) {
-    const auto* e = effect_of<isa::CpAsyncMbarrierArrive>(s.who);
+    const auto* e = effect_of<isa::CpAsyncMbarrierArrive>(s.origin);
     increments |= e != nullptr && !e->noinc;
   }
   return increments;
 }
 
-// An instance of the same mbarrier in another CTA that completed a phase which nobody there awaits.
+// An instance of the same mbarrier in another CTA that completed a phase for which no warp there waits.
 const MbarrierObject* surplus_elsewhere(const WaitGraph& g, const Waiter& w) {
   for (const auto& [address, b] : g.ledger().mbarriers().objects()) {
     const bool twin = address != w.object->address &&
@@ -91,14 +91,14 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
   const std::string there = mbarrier_name(g.run(), g.cluster(), other.address);
   const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
   const bool mapped = std::ranges::all_of(signals, [](const Signal& s) {
-    const auto* e = effect_of<isa::Mbarrier>(s.who);
+    const auto* e = effect_of<isa::Mbarrier>(s.origin);
     return e != nullptr && e->space == isa::Space::shared_cluster;
   });
   Reason r = reason(mapped && w.object->arrivers.empty() ? Code(4807) : Code(4121), Weight::certain, i,
                     fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that nobody waits for",
                                 g.object(w), w.state.pending, w.state.expected, there));
   r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
-  for (const Signal& s : signals) r.culprits.push_back(s.who);
+  for (const Signal& s : signals) r.culprits.push_back(s.origin);
   return r;
 }
 
@@ -107,7 +107,7 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   bool others = false;
   for (const Waiter& v : g.waiters()) others |= v.object == w.object && v.wait.value != w.wait.value;
   for (const MbarrierUser& u : w.object->users) others |= u.wait.any && u.wait.parity != (w.wait.value != 0);
-  const auto* form = effect_of<isa::Mbarrier>(w.who);
+  const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
   Reason r = reason(
       by_state ? Code(4123)
@@ -122,8 +122,8 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   return r;
 }
 
-uint32_t lanes_alive(const WaitGraph& g, const Origin& who) {
-  return g.cluster().ctas[who.cta_rank].warps[who.warp].alive;
+uint32_t lanes_alive(const WaitGraph& g, const Origin& origin) {
+  return g.cluster().ctas[origin.cta_rank].warps[origin.warp].alive;
 }
 
 // Did those lanes of the warp ever signal there?
@@ -132,13 +132,13 @@ bool ever_arrived(const MbarrierObject& b, uint32_t warp, uint32_t lanes) {
       b.arrivers, [&](const auto& a) { return a.first >> 32 == warp && (a.second.lanes & lanes) != 0; });
 }
 
-// Warps that left by an exit which the waiter cannot come to: they returned early.
+// Warps that exited at an instruction which the waiter cannot reach: they returned early.
 std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
   std::vector<Origin> out;
   const Causality& c = g.ledger().causality();
   for (uint32_t warp = 0; warp < c.warps(); ++warp) {
     const Origin* exit = g.ledger().lifetime().exit_of(warp);
-    if (exit == nullptr || exit->cta_rank != w.who.cta_rank || g.reaches(w, exit->pc)) continue;
+    if (exit == nullptr || exit->cta_rank != w.origin.cta_rank || g.reaches(w, exit->pc)) continue;
     if (w.object == nullptr || !ever_arrived(*w.object, warp, exit->lanes)) out.push_back(*exit);
   }
   return out;
@@ -148,8 +148,8 @@ std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
 bool partial_arrival(const WaitGraph& g, const Waiter& w) {
   uint32_t missing = 0;
   for (const Signal& s : w.object->current.signals) {
-    const auto arrived = static_cast<uint32_t>(std::popcount(s.who.lanes));
-    const auto of = static_cast<uint32_t>(std::popcount(lanes_alive(g, s.who)));
+    const auto arrived = static_cast<uint32_t>(std::popcount(s.origin.lanes));
+    const auto of = static_cast<uint32_t>(std::popcount(lanes_alive(g, s.origin)));
     if (s.arrivals == arrived && arrived > 1 && arrived < of) missing += of - arrived;
   }
   return missing != 0 && missing == w.state.pending;
@@ -195,17 +195,17 @@ Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
       fmt::format("{} arrival{} at {}", w.state.pending, w.state.pending == 1 ? "" : "s", g.object(w));
   r.help = std::move(help);
   if (w.object != nullptr)
-    for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.who);
+    for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.origin);
   return r;
 }
 
-// The waiter has never seen a phase here; one is complete, and it asks for the next.
+// The waiter has never seen a phase here; one is complete, and it waits for the next.
 Reason first_parity(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const bool deferred = std::ranges::any_of(w.object->last.signals, [](const Signal& s) {
-    return effect_of<isa::CpAsyncMbarrierArrive>(s.who) != nullptr;
+    return effect_of<isa::CpAsyncMbarrierArrive>(s.origin) != nullptr;
   });
-  const auto* form = effect_of<isa::Mbarrier>(w.who);
+  const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
   Reason r =
       reason(deferred   ? Code(4125)
@@ -219,7 +219,7 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
                           1 - w.wait.value);
   r.help = deferred ? "count each arrival once: .noinc where mbarrier.init has counted it, else without"
                     : "the first wait of a consumer has parity 0";
-  for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.who);
+  for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.origin);
   return r;
 }
 
@@ -227,7 +227,7 @@ Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   if (w.object == nullptr) return w.arrivers.empty() ? nobody_arrives(g, i) : Reason{};
   if (w.state.pending == 0 && w.state.tx != 0) return bytes_differ(g, i);
-  const int64_t observed = w.object->users[g.ledger().causality().index(w.who)].observed;
+  const int64_t observed = w.object->users[g.ledger().causality().index(w.origin)].observed;
   if (observed >= 0 && (observed & 1) == static_cast<int64_t>(w.wait.value) &&
       w.object->number >= observed + 2)
     return same_parity_again(g, i, observed);
@@ -245,7 +245,7 @@ Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
 bool mixes_roles(const NamedBarrierRecord& r, uint64_t generation) {
   const auto sites = [](const BarrierGeneration& g) {
     std::set<uint32_t> pcs;
-    for (const BarrierArrival& a : g.arrivals) pcs.insert(a.who.pc);
+    for (const BarrierArrival& a : g.arrivals) pcs.insert(a.origin.pc);
     return pcs.size();
   };
   bool mixed = false, apart = false;
@@ -260,10 +260,10 @@ bool mixes_roles(const NamedBarrierRecord& r, uint64_t generation) {
 Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const auto id = static_cast<uint32_t>(w.wait.object);
-  const NamedBarrierRecord& record = g.ledger().named().find(w.who.cta_rank, id);
+  const NamedBarrierRecord& record = g.ledger().named().find(w.origin.cta_rank, id);
   const bool mixed = mixes_roles(record, w.wait.value);
   if (!w.arrivers.empty() && !mixed) return {};
-  const NamedBarrier& b = g.cluster().ctas[w.who.cta_rank].barriers[id];
+  const NamedBarrier& b = g.cluster().ctas[w.origin.cta_rank].barriers[id];
   Reason r =
       reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
   r.missing = "the remaining threads: they do not execute this barrier";
@@ -272,7 +272,7 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
     r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
     r.missing = "an id of its own for each group of warps";
     r.help = "give each role its own barrier id";
-  } else if (w.who.lanes != lanes_alive(g, w.who)) {
+  } else if (w.origin.lanes != lanes_alive(g, w.origin)) {
     r.code = 4606;
   } else if (b.expected == 0) {
     r.code = 4607;
@@ -280,7 +280,7 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
     return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
   }
   if (const BarrierGeneration* now = record.current(w.wait.value))
-    for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.who);
+    for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.origin);
   return r;
 }
 
@@ -288,8 +288,8 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const BarrierGeneration* now = g.ledger().cluster_barriers().find(w.wait.value);
   const bool arrived = now != nullptr && std::ranges::any_of(now->arrivals, [&](const BarrierArrival& a) {
-                         return a.who.warp == w.who.warp && a.who.cta_rank == w.who.cta_rank &&
-                                (a.who.lanes & w.who.lanes) != 0;
+                         return a.origin.warp == w.origin.warp && a.origin.cta_rank == w.origin.cta_rank &&
+                                (a.origin.lanes & w.origin.lanes) != 0;
                        });
   if (!arrived) {
     Reason r = reason(4804, Weight::certain, i,
@@ -307,7 +307,7 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
 Reason of_registers(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   if (!w.arrivers.empty()) return {};
-  const CtaState& cta = g.cluster().ctas[w.who.cta_rank];
+  const CtaState& cta = g.cluster().ctas[w.origin.cta_rank];
   std::string pool;
   uint64_t held = 0;
   for (size_t warp = 0; warp < cta.warps.size(); warp += 4) {
@@ -353,7 +353,7 @@ bool fresh(const Waiter& w) {
          w.object->current.signals.empty();
 }
 
-// In a cycle of fresh mbarriers the one who fills buffers should have passed its first wait.
+// In a cycle of fresh mbarriers the producer should have passed its first wait.
 const Waiter* should_pass(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
   const Waiter* found = nullptr;
   for (const uint32_t i : cycle) {
@@ -366,7 +366,7 @@ const Waiter* should_pass(const WaitGraph& g, const std::vector<uint32_t>& cycle
   return found;
 }
 
-// The filler waits for a slot; who holds it has seen it filled and waits for the next.
+// The producer waits for a slot; the consumer that holds the slot has seen it filled and waits for the next.
 bool too_shallow(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
   bool filler = false, holder = false;
   for (const uint32_t i : cycle) {
@@ -374,7 +374,7 @@ bool too_shallow(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
     if (w.object == nullptr) return false;
     filler |= g.reaches_copy(w);
     holder |= !g.reaches_copy(w) && w.object->number > 0 &&
-              w.object->users[g.ledger().causality().index(w.who)].observed == w.object->number - 1;
+              w.object->users[g.ledger().causality().index(w.origin)].observed == w.object->number - 1;
   }
   return filler && holder;
 }
@@ -384,11 +384,12 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
   bool one_warp = true, named = true, aligned = false, collective = false;
   for (const uint32_t i : cycle) {
     const Waiter& w = waiters[i];
-    one_warp &= w.who.warp == waiters[cycle[0]].who.warp && w.who.cta_rank == waiters[cycle[0]].who.cta_rank;
+    one_warp &= w.origin.warp == waiters[cycle[0]].origin.warp &&
+                w.origin.cta_rank == waiters[cycle[0]].origin.cta_rank;
     named &= w.wait.kind == K::cta_barrier;
     const bool meets = w.wait.kind == K::convergence;
-    aligned |= meets && effect_of<isa::CtaBarrier>(w.who) != nullptr;
-    collective |= meets && effect_of<isa::WarpSync>(w.who) == nullptr;
+    aligned |= meets && effect_of<isa::CtaBarrier>(w.origin) != nullptr;
+    collective |= meets && effect_of<isa::WarpSync>(w.origin) == nullptr;
   }
   Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
   if (named) {
@@ -420,7 +421,8 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   const Waiter& w = g.waiters()[i];
   bool siblings = false;
   for (const Waiter& v : g.waiters())
-    siblings |= &v != &w && !v.spins && v.who.warp == w.who.warp && v.who.cta_rank == w.who.cta_rank;
+    siblings |=
+        &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank;
   Reason r;
   if (siblings) {
     r = reason(4908, Weight::spin, i,

@@ -1,5 +1,5 @@
 #pragma once
-// Which of the known ways to stand still a waiter, or a cycle of waiters, is in.
+// Which known cause of deadlock applies to a waiter, or to a cycle of waiters.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,17 +9,17 @@
 namespace palladion::sim::check {
 
 struct Reason {
-  Code code;  // none: nothing that is known
+  Code code;  // none: no known cause
   // How much it explains: the reasons of several waiters compete.
   enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
   uint32_t root = 0;             // a waiter
   std::vector<uint32_t> cycle;   // when it is one
-  std::vector<Origin> culprits;  // sites to show beside those who wait
+  std::vector<Origin> culprits;  // sites to show beside the waiters
   std::string message, missing;
   std::string rule, help;  // empty: the catalogue's
 };
 
-// The best reason why this cluster stands still.
+// The best reason why this cluster is deadlocked.
 Reason find_reason(const WaitGraph& graph, bool more_clusters);
 
 }  // namespace palladion::sim::check

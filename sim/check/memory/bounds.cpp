@@ -48,14 +48,14 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
   return !begins;
 }
 
-void Bounds::report(const Origin& who, Code code, uint32_t address, uint64_t bytes, std::string message) {
-  const FindingKey key{code, who.pc, ~0U, 0};
+void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, std::string message) {
+  const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = std::move(message);
   f.object = shared_name(context_.run, context_.cluster, address, bytes);
   f.missing = "the bytes behind the array belong to another one, or to nobody";
-  f.sites.push_back(context_.reporter.site(who, "reaches beyond the array"));
+  f.sites.push_back(context_.reporter.site(origin, "reaches beyond the array"));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -76,28 +76,28 @@ void Bounds::on(const Access& a) {
 }
 
 void Bounds::on(const AsyncIssue& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   for (const auto pieces : {e.writes, e.reads}) {
     if (pieces.size() > 16 || e.family == isa::AsyncFamily::wgmma)
-      continue;  // rows and descriptors are others' business
+      continue;  // other checks judge rows and descriptors
     for (const Piece& p : pieces) {
       if (!p.shared() || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
-      return report(who, 4303, static_cast<uint32_t>(p.address), p.bytes,
+      return report(origin, 4303, static_cast<uint32_t>(p.address), p.bytes,
                     fmt::format("a copy of {} bytes runs over the end of its array", p.bytes));
     }
   }
-  const auto* bulk = std::get_if<isa::BulkCopy>(who.effect);
+  const auto* bulk = std::get_if<isa::BulkCopy>(origin.effect);
   if (bulk == nullptr || bulk->src_space != isa::Space::shared_cta || e.writes.empty() ||
       !e.writes[0].shared())
     return;
-  if (e.writes[0].address >> cta_rank_shift != who.cta_rank) return;
-  const FindingKey key{4323, who.pc, ~0U, 0};
+  if (e.writes[0].address >> cta_rank_shift != origin.cta_rank) return;
+  const FindingKey key{4323, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "a copy between CTAs has its own CTA as its destination";
   f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
                          e.writes[0].bytes);
-  f.sites.push_back(context_.reporter.site(who, "copies to its own CTA"));
+  f.sites.push_back(context_.reporter.site(origin, "copies to its own CTA"));
   context_.reporter.report(key, std::move(f));
 }
 

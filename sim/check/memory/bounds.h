@@ -1,5 +1,6 @@
 #pragma once
-// Accesses that leave the array they begin in: inside the CTA's memory no hardware notices (UN-04, TM-03).
+// Accesses that leave the array they begin in: hardware detects none of them inside the CTA's memory (UN-04,
+// TM-03).
 #include <vector>
 
 #include "sim/check/core/context.h"
@@ -28,7 +29,7 @@ class Bounds {
   void on(const AsyncIssue& e);
 
  private:
-  void report(const Origin& who, Code code, uint32_t address, uint64_t bytes, std::string message);
+  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, std::string message);
 
   const ClusterContext& context_;
   const ArrayBounds& arrays_;

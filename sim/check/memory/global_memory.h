@@ -1,5 +1,6 @@
 #pragma once
-// Global memory under watch: what the clusters did since the last quantum's edge meets one shadow memory.
+// Checks of global memory: the clusters' accesses since the last quantum boundary are applied to one shadow
+// memory.
 #include <map>
 
 #include "sim/check/memory/races.h"
@@ -15,7 +16,7 @@ struct GlobalTouch {
   uint8_t pattern = every_lane << 5;
 };
 
-// An access of GMEM that waits for the quantum's edge.
+// An access of GMEM that is judged at the quantum boundary.
 struct GlobalAccess {
   Record record;
   ViewRef view;
@@ -36,13 +37,13 @@ struct GlobalLog {
 class GlobalMemoryChecks {
  public:
   explicit GlobalMemoryChecks(const GlobalMemory& memory) : memory_(memory) {}
-  // Judges what a cluster did since the last edge.
+  // Judges a cluster's accesses since the last quantum boundary.
   void judge(GlobalLog& log, ConflictSink& sink);
   const Records& records() const { return records_; }
   bool overflowed() const { return overflowed_; }
 
  private:
-  // Reads of an allocation that nobody writes are only remembered.
+  // Reads of an allocation without writes are only recorded.
   struct Deferred {
     Record record;
     GlobalTouch touch;

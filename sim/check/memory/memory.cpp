@@ -65,7 +65,7 @@ void MemoryChecks::for_each_run(const Access& a, uint32_t lanes, Emit&& emit) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const uint64_t at = a.addresses[lane];
     if (at == a.addresses[previous] && a.kind == Access::Kind::read)
-      continue;  // a broadcast: the first lane stands for it
+      continue;  // a broadcast: the first lane represents all
     if (lane == previous + 1 && at == start + bytes) {
       bytes += a.size;
     } else {
@@ -110,21 +110,21 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes, bool shared) const
 }
 
 uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes) {
-  const Origin& who = a.origin;
-  const uint32_t warp = order_.index(who);
+  const Origin& origin = a.origin;
+  const uint32_t warp = order_.index(origin);
   Last& last = last_[warp];
   const uint32_t time = order_.time(warp);
-  if (last.pc == who.pc && last.time == time && last.lanes == lanes) return last.record;
+  if (last.pc == origin.pc && last.time == time && last.lanes == lanes) return last.record;
   if (records_.size() > collect_at_) collect_records();
   Record r;
   r.cluster = context_.cluster.index;
-  r.pc = who.pc;
+  r.pc = origin.pc;
   r.time = time;
   r.lanes = lanes;
   r.warp = static_cast<uint16_t>(warp);
   r.flags = flags_of(a);
   r.scope = a.scope;
-  last = {who.pc, time, lanes, records_.add(r)};
+  last = {origin.pc, time, lanes, records_.add(r)};
   return last.record;
 }
 
@@ -148,7 +148,7 @@ void MemoryChecks::on(const Access& a) {
     if (is_shared(space)) shared |= m & (0 - m);
     if (space == isa::Space::global) global |= m & (0 - m);
   }
-  // Lanes that know different things are judged apart.
+  // Lanes with different views are judged separately.
   order_.for_each_view(order_.index(a.origin), shared | global, [&](const ViewRef&, uint32_t lanes) {
     if ((lanes & shared) != 0) access_shared(a, lanes & shared);
     if ((lanes & global) != 0) access_global(a, lanes & global);
@@ -171,23 +171,23 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
 }
 
 void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
-  const Origin& who = a.origin;
+  const Origin& origin = a.origin;
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
       order_.strong(a, a.addresses[lane], 1U << lane, false);
     }
-  const uint32_t warp = order_.index(who);
+  const uint32_t warp = order_.index(origin);
   GlobalAccess g;
   g.actor = actor_of(a, lanes, false);
   g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
-  const auto* load = std::get_if<isa::Load>(who.effect);
-  if (load != nullptr && load->non_coherent) {  // nothing orders the read-only path behind a write
+  const auto* load = std::get_if<isa::Load>(origin.effect);
+  if (load != nullptr && load->non_coherent) {  // no fence orders the read-only path after a write
     g.view = order_.nothing();
     g.actor.warp = Actor::no_warp;
   }
   g.record.cluster = context_.cluster.index;
-  g.record.pc = who.pc;
+  g.record.pc = origin.pc;
   g.record.time = order_.time(warp);
   g.record.lanes = lanes;
   g.record.warp = static_cast<uint16_t>(warp);
@@ -204,7 +204,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
 // --- asynchronous operations ----------------------------------------------------------------------
 // What all the accesses of one operation have in common.
 struct MemoryChecks::Operation {
-  Origin who;
+  Origin origin;
   std::shared_ptr<AsyncRecord> op;
   ViewRef view;
   Actor actor;
@@ -213,47 +213,47 @@ struct MemoryChecks::Operation {
 
 MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
                                                 const ViewRef& view) const {
-  const Origin& who = e.origin;
-  const uint32_t warp = order_.index(who);
-  Operation o{.who = who, .op = op, .view = view, .actor = {}, .record = {}};
+  const Origin& origin = e.origin;
+  const uint32_t warp = order_.index(origin);
+  Operation o{.origin = origin, .op = op, .view = view, .actor = {}, .record = {}};
   o.actor.order = &order_;
   o.actor.view = view.get();
   o.actor.cluster = context_.cluster.index;
   o.actor.warp = e.participants == isa::Participants::warpgroup ? Actor::no_warp : warp;
-  o.actor.rank = who.cta_rank;
-  o.actor.lanes = who.lanes;
+  o.actor.rank = origin.cta_rank;
+  o.actor.lanes = origin.lanes;
   o.actor.async = true;
   o.actor.async_id = e.id;
   o.actor.reduces = e.reduces;
   o.record.cluster = o.actor.cluster;
-  o.record.pc = who.pc;
+  o.record.pc = origin.pc;
   o.record.time = order_.time(warp);
-  o.record.lanes = who.lanes;
+  o.record.lanes = origin.lanes;
   o.record.warp = static_cast<uint16_t>(warp);
   o.record.async = op;
   return o;
 }
 
-// What the actor must know of earlier accesses, and up to when its own are fenced.
-void MemoryChecks::aim(Operation& o, Reach reach, bool writes, uint8_t flags) const {
+// The visibility that the actor needs of earlier accesses, and up to which time its own are fenced.
+void MemoryChecks::aim(Operation& o, Visibility visibility, bool writes, uint8_t flags) const {
   o.actor.reads = !writes;
   o.actor.writes = writes;
-  o.actor.shared = reach == Reach::shared_async;
-  o.actor.reach = o.op->async_proxy ? reach : Reach::generic;
+  o.actor.shared = visibility == Visibility::shared_async;
+  o.actor.visibility = o.op->async_proxy ? visibility : Visibility::generic;
   o.record.flags = flags | (writes ? Record::writes : Record::reads);
-  const bool own = o.actor.reach != Reach::generic && o.actor.warp != Actor::no_warp;
-  const auto lane = static_cast<uint32_t>(std::countr_zero(o.who.lanes));
-  o.actor.own_async = own ? order_.own(o.actor.reach, o.actor.warp, lane) : 0;
+  const bool own = o.actor.visibility != Visibility::generic && o.actor.warp != Actor::no_warp;
+  const auto lane = static_cast<uint32_t>(std::countr_zero(o.origin.lanes));
+  o.actor.own_async = own ? order_.own(o.actor.visibility, o.actor.warp, lane) : 0;
 }
 
 void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
   if (records_.size() > collect_at_) collect_records();
   o.actor.record = records_.add(o.record);
   o.actor.rank = ~0U;
-  uint32_t lanes = o.who.lanes;  // of cp.async: each has a piece of its own
+  uint32_t lanes = o.origin.lanes;  // of cp.async: each has a piece of its own
   for (const Piece& p : pieces) {
     const auto rank = static_cast<uint32_t>(p.address >> cta_rank_shift);
-    if (rank != o.actor.rank) {  // a multicast: each CTA is judged alone
+    if (rank != o.actor.rank) {  // a multicast: each CTA is judged separately
       if (o.actor.rank != ~0U) detector_.end();
       o.actor.rank = rank;
       detector_.begin(o.actor, false);
@@ -266,7 +266,7 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
     }
   }
   detector_.end();
-  o.actor.rank = o.who.cta_rank;
+  o.actor.rank = o.origin.cta_rank;
 }
 
 void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pieces) {
@@ -279,7 +279,7 @@ void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pie
 void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool writes) {
   if (pieces.empty()) return;
   const bool shared = pieces.front().shared();
-  aim(o, shared ? Reach::shared_async : Reach::global_async, writes, 0);
+  aim(o, shared ? Visibility::shared_async : Visibility::global_async, writes, 0);
   o.actor.shared = shared;
   if (shared)
     operate_shared(o, pieces);
@@ -293,25 +293,25 @@ void MemoryChecks::issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord
   operate(o, e.reads, false);
   operate(o, e.writes, true);
   if (!e.fills.empty()) {
-    aim(o, Reach::shared_async, true, Record::fill);
+    aim(o, Visibility::shared_async, true, Record::fill);
     operate_shared(o, e.fills);
   }
   const bool has_map = e.tensor_map != 0 && space_of(e.tensor_map) == isa::Space::global &&
                        context_.run.memory->lookup(e.tensor_map) != nullptr;
   if (!has_map) return;
-  aim(o, Reach::tensormap, false, Record::tensormap);
+  aim(o, Visibility::tensormap, false, Record::tensormap);
   const Piece map{isa::Space::global, e.tensor_map, 128};
   operate_global(o, std::span(&map, 1));
 }
 
 // The object's eight bytes belong to the barrier from init to inval.
 void MemoryChecks::on(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   using A = isa::MbarrierAction;
   if (e.action != A::init && e.action != A::inval) return;
   uint64_t addresses[32];
   std::fill_n(addresses, 32, e.address);
-  const Access a{who,     Access::Kind::write, isa::Space::shared_cta, 8, addresses,
+  const Access a{origin,  Access::Kind::write, isa::Space::shared_cta, 8, addresses,
                  e.lanes, isa::Order::weak,    isa::Scope::cta};
   SharedShadow& shadow = shared_[e.address >> cta_rank_shift];
   const uint32_t offset = e.address & shared_offset_mask, g = offset / granule * granule;
@@ -323,10 +323,10 @@ void MemoryChecks::on(const MbarrierEvent& e) {
       if (byte.write != 0 && (records_[record_of(byte.write)].flags & Record::barrier) != 0) byte.write = 0;
     }
   Actor actor = actor_of(a, e.lanes, true);
-  last_[order_.index(who)] = {};
+  last_[order_.index(origin)] = {};
   actor.record = generic_record(a, e.lanes);
   if (e.action == A::init) records_[actor.record].flags |= Record::barrier;
-  last_[order_.index(who)] = {};
+  last_[order_.index(origin)] = {};
   detector_.begin(actor, false);
   touch_shared(e.address, 8, static_cast<uint32_t>(std::countr_zero(e.lanes)), 3);
   detector_.end();

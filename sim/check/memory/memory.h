@@ -1,5 +1,5 @@
 #pragma once
-// The memory of one cluster under watch: every access meets the shadow memory. Shared memory is judged at
+// Memory checks of one cluster: every access is applied to the shadow memory. Shared memory is judged at
 // once, global memory between quanta, because other clusters touch it too.
 #include "sim/check/core/context.h"
 #include "sim/check/memory/global_memory.h"
@@ -28,7 +28,7 @@ class MemoryChecks {
   void access_global(const Access& a, uint32_t lanes);
   struct Operation;
   Operation operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view) const;
-  void aim(Operation& o, Reach reach, bool writes, uint8_t flags) const;
+  void aim(Operation& o, Visibility visibility, bool writes, uint8_t flags) const;
   void operate(Operation& o, std::span<const Piece> pieces, bool writes);
   void operate_shared(Operation& o, std::span<const Piece> pieces);
   void operate_global(const Operation& o, std::span<const Piece> pieces);

@@ -8,22 +8,22 @@ namespace {
 
 bool stores_from_shared(const Record& r) { return r.async && r.async->group == isa::AsyncGroup::bulk; }
 
-// Does the later actor know any lane of the warp at that time, if not the one that it should?
+// Is the access of another lane of that warp, at that time, visible to the later actor?
 bool knows_sibling(const Case& c) {
   for (uint32_t lane = 0; lane < 32; ++lane)
-    if (c.later.view->knows(Reach::generic, c.then.cluster, c.then.warp, lane, c.then.time)) return true;
+    if (c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, c.then.time)) return true;
   return false;
 }
 
 bool knows_issue(const Case& c) {
   const uint32_t lane = static_cast<uint32_t>(std::countr_zero(c.then.lanes | 1U << 31));
-  return c.later.view->knows(Reach::generic, c.then.cluster, c.then.warp, lane, c.then.time);
+  return c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, c.then.time);
 }
 
-// Knows an earlier moment of the same warp: a signal was acquired, but one from before the access.
+// An earlier time of the same warp is visible: a signal was acquired, but it was released before the access.
 bool knows_warp(const Case& c) {
   for (uint32_t lane = 0; lane < 32; ++lane)
-    if (c.later.view->knows(Reach::generic, c.then.cluster, c.then.warp, lane, 1)) return true;
+    if (c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, 1)) return true;
   return false;
 }
 
@@ -31,7 +31,7 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   const uint32_t first = c.then.warp / warps_per_cta * warps_per_cta;
   for (uint32_t w = first; w < first + warps_per_cta; ++w)
     for (uint32_t lane = 0; lane < 32; ++lane)
-      if (c.later.view->knows(Reach::generic, c.then.cluster, w, lane, 1)) return true;
+      if (c.later.view->knows(Visibility::generic, c.then.cluster, w, lane, 1)) return true;
   return false;
 }
 
@@ -41,7 +41,7 @@ bool dropped(const Case& c, DroppedEdge::Why why, bool mbarrier) {
   });
 }
 
-// The reader had waited, for a copy whose bytes this one overwrote without waiting for the reader.
+// The reader had waited for another copy; this copy overwrote its bytes without waiting for the reader.
 bool overwrote_what_was_read(const Case& c) {
   const auto& before = c.then.async->overwrote;
   if (before == nullptr) return false;
@@ -53,7 +53,8 @@ bool overwrote_what_was_read(const Case& c) {
                        .time = c.now.time});
 }
 
-// What an asynchronous write met that was not waited for: the state of the reader's own waits tells.
+// The kind of race with an asynchronous write that was not waited for, from the state of the reader's own
+// waits.
 Code unawaited_copy(const Case& c) {
   const AsyncRecord& op = *c.then.async;
   if (op.lane_exact) return 4322;
@@ -64,8 +65,8 @@ Code unawaited_copy(const Case& c) {
   return c.same_cta() ? Code(4610) : Code(4806);
 }
 
-// The copy was issued by a thread that had already issued its part of the wgmma: it is the copy that
-// comes too early.
+// The copy was issued by a thread that had already issued its part of the wgmma: the copy is issued too
+// early.
 bool issued_behind(const Case& c) {
   return c.now_is_wgmma() && std::ranges::any_of(c.now.async->joined, [&](const auto& j) {
            return c.then.cluster == c.now.cluster && j.time != 0 && j.warp == c.then.warp &&
@@ -118,7 +119,7 @@ Code global_code(const Case& c) {
   const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
   if (load != nullptr && load->non_coherent) return 6007;
   const bool map_written = c.then_effect != nullptr && c.now_effect != nullptr;
-  if (c.later.reach == Reach::tensormap) return 4320;
+  if (c.later.visibility == Visibility::tensormap) return 4320;
   if (map_written && (c.then.flags & Record::tensormap) != 0) return 4319;
   if (c.then.async != nullptr) {
     if (c.conflict.relation == Relation::other_proxy) return 6005;

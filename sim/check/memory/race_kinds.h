@@ -6,7 +6,7 @@
 
 namespace palladion::sim::check {
 
-// A conflict with everything that tells mistakes apart.
+// A conflict with everything that distinguishes the kinds of mistake.
 struct Case {
   const HappensBefore& order;  // of the later access's cluster
   const Actor& later;

@@ -26,15 +26,15 @@ const isa::Effect* effect_at(const Program& program, uint32_t pc) {
 // The site of a record of any cluster.
 Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& r, uint32_t lanes,
              std::string what) {
-  const Origin who{.cta_rank = static_cast<uint16_t>(order.cta_of(r.warp)),
-                   .warp = static_cast<uint16_t>(r.warp % order.warps_per_cta()),
-                   .lanes = lanes,
-                   .pc = r.pc};
+  const Origin origin{.cta_rank = static_cast<uint16_t>(order.cta_of(r.warp)),
+                      .warp = static_cast<uint16_t>(r.warp % order.warps_per_cta()),
+                      .lanes = lanes,
+                      .pc = r.pc};
   const bool here = r.cluster == x.cluster.index;
-  Site s = here ? x.reporter.site(who, std::move(what)) : plain_site(x.run, x.cluster, who);
+  Site s = here ? x.reporter.site(origin, std::move(what)) : plain_site(x.run, x.cluster, origin);
   if (!here) {
     s.what = std::move(what);
-    s.cta = x.run.launch->cta_id(r.cluster, who.cta_rank);
+    s.cta = x.run.launch->cta_id(r.cluster, origin.cta_rank);
   }
   s.occurrence = r.async ? r.async->occurrence : 0;
   return s;
@@ -88,7 +88,7 @@ std::string missing_edge(const ClusterContext& x, const Case& c) {
   if (c.same_warp()) return "nothing orders the lanes: no bar.warp.sync lies between the two";
   if (c.now.cluster != c.then.cluster)
     return "nothing orders the two CTAs: no release of the one was acquired by the other";
-  const uint32_t known = c.later.view->time(Reach::generic, c.then.warp);
+  const uint32_t known = c.later.view->time(Visibility::generic, c.then.warp);
   const uint32_t pc = known == 0 ? isa::no_id : c.order.release_site(c.then.warp, known);
   if (pc == isa::no_id) return "the later thread has never synchronised with the earlier one's warp";
   return fmt::format("the last thing known of the earlier one's warp is its {}, which came before the access",
@@ -128,7 +128,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const FindingKey key{code, now.pc, then.pc, object};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  // Shipped kernels release at .cluster scope and acquire at .cta; both at .cta has been seen to fail.
+  // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
+  // observed.
   const bool released_narrowly = std::ranges::any_of(
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
@@ -165,19 +166,20 @@ void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t
   context_.reporter.report(key, std::move(f));
 }
 
-void RaceReporter::barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) {
+void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) {
   if (!options_.barrier) return;
-  const Record& now = (*records_)[who.record];
+  const Record& now = (*records_)[origin.record];
   const Record& then = (*records_)[init_record];
-  if ((now.flags & Record::barrier) != 0) return;  // a second init: the protocol's business
+  if ((now.flags & Record::barrier) != 0) return;  // a second init: judged by the protocol checks
   const FindingKey key{4110, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = fmt::format("the memory of a live mbarrier is {}", who.writes ? "overwritten" : "read as data");
+  f.message =
+      fmt::format("the memory of a live mbarrier is {}", origin.writes ? "overwritten" : "read as data");
   f.help = "mbarrier.inval before the memory is used for anything else";
   f.object = mbarrier_name(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
-  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, who.writes))));
+  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, origin.writes))));
   f.sites.push_back(site_of(context_, order_, then, then.lanes, "initialises the mbarrier"));
   context_.reporter.report(key, std::move(f));
 }

@@ -1,8 +1,8 @@
 #pragma once
 // Turns conflicts into findings: which mistake it is, which edge is missing and why, what to change.
 #include "sim/check/core/context.h"
-#include "sim/check/memory/races.h"
 #include "sim/check/core/options.h"
+#include "sim/check/memory/races.h"
 #include "sim/check/protocol/ledger.h"
 
 namespace palladion::sim::check {
@@ -17,7 +17,7 @@ class RaceReporter final : public ConflictSink {
 
   void conflict(const Actor& later, const Conflict& c) override;
   void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) override;
-  void barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) override;
+  void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) override;
   void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) override;
   void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) override;
 

@@ -27,15 +27,16 @@ Relation Detector::lane_relation(const Record& r, uint32_t lane, uint32_t my_lan
   const Actor& a = actor_;
   const bool same_lane = r.cluster == a.cluster && r.warp == a.warp &&
                          (a.async ? (a.lanes >> lane & 1) != 0 : !mine_all && lane == my_lane);
-  if (same_lane && (a.reach == Reach::generic || a.own_async >= r.time)) return Relation::ordered;
-  if (a.view->knows(a.reach, r.cluster, r.warp, lane, r.time)) {
-    if (a.reach != Reach::generic || a.view->knows(Reach::strict, r.cluster, r.warp, lane, r.time))
+  if (same_lane && (a.visibility == Visibility::generic || a.own_async >= r.time)) return Relation::ordered;
+  if (a.view->knows(a.visibility, r.cluster, r.warp, lane, r.time)) {
+    if (a.visibility != Visibility::generic ||
+        a.view->knows(Visibility::strict, r.cluster, r.warp, lane, r.time))
       return Relation::ordered;
     return Relation::narrow_scope;
   }
   if (same_lane) return Relation::other_proxy;
-  const bool known =
-      a.reach != Reach::generic && a.view->knows(Reach::generic, r.cluster, r.warp, lane, r.time);
+  const bool known = a.visibility != Visibility::generic &&
+                     a.view->knows(Visibility::generic, r.cluster, r.warp, lane, r.time);
   return known ? Relation::other_proxy : Relation::unordered;
 }
 
@@ -69,8 +70,8 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     if (!a.order->done(op, !wrote, asker)) return Relation::unordered;
     // What an asynchronous operation of another CTA did in GMEM is known to the generic proxy.
     const bool far = op.cluster != a.cluster || op.issuer.cta_rank != a.rank;
-    if (a.reach != Reach::global_async || !far || a.writes) return Relation::ordered;
-    asker.reach = a.reach;
+    if (a.visibility != Visibility::global_async || !far || a.writes) return Relation::ordered;
+    asker.visibility = a.visibility;
     return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
   }
   if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
@@ -80,8 +81,8 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     if (r.scope >= needed && a.scope >= needed) return Relation::ordered;
   }
   // The usual case: the whole warp is known, whatever the lanes.
-  if (r.cluster == a.cluster && a.view->time(a.reach, r.warp) >= r.time &&
-      (a.reach != Reach::generic || a.view->time(Reach::strict, r.warp) >= r.time))
+  if (r.cluster == a.cluster && a.view->time(a.visibility, r.warp) >= r.time &&
+      (a.visibility != Visibility::generic || a.view->time(Visibility::strict, r.warp) >= r.time))
     return Relation::ordered;
   const uint32_t step = size_of(earlier) == every_lane && size_of(mine) == every_lane ? count : 1;
   Relation worst = Relation::ordered;

@@ -17,16 +17,16 @@ enum class Relation : uint8_t {
   unordered,
 };
 
-// Who touches memory now.
+// The actor of the current access.
 struct Actor {
   const HappensBefore* order = nullptr;
-  const View* view = nullptr;  // what it knows
+  const View* view = nullptr;  // its view
   uint32_t cluster = 0;
   uint32_t warp = no_warp;  // in the cluster; a wgmma has no warp of its own
   uint32_t rank = 0;        // of the CTA whose shared memory is touched
   uint32_t lanes = 0;
   uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
-  Reach reach = Reach::generic;
+  Visibility visibility = Visibility::generic;
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
   bool shared = true;  // shared memory, else global
   isa::Scope scope = isa::Scope::cta;
@@ -41,17 +41,17 @@ struct Conflict {
   bool earlier_wrote = false;
   Relation relation = Relation::unordered;
   uint64_t address = 0, bytes = 0;
-  uint32_t earlier_lanes = 0;  // who touched the first of the bytes; 0: an asynchronous operation
+  uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
   uint32_t lane = 0;           // of the later access, at the first byte
 };
 
-// What a detector finds, told in ascending addresses; neighbours are one.
+// Receives what a detector finds, in ascending order of addresses; adjacent conflicts are merged.
 class ConflictSink {
  public:
   virtual ~ConflictSink() = default;
   virtual void conflict(const Actor& later, const Conflict& c) = 0;
   virtual void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) = 0;
-  virtual void barrier_bytes(const Actor& who, uint32_t init_record, uint64_t address, uint32_t lane) = 0;
+  virtual void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) = 0;
   // Lanes read what a copy filled in for elements outside its tensor.
   virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) = 0;
   // A reader and the last writer of bytes may disagree on their layout.
@@ -109,7 +109,7 @@ class Detector {
   // The last whole granule, before and after; for what it was touched, 0: not to be repeated.
   Cell before_, after_;
   Ref before_mine_ = 0;
-  bool quiet_ = false;  // nothing was told of this granule
+  bool quiet_ = false;  // nothing was reported for this granule
   uint64_t uninitialised_at_ = 0, uninitialised_bytes_ = 0;
   uint32_t uninitialised_lane_ = 0;
   Ref last_written_by_ = 0;

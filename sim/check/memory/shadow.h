@@ -1,6 +1,6 @@
 #pragma once
-// Shadow memory: for every byte who wrote it last and who has read it since. One cell covers 16 bytes
-// while they share their history; it is split into bytes when they do not.
+// Shadow memory: for every byte its last write and the reads since. One cell covers 16 bytes while they share
+// their history; it is split into bytes when they do not.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -27,27 +27,28 @@ Numerics::Numerics(const ClusterContext& context, const NumericsAnalysis& analys
       done_(context.run.program->code.size()),
       nan_found_(warps_ * context.run.launch->cluster.count()) {}
 
-const uint8_t* Numerics::bytes_of(const Origin& who, const Value& v) const {
-  const uint8_t* block = v.slot.constant ? context_.run.program->constants.data()
-                                         : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
+const uint8_t* Numerics::bytes_of(const Origin& origin, const Value& v) const {
+  const uint8_t* block = v.slot.constant
+                             ? context_.run.program->constants.data()
+                             : context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
   return block + v.slot.offset;
 }
 
 void Numerics::on(const Executing& event) {
-  const Origin& who = event.origin;
-  if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
-  const Watched& w = analysis_.watched(who.pc);
+  const Origin& origin = event.origin;
+  if (!analysis_.watches(origin.pc) || done_[origin.pc] != 0) return;
+  const Watched& w = analysis_.watched(origin.pc);
   if (!w.overwrites || saved_bytes(w) > max_saved) return;
   uint8_t* to = saved_.data();
   for (const Value& s : w.sources) {
-    std::memcpy(to, bytes_of(who, s), size_t{32} * s.lane_bytes);
+    std::memcpy(to, bytes_of(origin, s), size_t{32} * s.lane_bytes);
     to += size_t{32} * s.lane_bytes;
   }
 }
 
-// The bytes that a source had before the instruction; nullptr when they are gone.
-const uint8_t* Numerics::source(const Origin& who, const Watched& w, size_t index) const {
-  if (!w.overwrites) return bytes_of(who, w.sources[index]);
+// The bytes that a source had before the instruction; nullptr when they were overwritten.
+const uint8_t* Numerics::source(const Origin& origin, const Watched& w, size_t index) const {
+  if (!w.overwrites) return bytes_of(origin, w.sources[index]);
   if (saved_bytes(w) > max_saved) return nullptr;
   size_t at = 0;
   for (size_t i = 0; i < index; ++i) at += size_t{32} * w.sources[i].lane_bytes;
@@ -55,36 +56,37 @@ const uint8_t* Numerics::source(const Origin& who, const Watched& w, size_t inde
 }
 
 void Numerics::on(const Executed& event) {
-  const Origin& who = event.origin;
-  if (!analysis_.watches(who.pc) || done_[who.pc] != 0) return;
-  const Watched& w = analysis_.watched(who.pc);
+  const Origin& origin = event.origin;
+  if (!analysis_.watches(origin.pc) || done_[origin.pc] != 0) return;
+  const Watched& w = analysis_.watched(origin.pc);
   for (const Value& d : w.destinations)
-    if (suspicious(d.type, bytes_of(who, d), size_t{32} * d.lane_bytes)) judge(who, w, d);
+    if (suspicious(d.type, bytes_of(origin, d), size_t{32} * d.lane_bytes)) judge(origin, w, d);
 }
 
-void Numerics::judge(const Origin& who, const Watched& w, const Value& d) {
-  const uint8_t* bytes = bytes_of(who, d);
+void Numerics::judge(const Origin& origin, const Watched& w, const Value& d) {
+  const uint8_t* bytes = bytes_of(origin, d);
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    if ((who.lanes >> lane & 1) == 0) continue;
+    if ((origin.lanes >> lane & 1) == 0) continue;
     for (uint32_t part = 0; part < parts(d.type); ++part) {
       const Special made = special(d.type, bytes + size_t{lane} * d.lane_bytes + part * number_bytes(d.type));
       if (!made.any()) continue;
-      const Special had = special_sources(who, w, lane, part);
+      const Special had = special_sources(origin, w, lane, part);
       const bool half = number_bytes(d.type) == 2 && (d.type == isa::Type::f16 || d.type == isa::Type::f16x2);
-      if (made.nan && !had.nan && nan_found(who) == 0) report(who, w, first_nan_code, lane, part);
-      if (made.infinite && half && !had.any()) report(who, w, overflow_code, lane, part);
-      if (done_[who.pc] != 0) return;
+      if (made.nan && !had.nan && nan_found(origin) == 0) report(origin, w, first_nan_code, lane, part);
+      if (made.infinite && half && !had.any()) report(origin, w, overflow_code, lane, part);
+      if (done_[origin.pc] != 0) return;
     }
   }
 }
 
-// What of the result's operands was special already. Of a mma all lanes' operands count.
-Special Numerics::special_sources(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const {
+// Which special values the result's operands had already. Of a mma all lanes' operands count.
+Special Numerics::special_sources(const Origin& origin, const Watched& w, uint32_t lane,
+                                  uint32_t part) const {
   Special all;
   for (size_t i = 0; i < w.sources.size(); ++i) {
     const Value& s = w.sources[i];
-    const uint8_t* bytes = source(who, w, i);
-    if (bytes == nullptr) return {true, true};  // cannot tell: no finding
+    const uint8_t* bytes = source(origin, w, i);
+    if (bytes == nullptr) return {true, true};  // unknown: no finding
     if (w.across_lanes)
       all |= special_in(s.type, bytes, size_t{32} * s.lane_bytes);
     else
@@ -95,11 +97,11 @@ Special Numerics::special_sources(const Origin& who, const Watched& w, uint32_t 
 }
 
 // "512, 512, 1024"
-std::string Numerics::operands(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const {
+std::string Numerics::operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const {
   std::string out;
   for (size_t i = 0; i < w.sources.size(); ++i) {
     const Value& s = w.sources[i];
-    const uint8_t* bytes = source(who, w, i);
+    const uint8_t* bytes = source(origin, w, i);
     if (number_bytes(s.type) == 0 || bytes == nullptr) continue;
     const double v = value(s.type, bytes + size_t{lane} * s.lane_bytes +
                                        std::min(part, parts(s.type) - 1) * number_bytes(s.type));
@@ -108,19 +110,19 @@ std::string Numerics::operands(const Origin& who, const Watched& w, uint32_t lan
   return out;
 }
 
-void Numerics::report(const Origin& who, const Watched& w, Code code, uint32_t lane, uint32_t part) {
-  done_[who.pc] = 1;
-  if (code == first_nan_code) nan_found(who) = 1;
-  const FindingKey key{code, who.pc, ~0U, 0};
+void Numerics::report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part) {
+  done_[origin.pc] = 1;
+  if (code == first_nan_code) nan_found(origin) = 1;
+  const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const bool overflow = code == overflow_code;
-  Origin at = who;
+  Origin at = origin;
   at.lanes = 1U << lane;
   Finding f;
   f.message = overflow ? "a result leaves the range of f16 and becomes infinite"
                        : "a NaN is made of operands that are none";
   f.sites.push_back(context_.reporter.site(at, overflow ? "overflows" : "makes the first NaN"));
-  if (!w.across_lanes) f.object = fmt::format("lane {}, operands {}", lane, operands(who, w, lane, part));
+  if (!w.across_lanes) f.object = fmt::format("lane {}, operands {}", lane, operands(origin, w, lane, part));
   f.missing = overflow ? "f16 ends at 65504"
                        : "inf - inf, 0 * inf and the like have no value; what is computed from a NaN is NaN";
   f.rule = overflow ? "Half Precision Floating Point Instructions" : "Floating Point Instructions";

@@ -1,6 +1,6 @@
 #pragma once
 // Where ordinary numbers first become infinities (NU-01, f16) or NaNs (NU-02). None of it is undefined in
-// PTX, so all of it is strict: a kernel may well mean what it does.
+// PTX, so all of it is strict: a kernel may intend it.
 #include <array>
 #include <vector>
 
@@ -25,19 +25,19 @@ class Numerics {
   using Watched = NumericsAnalysis::Watched;
   static constexpr size_t max_saved = 64;  // bytes a lane of all sources
 
-  const uint8_t* bytes_of(const Origin& who, const Value& v) const;
-  const uint8_t* source(const Origin& who, const Watched& w, size_t index) const;
-  Special special_sources(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
-  void judge(const Origin& who, const Watched& w, const Value& destination);
-  uint8_t& nan_found(const Origin& who) { return nan_found_[who.cta_rank * warps_ + who.warp]; }
-  void report(const Origin& who, const Watched& w, Code code, uint32_t lane, uint32_t part);
-  std::string operands(const Origin& who, const Watched& w, uint32_t lane, uint32_t part) const;
+  const uint8_t* bytes_of(const Origin& origin, const Value& v) const;
+  const uint8_t* source(const Origin& origin, const Watched& w, size_t index) const;
+  Special special_sources(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
+  void judge(const Origin& origin, const Watched& w, const Value& destination);
+  uint8_t& nan_found(const Origin& origin) { return nan_found_[origin.cta_rank * warps_ + origin.warp]; }
+  void report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part);
+  std::string operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
 
   const ClusterContext& context_;
   const NumericsAnalysis& analysis_;
   uint32_t warps_ = 0;              // of a CTA
   std::vector<uint8_t> done_;       // by pc: was reported
-  std::vector<uint8_t> nan_found_;  // by warp: what comes after its first NaN is told of no more
+  std::vector<uint8_t> nan_found_;  // by warp: nothing is reported after its first NaN
   // The sources of an instruction that overwrites one of them, one after the other.
   std::array<uint8_t, 32 * max_saved> saved_{};
 };

@@ -22,7 +22,7 @@ bool adds_floats(const isa::Effect& effect) {
   return false;
 }
 
-// A tensor copy's type stands in its map.
+// A tensor copy's element type is in its tensor map.
 bool tensor_of_floats(const GlobalMemory& memory, uint64_t map) {
   const uint8_t* bytes = memory.find(map, isa::tensor_map_bytes);
   if (bytes == nullptr) return false;
@@ -36,38 +36,39 @@ bool in_shared_window(uint64_t address) { return is_shared(space_of(address)); }
 }  // namespace
 
 void OrderedSums::on(const Access& a) {
-  const Origin& who = a.origin;
-  if (a.kind != Access::Kind::atomic || !adds_floats(*who.effect) || told_.contains(who.pc)) return;
+  const Origin& origin = a.origin;
+  if (a.kind != Access::Kind::atomic || !adds_floats(*origin.effect) || told_.contains(origin.pc)) return;
   uint64_t mine[32];
   size_t count = 0;
   for (uint32_t lane = 0; lane < 32; ++lane)
     if ((a.lanes >> lane & 1) != 0)
       mine[count++] = is_shared(a.space) ? shared_window | a.addresses[lane] : a.addresses[lane];
-  for (size_t i = 0; i < count; ++i) add(who, mine[i]);
+  for (size_t i = 0; i < count; ++i) add(origin, mine[i]);
 }
 
 void OrderedSums::on(const AsyncIssue& e) {
-  const Origin& who = e.origin;
-  if (!e.reduces || told_.contains(who.pc)) return;
-  const auto* tensor = std::get_if<isa::TensorCopy>(who.effect);
+  const Origin& origin = e.origin;
+  if (!e.reduces || told_.contains(origin.pc)) return;
+  const auto* tensor = std::get_if<isa::TensorCopy>(origin.effect);
   const bool floats = tensor != nullptr ? tensor->op == isa::BulkOp::add &&
                                               tensor_of_floats(*context_.run.memory, e.tensor_map)
-                                        : adds_floats(*who.effect);
+                                        : adds_floats(*origin.effect);
   if (!floats) return;
   for (const Piece& p : e.writes)
     for (uint64_t at = p.address & ~15ULL; at < p.address + p.bytes; at += 16)
-      add(who, p.shared() ? shared_window | at : at);
+      add(origin, p.shared() ? shared_window | at : at);
 }
 
-void OrderedSums::add(const Origin& who, uint64_t address) {
+void OrderedSums::add(const Origin& origin, uint64_t address) {
   if (adders_.size() >= limit) return;
-  const auto [at, fresh] = adders_.try_emplace(address, Adder{who.pc, who.cta_rank, who.warp});
+  const auto [at, fresh] = adders_.try_emplace(address, Adder{origin.pc, origin.cta_rank, origin.warp});
   const Adder& first = at->second;
-  if (fresh || (first.cta_rank == who.cta_rank && first.warp == who.warp) || told_.contains(who.pc)) return;
-  report(who, context_.reporter.site(origin(first), "adds to it, too"), address);
+  if (fresh || (first.cta_rank == origin.cta_rank && first.warp == origin.warp) || told_.contains(origin.pc))
+    return;
+  report(origin, context_.reporter.site(origin_of(first), "adds to it, too"), address);
 }
 
-Origin OrderedSums::origin(const Adder& a) const {
+Origin OrderedSums::origin_of(const Adder& a) const {
   return origin_at(*context_.run.program, a.cta_rank, a.warp, ~0U, a.pc);
 }
 
@@ -77,13 +78,13 @@ std::string OrderedSums::name(uint64_t address) const {
              : global_name(context_.run, address, 4);
 }
 
-void OrderedSums::report(const Origin& who, Site other, uint64_t address) {
-  told_.insert(who.pc);
-  const FindingKey key{order_dependent, who.pc, ~0U, 0};
+void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
+  told_.insert(origin.pc);
+  const FindingKey key{order_dependent, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";
-  f.sites.push_back(context_.reporter.site(who, "adds to it"));
+  f.sites.push_back(context_.reporter.site(origin, "adds to it"));
   f.sites.push_back(std::move(other));
   f.object = name(address);
   f.missing = "an order between the two additions; each is atomic, so nothing is lost, but roundings differ";
@@ -101,13 +102,13 @@ void SumsOfRun::merge(OrderedSums& sums) {
     if (in_shared_window(address) || told_.contains(adder.pc)) continue;
     const auto known = sites_of_.find(address);
     if (known != sites_of_.end()) {
-      sums.report(sums.origin(adder), sites_[known->second], address);
+      sums.report(sums.origin_of(adder), sites_[known->second], address);
       told_.insert(adder.pc);
       continue;
     }
     if (sites_of_.size() >= OrderedSums::limit) continue;
     const auto [at, fresh] = site_of_pc.try_emplace(adder.pc, sites_.size());
-    if (fresh) sites_.push_back(sums.context_.reporter.site(sums.origin(adder), "adds to it, too"));
+    if (fresh) sites_.push_back(sums.context_.reporter.site(sums.origin_of(adder), "adds to it, too"));
     sites_of_.emplace(address, at->second);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// NU-04: sums of floats whose order is left to chance. Atomics and reductions of floats by several warps on
-// one address are no race, but floating-point addition is not associative: results differ from run to run.
+// NU-04: sums of floats whose order is not fixed. Atomics and reductions of floats by several warps on one
+// address are no race, but floating-point addition is not associative: results differ from run to run.
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -24,12 +24,12 @@ class OrderedSums {
     uint32_t pc = 0;
     uint16_t cta_rank = 0, warp = 0;
   };
-  static constexpr size_t limit = 1U << 20;  // addresses that are remembered
+  static constexpr size_t limit = 1U << 20;  // addresses that are recorded
 
-  void add(const Origin& who, uint64_t address);
-  Origin origin(const Adder& a) const;
+  void add(const Origin& origin, uint64_t address);
+  Origin origin_of(const Adder& a) const;
   std::string name(uint64_t address) const;
-  void report(const Origin& who, Site other, uint64_t address);
+  void report(const Origin& origin, Site other, uint64_t address);
 
   const ClusterContext& context_;
   std::unordered_map<uint64_t, Adder> adders_;

@@ -11,46 +11,46 @@
 namespace palladion::sim::check {
 namespace {
 
-const isa::Wgmma& wgmma_of(const Origin& who) { return std::get<isa::Wgmma>(*who.effect); }
+const isa::Wgmma& wgmma_of(const Origin& origin) { return std::get<isa::Wgmma>(*origin.effect); }
 
 bool floats(const isa::Wgmma& w) { return w.d == isa::Type::f16 || w.d == isa::Type::f32; }
 
-// Numbers of D as they lie in registers.
+// Numbers of D as they are stored in registers.
 isa::Type in_registers(const isa::Wgmma& w) { return w.d == isa::Type::f16 ? isa::Type::f16x2 : w.d; }
 
 }  // namespace
 
-bool WgmmaNumerics::special_accumulators(const Origin& who) const {
-  const isa::Wgmma& w = wgmma_of(who);
-  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
-  for (const DecodedOperand& r : context_.run.program->code[who.pc].operands[w.acc].elements)
+bool WgmmaNumerics::special_accumulators(const Origin& origin) const {
+  const isa::Wgmma& w = wgmma_of(origin);
+  const uint8_t* registers = context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
+  for (const DecodedOperand& r : context_.run.program->code[origin.pc].operands[w.acc].elements)
     if (suspicious(in_registers(w), registers + r.slot.offset, 128)) return true;
   return false;
 }
 
 void WgmmaNumerics::on(const AsyncJoined& event) {
-  const Origin& who = event.origin;
-  const isa::Wgmma& w = wgmma_of(who);
+  const Origin& origin = event.origin;
+  const isa::Wgmma& w = wgmma_of(origin);
   if (!floats(w)) return;
-  const Tile tile = tile_of(who);
-  // Accumulators of a chain are on their way: how the wgmma before leaves them will be seen.
+  const Tile tile = tile_of(origin);
+  // The accumulators of a chain are still in flight: they are checked when the earlier wgmma lands.
   const bool chained = std::ranges::any_of(
       pending_, [&](const auto& p) { return p.first != event.id && p.second.tile == tile; });
   Pending& p = pending_[event.id];
   p.tile = tile;
-  const MicroOp& op = context_.run.program->code[who.pc];
-  if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(who);
+  const MicroOp& op = context_.run.program->code[origin.pc];
+  if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(origin);
 }
 
-WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& who) const {
-  const auto& registers = context_.run.program->code[who.pc].operands[wgmma_of(who).acc].elements;
-  return {who.cta_rank, who.warp / 4U, registers.front().slot.offset};
+WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& origin) const {
+  const auto& registers = context_.run.program->code[origin.pc].operands[wgmma_of(origin).acc].elements;
+  return {origin.cta_rank, origin.warp / 4U, registers.front().slot.offset};
 }
 
 void WgmmaNumerics::on(const AsyncIssue& e) {
   if (e.family != isa::AsyncFamily::wgmma || !floats(wgmma_of(e.origin))) return;
   Pending& p = pending_[e.id];
-  p.who = e.origin;
+  p.origin = e.origin;
   p.reads.assign(e.reads.begin(), e.reads.end());
 }
 
@@ -58,7 +58,7 @@ void WgmmaNumerics::on(const AsyncLanded& event) {
   const auto at = pending_.find(event.id);
   if (at == pending_.end()) return;
   const Pending& p = at->second;
-  const WarpgroupState& group = context_.cluster.ctas[p.who.cta_rank].warpgroups[p.who.warp / 4];
+  const WarpgroupState& group = context_.cluster.ctas[p.origin.cta_rank].warpgroups[p.origin.warp / 4];
   for (const auto& tile : group.tiles)
     if (tile.first_register == p.tile.first_register)
       judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
@@ -67,7 +67,7 @@ void WgmmaNumerics::on(const AsyncLanded& event) {
 
 // The first element that is no number, if the accumulators had none before.
 void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
-  const isa::Wgmma& w = wgmma_of(p.who);
+  const isa::Wgmma& w = wgmma_of(p.origin);
   const size_t size = number_bytes(w.d), row_bytes = size * static_cast<size_t>(w.n);
   bool found = false;
   for (int row = 0; row < 64 && !found; ++row) {
@@ -89,8 +89,8 @@ void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
 
 // A wgmma's sources may not change before it has landed, so they are still there.
 bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
-  const isa::Wgmma& w = wgmma_of(p.who);
-  const CtaState& cta = context_.cluster.ctas[p.who.cta_rank];
+  const isa::Wgmma& w = wgmma_of(p.origin);
+  const CtaState& cta = context_.cluster.ctas[p.origin.cta_rank];
   const auto any = [&](const uint8_t* bytes, size_t count) {
     Special s = special_in(w.a, bytes, count);
     s |= special_in(w.b, bytes, count);
@@ -101,22 +101,22 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
     if (at + piece.bytes <= cta.shared.size() && any(cta.shared.data() + at, piece.bytes)) return true;
   }
   if (w.a_regs < 0) return false;
-  for (const DecodedOperand& r : context_.run.program->code[p.who.pc].operands[w.a_regs].elements)
+  for (const DecodedOperand& r : context_.run.program->code[p.origin.pc].operands[w.a_regs].elements)
     for (uint32_t warp = 0; warp < 4; ++warp)
-      if (any(cta.warps[p.who.warp / 4 * 4 + warp].registers.data() + r.slot.offset, 128)) return true;
+      if (any(cta.warps[p.origin.warp / 4 * 4 + warp].registers.data() + r.slot.offset, 128)) return true;
   return false;
 }
 
 void WgmmaNumerics::report(const Pending& p, Code code, int row, int column) {
-  const FindingKey key{code, p.who.pc, ~0U, 0};
+  const FindingKey key{code, p.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const bool overflow = code == overflow_code;
   Finding f;
   f.message = overflow ? "an f16 accumulator of wgmma leaves its range and becomes infinite"
                        : "an accumulator of wgmma becomes NaN, though no operand is";
-  f.sites.push_back(context_.reporter.site(p.who, overflow ? "overflows" : "makes the first NaN"));
-  f.object =
-      fmt::format("element ({}, {}) of the warpgroup's 64 x {} accumulators", row, column, wgmma_of(p.who).n);
+  f.sites.push_back(context_.reporter.site(p.origin, overflow ? "overflows" : "makes the first NaN"));
+  f.object = fmt::format("element ({}, {}) of the warpgroup's 64 x {} accumulators", row, column,
+                         wgmma_of(p.origin).n);
   f.missing = overflow ? "f16 ends at 65504: the sum of products is larger"
                        : "infinite operands: inf - inf and 0 * inf have no value";
   f.rule = "wgmma.mma_async";

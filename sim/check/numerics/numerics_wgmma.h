@@ -1,6 +1,6 @@
 #pragma once
-// NU-01 and NU-02 for wgmma: accumulators are looked at when a wgmma lands. That operands or accumulators
-// were infinite or NaN before is asked only then, so that ordinary numbers cost one pass over the tile.
+// NU-01 and NU-02 for wgmma: accumulators are checked when a wgmma lands. Only then are operands and earlier
+// accumulators searched for infinities and NaNs, so that ordinary numbers cost one pass over the tile.
 #include <map>
 #include <set>
 #include <vector>
@@ -25,14 +25,14 @@ class WgmmaNumerics {
     friend auto operator<=>(const Tile&, const Tile&) = default;
   };
   struct Pending {
-    Origin who;  // the last warp that issued it
+    Origin origin;  // the last warp that issued it
     std::vector<Piece> reads;
     Tile tile;
     bool special_before = false;  // an accumulator, when it was issued
   };
 
-  Tile tile_of(const Origin& who) const;
-  bool special_accumulators(const Origin& who) const;
+  Tile tile_of(const Origin& origin) const;
+  bool special_accumulators(const Origin& origin) const;
   bool special_operands(const Pending& p, bool infinities) const;
   void judge(const Pending& p, const uint8_t* words);
   void report(const Pending& p, Code code, int row, int column);

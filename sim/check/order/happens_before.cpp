@@ -44,8 +44,8 @@ std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint
   });
   const auto times_of = [&](uint32_t lane) {
     Times t{};
-    for (size_t r = 0; r < reach_count; ++r) t[r] = w.own[r][lane];
-    t[static_cast<size_t>(Reach::generic)] = t[static_cast<size_t>(Reach::strict)] = w.time;
+    for (size_t r = 0; r < visibility_count; ++r) t[r] = w.own[r][lane];
+    t[static_cast<size_t>(Visibility::generic)] = t[static_cast<size_t>(Visibility::strict)] = w.time;
     return t;
   };
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
@@ -88,15 +88,16 @@ void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, boo
   });
 }
 
-// The strict part goes along when both scopes include both ends (PTX, "Scope", "Morally strong operations").
-void HappensBefore::acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope) {
+// The strict part is acquired too when both scopes include both ends (PTX, "Scope", "Morally strong
+// operations").
+void HappensBefore::acquire(const Origin& origin, const std::vector<Released>& all, isa::Scope scope) {
   for (const Released& r : all) {
     const bool included =
-        r.cta == who.cta_rank || (r.scope >= isa::Scope::cluster && scope >= isa::Scope::cluster);
+        r.cta == origin.cta_rank || (r.scope >= isa::Scope::cluster && scope >= isa::Scope::cluster);
     if (!included)
-      drop(r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope, who,
-           who);
-    acquire(index(who), who.lanes, *r.view, included);
+      drop(r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope, origin,
+           origin);
+    acquire(index(origin), origin.lanes, *r.view, included);
   }
 }
 
@@ -106,30 +107,30 @@ void HappensBefore::add_release(std::vector<Released>& to, uint32_t cta, isa::Sc
   to.push_back({cta, scope, std::move(view)});
 }
 
-// --- questions ------------------------------------------------------------------------------------
-Point HappensBefore::now(const Origin& who) const {
-  const uint32_t w = index(who);
-  return {static_cast<uint16_t>(w), who.lanes, warps_[w].time};
+// --- queries --------------------------------------------------------------------------------------
+Point HappensBefore::now(const Origin& origin) const {
+  const uint32_t w = index(origin);
+  return {static_cast<uint16_t>(w), origin.lanes, warps_[w].time};
 }
 
-bool HappensBefore::before(const Point& p, const Origin& who) const {
-  const uint32_t w = index(who);
-  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+bool HappensBefore::before(const Point& p, const Origin& origin) const {
+  const uint32_t w = index(origin);
+  for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     if (p.warp == w && (p.lanes >> lane & 1) != 0) continue;
-    if (!view(w, lane).knows_any(Reach::generic, cluster_, p.warp, p.lanes, p.time)) return false;
+    if (!view(w, lane).knows_any(Visibility::generic, cluster_, p.warp, p.lanes, p.time)) return false;
   }
   return true;
 }
 
-bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& who) const {
+bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& asker) const {
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
-    if (p.rank != Publication::any_rank && p.rank != who.rank) continue;
-    const uint32_t lanes = p.own_lanes ? p.lanes & 1U << who.lane : p.lanes;
-    const bool by_itself = op.cluster == cluster_ && p.warp == who.warp && (lanes & who.lanes) != 0;
-    if (by_itself && p.time <= who.time && who.reach == Reach::generic) return true;
-    if (who.view->knows_any(who.reach, op.cluster, p.warp, lanes, p.time)) return true;
+    if (p.rank != Publication::any_rank && p.rank != asker.rank) continue;
+    const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
+    const bool by_itself = op.cluster == cluster_ && p.warp == asker.warp && (lanes & asker.lanes) != 0;
+    if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
+    if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
   }
   return false;
 }
@@ -147,36 +148,36 @@ void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Ori
 
 // --- fences ---------------------------------------------------------------------------------------
 void HappensBefore::on(const Fenced& event) {
-  const Origin& who = event.origin;
-  const auto* f = std::get_if<isa::Fence>(who.effect);
+  const Origin& origin = event.origin;
+  const auto* f = std::get_if<isa::Fence>(origin.effect);
   if (f == nullptr) return;  // wgmma.fence orders registers
-  if (!f->proxy && f->copy_from < 0) return fence_memory(who, *f);
-  const uint32_t warp = index(who);
+  if (!f->proxy && f->copy_from < 0) return fence_memory(origin, *f);
+  const uint32_t warp = index(origin);
   WarpViews& w = warps_[warp];
-  std::vector<Reach> to;
-  if (f->to == isa::Proxy::tensormap || f->copy_from >= 0) to.push_back(Reach::tensormap);
-  if (f->to == isa::Proxy::async && f->window != isa::Space::global) to.push_back(Reach::shared_async);
+  std::vector<Visibility> to;
+  if (f->to == isa::Proxy::tensormap || f->copy_from >= 0) to.push_back(Visibility::tensormap);
+  if (f->to == isa::Proxy::async && f->window != isa::Space::global) to.push_back(Visibility::shared_async);
   if (f->to == isa::Proxy::async && f->window != isa::Space::shared_cta &&
       f->window != isa::Space::shared_cluster)
-    to.push_back(Reach::global_async);
-  for_each_view(warp, who.lanes, [&](const ViewRef& old, uint32_t same) {
+    to.push_back(Visibility::global_async);
+  for_each_view(warp, origin.lanes, [&](const ViewRef& old, uint32_t same) {
     auto fenced = std::make_shared<View>(*old);
     bool news = false;
-    for (const Reach r : to) news |= fenced->fence(r);
+    for (const Visibility r : to) news |= fenced->fence(r);
     if (news) set_view(warp, same, fenced);
   });
-  for (const Reach r : to)
-    for (uint32_t m = who.lanes; m != 0; m &= m - 1)
+  for (const Visibility r : to)
+    for (uint32_t m = origin.lanes; m != 0; m &= m - 1)
       w.own[static_cast<size_t>(r)][static_cast<size_t>(std::countr_zero(m))] = w.time;
-  advance(warp, who.pc);  // what comes after the fence is not covered by it
+  advance(warp, origin.pc);  // what comes after the fence is not covered by it
 }
 
 // The fence's half of a release pattern and of an acquire pattern.
-void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
-  const uint32_t warp = index(who);
+void HappensBefore::fence_memory(const Origin& origin, const isa::Fence& f) {
+  const uint32_t warp = index(origin);
   WarpViews& w = warps_[warp];
   for (auto it = w.seen.begin(); it != w.seen.end();) {
-    const uint32_t lanes = it->first & who.lanes;
+    const uint32_t lanes = it->first & origin.lanes;
     if (lanes == 0) {
       ++it;
       continue;
@@ -184,17 +185,17 @@ void HappensBefore::fence_memory(const Origin& who, const isa::Fence& f) {
     acquire(warp, lanes, *it->second.view);
     it = w.seen.erase(it);
   }
-  publish_seen(who);
-  w.fenced = release(warp, who.lanes, who.pc);
-  w.fenced_lanes = who.lanes;
+  publish_seen(origin);
+  w.fenced = release(warp, origin.lanes, origin.pc);
+  w.fenced_lanes = origin.lanes;
   w.fenced_scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
 }
 
 void HappensBefore::on(const WarpSynced& event) {
-  const Origin& who = event.origin;
-  const uint32_t warp = index(who);
-  const ViewRef all = release(warp, who.lanes, who.pc);
-  set_view(warp, who.lanes, all);
+  const Origin& origin = event.origin;
+  const uint32_t warp = index(origin);
+  const ViewRef all = release(warp, origin.lanes, origin.pc);
+  set_view(warp, origin.lanes, all);
 }
 
 // --- barriers -------------------------------------------------------------------------------------
@@ -207,32 +208,32 @@ HappensBefore::Generation& HappensBefore::generation(std::deque<Generation>& of,
 }
 
 void HappensBefore::on(const CtaBarrierEvent& e) {
-  const Origin& who = e.origin;
-  Generation& g = generation(barriers_[uint32_t{who.cta_rank} << 4 | e.id], e.generation);
+  const Origin& origin = e.origin;
+  Generation& g = generation(barriers_[uint32_t{origin.cta_rank} << 4 | e.id], e.generation);
   if (e.step == CtaBarrierEvent::Step::arrive)
-    join(g.joined, *release(index(who), who.lanes, who.pc));
+    join(g.joined, *release(index(origin), origin.lanes, origin.pc));
   else
-    acquire(index(who), who.lanes, *g.joined);
+    acquire(index(origin), origin.lanes, *g.joined);
 }
 
 void HappensBefore::on(const ClusterBarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   Generation& g = generation(cluster_barrier_, e.generation);
-  const auto* b = std::get_if<isa::ClusterBarrier>(who.effect);
-  const uint32_t warp = index(who);
-  if (e.step == ClusterBarrierEvent::Step::pass) return acquire(warp, who.lanes, *g.joined);
+  const auto* b = std::get_if<isa::ClusterBarrier>(origin.effect);
+  const uint32_t warp = index(origin);
+  if (e.step == ClusterBarrierEvent::Step::pass) return acquire(warp, origin.lanes, *g.joined);
   if (b != nullptr && b->order == isa::Order::relaxed) {
     // Behind a fence a relaxed arrival releases what the fence did.
     const WarpViews& w = warps_[warp];
     if (w.fenced != nullptr && w.fenced_scope >= isa::Scope::cluster) join(g.joined, *w.fenced);
-    return drop(DroppedEdge::Why::relaxed, who, who);
+    return drop(DroppedEdge::Why::relaxed, origin, origin);
   }
-  join(g.joined, *release(warp, who.lanes, who.pc));
+  join(g.joined, *release(warp, origin.lanes, origin.pc));
 }
 
 // --- mbarriers ------------------------------------------------------------------------------------
 void HappensBefore::mbarrier(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   using A = isa::MbarrierAction;
   if (e.action == A::init || e.action == A::inval) {
     mbarriers_[e.address] = {};
@@ -245,15 +246,16 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
       b.current.operations.push_back(op->second);
     if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
       b.current.operations.insert(b.current.operations.end(), all->second.begin(), all->second.end());
-  } else if (const auto* m = std::get_if<isa::Mbarrier>(who.effect)) {
+  } else if (const auto* m = std::get_if<isa::Mbarrier>(origin.effect)) {
     if (releases(m->order)) {
-      add_release(b.current.released, who.cta_rank, m->scope, release(index(who), who.lanes, who.pc));
+      add_release(b.current.released, origin.cta_rank, m->scope,
+                  release(index(origin), origin.lanes, origin.pc));
     } else {
-      const WarpViews& w = warps_[index(who)];
-      if (w.fenced != nullptr && (w.fenced_lanes & who.lanes) != 0)
-        add_release(b.current.released, who.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
+      const WarpViews& w = warps_[index(origin)];
+      if (w.fenced != nullptr && (w.fenced_lanes & origin.lanes) != 0)
+        add_release(b.current.released, origin.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
       b.any_relaxed = true;
-      b.last_relaxed = who;
+      b.last_relaxed = origin;
     }
   }
   if (e.completed) b.completed = std::exchange(b.current, {});
@@ -261,32 +263,32 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
 
 // A successful wait always means the phase that completed last.
 void HappensBefore::wait_on(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (!e.succeeded) return;
   const auto at = mbarriers_.find(e.address);
   if (at == mbarriers_.end()) return;
   Mbarrier& b = at->second;
-  const auto* m = std::get_if<isa::Mbarrier>(who.effect);
+  const auto* m = std::get_if<isa::Mbarrier>(origin.effect);
   const isa::Scope scope = m != nullptr ? m->scope : isa::Scope::cta;
   const bool acquiring = m == nullptr || acquires(m->order);
-  if (b.any_relaxed) drop(DroppedEdge::Why::relaxed, b.last_relaxed, who);
+  if (b.any_relaxed) drop(DroppedEdge::Why::relaxed, b.last_relaxed, origin);
   if (acquiring) {
-    acquire(who, b.completed.released, scope);
+    acquire(origin, b.completed.released, scope);
   } else {
-    for (const Released& r : b.completed.released) see(warps_[index(who)], who.lanes, r);
-    drop(DroppedEdge::Why::relaxed, who, who);
+    for (const Released& r : b.completed.released) see(warps_[index(origin)], origin.lanes, r);
+    drop(DroppedEdge::Why::relaxed, origin, origin);
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
   if (b.completed.operations.empty()) return;
-  const Publication published{.lanes = who.lanes, .rank = rank};
+  const Publication published{.lanes = origin.lanes, .rank = rank};
   if (!acquiring) {
-    auto& seen = warps_[index(who)].seen_operations;
+    auto& seen = warps_[index(origin)].seen_operations;
     for (const auto& op : b.completed.operations) seen.emplace_back(op, published);
     while (seen.size() > kept_unacquired) seen.pop_front();
     return;
   }
-  advance(index(who), who.pc);
-  for (const auto& op : b.completed.operations) publish(*op, who, published);
+  advance(index(origin), origin.pc);
+  for (const auto& op : b.completed.operations) publish(*op, origin, published);
 }
 
 // One entry a set of lanes: a spin reads the same flag again and again.
@@ -296,17 +298,17 @@ void HappensBefore::see(WarpViews& w, uint32_t lanes, const Released& r) {
   w.seen.push_back({lanes, r});
 }
 
-// What relaxed waits saw complete is known behind a fence.
-void HappensBefore::publish_seen(const Origin& who) {
-  auto& seen = warps_[index(who)].seen_operations;
+// What relaxed waits saw complete becomes visible at a fence.
+void HappensBefore::publish_seen(const Origin& origin) {
+  auto& seen = warps_[index(origin)].seen_operations;
   if (seen.empty()) return;
-  advance(index(who), who.pc);
+  advance(index(origin), origin.pc);
   for (auto& [op, published] : seen) {
-    if ((published.lanes & who.lanes) == 0) continue;
+    if ((published.lanes & origin.lanes) == 0) continue;
     Publication now = published;
-    now.lanes &= who.lanes;
-    published.lanes &= ~who.lanes;
-    publish(*op, who, now);
+    now.lanes &= origin.lanes;
+    published.lanes &= ~origin.lanes;
+    publish(*op, origin, now);
   }
   std::erase_if(seen, [](const auto& s) { return s.second.lanes == 0; });
 }
@@ -320,8 +322,8 @@ bool HappensBefore::has_unacquired() const {
   return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
 }
 
-void HappensBefore::publish(AsyncRecord& op, const Origin& who, const Publication& what) {
-  const auto warp = static_cast<uint16_t>(index(who));
+void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publication& what) {
+  const auto warp = static_cast<uint16_t>(index(origin));
   for (const Publication& p : op.published)
     if (p.warp == warp && (what.lanes & ~p.lanes) == 0 && p.rank == what.rank &&
         (!p.reads_only || what.reads_only))
@@ -341,23 +343,23 @@ void HappensBefore::advance(uint32_t warp, uint32_t pc) {
 
 // --- strong accesses ------------------------------------------------------------------------------
 void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bool shared) {
-  const Origin& who = a.origin;
+  const Origin& origin = a.origin;
   Locations& all = shared ? shared_locations_ : global_locations_;
-  const uint32_t warp = index(who);
+  const uint32_t warp = index(origin);
   WarpViews& w = warps_[warp];
   const bool reads = a.kind != Access::Kind::write, writes = a.kind != Access::Kind::read;
   const auto included = [&](const Location& l, const Released& r) {
-    const isa::Scope needed = l.cluster != cluster_   ? isa::Scope::gpu
-                              : r.cta != who.cta_rank ? isa::Scope::cluster
-                                                      : isa::Scope::cta;
+    const isa::Scope needed = l.cluster != cluster_      ? isa::Scope::gpu
+                              : r.cta != origin.cta_rank ? isa::Scope::cluster
+                                                         : isa::Scope::cta;
     return r.scope >= needed && a.scope >= needed;
   };
   const auto at = all.find(address);
   if (reads && at != all.end()) {
-    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, who);
+    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, origin);
     for (const Released& r : at->second.released) {
       if (!included(at->second, r))
-        drop(DroppedEdge::Why::scope, who, who);
+        drop(DroppedEdge::Why::scope, origin, origin);
       else if (acquires(a.order))
         acquire(warp, lanes, *r.view);
       else
@@ -367,24 +369,25 @@ void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bo
   if (!writes) return;
   const bool fence_covers = w.fenced != nullptr && (w.fenced_lanes & lanes) == lanes;
   Location& l = at != all.end() ? at->second : all[address];
-  if (a.kind == Access::Kind::write) l.released.clear();  // a read-modify-write goes on with the sequence
+  if (a.kind == Access::Kind::write)
+    l.released.clear();  // a read-modify-write continues the release sequence
   l.relaxed = !releases(a.order) && !fence_covers;
   if (l.relaxed) {
     if (l.released.empty()) l.cluster = cluster_;
-    l.relaxed_by = who;
+    l.relaxed_by = origin;
     return;
   }
-  const ViewRef view = releases(a.order) ? release(warp, lanes, who.pc) : w.fenced;
+  const ViewRef view = releases(a.order) ? release(warp, lanes, origin.pc) : w.fenced;
   const isa::Scope scope = releases(a.order) ? a.scope : std::min(a.scope, w.fenced_scope);
   if (l.cluster != cluster_ && !l.released.empty()) {
-    // Several clusters release here: their ranks say nothing any more.
+    // Several clusters release here: ranks no longer identify CTAs.
     for (Released& r : l.released) r.cta = ~0U;
     l.released.push_back({~0U, scope, view});
     l.cluster = ~0U;
     return;
   }
   l.cluster = l.released.empty() ? cluster_ : l.cluster;
-  l.released.push_back({who.cta_rank, scope, view});
+  l.released.push_back({origin.cta_rank, scope, view});
   if (l.released.size() > 16) {  // one for all: joined by scope
     std::vector<Released> joined;
     for (const Released& r : l.released) add_release(joined, r.cta, r.scope, r.view);
@@ -406,29 +409,29 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
 
 // Each of the four warps has the wgmma in its journal from its own issue on.
 void HappensBefore::on(const AsyncJoined& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   std::shared_ptr<View>& all = joining_[event.id];
   if (all == nullptr)
-    all = release(index(who), who.lanes, who.pc);
+    all = release(index(origin), origin.lanes, origin.pc);
   else
-    all->join(*release(index(who), who.lanes, who.pc));
+    all->join(*release(index(origin), origin.lanes, origin.pc));
   const std::shared_ptr<AsyncRecord> op = record(event.id);
-  op->joined[who.warp % 4] = {index(who), warps_[index(who)].time};
-  warps_[index(who)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, who.lanes});
+  op->joined[origin.warp % 4] = {index(origin), warps_[index(origin)].time};
+  warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, origin.lanes});
 }
 
-ViewRef HappensBefore::issuers_view(const Origin& who, const AsyncRecord& op) {
+ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
   if (op.group != isa::AsyncGroup::wgmma)
-    return view_ref(index(who), static_cast<uint32_t>(std::countr_zero(who.lanes)));
+    return view_ref(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
   const auto at = joining_.find(op.id);
   ViewRef view = at != joining_.end() ? at->second : empty();
   if (at != joining_.end()) joining_.erase(at);
   return view;
 }
 
-void HappensBefore::issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op) {
+void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncRecord>& op) {
   if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;
-  warps_[index(who)].groups[static_cast<size_t>(op->group) - 1].push_back({op, who.lanes});
+  warps_[index(origin)].groups[static_cast<size_t>(op->group) - 1].push_back({op, origin.lanes});
 }
 
 // All copies that these lanes have issued and not waited for, landed or not.
@@ -448,23 +451,23 @@ void HappensBefore::on(const AsyncLanded& event) {
 }
 
 void HappensBefore::on(const GroupCommitted& event) {
-  const Origin& who = event.origin;
-  auto& journal = warps_[index(who)].groups[static_cast<size_t>(event.group) - 1];
+  const Origin& origin = event.origin;
+  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
   for (Issued& i : journal)
-    if (i.op != nullptr && (i.lanes & who.lanes) != 0) i.op->committed = true;
-  if (!journal.empty()) journal.push_back({nullptr, who.lanes});
+    if (i.op != nullptr && (i.lanes & origin.lanes) != 0) i.op->committed = true;
+  if (!journal.empty()) journal.push_back({nullptr, origin.lanes});
 }
 
 // The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
 void HappensBefore::on(const GroupWaited& event) {
-  const Origin& who = event.origin;
-  auto& journal = warps_[index(who)].groups[static_cast<size_t>(event.group) - 1];
-  warps_[index(who)].waited[static_cast<size_t>(event.group) - 1] |= who.lanes;
+  const Origin& origin = event.origin;
+  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
+  warps_[index(origin)].waited[static_cast<size_t>(event.group) - 1] |= origin.lanes;
   std::array<uint64_t, 32> commits{};
-  advance(index(who), who.pc);
+  advance(index(origin), origin.pc);
   for (auto i = journal.rbegin(); i != journal.rend(); ++i) {
     uint32_t done = 0;
-    for (uint32_t m = i->lanes & who.lanes; m != 0; m &= m - 1) {
+    for (uint32_t m = i->lanes & origin.lanes; m != 0; m &= m - 1) {
       const auto lane = static_cast<size_t>(std::countr_zero(m));
       if (i->op == nullptr)
         ++commits[lane];
@@ -472,7 +475,7 @@ void HappensBefore::on(const GroupWaited& event) {
         done |= 1U << lane;
     }
     if (i->op == nullptr || done == 0) continue;
-    publish(*i->op, who,
+    publish(*i->op, origin,
             {.lanes = done,
              .reads_only = event.read_only,
              .own_lanes = event.group == isa::AsyncGroup::cp_async});

@@ -13,15 +13,15 @@
 
 namespace palladion::sim::check {
 
-// What was released, by whom: an acquire takes it whole, or without its strict part when the scopes do
-// not include both ends.
+// What was released, and the releasing CTA: an acquire takes it whole, or without its strict part when the
+// scopes do not include both ends.
 struct Released {
   uint32_t cta = 0;  // rank in the cluster
   isa::Scope scope = isa::Scope::cta;
   ViewRef view;
 };
 
-// What a strong access of an address leaves for those who read it (PTX, "Release and Acquire Patterns").
+// What a strong access of an address leaves for its readers (PTX, "Release and Acquire Patterns").
 struct Location {
   uint32_t cluster = 0;
   std::vector<Released> released;
@@ -42,8 +42,8 @@ class HappensBefore final : public OrderQueries {
   // `global` is shared by all clusters and touched between quanta only.
   HappensBefore(const ClusterState& cluster, Locations& global);
 
-  // --- what lanes know ---
-  uint32_t index(const Origin& who) const { return who.cta_rank * warps_per_cta_ + who.warp; }
+  // --- views of lanes ---
+  uint32_t index(const Origin& origin) const { return origin.cta_rank * warps_per_cta_ + origin.warp; }
   uint32_t cta_of(uint32_t warp) const { return warp / warps_per_cta_; }
   uint32_t time(uint32_t warp) const { return warps_[warp].time; }
   const View& view(uint32_t warp, uint32_t lane) const { return *warps_[warp].view(lane); }
@@ -64,22 +64,22 @@ class HappensBefore final : public OrderQueries {
     }
   }
   // Up to when the lane's own accesses are ordered before its asynchronous ones.
-  uint32_t own(Reach reach, uint32_t warp, uint32_t lane) const {
-    return warps_[warp].own[static_cast<size_t>(reach)][lane];
+  uint32_t own(Visibility visibility, uint32_t warp, uint32_t lane) const {
+    return warps_[warp].own[static_cast<size_t>(visibility)][lane];
   }
-  // Who asks whether an operation is done, and since when it has been so.
+  // The actor for which `done` is evaluated, and its time.
   struct Asker {
     const View* view = nullptr;
-    Reach reach = Reach::generic;
+    Visibility visibility = Visibility::generic;
     uint32_t rank = 0;  // of the CTA whose shared memory is meant
     uint32_t lane = 0;  // that touched the byte, for operations whose lanes wait each for their own
     uint32_t warp = 0, lanes = 0, time = 0;
   };
-  // True when the reads (or all) of `op` are done for the asker.
-  bool done(const AsyncRecord& op, bool reads_only, const Asker& who) const;
+  // True when the reads (or all accesses) of `op` are done for the asker.
+  bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
 
-  Point now(const Origin& who) const override;
-  bool before(const Point& p, const Origin& who) const override;
+  Point now(const Origin& origin) const override;
+  bool before(const Point& p, const Origin& origin) const override;
 
   // --- events ---
   void on(const Fenced& event);
@@ -93,9 +93,9 @@ class HappensBefore final : public OrderQueries {
   void on(const AsyncJoined& event);
   // The record of an operation in flight; new ones are to be filled in.
   std::shared_ptr<AsyncRecord> record(uint64_t id);
-  void issued(const Origin& who, const std::shared_ptr<AsyncRecord>& op);
-  // What the issuers of an operation know: of a wgmma, all its warps.
-  ViewRef issuers_view(const Origin& who, const AsyncRecord& op);
+  void issued(const Origin& origin, const std::shared_ptr<AsyncRecord>& op);
+  // The view of an operation's issuers: of a wgmma, all its warps.
+  ViewRef issuers_view(const Origin& origin, const AsyncRecord& op);
   void on(const ArrivalDeferred& event);
   void on(const AsyncLanded& event);
   void on(const GroupCommitted& event);
@@ -106,7 +106,7 @@ class HappensBefore final : public OrderQueries {
   // --- explanations ---
   // Has the thread that issued the operation ever waited for groups of its kind?
   bool issuer_waits(const AsyncRecord& op) const;
-  // Somebody read a released flag by a relaxed access and has not fenced since.
+  // A lane read a released flag by a relaxed access and has not executed a fence since.
   bool has_unacquired() const;
   const std::deque<DroppedEdge>& dropped() const { return dropped_; }
   // Where the warp released or synchronised last before `time`; no_id when it never did.
@@ -122,7 +122,7 @@ class HappensBefore final : public OrderQueries {
     uint32_t initial = 0;  // lanes that began
     ViewRef all;           // of every lane, while they agree
     std::unique_ptr<std::array<ViewRef, 32>> split;
-    std::array<std::array<uint32_t, 32>, reach_count> own{};
+    std::array<std::array<uint32_t, 32>, visibility_count> own{};
     // Fence patterns: what a fence released for the relaxed writes behind it, what relaxed reads have seen.
     ViewRef fenced;
     uint32_t fenced_lanes = 0;
@@ -150,18 +150,18 @@ class HappensBefore final : public OrderQueries {
     ViewRef joined;
   };
 
-  // What the lanes release: all they know and did. Advances the warp's time.
+  // What the lanes release: their views and their own accesses. Advances the warp's time.
   std::shared_ptr<View> release(uint32_t warp, uint32_t lanes, uint32_t pc);
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
-  void acquire(const Origin& who, const std::vector<Released>& all, isa::Scope scope);
+  void acquire(const Origin& origin, const std::vector<Released>& all, isa::Scope scope);
   void set_view(uint32_t warp, uint32_t lanes, const ViewRef& to);
-  void publish_seen(const Origin& who);
-  void publish(AsyncRecord& op, const Origin& who, const Publication& p);
+  void publish_seen(const Origin& origin);
+  void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
   static void see(WarpViews& w, uint32_t lanes, const Released& r);
   void wait_on(const MbarrierEvent& e);
-  void fence_memory(const Origin& who, const isa::Fence& f);
+  void fence_memory(const Origin& origin, const isa::Fence& f);
   ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
   Generation& generation(std::deque<Generation>& of, uint64_t number);
   void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer);

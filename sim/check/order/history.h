@@ -9,20 +9,20 @@
 
 namespace palladion::sim::check {
 
-// From here on what an asynchronous operation did is known: to the lanes of `where`, and to all who know
-// of them at that time.
+// From this point on the accesses of an asynchronous operation are visible to these lanes, and to every actor
+// whose view includes them at that time.
 struct Publication {
   uint16_t warp = 0;  // in the cluster
   uint32_t lanes = 0;
   uint32_t time = 0;
   uint8_t rank = any_rank;  // only what it did in this CTA's shared memory
   bool reads_only = false;
-  bool own_lanes = false;  // each lane knows of its own part only (cp.async.wait_group)
+  bool own_lanes = false;  // each lane's own part only (cp.async.wait_group)
   static constexpr uint8_t any_rank = 0xFF;
 };
 
-// An asynchronous operation. It has two milestones, "reads done" and "writes done"; who knows of them
-// is told by the publications.
+// An asynchronous operation. It has two milestones, "reads done" and "writes done"; the publications say to
+// which actors they are visible.
 struct AsyncRecord {
   uint64_t id = 0;
   uint32_t cluster = 0;
@@ -38,7 +38,7 @@ struct AsyncRecord {
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
   std::vector<Publication> published;
-  std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it raced to overwrite; null: nobody's
+  std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it raced to overwrite; null: none
   struct Joined {
     uint32_t warp = 0, time = 0;
   };
@@ -63,7 +63,7 @@ struct Record {
   uint16_t warp = 0;  // in the cluster
   uint8_t flags = 0;
   isa::Scope scope = isa::Scope::cta;
-  std::shared_ptr<AsyncRecord> async;  // null: lanes did it themselves
+  std::shared_ptr<AsyncRecord> async;  // null: an access of lanes
 };
 
 // A reference from shadow memory: which record, and which lane touched which byte of the 16.

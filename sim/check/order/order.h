@@ -1,9 +1,10 @@
 #pragma once
-// Happens-before inside one cluster: who knows of what. One logical clock a warp; what a lane did is known
-// to another by a view that travelled from release to acquire (PTX, "Memory Consistency Model").
+// Happens-before inside one cluster: which accesses are visible to which lane. Each warp has one logical
+// clock; a lane's accesses become visible to another through a view that is passed from release to acquire
+// (PTX, "Memory Consistency Model").
 //
-// A warp's time advances when it releases. An access carries the time it was made in; a view says, for
-// every warp, up to which time it knows what all its lanes did, with exceptions for single lanes.
+// A warp's time advances when it releases. An access carries the time it was made in; a view says, for every
+// warp, up to which time the accesses of all its lanes are visible, with exceptions for single lanes.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,8 +13,8 @@
 
 namespace palladion::sim::check {
 
-// A moment in the life of some lanes of a warp. `warp` counts through the cluster: rank * warps of a
-// CTA + warp.
+// A point in the execution of some lanes of a warp. `warp` counts through the cluster: rank * warps of a CTA
+// + warp.
 struct Point {
   uint16_t warp = 0;
   uint32_t lanes = 0;
@@ -23,15 +24,15 @@ struct Point {
 class View;  // immutable once shared
 using ViewRef = std::shared_ptr<const View>;
 
-// What protocols ask of happens-before.
+// The queries that protocol checks make of happens-before.
 class OrderQueries {
  public:
   virtual ~OrderQueries() = default;
-  // Now, for the lanes of `who`.
-  virtual Point now(const Origin& who) const = 0;
-  // True when what the lanes of `p` did up to then happens before what comes next in any lane of `who`.
-  // (Several lanes at a point: it is enough that one of them is known, they did it together.)
-  virtual bool before(const Point& p, const Origin& who) const = 0;
+  // The current point of the lanes of `origin`.
+  virtual Point now(const Origin& origin) const = 0;
+  // True when what the lanes of `p` did up to then happens before what comes next in any lane of `origin`.
+  // (Several lanes at a point: it is enough that one of them is visible, since they acted together.)
+  virtual bool before(const Point& p, const Origin& origin) const = 0;
 };
 
 }  // namespace palladion::sim::check

@@ -7,7 +7,7 @@ namespace {
 
 bool raise_to(Times& into, const Times& by) {
   bool news = false;
-  for (size_t r = 0; r < reach_count; ++r) {
+  for (size_t r = 0; r < visibility_count; ++r) {
     news |= by[r] > into[r];
     into[r] = std::max(into[r], by[r]);
   }
@@ -15,14 +15,15 @@ bool raise_to(Times& into, const Times& by) {
 }
 
 Times without_strict(Times t) {
-  t[static_cast<size_t>(Reach::strict)] = 0;
+  t[static_cast<size_t>(Visibility::strict)] = 0;
   return t;
 }
 
 }  // namespace
 
-bool View::row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const {
-  const auto r = static_cast<size_t>(reach);
+bool View::row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane,
+                     uint32_t when) const {
+  const auto r = static_cast<size_t>(visibility);
   for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
     const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
     if (row != rows_.end() && row->key == k && row->times[r] >= when) return true;
@@ -30,8 +31,9 @@ bool View::row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane
   return false;
 }
 
-bool View::any_row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const {
-  const auto r = static_cast<size_t>(reach);
+bool View::any_row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+                         uint32_t when) const {
+  const auto r = static_cast<size_t>(visibility);
   const uint64_t first = key(cluster, warp, 0);
   for (auto row = std::ranges::lower_bound(rows_, first, {}, &Row::key);
        row != rows_.end() && row->key >> 6 == first >> 6; ++row) {
@@ -50,7 +52,7 @@ void View::raise(uint64_t k, const Times& times) {
 }
 
 void View::learn(uint32_t warp, const Times& times) {
-  for (size_t r = 0; r < reach_count; ++r) {
+  for (size_t r = 0; r < visibility_count; ++r) {
     uint32_t& t = times_[r * warps_ + warp];
     t = std::max(t, times[r]);
   }
@@ -71,14 +73,14 @@ void View::absorb(const Row& row) {
 }
 
 void View::join(const View& other, bool strict) {
-  const size_t reaches = strict ? reach_count : reach_count - 1;
+  const size_t visibilities = strict ? visibility_count : visibility_count - 1;
   if (other.cluster_ == cluster_) {
-    const size_t n = reaches * warps_;
+    const size_t n = visibilities * warps_;
     for (size_t i = 0; i < n; ++i) times_[i] = std::max(times_[i], other.times_[i]);
   } else {
     for (uint32_t w = 0; w < other.warps_; ++w) {
       Times t{};
-      for (size_t r = 0; r < reaches; ++r) t[r] = other.times_[r * other.warps_ + w];
+      for (size_t r = 0; r < visibilities; ++r) t[r] = other.times_[r * other.warps_ + w];
       if (t != Times{}) raise(key(other.cluster_, w, all_lanes), t);
     }
   }
@@ -86,20 +88,20 @@ void View::join(const View& other, bool strict) {
   if (!rows_.empty()) prune();
 }
 
-// Rows that say no more than what is known of the whole warp.
+// Rows that add nothing to the entry of the whole warp.
 void View::prune() {
   std::erase_if(rows_, [&](const Row& row) {
     if (row.key >> 32 != cluster_) return false;
     const uint32_t warp = static_cast<uint32_t>(row.key) >> 6;
-    for (size_t r = 0; r < reach_count; ++r)
+    for (size_t r = 0; r < visibility_count; ++r)
       if (row.times[r] > times_[r * warps_ + warp]) return false;
     return true;
   });
 }
 
-bool View::fence(Reach to) {
+bool View::fence(Visibility to) {
   bool news = false;
-  const size_t from = at(Reach::generic), into = at(to);
+  const size_t from = at(Visibility::generic), into = at(to);
   for (uint32_t w = 0; w < warps_; ++w) {
     news |= times_[from + w] > times_[into + w];
     times_[into + w] = std::max(times_[into + w], times_[from + w]);
@@ -114,7 +116,7 @@ bool View::fence(Reach to) {
 
 bool View::would_learn(const View& other, bool strict) const {
   if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
-  const size_t n = (strict ? reach_count : reach_count - 1) * warps_;
+  const size_t n = (strict ? visibility_count : visibility_count - 1) * warps_;
   for (size_t i = 0; i < n; ++i)
     if (other.times_[i] > times_[i]) return true;
   return false;

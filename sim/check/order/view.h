@@ -1,6 +1,7 @@
 #pragma once
-// What an actor knows: for every warp, up to which of its times all that its lanes did happens before the
-// actor's next step. Kept once for each way in which that next step may touch memory.
+// The view of an actor: for every warp, the time up to which all accesses of its lanes happen before the
+// actor's next access. Kept once for each visibility scope, that is, for each way in which the next access
+// may touch memory.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -10,51 +11,55 @@
 
 namespace palladion::sim::check {
 
-// Accesses of the generic proxy are known to the generic proxy at once, to others only behind a fence
-// (PTX, "Proxies", "membar/fence").
-enum class Reach : uint8_t {
+// Visibility scopes. Accesses of the generic proxy are visible to the generic proxy at once, to others only
+// after a proxy fence (PTX, "Proxies", "membar/fence").
+enum class Visibility : uint8_t {
   generic,       // before what comes next in the generic proxy
   shared_async,  // before asynchronous accesses of shared memory
   global_async,  // before asynchronous accesses of global memory
   tensormap,     // before uses of a tensor map
   strict,        // generic, without edges whose scope does not include both ends
 };
-inline constexpr size_t reach_count = 5;
-using Times = std::array<uint32_t, reach_count>;
+inline constexpr size_t visibility_count = 5;
+using Times = std::array<uint32_t, visibility_count>;
 
 inline constexpr uint32_t all_lanes = 63;
 
 class View {
  public:
-  View(uint32_t cluster, uint32_t warps) : cluster_(cluster), warps_(warps), times_(reach_count * warps) {}
+  View(uint32_t cluster, uint32_t warps)
+      : cluster_(cluster), warps_(warps), times_(visibility_count * warps) {}
 
   uint32_t cluster() const { return cluster_; }
   // What is known of all lanes of a warp of this cluster.
-  uint32_t time(Reach reach, uint32_t warp) const { return times_[at(reach) + warp]; }
-  bool knows(Reach reach, uint32_t warp, uint32_t lane, uint32_t when) const {
-    return time(reach, warp) >= when || (!rows_.empty() && row_knows(reach, cluster_, warp, lane, when));
+  uint32_t time(Visibility visibility, uint32_t warp) const { return times_[at(visibility) + warp]; }
+  bool knows(Visibility visibility, uint32_t warp, uint32_t lane, uint32_t when) const {
+    return time(visibility, warp) >= when ||
+           (!rows_.empty() && row_knows(visibility, cluster_, warp, lane, when));
   }
   // The same of any cluster's warp.
-  bool knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const {
-    return cluster == cluster_ ? knows(reach, warp, lane, when) : row_knows(reach, cluster, warp, lane, when);
+  bool knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const {
+    return cluster == cluster_ ? knows(visibility, warp, lane, when)
+                               : row_knows(visibility, cluster, warp, lane, when);
   }
 
   // True when one of the lanes is known.
-  bool knows_any(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const {
-    if (cluster == cluster_ && time(reach, warp) >= when) return true;
-    return !rows_.empty() && any_row_knows(reach, cluster, warp, lanes, when);
+  bool knows_any(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+                 uint32_t when) const {
+    if (cluster == cluster_ && time(visibility, warp) >= when) return true;
+    return !rows_.empty() && any_row_knows(visibility, cluster, warp, lanes, when);
   }
 
   void learn(uint32_t warp, const Times& times);  // of all lanes
   void learn(uint32_t warp, uint32_t lane, const Times& times);
-  // Everything that `other` knows; without the strict part when `strict` is false.
+  // Adds everything in `other`; without the strict part when `strict` is false.
   void join(const View& other, bool strict = true);
-  // What is known to the generic proxy becomes known to `to`; true when that was news.
-  bool fence(Reach to);
+  // What is visible to the generic proxy becomes visible to `to`; true when that changed the view.
+  bool fence(Visibility to);
   bool would_learn(const View& other, bool strict) const;
 
  private:
-  // Lanes that are known further than their warp, and warps of other clusters.
+  // Lanes that are known up to a later time than their warp, and warps of other clusters.
   struct Row {
     uint64_t key = 0;
     Times times{};
@@ -62,9 +67,10 @@ class View {
   static uint64_t key(uint32_t cluster, uint32_t warp, uint32_t lane) {
     return uint64_t{cluster} << 32 | warp << 6 | lane;
   }
-  size_t at(Reach reach) const { return static_cast<size_t>(reach) * warps_; }
-  bool row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
-  bool any_row_knows(Reach reach, uint32_t cluster, uint32_t warp, uint32_t lanes, uint32_t when) const;
+  size_t at(Visibility visibility) const { return static_cast<size_t>(visibility) * warps_; }
+  bool row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
+  bool any_row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+                     uint32_t when) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);
   void prune();
@@ -74,7 +80,7 @@ class View {
   std::vector<Row> rows_;  // ascending keys
 };
 
-// Adds to a view that others may share: a new one takes its place when there is news.
+// Adds to a view that others may share: a new one replaces it when it changes.
 void join(ViewRef& into, const View& what);
 
 }  // namespace palladion::sim::check

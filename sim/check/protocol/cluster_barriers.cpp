@@ -21,56 +21,56 @@ BarrierGeneration& ClusterBarriers::generation(uint64_t number) {
 }
 
 void ClusterBarriers::on(const ClusterBarrierEvent& e) {
-  const Origin& who = e.origin;
-  const uint32_t warp = p_.causality.index(who);
+  const Origin& origin = e.origin;
+  const uint32_t warp = p_.causality.index(origin);
   Arrived& a = arrived_[warp];
   BarrierGeneration& g = generation(e.generation);
   if (e.step == ClusterBarrierEvent::Step::pass) {
-    check_wait(who, a);
+    check_wait(origin, a);
     p_.causality.acquire(warp, g.clock);
     return;
   }
   bool again = false;
-  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+  for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
     uint64_t& next = a.next[static_cast<size_t>(std::countr_zero(m))];
     again |= next == e.generation + 1;
     next = e.generation + 1;
   }
-  if (again) check_twice(who, a, e.generation);
-  a.pc = who.pc;
-  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)});
+  if (again) check_twice(origin, a, e.generation);
+  a.pc = origin.pc;
+  g.arrivals.push_back({origin, p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)});
   p_.causality.release(warp, g.clock);
 }
 
-void ClusterBarriers::check_twice(const Origin& who, const Arrived& a, uint64_t number) {
-  const FindingKey key{4804, who.pc, a.pc, 0};
+void ClusterBarriers::check_twice(const Origin& origin, const Arrived& a, uint64_t number) {
+  const FindingKey key{4804, origin.pc, a.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("threads arrive twice at the cluster barrier in generation {}", number);
   f.object = "cluster barrier";
-  Origin first = who;
+  Origin first = origin;
   first.pc = a.pc;
-  f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(first, "arrived")};
+  f.sites = {p_.reporter().site(origin, "arrives again"), p_.reporter().site(first, "arrived")};
   f.missing = "barrier.cluster.wait between the two arrivals";
   f.help = "every arrive needs its wait before the next arrive";
   p_.reporter().report(key, std::move(f));
 }
 
 // Every wait needs an arrival of its own.
-void ClusterBarriers::check_wait(const Origin& who, Arrived& a) {
+void ClusterBarriers::check_wait(const Origin& origin, Arrived& a) {
   bool arrived = true;
-  for (uint32_t m = who.lanes; m != 0; m &= m - 1) {
+  for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<size_t>(std::countr_zero(m));
     arrived &= a.next[lane] != 0 && a.next[lane] != a.waited[lane];
     a.waited[lane] = a.next[lane];
   }
   if (arrived) return;
-  const FindingKey key{4804, who.pc, ~0U, 0};
+  const FindingKey key{4804, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = "threads wait at the cluster barrier without having arrived";
   f.object = "cluster barrier";
-  f.sites = {p_.reporter().site(who, "waits")};
+  f.sites = {p_.reporter().site(origin, "waits")};
   f.missing = "barrier.cluster.arrive of the same threads before";
   p_.reporter().report(key, std::move(f));
 }

@@ -24,8 +24,8 @@ class ClusterBarriers {
     uint32_t pc = 0;
   };
   BarrierGeneration& generation(uint64_t number);
-  void check_twice(const Origin& who, const Arrived& a, uint64_t number);
-  void check_wait(const Origin& who, Arrived& a);
+  void check_twice(const Origin& origin, const Arrived& a, uint64_t number);
+  void check_wait(const Origin& origin, Arrived& a);
 
   const Protocol& p_;
   std::deque<BarrierGeneration> generations_;

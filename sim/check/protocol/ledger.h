@@ -1,6 +1,6 @@
 #pragma once
-// Everything that the protocol checks know of one cluster: barriers, groups, lifetimes. The Reporter is
-// subscribed before it.
+// The state of all protocol checks of one cluster: barriers, groups, lifetimes. The Reporter is subscribed
+// before it.
 #include "sim/check/protocol/cluster_barriers.h"
 #include "sim/check/protocol/lifetime.h"
 #include "sim/check/protocol/mbarrier.h"

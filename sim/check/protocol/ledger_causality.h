@@ -1,6 +1,7 @@
 #pragma once
-// Which warp has come how far, as far as another can tell from barriers alone, whatever their memory
-// order: what took place before what. Lifetimes and forced phases are judged by it; races are not.
+// The order of execution that barriers alone imply, whatever their memory order: up to which point of each
+// warp another warp's execution is ordered after it. Lifetimes and forced phases are judged by it; races are
+// not.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -23,12 +24,12 @@ class Causality {
   uint32_t warps() const { return static_cast<uint32_t>(clocks_.size()); }
   uint32_t warps_of_cta() const { return warps_of_cta_; }
   uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_of_cta_ + warp; }
-  uint32_t index(const Origin& who) const { return index(who.cta_rank, who.warp); }
+  uint32_t index(const Origin& origin) const { return index(origin.cta_rank, origin.warp); }
   uint16_t rank_of(uint32_t warp) const { return static_cast<uint16_t>(warp / warps_of_cta_); }
 
   uint32_t time(uint32_t warp) const { return clocks_[warp][warp]; }
   bool knows(uint32_t warp, uint32_t other, uint32_t time) const { return clocks_[warp][other] >= time; }
-  // Does any warp of the CTA know? Exited warps keep what they knew.
+  // Is it known to any warp of the CTA? Exited warps keep their entries.
   bool cta_knows(uint32_t rank, uint32_t other, uint32_t time) const {
     for (uint32_t w = rank * warps_of_cta_; w < (rank + 1) * warps_of_cta_; ++w)
       if (knows(w, other, time)) return true;
@@ -36,7 +37,7 @@ class Causality {
   }
   const Clock& clock(uint32_t warp) const { return clocks_[warp]; }
 
-  // What the warp did up to now travels with `into`; what it does next does not.
+  // `into` receives everything that the warp has done up to now; later steps are not included.
   void release(uint32_t warp, Clock& into) {
     join(into, clocks_[warp]);
     ++clocks_[warp][warp];

@@ -32,7 +32,7 @@ void successors(const Program& p, uint32_t pc, bool into_calls, Visit visit) {
   if (!leaves || guarded(op)) visit(pc + 1);
 }
 
-enum class Deed : uint8_t { nothing, reads, overwrites };
+enum class RegisterAccess : uint8_t { nothing, reads, overwrites };
 
 void visit_registers(const DecodedOperand& o, auto f) {
   if (o.kind == DecodedOperand::Kind::lanes && !o.slot.constant) f(o.slot.offset);
@@ -40,10 +40,10 @@ void visit_registers(const DecodedOperand& o, auto f) {
   for (const DecodedOperand& e : o.elements) visit_registers(e, f);
 }
 
-// What an instruction does to the register at `offset`.
-Deed deed(const MicroOp& op, uint32_t offset) {
-  if (op.guard == static_cast<int32_t>(offset)) return Deed::reads;
-  if (op.instruction == nullptr) return Deed::nothing;
+// How an instruction accesses the register at `offset`.
+RegisterAccess access_of(const MicroOp& op, uint32_t offset) {
+  if (op.guard == static_cast<int32_t>(offset)) return RegisterAccess::reads;
+  if (op.instruction == nullptr) return RegisterAccess::nothing;
   bool reads = false, writes = false;
   const auto& operands = op.instruction->operands;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -54,8 +54,8 @@ Deed deed(const MicroOp& op, uint32_t offset) {
     const bool destination = known && op.instruction->form->operands[i].writes;
     (destination ? writes : reads) = true;
   }
-  if (reads) return Deed::reads;
-  return writes && !guarded(op) ? Deed::overwrites : Deed::nothing;
+  if (reads) return RegisterAccess::reads;
+  return writes && !guarded(op) ? RegisterAccess::overwrites : RegisterAccess::nothing;
 }
 
 }  // namespace
@@ -93,9 +93,9 @@ bool wait_result_used(const Program& program, uint32_t pc) {
   while (!work.empty()) {
     const uint32_t at = work.back();
     work.pop_back();
-    const Deed d = deed(program.code[at], offset);
-    if (d == Deed::reads) return true;
-    if (d == Deed::nothing) successors(program, at, false, add);
+    const RegisterAccess d = access_of(program.code[at], offset);
+    if (d == RegisterAccess::reads) return true;
+    if (d == RegisterAccess::nothing) successors(program, at, false, add);
   }
   return false;
 }

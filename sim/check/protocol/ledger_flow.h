@@ -1,5 +1,5 @@
 #pragma once
-// Where a warp can still get to from an instruction: what a deadlock report asks of the program.
+// The instructions that a warp can still reach from another one: control flow for deadlock reports.
 #include <cstdint>
 #include <vector>
 
@@ -11,8 +11,7 @@ namespace palladion::sim::check {
 // returned from; indirect ones reach every function.
 std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts);
 
-// False when no instruction looks at the result of the test_wait or try_wait at `pc` before it is
-// overwritten.
+// False when no instruction reads the result of the test_wait or try_wait at `pc` before it is overwritten.
 bool wait_result_used(const Program& program, uint32_t pc);
 
 }  // namespace palladion::sim::check

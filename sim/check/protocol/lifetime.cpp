@@ -27,37 +27,37 @@ void Lifetime::on(const MbarrierEvent& e) {
   if (e.async_id == 0) use(e.origin, e.address, "uses an mbarrier in");
 }
 
-void Lifetime::use(const Origin& who, uint32_t address, const char* what) {
+void Lifetime::use(const Origin& origin, uint32_t address, const char* what) {
   const uint32_t rank = address >> cta_rank_shift;
-  if (rank == who.cta_rank || rank >= p_.cluster().ctas.size()) return;
-  check_started(who, address, what);
-  const uint32_t warp = p_.causality.index(who);
+  if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
+  check_started(origin, address, what);
+  const uint32_t warp = p_.causality.index(origin);
   Use& u = use_of(rank, warp);
   const uint32_t now = p_.causality.time(warp);
-  if (u.time == now && u.who.pc == who.pc) return;
-  u = {now, p_.context.order.now(who), who, address};
+  if (u.time == now && u.origin.pc == origin.pc) return;
+  u = {now, p_.context.order.now(origin), origin, address};
 }
 
 // --- asynchronous operations ----------------------------------------------------------------------
 void Lifetime::on(const AsyncIssue& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (e.family == isa::AsyncFamily::wgmma || e.family == isa::AsyncFamily::cp_async) return;
-  Operation o{.who = who,
+  Operation o{.origin = origin,
               .name = e.name,
               .group = e.group,
-              .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
+              .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
   const auto add = [&](const Piece& piece, bool writes) {
     if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
     const auto rank = static_cast<uint16_t>(address >> cta_rank_shift);
-    check_started(who, address, writes ? "copies into" : "copies from");
+    check_started(origin, address, writes ? "copies into" : "copies from");
     for (const Interest& i : o.interests)
       if (i.cta_rank == rank && i.writes == writes) return;
     o.interests.push_back({rank, writes, address, piece.bytes});
   };
   for (const Piece& piece : e.reads) add(piece, false);
   for (const Piece& piece : e.writes) add(piece, true);
-  if (e.group == isa::AsyncGroup::bulk) bulk_[p_.causality.index(who)].push_back({e.id, who.lanes});
+  if (e.group == isa::AsyncGroup::bulk) bulk_[p_.causality.index(origin)].push_back({e.id, origin.lanes});
   if (o.interests.empty()) return;
   operations_.emplace(e.id, std::move(o));
   if (operations_.size() >= next_sweep_) sweep();
@@ -92,7 +92,7 @@ bool Lifetime::known(const Operation& o, uint32_t cta_rank) const {
   return false;
 }
 
-// Forgets the operations whose ends all concerned CTAs know by now.
+// Drops the operations whose ends are known to all concerned CTAs.
 void Lifetime::sweep() {
   for (auto at = operations_.begin(); at != operations_.end();) {
     Operation& o = at->second;
@@ -104,31 +104,31 @@ void Lifetime::sweep() {
 
 // --- groups ---------------------------------------------------------------------------------------
 void Lifetime::on(const GroupCommitted& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (event.group != isa::AsyncGroup::bulk) return;
-  auto& journal = bulk_[p_.causality.index(who)];
+  auto& journal = bulk_[p_.causality.index(origin)];
   if (journal.empty()) return;  // a group of nothing
   for (const Entry& e : journal) {
     const auto at = operations_.find(e.id);
     if (e.id == 0 || at == operations_.end()) continue;
-    if ((e.lanes & who.lanes) != 0)
+    if ((e.lanes & origin.lanes) != 0)
       at->second.committed = true;
     else if (!at->second.committed)
-      at->second.foreign_commit = who;
+      at->second.foreign_commit = origin;
   }
-  journal.push_back({0, who.lanes});
+  journal.push_back({0, origin.lanes});
 }
 
 void Lifetime::on(const GroupWaited& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (event.group != isa::AsyncGroup::bulk) return;
-  auto& journal = bulk_[p_.causality.index(who)];
+  auto& journal = bulk_[p_.causality.index(origin)];
   uint32_t owners = 0;
   for (const Entry& e : journal)
     if (e.id != 0) owners |= e.lanes;
-  if (owners != 0 && (owners & who.lanes) == 0) check_group_owner(who, owners);
+  if (owners != 0 && (owners & origin.lanes) == 0) check_group_owner(origin, owners);
   std::vector<uint64_t> done;
-  for (uint32_t m = who.lanes & owners; m != 0; m &= m - 1) {
+  for (uint32_t m = origin.lanes & owners; m != 0; m &= m - 1) {
     const uint32_t bit = m & (0 - m);
     uint64_t commits = 0;
     for (auto e = journal.rbegin(); e != journal.rend(); ++e) {
@@ -141,11 +141,11 @@ void Lifetime::on(const GroupWaited& event) {
   }
   std::erase_if(journal, [&](const Entry& e) { return std::ranges::find(done, e.id) != done.end(); });
   while (!journal.empty() && journal.front().id == 0) journal.pop_front();
-  const uint32_t warp = p_.causality.index(who);
+  const uint32_t warp = p_.causality.index(origin);
   for (const uint64_t id : done) {
     const auto at = operations_.find(id);
     if (at != operations_.end()) at->second.knowers.emplace_back(warp, p_.causality.time(warp));
-    release(id, who.cta_rank);
+    release(id, origin.cta_rank);
   }
 }
 
@@ -155,15 +155,15 @@ void Lifetime::on(const RegistersSet& event) {
 }
 
 void Lifetime::on(const Exited& event) {
-  const Origin& who = event.origin;
-  exits_[p_.causality.index(who)] = who;
-  if (p_.exited(who.cta_rank)) cta_exited(who);
+  const Origin& origin = event.origin;
+  exits_[p_.causality.index(origin)] = origin;
+  if (p_.exited(origin.cta_rank)) cta_exited(origin);
 }
 
-void Lifetime::cta_exited(const Origin& who) {
-  check_operations(who);
-  if (p_.cluster().ctas.size() > 1) check_uses(who);
-  check_registers(who);
+void Lifetime::cta_exited(const Origin& origin) {
+  check_operations(origin);
+  if (p_.cluster().ctas.size() > 1) check_uses(origin);
+  check_registers(origin);
 }
 
 }  // namespace palladion::sim::check

@@ -1,6 +1,6 @@
 #pragma once
-// Shared memory lives as long as its CTA: nobody may use it before the CTA has begun or after it has
-// exited, asynchronous operations included; and the groups of operations whose ends nobody awaits.
+// Shared memory exists as long as its CTA: no access, asynchronous operations included, may come before the
+// CTA has begun or after it has exited. Also: groups of operations whose ends no thread waits for.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -29,18 +29,18 @@ class Lifetime {
   const std::vector<std::pair<uint32_t, uint32_t>>& registers_of(uint32_t warp) const {
     return registers_[warp];
   }
-  // Where the lanes of a warp that have left did so; null when none has.
+  // Where the exited lanes of a warp exited; null when none has.
   const Origin* exit_of(uint32_t warp) const { return exits_[warp].instruction ? &exits_[warp] : nullptr; }
 
  private:
-  // What an operation does with the shared memory of one CTA.
+  // How an operation uses the shared memory of one CTA.
   struct Interest {
     uint16_t cta_rank = 0;
     bool writes = false;
     uint32_t address = 0, bytes = 0;
   };
   struct Operation {
-    Origin who;
+    Origin origin;
     const char* name = "";
     isa::AsyncGroup group = isa::AsyncGroup::none;
     uint32_t nth = 0;
@@ -56,22 +56,22 @@ class Lifetime {
   struct Use {  // a warp's newest access of another CTA's shared memory
     uint32_t time = 0;
     Point point;
-    Origin who;
+    Origin origin;
     uint32_t address = 0;
   };
 
-  void use(const Origin& who, uint32_t address, const char* what);
+  void use(const Origin& origin, uint32_t address, const char* what);
   Use& use_of(uint32_t cta_rank, uint32_t warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
   void release(uint64_t id, uint32_t cta_rank);
   void sweep();
   bool known(const Operation& o, uint32_t cta_rank) const;
-  void cta_exited(const Origin& who);
-  void check_started(const Origin& who, uint32_t address, const char* what);
-  void check_uses(const Origin& who);
-  void check_operations(const Origin& who);
-  void check_registers(const Origin& who);
-  void check_group_owner(const Origin& who, uint32_t lanes_with_groups);
-  void report_operation(const Operation& o, const Interest& i, const Origin& who);
+  void cta_exited(const Origin& origin);
+  void check_started(const Origin& origin, uint32_t address, const char* what);
+  void check_uses(const Origin& origin);
+  void check_operations(const Origin& origin);
+  void check_registers(const Origin& origin);
+  void check_group_owner(const Origin& origin, uint32_t lanes_with_groups);
+  void report_operation(const Operation& o, const Interest& i, const Origin& origin);
 
   const Protocol& p_;
   std::map<uint64_t, Operation> operations_;

@@ -1,4 +1,4 @@
-// Uses of shared memory outside the life of its CTA.
+// Uses of shared memory outside the lifetime of its CTA.
 #include <fmt/format.h>
 
 #include "sim/check/catalogue/catalogue.h"
@@ -14,22 +14,22 @@ std::string cta_text(const ClusterState& cluster, uint32_t rank) {
 
 }  // namespace
 
-// Whoever uses another CTA's memory must know that it runs: by a cluster barrier, or by anything that
-// its threads did.
-void Lifetime::check_started(const Origin& who, uint32_t address, const char* what) {
+// A thread that uses another CTA's memory must be ordered after that CTA's start: by a cluster barrier, or by
+// anything that its threads did.
+void Lifetime::check_started(const Origin& origin, uint32_t address, const char* what) {
   const uint32_t rank = address >> cta_rank_shift;
-  if (rank == who.cta_rank || rank >= p_.cluster().ctas.size()) return;
-  const uint32_t warp = p_.causality.index(who), per_cta = p_.causality.warps_of_cta();
+  if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
+  const uint32_t warp = p_.causality.index(origin), per_cta = p_.causality.warps_of_cta();
   bool knows = false;
   for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta && !knows; ++w)
     knows = p_.causality.knows(warp, w, 1);
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
-  const bool arrival = who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*who.effect);
+  const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
   const FindingKey key{!gone     ? Code(4801)
                        : arrival ? Code(4122)
                                  : Code(4802),
-                       who.pc, ~0U, address & shared_offset_mask};
+                       origin.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.object = p_.shared(address, 1);
@@ -37,7 +37,7 @@ void Lifetime::check_started(const Origin& who, uint32_t address, const char* wh
                                  cta_text(p_.cluster(), rank))
                    : fmt::format("a thread {} the shared memory of {} without knowing that it has started",
                                  what, cta_text(p_.cluster(), rank));
-  f.sites = {p_.reporter().site(who, what)};
+  f.sites = {p_.reporter().site(origin, what)};
   if (gone)
     for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta; ++w)
       if (const Origin* left = exit_of(w); left != nullptr && f.sites.size() < 2)
@@ -47,31 +47,33 @@ void Lifetime::check_started(const Origin& who, uint32_t address, const char* wh
   p_.reporter().report(key, std::move(f));
 }
 
-void Lifetime::check_uses(const Origin& who) {
-  const uint32_t rank = who.cta_rank;
+void Lifetime::check_uses(const Origin& origin) {
+  const uint32_t rank = origin.cta_rank;
   for (uint32_t w = 0; w < p_.causality.warps(); ++w) {
     const Use& u = use_of(rank, w);
-    if (u.time == 0 || p_.causality.cta_knows(rank, w, u.time) || p_.context.order.before(u.point, who))
+    if (u.time == 0 || p_.causality.cta_knows(rank, w, u.time) || p_.context.order.before(u.point, origin))
       continue;
-    const bool arrival = u.who.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.who.effect);
-    const FindingKey key{arrival ? Code(4122) : Code(4802), u.who.pc, who.pc, u.address & shared_offset_mask};
+    const bool arrival =
+        u.origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.origin.effect);
+    const FindingKey key{arrival ? Code(4122) : Code(4802), u.origin.pc, origin.pc,
+                         u.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f;
     f.message = fmt::format("{} may exit before another CTA has {}", cta_text(p_.cluster(), rank),
                             arrival ? "arrived at its mbarrier" : "done with its shared memory");
     f.object = arrival ? p_.mbarrier(u.address) : p_.shared(u.address, 1);
-    f.sites = {p_.reporter().site(u.who, arrival ? "arrives there" : "accesses it"),
-               p_.reporter().site(who, "exits")};
+    f.sites = {p_.reporter().site(u.origin, arrival ? "arrives there" : "accesses it"),
+               p_.reporter().site(origin, "exits")};
     f.missing = "nothing orders that access before the exit";
     p_.reporter().report(key, std::move(f));
   }
 }
 
-void Lifetime::check_operations(const Origin& who) {
-  const uint32_t rank = who.cta_rank;
+void Lifetime::check_operations(const Origin& origin) {
+  const uint32_t rank = origin.cta_rank;
   for (const auto& [id, o] : operations_) {
     for (const Interest& i : o.interests)
-      if (i.cta_rank == rank && !known(o, rank)) report_operation(o, i, who);
+      if (i.cta_rank == rank && !known(o, rank)) report_operation(o, i, origin);
   }
   for (auto at = operations_.begin(); at != operations_.end();) {
     std::erase_if(at->second.interests, [&](const Interest& i) { return i.cta_rank == rank; });
@@ -79,21 +81,21 @@ void Lifetime::check_operations(const Origin& who) {
   }
 }
 
-void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& who) {
+void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& origin) {
   const bool bulk = o.group == isa::AsyncGroup::bulk && !i.writes;
-  const bool remote = o.who.cta_rank != i.cta_rank;
+  const bool remote = o.origin.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
   const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);
   const Code code = bulk ? of_group : remote ? Code(4802) : Code(4118);
-  const FindingKey key{code, o.who.pc, who.pc, i.address & shared_offset_mask};
+  const FindingKey key{code, o.origin.pc, origin.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("{} exits while {} may still {} its shared memory",
                           cta_text(p_.cluster(), i.cta_rank), o.name, i.writes ? "write" : "read");
   f.object = p_.shared(i.address, i.bytes);
-  Site site = p_.reporter().site(o.who, i.writes ? "asynchronous write" : "asynchronous read");
+  Site site = p_.reporter().site(o.origin, i.writes ? "asynchronous write" : "asynchronous read");
   site.occurrence = o.nth;
-  f.sites = {std::move(site), p_.reporter().site(who, "the last thread exits")};
+  f.sites = {std::move(site), p_.reporter().site(origin, "the last thread exits")};
   if (foreign)
     f.sites.insert(f.sites.begin() + 1,
                    p_.reporter().site(o.foreign_commit, "commits nothing: other lanes issued"));
@@ -109,29 +111,29 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   p_.reporter().report(key, std::move(f));
 }
 
-// Groups are those of a thread: another lane's wait_group covers nothing.
-void Lifetime::check_group_owner(const Origin& who, uint32_t owners) {
-  const FindingKey key{4311, who.pc, ~0U, 0};
+// Groups belong to a thread: another lane's wait_group does not cover them.
+void Lifetime::check_group_owner(const Origin& origin, uint32_t owners) {
+  const FindingKey key{4311, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message =
       fmt::format("wait_group by lanes {:08x}, which have issued nothing; lanes {:08x} of the warp have",
-                  who.lanes, owners);
+                  origin.lanes, owners);
   f.object = "bulk async-groups";
-  f.sites = {p_.reporter().site(who, "waits for its own groups")};
+  f.sites = {p_.reporter().site(origin, "waits for its own groups")};
   f.missing = "the wait returns at once: groups belong to the thread that issued and committed";
   f.help = "wait in the thread that issued the copies (elect.sync with the same mask)";
   p_.reporter().report(key, std::move(f));
 }
 
 // setmaxnreg is to be executed by all warps of a warpgroup.
-void Lifetime::check_registers(const Origin& who) {
-  const uint32_t per_cta = p_.causality.warps_of_cta(), base = who.cta_rank * per_cta;
+void Lifetime::check_registers(const Origin& origin) {
+  const uint32_t per_cta = p_.causality.warps_of_cta(), base = origin.cta_rank * per_cta;
   for (uint32_t g = 0; g + 3 < per_cta; g += 4) {
     for (uint32_t w = g + 1; w < g + 4; ++w) {
       if (registers_[base + w] == registers_[base + g]) continue;
-      const FindingKey key{6202, who.pc, ~0U, g};
+      const FindingKey key{6202, origin.pc, ~0U, g};
       if (p_.reporter().seen(key)) break;
       Finding f;
       f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / 4);

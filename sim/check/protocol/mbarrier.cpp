@@ -14,8 +14,9 @@ namespace {
 constexpr size_t signals_kept = 256;  // of a phase; more are added to the last one
 constexpr size_t issued_kept = 4096;  // operations that a race can still be explained by
 
-bool same_execution(const Signal& s, const Origin& who, uint32_t nth) {
-  return s.who.pc == who.pc && s.who.warp == who.warp && s.who.cta_rank == who.cta_rank && s.nth == nth;
+bool same_execution(const Signal& s, const Origin& origin, uint32_t nth) {
+  return s.origin.pc == origin.pc && s.origin.warp == origin.warp && s.origin.cta_rank == origin.cta_rank &&
+         s.nth == nth;
 }
 
 void note(std::vector<Observation>& list, uint32_t warp, uint32_t time, const Point& point) {
@@ -81,15 +82,15 @@ void MbarrierLedger::on(const MbarrierEvent& e) {
 }
 
 void MbarrierLedger::init(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   MbarrierObject& b = objects_[e.address];
-  if (b.alive && b.serial != 0) check_reinit(b, who);
+  if (b.alive && b.serial != 0) check_reinit(b, origin);
   b = {};
   b.address = e.address;
   b.serial = ++serials_;
-  b.init = who;
-  b.init_time = p_.causality.time(p_.causality.index(who));
-  b.init_point = p_.context.order.now(who);
+  b.init = origin;
+  b.init_time = p_.causality.time(p_.causality.index(origin));
+  b.init_point = p_.context.order.now(origin);
   b.count = e.count;
   b.current.number = 0;
   b.users.resize(p_.causality.warps());
@@ -99,46 +100,47 @@ void MbarrierLedger::init(const MbarrierEvent& e) {
 }
 
 void MbarrierLedger::invalidate(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return;
-  check_waiters(*b, who);
-  check_leftover(*b, who);
-  check_uses_known(*b, who);
+  check_waiters(*b, origin);
+  check_leftover(*b, origin);
+  check_uses_known(*b, origin);
   b->alive = false;
-  b->end = who;
+  b->end = origin;
   if (observed_) {  // they have been reported
-    observed_(b->last.operations, b->address >> cta_rank_shift, p_.causality.index(who));
-    observed_(b->current.operations, b->address >> cta_rank_shift, p_.causality.index(who));
+    observed_(b->last.operations, b->address >> cta_rank_shift, p_.causality.index(origin));
+    observed_(b->current.operations, b->address >> cta_rank_shift, p_.causality.index(origin));
   }
   std::erase_if(flights_, [&](const Flight& f) { return f.serial == b->serial; });
 }
 
-void MbarrierLedger::use(MbarrierObject& b, const Origin& who) {
-  const uint32_t warp = p_.causality.index(who);
+void MbarrierLedger::use(MbarrierObject& b, const Origin& origin) {
+  const uint32_t warp = p_.causality.index(origin);
   MbarrierUser& u = b.users[warp];
-  if (!u.knows_init) check_init_known(b, who);
+  if (!u.knows_init) check_init_known(b, origin);
   u.knows_init = true;
   u.last_use = p_.causality.time(warp);
-  u.last_point = p_.context.order.now(who);
-  u.last_who = who;
+  u.last_point = p_.context.order.now(origin);
+  u.last_origin = origin;
 }
 
 // --- arrivals and bytes ---------------------------------------------------------------------------
 void MbarrierLedger::signal(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return check_dead(e);
   const bool async = e.async_id != 0;
   uint32_t inside = 0;
-  const uint32_t nth = async ? land(*b, e, inside) : p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
-  if (!async) use(*b, who);
-  if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, who, nth, async);
+  const uint32_t nth =
+      async ? land(*b, e, inside) : p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
+  if (!async) use(*b, origin);
+  if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, origin, nth, async);
   check_special_forms(*b, e);
-  if (!async) judge_forced(*b, who);
+  if (!async) judge_forced(*b, origin);
   note_signal(*b, e, nth, inside);
   if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, e);
-  const uint32_t warp = p_.causality.index(who);
+  const uint32_t warp = p_.causality.index(origin);
   if (!async && e.action == isa::MbarrierAction::expect_tx)
     note(b->current.announcements, warp, p_.causality.time(warp), {});
   if (!async && e.action != isa::MbarrierAction::expect_tx) p_.causality.release(warp, b->current.arrived);
@@ -146,29 +148,29 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
 }
 
 void MbarrierLedger::note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   auto& signals = b.current.signals;
   const bool async = e.async_id != 0;
   const bool merged =
       !signals.empty() && (signals.size() >= signals_kept ||
-                           (same_execution(signals.back(), who, nth) && signals.back().async == async));
-  if (!merged) signals.push_back({.who = who, .nth = nth, .async = async});
+                           (same_execution(signals.back(), origin, nth) && signals.back().async == async));
+  if (!merged) signals.push_back({.origin = origin, .nth = nth, .async = async});
   Signal& s = signals.back();
-  s.who.lanes |= e.lanes;
+  s.origin.lanes |= e.lanes;
   s.arrivals += e.count;
   s.inside += inside;
   (e.tx > 0 ? s.expected : s.delivered) += e.tx > 0 ? e.tx : -e.tx;
-  if (!merged) b.arrivers.try_emplace(uint64_t{p_.causality.index(who)} << 32 | who.pc, who);
+  if (!merged) b.arrivers.try_emplace(uint64_t{p_.causality.index(origin)} << 32 | origin.pc, origin);
 }
 
 // An asynchronous operation signals; returns the n of its issue.
 uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_t& inside) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   const auto at = std::ranges::find_if(
       flights_, [&](const Flight& f) { return f.id == e.async_id && f.address == e.address; });
   if (at == flights_.end()) {  // cp.async.mbarrier.arrive
-    p_.causality.join(b.current.arrived, p_.causality.clock(p_.causality.index(who)));
-    return p_.reporter().occurrence(who.cta_rank, who.warp, who.pc);
+    p_.causality.join(b.current.arrived, p_.causality.clock(p_.causality.index(origin)));
+    return p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
   }
   if (at->phase < b.number) check_landing(b, *at);
   const uint32_t nth = at->nth;
@@ -184,10 +186,10 @@ void MbarrierLedger::complete(MbarrierObject& b) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o))
-      unforced(done, b, b.users[o.warp].last_who, "a wait for the phase before it may miss it");
+      unforced(done, b, b.users[o.warp].last_origin, "a wait for the phase before it may miss it");
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
-      unforced(done, b, b.users[a.warp].last_who, "it may complete before bytes are announced");
+      unforced(done, b, b.users[a.warp].last_origin, "it may complete before bytes are announced");
       check_late_announcement(b, a.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
@@ -204,26 +206,26 @@ void MbarrierLedger::complete(MbarrierObject& b) {
 }
 
 void MbarrierLedger::on(const AsyncIssue& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
-    if (piece.shared()) check_overwritten(who, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
+    if (piece.shared()) check_overwritten(origin, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
-  const Causality::Clock clock = p_.causality.issue(p_.causality.index(who));
+  const Causality::Clock clock = p_.causality.issue(p_.causality.index(origin));
   for (size_t i = 0; i < e.mbarriers.size(); ++i) {
     MbarrierObject* b = live(e.mbarriers[i]);
     if (b == nullptr) continue;
-    use(*b, who);
-    judge_forced(*b, who);
+    use(*b, origin);
+    judge_forced(*b, origin);
     Flight f{.id = e.id,
              .address = b->address,
              .serial = b->serial,
              .bytes = e.mbarrier_bytes[i],
-             .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
+             .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
              .inside = inside,
              .phase = b->number,
-             .who = who,
+             .origin = origin,
              .clock = clock};
     flights_.push_back(std::move(f));
     if (issued_.size() >= issued_kept) issued_.pop_front();
@@ -233,12 +235,12 @@ void MbarrierLedger::on(const AsyncIssue& e) {
 
 // --- state tokens ---------------------------------------------------------------------------------
 void MbarrierLedger::note_token(const MbarrierObject& b, const MbarrierEvent& e) {
-  const Origin& who = e.origin;
-  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  const Origin& origin = e.origin;
+  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
   if (form == nullptr || form->dst < 0) return;
-  const DecodedOperand& dst = p_.context.run.program->code[who.pc].operands[form->dst];
+  const DecodedOperand& dst = p_.context.run.program->code[origin.pc].operands[form->dst];
   if (dst.kind != DecodedOperand::Kind::lanes || dst.width != 64) return;
-  Token& token = tokens_[{p_.causality.index(who), dst.slot.offset}];
+  Token& token = tokens_[{p_.causality.index(origin), dst.slot.offset}];
   token.address = b.address;
   token.serial = b.serial;
   token.phase = b.number;
@@ -247,60 +249,62 @@ void MbarrierLedger::note_token(const MbarrierObject& b, const MbarrierEvent& e)
 
 // --- waits ----------------------------------------------------------------------------------------
 void MbarrierLedger::wait(const MbarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return check_dead(e);
-  use(*b, who);
-  check_placement(*b, who);
-  if (!e.parity_known && e.succeeded) check_token(*b, who);
-  last_waits_[p_.causality.index(who)] = b->address;
-  MbarrierUser& u = b->users[p_.causality.index(who)];
+  use(*b, origin);
+  check_placement(*b, origin);
+  if (!e.parity_known && e.succeeded) check_token(*b, origin);
+  last_waits_[p_.causality.index(origin)] = b->address;
+  MbarrierUser& u = b->users[p_.causality.index(origin)];
   u.wait = {.any = true,
             .succeeded = e.succeeded,
             .parity = e.parity,
             .phase = e.succeeded ? b->number - 1 : b->number,
-            .ignored = !result_used(who.pc),
+            .ignored = !result_used(origin.pc),
             .by_state = !e.parity_known,
             .repeated = e.succeeded && u.observed == b->number - 1,
-            .pc = who.pc,
-            .nth = p_.reporter().occurrence(who.cta_rank, who.warp, who.pc)};
+            .pc = origin.pc,
+            .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
   if (!e.succeeded) return;
-  observe(*b, who);
+  observe(*b, origin);
   u.observed = b->number - 1;
 }
 
-bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& who) const {
-  const uint32_t warp = p_.causality.index(who);
+bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& origin) const {
+  const uint32_t warp = p_.causality.index(origin);
   for (const Observation& o : list)
     if (p_.causality.knows(warp, o.warp, o.first)) return true;
   for (const Observation& o : list)
-    if (p_.context.order.before(o.point, who)) return true;
+    if (p_.context.order.before(o.point, origin)) return true;
   return false;
 }
 
-void MbarrierLedger::observe(MbarrierObject& b, const Origin& who) {
-  const uint32_t warp = p_.causality.index(who);
-  if (b.last.number > 0 && b.users[warp].observed != b.last.number && !known(b.observers_before_last, who)) {
-    unforced(b.last, b, who, "a wait for it may return for the phase two before it");
-    check_skipped(b, who);
+void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
+  const uint32_t warp = p_.causality.index(origin);
+  if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
+      !known(b.observers_before_last, origin)) {
+    unforced(b.last, b, origin, "a wait for it may return for the phase two before it");
+    check_skipped(b, origin);
   }
   p_.causality.acquire(warp, b.last.arrived);
-  note(b.last.observers, warp, p_.causality.time(warp), p_.context.order.now(who));
+  note(b.last.observers, warp, p_.causality.time(warp), p_.context.order.now(origin));
   if (observed_ && !b.last.operations.empty())
     observed_(b.last.operations, b.address >> cta_rank_shift, warp);
 }
 
-// A signal is bound to its phase when who gives it knows that somebody has seen the last one complete.
-void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& who) {
-  if (b.number != 0 && !known(b.last.observers, who))
-    unforced(b.current, b, who, "a signal may come a phase earlier");
+// A signal is bound to its phase when its issuer is ordered after a wait that observed the last phase
+// complete.
+void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& origin) {
+  if (b.number != 0 && !known(b.last.observers, origin))
+    unforced(b.current, b, origin, "a signal may come a phase earlier");
 }
 
-void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who,
+void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& origin,
                               const char* why) {
   phase.forced = false;
   if (!forced_.reason.empty()) return;
-  const Site s = plain_site(p_.context.run, p_.cluster(), who);
+  const Site s = plain_site(p_.context.run, p_.cluster(), origin);
   forced_.reason = fmt::format("phase {} of {}: {} (CTA ({},{},{}) warp {}, {})", phase.number,
                                p_.mbarrier(b.address), why, s.cta.x, s.cta.y, s.cta.z, s.warp, s.instruction);
 }
@@ -346,15 +350,15 @@ bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, uint32_t war
   return false;
 }
 
-std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& who) const {
-  const uint32_t warp = p_.causality.index(who);
+std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& origin) const {
+  const uint32_t warp = p_.causality.index(origin);
   for (auto i = issued_.rbegin(); i != issued_.rend() && i->id >= id; ++i) {
     const MbarrierObject* b = find(i->address);
-    if (i->id != id || b == nullptr || i->address >> cta_rank_shift != who.cta_rank) continue;
+    if (i->id != id || b == nullptr || i->address >> cta_rank_shift != origin.cta_rank) continue;
     const LastWait& w = b->users[warp].wait;
     if (!w.any || (w.succeeded && !w.ignored && w.phase >= i->phase)) continue;
     WaitVerdict v;
-    v.wait = who;
+    v.wait = origin;
     v.wait.pc = w.pc;
     const MicroOp& op = p_.context.run.program->code[w.pc];
     v.wait.instruction = op.instruction;

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of every mbarrier object: who signalled in this phase and the last, who has observed
+// The record of every mbarrier object: the signals in this phase and the last, the warps that have observed
 // it; and the rules of its use (PTX, "mbarrier").
 #include <array>
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace palladion::sim::check {
 
 // What one instruction, or the operation that it issued, did to a phase.
 struct Signal {
-  Origin who;
+  Origin origin;
   uint32_t nth = 0;  // the warp's n-th execution of the instruction
   uint32_t arrivals = 0;
   int64_t expected = 0, delivered = 0;  // bytes
   int64_t inside = 0;                   // of those delivered: read from inside the tensor
-  bool async = false;                   // by an operation that `who` issued
+  bool async = false;                   // by an operation that `origin` issued
 };
 
 // What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
@@ -54,7 +54,7 @@ struct MbarrierPhase {
 struct LastWait {
   bool any = false, succeeded = false, parity = false;
   int64_t phase = 0;      // that it observed, or waits for
-  bool ignored = false;   // no instruction looks at its result
+  bool ignored = false;   // no instruction reads its result
   bool by_state = false;  // not by parity
   bool repeated = false;  // it had observed that phase before
   uint32_t pc = 0, nth = 0;
@@ -68,14 +68,14 @@ struct WaitVerdict {
   std::string text;           // with the values of this wait
 };
 
-// What a warp has to do with an object.
+// The state of a warp at an object.
 struct MbarrierUser {
   bool knows_init = false;
   LastWait wait;
   int64_t observed = -2;  // the newest phase that it has observed; -2: none
   uint32_t last_use = 0;  // its time then; 0: none
   Point last_point;
-  Origin last_who;
+  Origin last_origin;
 };
 
 struct MbarrierObject {
@@ -94,7 +94,7 @@ struct MbarrierObject {
   bool alive = true, overrun = false;
 };
 
-// Phases of a run that no schedule could have made otherwise, and why the first other one is not so.
+// Phases of a run that are the same in every schedule, and why the first other one is not.
 struct ForcedPhases {
   uint64_t forced = 0, unforced = 0;
   std::string reason;
@@ -113,13 +113,13 @@ class MbarrierLedger {
   const MbarrierObject* find(uint32_t address) const;
   const std::map<uint32_t, MbarrierObject>& objects() const { return objects_; }
   const ForcedPhases& forced() const { return forced_; }
-  // Why the waits of `who` at the mbarriers of operation `id` (issued lately) have not ordered it behind
-  // that operation. Nothing: it has not waited there, or rightly.
-  std::optional<WaitVerdict> explain_wait(uint64_t id, const Origin& who) const;
-  // False for a test_wait or try_wait whose result no instruction looks at: it orders nothing.
+  // Why the waits of `origin` at the mbarriers of operation `id` (issued lately) have not ordered it behind
+  // that operation. Nothing: it has not waited there, or its wait was correct.
+  std::optional<WaitVerdict> explain_wait(uint64_t id, const Origin& origin) const;
+  // False for a test_wait or try_wait whose result no instruction reads: it orders nothing.
   bool result_used(uint32_t pc) const;
-  // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that
-  // need not be told of again.
+  // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that need no
+  // further report.
   using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp)>;
   void on_observed(Observed f) { observed_ = std::move(f); }
 
@@ -128,7 +128,7 @@ class MbarrierLedger {
     uint64_t id = 0;
     uint32_t address = 0, serial = 0, bytes = 0, nth = 0, inside = 0;
     int64_t phase = 0;
-    Origin who;
+    Origin origin;
     Causality::Clock clock;
   };
 
@@ -136,36 +136,36 @@ class MbarrierLedger {
   void invalidate(const MbarrierEvent& e);
   void signal(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
-  void observe(MbarrierObject& b, const Origin& who);
+  void observe(MbarrierObject& b, const Origin& origin);
   void complete(MbarrierObject& b);
   void note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside);
   void note_token(const MbarrierObject& b, const MbarrierEvent& e);
   MbarrierObject* live(uint32_t address);
   uint32_t land(MbarrierObject& b, const MbarrierEvent& e, uint32_t& inside);
-  void use(MbarrierObject& b, const Origin& who);
-  bool known(const std::vector<Observation>& list, const Origin& who) const;
+  void use(MbarrierObject& b, const Origin& origin);
+  bool known(const std::vector<Observation>& list, const Origin& origin) const;
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
   void check_dead(const MbarrierEvent& e);
 
   // --- rules ---
-  void check_reinit(const MbarrierObject& b, const Origin& who);
-  void check_init_known(MbarrierObject& b, const Origin& who);
-  void check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async);
+  void check_reinit(const MbarrierObject& b, const Origin& origin);
+  void check_init_known(MbarrierObject& b, const Origin& origin);
+  void check_overrun(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async);
   void check_landing(const MbarrierObject& b, const Flight& f);
-  void check_placement(const MbarrierObject& b, const Origin& who);
-  void check_uses_known(const MbarrierObject& b, const Origin& who);
-  void check_waiters(const MbarrierObject& b, const Origin& who);
-  void check_leftover(const MbarrierObject& b, const Origin& who);
+  void check_placement(const MbarrierObject& b, const Origin& origin);
+  void check_uses_known(const MbarrierObject& b, const Origin& origin);
+  void check_waiters(const MbarrierObject& b, const Origin& origin);
+  void check_leftover(const MbarrierObject& b, const Origin& origin);
   void check_special_forms(const MbarrierObject& b, const MbarrierEvent& e);
-  void check_overwritten(const Origin& who, uint32_t address, uint32_t bytes, const char* what);
+  void check_overwritten(const Origin& origin, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);
   void check_late_announcement(const MbarrierObject& b, uint32_t warp);
-  void check_token(const MbarrierObject& b, const Origin& who);
-  const MbarrierObject* stale_wait(const Origin& who) const;
-  void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& who);
-  void check_skipped(const MbarrierObject& b, const Origin& who);
-  void judge_forced(MbarrierObject& b, const Origin& who);
-  void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& who, const char* why);
+  void check_token(const MbarrierObject& b, const Origin& origin);
+  const MbarrierObject* stale_wait(const Origin& origin) const;
+  void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& origin);
+  void check_skipped(const MbarrierObject& b, const Origin& origin);
+  void judge_forced(MbarrierObject& b, const Origin& origin);
+  void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& origin, const char* why);
   Finding finding(const MbarrierObject& b, std::string message, FindingSeverity severity) const;
   Site init_site(const MbarrierObject& b) const;
   Site signal_site(const Signal& s) const;
@@ -173,7 +173,7 @@ class MbarrierLedger {
   const Protocol& p_;
   std::map<uint32_t, MbarrierObject> objects_;
   std::vector<Flight> flights_;
-  struct Issued {  // where an operation was to signal
+  struct Issued {  // where an operation will signal
     uint64_t id = 0;
     uint32_t address = 0;
     int64_t phase = 0;
@@ -190,7 +190,7 @@ class MbarrierLedger {
   mutable std::map<uint32_t, bool> result_used_;  // by pc
   Observed observed_;
   uint32_t serials_ = 0;
-  uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: what lies outside cannot hit one
+  uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: an access outside cannot overlap one
 };
 
 }  // namespace palladion::sim::check

@@ -20,8 +20,8 @@ bool issued_by_many(const MbarrierPhase& p) {
   std::set<uint32_t> warps, pcs;
   for (const Signal& s : p.signals) {
     if (s.delivered == 0) continue;
-    warps.insert(uint32_t{s.who.cta_rank} << 16 | s.who.warp);
-    pcs.insert(s.who.pc);
+    warps.insert(uint32_t{s.origin.cta_rank} << 16 | s.origin.warp);
+    pcs.insert(s.origin.pc);
   }
   return warps.size() > 1 && pcs.size() == 1 && p.delivered() % p.expected() == 0;
 }
@@ -46,25 +46,26 @@ struct Overrun {
 };
 
 bool deferred(const Signal& s) {
-  return s.async && s.who.effect != nullptr &&
-         std::holds_alternative<isa::CpAsyncMbarrierArrive>(*s.who.effect);
+  return s.async && s.origin.effect != nullptr &&
+         std::holds_alternative<isa::CpAsyncMbarrierArrive>(*s.origin.effect);
 }
 
-// Who arrived in the overrun phase tells why.
-Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const std::string& name) {
+// The arrivals in the overrun phase show why.
+Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, const std::string& name) {
   bool same_instruction = false, arrived_before = false, twice = false, others = false, copies = false;
   const auto& signals = b.last.signals;
   for (const Signal& s : signals) {
     if (s.arrivals == 0) continue;
-    const bool same_warp = s.who.warp == who.warp && s.who.cta_rank == who.cta_rank;
+    const bool same_warp = s.origin.warp == origin.warp && s.origin.cta_rank == origin.cta_rank;
     (same_warp ? arrived_before : others) = true;
-    same_instruction |= same_warp && s.who.pc == who.pc && s.nth == nth;
+    same_instruction |= same_warp && s.origin.pc == origin.pc && s.nth == nth;
     copies |= deferred(s);
     for (const Signal& t : signals)
-      twice |= &s < &t && t.arrivals != 0 && t.who.pc == s.who.pc && t.who.warp == s.who.warp &&
-               t.who.cta_rank == s.who.cta_rank && t.nth != s.nth;
+      twice |= &s < &t && t.arrivals != 0 && t.origin.pc == s.origin.pc && t.origin.warp == s.origin.warp &&
+               t.origin.cta_rank == s.origin.cta_rank && t.nth != s.nth;
   }
-  if (copies || (who.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*who.effect)))
+  if (copies ||
+      (origin.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*origin.effect)))
     return {4125,
             fmt::format(
                 "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
@@ -95,23 +96,23 @@ Overrun overrun(const MbarrierObject& b, const Origin& who, uint32_t nth, const 
 
 // "For each phase at least one wait must return true before an arrive-on in the next one": in the order
 // that barriers make, or else another schedule arrives a phase too early.
-void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_t nth, bool async) {
+void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async) {
   if (b.number == 0 || b.overrun) return;
   const bool observed = !b.last.observers.empty();
-  if (observed && (async || known(b.last.observers, who))) return;
+  if (observed && (async || known(b.last.observers, origin))) return;
   b.overrun = true;
-  if (const MbarrierObject* waited = stale_wait(who)) return report_stale_wait(b, *waited, who);
-  const Overrun o = overrun(b, who, nth, p_.mbarrier(b.address));
-  const FindingKey key{o.code, who.pc, b.init.pc, b.address & shared_offset_mask};
+  if (const MbarrierObject* waited = stale_wait(origin)) return report_stale_wait(b, *waited, origin);
+  const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
+  const FindingKey key{o.code, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, o.message, FindingSeverity::error);
-  f.sites.push_back(p_.reporter().site(who, fmt::format("arrives in phase {}", b.number)));
-  std::vector<uint32_t> shown{who.pc};
+  f.sites.push_back(p_.reporter().site(origin, fmt::format("arrives in phase {}", b.number)));
+  std::vector<uint32_t> shown{origin.pc};
   for (const bool repeat : {false, true}) {  // other instructions first
     for (const Signal& s : b.last.signals) {
-      const bool known_pc = std::ranges::find(shown, s.who.pc) != shown.end();
+      const bool known_pc = std::ranges::find(shown, s.origin.pc) != shown.end();
       if (f.sites.size() > partners_shown || known_pc != repeat) continue;
-      shown.push_back(s.who.pc);
+      shown.push_back(s.origin.pc);
       Site site = signal_site(s);
       site.what += fmt::format(" in phase {}", b.last.number);
       f.sites.push_back(std::move(site));
@@ -126,22 +127,22 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& who, uint32_
 }
 
 // The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
-const MbarrierObject* MbarrierLedger::stale_wait(const Origin& who) const {
-  const uint32_t warp = p_.causality.index(who);
+const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
+  const uint32_t warp = p_.causality.index(origin);
   const MbarrierObject* b = find(last_waits_[warp]);
   if (b == nullptr || !b->alive) return nullptr;
   const LastWait& w = b->users[warp].wait;
   return w.any && w.succeeded && w.repeated ? b : nullptr;
 }
 
-// A warp came round too early, because its wait passed for a phase of the round before.
+// A warp started its next round too early, because its wait passed for a phase of the round before.
 void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
-                                       const Origin& who) {
-  const uint32_t warp = p_.causality.index(who);
+                                       const Origin& origin) {
+  const uint32_t warp = p_.causality.index(origin);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
   const Code code = w.by_state ? Code(4123) : others ? Code(4115) : Code(4114);
-  const FindingKey key{code, w.pc, who.pc, waited.address & shared_offset_mask};
+  const FindingKey key{code, w.pc, origin.pc, waited.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
       finding(waited,
@@ -150,10 +151,10 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
                           static_cast<int>(w.parity), p_.mbarrier(waited.address), w.phase,
                           p_.mbarrier(b.address), b.last.number),
               FindingSeverity::error);
-  Origin wait = who;
+  Origin wait = origin;
   wait.pc = w.pc;
   f.sites = {p_.reporter().site(wait, "passes for an old phase"),
-             p_.reporter().site(who, "arrives a round too early")};
+             p_.reporter().site(origin, "arrives a round too early")};
   for (const MbarrierPhase* phase : {&waited.current, &waited.last})
     for (const Signal& s : phase->signals)
       if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
@@ -165,8 +166,8 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
 // expect_tx apart from the arrival, and no arrival of the phase is ordered after it.
 void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t warp) {
   for (const Signal& s : b.current.signals) {
-    if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.who) != warp) continue;
-    const FindingKey key{4205, s.who.pc, b.init.pc, b.address & shared_offset_mask};
+    if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
+    const FindingKey key{4205, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
     Finding f = finding(b,
                         fmt::format("phase {} of {} can complete before {} bytes are announced to it",
@@ -182,23 +183,23 @@ void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t w
   }
 }
 
-// A state is good for the object that gave it, in its phase and while that is the last complete one.
-void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
-  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+// A state is valid for the object that returned it, in its phase and while that is the last complete one.
+void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& origin) {
+  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
   if (form == nullptr || form->state < 0) return;
-  const DecodedOperand& state = p_.context.run.program->code[who.pc].operands[form->state];
+  const DecodedOperand& state = p_.context.run.program->code[origin.pc].operands[form->state];
   if (state.kind != DecodedOperand::Kind::lanes || state.width != 64 || state.slot.constant) return;
-  const auto at = tokens_.find({p_.causality.index(who), state.slot.offset});
+  const auto at = tokens_.find({p_.causality.index(origin), state.slot.offset});
   if (at == tokens_.end()) return;
   const Token& token = at->second;
-  const uint8_t* registers = p_.cluster().ctas[who.cta_rank].warps[who.warp].registers.data();
-  const auto lane = static_cast<size_t>(std::countr_zero(who.lanes));
+  const uint8_t* registers = p_.cluster().ctas[origin.cta_rank].warps[origin.warp].registers.data();
+  const auto lane = static_cast<size_t>(std::countr_zero(origin.lanes));
   uint64_t value;
   std::memcpy(&value, registers + state.slot.offset + 8 * lane, 8);
   if (value != token.values[lane]) return;  // the register holds something else by now
   const bool foreign = token.address != b.address || token.serial != b.serial;
   if (!foreign && token.phase >= b.number - 1) return;
-  const FindingKey key{4123, who.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       foreign ? fmt::format("a wait at {} with the state of {}", p_.mbarrier(b.address),
@@ -206,25 +207,25 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& who) {
                               : fmt::format("a wait at {} with the state of phase {}, phase {} is current",
                                             p_.mbarrier(b.address), token.phase, b.number),
                       FindingSeverity::error);
-  f.sites = {p_.reporter().site(who, "waits"), init_site(b)};
+  f.sites = {p_.reporter().site(origin, "waits"), init_site(b)};
   f.missing = "the state that the last arrival at this mbarrier gave";
   f.help = "a state names the phase of the arrival that gave it, of that mbarrier alone";
   p_.reporter().report(key, std::move(f));
 }
 
-// A wait returned for a phase; nothing says that the one before had completed when it began, so it may
-// as well return for the phase two before, which has the same parity.
-void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& who) {
-  const FindingKey key{4115, who.pc, b.init.pc, b.address & shared_offset_mask};
+// A wait returned for a phase; if no order ensures that the phase before had completed when the wait began,
+// the wait may also return for the phase two before, which has the same parity.
+void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin) {
+  const FindingKey key{4115, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  const int64_t seen = b.users[p_.causality.index(who)].observed;
+  const int64_t seen = b.users[p_.causality.index(origin)].observed;
   Finding f = finding(b,
                       fmt::format("a wait of phase {} of {} cannot tell it from phase {}: {}", b.last.number,
                                   p_.mbarrier(b.address), b.last.number - 2,
                                   seen < -1 ? std::string("the warp has observed none before")
                                             : fmt::format("the warp has last observed phase {}", seen)),
                       FindingSeverity::error);
-  f.sites.push_back(p_.reporter().site(who, fmt::format("waits for phase {}", b.last.number)));
+  f.sites.push_back(p_.reporter().site(origin, fmt::format("waits for phase {}", b.last.number)));
   for (const bool bytes : {true, false})
     for (const Signal& s : b.last.signals)
       if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
@@ -237,7 +238,7 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   const bool known = b.last.number == flight.phase;
   const int64_t expected = known ? b.last.expected() : 0;
   const Code code = expected == 0 ? Code(4201) : Code(4203);
-  const FindingKey key{code, flight.who.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{code, flight.origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       fmt::format("phase {} of {} completed while a copy issued in it was under way: {}; its "
@@ -247,7 +248,7 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
                                                 : fmt::format("only {} bytes were expected", expected),
                                   flight.bytes, b.number),
                       FindingSeverity::error);
-  Site site = p_.reporter().site(flight.who, fmt::format("delivers {} bytes", flight.bytes));
+  Site site = p_.reporter().site(flight.origin, fmt::format("delivers {} bytes", flight.bytes));
   site.occurrence = flight.nth;
   f.sites.push_back(std::move(site));
   for (const Signal& s : b.last.signals)
@@ -257,24 +258,24 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& who) {
-  if (b.address >> cta_rank_shift == who.cta_rank) return;
-  const FindingKey key{4124, who.pc, b.init.pc, b.address & shared_offset_mask};
+void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& origin) {
+  if (b.address >> cta_rank_shift == origin.cta_rank) return;
+  const FindingKey key{4124, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, fmt::format("a thread waits on {}, which is in another CTA", p_.mbarrier(b.address)),
                       FindingSeverity::error);
-  f.sites = {p_.reporter().site(who, "waits on it"), init_site(b)};
+  f.sites = {p_.reporter().site(origin, "waits on it"), init_site(b)};
   p_.reporter().report(key, std::move(f));
 }
 
 void MbarrierLedger::check_special_forms(const MbarrierObject& b, const MbarrierEvent& e) {
-  const Origin& who = e.origin;
-  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(who.effect);
+  const Origin& origin = e.origin;
+  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
   if (form == nullptr) return;
   const bool ends = form->no_complete && e.completed;
   const bool empty = form->drop && MbarrierState::decode(e.after).expected == 0;
   if (!ends && !empty) return;
-  const FindingKey key{4123, who.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
       finding(b,
@@ -282,19 +283,19 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Mbarrier
                                  p_.mbarrier(b.address))
                    : fmt::format("arrive_drop leaves {} with an expected count of 0", p_.mbarrier(b.address)),
               ends ? FindingSeverity::error : FindingSeverity::strict);
-  f.sites = {p_.reporter().site(who, "arrives"), init_site(b)};
+  f.sites = {p_.reporter().site(origin, "arrives"), init_site(b)};
   f.rule = ends ? "mbarrier.arrive" : "mbarrier.arrive_drop";
   f.help = ends ? ".noComplete promises that the arrival does not complete the phase"
                 : "the count must stay 1 or more";
   p_.reporter().report(key, std::move(f));
 }
 
-// At the end of the cluster nothing is under way: bytes that are not balanced never will be.
+// At the end of the cluster no operation is in flight: bytes that are not balanced never will be.
 void MbarrierLedger::check_balance(const MbarrierObject& b) {
   const int64_t expected = b.current.expected(), delivered = b.current.delivered();
   if (expected == delivered) return;
   const Code code = bytes_code(b.current);
-  const FindingKey key{code, b.current.signals.front().who.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{code, b.current.signals.front().origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       fmt::format("at the end, phase {} of {} has {} bytes expected and {} delivered",
@@ -302,7 +303,7 @@ void MbarrierLedger::check_balance(const MbarrierObject& b) {
                       delivered > expected ? FindingSeverity::error : FindingSeverity::strict);
   for (const Signal& s : b.current.signals)
     if (f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
-  // Bytes that came too late for their phase: who let it complete without them.
+  // Bytes that landed too late for their phase: the arrivals that let it complete without them.
   for (const Signal& s : b.last.signals)
     if (s.arrivals != 0 && f.sites.size() <= 2 * partners_shown) f.sites.push_back(signal_site(s));
   f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"

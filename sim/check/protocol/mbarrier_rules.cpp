@@ -26,14 +26,14 @@ Site MbarrierLedger::signal_site(const Signal& s) const {
   if (s.arrivals != 0) add(s.arrivals == 1 ? "arrives" : fmt::format("arrives {} times", s.arrivals));
   if (s.expected != 0) add(fmt::format("expects {} bytes", s.expected));
   if (s.delivered != 0) add(fmt::format("delivers {} bytes", s.delivered));
-  Site site = p_.reporter().site(s.who, std::move(what));
+  Site site = p_.reporter().site(s.origin, std::move(what));
   site.occurrence = s.nth;
   return site;
 }
 
 // --- life -----------------------------------------------------------------------------------------
-void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& who) {
-  const FindingKey key{4109, who.pc, b.init.pc, b.address & shared_offset_mask};
+void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin) {
+  const FindingKey key{4109, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
       finding(b,
@@ -41,54 +41,55 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& who) {
                           "pending",
                           p_.mbarrier(b.address), b.number, b.count - b.current.arrivals(), b.count),
               FindingSeverity::error);
-  f.sites = {p_.reporter().site(who, "initialises it again"), init_site(b)};
+  f.sites = {p_.reporter().site(origin, "initialises it again"), init_site(b)};
   f.missing = "mbarrier.inval between the two";
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& who) {
-  const uint32_t warp = p_.causality.index(who);
-  const bool ordered = p_.context.order.before(b.init_point, who);
+void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
+  const uint32_t warp = p_.causality.index(origin);
+  const bool ordered = p_.context.order.before(b.init_point, origin);
   if (ordered) return;
   const bool after = p_.causality.knows(warp, p_.causality.index(b.init), b.init_time);
-  const bool remote = who.cta_rank != b.init.cta_rank;
-  const FindingKey key{remote ? Code(4107) : Code(4106), who.pc, b.init.pc, b.address & shared_offset_mask};
+  const bool remote = origin.cta_rank != b.init.cta_rank;
+  const FindingKey key{remote ? Code(4107) : Code(4106), origin.pc, b.init.pc,
+                       b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       fmt::format("{} is used by a thread that its initialisation is not ordered before",
                                   p_.mbarrier(b.address)),
                       FindingSeverity::error);
-  f.sites = {p_.reporter().site(who, "uses it"), init_site(b)};
+  f.sites = {p_.reporter().site(origin, "uses it"), init_site(b)};
   f.missing = after ? "barriers put the use after the init, but none of them orders memory between the two"
                     : "nothing orders the use after the init";
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& who) {
-  const uint32_t self = p_.causality.index(who);
+void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& origin) {
+  const uint32_t self = p_.causality.index(origin);
   for (uint32_t w = 0; w < b.users.size(); ++w) {
     const MbarrierUser& u = b.users[w];
     if (u.last_use == 0 || w == self || p_.causality.knows(self, w, u.last_use) ||
-        p_.context.order.before(u.last_point, who))
+        p_.context.order.before(u.last_point, origin))
       continue;
-    const FindingKey key{4111, who.pc, u.last_who.pc, b.address & shared_offset_mask};
+    const FindingKey key{4111, origin.pc, u.last_origin.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f =
         finding(b, fmt::format("mbarrier.inval of {} while others may still use it", p_.mbarrier(b.address)),
                 FindingSeverity::error);
-    f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(u.last_who, "uses it")};
+    f.sites = {p_.reporter().site(origin, "invalidates it"), p_.reporter().site(u.last_origin, "uses it")};
     f.missing = "nothing orders the inval after that use";
     p_.reporter().report(key, std::move(f));
   }
 }
 
-void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
+void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin) {
   for (const CtaState& cta : p_.cluster().ctas) {
     for (const WarpState& warp : cta.warps) {
       for (const LaneGroup& g : warp.groups) {
         if (g.wait.kind != Wait::Kind::mbarrier || static_cast<uint32_t>(g.wait.object) != b.address)
           continue;
-        const FindingKey key{4111, who.pc, g.pc, b.address & shared_offset_mask};
+        const FindingKey key{4111, origin.pc, g.pc, b.address & shared_offset_mask};
         if (p_.reporter().seen(key)) continue;
         const Origin waiter{.cta_rank = static_cast<uint16_t>(cta.rank),
                             .warp = static_cast<uint16_t>(warp.id),
@@ -97,7 +98,7 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
         Finding f =
             finding(b, fmt::format("mbarrier.inval of {} while a thread waits on it", p_.mbarrier(b.address)),
                     FindingSeverity::error);
-        f.sites = {p_.reporter().site(who, "invalidates it"), p_.reporter().site(waiter, "waits on it")};
+        f.sites = {p_.reporter().site(origin, "invalidates it"), p_.reporter().site(waiter, "waits on it")};
         f.missing = "nothing orders the inval after that wait";
         p_.reporter().report(key, std::move(f));
       }
@@ -105,17 +106,17 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& who) {
   }
 }
 
-// Copies that complete on it are under way, or have completed and nobody waited for them.
-void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) {
+// Copies that complete on it are in flight, or have completed without a wait.
+void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origin) {
   const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
-    const FindingKey key{4117, who.pc, copy.pc, b.address & shared_offset_mask};
+    const FindingKey key{4117, origin.pc, copy.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
     Finding f = finding(b,
                         fmt::format("mbarrier.inval of {} before any wait has observed that a copy which "
                                     "completes on it is done",
                                     p_.mbarrier(b.address)),
                         FindingSeverity::error);
-    f.sites = {p_.reporter().site(who, "invalidates it"),
+    f.sites = {p_.reporter().site(origin, "invalidates it"),
                p_.reporter().site(copy, fmt::format("delivers {} bytes", bytes))};
     f.sites[1].occurrence = nth;
     f.missing = "a wait for the phase of the copy";
@@ -124,13 +125,14 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& who) 
     p_.reporter().report(key, std::move(f));
   };
   for (const Flight& f : flights_)
-    if (f.serial == b.serial) report(f.who, f.nth, f.bytes, false);
+    if (f.serial == b.serial) report(f.origin, f.nth, f.bytes, false);
   for (const MbarrierPhase* phase : {&b.current, &b.last})
     for (const Signal& s : phase->signals)
-      if (s.delivered != 0 && s.async && !phase->operations.empty()) report(s.who, s.nth, s.delivered, true);
+      if (s.delivered != 0 && s.async && !phase->operations.empty())
+        report(s.origin, s.nth, s.delivered, true);
 }
 
-// The object was invalidated: the machine stops at this use, here is why.
+// The object was invalidated: the machine stops at this use; this finding gives the reason.
 void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   const auto at = objects_.find(e.address);
   if (at == objects_.end()) return;
@@ -145,18 +147,18 @@ void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_overwritten(const Origin& who, uint32_t address, uint32_t bytes,
+void MbarrierLedger::check_overwritten(const Origin& origin, uint32_t address, uint32_t bytes,
                                        const char* what) {
   for (auto at = objects_.lower_bound(address < 7 ? 0 : address - 7);
        at != objects_.end() && at->first < address + bytes; ++at) {
     const MbarrierObject& b = at->second;
     if (!b.alive) continue;
-    const FindingKey key{4110, who.pc, b.init.pc, b.address & shared_offset_mask};
+    const FindingKey key{4110, origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f =
         finding(b, fmt::format("{} writes over {}, which is a valid mbarrier", what, p_.mbarrier(b.address)),
                 FindingSeverity::error);
-    f.sites = {p_.reporter().site(who, "writes " + p_.shared(address, bytes)), init_site(b)};
+    f.sites = {p_.reporter().site(origin, "writes " + p_.shared(address, bytes)), init_site(b)};
     f.missing = "mbarrier.inval before its memory is used for something else";
     f.help = "check the address, or invalidate the mbarrier first";
     p_.reporter().report(key, std::move(f));

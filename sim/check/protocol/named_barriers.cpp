@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t generations_kept = 8;  // warps may pass late, while others are generations ahead
 
-isa::BarrierAction action_of(const Origin& who) {
-  const auto* e = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+isa::BarrierAction action_of(const Origin& origin) {
+  const auto* e = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   return e == nullptr ? isa::BarrierAction::sync : e->action;
 }
 
@@ -41,35 +41,35 @@ BarrierGeneration& NamedBarriers::generation(NamedBarrierRecord& r, uint64_t num
 }
 
 void NamedBarriers::on(const CtaBarrierEvent& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   if (e.id >= 16) return;
-  NamedBarrierRecord& r = records_[who.cta_rank][e.id];
+  NamedBarrierRecord& r = records_[origin.cta_rank][e.id];
   BarrierGeneration& g = generation(r, e.generation);
-  const uint32_t warp = p_.causality.index(who);
+  const uint32_t warp = p_.causality.index(origin);
   if (e.step == CtaBarrierEvent::Step::pass) {
     p_.causality.acquire(warp, g.clock);
     return;
   }
-  check_twice(g, who, e.id);
-  check_mixed(g, who, e.id);
+  check_twice(g, origin, e.id);
+  check_mixed(g, origin, e.id);
   check_count(e);
   if (e.generation > 0)
-    if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, who, e.id);
-  g.arrivals.push_back({who, p_.reporter().occurrence(who.cta_rank, who.warp, who.pc),
-                        p_.causality.time(warp), p_.context.order.now(who)});
-  r.arrivers.try_emplace(uint64_t{warp} << 32 | who.pc, who);
+    if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, origin, e.id);
+  g.arrivals.push_back({origin, p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
+                        p_.causality.time(warp), p_.context.order.now(origin)});
+  r.arrivers.try_emplace(uint64_t{warp} << 32 | origin.pc, origin);
   p_.causality.release(warp, g.clock);
 }
 
-void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id) {
+void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin, uint32_t id) {
   for (const BarrierArrival& a : g.arrivals) {
-    if (a.who.warp != who.warp || (a.who.lanes & who.lanes) == 0) continue;
-    const FindingKey key{4605, who.pc, a.who.pc, id};
+    if (a.origin.warp != origin.warp || (a.origin.lanes & origin.lanes) == 0) continue;
+    const FindingKey key{4605, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
-    f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", who.warp, id);
+    f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", origin.warp, id);
     f.object = fmt::format("barrier {}", id);
-    f.sites = {p_.reporter().site(who, "arrives again"), p_.reporter().site(a.who, "arrived")};
+    f.sites = {p_.reporter().site(origin, "arrives again"), p_.reporter().site(a.origin, "arrived")};
     f.missing = "nothing lets the warp wait for the first completion";
     f.help = "each warp counts once a round: the count would be reached without the others";
     p_.reporter().report(key, std::move(f));
@@ -77,30 +77,31 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& who, u
   }
 }
 
-// Whoever arrives must know that the last round is complete, or it may become part of it.
-void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id) {
-  const uint32_t warp = p_.causality.index(who);
+// An arrival must be ordered after the completion of the last generation, or it may count for that
+// generation.
+void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& origin, uint32_t id) {
+  const uint32_t warp = p_.causality.index(origin);
   const BarrierArrival* unknown = nullptr;
   bool took_part = false;
   for (const BarrierArrival& a : last.arrivals) {
-    const uint32_t other = p_.causality.index(a.who);
+    const uint32_t other = p_.causality.index(a.origin);
     took_part |= other == warp;
     if (unknown == nullptr && !p_.causality.knows(warp, other, a.time) &&
-        !p_.context.order.before(a.point, who))
+        !p_.context.order.before(a.point, origin))
       unknown = &a;
   }
   if (unknown == nullptr) return;
-  const FindingKey key{took_part ? Code(4605) : Code(4604), who.pc, unknown->who.pc, id};
+  const FindingKey key{took_part ? Code(4605) : Code(4604), origin.pc, unknown->origin.pc, id};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message =
       took_part
           ? fmt::format("warp {} arrives at barrier {} again before it knows that the last round is complete",
-                        who.warp, id)
+                        origin.warp, id)
           : fmt::format("barrier {} serves two groups of warps at once: their rounds can mix", id);
   f.object = fmt::format("barrier {}", id);
-  f.sites = {p_.reporter().site(who, "arrives"),
-             p_.reporter().site(unknown->who, "arrived in the round before")};
+  f.sites = {p_.reporter().site(origin, "arrives"),
+             p_.reporter().site(unknown->origin, "arrived in the round before")};
   f.missing = "nothing orders this arrival after the completion of the round before";
   if (took_part)
     f.help = "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again";
@@ -108,28 +109,28 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
 }
 
 void NamedBarriers::check_count(const CtaBarrierEvent& e) {
-  const Origin& who = e.origin;
-  const auto* form = who.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(who.effect);
+  const Origin& origin = e.origin;
+  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
-  const FindingKey key{4603, who.pc, ~0U, e.id};
+  const FindingKey key{4603, origin.pc, ~0U, e.id};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
   f.object = fmt::format("barrier {}", e.id);
-  f.sites = {p_.reporter().site(who, "arrives")};
+  f.sites = {p_.reporter().site(origin, "arrives")};
   p_.reporter().report(key, std::move(f));
 }
 
-void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id) {
-  const bool reduction = reduces(action_of(who));
+void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& origin, uint32_t id) {
+  const bool reduction = reduces(action_of(origin));
   for (const BarrierArrival& a : g.arrivals) {
-    if (reduces(action_of(a.who)) == reduction) continue;
-    const FindingKey key{4608, who.pc, a.who.pc, id};
+    if (reduces(action_of(a.origin)) == reduction) continue;
+    const FindingKey key{4608, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
     f.message = fmt::format("barrier {} is used by a reduction and by sync or arrive at once", id);
     f.object = fmt::format("barrier {}", id);
-    f.sites = {p_.reporter().site(who, "arrives"), p_.reporter().site(a.who, "arrived")};
+    f.sites = {p_.reporter().site(origin, "arrives"), p_.reporter().site(a.origin, "arrived")};
     p_.reporter().report(key, std::move(f));
     return;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The 16 barriers of a CTA: who has arrived in this generation and the last (PTX, "bar, barrier").
+// The 16 barriers of a CTA: the arrivals in this generation and the last (PTX, "bar, barrier").
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -11,7 +11,7 @@
 namespace palladion::sim::check {
 
 struct BarrierArrival {
-  Origin who;
+  Origin origin;
   uint32_t nth = 0;
   uint32_t time = 0;
   Point point;
@@ -40,10 +40,10 @@ class NamedBarriers {
 
  private:
   BarrierGeneration& generation(NamedBarrierRecord& r, uint64_t number);
-  void check_twice(const BarrierGeneration& g, const Origin& who, uint32_t id);
-  void check_recycled(const BarrierGeneration& last, const Origin& who, uint32_t id);
+  void check_twice(const BarrierGeneration& g, const Origin& origin, uint32_t id);
+  void check_recycled(const BarrierGeneration& last, const Origin& origin, uint32_t id);
   void check_count(const CtaBarrierEvent& e);
-  void check_mixed(const BarrierGeneration& g, const Origin& who, uint32_t id);
+  void check_mixed(const BarrierGeneration& g, const Origin& origin, uint32_t id);
 
   const Protocol& p_;
   std::vector<std::array<NamedBarrierRecord, 16>> records_;  // by CTA

@@ -48,13 +48,13 @@ uint32_t atom_bytes(uint8_t layout) {
 
 }  // namespace
 
-Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
+Descriptors::Values Descriptors::values(const Origin& origin, int lane) const {
   const Program& p = *context_.run.program;
-  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
-  const uint8_t* registers = context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
+  const auto& wgmma = std::get<isa::Wgmma>(*origin.effect);
+  const uint8_t* registers = context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
   const auto value = [&](int operand) {
     if (operand < 0) return uint64_t{0};
-    const Slot& slot = p.code[who.pc].operands[operand].slot;
+    const Slot& slot = p.code[origin.pc].operands[operand].slot;
     uint64_t bits;
     std::memcpy(&bits, (slot.constant ? p.constants.data() : registers) + slot.offset + 8 * lane,
                 sizeof bits);
@@ -64,38 +64,38 @@ Descriptors::Values Descriptors::values(const Origin& who, int lane) const {
 }
 
 void Descriptors::on(const AsyncJoined& event) {
-  const Origin& who = event.origin;
-  const Values mine = values(who, 0);
-  judge_lanes(who, mine);
-  const auto [at, first] = open_.try_emplace(event.id, Open{mine, who, 0});
+  const Origin& origin = event.origin;
+  const Values mine = values(origin, 0);
+  judge_lanes(origin, mine);
+  const auto [at, first] = open_.try_emplace(event.id, Open{mine, origin, 0});
   Open& open = at->second;
-  if (first) judge_encoding(who, mine);
+  if (first) judge_encoding(origin, mine);
   for (int k = 0; k < 2; ++k)
-    if (open.values[k] != mine[k]) report_difference(who, open.first, k, mine[k], open.values[k]);
-  open.warps |= 1U << who.warp % 4;
+    if (open.values[k] != mine[k]) report_difference(origin, open.first, k, mine[k], open.values[k]);
+  open.warps |= 1U << origin.warp % 4;
   if (open.warps == 0xF) open_.erase(at);
 }
 
-void Descriptors::judge_lanes(const Origin& who, const Values& first) {
+void Descriptors::judge_lanes(const Origin& origin, const Values& first) {
   for (int lane = 1; lane < 32; ++lane) {
-    const Values other = values(who, lane);
+    const Values other = values(origin, lane);
     for (int k = 0; k < 2; ++k) {
       if (other[k] == first[k]) continue;
-      Origin at = who;
+      Origin at = origin;
       at.lanes = 1U << lane;
-      report_difference(at, who, k, other[k], first[k]);
+      report_difference(at, origin, k, other[k], first[k]);
       return;
     }
   }
 }
 
-void Descriptors::report_difference(const Origin& who, const Origin& other, int operand, uint64_t mine,
+void Descriptors::report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
                                     uint64_t theirs) {
-  const FindingKey key{encoding, who.pc, ~0U, static_cast<uint64_t>(operand)};
+  const FindingKey key{encoding, origin.pc, ~0U, static_cast<uint64_t>(operand)};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = fmt::format("the descriptor of {} differs within the warpgroup", operand_names[operand]);
-  f.sites.push_back(context_.reporter.site(who, fmt::format("gives 0x{:016x}", mine)));
+  f.sites.push_back(context_.reporter.site(origin, fmt::format("gives 0x{:016x}", mine)));
   f.sites.push_back(context_.reporter.site(other, fmt::format("gives 0x{:016x}", theirs)));
   f.object = fmt::format("descriptor of {} {}", operand_names[operand], decoded(theirs));
   f.missing = "one descriptor for all 128 threads: each describes the whole tile, not the rows of its warp";
@@ -103,16 +103,16 @@ void Descriptors::report_difference(const Origin& who, const Origin& other, int 
   context_.reporter.report(key, std::move(f));
 }
 
-// What the hardware ignores or has no meaning for: no undefined behaviour by the text, hence strict.
-void Descriptors::judge_encoding(const Origin& who, const Values& values) {
-  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
+// Fields that the hardware ignores or that have no meaning: PTX does not call them undefined, hence strict.
+void Descriptors::judge_encoding(const Origin& origin, const Values& values) {
+  const auto& wgmma = std::get<isa::Wgmma>(*origin.effect);
   for (int k = 0; k < 2; ++k) {
     if (k == 0 && wgmma.a_desc < 0) continue;
     const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(values[k]);
     const bool reserved = (values[k] & isa::matrix_descriptor_reserved) != 0;
     const bool no_pattern = d.base_offset != 0 && d.base_offset != (d.start >> 7 & 7);
     if (!reserved && !no_pattern) continue;
-    const FindingKey key{encoding, who.pc, who.pc, static_cast<uint64_t>(k)};
+    const FindingKey key{encoding, origin.pc, origin.pc, static_cast<uint64_t>(k)};
     if (context_.reporter.seen(key)) continue;
     Finding f;
     f.severity = FindingSeverity::strict;
@@ -120,7 +120,7 @@ void Descriptors::judge_encoding(const Origin& who, const Values& values) {
                     ? fmt::format("the descriptor of {} has bits set that must be zero", operand_names[k])
                     : fmt::format("the descriptor of {} has base offset {}, its start says {}",
                                   operand_names[k], d.base_offset, d.start >> 7 & 7);
-    f.sites.push_back(context_.reporter.site(who, "reads by this descriptor"));
+    f.sites.push_back(context_.reporter.site(origin, "reads by this descriptor"));
     f.object = fmt::format("descriptor of {} {}", operand_names[k], decoded(values[k]));
     f.missing = reserved
                     ? fmt::format("bits 0x{:016x} are not those of any field",
@@ -142,9 +142,9 @@ void Descriptors::on(const AsyncIssue& e) {
 }
 
 void Descriptors::judge_range(const AsyncIssue& e) {
-  const Origin& who = e.origin;
+  const Origin& origin = e.origin;
   const uint64_t reserved = context_.run.program->reserved_shared;
-  const uint64_t size = context_.cluster.ctas[who.cta_rank].shared.size();
+  const uint64_t size = context_.cluster.ctas[origin.cta_rank].shared.size();
   uint64_t outside = 0, at = 0;
   for (const Piece& p : e.reads) {
     const uint64_t from = p.address & shared_offset_mask, to = from + p.bytes;
@@ -154,21 +154,21 @@ void Descriptors::judge_range(const AsyncIssue& e) {
     outside += below + above;
   }
   if (outside == 0) return;
-  const FindingKey key{beyond_buffer, who.pc, ~0U, 0};
+  const FindingKey key{beyond_buffer, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const Values v = values(who, 0);
-  const bool a_too = std::get<isa::Wgmma>(*who.effect).a_desc >= 0;
+  const Values v = values(origin, 0);
+  const bool a_too = std::get<isa::Wgmma>(*origin.effect).a_desc >= 0;
   Finding f;
   f.message = fmt::format("wgmma reads {} bytes that are not the CTA's shared memory", outside);
-  f.sites.push_back(context_.reporter.site(who, "reads by its descriptors"));
+  f.sites.push_back(context_.reporter.site(origin, "reads by its descriptors"));
   f.object = fmt::format("shared memory from 0x{:x} on; the CTA has [0x{:x}, 0x{:x})", at, reserved, size);
   f.missing =
       a_too ? fmt::format("A: {}; B: {}", decoded(v[0]), decoded(v[1])) : fmt::format("B: {}", decoded(v[1]));
   context_.reporter.report(key, std::move(f));
 }
 
-// The chip swizzles by address bits, so a tile may start anywhere as long as all its readers know; parts of
-// an atom that are copied one by one do.
+// The chip swizzles by address bits, so a tile may start anywhere as long as all its readers use the same
+// start; parts of an atom that are copied one by one do.
 void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   const uint32_t atom = atom_bytes(e.layout);
   if (atom == 0 || tile.empty() || !tile.front().shared()) return;

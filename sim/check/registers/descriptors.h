@@ -1,7 +1,7 @@
 #pragma once
-// What matrix descriptors and tensor copies say of shared memory: WG-08 (bytes that are not the CTA's), WG-09
-// (encoding; one descriptor a warpgroup), TM-05 (tiles that do not start where their swizzle does). That
-// the writer of a tile and its reader agree on the swizzle (TM-04) is seen in the shadow memory.
+// Checks of matrix descriptors and tensor copies of shared memory: WG-08 (bytes that are not the CTA's),
+// WG-09 (encoding; one descriptor a warpgroup), TM-05 (tiles that do not start where their swizzle does).
+// That the writer of a tile and its reader agree on the swizzle (TM-04) is checked in the shadow memory.
 #include <array>
 #include <map>
 
@@ -19,19 +19,20 @@ class Descriptors {
  private:
   // Of A (0 when it is in registers) and B, as one lane gives them.
   using Values = std::array<uint64_t, 2>;
-  // A wgmma that not all four warps have issued: what the first one said.
+  // A wgmma that not all four warps have issued: the values of the first one.
   struct Open {
     Values values{};
     Origin first;
     uint32_t warps = 0;
   };
 
-  Values values(const Origin& who, int lane) const;
-  void judge_lanes(const Origin& who, const Values& first);
-  void judge_encoding(const Origin& who, const Values& values);
+  Values values(const Origin& origin, int lane) const;
+  void judge_lanes(const Origin& origin, const Values& first);
+  void judge_encoding(const Origin& origin, const Values& values);
   void judge_range(const AsyncIssue& e);
   void judge_tile(const AsyncIssue& e, std::span<const Piece> tile);
-  void report_difference(const Origin& who, const Origin& other, int operand, uint64_t mine, uint64_t theirs);
+  void report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
+                         uint64_t theirs);
 
   const ClusterContext& context_;
   std::map<uint64_t, Open> open_;

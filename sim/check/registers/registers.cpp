@@ -40,50 +40,51 @@ Words words(Sink sink) {
 UnwrittenRegisters::UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis)
     : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}
 
-UnwrittenRegisters::Lanes& UnwrittenRegisters::lanes_of(const Origin& who) {
+UnwrittenRegisters::Lanes& UnwrittenRegisters::lanes_of(const Origin& origin) {
   if (unwritten_.empty()) unwritten_.resize(context_.cluster.ctas.size() * warps_);
-  Lanes& lanes = unwritten_[who.cta_rank * warps_ + who.warp];
+  Lanes& lanes = unwritten_[origin.cta_rank * warps_ + origin.warp];
   if (lanes.empty()) lanes.assign(analysis_.tracked(), ~0U);
   return lanes;
 }
 
 void UnwrittenRegisters::on(const Reached& event) {
-  const Origin& who = event.origin;
-  if (!analysis_.watches(who.pc)) return;
-  const Lanes& unwritten = lanes_of(who);
-  for (const auto& use : analysis_.watched(who.pc).sinks)
-    if (use.sink == Sink::guard && (unwritten[use.tracked] & who.lanes) != 0)
-      report(who, use, unwritten[use.tracked] & who.lanes);
+  const Origin& origin = event.origin;
+  if (!analysis_.watches(origin.pc)) return;
+  const Lanes& unwritten = lanes_of(origin);
+  for (const auto& use : analysis_.watched(origin.pc).sinks)
+    if (use.sink == Sink::guard && (unwritten[use.tracked] & origin.lanes) != 0)
+      report(origin, use, unwritten[use.tracked] & origin.lanes);
 }
 
 void UnwrittenRegisters::on(const Executing& event) {
-  const Origin& who = event.origin;
-  if (!analysis_.watches(who.pc)) return;
-  Lanes& unwritten = lanes_of(who);
-  const Watched& w = analysis_.watched(who.pc);
-  judge(who, w, unwritten);
-  const uint32_t passed = passed_on(who, w, unwritten);
-  for (const uint32_t d : w.destinations) unwritten[d] = (unwritten[d] & ~who.lanes) | (passed & who.lanes);
+  const Origin& origin = event.origin;
+  if (!analysis_.watches(origin.pc)) return;
+  Lanes& unwritten = lanes_of(origin);
+  const Watched& w = analysis_.watched(origin.pc);
+  judge(origin, w, unwritten);
+  const uint32_t passed = passed_on(origin, w, unwritten);
+  for (const uint32_t d : w.destinations)
+    unwritten[d] = (unwritten[d] & ~origin.lanes) | (passed & origin.lanes);
 }
 
-void UnwrittenRegisters::judge(const Origin& who, const Watched& w, const Lanes& unwritten) {
+void UnwrittenRegisters::judge(const Origin& origin, const Watched& w, const Lanes& unwritten) {
   for (const auto& use : w.sinks) {
-    uint32_t lanes = unwritten[use.tracked] & who.lanes;
+    uint32_t lanes = unwritten[use.tracked] & origin.lanes;
     if (use.sink == Sink::address) lanes &= w.address_lanes;
     if (lanes == 0 || use.sink == Sink::guard) continue;
-    if (use.sink == Sink::accumulator && !accumulates(who)) continue;
-    report(who, use, lanes);
+    if (use.sink == Sink::accumulator && !accumulates(origin)) continue;
+    report(origin, use, lanes);
   }
 }
 
 // The lanes whose result is as good as unwritten.
-uint32_t UnwrittenRegisters::passed_on(const Origin& who, const Watched& w, const Lanes& unwritten) const {
+uint32_t UnwrittenRegisters::passed_on(const Origin& origin, const Watched& w, const Lanes& unwritten) const {
   if (w.rule == Rule::ends || w.sources.empty()) return 0;
   if (w.rule == Rule::select) {
     const auto lanes = [&](uint32_t tracked) {
       return tracked == UnwrittenAnalysis::none ? 0 : unwritten[tracked];
     };
-    const uint32_t c = predicate(who, 3);
+    const uint32_t c = predicate(origin, 3);
     return lanes(w.selector) | (lanes(w.selected[0]) & c) | (lanes(w.selected[1]) & ~c);
   }
   uint32_t any = 0, all = ~0U;
@@ -95,35 +96,36 @@ uint32_t UnwrittenRegisters::passed_on(const Origin& who, const Watched& w, cons
   return w.sources.size() == w.source_count ? all : 0;
 }
 
-uint32_t UnwrittenRegisters::predicate(const Origin& who, int operand) const {
+uint32_t UnwrittenRegisters::predicate(const Origin& origin, int operand) const {
   const Program& p = *context_.run.program;
-  const DecodedOperand& o = p.code[who.pc].operands[operand];
-  const uint8_t* block =
-      o.slot.constant ? p.constants.data() : context_.cluster.ctas[who.cta_rank].warps[who.warp].registers.data();
+  const DecodedOperand& o = p.code[origin.pc].operands[operand];
+  const uint8_t* block = o.slot.constant
+                             ? p.constants.data()
+                             : context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
   uint32_t value;
   std::memcpy(&value, block + o.slot.offset, sizeof value);
   return o.negated ? ~value : value;
 }
 
-bool UnwrittenRegisters::accumulates(const Origin& who) const {
-  const auto& wgmma = std::get<isa::Wgmma>(*who.effect);
+bool UnwrittenRegisters::accumulates(const Origin& origin) const {
+  const auto& wgmma = std::get<isa::Wgmma>(*origin.effect);
   if (wgmma.scale_d < 0) return true;
-  const DecodedOperand& o = context_.run.program->code[who.pc].operands[wgmma.scale_d];
-  return o.width == 1 ? (predicate(who, wgmma.scale_d) & who.lanes) != 0 : o.offset != 0;
+  const DecodedOperand& o = context_.run.program->code[origin.pc].operands[wgmma.scale_d];
+  return o.width == 1 ? (predicate(origin, wgmma.scale_d) & origin.lanes) != 0 : o.offset != 0;
 }
 
-void UnwrittenRegisters::report(const Origin& who, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
+void UnwrittenRegisters::report(const Origin& origin, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
   const bool accumulator = use.sink == Sink::accumulator;
-  const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, who.pc, ~0U, 0};
+  const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const std::string name = register_name(*context_.run.program, analysis_.register_at(use.tracked));
-  Origin at = who;
+  Origin at = origin;
   at.lanes = lanes;
   Finding f;
   f.severity = use.sink == Sink::data ? FindingSeverity::strict : FindingSeverity::error;
   f.message = fmt::format("register `{}` {}, but nothing has written it", name, words(use.sink).message);
   f.sites.push_back(context_.reporter.site(at, words(use.sink).does));
-  f.object = fmt::format("register `{}` of warp {}", name, who.warp);
+  f.object = fmt::format("register `{}` of warp {}", name, origin.warp);
   f.missing = fmt::format("a value: on the way that lanes 0x{:08x} took here no instruction writes `{}`",
                           lanes, name);
   if (!accumulator) {

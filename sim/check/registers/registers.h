@@ -12,7 +12,7 @@ class UnwrittenRegisters {
  public:
   UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis);
 
-  // A watched instruction is next for these lanes; its guard has not been looked at.
+  // A watched instruction is next for these lanes; its guard has not been evaluated.
   void on(const Reached& event);
   void on(const Executing& event);
 
@@ -20,12 +20,12 @@ class UnwrittenRegisters {
   using Watched = UnwrittenAnalysis::Watched;
   using Lanes = std::vector<uint32_t>;  // by tracked register: the lanes that have not written it
 
-  Lanes& lanes_of(const Origin& who);
-  uint32_t passed_on(const Origin& who, const Watched& w, const Lanes& unwritten) const;
-  uint32_t predicate(const Origin& who, int operand) const;
-  bool accumulates(const Origin& who) const;
-  void judge(const Origin& who, const Watched& w, const Lanes& unwritten);
-  void report(const Origin& who, const UnwrittenAnalysis::Use& use, uint32_t lanes);
+  Lanes& lanes_of(const Origin& origin);
+  uint32_t passed_on(const Origin& origin, const Watched& w, const Lanes& unwritten) const;
+  uint32_t predicate(const Origin& origin, int operand) const;
+  bool accumulates(const Origin& origin) const;
+  void judge(const Origin& origin, const Watched& w, const Lanes& unwritten);
+  void report(const Origin& origin, const UnwrittenAnalysis::Use& use, uint32_t lanes);
 
   const ClusterContext& context_;
   const UnwrittenAnalysis& analysis_;

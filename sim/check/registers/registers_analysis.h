@@ -7,7 +7,7 @@
 // result may be defined all the same (and, or, xor, shifts, bit fields, permutes, shuffles, votes) end it. It
 // is a finding when an unwritten value matters: as an address, a guard, a branch index, an operand of a
 // barrier or of a copy, in a matrix operation (error); as the data of a store or an atomic (strict: another
-// thread might never look).
+// thread might never read it).
 #include <cstdint>
 #include <vector>
 

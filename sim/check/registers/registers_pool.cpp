@@ -1,5 +1,5 @@
-// RS-02: setmaxnreg needs a kernel that says with how many registers it starts. A pool that cannot grant what
-// its warps ask for is a deadlock, and told as one.
+// RS-02: setmaxnreg needs a kernel that declares its register count. A pool that cannot grant what its warps
+// ask for is a deadlock, and reported as one.
 #include <fmt/format.h>
 
 #include "sim/check/registers/registers.h"

@@ -1,5 +1,6 @@
 #pragma once
-// What those who watch registers say of them: sim/program/registers.h tells which an instruction names.
+// Texts and tests that the register checks share; sim/program/registers.h says which registers an instruction
+// names.
 #include <cstdint>
 #include <string>
 
@@ -10,7 +11,7 @@ namespace palladion::sim::check {
 
 // "%r5", as the PTX has it.
 std::string register_name(const Program& program, uint32_t reg);
-// True when a wgmma takes its accumulators as they are: its scale-d is no immediate zero.
+// True when a wgmma takes its accumulators as they are: its scale-d is not an immediate zero.
 bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma);
 
 }  // namespace palladion::sim::check

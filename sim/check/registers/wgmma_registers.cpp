@@ -14,54 +14,55 @@ bool same_shape(const isa::Wgmma& a, const isa::Wgmma& b) { return a.m == b.m &&
 WgmmaRegisters::WgmmaRegisters(const ClusterContext& context, const WgmmaAnalysis& analysis)
     : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}
 
-WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& who) {
+WgmmaRegisters::Warp& WgmmaRegisters::warp(const Origin& origin) {
   if (state_.empty()) state_.resize(context_.cluster.ctas.size() * warps_);
-  Warp& w = state_[who.cta_rank * warps_ + who.warp];
+  Warp& w = state_[origin.cta_rank * warps_ + origin.warp];
   if (w.fragments.empty()) w.fragments.resize(analysis_.fragments());
   return w;
 }
 
 // An instruction that is no wgmma reads or writes registers of fragments.
 void WgmmaRegisters::on(const Executing& event) {
-  const Origin& who = event.origin;
-  if (!analysis_.watches(who.pc)) return;
-  Warp& w = warp(who);
-  for (const auto& part : analysis_.access(who.pc)) {
-    judge_access(who, w, part);
-    touch(who, w, part, w.fragments[part.fragment]);
+  const Origin& origin = event.origin;
+  if (!analysis_.watches(origin.pc)) return;
+  Warp& w = warp(origin);
+  for (const auto& part : analysis_.access(origin.pc)) {
+    judge_access(origin, w, part);
+    touch(origin, w, part, w.fragments[part.fragment]);
   }
 }
 
 // A copy does not hide what was done before it.
-void WgmmaRegisters::touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f) {
+void WgmmaRegisters::touch(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part,
+                           Fragment& f) {
   if (part.copies && f.touched_fence == w.fences && !f.touched_by_copy) return;
-  f.touched_pc = who.pc;
-  f.touched_lanes = who.lanes;
+  f.touched_pc = origin.pc;
+  f.touched_lanes = origin.lanes;
   f.touched_register = part.reg;
   f.touched_fence = w.fences;
   f.touched_by_write = part.writes;
   f.touched_by_copy = part.copies;
 }
 
-void WgmmaRegisters::judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part) {
+void WgmmaRegisters::judge_access(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part) {
   const Fragment& f = w.fragments[part.fragment];
   if (in_flight(w, f.accumulator))
-    report_in_flight(who, w, part, f.accumulator, true);
+    report_in_flight(origin, w, part, f.accumulator, true);
   else if (in_flight(w, f.a))
-    report_in_flight(who, w, part, f.a, false);
+    report_in_flight(origin, w, part, f.a, false);
 }
 
 void WgmmaRegisters::on(const AsyncJoined& event) {
-  const Origin& who = event.origin;
-  Warp& w = warp(who);
-  step(who);
-  compare(who, event.id);
-  const auto& o = *analysis_.wgmma(who.pc);
-  if (!w.issued && w.fences == 0) judge_fence(who, w, last_touched(w, o));
+  const Origin& origin = event.origin;
+  Warp& w = warp(origin);
+  step(origin);
+  compare(origin, event.id);
+  const auto& o = *analysis_.wgmma(origin.pc);
+  if (!w.issued && w.fences == 0) judge_fence(origin, w, last_touched(w, o));
   w.issued = true;
-  for (const uint32_t f : o.accumulators) judge_accumulator(who, w, f);
-  for (const uint32_t f : o.a) judge_a(who, w, f);
-  const Use use{who.pc, w.commits, ++w.order, w.fences};
+  for (const uint32_t f : o.accumulators) judge_accumulator(origin, w, f);
+  for (const uint32_t f : o.a) judge_a(origin, w, f);
+  const Use use{origin.pc, w.commits, ++w.order, w.fences};
   const auto used = [&](uint32_t fragment, Use Fragment::* as) {
     w.fragments[fragment].*as = use;
     w.fragments[fragment].touched_fence = never;  // one finding an access
@@ -78,32 +79,33 @@ uint32_t WgmmaRegisters::last_touched(const Warp& w, const WgmmaAnalysis::Operan
   return nowhere;
 }
 
-void WgmmaRegisters::judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment) {
+void WgmmaRegisters::judge_accumulator(const Origin& origin, const Warp& w, uint32_t fragment) {
   const Fragment& f = w.fragments[fragment];
-  const auto& o = *analysis_.wgmma(who.pc);
-  if (touched(w, f)) judge_fence(who, w, fragment);
+  const auto& o = *analysis_.wgmma(origin.pc);
+  if (touched(w, f)) judge_fence(origin, w, fragment);
   const Use& earlier = f.accumulator;
   if (earlier.pc != nowhere && earlier.fence == w.fences &&
       !same_shape(*analysis_.wgmma(earlier.pc)->wgmma, *o.wgmma))
-    report_shape(who, earlier, analysis_.one_of(fragment, o.accumulator_registers));
+    report_shape(origin, earlier, analysis_.one_of(fragment, o.accumulator_registers));
   if (in_flight(w, f.a))
-    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, o.accumulator_registers), true}, f.a,
+    report_in_flight(origin, w, {fragment, analysis_.one_of(fragment, o.accumulator_registers), true}, f.a,
                      false);
 }
 
-void WgmmaRegisters::judge_a(const Origin& who, const Warp& w, uint32_t fragment) {
+void WgmmaRegisters::judge_a(const Origin& origin, const Warp& w, uint32_t fragment) {
   const Fragment& f = w.fragments[fragment];
-  if (touched(w, f)) judge_fence(who, w, fragment);
+  if (touched(w, f)) judge_fence(origin, w, fragment);
   if (in_flight(w, f.accumulator))
-    report_in_flight(who, w, {fragment, analysis_.one_of(fragment, analysis_.wgmma(who.pc)->a_registers)},
+    report_in_flight(origin, w,
+                     {fragment, analysis_.one_of(fragment, analysis_.wgmma(origin.pc)->a_registers)},
                      f.accumulator, true);
 }
 
 void WgmmaRegisters::on(const Fenced& event) {
-  const Origin& who = event.origin;
-  if (who.effect == nullptr || !std::holds_alternative<isa::WgmmaFence>(*who.effect)) return;
-  step(who);
-  ++warp(who).fences;
+  const Origin& origin = event.origin;
+  if (origin.effect == nullptr || !std::holds_alternative<isa::WgmmaFence>(*origin.effect)) return;
+  step(origin);
+  ++warp(origin).fences;
 }
 
 void WgmmaRegisters::on(const GroupCommitted& event) {
@@ -113,11 +115,11 @@ void WgmmaRegisters::on(const GroupCommitted& event) {
 }
 
 void WgmmaRegisters::on(const GroupWaited& event) {
-  const Origin& who = event.origin;
+  const Origin& origin = event.origin;
   if (event.group != isa::AsyncGroup::wgmma) return;
-  step(who);
-  Warp& w = warp(who);
-  w.wait_pc = who.pc;
+  step(origin);
+  Warp& w = warp(origin);
+  w.wait_pc = origin.pc;
   w.wait_order = ++w.order;
   w.wait_allowed = event.allowed;
   w.wait_commits = w.commits;
@@ -126,19 +128,21 @@ void WgmmaRegisters::on(const GroupWaited& event) {
 
 // --- the same instructions in all four warps ------------------------------------------------------------
 
-void WgmmaRegisters::step(const Origin& who) {
-  Warp& w = warp(who);
-  w.sequence = (w.sequence ^ analysis_.text_id(who.pc)) * 0x9E37'79B9'7F4A'7C15ULL + 1;
-  w.last_pc = who.pc;
+void WgmmaRegisters::step(const Origin& origin) {
+  Warp& w = warp(origin);
+  w.sequence = (w.sequence ^ analysis_.text_id(origin.pc)) * 0x9E37'79B9'7F4A'7C15ULL + 1;
+  w.last_pc = origin.pc;
 }
 
-void WgmmaRegisters::compare(const Origin& who, uint64_t id) {
-  Warp& w = warp(who);
-  const auto [at, first] = open_.try_emplace(id, Open{w.sequence, who.pc, who.cta_rank, who.warp, 0});
+void WgmmaRegisters::compare(const Origin& origin, uint64_t id) {
+  Warp& w = warp(origin);
+  const auto [at, first] =
+      open_.try_emplace(id, Open{w.sequence, origin.pc, origin.cta_rank, origin.warp, 0});
   Open& open = at->second;
-  open.warps |= 1U << who.warp % 4;
+  open.warps |= 1U << origin.warp % 4;
   if (!first && open.sequence != w.sequence) {
-    report_difference(who, origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc), false);
+    report_difference(origin, origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc),
+                      false);
     w.sequence = open.sequence;
   }
   if (open.warps == 0xF) open_.erase(at);

@@ -19,7 +19,7 @@ class WgmmaRegisters {
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
   void on(const ClusterEnded&);
-  // Nothing in the cluster can move any more.
+  // The cluster is deadlocked.
   void deadlocked();
 
  private:
@@ -52,35 +52,35 @@ class WgmmaRegisters {
   struct Open {
     uint64_t sequence = 0;
     uint32_t pc = 0;
-    uint16_t cta_rank = 0, warp = 0;  // who issued it first
+    uint16_t cta_rank = 0, warp = 0;  // the warp that issued it first
     uint32_t warps = 0;
   };
 
-  Warp& warp(const Origin& who);
+  Warp& warp(const Origin& origin);
   bool in_flight(const Warp& w, const Use& use) const {
     return use.pc != nowhere && use.group >= w.completed;
   }
-  // A warp without any fence is told so at its first wgmma, once.
+  // A warp without any fence is reported at its first wgmma, once.
   static bool touched(const Warp& w, const Fragment& f) {
     return w.fences != 0 && f.touched_fence == w.fences;
   }
   static uint32_t last_touched(const Warp& w, const WgmmaAnalysis::Operands& o);
-  void step(const Origin& who);
-  void compare(const Origin& who, uint64_t id);
+  void step(const Origin& origin);
+  void compare(const Origin& origin, uint64_t id);
   void compare_ends(uint16_t cta_rank, uint16_t first_warp);
-  void judge_access(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part);
-  void judge_accumulator(const Origin& who, const Warp& w, uint32_t fragment);
-  void judge_a(const Origin& who, const Warp& w, uint32_t fragment);
-  void judge_fence(const Origin& who, const Warp& w, uint32_t fragment);  // nowhere: all
-  void touch(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
-  void report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access, const Use& use,
-                        bool accumulator);
+  void judge_access(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part);
+  void judge_accumulator(const Origin& origin, const Warp& w, uint32_t fragment);
+  void judge_a(const Origin& origin, const Warp& w, uint32_t fragment);
+  void judge_fence(const Origin& origin, const Warp& w, uint32_t fragment);  // nowhere: all
+  void touch(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
+  void report_in_flight(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& access,
+                        const Use& use, bool accumulator);
   static std::string missing_wait(const Warp& w, const Use& use);
-  void report_shape(const Origin& who, const Use& earlier, uint32_t reg);
-  void report_difference(const Origin& who, const Origin& other, bool at_end);
-  Site past(const Origin& who, uint32_t pc, std::string what) const;
+  void report_shape(const Origin& origin, const Use& earlier, uint32_t reg);
+  void report_difference(const Origin& origin, const Origin& other, bool at_end);
+  Site past(const Origin& origin, uint32_t pc, std::string what) const;
   std::string name(uint32_t reg) const;
-  std::string object(const Origin& who, uint32_t reg, const std::vector<uint32_t>& among) const;
+  std::string object(const Origin& origin, uint32_t reg, const std::vector<uint32_t>& among) const;
 
   const ClusterContext& context_;
   const WgmmaAnalysis& analysis_;

@@ -177,7 +177,7 @@ void WgmmaAnalysis::find_accesses(const Program& program, uint32_t function) {
   const isa::Function& f = program.module->functions[function];
   const uint32_t start = program.function_start[function];
   const isa::Cfg cfg = isa::build_cfg(f);
-  // Whoever calls a device function again finds its registers as the last call left them.
+  // A second call of a device function finds its registers as the last call left them.
   const FlowState entry(fragments_, f.entry ? idle : uint8_t{0});
   const FlowState exit(fragments_, f.entry ? uint8_t{0} : uint8_t{1});
   const auto ages = flow_forward(cfg, entry, FlowState(fragments_, idle), join_youngest,

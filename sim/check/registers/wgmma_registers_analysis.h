@@ -1,6 +1,6 @@
 #pragma once
 // Which instructions can break the rules for registers of wgmma, found once a program. Only these are
-// watched: a kernel that keeps the rules on every way through its code pays nothing.
+// watched: a kernel that keeps the rules on every path costs nothing.
 //
 // Forward, the number of commit_groups since the latest wgmma on a register says whether a wait_group has
 // covered it; backward, whether a wgmma on the register can follow without a wgmma.fence in between.

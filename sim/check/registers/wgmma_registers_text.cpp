@@ -1,4 +1,4 @@
-// What is said about registers of wgmma.
+// Findings about registers of wgmma.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,18 +18,18 @@ std::string shape_text(const isa::Wgmma& w) { return fmt::format("m{}n{}k{}", w.
 
 std::string WgmmaRegisters::name(uint32_t reg) const { return register_name(*context_.run.program, reg); }
 
-Site WgmmaRegisters::past(const Origin& who, uint32_t pc, std::string what) const {
-  return context_.reporter.site(origin_at(*context_.run.program, who.cta_rank, who.warp, who.lanes, pc),
-                                std::move(what));
+Site WgmmaRegisters::past(const Origin& origin, uint32_t pc, std::string what) const {
+  return context_.reporter.site(
+      origin_at(*context_.run.program, origin.cta_rank, origin.warp, origin.lanes, pc), std::move(what));
 }
 
 // "accumulator register 3 of 64, `%f4`"
-std::string WgmmaRegisters::object(const Origin& who, uint32_t reg,
+std::string WgmmaRegisters::object(const Origin& origin, uint32_t reg,
                                    const std::vector<uint32_t>& among) const {
   size_t at = 0;
   while (at < among.size() && among[at] != reg) ++at;
   const std::string which = at < among.size() ? fmt::format("{} of {}, ", at, among.size()) : "";
-  return fmt::format("register {}`{}` of warp {}", which, name(reg), who.warp);
+  return fmt::format("register {}`{}` of warp {}", which, name(reg), origin.warp);
 }
 
 // Why no wait_group has covered the wgmma.
@@ -50,12 +50,12 @@ std::string WgmmaRegisters::missing_wait(const Warp& w, const Use& use) {
       w.wait_allowed, from_newest, from_newest - 1);
 }
 
-void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const WgmmaAnalysis::Part& access,
+void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& access,
                                       const Use& use, bool accumulator) {
   const bool writes = access.writes;
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
   const Code code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
-  const FindingKey key{code, use.pc, who.pc, 0};
+  const FindingKey key{code, use.pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;
   const auto& o = *analysis_.wgmma(use.pc);
   const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
@@ -66,10 +66,10 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
   f.message = fmt::format("{} register `{}` is {} while the wgmma that {} it may still run",
                           accumulator ? "accumulator" : "A-fragment", name(access.reg),
                           writes ? "written" : "read", accumulator ? "accumulates in" : "reads");
-  f.sites.push_back(context_.reporter.site(who, writes ? "writes the register" : "reads the register"));
-  f.sites.push_back(past(who, use.pc, "asynchronous, still in flight"));
-  f.object = object(who, access.reg, among);
-  if (waited) f.sites.push_back(past(who, w.wait_pc, "does not wait for it"));
+  f.sites.push_back(context_.reporter.site(origin, writes ? "writes the register" : "reads the register"));
+  f.sites.push_back(past(origin, use.pc, "asynchronous, still in flight"));
+  f.object = object(origin, access.reg, among);
+  if (waited) f.sites.push_back(past(origin, w.wait_pc, "does not wait for it"));
   f.missing = missing_wait(w, use);
   f.help = use.group < w.commits
                ? "wait for the wgmma's group before the register is used"
@@ -77,59 +77,60 @@ void WgmmaRegisters::report_in_flight(const Origin& who, const Warp& w, const Wg
   context_.reporter.report(key, std::move(f));
 }
 
-void WgmmaRegisters::judge_fence(const Origin& who, const Warp& w, uint32_t fragment) {
+void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t fragment) {
   const bool first = fragment == nowhere;
-  const FindingKey key{no_fence, first ? nowhere : w.fragments[fragment].touched_pc, who.pc, 0};
+  const FindingKey key{no_fence, first ? nowhere : w.fragments[fragment].touched_pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.sites.push_back(context_.reporter.site(who, "uses the register as an operand"));
+  f.sites.push_back(context_.reporter.site(origin, "uses the register as an operand"));
   if (first) {
     f.message = "the warp's first wgmma has no wgmma.fence before it";
-    f.object = fmt::format("all accumulator and A registers of warp {}", who.warp);
+    f.object = fmt::format("all accumulator and A registers of warp {}", origin.warp);
     f.missing = "a wgmma.fence between the last accesses of its registers and the wgmma";
   } else {
     const Fragment& t = w.fragments[fragment];
-    const auto& o = *analysis_.wgmma(who.pc);
+    const auto& o = *analysis_.wgmma(origin.pc);
     const bool accumulator = std::ranges::find(o.accumulators, fragment) != o.accumulators.end();
     f.message =
         fmt::format("{} register `{}` was {} since the last wgmma.fence", accumulator ? "accumulator" : "A",
                     name(t.touched_register), t.touched_by_write ? "written" : "read");
     if (w.fences == 0) f.notes.emplace_back("the warp has executed no wgmma.fence at all");
-    Origin before = origin_at(*context_.run.program, who.cta_rank, who.warp, t.touched_lanes, t.touched_pc);
+    Origin before =
+        origin_at(*context_.run.program, origin.cta_rank, origin.warp, t.touched_lanes, t.touched_pc);
     f.sites.push_back(
         context_.reporter.site(before, t.touched_by_write ? "writes the register" : "reads the register"));
     if (t.touched_by_copy && w.fences != 0) f.severity = FindingSeverity::strict;
-    f.object = object(who, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
+    f.object = object(origin, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = "a wgmma.fence between the access and the wgmma: the wgmma touches registers asynchronously";
   }
   context_.reporter.report(key, std::move(f));
 }
 
-void WgmmaRegisters::report_shape(const Origin& who, const Use& earlier, uint32_t reg) {
-  const FindingKey key{other_shape, earlier.pc, who.pc, 0};
+void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint32_t reg) {
+  const FindingKey key{other_shape, earlier.pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;
-  const auto &mine = *analysis_.wgmma(who.pc), &theirs = *analysis_.wgmma(earlier.pc);
+  const auto &mine = *analysis_.wgmma(origin.pc), &theirs = *analysis_.wgmma(earlier.pc);
   Finding f;
   f.message = fmt::format(
       "accumulator register `{}` goes from a wgmma of shape {} to one of {} without a wgmma.fence", name(reg),
       shape_text(*theirs.wgmma), shape_text(*mine.wgmma));
-  f.sites.push_back(context_.reporter.site(who, "accumulates with the second shape"));
-  f.sites.push_back(past(who, earlier.pc, "accumulated with the first shape"));
-  f.object = object(who, reg, mine.accumulator_registers);
+  f.sites.push_back(context_.reporter.site(origin, "accumulates with the second shape"));
+  f.sites.push_back(past(origin, earlier.pc, "accumulated with the first shape"));
+  f.object = object(origin, reg, mine.accumulator_registers);
   f.missing = "accumulators are ordered without a fence only among wgmma of one shape";
   context_.reporter.report(key, std::move(f));
 }
 
-void WgmmaRegisters::report_difference(const Origin& who, const Origin& other, bool at_end) {
-  const FindingKey key{differing, other.pc, who.pc, 0};
+void WgmmaRegisters::report_difference(const Origin& origin, const Origin& other, bool at_end) {
+  const FindingKey key{differing, other.pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = fmt::format("warps {} and {} of one warpgroup have not executed the same wgmma instructions{}",
-                          other.warp, who.warp, at_end ? " when they end" : "");
+                          other.warp, origin.warp, at_end ? " when they end" : "");
   const std::string what = at_end ? "its last one" : "joins the wgmma";
-  f.sites.push_back(context_.reporter.site(who, what));
+  f.sites.push_back(context_.reporter.site(origin, what));
   f.sites.push_back(context_.reporter.site(other, at_end ? "its last one" : "began the wgmma"));
-  f.object = fmt::format("warpgroup {}", who.warp / 4);
+  f.object = fmt::format("warpgroup {}", origin.warp / 4);
   f.missing =
       "wgmma.mma_async, .fence, .commit_group and .wait_group are .aligned: all warps of the warpgroup "
       "execute the same ones in the same order";
