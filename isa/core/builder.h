@@ -9,8 +9,8 @@
 
 namespace palladion::isa {
 
-// The op and form that words name, with the slots filled; operands are not looked at except for
-// their number. `reason` says why there is none.
+// The op and form that words name, with the slots filled; of the operands only the number is checked.
+// `reason`: why there is none.
 struct Matched {
   const Op* op = nullptr;
   const Form* form = nullptr;
@@ -38,7 +38,7 @@ class Builder {
   SymbolId add_variable(std::string_view name, Variable variable, bool module_scope = false);
   SymbolId add_param(std::string_view name, Variable variable);
 
-  // Appends; an unknown mnemonic is our bug (checked). `guard`: predicate register operand.
+  // Appends; an unknown mnemonic is an internal error (checked). `guard`: predicate register operand.
   Instruction& emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard = {});
 
   // The author's place given to the instructions that follow.

@@ -61,7 +61,7 @@ void add_edges(Cfg& cfg, const Function& f) {
     const Block& block = cfg.blocks[b];
     const Instruction& last = f.body[block.last - 1];
     const Flow flow = flow_of(last);
-    // The way that a guarded instruction leaves when its guard is false comes first.
+    // The edge for a false guard comes first.
     const bool falls_through = flow == Flow::next || guarded(last);
     if (falls_through && b + 1 < cfg.blocks.size()) add_edge(cfg, b, b + 1);
     if (flow != Flow::branch && flow != Flow::indexed) continue;
@@ -71,21 +71,21 @@ void add_edges(Cfg& cfg, const Function& f) {
   }
 }
 
-// --- where threads meet again ---------------------------------------------------------------------
+// --- where threads reconverge ---------------------------------------------------------------------
 //
-// The point is the immediate post-dominator, with one change: threads that end never come, so the rest of
-// them need not meet beyond. `if (a) { if (b) return; x } y`, and the `bra $exit` that compilers make of it,
-// meets at y. So in a kernel each way out counts alone: one exit is taken after the other, the last in the
-// text first, and gives the points of those blocks that reach it and that no earlier one covered. Traps come
-// after all others, then loops without an end. A device function meets where it returns.
+// The reconvergence point is the immediate post-dominator, with one change: threads that end never reach it,
+// so the others need not wait for them. `if (a) { if (b) return; x } y`, and the `bra $exit` that compilers
+// make of it, reconverges at y. So in a kernel each exit is treated separately: one exit after the other, the
+// last in the text first, gives the points of those blocks that reach it and that no earlier exit covered.
+// Traps come after all other exits, then endless loops. A device function reconverges at its return.
 
 struct Graph {
   std::vector<std::vector<uint32_t>> successors, predecessors;
-  std::vector<uint8_t> rank;  // 2: returns, 1: traps, 0: goes on
+  std::vector<uint8_t> rank;  // 2: returns, 1: traps, 0: neither
 };
 
 constexpr uint32_t unknown = ~0u;
-// Hostile programs may have thousands of exits: beyond this many they are taken together.
+// Hostile programs may have thousands of exits: beyond this many they are treated together.
 constexpr int max_rounds = 64;
 
 bool only_returns(const Cfg& cfg, const Function& f, uint32_t b) {

@@ -1,6 +1,6 @@
 #pragma once
 // Control-flow graph of a function: basic blocks, edges, and for each block the point where
-// diverged threads meet again: its immediate post-dominator, on ways that do not end the thread early.
+// diverged threads reconverge: its immediate post-dominator, over paths that do not end the thread early.
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace palladion::isa {
 struct Block {
   uint32_t first = 0, last = 0;  // instructions [first, last)
   std::vector<uint32_t> successors, predecessors;
-  uint32_t reconverge = no_id;  // block id; no_id = nowhere before they end or return
+  uint32_t reconverge = no_id;  // block id; no_id = not before they end or return
 };
 
 struct Cfg {

@@ -1,5 +1,5 @@
 #pragma once
-// What a diagnostic's code means, whoever reports it. Each folder that reports diagnostics has a table of its
+// The meaning of each diagnostic code. Each folder that reports diagnostics has a table of its
 // codes (codes.h there); `palladion explain` prints them, and findings of the checkers quote them.
 #include <cstdint>
 #include <string_view>
@@ -18,7 +18,7 @@ struct CodeText {
   std::string_view rule;    // the sections of the PTX manual, or of CUDA's
   std::string_view effect;  // what hardware does
   std::string_view fix;
-  int reported_as = 0;  // of an entry of the taxonomy that the machine finds: its code there
+  int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code
   CodeSeverity severity = CodeSeverity::error;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a user is told: code, place, reason, help. Collected, never only the first.
+// A message to the user: code, place, reason, help. All errors are collected, not only the first.
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -27,7 +27,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-// The user's mistake, thrown where a return value cannot carry it (recording a kernel).
+// A user's error, thrown where no value can be returned (while a kernel is recorded).
 class Error : public std::runtime_error {
  public:
   explicit Error(Diagnostic d) : Error(Diagnostics{std::move(d)}) {}
@@ -47,7 +47,7 @@ std::string render(const Diagnostics& diagnostics, std::string_view source = {})
 
 }  // namespace palladion::isa
 
-// Our own bug, never the user's: no input may reach one.
+// An internal error, never the user's: no input may cause one.
 #define PLD_CHECK(expression, ...) \
   ((expression) ? void(0)          \
                 : ::palladion::isa::check_failed(#expression, __FILE__, __LINE__, std::string(__VA_ARGS__)))

@@ -1,6 +1,6 @@
 #pragma once
 // What an instruction does, decoded once from its words. The machine performs it, checkers order it,
-// the clock prices it; nobody looks at the words again. Operands are indices into
+// the clock computes its cost; the words are not read again. Operands are indices into
 // Instruction::operands; -1 means absent.
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct Pure {
 };
 
 // A function that the chip approximates (MUFU and what ptxas builds on it): operands as a Pure of the
-// same form. The bits are the machine's business (sim/numerics/special).
+// same form. The machine defines the bits (sim/numerics/special).
 enum class ApproxOp : uint8_t { rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh, div, div_full };
 struct Approx {
   ApproxOp op = ApproxOp::rcp;
@@ -266,7 +266,7 @@ struct ReduceAsync {
   Type type = Type::u32;
   int address = 0, src = 1, mbar = 2;
 };
-// What tensormap.replace names; isa/formats/tensor_map.h says where it lies.
+// The field that tensormap.replace writes; isa/formats/tensor_map.h states its place.
 enum class TensorMapField : uint8_t {
   global_address,
   rank,

@@ -1,6 +1,6 @@
 #pragma once
 // What an effect touches, stated once for each effect. Checkers, the clock, the lowering to SASS, mutation
-// and traces ask it generic questions; only code that is about one instruction names that instruction's
+// and traces use it for generic queries; only code for one particular instruction names that instruction's
 // effect. The unit of the SM is stated by the op's definition (OpDef::timing), because it depends on the
 // words.
 #include <array>
@@ -33,12 +33,12 @@ enum class Values : uint8_t {
   none,       // no results, or results that no operand's value becomes a part of
   lane_wise,  // made of the operands, lane by lane, in registers alone
   combined,   // made of the operands of several lanes, or of operands and the memory that is modified
-  loaded,     // what lay in memory
-  stored,     // the operands' values, put to memory
+  loaded,     // the contents of memory
+  stored,     // the operands' values, stored to memory
   tensor,     // elements of matrices and tiles
 };
 
-// What lies in the memory that is used.
+// The kind of data in the memory that is used.
 enum class Content : uint8_t { data, tensor_map };
 
 struct MemoryUse {
@@ -71,10 +71,10 @@ class MemoryUses {
 
 enum class Control : uint8_t { next, branches, calls, returns, exits, traps };
 
-// Who executes it together.
+// The threads that execute it together.
 enum class Participants : uint8_t { lanes, warp, warpgroup, cta, cluster };
 
-// The part that it plays at an object of synchronisation.
+// Its role at a synchronisation object.
 struct Sync {
   enum class Object : uint8_t {
     none,
@@ -106,7 +106,7 @@ enum class AsyncFamily : uint8_t {
 // Groups that operations are committed to and waited for in.
 enum class AsyncGroup : uint8_t { none, cp_async, bulk, wgmma };
 
-// The part that it plays for operations that run on by themselves.
+// Its role for asynchronous operations.
 struct Async {
   enum class Role : uint8_t { none, issues, orders, commits, waits };
   Role role = Role::none;
@@ -138,14 +138,15 @@ struct Footprint {
   bool writes_memory() const;
   const MemoryUse* read() const;     // the first use that reads; nullptr: none
   const MemoryUse* written() const;  // the first use that writes
-  // Nothing but its own registers, parameters and constants: no other thread can tell when it is executed.
+  // It uses only its own registers, parameters and constants: no other thread can observe when it is
+  // executed.
   bool registers_only() const;
   bool issues() const { return async.role == Async::Role::issues; }
   bool issues(AsyncFamily family) const { return issues() && async.family == family; }
   bool commits_group() const { return async.role == Async::Role::commits; }
   bool waits_for_group() const { return async.role == Async::Role::waits; }
   bool at(Sync::Object object) const { return sync.object == object; }
-  // It, or the operation that it issues, brings an mbarrier's phase nearer to its end.
+  // It, or the operation that it issues, arrives at an mbarrier or completes transactions.
   bool signals_mbarrier() const {
     return async.mbarrier >= 0 || (at(Sync::Object::mbarrier) && (sync.arrives || sync.completes_bytes));
   }

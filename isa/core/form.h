@@ -5,7 +5,7 @@
 //   =d:type^vec, a:mem"
 //
 //   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
-//   .slot:a|b|c       a required modifier, one of the words; the slot's name is how code asks for it
+//   .slot:a|b|c       a required modifier, one of the words; code refers to the slot by its name
 //   {.slot:a|b}       an optional one
 //   .wide / {.ftz}    a slot whose only word is its name
 //   %u %s %b %f %i    u8..u64, s8..s64, b8..b64 (with .b128 only where written), f16 f32 f64..., %i = %u|%s

@@ -68,7 +68,7 @@ struct Guard {
 
 inline constexpr int max_modifiers = 14;
 
-// Where an instruction came from: a line of the PTX text, and a place that the author knows
+// The origin of an instruction: a line of the PTX text, and a place in the author's source
 // (index into Module::source_locs, from .loc or from the frontend).
 struct Origin {
   uint32_t ptx_line = 0;
@@ -85,7 +85,7 @@ struct Instruction {
   Origin origin;
 
   // The word in a slot ("rn" for slot "rnd"), empty when absent. `slot` must be one that some form
-  // of the op names: a typo is our bug and is checked.
+  // of the op names: a typo is an internal error and is checked.
   std::string_view mod(std::string_view slot) const;
   bool has(std::string_view slot) const { return !mod(slot).empty(); }
   // The slot's word as a type; Type::none when absent.

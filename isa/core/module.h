@@ -58,7 +58,7 @@ struct Symbol {
 
 struct Label {
   std::string name;
-  uint32_t target = no_id;  // index of the instruction it stands before (may be one past the last)
+  uint32_t target = no_id;  // index of the instruction that follows it (may be one past the last)
 };
 
 // A list of labels for brx.idx, by name. The operand that names it is of kind label with the index into
@@ -68,8 +68,8 @@ struct BranchTargets {
   std::vector<LabelId> labels;
 };
 
-// What an indirect call may reach: a .callprototype, or the functions of a .calltargets list. The operand
-// that names it is of kind label with the index into Function::call_targets.
+// The possible callees of an indirect call: a .callprototype, or the functions of a .calltargets list. The
+// operand that names it is of kind label with the index into Function::call_targets.
 struct CallTargets {
   std::string name;
   std::vector<SymbolId> functions;  // .calltargets
@@ -78,7 +78,7 @@ struct CallTargets {
   std::vector<Variable> returns, params;
 };
 
-// .pragma "text"; within a body: what it says holds from the instruction it stands before.
+// .pragma "text"; within a body it applies from the instruction that follows it.
 struct Pragma {
   std::string text;
   uint32_t before = 0;  // index of an instruction
@@ -114,8 +114,8 @@ struct Function {
   std::vector<std::string> other_directives;  // ".abi_preserve 8": no meaning here, printed back
 };
 
-// What the author calls a part of a variable's memory: an array of a frontend kernel in the one block of
-// shared memory that it takes. Several names may share bytes, at different times of the kernel.
+// The author's name for a part of a variable's memory: an array of a frontend kernel within its block of
+// shared memory. Several names may share bytes at different times.
 struct BufferName {
   SymbolId symbol = no_id;
   uint64_t offset = 0;  // bytes from the symbol

@@ -1,5 +1,5 @@
 #pragma once
-// An op, stated once: its words, what it means, what it needs, what it does, what it costs.
+// An op, stated once: its words, meaning, requirements, effect and timing class.
 // Parser, printer, verifier, machine, checkers, clock and the reference page derive from this.
 #include <concepts>
 #include <initializer_list>
@@ -34,8 +34,8 @@ struct Timing {
   std::string_view latency;  // key into the architecture's latency table
 };
 
-// What arithmetic does to its operands, for analyses that follow values: the checkers of unwritten and
-// extraordinary values, the lowering to SASS. What is not listed is `other`: nothing is concluded from it.
+// The kind of arithmetic, for analyses that track values: the checkers of unwritten and extraordinary values,
+// the lowering to SASS. Anything else is `other`: nothing is concluded from it.
 enum class Operation : uint8_t {
   other,
   move,

@@ -1,5 +1,5 @@
 #pragma once
-// PTX's fundamental and alternate types, state spaces, scopes and orders: the words every layer shares.
+// PTX's fundamental and alternate types, state spaces, scopes and orders, shared by all layers.
 #include <cstdint>
 #include <optional>
 #include <string_view>

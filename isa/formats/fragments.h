@@ -1,5 +1,5 @@
 #pragma once
-// Which element of a matrix sits in which register of which lane (PTX, "Matrix Fragments for mma" and
+// Which register of which lane holds which element of a matrix (PTX, "Matrix Fragments for mma" and
 // "Register Fragments" of wgmma). All NVIDIA fragments since Volta's successors are one family: with
 //   group = lane / 4, tig = lane % 4,
 // a row comes from the group and a column from tig, `parts` neighbours share a register, and further

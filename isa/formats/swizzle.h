@@ -42,7 +42,8 @@ constexpr uint32_t span_bytes(Swizzle s) { return shape(s).span_bytes; }
 constexpr uint32_t pattern_bytes(Swizzle s) { return shape(s).pattern_bytes; }
 constexpr uint32_t chunk_bytes(Swizzle s) { return shape(s).chunk_bytes; }
 
-// What the line that holds `address` adds to it. `line` is address / 128, perhaps less a base offset.
+// The bits that the line of `address` contributes to the XOR. `line` is address / 128, perhaps less a base
+// offset.
 constexpr uint32_t swizzle_bits(uint32_t line, Swizzle s) {
   const SwizzleShape& f = shape(s);
   uint32_t bits = (line & f.mask) << f.shift;
@@ -54,7 +55,7 @@ constexpr uint32_t swizzle_bits(uint32_t line, Swizzle s) {
 // Its own inverse: the bits that are read are never the bits that change.
 constexpr uint32_t swizzle(uint32_t address, Swizzle s) { return address ^ swizzle_bits(address >> 7, s); }
 
-// The driver's and PTX's two ways to say it: a span, and the piece that moves (tensormap.replace
+// The two parameters of the driver and PTX: a span, and the piece that moves (tensormap.replace
 // .swizzle_mode and .swizzle_atomicity).
 struct SwizzleParts {
   uint8_t mode;       // 0 none, 1 32B, 2 64B, 3 128B, 4 96B

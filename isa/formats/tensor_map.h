@@ -1,6 +1,6 @@
 #pragma once
-// A tensor map as a value: the description of a tensor in global memory that a TMA instruction reads (CUDA driver
-// API, "Tensor Map Object Management"; PTX, "Tensors"). The hardware's 128 bytes are opaque; the
+// A tensor map as a value: the description of a tensor in global memory that a TMA instruction reads (CUDA
+// driver API, "Tensor Map Object Management"; PTX, "Tensors"). The hardware's 128 bytes are opaque; the
 // simulator's own 128 bytes (below) hold the same fields, so that maps can live in parameters,
 // constants and global memory, be copied, and be edited by tensormap.replace.
 #include <array>
@@ -52,7 +52,7 @@ int bits(TensorDataType type);  // of one element in global memory
 bool is_float(TensorDataType type);
 bool is_packed(TensorDataType type);         // the 4- and 6-bit types of sm_100
 std::string_view name(TensorDataType type);  // "FLOAT16", as the driver says it
-// What one would use for a tensor of this PTX type; none for types that TMA cannot carry. fp8 is u8.
+// The type for a tensor of this PTX type; none for types that TMA cannot carry. fp8 is u8.
 std::optional<TensorDataType> tensor_data_type(Type type);
 
 // tensormap.replace.elemtype numbers its types differently from the driver.

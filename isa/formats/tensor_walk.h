@@ -1,5 +1,5 @@
 #pragma once
-// What one tensor copy touches: the runs of bytes, contiguous in global memory and in the shared tile,
+// The bytes that one tensor copy accesses: the runs, contiguous in global memory and in the shared tile,
 // that a TMA box or im2col column is made of (PTX, "Tensor Dimension, size and format", "Tiled Mode",
 // "Im2col mode"). No memory is touched here; machine, checkers and tests walk the same runs.
 #include <array>
@@ -35,8 +35,8 @@ class TensorWalk {
                                                       std::span<const uint16_t> offsets);
 
   // The same box as a store or a reduction moves it. Its rows end at multiples of 16 bytes: what the last 16
-  // bytes hold beyond the tensor is written, too. The text says why the hardware cannot: it has no
-  // positions before the tensor, and im2col boxes inside the tensor only (measured on an H200, where the
+  // bytes hold beyond the tensor is written, too. The text states why the hardware cannot: stores have no
+  // positions before the tensor, and im2col boxes must be inside the tensor (measured on an H200, where the
   // rest are illegal instructions).
   tl::expected<TensorWalk, std::string> for_store() const;
 

@@ -20,8 +20,8 @@ struct ArithMods {
   friend constexpr bool operator==(ArithMods, ArithMods) = default;
 };
 
-/// Calls `fn.template operator()<M>()` with the modifiers as a constant. f16 and bf16 know only rn; f64 no
-/// ftz.
+/// Calls `fn.template operator()<M>()` with the modifiers as a constant. f16 and bf16 have only rn; f64 has
+/// no ftz.
 template <class Fn>
 PLD_NUM_INLINE decltype(auto) with_mods(ArithMods m, Fn&& fn) {
   return with_rounding(m.rounding, [&]<Rounding R>() -> decltype(auto) {
@@ -102,7 +102,7 @@ namespace detail {
 
 enum class Op : std::uint8_t { add, sub, mul, fma, div, sqrt };
 
-/// Division is a routine of ptxas and looks at the dividend first.
+/// Division is a routine of ptxas and checks the dividend first.
 template <Op O>
 constexpr std::uint64_t nan_result_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return O == Op::div ? nan_f64(b, a) : nan_f64(a, b, O == Op::fma ? c : 0);

@@ -33,7 +33,7 @@ PLD_NUM_INLINE decltype(auto) with_rounding(Rounding rounding, Fn&& fn) {
   return fn.template operator()<Rounding::rn>();
 }
 
-/// Does the magnitude grow by one unit? `half`: the first dropped bit; `rest`: anything below it.
+/// Whether the magnitude grows by one unit. `half`: the first dropped bit; `rest`: anything below it.
 template <Rounding R>
 constexpr bool rounds_up(bool negative, bool odd, bool half, bool rest) {
   if constexpr (R == Rounding::rn) return half && (rest || odd);

@@ -1,6 +1,6 @@
 // Exact arithmetic in integers, for every format and rounding. The reference for the fast forms in arith.h
-// and the implementation of what is rare (f64 with a directed rounding). NaNs are the caller's business:
-// operands here are not NaN, and an invalid operation answers `invalid`.
+// and the implementation of what is rare (f64 with a directed rounding). The caller handles NaNs: operands
+// here are not NaN, and an invalid operation returns `invalid`.
 #pragma once
 
 #include <optional>

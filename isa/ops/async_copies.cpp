@@ -1,4 +1,4 @@
-// Copies that run beside the threads: cp.async, linear bulk copies, st.async, red.async; multimem
+// Asynchronous copies: cp.async, linear bulk copies, st.async, red.async; multimem
 // (PTX, "Data Movement and Conversion Instructions: Asynchronous copy").
 #include <array>
 

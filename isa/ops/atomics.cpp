@@ -57,7 +57,8 @@ std::vector<std::string_view> red_forms() {
       words);
 }
 
-// Shared memory adds 32-bit integers; of the rest ptxas makes a loop around a compare-and-swap.
+// Shared memory adds 32-bit integers; the other operations ptxas compiles to a loop around a
+// compare-and-swap.
 bool loops_in_shared(const Instruction& i) {
   const std::string_view op = i.mod("op");
   return op != "cas" && op != "exch" && (is_float(i.type()) || bits(i.type()) != 32);

@@ -1,5 +1,5 @@
 // Comparison and selection of integers and untyped bits (PTX, "Comparison and Selection Instructions").
-// The floating forms of setp and set stand in floating.cpp and half.cpp.
+// The floating forms of setp and set are in floating.cpp and half.cpp.
 #include <array>
 #include <limits>
 

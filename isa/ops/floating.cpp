@@ -117,7 +117,7 @@ LanesFn f32_rounded() {
   }
 }
 
-// `has_sat`: division and roots know no .sat.
+// `has_sat`: division and roots have no .sat.
 template <template <class, ArithMods> class Op, int sources, bool has_sat>
 Effect rounded(const Instruction& i, const DecodeContext&) {
   if (beyond_hopper(i)) return needs_blackwell(i);

@@ -171,7 +171,7 @@ Effect dp2a(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-// The floating forms of add, sub, mul, ... stand in floating.cpp and half.cpp under the same names.
+// The floating forms of add, sub, mul, ... are in floating.cpp and half.cpp under the same names.
 OpList integer() {
   static const std::array defs = {
       OpDef{"add",

@@ -1,4 +1,4 @@
-// Registers granted to warps, dependent grids, the local stack; and what is known by name only:
+// Registers granted to warps, dependent grids, the local stack; and what is recognised but unsupported:
 // textures, surfaces, sm_100's tensor memory (PTX, "Miscellaneous Instructions", "Parallel
 // Synchronization and Communication Instructions", "Stack Manipulation Instructions", "Texture
 // Instructions", "Surface Instructions", "TensorCore 5th Generation Family Instructions").

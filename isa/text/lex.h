@@ -1,5 +1,5 @@
 #pragma once
-// PTX text to tokens. Never fails: what is no token is one of kind `bad`.
+// PTX text to tokens. Never fails: other text is a token of kind `bad`.
 #include <cstdint>
 #include <string_view>
 

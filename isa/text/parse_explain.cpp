@@ -1,4 +1,4 @@
-// What is wrong with an instruction whose words or operands fit no form.
+// Diagnostics for an instruction whose words or operands match no form.
 #include <fmt/format.h>
 
 #include <algorithm>

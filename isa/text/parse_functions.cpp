@@ -299,7 +299,7 @@ void Parser::label_definition() {
   label.target = static_cast<uint32_t>(function_->body.size());
 }
 
-// What this block used and did not define belongs to the block around it.
+// Names that this block uses and does not define belong to the enclosing block.
 void Parser::close_scope() {
   auto& outer = scopes_[scopes_.size() - 2].labels;
   for (const auto& [name, use] : scope().labels) {

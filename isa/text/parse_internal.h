@@ -1,5 +1,5 @@
 #pragma once
-// The PTX parser's inside: one recursive-descent parser over parse*.cpp.
+// Internals of the PTX parser: one recursive-descent parser over parse*.cpp.
 #include <array>
 #include <optional>
 #include <string>
@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "isa/text/lex.h"
 #include "isa/core/module.h"
 #include "isa/core/op.h"
+#include "isa/text/lex.h"
 
 namespace palladion::isa::detail {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "isa/text/parse_internal.h"
 #include "isa/core/special.h"
+#include "isa/text/parse_internal.h"
 
 namespace palladion::isa::detail {
 
@@ -34,7 +34,7 @@ RegId Parser::new_register(Scope& s, std::string_view name, Type type) {
   return id;
 }
 
-// Registers come into being when an instruction names them: %r<2000> costs nothing.
+// A register is created when an instruction first names it: %r<2000> costs nothing.
 RegId Parser::find_register(std::string_view name) {
   const size_t digits = name.size() - 1 - std::min(name.find_last_not_of("0123456789"), name.size() - 1);
   for (size_t i = scopes_.size(); i-- > 0;) {

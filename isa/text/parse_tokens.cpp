@@ -51,7 +51,7 @@ bool Parser::accept_directive(std::string_view s) {
   return true;
 }
 
-// What should have stood at the end of a line is missed there, not at the start of the next.
+// A token that is missing at the end of a line is reported there, not at the start of the next line.
 bool Parser::expect(char c) {
   if (accept(c)) return true;
   if (previous_.line != 0 && previous_.line < token_.line && previous_.kind != Token::Kind::end) {

@@ -213,7 +213,7 @@ std::string Printer::text() {
     if (module_.symbols[i].scope == no_id) symbols_[i] = module_names_.add(module_.symbols[i].name);
   collect_files();
   header();
-  // What is called or pointed to must be declared above.
+  // Functions that are called or whose address is taken must be declared first.
   for (const Function& f : module_.functions)
     if (!f.entry || !f.defined) function(f, true);
   const auto print_variables = [&](bool with_addresses) {

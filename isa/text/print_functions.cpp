@@ -96,7 +96,7 @@ void Printer::directives(const Function& f) {
 
 void Printer::function_names(const Function& f) {
   names_ = {};
-  // A local name must hide no module-level one that the body may mean.
+  // A local name must not hide a module-level one that the body uses.
   for (SymbolId i = 0; i < symbols_.size(); ++i)
     if (module_.symbols[i].scope == no_id) names_.reserve(symbols_[i]);
   std::map<std::string_view, std::string_view> register_parameters;
@@ -187,7 +187,7 @@ void Printer::registers(const Function& f) {
     append_number(out_, uint64_t{family.highest} + 1);
     out_ += ">;\n";
   }
-  // By name: the order in which they were met is no part of a program.
+  // By name: the order of their first use is not part of a program.
   for (auto& [type, ids] : single) {
     std::ranges::sort(ids, {}, [&](RegId r) { return registers_[r]; });
     register_group(type, ids);
@@ -230,7 +230,7 @@ void Printer::target_lists(const Function& f) {
 void Printer::location(const Instruction& i) {
   if (i.origin.source == source_ || file_index_.empty()) return;
   if (i.origin.source >= module_.source_locs.size()) {
-    // From here on the place is unknown, as compilers say it.
+    // Line 0: from here on the place is unknown, as compilers write it.
     source_ = no_id;
     out_ += "\t.loc ";
     append_number(out_, file_index_.begin()->second);

@@ -1,5 +1,5 @@
 #pragma once
-// The printer's inside.
+// Internals of the printer.
 #include <deque>
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@ void append_number(std::string& out, uint64_t value);
 void append_signed(std::string& out, int64_t value);
 void append_hex(std::string& out, uint64_t value, int digits);
 
-// Names that PTX can carry: without foreign characters, unique where they are seen.
+// Names that are valid in PTX: without foreign characters, unique in their scope.
 class Names {
  public:
   std::string_view add(std::string_view name);  // the name to print; lives as long as this

@@ -8,7 +8,7 @@
 
 namespace palladion::isa {
 
-// For no chip in particular: the module may have any target, the limits are default_arch()'s.
+// For no particular chip: the module may have any target, the limits are default_arch()'s.
 Diagnostics verify(const Module& module);
 // For one chip: its limits, and refuse_target.
 Diagnostics verify(const Module& module, const ArchSpec& arch);

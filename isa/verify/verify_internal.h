@@ -1,5 +1,5 @@
 #pragma once
-// The verifier's inside.
+// Internals of the verifier.
 #include <string>
 #include <string_view>
 
@@ -36,7 +36,7 @@ class Verifier {
  private:
   void say(const char* code, std::string message, std::string help = {});
   bool full() const { return diagnostics_.size() >= 100; }
-  std::string shown() const;  // the instruction at hand
+  std::string shown() const;  // the current instruction
 
   // --- verify.cpp
   void module_names();

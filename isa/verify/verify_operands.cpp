@@ -12,8 +12,8 @@ namespace {
 
 using K = Operand::Kind;
 
-// Untyped registers and instructions go with everything; integers go with integers of either sign; a
-// floating type with itself alone. So do ptxas' rules.
+// Untyped registers and instructions match any type; integers match integers of either sign; a floating type
+// matches only itself. These are ptxas' rules.
 bool classes_agree(Type instruction, Type reg) {
   if (kind(instruction) == TypeKind::untyped || kind(reg) == TypeKind::untyped) return true;
   return is_float(instruction) || is_float(reg) ? instruction == reg : true;

@@ -1,7 +1,7 @@
 #pragma once
-// What a run under the `hardware` schedule is told and what it answers: cycles, counters, and where the
-// time went. Cycles are those of the SM clock. They depend on the program, the launch and the
-// architecture's parameters alone: not on host threads, observers or traces.
+// Settings and results of a run under the `hardware` schedule: cycles, counters, and where the time went.
+// Cycles are those of the SM clock. They depend on the program, the launch and the architecture's parameters
+// alone: not on host threads, observers or traces.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -54,15 +54,15 @@ std::string_view name(Resource resource);
 // Warp-cycles of one instruction (index in Program::code), by reason; `issued` warp instructions.
 struct LineTime {
   uint32_t pc = 0;
-  uint32_t warps = 0;  // of their CTAs that came here: bit w is warp w; 0: not told
+  uint32_t warps = 0;  // warps of the CTAs that executed it: bit w is warp w; 0: not recorded
   uint64_t issued = 0;
   std::array<uint64_t, stall_count> cycles{};
 };
 
 // As Nsight Compute counts them, over the whole chip.
 struct ClockCounters {
-  uint64_t instructions = 0;         // smsp__inst_executed.sum: what ptxas would leave of the PTX
-  uint64_t tensor_cycles = 0;        // summed over SMs: the tensor core is occupied
+  uint64_t instructions = 0;   // smsp__inst_executed.sum: the instructions that ptxas would make of the PTX
+  uint64_t tensor_cycles = 0;  // summed over SMs: the tensor core is occupied
   uint64_t smem_bank_conflicts = 0;  // extra passes of loads and stores
   uint64_t l2_read_sectors = 0;      // of 32 bytes
   uint64_t l2_write_sectors = 0;
@@ -78,7 +78,7 @@ struct ClockReport {
   // Share of the time from the first CTA's start to the last one's end in which a resource is occupied,
   // 0..1, averaged over the SMs.
   std::array<double, resource_count> busy{};
-  // Where nothing was recorded for an instruction there is no entry; ascending pc.
+  // Only instructions with a record have an entry; ascending pc.
   std::vector<LineTime> lines;
   double microseconds() const { return sm_clock_mhz > 0 ? static_cast<double>(cycles) / sm_clock_mhz : 0; }
 };

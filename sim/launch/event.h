@@ -16,7 +16,7 @@
 
 namespace palladion::sim {
 
-// Who executes what. `pc` indexes Program::code.
+// The warp, lanes and instruction of an execution. `pc` indexes Program::code.
 struct Origin {
   uint16_t cta_rank = 0;  // in the cluster
   uint16_t warp = 0;      // in the CTA
@@ -31,10 +31,9 @@ struct Access {
   enum class Kind : uint8_t { read, write, atomic };  // atomic: reads and writes at once
   Origin origin;
   Kind kind = Kind::read;
-  isa::Space space =
-      isa::Space::generic;              // as the instruction says; generic addresses tell theirs themselves
-  uint32_t size = 0;                    // bytes a lane, contiguous
-  const uint64_t* addresses = nullptr;  // 32, valid where `lanes` says so
+  isa::Space space = isa::Space::generic;  // as the instruction states; a generic address determines its own
+  uint32_t size = 0;                       // bytes a lane, contiguous
+  const uint64_t* addresses = nullptr;     // 32, valid where `lanes` says so
   uint32_t lanes = 0;
   isa::Order order = isa::Order::weak;
   isa::Scope scope = isa::Scope::cta;
@@ -68,7 +67,7 @@ struct AsyncIssue {
   isa::AsyncGroup group = isa::AsyncGroup::none;  // in which its issuers wait for it
   bool reduces = false;                           // its writes are individually relaxed atomics at gpu scope
   std::span<const Piece> reads, writes;           // empty for registers
-  std::span<const Piece> fills;  // of the writes: what stands for elements outside the tensor
+  std::span<const Piece> fills;  // of the writes: the fill value for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const uint32_t> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;
@@ -77,7 +76,7 @@ struct AsyncIssue {
   const char* name = "";    // "cp.async.bulk.tensor"
 };
 
-// How bytes are arranged in shared memory: what a tensor map or a matrix descriptor says.
+// The layout of bytes in shared memory, as a tensor map or a matrix descriptor states it.
 enum LayoutTag : uint8_t { layout_unknown, layout_plain, layout_32b, layout_64b, layout_128b };
 
 struct MbarrierEvent {
@@ -117,10 +116,10 @@ struct ClusterBarrierEvent {
 
 // The CTAs exist, no instruction has run.
 struct ClusterBegan {};
-// All threads have left and nothing is pending.
+// All threads have exited and nothing is pending.
 struct ClusterEnded {};
 
-// Of an instruction that an observer watches: these lanes have come to it, its guard is not applied yet. Only
+// Of an instruction that an observer watches: these lanes have reached it, its guard is not applied yet. Only
 // of instructions that have a guard.
 struct Reached {
   Origin origin;
@@ -139,7 +138,7 @@ struct Executed {
 struct Fenced {
   Origin origin;
 };
-// Warp-collective instructions that order memory among `lanes`: bar.warp.sync and its kin.
+// Warp-collective instructions that order memory among `lanes`, such as bar.warp.sync.
 struct WarpSynced {
   Origin origin;
 };

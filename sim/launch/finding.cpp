@@ -42,7 +42,7 @@ std::string site_text(const Site& s) {
 
 }  // namespace
 
-// For logs and tests: all that the finding says, in few lines. The program shows more (cli/finding_text.h).
+// For logs and tests: the finding in few lines. The program shows more (cli/findings/finding_text.cpp).
 std::string render(const Finding& f) {
   const bool one_a_site = f.fatal && f.notes.size() >= f.sites.size();  // a deadlock
   std::string out = fmt::format("{}[{}]: {}\n{}", word(f), f.code, f.message, part("object", f.object));

@@ -15,7 +15,7 @@ namespace palladion::sim {
 // machine does not run it.
 enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
 
-// Where in the grid something happened.
+// The place in the grid where something happened.
 struct Site {
   isa::Dim3 cta{0, 0, 0};
   uint32_t warp = 0;
@@ -23,7 +23,7 @@ struct Site {
   uint32_t ptx_line = 0;    // 0 = unknown
   isa::SourceLoc source;    // the author's line, when known
   std::string instruction;  // its PTX text
-  std::string what;         // "asynchronous write", "waits for": what this site has to do with the finding
+  std::string what;         // "asynchronous write", "waits for": the site's part in the finding
   std::string role;         // "warpgroup 1, issues wgmma"; empty: unknown
   uint64_t occurrence = 0;  // the warp's n-th execution of this instruction, from 1; 0: unknown
 };
@@ -33,7 +33,7 @@ struct Finding {
   FindingSeverity severity = FindingSeverity::error;
   bool fatal = false;  // the grid was stopped
   std::string message;
-  std::vector<Site> sites;         // the culprits, the victim first; of a deadlock all who wait
+  std::vector<Site> sites;         // the sites involved, the victim first; of a deadlock all that wait
   std::string object;              // "`a` bytes [0, 128)", "mbarrier `full`[1] of CTA (0,0,0)"
   std::string missing;             // the edge that is missing, or was dropped, and why
   std::vector<std::string> notes;  // of a deadlock: one a site, what it waits for

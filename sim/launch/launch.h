@@ -1,5 +1,5 @@
 #pragma once
-// What a run is given (Launch, RunOptions) and what it answers (RunResult).
+// The inputs of a run (Launch, RunOptions) and its result (RunResult).
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -37,16 +37,16 @@ struct StartOrder {
 struct RunOptions {
   Schedule schedule;              // functional
   unsigned threads = 0;           // host threads; 0 = all cores
-  uint64_t max_instructions = 0;  // warp instructions after which the run is given up; 0 = no limit
+  uint64_t max_instructions = 0;  // warp instructions after which the run is stopped; 0 = no limit
   uint64_t quantum = 0;           // warp instructions of a cluster up to a boundary, without a clock; 0: 4 Mi
   Observer* observer = nullptr;
-  const std::atomic<bool>* stop = nullptr;                    // set from outside: end with what is known
+  const std::atomic<bool>* stop = nullptr;  // set from outside: the run ends early with its results so far
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
 
-  // Freedoms that PTX leaves to the hardware, for checks; as they stand, what an H200 does.
+  // Choices that PTX leaves to the hardware, for checks; the defaults are what an H200 does.
   uint64_t resident_clusters = 0;  // at once; 0: as many as the SMs have room for
   StartOrder order;
-  uint64_t fail_waits = 0;  // seed: now and then a try_wait gives up at once; 0: none does
+  uint64_t fail_waits = 0;  // seed: some try_waits time out at once; 0: none does
   uint64_t elect = 0;       // seed: elect.sync elects another lane than the first; 0: the first
 
   // Of the `hardware` schedule.
@@ -57,7 +57,7 @@ struct RunOptions {
 };
 
 struct RunResult {
-  isa::Diagnostics errors;  // the launch was refused
+  isa::Diagnostics errors;  // errors of a launch that was refused
   std::vector<Finding> findings;
   uint64_t instructions = 0;  // warp instructions executed
   uint64_t ctas = 0;          // finished
@@ -65,7 +65,7 @@ struct RunResult {
   uint32_t registers_per_thread = 0;  // as they were counted for that
   uint64_t resident_clusters = 0;     // the SMs have room for
   bool completed = false;             // every CTA ran to its end
-  bool deadlocked = false;            // nothing could move any more
+  bool deadlocked = false;            // nothing could proceed
   bool interrupted = false;
   std::string printed;  // vprintf, in cluster order
   ClockReport clock;    // of the `hardware` schedule

@@ -1,10 +1,10 @@
 #pragma once
-// The seam between the machine and those who watch it. An Observer sees a run, and for each cluster it
-// subscribes objects to the events of event.h. It may not change the machine; with no observer attached no
-// event is built.
+// The interface between the machine and its observers. An Observer receives a run, and for each cluster it
+// subscribes objects to the events of event.h. It may not change the machine; without an observer no event is
+// built.
 //
-// What clusters share (GMEM) is judged between quanta, in `edge`, on one thread and in a fixed order, so that
-// findings do not depend on the thread count.
+// Accesses of memory that clusters share (GMEM) are checked at quantum boundaries, in `edge`, on one thread
+// and in a fixed order, so that findings do not depend on the thread count.
 #include <span>
 #include <tuple>
 #include <vector>
@@ -74,7 +74,7 @@ class ClusterEvents {
   ListsOf<ClusterEventTypes>::Type lists_;
 };
 
-// What a run shows its observers at its start.
+// What observers receive at the start of a run.
 struct RunView {
   const Program* program = nullptr;
   const LaunchState* launch = nullptr;
@@ -87,15 +87,15 @@ class Observer {
   virtual void start(const RunView&) {}
   // A cluster begins: adds its subscribers, which live until `retire`. Called on any host thread.
   virtual void observe(ClusterState& cluster, ClusterEvents& events) = 0;
-  // True for instructions of which Reached, Executing and Executed should tell, by pc. Subscribers are also
-  // told of those that other observers watch.
+  // True for instructions that should emit Reached, Executing and Executed, by pc. Subscribers also receive
+  // the events of instructions that other observers watch.
   virtual bool watches(uint32_t /*pc*/) const { return false; }
   // Between quanta, before the strong GMEM accesses: clusters in ascending order, on one thread.
   virtual void edge(std::span<ClusterState* const> /*resident*/) {}
-  // The cluster is done (or the grid was stopped): what its subscribers know is to be kept. Only of clusters
-  // that have subscribers, on one thread.
+  // The cluster is done (or the grid was stopped): the observer keeps the results of its subscribers. Only
+  // for clusters that have subscribers, on one thread.
   virtual void retire(ClusterState&) {}
-  // Nothing can move any more. True when the observer has explained it in `finding`.
+  // Nothing can proceed. True when the observer has explained it in `finding`.
   virtual bool deadlocked(std::span<const ClusterState* const> /*resident*/, bool /*more_clusters*/,
                           Finding& /*finding*/) {
     return false;

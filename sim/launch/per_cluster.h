@@ -9,7 +9,7 @@ namespace palladion::sim {
 
 struct ClusterState;
 
-// The subscribers that an Observer made, one a cluster, until it takes them out.
+// The subscribers that an Observer created, one a cluster, until it removes them.
 template <class T>
 class PerCluster {
  public:

@@ -20,7 +20,7 @@ struct Schedule {
   uint64_t seed = 0;
 };
 
-// "functional", "seeded:7", "latest", "earliest", "hardware"; nothing for other words.
+// "functional", "seeded:7", "latest", "earliest", "hardware"; none for other words.
 std::optional<Schedule> schedule_named(std::string_view text);
 std::string name(const Schedule& schedule);
 

@@ -8,7 +8,7 @@
 namespace palladion::sim {
 namespace {
 
-constexpr uint32_t slice = 512;                   // warp instructions before the next warp gets its turn
+constexpr uint32_t slice = 512;                   // warp instructions before the next warp executes
 constexpr uint64_t quiet_instructions = 1 << 18;  // warp instructions without a change: perhaps a spin
 constexpr uint32_t idle_rounds = 64;              // rounds of nothing but polling before the quantum ends
 
@@ -45,7 +45,7 @@ void merge_groups(WarpState& warp) {
   }
 }
 
-// The deepest call first, then the smallest pc: lanes that are behind catch up and meet the others.
+// The deepest call first, then the smallest pc: lanes that are behind catch up and merge with the others.
 bool before(const LaneGroup& a, const LaneGroup& b) {
   const bool pa = a.wait.kind == Wait::Kind::poll, pb = b.wait.kind == Wait::Kind::poll;
   if (pa != pb) return pb;
@@ -99,7 +99,7 @@ bool advance_all(const ClusterRun& run) {
       ++i;
     } else {
       any = true;
-      if (cluster.pending.size() < size && i > 0) i = 0;  // an operation that waited for this one may go now
+      if (cluster.pending.size() < size && i > 0) i = 0;  // operations that waited for it may be ready
     }
     if (cluster.faulted) return any;
   }
@@ -212,7 +212,7 @@ QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t b
     }
     if (result.executed - changed_at >= quiet_instructions) break;
     if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) break;
-    // Under `latest` asynchronous work moves only when nobody else can, not even by polling.
+    // Under `latest` asynchronous work advances only when no lane group can execute, not even by polling.
     const Round round = run_round(c, cluster, true);
     result.executed += round.executed;
     result.useful |= round.useful;

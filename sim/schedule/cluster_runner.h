@@ -1,5 +1,6 @@
 #pragma once
-// Runs one cluster for a quantum under a schedule: who goes next, and when asynchronous work moves.
+// Executes one cluster for a quantum under a schedule: which lane group is next, and when asynchronous work
+// advances.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,21 +28,21 @@ struct RunContext {
 
 struct QuantumResult {
   uint64_t executed = 0;
-  bool useful = false;  // something other than polling happened
+  bool useful = false;  // something other than polling was executed
 };
 
 // Creates the CTAs of a cluster in their initial state.
 void start_cluster(const RunContext& context, ClusterState& cluster);
-// Runs until every group waits, the cluster ends, or `budget` warp instructions are done.
+// Executes until every group waits, the cluster ends, or `budget` warp instructions are done.
 QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint64_t budget);
 // Performs the strong GMEM accesses that groups wait with, in warp order, one each.
 bool run_edge(const RunContext& context, ClusterState& cluster);
 
 // mbarrier.try_wait returns after a system-dependent time: each waiting group gets one `false` until
-// something has changed, or one more each time if `again`. False when there is none to give.
+// something has changed, or one more each time if `again`. False when no group waits so.
 bool time_out_waits(ClusterState& cluster, bool again = false);
 
-// Merges groups that meet and drops empty ones; returns the group to run, or -1.
+// Merges groups at the same pc and drops empty ones; returns the group to run, or -1.
 int choose_group(ClusterState& cluster, CtaState& cta, WarpState& warp, bool polls);
 
 }  // namespace palladion::sim

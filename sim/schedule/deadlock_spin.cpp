@@ -21,7 +21,7 @@ uint64_t hash(const LaneGroup& g, uint64_t h) {
   return h;
 }
 
-// Registers, and where the lanes are. What lies in memory has not changed.
+// Registers and the pcs of the lanes. Memory has not changed.
 uint64_t state_of(const WarpState& warp) {
   uint64_t h = warp.alive;
   for (const LaneGroup& g : warp.groups) h = hash(g, h);
@@ -37,7 +37,7 @@ uint64_t key_of(const ClusterState& cluster, const CtaState& cta, const WarpStat
   return uint64_t{cluster.index} << 16 | cta.rank << 8 | warp.id;
 }
 
-// Has every group that could run had its turn since the cluster had executed `mark` instructions?
+// Whether every runnable group has executed since the cluster had executed `mark` instructions.
 bool all_ran(const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint64_t mark) {
   return std::ranges::all_of(warp.groups, [&](const LaneGroup& g) {
     const bool waits = g.wait.kind != Wait::Kind::edge && !can_proceed(cluster, cta, warp, g);
@@ -54,7 +54,7 @@ void SpinDetector::reset() {
   keep_at_ = 1;
 }
 
-// Brent's search for a cycle: a state is kept until as many edges again have passed.
+// Brent's search for a cycle: a state is kept until as many quantum boundaries again have passed.
 bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
   ++edges_;
   const bool keep = edges_ == keep_at_;

@@ -1,5 +1,5 @@
 #pragma once
-// Recognises a run in which warps still execute but nothing can ever change.
+// Recognises a run in which warps execute but nothing can change any more.
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -9,11 +9,11 @@
 namespace palladion::sim {
 
 // While no memory, barrier or asynchronous operation changes, a warp's next state follows from its
-// last one alone; one that comes back to a state it was in spins for ever.
+// last one alone; one that returns to an earlier state spins for ever.
 class SpinDetector {
  public:
-  // To be called after each edge at which nothing had changed since the one before; true when every warp
-  // waits or is known to spin.
+  // To be called after each quantum boundary at which nothing had changed since the one before; true when
+  // every warp waits or is known to spin.
   bool all_spin(std::span<const ClusterState* const> resident);
   // Something has changed.
   void reset();

@@ -1,11 +1,10 @@
 #pragma once
-// A grid on its way through the machine: which clusters are resident, which have ended, what they left
-// behind.
+// The execution of a grid: which clusters are resident, which have ended, and their results.
 //
-// A run goes from boundary to boundary. Up to one, clusters run on their own, on several host threads; at it,
-// what they share (strong accesses of GMEM, reductions, requests to L2) is performed in a fixed order on one
-// thread. How far a boundary is, and what order means, is the Advance's: a quantum of instructions, or the
-// clock's.
+// A run is a sequence of quanta. Within a quantum clusters execute independently, on several host threads; at
+// its boundary their shared accesses (strong accesses of GMEM, reductions, requests to L2) are performed in a
+// fixed order on one thread. The Advance defines the length of a quantum and the order: by instructions, or
+// by the clock.
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,13 +15,13 @@
 
 namespace palladion::sim {
 
-// Everything that a grid is but GMEM. Plain data: copying it is a snapshot.
+// The state of a grid without GMEM. Plain data: copying it is a snapshot.
 struct GridState {
-  std::vector<ClusterState> slots;  // one a resident cluster, which stays in it until it leaves
+  std::vector<ClusterState> slots;  // one a resident cluster, which occupies it until it is retired
   std::vector<uint32_t> resident;   // slots in use, in the order in which their clusters started
   std::vector<uint32_t> free;       // the others, the next one last
   uint64_t started = 0, finished = 0;
-  uint64_t progress = 0;    // of clusters that have left
+  uint64_t progress = 0;    // of clusters that are retired
   uint64_t boundaries = 0;  // passed so far
   bool faulted = false, over = false;
   RunResult result;  // so far
@@ -30,21 +29,21 @@ struct GridState {
 
 class Grid;
 
-// How resident clusters come to the next boundary. All its state is copied by `clone`.
+// Executes resident clusters up to the next quantum boundary. All its state is copied by `clone`.
 class Advance {
  public:
   virtual ~Advance() = default;
-  // Starts clusters for which there is room.
+  // Starts the clusters that fit on the SMs.
   virtual void admit(Grid& grid) = 0;
-  // Runs the resident clusters to the next boundary, and performs what is ordered there.
+  // Executes the resident clusters up to the next boundary, and performs the ordered accesses.
   virtual void run(Grid& grid) = 0;
-  // Lets clusters leave that have ended.
+  // Retires clusters that have ended.
   virtual void retire(Grid& grid) = 0;
-  // True when nothing can ever change any more.
+  // True when nothing can change any more.
   virtual bool stuck(Grid& grid) = 0;
-  // The grid is over: its last words.
+  // The grid has ended: final results.
   virtual void finish(Grid&) {}
-  // A copy is a snapshot; `restored` joins one to the grid whose state was put back.
+  // A copy is a snapshot; `restored` connects it to the grid whose state was restored.
   virtual std::unique_ptr<Advance> clone() const = 0;
   virtual void restored(Grid&) {}
 };
@@ -55,9 +54,9 @@ class Grid {
   Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t slots,
        RunResult result);
 
-  // To the next boundary; false when the grid is over.
+  // Executes up to the next boundary; false when the grid has ended.
   bool advance(Advance& how);
-  // Goes back to, or forward to, a state of this grid.
+  // Restores an earlier or later state of this grid.
   void restore(const GridState& saved);
 
   GridState state;
@@ -70,11 +69,11 @@ class Grid {
   bool more_clusters() const { return state.started < clusters_; }
   // Gives the next cluster a slot; start_cluster creates its CTAs.
   ClusterState& admit();
-  // The cluster has ended or cannot go on; its slot becomes free.
+  // The cluster has ended or cannot proceed; frees its slot.
   void leave(ClusterState& cluster);
-  // Moves its findings into the result while it stays.
+  // Moves the findings of a resident cluster into the result.
   void take_findings(ClusterState& cluster);
-  // Observers see the boundary before its accesses are performed.
+  // Notifies observers before the boundary's accesses are performed.
   void notify_boundary();
   uint64_t instructions() const;
   uint64_t progress() const;

@@ -7,11 +7,11 @@ namespace {
 
 constexpr uint64_t longest_quantum = 1 << 22;  // warp instructions of one cluster between two boundaries
 constexpr uint64_t spin_quantum = 1 << 16;     // the same once nothing has changed for a whole quantum
-// Spins that count or look at clocks never repeat a state, and neither does a long walk through strong loads:
-// after so many boundaries without a change a run is called stuck all the same.
+// Spins that count or read clocks never repeat a state, nor does a long sequence of strong loads: after this
+// many boundaries without a change a run is reported as a hang nevertheless.
 constexpr uint32_t stuck_boundaries = 1 << 20;
 
-// The memory of a cluster that has ended is not needed until it leaves.
+// Frees the memory of a cluster that has ended but is not retired.
 void drop_memory(ClusterState& cluster) {
   for (CtaState& cta : cluster.ctas) {
     cta.shared = {};

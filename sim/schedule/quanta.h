@@ -16,10 +16,10 @@ class Quanta final : public Advance {
   std::unique_ptr<Advance> clone() const override { return std::make_unique<Quanta>(*this); }
 
  private:
-  // What the clusters did between two boundaries.
+  // What the clusters executed between two boundaries.
   struct Passed {
     size_t resident = 0;                       // clusters that ran
-    bool useful = false;                       // something other than polling happened
+    bool useful = false;                       // something other than polling was executed
     bool performed = false;                    // an access of GMEM at the boundary
     bool executed = false, cut_short = false;  // any instruction; as many as the budget
   };

@@ -1,5 +1,5 @@
 #pragma once
-// How a grid's run ends, with a clock or without: what its clusters leave behind, and why it was ended.
+// The end of a grid's run, with a clock or without: the results of its clusters, and the reason for the end.
 #include <span>
 
 #include "sim/launch/launch.h"
@@ -11,10 +11,10 @@ struct Program;
 
 // Moves the cluster's findings into the result; true when one of them stops the grid.
 bool take_findings(ClusterState& cluster, RunResult& result);
-// The same with its instructions and what it printed, once, when it leaves.
+// The same with its instruction count and its output of printf, once, when it is retired.
 bool take_results(ClusterState& cluster, RunResult& result);
 
-// Nothing can move any more; the observer, if any, may explain it better.
+// Nothing can proceed; the observer, if any, may add an explanation.
 void report_deadlock(const Program& program, std::span<const ClusterState* const> resident,
                      bool more_clusters, Observer* observer, RunResult& result);
 // PLD3002: the limit of instructions is reached.

@@ -22,7 +22,7 @@ namespace palladion::sim {
 class WorkerPool::Arena : public std::enable_shared_from_this<Arena> {
  public:
   explicit Arena(unsigned threads) : arena_(static_cast<int>(threads)) {
-    // oneTBB has a thread for each of the host's unless it is asked for more.
+    // oneTBB limits itself to the host's threads unless more are requested.
     using tbb::global_control;
     if (threads > global_control::active_value(global_control::max_allowed_parallelism))
       limit_.emplace(global_control::max_allowed_parallelism, threads);
