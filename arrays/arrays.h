@@ -67,7 +67,7 @@ Array filled(pl::ShapeDtype type, const Fill& fill);
 std::optional<Fill> fill_named(std::string_view text);
 std::string name(const Fill& fill);
 std::optional<pl::DType> dtype_named(std::string_view name);  // "f16"; i32 and s32 are the same
-// Every byte 0xFF: NaN in every float format. What an output holds before the kernel writes it.
+// Every byte 0xFF: NaN in every float format. The contents of an output before the kernel writes it.
 void poison(Array& array);
 
 // ---- comparison ----------------------------------------------------------------------------------

@@ -28,13 +28,14 @@ struct Body {
   BarrierRef everyone, landed;
 
   Scalar rank() const { return pl::axis_index("cta"); }
-  // Everyone begins with itself and goes on with its neighbour, so that no CTA is asked by all at once.
+  // Each CTA begins with itself and continues with its neighbour, so that no CTA is read by all at once.
   template <class F>
   void for_each_peer(F&& body) const {
     for (int64_t s = 0; s < c.cluster; ++s) body((rank() + s) % c.cluster);
   }
 
-  // Two barriers alternate: a CTA that arrives at one again has waited for the other, at which all arrived later.
+  // Two barriers alternate: a CTA that arrives at one again has waited for the other, at which all arrived
+  // later.
   void meet(const Scalar& round) const {
     plgpu::barrier_arrive(everyone.at(round % 2));
     plgpu::barrier_wait(everyone.at(round % 2));
@@ -60,13 +61,13 @@ struct Body {
     for (int64_t s = 0; s < c.cluster; ++s) pieces.at(0, s).store(mine.at(s).load());
     pl::fori_loop(0, c.rounds, [&](const Scalar& round) {
       const Scalar have = round % 2, get = Scalar(1) - have;
-      meet(round);  // what is there has come, and what is overwritten was read in the round before
+      meet(round);  // what is read has arrived, and what is overwritten was read in the round before
       if (c.variant == Variant::load)
         pull(have, get);
       else
         push(have, get);
     });
-    // Nobody leaves while others read its memory.
+    // No CTA exits while others read its memory.
     meet(c.rounds);
     for (int64_t s = 0; s < c.cluster; ++s) result.at(s).store(pieces.at(c.rounds % 2, s).load());
   }
@@ -137,7 +138,10 @@ KernelSpec cluster_exchange_spec() {
   spec.sizes = {{"clusters", 66, "clusters of the grid"}, {"n", 2048, "elements of a piece"}};
   spec.settings = {{"cluster", "2", "CTAs of a cluster", {"2", "4", "8"}},
                    {"rounds", "15", "exchanges", {}},
-                   {"variant", "load", "which side moves the data: the reader loads or the sender stores", {"load", "store"}}};
+                   {"variant",
+                    "load",
+                    "which side moves the data: the reader loads or the sender stores",
+                    {"load", "store"}}};
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return cluster_exchange(config_of(choice)); };

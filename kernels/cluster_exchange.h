@@ -1,6 +1,6 @@
 #pragma once
 // All to all within a cluster: piece s of CTA r becomes piece r of CTA s, round after round, through
-// distributed shared memory alone. Odd numbers of rounds transpose, even ones give back what came.
+// distributed shared memory alone. Odd numbers of rounds transpose, even ones return the input.
 #include "frontend/plgpu.h"
 
 namespace palladion::kernels {

@@ -70,7 +70,7 @@ struct Body {
             // The product before this one is done, and with it the slot that it read.
             const Scalar next = step + (c.stages - 1);
             pl::when(step > 0 && next < steps(), [&] {
-              plgpu::commit_smem();  // in all four warps: each waits for its own rows only, B is everyone's
+              plgpu::commit_smem();  // in all four warps: each waits for its own rows only, B is read by all
               fetch(next, next % c.stages);
             });
           });

@@ -57,7 +57,7 @@ struct Body {
   int64_t ctas() const { return std::min(c.ctas, units()); }
   int64_t steps() const { return c.k / c.tile_k / c.splits; }
 
-  // All tiles of one split before any of the next: whom a unit waits for has begun before it.
+  // All tiles of one split before any of the next: the unit that another waits for has begun before it.
   Unit unit(const Scalar& number) const {
     const Scalar tile = number % tiles(), split = number / tiles();
     return {tile, split, tile / columns() * c.tile_m, tile % columns() * c.tile_n,

@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel says of itself: its sizes and settings, how it is built, what it is fed, what it should give.
+// A kernel's description: its sizes and settings, how it is built, its inputs and its expected outputs.
 #include <functional>
 #include <map>
 #include <string>
@@ -54,12 +54,12 @@ struct KernelSpec {
   std::vector<SizeParam> sizes;
   std::vector<Setting> settings;
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
-  // Records the kernel for the choice's chip. Throws isa::Error for a choice that cannot be.
+  // Records the kernel for the choice's chip. Throws isa::Error for an invalid choice.
   std::function<plgpu::Kernel(const Choice&)> build;
   std::function<std::vector<Array>(const Choice&, uint64_t seed)> make_inputs;
-  // What the outputs should be.
+  // The expected outputs.
   std::function<std::vector<Array>(const Choice&, const std::vector<Array>& inputs)> reference;
-  // How near they must be; without it, equal bit by bit.
+  // Their tolerance; without it, equal bit by bit.
   std::function<Tolerance(const Choice&)> tolerance;
 };
 

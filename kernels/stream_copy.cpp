@@ -59,7 +59,7 @@ struct Body {
       const Scalar slot = step % c.stages;
       plgpu::barrier_wait(full.at(slot));
       plgpu::copy_smem_to_gmem(ring.at(slot), tile(out, step));
-      // One copy out stays on its way; the slot of the one before it is free.
+      // One store stays in flight; the slot of the one before it is free.
       const Scalar next = step + (c.stages - 1);
       pl::when(step > 0 && next < n, [&] {
         plgpu::wait_smem_to_gmem(1, true);

@@ -1,6 +1,6 @@
 #pragma once
-// out = x, f32, as fast as memory goes: through registers, or by TMA through a ring of tiles in shared memory
-// that no thread ever looks into.
+// out = x, f32, at the speed of memory: through registers, or by TMA through a ring of tiles in shared memory
+// that no thread reads.
 #include "frontend/plgpu.h"
 
 namespace palladion::kernels {

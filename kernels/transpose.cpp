@@ -103,7 +103,7 @@ struct Body {
   }
 };
 
-// Columns of tiles lie behind one another: TMA fetches each with one box.
+// Columns of tiles are stored one after another: TMA fetches each with one box.
 plgpu::AllocationOptions tiles_of(const Transpose& c, int64_t rows) {
   if (c.variant == Variant::plain) return {};
   return {.transforms = {plgpu::TilingTransform({rows, swizzle_columns}), plgpu::SwizzleTransform(128)}};

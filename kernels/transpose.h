@@ -14,7 +14,7 @@ struct Transpose {
   Variant variant = Variant::columns;
   int64_t tile_m = 64, tile_n = 64;  // multiples of 32, at most 256
   int64_t ctas = 0;                  // of a persistent grid; 0: one CTA a tile
-  int64_t stages = 1;                // tiles of a CTA on their way in
+  int64_t stages = 1;                // tiles of a CTA in flight
   int64_t band = 8;                  // tiles of n in a band of the snake order
 };
 

@@ -1,5 +1,5 @@
-// A parameter of a launch in words: what --arg of the program takes and what the .ptx files of the zoo say,
-// one for each parameter of the entry, in order.
+// A parameter of a launch as text: the argument of --arg and the syntax in the zoo's .ptx files, one for each
+// parameter of the entry, in order.
 //
 //   i32:5  u64:7  f32:0.5  bf16:1       a scalar of that type
 //   in:f16[512,256]=randn(7)            an array the kernel reads: zeros, iota, const(x), rand(seed),
@@ -11,7 +11,7 @@
 //                                       a tensor map over the array of argument 0
 //   tmap:in:f16[512,256]=a.npy,box=64x64,swizzle=128
 //                                       a tensor map over an array of its own
-//   bytes:@file                         a struct, as it lies in the file
+//   bytes:@file                         a struct, with the bytes of the file
 //
 // Shapes, boxes and strides are written outermost first, as everywhere; strides are in elements, one for
 // each dimension but the last.
@@ -31,7 +31,7 @@
 
 namespace palladion {
 
-// The error is a text that says what was expected.
+// The error is a text that states what was expected.
 template <class T>
 using Result = tl::expected<T, std::string>;
 
@@ -59,7 +59,7 @@ struct BytesArg {
 };
 using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;
 
-// The text says what was expected and where the spec departs from it.
+// The text states what was expected and where the spec differs from it.
 Result<ArgSpec> parse_arg(std::string_view text);
 
 // "f16[512,256]"

@@ -22,7 +22,7 @@ struct SimOutcome {
 };
 SimOutcome run(Job& job, sim::Machine& machine, const sim::RunOptions& options = {});
 
-// A job that stands between two boundaries of its schedule: it can be held, snapshotted and put back. Job and
+// A job that is paused at a quantum boundary: it can be snapshotted and restored. Job and
 // machine must outlive it.
 class HeldJob {
  public:
@@ -57,7 +57,7 @@ struct DeviceOptions {
 };
 
 struct DeviceOutcome {
-  isa::Diagnostics errors;  // nothing came back
+  isa::Diagnostics errors;  // nothing was returned
   std::vector<Array> outputs;
   std::vector<std::byte> profile;  // of the run whose results count
   native::FunctionAttributes attributes;

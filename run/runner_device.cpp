@@ -114,7 +114,7 @@ Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Devi
   if (!profile) return tl::unexpected(profile.error());
   outcome.profile = std::move(*profile);
   if (options.repeats == 0) return {};
-  // Repeats write the same outputs again; what they hold no longer counts.
+  // Repeats write the same outputs again; their contents are not used any more.
   auto timing = device.time([&] { return launch_once(job, buffers, *function, *arguments); },
                             {.warmups = options.warmups, .repeats = options.repeats});
   if (!timing) return tl::unexpected(timing.error());

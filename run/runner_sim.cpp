@@ -6,8 +6,8 @@
 namespace palladion {
 namespace {
 
-// The job's buffers in a machine's memory, for the time of a run. Without values nothing is made that
-// nobody reads: arrays without contents take addresses alone.
+// The job's buffers in a machine's memory, for the time of a run. Without values, arrays without contents
+// have addresses but no memory.
 class Bound {
  public:
   Bound(Job& job, sim::GlobalMemory& memory, sim::Values values)

@@ -1,6 +1,6 @@
 #pragma once
-// A file of whole records with a limit: what does not fit is not begun, and a write that fails leaves the
-// records before it.
+// A file of whole records with a limit: a record that does not fit is not begun, and a failed write leaves
+// the records before it.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ class BoundedFile {
 
   // False from the first record on that does not fit. The last one may use room that is kept for it.
   bool write(std::string_view record, bool last = false);
-  // What is left goes to disk; false when that fails.
+  // Flushes the buffer to disk; false when that fails.
   bool flush();
   bool full() const { return !why_.empty(); }
   const std::string& why() const { return why_; }

@@ -9,7 +9,7 @@
 namespace palladion::traces {
 namespace {
 
-// Events of one cluster that may come together before they are written, about 100 bytes each.
+// Events of one cluster that may accumulate before they are written, about 100 bytes each.
 constexpr size_t large = 1 << 19;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace palladion::traces {
 
 class ClusterRecorder {
  public:
-  // `when_large` is called when very much has come together between two edges.
+  // `when_large` is called when very many events have accumulated between two quantum boundaries.
   ClusterRecorder(const sim::RunView& run, sim::ClusterState& cluster, TimeUnit unit, Window window,
                   const std::atomic<bool>& stop, std::function<void(ClusterRecorder&)> when_large);
 
@@ -35,7 +35,7 @@ class ClusterRecorder {
 
   // Writes what is open; the last call but for trace().
   void close();
-  // Roles are named by what their warps have done up to now.
+  // A role's name states what its warps have done so far.
   void name_roles();
   ClusterTrace& trace() { return trace_; }
 

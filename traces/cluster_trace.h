@@ -23,7 +23,7 @@ class ClusterTrace {
  public:
   using LocalTrack = uint32_t;
   static constexpr LocalTrack no_track = ~0U;
-  // A track of a CTA of this cluster. `key` is its place below the parent, `parent` one of these or, for
+  // A track of a CTA of this cluster. `key` is its place below the parent; `parent` is one of these or, for
   // no_track, the CTA's own.
   struct Made {
     uint16_t cta_rank = 0;
@@ -59,7 +59,8 @@ class ClusterTrace {
   // "matmul_ws.cpp:130", or "PTX line 40".
   std::string_view line(uint32_t pc);
 
-  // A slice [from, to) or, with `instant`, a moment. Outside the window it is dropped, across its edge cut.
+  // A slice [from, to) or, with `instant`, a moment. Outside the window it is dropped, at the window's limits
+  // it is cut.
   void add(LocalTrack track, Event event);
   // An id for arrows that no other cluster has.
   uint64_t flow() { return uint64_t{flow_base_} << 32 | ++flows_; }

@@ -11,7 +11,7 @@
 namespace palladion::traces {
 namespace {
 
-// "mbarrier `full`[1] of CTA (1,0,0)" -> "`full`[1]": the track stands below its CTA.
+// "mbarrier `full`[1] of CTA (1,0,0)" -> "`full`[1]": the track is below its CTA.
 std::string short_name(std::string name) {
   if (const size_t of = name.find(" of CTA"); of != std::string::npos) name.erase(of);
   if (name.starts_with("mbarrier `")) name.erase(0, 9);

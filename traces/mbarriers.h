@@ -1,5 +1,6 @@
 #pragma once
-// Each mbarrier with its phases: what arrived, how many bytes landed, what completed it and which warps observed that.
+// Each mbarrier with its phases: what arrived, how many bytes landed, what completed it and which warps
+// observed that.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,7 +37,7 @@ class Mbarriers {
     ClusterTrace::LocalTrack track = ClusterTrace::no_track;
     std::string_view name;
     uint64_t phase = 0, since = 0, arrivals = 0, bytes = 0;
-    bool used = false;             // something happened in this phase
+    bool used = false;             // the phase has events
     std::vector<uint64_t> causes;  // operations that completed bytes or arrived in this phase
     std::optional<Completion> last;
   };

@@ -1,6 +1,6 @@
 #pragma once
-// What happened, for people and tools: tracks, and on them slices and instants. Times are counted in one
-// unit from the kernel's start. Whoever records gives tracks and events to a Sink, which writes them.
+// The events of a run: tracks, and on them slices and instants. Times are counted in one
+// unit from the kernel's start. A recorder passes tracks and events to a Sink, which writes them.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,10 +18,10 @@ std::string_view name(TimeUnit unit);
 enum class TrackKind : uint8_t {
   process,  // the simulator, a device
   sm,
-  cta,          // one of those that an SM holds at a time; its slices are the CTAs that lived there
+  cta,          // one of those that an SM holds at a time; its slices are the CTAs that were resident there
   role,         // a warpgroup; its slices are the author's scopes (plgpu::profile_scope)
-  warp,         // what it executes, why it stands still
-  tma,          // the TMA unit: when it works
+  warp,         // what it executes, why it is stalled
+  tma,          // the TMA unit: when it is busy
   tensor_core,  // when it works
   in_flight,    // asynchronous operations from issue to landing; as many tracks as overlap
   group,        // holds others together
@@ -33,7 +33,7 @@ enum class TrackKind : uint8_t {
 enum class Category : uint8_t {
   life,   // of a CTA
   issue,  // the warp executes instructions
-  stall,  // the warp stands still; the name is the reason
+  stall,  // the warp is stalled; the name is the reason
   event,  // the warp issued, saw or completed something
   copy,
   tensor,
@@ -80,12 +80,12 @@ struct Header {
   uint64_t from = 0;        // nothing before it was recorded
 };
 
-// Where a trace goes. Told from one thread at a time. Slices of a track come in the order of their ends
-// and do not overlap, but scopes, which may lie in one another.
+// The destination of a trace. Called from one thread at a time. Slices of a track come in the order of their
+// ends and do not overlap, except scopes, which may be nested.
 class Sink {
  public:
   virtual ~Sink() = default;
-  // False: it is full; what was written is whole, and nothing more is taken.
+  // False: it is full; the written part is complete, and nothing more is accepted.
   virtual bool add(const Track& track) = 0;
   virtual bool add(const Event& event) = 0;
   // The last call. A note, where there is one, is about what is missing, from time `at` on.

@@ -75,7 +75,7 @@ void Operations::on(const sim::AsyncIssue& e) {
   pending_.emplace(e.id, std::move(op));
 }
 
-// Of the four warps of a warpgroup the first stands for all.
+// The first warp of a warpgroup represents all four.
 void Operations::on(const sim::AsyncJoined& event) {
   if (event.origin.warp % 4 == 0) groups_of(event.origin, isa::AsyncGroup::wgmma).open.push_back(event.id);
 }
@@ -121,7 +121,7 @@ void Operations::end_reads(Operation& op) {
   for (const auto& place : op.read) stages_.read_ends(place);
 }
 
-// A wgmma has its operands until it is done.
+// A wgmma uses its operands until it completes.
 void Operations::read(uint64_t id) {
   const auto at = pending_.find(id);
   if (at != pending_.end() && at->second.group != isa::AsyncGroup::wgmma) end_reads(at->second);

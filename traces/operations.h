@@ -1,6 +1,6 @@
 #pragma once
-// Asynchronous operations from issue to landing, with arrows from their issuers and to the warps that waited for
-// them; and when the TMA unit and the tensor core worked on them.
+// Asynchronous operations from issue to landing, with arrows from their issuers and to the warps that waited
+// for them; and when the TMA unit and the tensor core executed them.
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -26,10 +26,10 @@ class Operations {
   void on(const sim::UnitWorked& event);
   void on(const sim::GroupCommitted& event);
   void on(const sim::GroupWaited& event);
-  // A new arrow that starts at an operation in flight, for the mbarrier that it signals; 0: it is none, or
-  // has one to there.
+  // A new arrow that starts at an operation in flight, for the mbarrier that it signals; 0: it is not in
+  // flight, or already has one to there.
   uint64_t arrow_from(uint64_t id, uint32_t mbarrier);
-  // What has not landed lands nowhere: written up to now.
+  // Operations that have not landed are written up to the current time.
   void flush();
 
  private:

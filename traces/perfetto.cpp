@@ -27,7 +27,7 @@ constexpr uint64_t slice_begin = 1, slice_end = 2, instant = 3;
 constexpr uint32_t annotation_name = 1, annotation_number = 3, annotation_text = 17;
 }  // namespace event_field
 
-constexpr uint64_t sequence = 1;       // all packets are of one sequence
+constexpr uint64_t sequence = 1;       // all packets are in one sequence
 constexpr uint64_t state_cleared = 1;  // sequence_flags: numbers of names start here,
 constexpr uint64_t needs_state = 2;    // or were defined before
 

@@ -1,6 +1,6 @@
 #pragma once
-// Perfetto's TrackEvent protobuf, as ui.perfetto.dev and its trace processor read it. Times stand in the
-// field for nanoseconds as they are: one nanosecond on the axis is one SM cycle.
+// Perfetto's TrackEvent protobuf, as ui.perfetto.dev and its trace processor read it. Times are stored
+// unchanged in the field for nanoseconds: one nanosecond on the axis is one SM cycle.
 #include <memory>
 #include <unordered_map>
 
@@ -20,7 +20,7 @@ class PerfettoSink final : public Sink {
   uint64_t bytes() const override { return file_->bytes(); }
 
  private:
-  // Texts are written once and then meant by number; `added` collects what this packet has to define.
+  // Texts are written once and then referred to by number; `added` collects what this packet has to define.
   struct Names {
     std::unordered_map<std::string, uint64_t> numbers;
     uint32_t field = 0;  // of InternedData

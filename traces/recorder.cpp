@@ -9,8 +9,7 @@
 namespace palladion::traces {
 namespace {
 
-// Events that all clusters, and each on average, have before they are written: by then roles have shown
-// what they do.
+// Events that all clusters, and each on average, have before they are written: by then the roles are known.
 constexpr size_t worth_writing = 1 << 14, of_each = 512;
 
 Track sm_track(uint32_t sm) {
@@ -59,7 +58,7 @@ void Recorder::retire(sim::ClusterState& cluster) {
       if (p.first == &cluster) p = {};
 }
 
-// The lowest place on the SM that no living CTA has.
+// The lowest place on the SM that no resident CTA has.
 uint32_t Recorder::slot_of(const sim::ClusterState& cluster, uint16_t rank) {
   std::vector<Place>& places = slots_[cluster.ctas[rank].sm];
   const Place mine{&cluster, rank};

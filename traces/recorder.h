@@ -1,6 +1,6 @@
 #pragma once
 // Records a run of the machine into a Sink. An observer: it changes nothing in the run. Events of a cluster
-// stay in memory between two edges at most, in a bounded number.
+// stay in memory between two quantum boundaries at most, in a bounded number.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -31,7 +31,7 @@ class Recorder final : public sim::Observer {
   void edge(std::span<sim::ClusterState* const> resident) override;
   void retire(sim::ClusterState& cluster) override;
 
-  // The simulator's process, written when it was not yet.
+  // The simulator's process; written at the first call.
   Track process();
 
   uint64_t events() const { return events_; }
@@ -41,7 +41,7 @@ class Recorder final : public sim::Observer {
   std::optional<uint64_t> ended_at() const { return ended_at_; }
 
  private:
-  // A CTA's place on its SM while it lives there.
+  // A CTA's place on its SM while it is resident.
   using Place = std::pair<const sim::ClusterState*, uint16_t>;
 
   void write(ClusterRecorder& cluster);

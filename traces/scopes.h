@@ -21,7 +21,7 @@ struct ScopeLane {
   uint64_t cta = 0;  // linear id in the grid
   uint32_t warpgroup = 0, sm = 0;
   uint64_t lost = 0;          // events that found no room
-  std::vector<Scope> scopes;  // in the order of their ends; scopes may lie in one another
+  std::vector<Scope> scopes;  // in the order of their ends; scopes may be nested
 };
 
 // Times count from the start of the first warpgroup that is recorded.
@@ -42,7 +42,7 @@ std::string to_text(const ScopeTimes& times);
 // An Error names the line.
 tl::expected<ScopeTimes, std::string> scopes_from(std::string_view text);
 
-// Adds a process with a track for each warpgroup of the CTAs first..last. `place` keeps processes apart,
+// Adds a process with a track for each warpgroup of the CTAs first..last. `place` distinguishes processes,
 // `shift` is added to all times. False when the sink is full.
 bool add_scopes(Sink& sink, const ScopeTimes& times, const Track& process, uint64_t first, uint64_t last,
                 uint64_t shift);

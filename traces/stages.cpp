@@ -88,7 +88,7 @@ ClusterTrace::LocalTrack Stages::track_of(const Place& place) {
                       static_cast<int>(place.array << 16 | (place.part & 0xFFFF)), text, text);
 }
 
-// What happened to the stage until now, when it is filled again or the run is over.
+// Writes the stage's slices up to now, when it is filled again or the run has ended.
 void Stages::settle(const Place& place, Use& use, uint64_t until) {
   const auto track = track_of(place);
   const auto slice = [&](uint64_t from, uint64_t to, Category category, std::string_view by) {

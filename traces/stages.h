@@ -1,7 +1,7 @@
 #pragma once
-// Who has each stage of shared memory: an array that asynchronous copies fill or read, or that part of it
-// which one copy moves. A stage is filled, is full until somebody reads it, is read, and is then free until
-// it is filled again.
+// The owner of each stage of shared memory: an array that asynchronous copies fill or read, or the part of it
+// that one copy moves. A stage is filled, is full until it is read, and after the reads is free until it is
+// filled again.
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-// How the text timeline looks.
+// The format of the text timeline.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -73,7 +73,7 @@ std::vector<const TextRow*> Page::children(uint64_t parent) const {
   return out;
 }
 
-// The warp that stands for its warpgroup: the one that executed most.
+// The warp that represents its warpgroup: the one that executed most.
 const TextRow* Page::busiest_warp(uint64_t role) const {
   const TextRow* best = nullptr;
   uint64_t most = 0;

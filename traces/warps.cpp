@@ -66,8 +66,7 @@ void Warps::write(uint32_t index, const Piece& p) {
              std::move(e));
 }
 
-// A piece joins the open one when little else lies between: a loop that stalls at one line again and again
-// is one slice.
+// A piece joins the open one when the gap is short: a loop that stalls repeatedly at one line is one slice.
 void Warps::add(uint32_t index, const Piece& p) {
   if (p.from >= p.to) return;
   Line& line = lines_[index];
@@ -84,7 +83,7 @@ void Warps::add(uint32_t index, const Piece& p) {
   while (!line.tail.empty() && line.tail.back().to - line.open->to >= short_stall) shift(line, index);
 }
 
-// The open piece is complete, the one behind it grows from now on.
+// The open piece is complete, the one after it becomes the open piece.
 void Warps::shift(Line& line, uint32_t index) {
   if (line.open) write(index, *line.open);
   line.open.reset();
@@ -103,7 +102,7 @@ void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
   piece.why = why;
   piece.issues = !stands;
   if (stands && line.object_at == now) piece.object = line.object;
-  // Instructions that followed the last one without a stop are not recorded.
+  // Instructions that followed the last one without a stall are not recorded.
   if (line.recorded && line.until < from)
     add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
   line.recorded = true;
@@ -156,7 +155,7 @@ void Warps::moment_at(uint64_t at, const sim::Origin& who, std::string_view what
 }
 
 void Warps::exited(const sim::Origin& who) {
-  if (std::popcount(who.lanes) < 32) return;  // others of the warp go on
+  if (std::popcount(who.lanes) < 32) return;  // other lanes of the warp continue
   Line& line = line_of(who);
   const auto index = static_cast<uint32_t>(&line - lines_.data());
   while (line.open) shift(line, index);
@@ -169,7 +168,7 @@ void Warps::flush() {
   }
 }
 
-// Of a run that was stopped, or in which nothing could move any more: what the warp waits for at its end.
+// For a run that was stopped or deadlocked: what the warp waits for at its end.
 void Warps::add_last_wait(uint32_t index) {
   const Line& line = lines_[index];
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;

@@ -1,5 +1,5 @@
 #pragma once
-// What each warp executes and why it stands still, as slices merged by reason and source line.
+// What each warp executes and why it is stalled, as slices merged by reason and source line.
 #include <deque>
 #include <optional>
 #include <vector>
@@ -20,7 +20,7 @@ class Warps {
   // Without one: a wait that has begun, and that is over.
   void waits(const sim::Origin& who, std::string_view object);
   void goes_on(const sim::Origin& who, sim::Stall why);
-  // What the wait that ends now, or the last one, was for: "`full`[1]".
+  // The object of the wait that ends now, or of the last one: "`full`[1]".
   void waited_for(const sim::Origin& who, std::string_view object);
   // A moment of this warp, with arrows to and from it.
   void moment(const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,

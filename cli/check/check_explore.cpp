@@ -1,4 +1,4 @@
-// Beyond one schedule: freedoms of the hardware that no schedule has, then the search.
+// --explore: choices of the hardware that no schedule makes, then the search.
 #include <fmt/format.h>
 
 #include "cli/check/check_run.h"
@@ -26,7 +26,7 @@ ResidencyLaunch launch_of(CheckSession& s, const Options& unchecked) {
   return launch;
 }
 
-// All orders before one is judged.
+// All orders are run before any is judged.
 Outcome<void> try_residency(CheckSession& s, const std::vector<Conditions>& orders,
                             const ResidencyLaunch& launch) {
   std::vector<Trial> trials;

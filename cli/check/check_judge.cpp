@@ -1,4 +1,4 @@
-// What follows from all trials together.
+// The verdict over all trials.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ std::vector<std::string> reasons_of(const CheckReport& report) {
   return all;
 }
 
-// Without a reference, outputs that depend on the schedule tell of a race; where races are checked, of
-// atomics in another order.
+// Without a reference, outputs that depend on the schedule indicate a race; where races are checked, atomics
+// in another order.
 bool wrong_outputs(const CheckReport& report) {
   if (!report.reference.empty())
     return std::ranges::any_of(report.reference, [](const auto& c) { return !c.second.comparison.ok(); });

@@ -13,7 +13,7 @@ using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
 constexpr unsigned usual_seeds = 20;
 
-// The hostile ones of which a single run is often enough; or what the user names.
+// The adverse schedules, of which a single run is often enough; or those that the user names.
 std::vector<Conditions> named_conditions(const Options& options) {
   if (!options.schedule.empty()) return {*conditions_of(options)};
   std::vector<Conditions> out;
@@ -29,7 +29,7 @@ std::vector<Conditions> seeded_conditions(const Options& options) {
   return out;
 }
 
-// The trial whose outputs the others are compared with.
+// The trial with whose outputs the others are compared.
 const Trial* reference_trial(const std::vector<Trial>& trials) {
   const auto at = std::ranges::find_if(trials, [](const Trial& t) { return t.outcome.result.completed; });
   return at == trials.end() ? nullptr : &*at;
@@ -56,7 +56,7 @@ std::string trial_text(const CheckReport& report, const Trial& trial) {
   return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
 }
 
-// What a hang means is seen in several runs together.
+// A hang is classified from several runs together.
 std::string replay_of(const Options& options, const Trial& trial) {
   const std::string checks = options.check.empty() ? "all" : options.check;
   if (trial.hangs_by_letter() && options.explore)

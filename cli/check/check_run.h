@@ -1,4 +1,4 @@
-// `palladion check`: the same thing under several schedules, told as one.
+// `palladion check`: one subject under several schedules, reported as one.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace palladion::cli {
 // One schedule.
 struct Trial {
   std::string schedule;
-  SimOutcome outcome;  // outputs are kept of the first trial that reached its end, else hashes alone
+  SimOutcome outcome;  // outputs are kept of the first trial that completed, of others hashes alone
   std::optional<Watched> watched;
   std::vector<std::string> output_hashes;
   bool same_outputs = true;  // as the first trial's that reached its end
 
-  bool decides() const;  // it speaks for all schedules
-  // It hangs, but only the letter of PTX is broken: there is no such machine, or not yet.
+  bool decides() const;  // it decides for all schedules
+  // It hangs, but only the letter of PTX is violated: no existing machine behaves so.
   bool hangs_by_letter() const;
 };
 
@@ -30,14 +30,14 @@ struct CheckReport {
   std::vector<std::pair<std::string, NamedComparison>> reference;
   std::string unused_suppressions;
   std::optional<sim::check::ExploreReport> explored;
-  bool decided = false;        // one run spoke for all schedules
+  bool decided = false;        // one run decided for all schedules
   bool seeds_skipped = false;  // because of that
   bool races_checked = false;
   Verdict verdict;
   ExitCode exit_code = exit_clean;
 };
 
-// Runs; the answer is what the user did wrong, when nothing could run at all.
+// Runs; returns the user's error when nothing could run at all.
 Outcome<CheckReport> run_check(Subject& subject, const Options& options);
 
 // ---- the parts of it -------------------------------------------------------------------------------

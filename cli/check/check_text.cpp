@@ -15,7 +15,7 @@ std::string findings_row(const CheckReport& report) {
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 
-// The run that saw most: schedules differ in how often a warp polls, hardly in more.
+// The run with the largest coverage: schedules differ in how often a warp polls, hardly in more.
 const Watched* widest(const CheckReport& report) {
   const Watched* best = nullptr;
   for (const Trial& t : report.trials)
@@ -24,7 +24,7 @@ const Watched* widest(const CheckReport& report) {
   return best;
 }
 
-// Why one run does not speak for all schedules; empty when nobody looked.
+// Why one run does not decide for all schedules; empty when this was not examined.
 std::string undecided_text(const CheckReport& report) {
   if (report.trials.empty() || !report.trials.front().watched) return {};
   const auto& decision = report.trials.front().watched->decision;

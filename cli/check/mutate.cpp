@@ -13,8 +13,8 @@ struct SmallShape {
   std::map<std::string, std::string> sizes, settings;
 };
 
-// A CTA goes round its ring of slots at least twice, so that every wait sees both parities, and a persistent
-// CTA has two tiles.
+// A CTA passes through its ring of slots at least twice, so that every wait sees both parities, and a
+// persistent CTA has two tiles.
 const SmallShape small_shapes[] = {
     {"matmul_pipelined", "", "", {{"m", "128"}, {"n", "128"}, {"k", "640"}}, {}},
     {"matmul_ws", "cluster", "m", {{"m", "1024"}, {"n", "128"}, {"k", "384"}}, {{"sms", "2"}}},

@@ -1,5 +1,5 @@
 // `palladion check --mutate`: breaks one synchronisation instruction of a correct program at a time, and
-// tells which broken programs the checkers let pass.
+// reports which broken programs the checkers miss.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace palladion::cli {
 
-// What became of a mutant. From `silent` on the checkers failed, or we do not know better.
+// The result of a mutant. From `silent` on the checkers missed it, or the result is undecided.
 enum class Fate : uint8_t {
   caught,      // a finding of severity error
   refused,     // it did not start
-  equivalent,  // nothing was found, and a rule says why
+  equivalent,  // nothing was found, and a rule states why
   silent,      // nothing was found under any schedule, outputs as before
   wrong,       // nothing was found, but outputs are others
   strict,      // only findings of severity strict
   undecided,   // only findings of severity unknown or unsupported
-  given_up,    // it ran on and on
+  given_up,    // it exceeded its limit of instructions
   not_run,     // interrupted
 };
 std::string_view name(Fate fate);
@@ -29,9 +29,9 @@ inline bool survives(Fate fate) { return fate >= Fate::silent && fate != Fate::n
 struct MutantOutcome {
   sim::check::Mutant mutant;
   Fate fate = Fate::not_run;
-  std::vector<std::string> codes;  // of the findings that decided, each once
+  std::vector<std::string> codes;  // codes of the findings that decided, each once
   std::string schedule;            // that decided; empty: all of them
-  // A rule that calls the mutant equivalent, whatever the checkers say.
+  // A rule by which the mutant is equivalent, independent of the checkers.
   const sim::check::EquivalenceRule* rule = nullptr;
   bool contradicts() const { return rule != nullptr && fate == Fate::caught; }
 };
@@ -47,7 +47,7 @@ struct MutationReport {
   size_t survivors() const;
 };
 
-// Sizes and settings, where the user gave none, that fill a known kernel's pipeline and are soon done.
+// Sizes and settings, where the user gave none, that fill a known kernel's pipeline and run quickly.
 Options with_small_shape(const Options& options);
 
 Outcome<MutationReport> run_mutation(Subject& subject, const Options& options);
@@ -55,7 +55,7 @@ Outcome<MutationReport> run_mutation(Subject& subject, const Options& options);
 void print_mutation(const Subject& subject, const MutationReport& report);
 std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report);
 
-// All of it: what `check` does when it is given --mutate.
+// The whole of `check --mutate`.
 Outcome<ExitCode> check_by_mutation(const Options& options);
 
 }  // namespace palladion::cli

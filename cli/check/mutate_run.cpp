@@ -16,9 +16,9 @@ using Kind = sim::Schedule::Kind;
 using sim::FindingSeverity;
 
 constexpr unsigned usual_seeds = 3;
-// A mutant may do more than the original before it is given up: it polls, its loops may go round again.
+// A mutant may execute more than the original before it is stopped: it polls, its loops may repeat.
 constexpr uint64_t patience = 10;
-// States of the search through all schedules, for a mutant that no run betrayed.
+// States of the search through all schedules, for a mutant that no run detected.
 constexpr uint64_t search_budget = 200'000;
 
 std::vector<sim::Schedule> schedules_of(const Options& options) {
@@ -35,7 +35,7 @@ std::vector<std::string> hashes(const std::vector<Array>& arrays) {
   return out;
 }
 
-// What the original does under one schedule.
+// The original's run under one schedule.
 struct Original {
   sim::Schedule schedule;
   std::vector<std::string> outputs;
@@ -53,16 +53,16 @@ struct Setting {
 
 // A run with arrays of its own: a broken program may write where it should not.
 SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Schedule& schedule,
-                               sim::Observer* observer) {
+                      sim::Observer* observer) {
   Job job = s.subject.job;
   job.module = &module;
   sim::Machine machine(*s.subject.arch);
   return palladion::run(job, machine,
-                      {.schedule = schedule,
-                       .threads = s.threads,
-                       .max_instructions = s.budget,
-                       .observer = observer,
-                       .stop = &interrupt_flag()});
+                        {.schedule = schedule,
+                         .threads = s.threads,
+                         .max_instructions = s.budget,
+                         .observer = observer,
+                         .stop = &interrupt_flag()});
 }
 
 std::vector<std::string> codes_of(const sim::RunResult& result, FindingSeverity severity) {
@@ -82,7 +82,7 @@ void decide(MutantOutcome& mutant, Fate fate, std::vector<std::string> codes, co
   mutant.schedule = sim::name(schedule);
 }
 
-// What tells less than an error, worst first: codes that go with outputs that are others are told with them.
+// Results weaker than an error, worst first: codes that accompany differing outputs are reported with them.
 std::vector<std::string> lesser_codes(const sim::RunResult& result) {
   std::vector<std::string> codes;
   for (const FindingSeverity severity :
@@ -91,7 +91,7 @@ std::vector<std::string> lesser_codes(const sim::RunResult& result) {
   return codes;
 }
 
-// The first word that is less than an error is kept; an error, from a later schedule, replaces it.
+// The first result that is weaker than an error is kept; an error from a later schedule replaces it.
 void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& original) {
   const sim::RunResult& r = outcome.result;
   if (!r.errors.empty()) return decide(mutant, Fate::refused, {r.errors.front().code}, original.schedule);
@@ -107,7 +107,7 @@ void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& ori
   decide(mutant, strict ? Fate::strict : Fate::undecided, std::move(codes), original.schedule);
 }
 
-// What goes wrong under any schedule of the synchronisation that the first one showed.
+// Errors under any schedule of the synchronisation that the first run recorded.
 std::vector<std::string> searched_codes(const Setting& s, const isa::Module& module) {
   sim::check::SkeletonObserver recorder;
   run_module(s, module, s.originals.front().schedule, &recorder);
@@ -152,7 +152,8 @@ void try_all(const Setting& s, MutationReport& report) {
   });
 }
 
-// Runs the original under every schedule; it must be silent, or nothing could be told of its mutants.
+// Runs the original under every schedule; it must have no findings, or nothing could be concluded about its
+// mutants.
 Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& report) {
   for (const sim::Schedule& schedule : schedules_of(options)) {
     sim::check::Checker checker(s.checks);

@@ -1,4 +1,4 @@
-// Every diagnostic code that palladion knows: those of the folders that report them.
+// Every diagnostic code of palladion, from the folders that report them.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ std::span<const std::span<const CodeText>> all_codes();
 const CodeText* find_code(int number);
 // "PLD3001", "pld3001", "3001", or an entry of the taxonomy ("MB-13": 4113); 0 for other words.
 int code_number(std::string_view word);
-// The entry of the taxonomy that a code tells of, "MB-13"; empty for other codes.
+// The entry of the taxonomy that a code reports, "MB-13"; empty for other codes.
 std::string entry_of(int number);
 
 }  // namespace palladion::cli

@@ -19,7 +19,7 @@ std::string settings_text(const kernels::KernelSpec& spec) {
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 
-// A kernel: everything that can be chosen.
+// A kernel: all its sizes and settings.
 void list_kernel(const kernels::KernelSpec& spec, bool color) {
   fmt::print("{}: {}\n", paint(spec.name, Style::bold, color), spec.doc);
   for (const kernels::SizeParam& p : spec.sizes)

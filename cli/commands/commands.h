@@ -1,4 +1,4 @@
-// One function a command; each prints what it has to say and answers with the exit code.
+// One function a command; each prints its output and returns the exit code.
 #pragma once
 
 #include "cli/options/options.h"
@@ -16,7 +16,7 @@ Outcome<ExitCode> cmd_explain(const Options& options);
 Outcome<ExitCode> cmd_doctor(const Options& options);
 Outcome<ExitCode> cmd_lab(const Options& options);
 
-// The whole program but for main's last resort.
+// The whole program except main's handler of last resort.
 int program(int argc, const char* const* argv);
 
 }  // namespace palladion::cli

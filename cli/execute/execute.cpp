@@ -167,7 +167,7 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     report.device_scopes = std::move(*scopes);
     on_device = false;
   }
-  if (on_device)  // first: it leaves the inputs as they are, whatever the kernel does
+  if (on_device)  // first: it leaves the inputs unchanged
     if (const auto ran = run_on_device(report, subject, options); !ran)
       return tl::make_unexpected(ran.error());
   if (on_sim) {

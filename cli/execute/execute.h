@@ -1,4 +1,4 @@
-// One run of a subject, on the machine, on a device or on both: shared by run, check, compare and sweep.
+// One run of a subject, on the machine, on a device or on both; used by run, check, compare and sweep.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace palladion::cli {
 // Refuses by name what this version cannot do, and words that do not exist.
 Outcome<void> check_run_options(const Options& options);
 Outcome<sim::Schedule> schedule_of(const Options& options);
-// The whole of --schedule.
+// The complete value of --schedule.
 Outcome<sim::check::Conditions> conditions_of(const Options& options);
 unsigned host_threads(const Options& options);
 
-// One run, with the checkers that were asked for.
+// One run, with the checkers that were requested.
 struct MachineRun {
   SimOutcome outcome;
   std::optional<Watched> watched;

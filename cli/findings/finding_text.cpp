@@ -1,4 +1,4 @@
-// A finding for people: both culprits in the author's lines, what orders them not, what to do.
+// A finding as text: both sites in the author's lines, the missing order, the help.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -167,7 +167,7 @@ std::string finding_text(const SeenFinding& seen, const FindingView& view) {
   const bool graph = is_wait_graph(f);
   for (size_t i = 0; i < f.sites.size(); ++i) {
     out += site_text(f.sites[i], view);
-    // Places of the graph that explain a wait, and wait for nothing themselves, say so.
+    // Marks sites of the graph that explain a wait and do not wait themselves.
     if (graph && !f.notes[i].starts_with("nothing")) out += fmt::format("        waits for {}\n", f.notes[i]);
   }
   for (size_t i = graph ? f.sites.size() : 0; i < f.notes.size(); ++i) out += labelled("note", f.notes[i]);

@@ -64,9 +64,9 @@ std::string_view object_name(std::string_view object) {
 bool same_mistake(const sim::Finding& a, const sim::Finding& b) {
   if (a.code != b.code || a.severity != b.severity || object_name(a.object) != object_name(b.object))
     return false;
-  // Without checkers there is no object, and the message says what was wrong.
+  // Without checkers there is no object; the message identifies the mistake.
   if (a.object.empty() && a.missing.empty() && !is_wait_graph(a) && a.message != b.message) return false;
-  // Who else waits is a matter of the schedule.
+  // Which other threads wait depends on the schedule.
   if (is_wait_graph(a) && is_wait_graph(b)) return same_place(a.sites.front(), b.sites.front());
   return std::ranges::equal(a.sites, b.sites, same_place);
 }

@@ -1,4 +1,4 @@
-// The findings of one or several runs of the same thing: merged, suppressed, counted, told as text.
+// The findings of one or several runs of a subject: merged, suppressed, counted, printed as text.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,12 @@ namespace palladion::cli {
 struct SeenFinding {
   sim::Finding finding;
   std::vector<std::string> schedules;
-  std::string replay;      // the command that shows it again; empty: the one that ran
+  std::string replay;      // the command that reproduces it; empty: the current one
   std::string suppressed;  // the reason that the user gave; empty: it counts
   bool is_suppressed() const { return !suppressed.empty(); }
 };
 
-// What findings of the search over all schedules have instead of a schedule's name.
+// In place of a schedule's name, for findings of the search over all schedules.
 inline constexpr std::string_view exploration = "exploration";
 
 std::string_view word(sim::FindingSeverity severity);  // "error"
@@ -33,19 +33,19 @@ bool is_wait_graph(const sim::Finding& finding);
 // "gemm.cpp:41"; without a source, the line of the PTX, in `ptx_name` when that is known.
 std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
 
-// "a" of "`a`[1] bytes [0, 128) of CTA (3,0,0)", empty without a name: which slot of which CTA was met first
-// is a matter of luck.
+// "a" of "`a`[1] bytes [0, 128) of CTA (3,0,0)", empty without a name: which slot of which CTA is found first
+// is arbitrary.
 std::string_view object_name(std::string_view object);
 
-// Two findings tell of the same mistake: code, object and places are the same. What differs between CTAs,
+// Two findings report the same mistake: code, object and places are equal. What differs between CTAs,
 // lanes, iterations and schedules does not count.
 bool same_mistake(const sim::Finding& a, const sim::Finding& b);
 
-// Adds one run's findings. Those seen before gain the schedule; within one run they gain counts.
+// Adds one run's findings. A known finding gains the schedule; within one run it gains counts.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
                     const std::string& schedule, const std::string& replay = {});
-// Errors first, then unknown, strict, unsupported; what every schedule shows before what few do, which often
-// is its consequence; otherwise in the order in which they were seen.
+// Errors first, then unknown, strict, unsupported; findings of every schedule before findings of few, which
+// often are their consequence; otherwise in the order in which they were seen.
 void sort_findings(std::vector<SeenFinding>& findings);
 
 struct FindingCounts {
@@ -58,11 +58,11 @@ FindingCounts count_findings(std::span<const SeenFinding> findings);
 ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
 
 // ---- text ------------------------------------------------------------------------------------------
-// What a text of findings shows besides them.
+// Settings of the text of findings.
 struct FindingView {
   std::string ptx_name;  // of the file that PTX lines refer to
   std::string ptx;       // its text; may be empty
-  std::string folder;    // paths below it are told relative to it
+  std::string folder;    // paths below it are printed relative to it
   bool color = false;
   size_t limit = 20;     // findings shown in full
   size_t schedules = 1;  // that ran
@@ -73,11 +73,11 @@ struct FindingView {
 std::string read_source_line(const std::string& file, uint32_t line);
 // Without spaces around it, tabs as spaces.
 std::string trimmed(std::string text);
-// A path below `folder` as it is told from there; any other unchanged.
+// A path below `folder` relative to it; any other unchanged.
 std::string within(const std::string& folder, const std::string& path);
 
 std::string finding_text(const SeenFinding& seen, const FindingView& view);
-// Findings that count, as many as the limit, then what was left out and a table by code.
+// Findings that count, as many as the limit, then the number omitted and a table by code.
 std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view);
 
 }  // namespace palladion::cli

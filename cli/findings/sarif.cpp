@@ -56,7 +56,7 @@ json::object location_json(const sim::Site& s, const SarifRun& run, int id) {
   return out;
 }
 
-// All of a finding's words in one text: viewers show little else.
+// The whole finding in one text: viewers show little else.
 std::string message_of(const SeenFinding& seen) {
   const sim::Finding& f = seen.finding;
   std::string text = f.message;

@@ -27,7 +27,7 @@ bool code_exists(std::string_view pattern) {
   return false;
 }
 
-// "file.cpp:41", "*.cu"; what is wrong comes back as text.
+// "file.cpp:41", "*.cu"; an error is returned as text.
 Result<SuppressedPlace> parse_place(std::string_view text) {
   if (text.empty()) return tl::make_unexpected(std::string("a place is missing: FILE or FILE:LINE"));
   const size_t colon = text.rfind(':');

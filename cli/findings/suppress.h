@@ -1,4 +1,4 @@
-// --suppress FILE: findings that were looked at and are let be, each with its reason. One a line:
+// --suppress FILE: findings that are accepted, each with its reason. One a line:
 //
 //   PLD4308 kernels/gemm.cpp:41,kernels/gemm.cpp:77  # wgmma is drained before
 //   PLD43*  *.cu                                     # any line of any .cu file
@@ -34,13 +34,13 @@ struct Suppressions {
   std::vector<Suppression> all;
 };
 
-// Every bad line is told, with its number.
+// Every invalid line is reported with its number.
 Outcome<Suppressions> parse_suppressions(std::string_view text, const std::string& file);
 Outcome<Suppressions> read_suppressions(const std::string& file);
 
-// Marks the findings that are let be, and the suppressions that were of use.
+// Marks the suppressed findings, and the suppressions that matched.
 void suppress(std::vector<SeenFinding>& findings, Suppressions& suppressions, std::string_view ptx_name);
-// A line for each suppression that was of no use; empty when all were.
+// A line for each suppression that matched nothing; empty when all matched.
 std::string unused_text(const Suppressions& suppressions);
 
 }  // namespace palladion::cli

@@ -1,4 +1,4 @@
-// What a run under the hardware schedule is told: --l2, --values, --sm-clock, --clock.
+// Settings of the hardware schedule: --l2, --values, --sm-clock, --clock.
 #pragma once
 
 #include "cli/options/options.h"
@@ -19,7 +19,7 @@ struct ClockSettings {
 bool on_hardware_schedule(const Options& options);
 // Refuses words that do not exist, and words of the clock under another schedule.
 Outcome<void> check_clock_options(const Options& options);
-// Of options that were checked; unsupported where no clock is known for the architecture.
+// From checked options; unsupported where the architecture has no clock.
 Outcome<ClockSettings> clock_settings(const Options& options);
 // "cold", "none"
 std::string_view name(sim::L2Start l2);

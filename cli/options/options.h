@@ -1,4 +1,4 @@
-// What the user asked for, as data. Nothing outside options.cpp sees the parser's library.
+// What the user asked for, as data. Only options.cpp uses the parser's library.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct Options {
   uint64_t max_instructions = 0;
   std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
   std::optional<uint64_t> explore;  // check: states to search at most
-  bool mutate = false;              // check: break the program, see what is caught
-  bool strict = false;              // what only breaks the letter counts as an error
+  bool mutate = false;              // check: mutate the program
+  bool strict = false;              // findings of severity strict count as errors
   int repeats = 20;                 // timed runs on a device
   bool reference = true;
 
@@ -45,19 +45,19 @@ struct Options {
   std::string registers;           // estimate, ptxas or a number (cli/options/registers.h)
   bool lowered = false;            // ptx: what ptxas makes of it
   bool why = false;                // run again with parts of the chip relaxed
-  size_t lines = 10;               // of the source that are told of
+  size_t lines = 10;               // number of source lines reported
 
   // sweep
   std::vector<Axis> axes;     // --set, in the order given
-  size_t top = 20;            // configurations told of; 0: all
+  size_t top = 20;            // configurations reported; 0: all
   std::string state, resume;  // a file that keeps what is done
 
   // Where results go.
   std::string json, sarif, trace, report, output;
   std::string trace_ctas, trace_cycles, trace_limit;  // cli/report/trace.h
   std::string device_trace;                           // cli/runs/scopes.h
-  std::string suppress;                               // a file of findings that are let be
-  size_t limit = 20;                                  // findings told in full
+  std::string suppress;                               // a file of accepted findings
+  size_t limit = 20;                                  // findings printed in full
 
   std::vector<std::string> topics;  // explain, lab, list
   std::vector<std::string> words;   // what stood behind the command

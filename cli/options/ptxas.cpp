@@ -68,7 +68,7 @@ Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view targ
                          quoted(folder.path() / "kernel.cubin"), quoted(source)));
 }
 
-// Where answers are kept; empty: nowhere.
+// The folder of cached results; empty: no cache.
 fs::path cache_folder() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache != 0) return fs::path(cache) / "palladion" / "ptxas";
@@ -86,7 +86,7 @@ std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::str
   return fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(text))));
 }
 
-// A cache that cannot be written is no reason to complain.
+// A cache that cannot be written is no error.
 Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
   const fs::path folder = cache_folder();
   const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);

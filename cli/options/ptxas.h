@@ -16,9 +16,9 @@ std::optional<std::filesystem::path> find_tool(std::string_view name);
 
 // Unsupported where there is no ptxas.
 Outcome<void> need_ptxas();
-// What `ptxas -v` says of an entry for a target ("sm_90a"). Its words are kept by what they depend on, the
-// text, the target and the ptxas itself, in $XDG_CACHE_HOME/palladion/ptxas (else ~/.cache; without either
-// nowhere). A mistake of the user's when it refuses the text.
+// What `ptxas -v` says of an entry for a target ("sm_90a"). Its output is cached by the text, the target and
+// the ptxas itself, in $XDG_CACHE_HOME/palladion/ptxas (else ~/.cache; without either nowhere). A user's
+// error when it rejects the text.
 Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry, std::string_view target);
 
 }  // namespace palladion::cli

@@ -33,7 +33,7 @@ Outcome<Registers> registers_named(const Options& o, const isa::ArchSpec& arch) 
 
 Outcome<void> check_registers(const Options& o) {
   const isa::ArchSpec* const arch = isa::find_arch(o.arch);
-  if (arch == nullptr) return {};  // find_architecture says what is wrong
+  if (arch == nullptr) return {};  // find_architecture reports the error
   const auto registers = registers_named(o, *arch);
   if (!registers) return tl::make_unexpected(registers.error());
   return registers->from == Registers::From::ptxas ? need_ptxas() : Outcome<void>{};
@@ -43,7 +43,7 @@ Outcome<Registers> registers_of(const Options& o, const isa::ArchSpec& arch, con
   auto registers = registers_named(o, arch);
   if (!registers || registers->from != Registers::From::ptxas) return registers;
   const isa::Function* const entry = job.module->find_entry(job.entry);
-  if (entry == nullptr) return Registers{};  // the machine says what is wrong
+  if (entry == nullptr) return Registers{};  // the machine reports the error
   const auto use = ask_ptxas(ptx_of(job), entry->name, arch.ptx_target);
   if (!use) return tl::make_unexpected(use.error());
   registers->ptxas = *use;

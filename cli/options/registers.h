@@ -22,7 +22,7 @@ std::string_view name(Registers::From from);
 
 // Refuses words that do not exist, and ptxas where there is none.
 Outcome<void> check_registers(const Options& options);
-// With ptxas' answer where that was asked for.
+// With ptxas' result where it was requested.
 Outcome<Registers> registers_of(const Options& options, const isa::ArchSpec& arch, const Job& job);
 
 }  // namespace palladion::cli

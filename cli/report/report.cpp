@@ -118,7 +118,7 @@ std::string findings_row(const Report& report) {
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 
-// The simulated time against the device's: without a word on who is right.
+// The simulated time beside the device's.
 std::string against_device(const Report& report) {
   const double simulated = report.time->clock.microseconds(), measured = report.device->timing->median_us;
   return fmt::format("simulated {:.4g} us, device {:.4g} us: {:+.1f} %", simulated, measured,

@@ -1,4 +1,4 @@
-// What a run showed: one value, told as text and as JSON.
+// The result of a run: one value, printed as text and as JSON.
 #pragma once
 
 #include <cstdio>
@@ -28,7 +28,7 @@ struct Report {
   std::string schedule;
   uint64_t seed = 0;
   unsigned threads = 1;
-  bool strict = false;  // what only breaks the letter is an error
+  bool strict = false;  // findings of severity strict are errors
 
   std::optional<SimOutcome> sim;
   std::optional<TimeReport> time;    // of the clock, where it ran
@@ -70,7 +70,7 @@ std::string describe_subject(const Subject& subject);
 std::string describe_comparison(const NamedComparison& c);
 std::string hash_text(const Array& array);  // 16 hexadecimal digits
 std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
-std::string current_folder();               // empty when it cannot be told
+std::string current_folder();               // empty when it is unknown
 // How findings of this subject are shown on a stream.
 FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"

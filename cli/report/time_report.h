@@ -1,4 +1,4 @@
-// What the clock says of a run: cycles, rates, where the time went, what would help.
+// The clock's report of a run: cycles, rates, where the time went, what would help.
 #pragma once
 
 #include <optional>
@@ -44,12 +44,12 @@ WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const C
                   unsigned threads);
 
 struct TimeView {
-  std::string folder;    // paths below it are told relative to it
+  std::string folder;    // paths below it are printed relative to it
   std::string ptx_name;  // of the file that PTX lines refer to
   size_t lines = 10;     // of the source
   bool color = false;
 };
-// The rows of `run` that tell the time, and the section "where the time went".
+// The rows of `run` about the time, and the section "where the time went".
 std::string time_rows(const TimeReport& time);
 std::string where_text(const TimeReport& time, const TimeView& view);
 std::string why_text(const WhyReport& why, bool color);

@@ -1,5 +1,4 @@
-// --trace: a file that is opened before the run, so that a path that cannot be written costs no time, and
-// what became of it.
+// --trace: a file that is opened before the run, so that an invalid path fails early, and its result.
 #pragma once
 
 #include <memory>
@@ -21,7 +20,7 @@ struct TraceReport {
   // Set when the file ended before the run: why, and at which time.
   std::string cut;
   uint64_t cut_at = 0;
-  std::string scopes;  // a line each: what both sides say of a scope
+  std::string scopes;  // a line each: both sides' times of a scope
   bool scopes_missing = false;
   uint64_t lost = 0;  // scopes' events that found no room in the kernel's buffer
 };

@@ -1,4 +1,4 @@
-// Which checkers watch a run, what they saw, and what follows from it.
+// The checkers of a run, their coverage and the verdict.
 #pragma once
 
 #include <optional>
@@ -23,30 +23,31 @@ struct CheckWord {
 };
 std::span<const CheckWord> check_words();
 
-// What --check asks for; without it `check` means all and every other command none. Faults and deadlocks
-// are always told: the machine itself finds them.
+// What --check asks for; without it `check` means all and every other command none. Faults and deadlocks are
+// always reported: the machine itself detects them.
 Outcome<sim::check::Options> checks_of(const Options& options);
 
-// What the checkers saw of one run.
+// The coverage of one run.
 struct Watched {
   sim::check::Coverage coverage;
-  // Of the recorded run: whether it speaks for all schedules, and why not.
+  // Of the recorded run: whether it decides for all schedules, and why not.
   std::optional<sim::check::RunDecision> decision;
 };
 
 // "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"
 std::string coverage_text(const sim::check::Coverage& coverage);
 
-// clean: nothing was found and nothing was left out. The worst word wins: errors, incomplete, strict, clean.
+// clean: nothing was found and everything was checked. The worst verdict counts: errors, incomplete, strict,
+// clean.
 struct Verdict {
   enum class Word : uint8_t { clean, strict, incomplete, errors };
   Word word = Word::clean;
   std::string reason;  // "3 findings", "the run was interrupted"
 };
-// `reasons`: why the runs say less than they could, one each; empty when they are complete.
+// `reasons`: why the checks are incomplete, one each; empty when they are complete.
 Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std::string>& reasons);
 std::string_view name(Verdict::Word word);
-// Why this run says less than it could.
+// Why the checks of this run are incomplete.
 std::vector<std::string> incomplete_reasons(const sim::RunResult& result, const Watched* watched);
 
 // The command line as a shell takes it, without the options named in `without` (with their values) and with

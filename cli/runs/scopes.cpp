@@ -46,7 +46,7 @@ std::vector<traces::Scope> pairs_in(const plgpu::ProfiledWarpgroup& w, const plg
   return out;
 }
 
-// An SM's clock, seen from the first start of all: the earliest warpgroup on it says where it stands.
+// The offset of an SM's clock from the first start of all, taken from the earliest warpgroup on that SM.
 std::map<uint32_t, int64_t> offsets_of(const Warpgroups& all, double mhz) {
   uint64_t first = ~0ULL;
   std::map<uint32_t, const plgpu::ProfiledWarpgroup*> earliest;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/options/options.h"
-#include "cli/support/outcome.h"
 #include "cli/subjects/subject.h"
+#include "cli/support/outcome.h"
 #include "traces/scopes.h"
 
 namespace palladion::cli {
@@ -19,11 +19,11 @@ struct RunScopes {
   uint64_t lost = 0;   // events for which the buffer had no room
 };
 
-// Warpgroups' clocks are brought together by %globaltimer. `sm_clock_mhz` 0: measured by the two timers.
+// Warpgroups' clocks are aligned by %globaltimer. `sm_clock_mhz` 0: measured by the two timers.
 RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> buffer, double sm_clock_mhz,
                     std::string what, std::string kernel);
 
-// Refuses --device-trace and `compare --trace` where they cannot mean anything.
+// Refuses --device-trace and `compare --trace` where they do not apply.
 Outcome<void> check_scope_options(const Options& options);
 // A kernel without scopes has nothing to compare.
 Outcome<void> check_scopes(const Subject& subject, const Options& options);

@@ -1,4 +1,4 @@
-// Runs for their time alone, many of them at once: what `sweep` and `run --why` are made of.
+// Runs for their time alone, many at once, for `sweep` and `run --why`.
 #pragma once
 
 #include "cli/options/clock_settings.h"
@@ -11,7 +11,7 @@ namespace palladion::cli {
 sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
                          uint64_t max_instructions);
 
-// The machine does not run this with --values none: it may with full.
+// The machine refuses this with --values none; it may run with full values.
 bool refused_for_values(const sim::RunResult& result);
 
 // Why there is no time: the machine's first error, else its first finding that ended the run. Empty: there is

@@ -25,7 +25,7 @@ struct Subject {
   std::unique_ptr<plgpu::Kernel> kernel;  // ours
   std::unique_ptr<isa::Module> module;    // foreign
   std::shared_ptr<const void> specimen;   // what a twin's job points to
-  std::string ptx_name;                   // of the text that PTX lines refer to; empty: there is none
+  std::string ptx_name;                   // of the text that PTX lines refer to; empty: none
   Job job;
   Registers registers;                           // for the clock
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""

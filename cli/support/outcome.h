@@ -1,4 +1,4 @@
-// How a command ends: an exit code that scripts may rely on, and what went wrong in words.
+// The end of a command: an exit code for scripts, and the error message.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum ExitCode : int {
   exit_findings = 1,  // findings, or outputs that differ
   exit_user_error = 2,
   exit_unsupported = 3,  // not in this version, not on this machine
-  exit_internal = 70,    // our own bug (EX_SOFTWARE)
+  exit_internal = 70,    // internal error (EX_SOFTWARE)
   exit_interrupted = 130,
 };
 

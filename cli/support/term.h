@@ -1,4 +1,4 @@
-// The terminal: colour and progress only where a person watches, and Ctrl-C as a flag.
+// The terminal: colour and progress only on a terminal, and Ctrl-C as a flag.
 #pragma once
 
 #include <atomic>
@@ -52,7 +52,7 @@ class Progress {
   Clock::time_point last_draw_ = start_;
 };
 
-// From here on the first Ctrl-C only sets the flag, so that a run can end with what is known; the second
+// From here on the first Ctrl-C only sets the flag, so that a run can end with its results so far; the second
 // one ends the program as usual.
 void install_interrupt_handler();
 const std::atomic<bool>& interrupt_flag();

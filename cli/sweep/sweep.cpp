@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t most_combinations = 1'000'000;
 
-// Words that no configuration could have: said once, not for each.
+// Words that are invalid for every configuration: reported once.
 Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa::ArchSpec& arch,
                                      const Options& o) {
   if (o.axes.empty())

@@ -25,7 +25,7 @@ struct SweepReport {
 
   // Indices into `all`: those with a time, the fastest first; of equal ones the first combination.
   std::vector<size_t> ranking() const;
-  // Those that cannot be, or did not end.
+  // Those that are invalid, or did not end.
   std::vector<size_t> without_time() const;
   ExitCode exit_code() const;
 };

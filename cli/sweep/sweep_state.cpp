@@ -141,7 +141,7 @@ tl::expected<void, std::string> SweepState::append(const Timed& timed) {
   if (descriptor_ < 0) return {};
   const std::string line = state_line(timed) + "\n";
   const std::lock_guard lock(mutex_);
-  // One write a line: what is interrupted leaves whole lines behind.
+  // One write a line: an interrupted sweep leaves complete lines.
   if (::write(descriptor_, line.data(), line.size()) == ssize_t(line.size())) return {};
   return tl::make_unexpected(fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
 }

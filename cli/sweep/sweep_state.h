@@ -1,5 +1,5 @@
-// What a sweep has found, and the file that keeps it: a line of JSON a configuration, written whole when the
-// configuration is done.
+// The results of a sweep, and the file that stores them: a line of JSON a configuration, written whole when
+// the configuration is done.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ bool read_state_line(std::string_view line, Timed& timed);
 
 class SweepState {
  public:
-  // No file: nothing is kept. `must_exist`: for --resume. A last line that was cut short is dropped, and said
-  // in `notes`; any other that cannot be read is an error: the file is something else.
+  // No file: nothing is kept. `must_exist`: for --resume. A last line that was cut short is dropped, and
+  // reported in `notes`; any other line that cannot be read is an error: the file is something else.
   static Outcome<SweepState> open(const std::string& file, bool must_exist, std::vector<std::string>& notes);
   SweepState(SweepState&& other) noexcept;
   ~SweepState();
 
   const Timed* find(uint64_t key) const;
-  // Whole or not at all, from any thread. The error is a sentence.
+  // Written atomically, from any thread. The error is a sentence.
   tl::expected<void, std::string> append(const Timed& timed);
 
  private:

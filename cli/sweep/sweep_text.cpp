@@ -1,4 +1,4 @@
-// A sweep for people and for programs.
+// A sweep as text and as JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -114,7 +114,7 @@ std::string settings_text(const SweepReport& r, const Timed& t) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// Each reason once, with the configurations that it strikes.
+// Each reason once, with its configurations.
 std::string left_out_text(const SweepReport& r, bool color) {
   std::vector<std::pair<std::string, Cells>> reasons;
   for (const size_t i : r.without_time()) {

@@ -166,8 +166,8 @@ KernelSpec commit_group() {
                       plgpu::copy_smem_to_gmem(s["x"], x_out, {.commit_group = false});
                       plgpu::copy_smem_to_gmem(s["y"], y_out, {.commit_group = !by_hand});
                       if (by_hand) plgpu::commit_smem_to_gmem_group();
-                      plgpu::wait_smem_to_gmem(1);  // nothing but these two is on its way
-                      plgpu::wait_smem_to_gmem(0);  // and now they are done
+                      plgpu::wait_smem_to_gmem(1);  // only these two are in flight
+                      plgpu::wait_smem_to_gmem(0);  // now they are done
                       seen.store(x_out.load() + y_out.load());
                     },
                     {.in_types = {matrix(c), matrix(c)},

@@ -53,7 +53,7 @@ KernelSpec minus_max() {
               }};
 }
 
-// Arrays of different layouts do not meet; through SMEM they do.
+// Arrays of different layouts cannot be combined; SMEM converts the layout.
 KernelSpec relayout() {
   return {.name = "ref_layout_change",
           .doc = "From WG_STRIDED to WGMMA through SMEM; a constant takes any layout",

@@ -1,4 +1,4 @@
-// Who runs a kernel: CTAs of a grid, several Pallas threads in one, clusters; what they share.
+// The threads of a kernel: CTAs of a grid, several Pallas threads in one, clusters; what they share.
 #include "frontend/plgpu.h"
 #include "kernels/reference_examples/examples.h"
 
