@@ -22,7 +22,7 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
 
 void ClusterChecker::subscribe(ClusterEvents& events) {
   events.add(reporter_);
-  // The protocol is judged by what the actor knew before the operation, memory by what it knows after it.
+  // Protocol checks use the actor's view before the operation, memory checks its view after it.
   if (options_.barrier) ledger_.subscribe(events);
   events.add(*this);
   events.add(order_);

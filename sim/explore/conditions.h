@@ -1,5 +1,5 @@
 #pragma once
-// Under what a run takes place: its schedule, and the freedoms that PTX leaves to the hardware besides.
+// The conditions of a run: its schedule, and the other choices that PTX leaves to the hardware.
 #include <optional>
 #include <string>
 #include <string_view>

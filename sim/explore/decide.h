@@ -1,5 +1,5 @@
 #pragma once
-// Whether one run speaks for all schedules.
+// Whether the result of one run holds for all schedules.
 #include <string>
 #include <vector>
 

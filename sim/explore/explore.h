@@ -24,7 +24,7 @@ struct OpRef {
 
 struct Problem {
   enum class Kind : uint8_t {
-    deadlock,   // `op` and all of `blocked` stand still for ever
+    deadlock,   // `op` and all of `blocked` are blocked for ever
     ambiguous,  // `op` meets `phase` in one schedule and `other_phase` in another
     overrun,    // `op` arrives in `phase`, and no wait has observed the one before
     error,      // `op` fails
@@ -35,7 +35,8 @@ struct Problem {
   uint32_t phase = 0, other_phase = 0;
   std::vector<OpRef> blocked;
   std::vector<uint32_t> blocked_phase;  // of the object of each
-  // deadlock: `op` is a wait that returns in other schedules, for a phase that here went by before it.
+  // deadlock: `op` is a wait that returns in other schedules, for a phase that completed here before it was
+  // executed.
   bool missed = false;
   std::vector<uint32_t> witness;  // threads in the order in which they move; ends with `op`'s move
 };
@@ -51,7 +52,7 @@ struct Exploration {
   bool stopped = false;   // ... the budget after a problem
   uint64_t states = 0;    // distinct
   uint64_t classes = 0;   // runs that the search followed to an end or to a state that it knew
-  uint64_t ends = 0;      // distinct states in which nothing can move
+  uint64_t ends = 0;      // distinct states in which nothing is enabled
   uint64_t deadlocked_ends = 0;
   std::vector<Problem> problems;            // the first of each kind and operation
   std::vector<std::vector<Labels>> labels;  // by thread and position

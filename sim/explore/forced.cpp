@@ -25,7 +25,7 @@ struct ObjectClocks {
   std::vector<OpRef> waits;                     // that returned during the current phase
   std::vector<OpRef> loose;                     // contributions that are no arrivals: expect_tx, defer
   int64_t announced = 0, delivered = 0;
-  int64_t deferred = 0;  // arrivals that a defer promised and that have not come
+  int64_t deferred = 0;  // arrivals that a defer announced and that have not been executed
 };
 
 class Decision {
@@ -59,7 +59,7 @@ class Decision {
   }
 
  private:
-  // Everybody as far as it goes; increases of the register pool only when nothing else moves.
+  // Every thread as far as it can go; increases of the register pool only when nothing else is enabled.
   bool round(bool increases) {
     bool moved = false;
     for (uint32_t t = 0; t < model_.lanes(); ++t) {
@@ -200,7 +200,7 @@ class Decision {
     const bool after_first = before.phase > before.first;
     const uint32_t needed = after_first ? before.phase - 1 : before.first;
     if (known(clock, op.object) < 1 + needed) fail(Unforced::early_wait);
-    // Before the first phase there is nothing that a wait could learn from: it returned for phase -1.
+    // Before the first phase there is nothing that a wait could observe: it returned for phase -1.
     if (after_first) join(clock, o.done);
     o.waits.push_back(now_);
   }
@@ -215,7 +215,7 @@ class Decision {
     std::ranges::fill(o.in, 0);
   }
 
-  // Nothing can move any more: is that so in every schedule?
+  // Nothing is enabled: is that so in every schedule?
   void end() {
     for (uint32_t t = 0; t < model_.lanes(); ++t) {
       if (model_.finished(state_, t)) continue;

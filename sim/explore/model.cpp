@@ -149,7 +149,7 @@ StepResult Model::step(SyncState& s, uint32_t thread) const {
       break;
     case SyncKind::bar_pass:
       r.label = s.generation[slot(thread, op.object)];
-      s.generation[slot(thread, op.object)] = 0;  // told by none any more: states that differ here are one
+      s.generation[slot(thread, op.object)] = 0;  // no longer observable: equal states otherwise
       break;
     case SyncKind::registers_dec:
       o->pending += op.count;

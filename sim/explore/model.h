@@ -25,7 +25,7 @@ struct ObjectState {
 
 struct SyncState {
   std::vector<uint32_t> position;    // by thread: operations executed
-  std::vector<uint8_t> halted;       // by thread: its operation failed, it goes no further
+  std::vector<uint8_t> halted;       // by thread: its operation failed, it executes no more
   std::vector<uint32_t> generation;  // by thread * objects + object of bar_arrive: see Model::slot
   std::vector<ObjectState> objects;
   std::vector<uint32_t> flying;  // agents issued and not landed, ascending
@@ -36,7 +36,7 @@ enum class SyncError : uint8_t {
   uninitialised,      // an operation on an mbarrier that does not exist
   too_many_arrivals,  // more than the phase has pending
   tx_range,           // the transaction count leaves its range
-  barrier_threads,    // the thread count of a barrier differs from that of those who wait there
+  barrier_threads,    // the thread count of a barrier differs from that of the waiting threads
   barrier_overflow,   // more threads than the barrier needs
 };
 

@@ -69,7 +69,7 @@ std::string who(const Skeleton& s, uint32_t thread) {
   return several ? fmt::format("warp {} of CTA rank {}", t.warp, t.cta_rank) : fmt::format("warp {}", t.warp);
 }
 
-// The end of the schedule that shows the problem: who moves how far.
+// The end of the schedule that shows the problem: how far each thread goes.
 std::string witness_text(const Skeleton& s, const std::vector<uint32_t>& witness) {
   constexpr size_t shown = 12;
   std::vector<uint32_t> position(s.threads.size());
@@ -96,7 +96,7 @@ std::string phase_text(const Skeleton& s, const OpRef& r, uint32_t phase) {
   return phase == 0 ? "-1 (before the first)" : fmt::format("{}", phase - 1);
 }
 
-// The exploration knows the rule of a code, and less than the checkers of what helps.
+// The exploration takes the rule of a code from the catalogue; it knows less than the checkers about fixes.
 void classify(Finding& f, Code code, const char* rule = "") {
   f.code = code.name();
   f.rule = *rule != 0 ? rule : text_of(code).rule;
@@ -117,7 +117,7 @@ void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
   }
 }
 
-// The thread would have to stand still for a whole phase: shipped kernels rely on it not to.
+// The thread would have to be delayed for a whole phase: shipped kernels rely on that not happening.
 void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
   classify(f, 4115);
   f.severity = FindingSeverity::strict;

@@ -12,7 +12,7 @@ namespace palladion::sim::check {
 struct RawEvent {
   enum class Kind : uint8_t {
     op,
-    converged,    // all lanes of the warp were here together
+    converged,    // all lanes of the warp executed this together
     met,          // the lanes of `lanes` were
     issue,        // of the asynchronous operation `id`, which signals mbarriers
     wgmma_issue,  // the warp's part of wgmma `id`
@@ -40,8 +40,8 @@ struct RawRun {
   std::vector<BarrierUse> generations;
 };
 
-// Lanes of a warp that do the same between two points at which the warp is together become one thread.
-// Fills `skeleton.threads`; what is merged, and why that loses nothing, is told in README.md.
+// Lanes of a warp that do the same between two points at which the warp is together become one thread. Fills
+// `skeleton.threads`; README.md says what is merged, and why that loses nothing.
 void make_threads(const RawRun& run, Skeleton& skeleton);
 
 }  // namespace palladion::sim::check

@@ -1,7 +1,7 @@
 #pragma once
-// What could still happen while some threads stand still: an over-approximation, in one sweep. Nothing is
-// ever taken back (a barrier may have completed any number of phases that its possible arrivals allow), so
-// whatever some schedule can do is in it.
+// Reachability: what could still happen while some threads are blocked, an over-approximation in one sweep.
+// No step is ever undone (a barrier may have completed any number of phases that its possible arrivals
+// allow), so it includes whatever some schedule can do.
 #include <cstdint>
 #include <vector>
 
@@ -34,10 +34,10 @@ class Reachability {
  public:
   explicit Reachability(const Model& model) : model_(model) {}
 
-  // From `s`, with the threads of `frozen` (ascending) standing still.
+  // From `s`, with the threads of `frozen` (ascending) blocked.
   void run(const SyncState& s, const std::vector<uint32_t>& frozen);
   const PossibleUse& at(uint32_t object) const { return use_[object]; }
-  // The phase that the object is in may complete.
+  // The object's current phase may complete.
   bool may_complete(uint32_t object) const { return completions(object) != 0; }
 
  private:

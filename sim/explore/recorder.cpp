@@ -232,7 +232,7 @@ void SkeletonRecorder::on(const CtaBarrierEvent& e) {
     const uint32_t expected = e.threads != 0 ? e.threads : run_.warps_per_cta * warp_threads;
     event = barrier_arrival(event.op.object, e.generation,
                             {aligned ? warp_threads : lanes, e.completed, expected});
-    if (aligned) {  // it counts as a whole warp, whoever has left
+    if (aligned) {  // it counts as a whole warp, exited lanes included
       event.per_lane = false;
       event.op.count = warp_threads;
     }
@@ -281,7 +281,7 @@ void SkeletonRecorder::on(const GroupCommitted& event) {
   w.groups.push_back(w.last_wgmma);
 }
 
-// Groups of copies always complete by themselves: only wgmma needs others to go on.
+// Groups of copies always complete by themselves: only wgmma needs other warps.
 void SkeletonRecorder::on(const GroupWaited& event) {
   if (full() || event.group != isa::AsyncGroup::wgmma) return;
   const auto& groups = warps_[index(event.origin)].groups;

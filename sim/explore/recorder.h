@@ -51,7 +51,7 @@ class SkeletonRecorder {
  private:
   struct Warp {
     uint32_t alive = 0;
-    std::map<uint32_t, uint32_t> gathering;  // by pc: lanes that have come to an instruction for all
+    std::map<uint32_t, uint32_t> gathering;  // by pc: lanes that have reached an instruction for all lanes
     uint32_t failed = 0;                     // lanes whose last wait returned false
     uint32_t failed_address = 0, failed_line = 0;
     bool failed_parity = false;
@@ -89,7 +89,7 @@ class SkeletonRecorder {
   std::optional<Skeleton> skeleton_;
 };
 
-// How much is kept: of all clusters that run at once, and of those that are done.
+// How much is kept: of all clusters that run at once, and of finished clusters.
 struct RecordLimits {
   uint64_t events = 4'000'000;      // about 90 bytes each
   uint64_t operations = 4'000'000;  // about 60 bytes each

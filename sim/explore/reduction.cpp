@@ -7,7 +7,7 @@
 namespace palladion::sim::check {
 namespace {
 
-// Operations that no other one can disturb: once enabled they stay so, and nobody minds their order.
+// Operations that no other one can disturb: once enabled they stay enabled, and their order has no effect.
 bool always_independent(const SyncOp& op) {
   return op.kind == SyncKind::nothing || op.kind == SyncKind::bar_pass || op.kind == SyncKind::registers_dec;
 }
@@ -43,7 +43,7 @@ bool Reduction::grow(const SyncState& s, const std::vector<uint32_t>& enabled, s
     blamed_.clear();
     for (const uint32_t t : set) independent(s, t);
     if (blamed_.empty()) return true;
-    // A culprit that cannot move now cannot be made to stand still: others may free it.
+    // A culprit that is not enabled now cannot be added to the blocked threads: others may enable it.
     bool grown = false;
     for (const uint32_t t : blamed_) {
       if (!std::ranges::binary_search(enabled, t) || std::ranges::binary_search(set, t)) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// The judgement on a recorded run: what other schedules would do.
+// The report on a recorded run: what other schedules would do.
 #include <string>
 #include <vector>
 

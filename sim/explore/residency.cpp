@@ -12,7 +12,7 @@ uint64_t resident(const Conditions& c, const ResidencyLaunch& launch) {
   return c.resident != 0 ? c.resident : launch.room;
 }
 
-// Nothing could move, and there were clusters that had no room yet.
+// The run was deadlocked, and some clusters were not yet resident.
 bool waits_for_room(const ResidencyRun& run, const ResidencyLaunch& launch) {
   const uint64_t done = run.result->ctas / launch.ctas_per_cluster;
   return run.result->deadlocked && done + resident(run.conditions, launch) < launch.clusters;

@@ -1,7 +1,7 @@
 #pragma once
 // The synchronisation skeleton of a cluster: what its threads did to synchronisation objects, in program
-// order, as one run showed it. Control flow and values are frozen: the skeleton says nothing of branches
-// that another schedule would take.
+// order, as one run showed it. Control flow and values are frozen: the skeleton has no branches that another
+// schedule would take.
 //
 // A thread of the skeleton is a set of lanes that synchronise together, or an agent: the landing of one
 // asynchronous signal. An operation may have prerequisites: positions that other threads must have reached.
@@ -38,7 +38,7 @@ struct Prerequisite {
 struct SyncOp {
   SyncKind kind = SyncKind::nothing;
   bool parity = false;
-  bool drop = false;      // arrive_drop: `count` arrivals less in the phases to come
+  bool drop = false;      // arrive_drop: `count` arrivals less in later phases
   bool deferred = false;  // an arrival that a `defer` announced: it is not one of the expected ones
   uint32_t object = 0;    // index in Skeleton::objects
   uint32_t count = 0;
@@ -71,7 +71,7 @@ struct Skeleton {
   std::vector<SyncObject> objects;
   std::vector<SyncThread> threads;  // agents last
   std::vector<Site> places;         // one an instruction and warp, without occurrence
-  // What the recorded run decided and another schedule may decide otherwise: "a test_wait that returned
+  // Decisions of the recorded run that another schedule may take otherwise: "a test_wait that returned
   // false". Empty: nothing that was seen depends on time.
   std::vector<std::string> frozen;
   std::string incomplete;  // why the recorded run did not reach its end; empty: it did
@@ -99,7 +99,7 @@ class SkeletonBuilder {
   void copy(uint32_t thread, uint32_t object, int64_t bytes);
   // cp.async.mbarrier.arrive: arrivals some time after this; without .noinc the phase awaits them besides.
   void deferred_arrive(uint32_t thread, uint32_t object, uint32_t count, bool noinc);
-  // All threads have come this far before one of them goes on.
+  // All threads have reached this point before one of them continues.
   void meet(const std::vector<uint32_t>& threads);
   Skeleton build() const;
 

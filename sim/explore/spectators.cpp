@@ -9,7 +9,7 @@ uint32_t size_of(const Skeleton& s, uint32_t thread) {
   return static_cast<uint32_t>(s.threads[thread].ops.size());
 }
 
-// How much of its thread a prerequisite needs; it may ask for more than there is.
+// How much of its thread a prerequisite needs; it may need more than the thread has.
 uint32_t position_of(const Skeleton& s, const Prerequisite& p) {
   return std::min(p.position, size_of(s, p.thread));
 }
@@ -22,7 +22,7 @@ std::vector<uint32_t> effective_lengths(const Skeleton& s) {
     for (uint32_t i = 0; i < ops.size(); ++i)
       if (ops[i].kind != SyncKind::wait && ops[i].kind != SyncKind::nothing) length[t] = i + 1;
   }
-  // What another thread's effective part awaits is effective too.
+  // An operation that another thread's effective part waits for is effective too.
   for (bool grown = true; grown;) {
     grown = false;
     for (size_t t = 0; t < s.threads.size(); ++t) {

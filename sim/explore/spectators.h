@@ -1,6 +1,6 @@
 #pragma once
-// Threads that from some point on only wait change nothing that others could tell. Explored together they
-// multiply the states; one at a time they add to them.
+// Threads that from some point on only wait have no effect on other threads. Explored together they multiply
+// the states; one at a time they add to them.
 #include <vector>
 
 #include "sim/explore/skeleton.h"

@@ -71,7 +71,7 @@ class Builder {
     ops(s).push_back(std::move(op));
   }
 
-  // A position of the thread that is reached when all that it did and awaited is over.
+  // A position that the thread reaches when everything that it did and waited for is complete.
   Prerequisite here(Slot& s, uint32_t place) {
     if (!s.pending.empty() || !s.wgmma.empty() || ops(s).empty()) push(s, {.place = place, .after = {}});
     return {s.thread, position(s)};
@@ -91,7 +91,7 @@ class Builder {
     }
   }
 
-  // All threads of the segment before have come to its end before one of these goes on.
+  // All threads of the segment before have reached its end before one of these continues.
   void begin(size_t count) {
     while (slots_.size() < count) {
       slots_.push_back(

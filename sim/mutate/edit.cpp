@@ -41,7 +41,7 @@ void Edit::erase(uint32_t index) {
     if (pragma.before > index) --pragma.before;
 }
 
-// Whoever jumped to the instruction jumps to what now stands before it.
+// A branch to the instruction now goes to the instruction inserted before it.
 void Edit::insert(uint32_t index, isa::Instruction instruction) {
   function_.body.insert(function_.body.begin() + index, std::move(instruction));
   for (isa::Label& label : function_.labels)

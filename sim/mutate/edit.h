@@ -1,5 +1,5 @@
 #pragma once
-// Changes to the body of a function that leave labels and pragmas before the instructions they stood before.
+// Changes to the body of a function that leave labels and pragmas in front of the same instructions.
 #include <string>
 #include <string_view>
 
@@ -27,7 +27,7 @@ class Edit {
 
   void erase(uint32_t index);
   // Gives operand `operand` of instruction `index` the value `op`(value, constant), PTX's add or xor. A
-  // register's value is computed by an instruction that stands before; so the index of the instruction may
+  // register's value is computed by an instruction inserted before it; so the index of the instruction may
   // grow, and is returned.
   uint32_t compute(uint32_t index, int operand, std::string_view op, int64_t constant);
 

@@ -12,7 +12,7 @@ using isa::Footprint;
 using isa::MbarrierAction;
 using Object = isa::Sync::Object;
 
-// A mutant with what is known about the place that it breaks.
+// A mutant with the facts about the instruction that it changes.
 struct Case {
   const Mutant& mutant;
   const Flow& flow;
@@ -32,11 +32,11 @@ struct Case {
   }
 };
 
-// Instructions that the rules may look past.
+// Instructions that the rules may skip.
 bool fences_at_most(const Footprint& f) {
   return f.registers_only() || (f.at(Object::fence) && !f.writes_memory());
 }
-// Issues copies or products that run by themselves, or makes groups of them.
+// Issues asynchronous copies or products, or makes groups of them.
 bool issues_at_most(const Footprint& f) {
   return (f.issues() && f.values == isa::Values::tensor) || f.commits_group() ||
          f.async.role == isa::Async::Role::orders;
@@ -77,8 +77,8 @@ auto registers_in(const Case& c) {
   return [&c](uint32_t i) { return c.footprint(i).registers_only(); };
 }
 
-// A fence counts when all who come to the barrier have executed it too: otherwise the barrier may pass on
-// what one thread's fence did.
+// A fence counts when all threads of the barrier have executed it too: otherwise the barrier may pass on what
+// one thread's fence did.
 auto registers_and_fences_in(const Case& c) {
   return [&c](uint32_t i) {
     if (c.footprint(i).registers_only()) return true;
@@ -93,7 +93,7 @@ bool is_whole_barrier(const Case& c, uint32_t i) {
          !c.site(i).shared;
 }
 
-// An arrival that releases, with its wait right behind.
+// An arrival that releases, with its wait directly after it.
 bool is_cluster_barrier(const Case& c, uint32_t i) {
   const auto* arrive = c.flow.as<isa::ClusterBarrier>(i);
   if (arrive == nullptr || !arrive->arrive || arrive->order != isa::Order::release) return false;
@@ -114,7 +114,7 @@ bool is_wgmma_wait(const Footprint& f) {
 // ----------------------------------------------------------------------------------------------
 bool not_executed(const Case& c) { return c.site(c.at()).executed == 0; }
 
-// To keep fewer registers hinders nobody; to keep more may leave others waiting for them.
+// Keeping fewer registers blocks no warp; keeping more may leave other warps waiting for them.
 bool registers_only(const Case& c) {
   const auto* set = c.as<isa::SetMaxRegisters>();
   return c.mutant.mutation == Mutation::delete_setmaxnreg && set->increase;
@@ -182,7 +182,8 @@ bool fresh_memory(const Case& c) {
              [&](uint32_t i) { return is_same_barrier(c, i); });
 }
 
-// A CTA ends when its last thread does; whoever is early must not be that, while others reach into it.
+// A CTA ends when its last thread does; a thread that ends early must not be the last while others access its
+// memory.
 bool lives_on(const Case& c) {
   if (c.facts.ctas_of_cluster() == 1) return true;
   bool meets = true;
@@ -223,7 +224,7 @@ bool only_renamed(const Case& c) {
   if (c.mutant.mutation != Mutation::next_barrier_id || c.site(c.at()).shared) return false;
   const isa::Operand& id = *c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->id);
   if (!id.is(isa::Operand::Kind::imm)) return false;
-  // All threads have passed before one of them comes to any that is behind it.
+  // All threads have passed before one of them reaches any barrier after it.
   const bool once = is_whole_barrier(c, c.at()) && is_passed_once(c);
   for (uint32_t i = 0; i < c.flow.size(); ++i) {
     if (c.footprint(i).next == isa::Control::calls) return false;
@@ -236,8 +237,8 @@ bool only_renamed(const Case& c) {
   return is_root(c);
 }
 
-// Those who come to this place came together: an .aligned wait for products stands before it, with registers
-// and fences alone between. Then none is a phase of an mbarrier behind the others.
+// The threads that reach this instruction reach it together: an .aligned wait for products is before it, with
+// registers and fences alone between. Then none is an mbarrier phase later than the others.
 bool met_before(const Case& c) {
   for (uint32_t i = c.at(); i-- > 0;) {
     if (is_wgmma_wait(c.footprint(i))) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
@@ -261,7 +262,7 @@ bool members_alone(const Case& c) {
   const auto fence = registers_and_fences_in(c);
   bool all = true;
   c.flow.backward(c.at(), [&](uint32_t i) {
-    if (i == c.at()) return true;  // of the round before: it is gone there too
+    if (i == c.at()) return true;  // of the round before: it is deleted there too
     const Footprint& f = c.footprint(i);
     const bool whole = c.site(i).whole_warps;
     const bool synchronises = warps ? is_same_barrier(c, i) && !is_cluster_barrier(c, i)
@@ -314,7 +315,7 @@ bool only_inits_to_release(const Case& c) {
          fenced;
 }
 
-// What the arriving thread did before the barrier, others know from the barrier.
+// The barrier makes visible to others what the arriving thread did before it.
 bool nothing_to_release(const Case& c) {
   const auto* m = c.as<isa::Mbarrier>();
   if (c.mutant.mutation != Mutation::relaxed_release || m == nullptr || m->space != isa::Space::shared_cta)

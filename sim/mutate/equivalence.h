@@ -1,6 +1,6 @@
 #pragma once
-// Mutants that no checker can catch, because what was broken did nothing. Each rule looks at the unbroken
-// program and at what happened in one run of it; none asks the checkers.
+// Mutants that no checker can catch, because the broken instruction had no effect. Each rule uses the
+// original program and the facts of one run of it; none uses the checkers.
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +17,7 @@ struct EquivalenceRule {
 };
 std::span<const EquivalenceRule> equivalence_rules();
 
-// The first rule by which the mutant behaves as the original; nothing when none is known.
+// The first rule by which the mutant behaves as the original; nothing when no rule applies.
 const EquivalenceRule* equivalent(const isa::Module& module, const isa::ArchSpec& arch, const RunFacts& facts,
                                   const Mutant& mutant);
 

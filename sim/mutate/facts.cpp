@@ -48,7 +48,7 @@ Awaited awaited_by(const isa::Effect& effect) {
   return {};
 }
 
-// What CTAs of a cluster do to one another, as far as mbarriers tell of it.
+// What CTAs of a cluster do to one another, as far as mbarriers record it.
 class Reaches {
  public:
   // True when some of what the wait was for were bytes.
@@ -84,7 +84,7 @@ class Reaches {
   }
 
  private:
-  // Phases are counted from 1; `reached`: the last that somebody else contributed to.
+  // Phases are counted from 1; `reached`: the last to which another thread contributed.
   struct Phases {
     uint64_t completed = 0, awaited = 0, reached = 0;
     bool bytes_in_current = false, bytes_in_last = false;
@@ -97,7 +97,7 @@ class Reaches {
 
 }  // namespace
 
-using SiteSet = std::set<const isa::Instruction*>;  // no order of it is seen
+using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
 
 // Counts in one cluster.
 class ClusterFacts {
@@ -191,9 +191,10 @@ class ClusterFacts {
 
  private:
   static constexpr int32_t many = -1;
-  static constexpr uint64_t granule = 4;  // bytes; whoever shares a granule counts as touching the same
+  static constexpr uint64_t granule = 4;  // bytes; sharing a granule counts as touching the same
 
-  // One generation of a barrier: by what its threads came, and what they had done and not acted on since.
+  // One generation of a barrier: the instructions by which its threads arrived, and what they had done and
+  // not acted on since.
   struct Meeting {
     const isa::Instruction* first = nullptr;
     SiteSet idle;
@@ -216,7 +217,7 @@ class ClusterFacts {
     sites_[meeting.first].shared = true;
     sites_[origin.instruction].shared = true;
   }
-  // True when nobody but this warp has touched the bytes.
+  // True when no other warp has touched the bytes.
   bool touch(uint64_t address, uint64_t bytes, const Origin& origin) {
     const auto me = int32_t(index(origin));
     bool own = true;
@@ -239,7 +240,7 @@ class ClusterFacts {
   std::map<Warp, SiteSet> idle_;
   std::map<std::tuple<uint16_t, uint32_t, uint64_t>, Meeting> generations_;
   std::map<uint64_t, Meeting> cluster_generations_;
-  std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never walked through
+  std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never iterated
   bool accessed_ = false;
   Reaches reaches_;
   ReducedOrder order_;

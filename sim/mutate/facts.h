@@ -1,5 +1,5 @@
 #pragma once
-// What happened in a run of the unbroken program, as far as the rules of equivalence ask.
+// The facts of a run of the original program that the rules of equivalence need.
 #include <map>
 #include <mutex>
 
@@ -16,7 +16,7 @@ struct SiteFacts {
   // Of wait_group: the most groups that a lane had committed, and not yet awaited to this degree, when it
   // came here.
   uint64_t most_pending = 0;
-  // Of a barrier: some of the threads that completed it with this instruction came by another one.
+  // Of a barrier: some of the threads that completed it with this instruction arrived by another one.
   bool shared = false;
   // Of a CTA's barrier: between it and the next one a warp touched memory that was not its own since the
   // CTA began.
@@ -56,7 +56,7 @@ class RunFacts final : public Observer {
 
  private:
   friend class ClusterFacts;
-  using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never walked through in order
+  using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never iterated in order
   void add(const Sites& more, bool reach_is_awaited, bool ordered);
 
   const isa::Module& module_;

@@ -53,7 +53,7 @@ class Flow {
   std::vector<isa::Effect> effects_;
   std::vector<isa::Footprint> footprints_;
   std::vector<std::vector<bool>> dominators_;       // of each block: the blocks that dominate it
-  std::vector<std::vector<uint32_t>> definitions_;  // of each register: who writes it
+  std::vector<std::vector<uint32_t>> definitions_;  // of each register: the instructions that write it
 };
 
 }  // namespace palladion::sim::check

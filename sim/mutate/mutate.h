@@ -1,6 +1,6 @@
 #pragma once
-// Mutation: a correct program with one synchronisation instruction broken. A checker that is silent about
-// such a program has missed a bug, unless what was broken did nothing (equivalence.h).
+// Mutation: a correct program with one synchronisation instruction broken. A checker without a finding for
+// such a program has missed a bug, unless the broken instruction had no effect (equivalence.h).
 #include <cstdint>
 #include <span>
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace palladion::sim::check {
 
-// Where the changed instruction stands afterwards; no_id: it is gone.
+// The index of the changed instruction afterwards; no_id: it was deleted.
 struct Edited {
   uint32_t at = isa::no_id;
 };

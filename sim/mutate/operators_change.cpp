@@ -109,7 +109,7 @@ std::optional<Edited> only_reads(Edit& edit, uint32_t at, uint32_t) {
   return Edited{at};
 }
 
-// Threads of a CTA where the kernel says so; 0: it may be launched with any number.
+// Threads of a CTA where the kernel declares them; 0: it may be launched with any number.
 int64_t threads_of(const isa::Function& f) { return f.reqntid ? int64_t(f.reqntid->count()) : 0; }
 
 template <int64_t more>

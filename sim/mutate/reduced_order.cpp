@@ -59,7 +59,7 @@ void ReducedOrder::touch(uint64_t byte, uint64_t bytes, const Record& record) {
   }
 }
 
-// Atomics and strong accesses order one another: that is not looked into.
+// Atomics and strong accesses order one another: that is not examined.
 void ReducedOrder::accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const Access& access) {
   if (access.kind == Access::Kind::atomic || access.order != isa::Order::weak) complete_ = false;
   if (complete_)

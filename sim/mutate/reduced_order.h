@@ -25,11 +25,11 @@ class ReducedOrder {
   void barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass);
   void fenced(uint32_t warp, const isa::Fence& fence);
 
-  // Every two conflicting accesses are ordered, and a proxy fence stands between where one is needed.
+  // Every two conflicting accesses are ordered, with a proxy fence between them where one is needed.
   bool complete() const { return complete_; }
 
  private:
-  // What somebody knows: how far the warps have come, as ordinary accesses go and as other proxies are told,
+  // The view of an actor: how far each warp's accesses are visible to the generic proxy and to other proxies,
   // and which operations are done.
   struct Knowledge {
     std::vector<uint32_t> warps, told;
@@ -55,7 +55,7 @@ class ReducedOrder {
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<uint64_t>> open_;
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<std::vector<uint64_t>>> groups_;
   std::map<uint64_t, std::vector<uint64_t>> deferred_;
-  std::unordered_map<uint64_t, std::vector<Record>> places_;  // looked up, never walked through
+  std::unordered_map<uint64_t, std::vector<Record>> places_;  // looked up, never iterated
   bool complete_ = true;
 };
 

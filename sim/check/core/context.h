@@ -17,7 +17,7 @@
 
 namespace palladion::sim::check {
 
-// Findings with one key are one finding, counted. `object` tells objects of one CTA apart (a shared offset
+// Findings with one key are one finding, counted. `object` distinguishes objects of one CTA (a shared offset
 // without the rank, an allocation's base).
 struct FindingKey {
   Code code;

@@ -18,8 +18,8 @@ constexpr const char* standstill = "PLD3080";  // no known reason
 
 constexpr size_t sites_shown = 24, signals_shown = 6, clusters_examined = 16;
 
-// --- the waiters --------------------------------------------------------------------------------- The root
-// and its cycle first, then one of each kind that waits at the same place for the same thing.
+// --- the waiters ----------------------------------------------------------------------------------
+// The root and its cycle first, then one of each kind that waits at the same place for the same thing.
 void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
   std::vector<uint32_t> order{r.root};
   for (const uint32_t i : r.cycle)

@@ -13,7 +13,7 @@ namespace palladion::sim::check {
 enum class Relation : uint8_t {
   ordered,
   other_proxy,   // ordered, but only for the generic proxy
-  narrow_scope,  // ordered by an edge whose scope leaves one of the two out
+  narrow_scope,  // ordered by an edge whose scope excludes one of the two
   unordered,
 };
 
@@ -68,7 +68,7 @@ class Detector {
   // Bytes [first, first + count) of the granule at `address`, touched by the lanes that `pattern` (the
   // low 8 bits of a Ref) names.
   void touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern);
-  // Whole granules one behind the other, all touched alike.
+  // Consecutive whole granules, all touched alike.
   void touch_run(Cell* cells, uint64_t address, size_t count, uint32_t pattern) {
     const Ref mine = actor_.record << 8 | pattern;
     for (size_t i = 0; i < count; ++i) {

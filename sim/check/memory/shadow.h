@@ -41,7 +41,7 @@ class CellPool {
   void add_read(Cell& c, Ref read);
   void clear_reads(Cell& c);
 
-  // Calls visit(Ref&) for every reference behind a cell, its own included.
+  // Calls visit(Ref&) for every reference of a cell, its own included.
   template <class Visit>
   void for_each_ref(Cell& c, Visit&& visit) {
     if (c.split()) {
@@ -63,8 +63,9 @@ class CellPool {
   std::vector<uint32_t> free_blocks_, free_lists_;
 };
 
-// Calls visit(granule's address, first byte, count, pattern) for each granule of a run of bytes that lanes
-// touch one behind the other, 2^size_log2 bytes each, from `lane` on; or all lanes all of it (every_lane).
+// Calls visit(granule's address, first byte, count, pattern) for each granule of a run of bytes that
+// consecutive lanes touch in order, 2^size_log2 bytes each, from `lane` on; or all lanes all of it
+// (every_lane).
 template <class Visit>
 void for_each_granule(uint64_t begin, uint64_t bytes, uint32_t size_log2, uint32_t lane, Visit&& visit) {
   const uint64_t end = begin + bytes;

@@ -169,7 +169,7 @@ void HappensBefore::on(const Fenced& event) {
   for (const Visibility r : to)
     for (uint32_t m = origin.lanes; m != 0; m &= m - 1)
       w.own[static_cast<size_t>(r)][static_cast<size_t>(std::countr_zero(m))] = w.time;
-  advance(warp, origin.pc);  // what comes after the fence is not covered by it
+  advance(warp, origin.pc);  // the fence does not cover later accesses
 }
 
 // The fence's half of a release pattern and of an acquire pattern.
@@ -333,7 +333,7 @@ void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publica
   op.published.back().time = warps_[warp].time;
 }
 
-// What comes after this moment has a later time than what came before it.
+// Later accesses have a later time than earlier ones.
 void HappensBefore::advance(uint32_t warp, uint32_t pc) {
   WarpViews& w = warps_[warp];
   w.release_sites.resize(w.time + 1, isa::no_id);

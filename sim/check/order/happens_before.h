@@ -123,7 +123,7 @@ class HappensBefore final : public OrderQueries {
     ViewRef all;           // of every lane, while they agree
     std::unique_ptr<std::array<ViewRef, 32>> split;
     std::array<std::array<uint32_t, 32>, visibility_count> own{};
-    // Fence patterns: what a fence released for the relaxed writes behind it, what relaxed reads have seen.
+    // Fence patterns: what a fence released for the relaxed writes after it, what relaxed reads have seen.
     ViewRef fenced;
     uint32_t fenced_lanes = 0;
     isa::Scope fenced_scope = isa::Scope::cta;

@@ -30,8 +30,9 @@ class OrderQueries {
   virtual ~OrderQueries() = default;
   // The current point of the lanes of `origin`.
   virtual Point now(const Origin& origin) const = 0;
-  // True when what the lanes of `p` did up to then happens before what comes next in any lane of `origin`.
-  // (Several lanes at a point: it is enough that one of them is visible, since they acted together.)
+  // True when everything that the lanes of `p` did up to then happens before the next step of any lane of
+  // `origin`. (Several lanes at a point: it is enough that one of them is visible, since they acted
+  // together.)
   virtual bool before(const Point& p, const Origin& origin) const = 0;
 };
 

@@ -14,7 +14,7 @@ namespace palladion::sim::check {
 // Visibility scopes. Accesses of the generic proxy are visible to the generic proxy at once, to others only
 // after a proxy fence (PTX, "Proxies", "membar/fence").
 enum class Visibility : uint8_t {
-  generic,       // before what comes next in the generic proxy
+  generic,       // before later accesses of the generic proxy
   shared_async,  // before asynchronous accesses of shared memory
   global_async,  // before asynchronous accesses of global memory
   tensormap,     // before uses of a tensor map

@@ -60,7 +60,7 @@ struct LastWait {
   uint32_t pc = 0, nth = 0;
 };
 
-// Why a wait did not order a reader behind an operation that signals at an mbarrier.
+// Why a wait did not order a reader after an operation that signals at an mbarrier.
 struct WaitVerdict {
   Code code;  // 4113 to 4116, 4123
   Origin wait;
@@ -80,7 +80,7 @@ struct MbarrierUser {
 
 struct MbarrierObject {
   uint32_t address = 0;
-  uint32_t serial = 0;  // tells objects at one address apart
+  uint32_t serial = 0;  // distinguishes objects at one address
   Origin init;
   uint32_t init_time = 0;
   Point init_point;
@@ -113,7 +113,7 @@ class MbarrierLedger {
   const MbarrierObject* find(uint32_t address) const;
   const std::map<uint32_t, MbarrierObject>& objects() const { return objects_; }
   const ForcedPhases& forced() const { return forced_; }
-  // Why the waits of `origin` at the mbarriers of operation `id` (issued lately) have not ordered it behind
+  // Why the waits of `origin` at the mbarriers of operation `id` (issued lately) have not ordered it after
   // that operation. Nothing: it has not waited there, or its wait was correct.
   std::optional<WaitVerdict> explain_wait(uint64_t id, const Origin& origin) const;
   // False for a test_wait or try_wait whose result no instruction reads: it orders nothing.
@@ -124,7 +124,7 @@ class MbarrierLedger {
   void on_observed(Observed f) { observed_ = std::move(f); }
 
  private:
-  struct Flight {  // an operation's signal that has not come
+  struct Flight {  // an operation's signal that has not landed
     uint64_t id = 0;
     uint32_t address = 0, serial = 0, bytes = 0, nth = 0, inside = 0;
     int64_t phase = 0;

@@ -38,7 +38,7 @@ Fate fate_of_copy(const Program& program, const MicroOp& op, uint32_t copy) {
   return fate;
 }
 
-// On some way from the copy an instruction computes with it, and no wgmma.wait_group comes first: what it
+// On some path from the copy an instruction computes with it without a wgmma.wait_group before: what it
 // computes with is what the register held while the wgmma ran.
 bool copy_is_used_early(const Program& program, const isa::Cfg& cfg, uint32_t pc) {
   const uint32_t start = program.function_start[program.code[pc].function];

@@ -1,4 +1,4 @@
-// What a report of a deadlock says, and how soon one is recognised.
+// The content of a deadlock report, and how soon a deadlock is recognised.
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {

@@ -204,7 +204,8 @@ TEST(WgmmaRegisters, AccumulatesOnGarbage) {
   EXPECT_THAT(run(fence + mma(acc, "", "%rd1", "0") + mma0 + commit + wait(0)), IsEmpty());
 }
 
-// --- registers that nobody wrote ------------------------------------------------------------------------
+// --- registers that were never written
+// ----------------------------------------------------------------------
 
 const std::string store = "  mul.wide.u32 %rd4, %r0, 4;\n  add.u64 %rd4, %rd0, %rd4;\n";
 
