@@ -1,6 +1,6 @@
 #pragma once
-// Arrays on the host: what goes into a kernel and what comes out, how to make them from a seed and how
-// to tell two of them apart.
+// Arrays on the host: inputs and outputs of kernels, how to make them from a seed and how to compare two of
+// them.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -24,7 +24,7 @@ void check(const ClusterExchange& c) {
 struct Body {
   const ClusterExchange& c;
   Ref x, out;
-  Ref pieces;  // (2, cluster, n): what this CTA has, what it gets
+  Ref pieces;  // (2, cluster, n): what this CTA has, what it receives
   BarrierRef everyone, landed;
 
   Scalar rank() const { return pl::axis_index("cta"); }

@@ -1,5 +1,5 @@
 #pragma once
-// D = f(A B): a grid of tiles, block specs that say what each step fetches, an activation given as a
+// D = f(A B): a grid of tiles, block specs that state what each step fetches, an activation given as a
 // function.
 #include "frontend/plgpu.h"
 #include "kernels/activations.h"

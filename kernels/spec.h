@@ -64,7 +64,7 @@ struct KernelSpec {
 };
 
 // The defaults, overridden. What is wrong with an override (unknown name, not a number, a word that is not
-// allowed) comes back as isa::Error (PLD5003) with what exists.
+// allowed) is returned as isa::Error (PLD5003) with the valid values.
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes = {},
               const std::map<std::string, std::string>& settings = {},
               const isa::ArchSpec& arch = isa::default_arch());

@@ -40,7 +40,7 @@ Layout rows_layout() { return Layout::TILED({{{4, 32}, {1}}}, {-3}, {-2}, -1); }
 
 // A lane holds 2 rows x 4 columns of a 32x32 tile. Under the 128-byte swizzle the 16-byte pieces that 8
 // neighbouring lanes read along the rows, and the 8-byte pieces that 16 of them write along the columns,
-// then lie in different banks. Dimensions, outermost first: row/16, column/8, row/8, column/4, row/4, 1,
+// are then in different banks. Dimensions, outermost first: row/16, column/8, row/8, column/4, row/4, 1,
 // row/2, 1, row, column; lanes count through row/16, row/8, column/4, row/4, row/2.
 Layout blocks_layout(bool vectors_along_rows) {
   return Layout::TILED({{{32, 32}, {16, 8}, {8, 4}, {4, 4}, {2, 4}}}, {-9}, {-10, -8, -7, -6, -4},

@@ -7,7 +7,7 @@
 namespace palladion::kernels {
 
 struct Transpose {
-  // The three steps: a tile as it comes; tiles in TMA's 128-byte swizzle; swizzled, and each thread moves
+  // The three steps: an unswizzled tile; tiles in TMA's 128-byte swizzle; swizzled, and each thread moves
   // blocks of 2x4 elements with vector instructions, without bank conflicts.
   enum class Variant : uint8_t { plain, swizzled, columns };
   int64_t m = 8192, n = 8192;

@@ -125,7 +125,7 @@ std::optional<isa::L2Promotion> l2_named(std::string_view text) {
   return std::nullopt;
 }
 
-// One "key=value" behind the array; the text says what is wrong, empty when nothing is.
+// One "key=value" behind the array; returns the error, empty when there is none.
 std::string take_option(TensorMapArg& arg, std::string_view key, std::string_view value) {
   const auto list = [&](std::vector<int64_t>& into) -> std::string {
     const auto sizes = sizes_in(value, "x", key);

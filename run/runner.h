@@ -42,7 +42,7 @@ class HeldJob {
   std::unique_ptr<State> state_;
 };
 
-// For programs: records are kept by the caller, arrays go in and come out.
+// For programs: records are kept by the caller, arrays are passed in and returned.
 SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Machine& machine,
                const sim::RunOptions& options = {});
 

@@ -26,7 +26,7 @@ struct Trial {
 struct CheckReport {
   std::vector<Trial> trials;
   std::vector<SeenFinding> findings;  // of all trials, and of the exploration
-  // Against the kernel's reference: of the first trial, and of those whose outputs are other ones.
+  // Against the kernel's reference: of the first trial, and of those whose outputs differ from its.
   std::vector<std::pair<std::string, NamedComparison>> reference;
   std::string unused_suppressions;
   std::optional<sim::check::ExploreReport> explored;

@@ -17,7 +17,7 @@ struct SarifRun {
   std::string command_line;
   std::string ptx_name;       // of the file that PTX lines refer to
   std::string folder;         // paths below it are printed relative to it
-  bool suppressions = false;  // the user gave some, so that every result says whether it is suppressed
+  bool suppressions = false;  // the user gave some, so that every result states whether it is suppressed
   int exit_code = 0;
 };
 std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& run);

@@ -16,7 +16,7 @@ struct Registers {
   enum class From : uint8_t { estimate, ptxas, given };
   From from = From::estimate;
   uint32_t count = 0;                        // 32-bit registers a thread; 0: the machine estimates them
-  std::optional<native::ResourceUse> ptxas;  // all that it says
+  std::optional<native::ResourceUse> ptxas;  // its whole output
 };
 std::string_view name(Registers::From from);
 

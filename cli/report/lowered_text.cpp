@@ -36,7 +36,7 @@ std::string_view name(Gather gather) {
   return "";
 }
 
-// What there is to say of an instruction, with commas.
+// The remarks on an instruction, with commas.
 std::string remarks_of(const LoweredInstruction& l) {
   std::vector<std::string> all;
   const auto say = [&](bool holds, std::string_view what) {

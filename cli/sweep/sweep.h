@@ -30,7 +30,7 @@ struct SweepReport {
   ExitCode exit_code() const;
 };
 
-// Checks the words, then runs; the answer is what the user did wrong.
+// Checks the words, then runs; returns the user's error.
 Outcome<SweepReport> run_sweep(const Options& options);
 
 std::string sweep_text(const SweepReport& report, const Options& options, bool color);

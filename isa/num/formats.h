@@ -18,7 +18,7 @@ namespace palladion::isa::num {
 enum class NanRule : std::uint8_t {
   ieee,      ///< exponent all ones, mantissa not zero
   all_ones,  ///< only S.1...1 (e4m3)
-  none,      ///< no NaN: an encoder answers +max (e2m3, e3m2, e2m1)
+  none,      ///< no NaN: an encoder returns +max (e2m3, e3m2, e2m1)
 };
 
 /// A sign bit, `Exp` exponent bits, `Man` mantissa bits. `Pad` low bits of the container are not part of the

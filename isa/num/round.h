@@ -87,7 +87,7 @@ constexpr bits_of<F> round_pack(bool negative, int exp, std::uint64_t sig, bool 
 
 namespace detail {
 
-/// Moves a nearest-rounded result by one unit where the exact magnitude asks for it in mode R.
+/// Moves a nearest-rounded result by one unit where the exact magnitude requires it in mode R.
 /// `too_big` / `too_small`: |result| against the exact magnitude. One step from infinity is the largest
 /// number.
 template <class Bits, Rounding R>

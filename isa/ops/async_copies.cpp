@@ -9,7 +9,7 @@ namespace {
 
 using decode::index;
 
-// A policy operand stands exactly where .L2::cache_hint does, a mask where its word does.
+// A policy operand is present exactly when .L2::cache_hint is, a mask operand when its modifier is.
 constexpr decode::Definition words[] = {
     {"$hint", "<h:;.L2::cache_hint>"},
     {"$policy", "<h:;, policy:b64>"},

@@ -8,7 +8,7 @@ namespace {
 
 using decode::index;
 
-// A policy is for global memory only, and its operand stands exactly where .L2::cache_hint does. CUDA's
+// A policy is for global memory only, and its operand is present exactly when .L2::cache_hint is. CUDA's
 // own headers write the order and the scope after the operation.
 constexpr decode::Definition words[] = {
     {"$atom", "atom<w:{.sem:relaxed|acquire|release|acq_rel}{.scope:%scope};>"},

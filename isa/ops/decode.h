@@ -14,7 +14,7 @@ namespace palladion::isa::decode {
 
 // --- stating forms --------------------------------------------------------------------------------
 // PTX allows words in combinations that one line of the form grammar cannot say ("a policy operand
-// exactly when .L2::cache_hint is there"). A template says them:
+// exactly when .L2::cache_hint is there"). A template states them:
 //   $name        is replaced by its definition
 //   <k:x;y;z>    one form for each alternative; groups of the same key k change together
 // The texts live as long as the program: OpDef holds views.

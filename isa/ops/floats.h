@@ -43,7 +43,7 @@ LanesFn for_rounding(Rounding r, Fn f) {
   }
 }
 
-// F over `count` elements of T that lie next to each other; packed halves are 64 of 16 bits, written
+// F over `count` elements of T that are contiguous; packed halves are 64 of 16 bits, written
 // back lane by lane as 32 bits.
 template <class F, class T, int count, int sources>
 void elements(const LaneArgs& a) {

@@ -10,7 +10,7 @@ namespace {
 using decode::index;
 
 // .b128 begins with PTX 8.3. A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a
-// policy needs global memory; a policy operand stands exactly where .L2::cache_hint does.
+// policy needs global memory; a policy operand is present exactly when .L2::cache_hint is.
 constexpr decode::Definition words[] = {
     {"$type",
      "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},

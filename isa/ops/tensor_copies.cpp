@@ -10,8 +10,8 @@ namespace {
 
 using decode::index;
 
-// im2col takes three dimensions or more, with an offset operand; a policy or a mask operand stands
-// exactly where its word does.
+// im2col takes three dimensions or more, with an offset operand; a policy or a mask operand is present
+// exactly when its modifier is.
 constexpr decode::Definition words[] = {
     {"$load", "<l:.dim:1d|2d|3d|4d|5d;.dim:3d|4d|5d>"},
     {"$mode", "<l:{.mode:tile};.mode:im2col>"},

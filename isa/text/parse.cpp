@@ -103,7 +103,7 @@ void Parser::section() {
     error_expected("`{`");
     return skip_statement();
   }
-  // The lexer stands right after the brace.
+  // The lexer is right after the brace.
   text += fmt::format("\n{{{}}}\n", lexer_.skip_braces());
   next();
   if (!expect('}')) return;

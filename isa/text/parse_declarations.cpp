@@ -66,7 +66,7 @@ bool Parser::declarator_directive(Declarator& d) {
   return true;
 }
 
-// What stands between the space and the name.
+// The part between the space and the name.
 Parser::Declarator Parser::declarator(Space space) {
   Declarator d;
   d.ok = true;
@@ -184,7 +184,7 @@ void Parser::declare_registers(const Token& name, Type type) {
     return;
   }
   const Token at = token_;
-  // Not an expression: '>' would go on with it.
+  // Not an expression: '>' would continue it.
   const auto count = token_.is(Token::Kind::number) ? constant_unary() : std::nullopt;
   if (!count) return error(at, code::number, "expected a number of registers, as in `%r<10>`");
   expect('>');

@@ -144,7 +144,7 @@ void Parser::function(Linkage linkage, bool entry) {
   suffixes_.clear();
   label_alias_.clear();
   source_ = no_id;
-  // The returns stand before the name: read them for a function that has no place yet.
+  // The returns precede the name: they are read before the function exists.
   Function header;
   std::vector<SymbolId> returns;
   bool fits = true;

@@ -14,7 +14,7 @@
 
 namespace palladion::isa::detail {
 
-// Codes of what the parser says.
+// Codes of the parser's diagnostics.
 namespace code {
 inline constexpr const char* syntax = "PLD1001";
 inline constexpr const char* unknown_instruction = "PLD1002";

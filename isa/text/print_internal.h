@@ -31,7 +31,7 @@ class Printer {
  public:
   Printer(const Module& module, const PrintOptions& options) : module_(module), options_(options) {}
   std::string text();
-  // One instruction with the names as they stand in the module.
+  // One instruction with the names of the module.
   std::string instruction_alone(const Function& f, const Instruction& i);
 
  private:

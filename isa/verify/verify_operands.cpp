@@ -1,4 +1,4 @@
-// Operands against what the form says (PTX, "Operand Type Checking").
+// Operands against the form (PTX, "Operand Type Checking").
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How arrays lie in registers: the layouts of products, of their rows and columns, strided, constant.
+// Layouts of arrays in registers: of products, of their rows and columns, strided, constant.
 #include <algorithm>
 #include <limits>
 

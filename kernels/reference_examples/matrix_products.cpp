@@ -1,4 +1,4 @@
-// wgmma: how operands lie in SMEM, how accumulators start, transposed operands, operands in registers,
+// wgmma: layouts of operands in SMEM, initial accumulators, transposed operands, operands in registers,
 // buffers.
 #include "frontend/plgpu.h"
 #include "kernels/reference.h"

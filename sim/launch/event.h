@@ -3,8 +3,8 @@
 // the events that they want (observer.h). An event is added here, in ClusterEventTypes below, and where the
 // machine emits it.
 //
-// The events of one cluster come in the order of its execution, from the host thread that runs the cluster.
-// Spans and pointers in an event are valid while it is emitted.
+// The events of one cluster are emitted in the order of its execution, on the host thread that runs the
+// cluster. Spans and pointers in an event are valid while it is emitted.
 #include <cstdint>
 #include <span>
 #include <tuple>

@@ -11,7 +11,7 @@
 namespace palladion::sim {
 
 // error: PTX calls it undefined or a race, in an execution that took place. strict: breaks the letter
-// of PTX, shipped kernels do it. unknown: the checker cannot decide, and says why. unsupported: the
+// of PTX, shipped kernels do it. unknown: the checker cannot decide, and states why. unsupported: the
 // machine does not run it.
 enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
 

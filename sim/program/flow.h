@@ -32,7 +32,7 @@ void flow(const isa::Cfg& cfg, std::vector<State>& at, std::deque<uint32_t> work
 }
 }  // namespace detail
 
-// What is true at the beginning of each block. `reached` (the entry's, given) flows along the edges;
+// The state at the beginning of each block. `reached` (the entry's, given) flows along the edges;
 // blocks start from `nothing`; join(into, from) returns whether `into` changed.
 template <class State, class Join, class Transfer>
 std::vector<State> flow_forward(const isa::Cfg& cfg, const State& entry, const State& nothing, Join&& join,
@@ -48,7 +48,7 @@ std::vector<State> flow_forward(const isa::Cfg& cfg, const State& entry, const S
   return at;
 }
 
-// What is true at the end of each block, flowing against the edges; `exit` holds where the function is left.
+// The state at the end of each block, flowing against the edges; `exit` holds where the function is left.
 template <class State, class Join, class Transfer>
 std::vector<State> flow_backward(const isa::Cfg& cfg, const State& exit, const State& nothing, Join&& join,
                                  Transfer&& transfer) {

@@ -22,7 +22,7 @@ struct Exec;
 struct MicroOp;
 
 enum class Step : uint8_t {
-  next,   // go on with the following instruction
+  next,   // continue with the following instruction
   jump,   // pc was set
   split,  // the lane groups changed: select a group again
   block,  // the group waits; the instruction is tried again when the wait is over

@@ -80,7 +80,7 @@ class ValueFlow {
   void pass_between(uint32_t caller, uint32_t callee, bool in);
 
   const Program& program_;
-  uint32_t pretended_;  // a load whose value is taken for tensor data, although control needs it
+  uint32_t pretended_;  // a load whose value is treated as tensor data, although control needs it
   std::vector<uint8_t> data_, control_;
   std::vector<uint32_t> cell_causes_;
   std::vector<uint8_t> cell_needs_;

@@ -1,5 +1,5 @@
 #pragma once
-// What a run that cannot go on is waiting for.
+// What a run that hangs is waiting for.
 #include <span>
 
 #include "sim/launch/finding.h"

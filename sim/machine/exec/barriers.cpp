@@ -285,7 +285,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
   return Step::next;
 }
 
-// The parity that must have completed before the waiter may go on, from a parity or a state token.
+// The parity that must have completed before the waiter may continue, from a parity or a state token.
 uint64_t awaited_parity(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane) {
   const uint64_t v = x.lane_value(op.operands[e.state], lane);
   return e.parity ? v & 1 : MbarrierState::decode(v).parity;

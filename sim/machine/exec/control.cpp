@@ -86,7 +86,7 @@ Step exec_branch_indexed(Exec& x, const MicroOp& op) {
 Step exec_return(Exec& x, const MicroOp& op) {
   LaneGroup& g = x.self();
   if (g.calls.empty()) return exec_exit(x, op);
-  if (x.active != g.mask) {  // @p ret: the others go on
+  if (x.active != g.mask) {  // @p ret: the other lanes continue
     LaneGroup rest = g;
     rest.mask &= ~x.active;
     rest.pc = x.pc + 1;

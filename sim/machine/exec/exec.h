@@ -111,7 +111,7 @@ struct Exec : ClusterRun {
 
   // --- waiting ---
   Step wait(Wait::Kind kind, uint64_t object = 0, uint64_t value = 0, bool read_only = false);
-  // True once when the group comes back from a wait at this instruction.
+  // True once when the group resumes after a wait at this instruction.
   bool take_resumed() {
     const bool was = self().resumed;
     self().resumed = false;

@@ -6,7 +6,7 @@
 // do nothing. Loads, stores and asynchronous operations on them check their addresses and follow their
 // protocol without touching the bytes (MicroOp::moves). Weak stores to GMEM are not performed either, unless
 // control reads GMEM. What control reads from memory is checked when it is read: `unmaterialised` of CTAs and
-// of GlobalMemory says where bytes are missing.
+// of GlobalMemory marks the missing bytes.
 //
 // Known in shared memory: what ordinary stores, atomics and st.async of known values wrote (a tile index that
 // one warp broadcasts), the initial zeros, mbarriers. Not known: the results of copies, even from known

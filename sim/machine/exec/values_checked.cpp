@@ -36,7 +36,7 @@ bool shared_unmaterialised(const Exec& x, uint64_t address, uint64_t bytes) {
   return any_unmaterialised<1>(cta.unmaterialised.data(), address & shared_offset_mask, bytes);
 }
 
-// `weak`: of an access that names no space; what it finds in GMEM is tensor data.
+// `weak`: of an access that names no space; what it reads from GMEM is tensor data.
 bool is_unmaterialised(const Exec& x, const Touched& t, bool weak) {
   bool any = false;
   t.for_each([&](isa::Space s, uint64_t address) {
