@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bench/device/micro_text.h"
-#include "isa/formats/tensor_map.h"
 #include "isa/core/module.h"
+#include "isa/formats/tensor_map.h"
 
 namespace palladion::bench {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/check/check_run.h"
-#include "cli/support/files.h"
 #include "cli/check/mutate.h"
+#include "cli/support/files.h"
 
 namespace palladion::cli {
 

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "cli/commands/commands.h"
-#include "cli/report/report.h"
 #include "cli/options/ptxas.h"
 #include "cli/report/report.h"
 #include "cli/support/term.h"

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/codes/stalls.h"
 #include "cli/codes/twin_text.h"
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/report/report.h"
-#include "arrays/words.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"

@@ -3,8 +3,8 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/support/files.h"
-#include "cli/sweep/sweep.h"
 #include "cli/support/term.h"
+#include "cli/sweep/sweep.h"
 
 namespace palladion::cli {
 

@@ -9,8 +9,8 @@
 #include "frontend/core/elementwise.h"
 #include "frontend/core/errors.h"
 #include "frontend/core/layout.h"
-#include "frontend/refs/ref.h"
 #include "frontend/core/scalar.h"
+#include "frontend/refs/ref.h"
 
 namespace palladion::plgpu {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "frontend/core/types.h"
-#include "isa/formats/tensor_map.h"
 #include "isa/core/module.h"
+#include "isa/formats/tensor_map.h"
 
 namespace palladion::plgpu {
 

@@ -269,7 +269,8 @@ Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
 
 Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
 
-// --- position of the thread -------------------------------------------------------------------------------------
+// --- position of the thread
+// -------------------------------------------------------------------------------------
 
 Operand Recorder::tid() {
   return at_entry("mov.u32", {Operand::special_reg(isa::Special::tid, 0)}, Type::b32);

@@ -108,7 +108,8 @@ class Recorder {
   Operand scratch_pointer(int64_t bytes, int64_t* offset);
   Operand profile_pointer();
 
-  // --- position of the thread -------------------------------------------------------------------------------
+  // --- position of the thread
+  // -------------------------------------------------------------------------------
   Operand tid();            // 0 .. block size - 1
   Operand lane_in_group();  // 0 .. 127
   Operand thread_index();   // warpgroup, uniform in a warp

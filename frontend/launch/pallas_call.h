@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/pipeline/block_spec.h"
 #include "frontend/launch/kernel.h"
+#include "frontend/pipeline/block_spec.h"
 
 namespace palladion::pl {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
-#include "frontend/sync/barriers.h"
 #include "frontend/refs/ref.h"
+#include "frontend/sync/barriers.h"
 
 namespace palladion::plgpu {
 

@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/sync/barriers.h"
+#include "frontend/arrays/accumulators.h"
 #include "frontend/control/carry.h"
 #include "frontend/refs/ref.h"
-#include "frontend/arrays/accumulators.h"
+#include "frontend/sync/barriers.h"
 
 namespace palladion::plgpu {
 

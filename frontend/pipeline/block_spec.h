@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/memory/copies.h"
-#include "frontend/refs/ref.h"
 #include "frontend/core/scalar.h"
 #include "frontend/core/transforms.h"
+#include "frontend/memory/copies.h"
+#include "frontend/refs/ref.h"
 
 namespace palladion::pl {
 

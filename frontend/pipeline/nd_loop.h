@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/pipeline/block_spec.h"
 #include "frontend/control/control.h"
+#include "frontend/pipeline/block_spec.h"
 
 namespace palladion::plgpu {
 

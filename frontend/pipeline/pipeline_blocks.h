@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/sync/barriers.h"
-#include "frontend/pipeline/block_spec.h"
 #include "frontend/control/carry.h"
-#include "frontend/memory/copies.h"
 #include "frontend/core/recorder.h"
+#include "frontend/memory/copies.h"
 #include "frontend/memory/scoped.h"
+#include "frontend/pipeline/block_spec.h"
+#include "frontend/sync/barriers.h"
 
 namespace palladion::frontend {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/refs/ref.h"
 #include "frontend/core/scalar.h"
+#include "frontend/refs/ref.h"
 
 namespace palladion::plgpu {
 

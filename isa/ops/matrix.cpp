@@ -314,7 +314,8 @@ std::vector<OpDef> wgmma_defs() {
           "wgmma.mma_async.",
           wgmma_forms(false), wgmma_timing, wgmma},
       OpDef{"wgmma",
-            "The same with A 2:4 sparse, the positions of its elements in metadata. Asynchronous Warpgroup Level Matrix "
+            "The same with A 2:4 sparse, the positions of its elements in metadata. Asynchronous Warpgroup "
+            "Level Matrix "
             "Instructions: wgmma.mma_async.sp.",
             wgmma_forms(true), wgmma_timing, wgmma},
       OpDef{"wgmma",

@@ -1,5 +1,5 @@
-#include "isa/text/print_internal.h"
 #include "isa/core/special.h"
+#include "isa/text/print_internal.h"
 
 namespace palladion::isa::detail {
 

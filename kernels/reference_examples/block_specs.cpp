@@ -1,7 +1,7 @@
 // pallas_call: which blocks of the arrays each program gets; products with an activation; batches.
 #include "frontend/launch/pallas_call.h"
-#include "frontend/plgpu.h"
 #include "frontend/launch/vmap.h"
+#include "frontend/plgpu.h"
 #include "kernels/activations.h"
 #include "kernels/reference.h"
 #include "kernels/reference_examples/examples.h"

@@ -116,7 +116,8 @@ KernelSpec commit_before_wgmma() {
           .tolerance = [](const Choice& c) { return matmul_tolerance(pl::f16, pl::f32, c.size("k")); }};
 }
 
-// Thread 0 fills a queue of slots, thread 1 empties it; each signals the other through a barrier for each slot.
+// Thread 0 fills a queue of slots, thread 1 empties it; each signals the other through a barrier for each
+// slot.
 struct Queue {
   bool copies;  // option 2: slots are filled by asynchronous copies
   int64_t steps, slots;

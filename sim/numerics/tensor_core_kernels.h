@@ -21,8 +21,8 @@ enum class Mode : std::uint8_t {
 
 // Bounds within which the vector code is exact, on biased e_max and on the sum in units of 2^(e_max - F).
 // Below the first, the unit of f32 modes nears the smallest normal number (f16 modes start at 2^-21); above
-// the second, D may exceed f32 (C alone cannot, which is why only Mode::f32_wide tests it); beyond the third, 16
-// products of nearly 4 and C may have wrapped around 2^31.
+// the second, D may exceed f32 (C alone cannot, which is why only Mode::f32_wide tests it); beyond the third,
+// 16 products of nearly 4 and C may have wrapped around 2^31.
 inline constexpr int lowest_safe_exponent = 30;
 inline constexpr int highest_safe_exponent = 247;
 inline constexpr int highest_safe_exponent_of_fp8 = 240;  // the running sum starts at 2^(e_max + 10)

@@ -1,5 +1,6 @@
 // The tensor core's fused dot product, one output at a time, in plain integers: the definition that the fast
-// kernels are held to, and their way out for rare inputs (infinities, NaNs, exponents near the limits of f32).
+// kernels are held to, and their way out for rare inputs (infinities, NaNs, exponents near the limits of
+// f32).
 #pragma once
 
 #include <cstdint>

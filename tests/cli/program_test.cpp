@@ -175,8 +175,8 @@ TEST_F(Program, AModuleForAnotherChipIsRefusedByName) {
       << ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
   const Ran ran = run("run --ptx " + file("other.ptx") + " --grid 1 --block 32");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err,
-              testing::AllOf(HasSubstr("PLD1035"), HasSubstr("`.target sm_100a`, which h200 (sm_90a) cannot run")));
+  EXPECT_THAT(ran.err, testing::AllOf(HasSubstr("PLD1035"),
+                                      HasSubstr("`.target sm_100a`, which h200 (sm_90a) cannot run")));
   EXPECT_EQ(run("ptx --ptx " + file("other.ptx")).status, 0) << "printed, for no chip in particular";
   EXPECT_EQ(run("ptx --arch h100 --ptx " + file("other.ptx")).status, 2);
   EXPECT_EQ(run("explain PLD1035").status, 0);

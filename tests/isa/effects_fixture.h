@@ -2,8 +2,8 @@
 // Instructions built by their words, and what they decode to.
 #include <gtest/gtest.h>
 
-#include "isa/core/builder.h"
 #include "isa/arch/arch.h"
+#include "isa/core/builder.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "isa/core/builder.h"
-#include "isa/num/formats.h"
 #include "isa/arch/arch.h"
+#include "isa/core/builder.h"
 #include "isa/core/op.h"
+#include "isa/num/formats.h"
 
 namespace palladion::isa::test {
 
@@ -86,7 +86,8 @@ class Bench {
       file.emplace_back().width = width;
     }
     builder.emit(mnemonic, list);
-    effect_ = isa::effect(module_.functions[0].body[0], DecodeContext{module_, module_.functions[0], default_arch()});
+    effect_ = isa::effect(module_.functions[0].body[0],
+                          DecodeContext{module_, module_.functions[0], default_arch()});
     unit_ = timing(module_.functions[0].body[0]).unit;
     if (const auto* pure = std::get_if<Pure>(&effect_)) fn_ = pure->fn;
   }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "run/runner.h"
-#include "zoo/zoo.h"
 #include "sim/check/checker.h"
 #include "sim/explore/residency.h"
+#include "zoo/zoo.h"
 
 namespace palladion::kernels::test {
 

@@ -94,8 +94,9 @@ double SmGroup::take_copy(const Warp& w, TmaUnit::Direction direction, uint64_t 
   Sm& unit = sm_of(w);
   const TmaUnit::Sending sending = unit.tma.take(direction, issued, cycles);
   unit.book(Resource::tma, cycles);  // not SMEM: what TMA reads and writes there does not wait for the port
-  context_->run_of(*w.cluster).emit(UnitWorked{id, Resource::tma, static_cast<uint64_t>(sending.from),
-                             static_cast<uint64_t>(sending.to)});
+  context_->run_of(*w.cluster)
+      .emit(UnitWorked{id, Resource::tma, static_cast<uint64_t>(sending.from),
+                       static_cast<uint64_t>(sending.to)});
   return sending.from + (t.through_tensor_map() ? unit.tma.fetch_descriptor(t.tensor_map) : 0);
 }
 
@@ -104,8 +105,8 @@ void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint3
   const double cycles = std::max(lines, t.rows) * p_->tma_row_interval;
   start = take_copy(w, TmaUnit::Direction::load, id, t, start, cycles);
   Pending wait{.cluster = w.cluster_number, .id = id, .load = sm_of(w).tma.count_load(), .sm = w.sm};
-  wait.extra =
-      (t.through_tensor_map() ? p_->tma_latency : p_->bulk_latency) + (std::popcount(t.ctas) > 1 ? p_->tma_multicast : 0);
+  wait.extra = (t.through_tensor_map() ? p_->tma_latency : p_->bulk_latency) +
+               (std::popcount(t.ctas) > 1 ? p_->tma_multicast : 0);
   if (lines == 0)  // all of it lies outside the tensor
     return events_.add(static_cast<uint64_t>(start + cycles + p_->l2_latency + wait.extra), Event::Kind::land,
                        w.cluster_number, id);
@@ -159,8 +160,9 @@ void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
       unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, t.from_registers()}, static_cast<double>(now));
   unit.book(Resource::tensor, s.cycles);
   unit.book(Resource::smem, s.reads);
-  context_->run_of(*w.cluster).emit(UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start),
-                             static_cast<uint64_t>(s.end)});
+  context_->run_of(*w.cluster)
+      .emit(
+          UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
   events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
 }
 

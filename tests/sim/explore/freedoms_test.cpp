@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/check/observers.h"
 #include "sim/explore/decide.h"
 #include "sim/explore/residency.h"
 #include "tests/sim/ptx_runner.h"
-#include "sim/check/observers.h"
 
 namespace palladion::tests {
 namespace {

@@ -32,9 +32,8 @@ std::unique_ptr<Subject> lowered(const std::string& body) {
   EXPECT_TRUE(parsed) << isa::render(parsed.error());
   auto p = std::make_unique<Subject>();
   p->module = std::move(*parsed);
-  auto program =
-      decode(p->module, *p->module.find_entry("k"), isa::default_arch(),
-             std::vector<uint64_t>(p->module.symbols.size()));
+  auto program = decode(p->module, *p->module.find_entry("k"), isa::default_arch(),
+                        std::vector<uint64_t>(p->module.symbols.size()));
   EXPECT_TRUE(program.has_value());
   p->program = std::move(*program);
   p->result = lower(*p->program, *isa::find_clock("h200"));
