@@ -36,7 +36,7 @@ MemoryClock::MemoryClock(const isa::ClockParameters& parameters, const isa::Arch
 void MemoryClock::touch(uint64_t line, bool written) {
   Tag& tag = find(line, partitions_.home_of(line), 0, 0);
   tag.valid = 0xF;
-  if (written) soil(tag, 0xF, 0, 0);
+  if (written) mark_dirty(tag, 0xF, 0, 0);
 }
 
 void MemoryClock::warm_up(const GlobalMemory& memory, std::span<const Address> written) {
@@ -148,7 +148,7 @@ void MemoryClock::leave(Tag& tag, uint32_t cpc, double time) {
 }
 
 // L2 keeps only so much that HBM does not have: what was written first goes first.
-void MemoryClock::soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
+void MemoryClock::mark_dirty(Tag& tag, uint8_t sectors, uint32_t cpc, double time) {
   if (tag.dirty == 0) dirty_.push_back(tag.line);
   dirty_bytes_ += bytes_of(static_cast<uint8_t>(sectors & ~tag.dirty));
   tag.dirty |= sectors;
@@ -323,7 +323,7 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   }
   drop_copies(l.line, home);
   Tag& tag = find(l.line, home, site.cpc, time);
-  soil(tag, l.sectors, site.cpc, start);
+  mark_dirty(tag, l.sectors, site.cpc, start);
   tag.sides = static_cast<uint8_t>(1U << site.side);
   // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
   return std::max(start, hbm_.accepts(site.cpc)) + p_.l2_latency / 2;
@@ -374,7 +374,7 @@ double MemoryClock::atomic(Request& r, const LineAccess& l, double time) {
   Tag& tag = find(l.line, home, cpc, time);
   const auto missing = static_cast<uint8_t>(l.sectors & ~tag.valid);
   if (missing != 0) data = fill(tag, r, missing, data);
-  soil(tag, l.sectors, cpc, data);
+  mark_dirty(tag, l.sectors, cpc, data);
   tag.sides = static_cast<uint8_t>(1U << sites_[r.sm].side);
   counters_.l2_write_sectors += sectors * (is_far ? 2 : 1);
   return std::max(data, tag.filled) + p_.l2_atomic_latency - p_.l2_latency / 2 +

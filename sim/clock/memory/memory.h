@@ -84,7 +84,7 @@ class MemoryClock {
   double fetch(Tag& home, const Request& r, uint8_t missing, double time);
   Tag& find(uint64_t line, uint32_t side, uint32_t cpc, double time);
   void leave(Tag& tag, uint32_t cpc, double time);
-  void soil(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
+  void mark_dirty(Tag& tag, uint8_t sectors, uint32_t cpc, double time);
   void drop_copies(uint64_t line, uint32_t home);  // of the other partitions
   Slice& slice(uint64_t line, uint32_t side);
   double booked(uint32_t bytes) const;
@@ -112,7 +112,7 @@ class MemoryClock {
   std::vector<uint32_t> next_turn_;
   std::vector<double> atomic_free_, gpc_free_, sm_write_free_;
   std::vector<Port> ports_;     // by SM
-  std::deque<uint64_t> dirty_;  // lines, first soiled first
+  std::deque<uint64_t> dirty_;  // lines, the first that became dirty first
   uint64_t dirty_bytes_ = 0;
   double requests_rest_ = 0;
   Hbm hbm_;
