@@ -53,9 +53,9 @@ struct Tally {
   uint64_t threads = 0;
 };
 
-class Comparison {
+class DeviceComparison {
  public:
-  Comparison(const Catalogue& catalogue, const native::Device& device)
+  DeviceComparison(const Catalogue& catalogue, const native::Device& device)
       : catalogue_(catalogue), device_(device) {}
 
   bool one(uint64_t seed, std::ofstream& record, std::ofstream& steps) {
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   const Catalogue catalogue(read_forms(argv[1]));
   std::ofstream record(argv[4]), steps;
   if (argc > 5) steps.open(argv[5]);
-  Comparison comparison(catalogue, *device);
+  DeviceComparison comparison(catalogue, *device);
   uint64_t equal = 0, all = 0;
   for (uint64_t seed = std::stoull(argv[2]); seed < std::stoull(argv[3]); ++seed, ++all) {
     equal += comparison.one(seed, record, steps);
