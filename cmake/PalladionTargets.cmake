@@ -25,11 +25,6 @@ else()
   # The program may be carried to a machine with an older libstdc++.
   set(PLD_PORTABLE_LINK -static-libstdc++ -static-libgcc)
 endif()
-find_program(PLD_MOLD mold)
-mark_as_advanced(PLD_MOLD)
-if(PLD_MOLD)
-  add_link_options(-fuse-ld=mold)
-endif()
 
 # In the tree `#include "isa/core/module.h"` is found from the root; users write <palladion/isa/core/module.h>.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
