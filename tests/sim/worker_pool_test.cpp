@@ -24,10 +24,17 @@ class Crowd {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   void leave() { --inside_; }
+  // Until so many jobs have run at the same time, or ten seconds after the start: a busy host wakes threads
+  // late.
+  void await(int jobs) const {
+    while (most_ < jobs && std::chrono::steady_clock::now() < end_) std::this_thread::yield();
+  }
   int most() const { return most_; }
 
  private:
   std::atomic<int> inside_ = 0, most_ = 0;
+  const std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(10);
 };
 
 TEST(WorkerPool, EveryJobRunsOnce) {
@@ -52,6 +59,7 @@ TEST(WorkerPool, AWorkerHasOneJobAtATime) {
     ASSERT_LT(worker, busy.size());
     EXPECT_EQ(busy[worker]++, 0);
     crowd.enter();
+    crowd.await(2);
     crowd.leave();
     --busy[worker];
   });
