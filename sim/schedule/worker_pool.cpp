@@ -5,6 +5,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -33,8 +35,9 @@ class WorkerPool::Arena : public std::enable_shared_from_this<Arena> {
   unsigned threads() const { return static_cast<unsigned>(arena_.max_concurrency()); }
 
   void for_each(size_t n, const Job& job) {
+    Failure failure;
     const auto all = [&] {
-      tbb::parallel_for(size_t{0}, n, [&](size_t i) { perform(job, i); }, tbb::simple_partitioner());
+      tbb::parallel_for(size_t{0}, n, [&](size_t i) { perform(job, i, failure); }, tbb::simple_partitioner());
     };
     __tsan_release(this);
     // A thread that waits for nested jobs may take more of them, but not begin another outer job meanwhile.
@@ -43,17 +46,34 @@ class WorkerPool::Arena : public std::enable_shared_from_this<Arena> {
     else
       arena_.execute(all);
     __tsan_acquire(this);
+    if (failure.first) std::rethrow_exception(failure.first);
   }
 
  private:
-  void perform(const Job& job, size_t i) {
+  // The first exception of a job; later jobs do not begin. It does not pass through libtbb, whose libstdc++
+  // may be another one than the program's.
+  struct Failure {
+    std::atomic<bool> failed = false;
+    std::exception_ptr first;
+    template <class Work>
+    void guard(Work&& work) {
+      if (failed) return;
+      try {
+        work();
+      } catch (...) {
+        if (!failed.exchange(true)) first = std::current_exception();
+      }
+    }
+  };
+
+  void perform(const Job& job, size_t i, Failure& failure) {
     struct Scope {
       explicit Scope(Arena* arena) : outer(std::exchange(current_, arena)) { __tsan_acquire(arena); }
       ~Scope() { __tsan_release(std::exchange(current_, outer)); }
       Arena* outer;
     };
     const Scope scope(this);
-    job(i, static_cast<unsigned>(tbb::this_task_arena::current_thread_index()));
+    failure.guard([&] { job(i, static_cast<unsigned>(tbb::this_task_arena::current_thread_index())); });
   }
 
   static thread_local Arena* current_;
