@@ -1,6 +1,7 @@
 #include "sim/check/cluster_checker.h"
 
 #include "isa/core/footprint.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 
@@ -56,7 +57,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->occurrence = reporter_.occurrence(origin.cta_rank, origin.warp, origin.pc);
   op->name = e.name;
   op->group = e.group;
-  op->async_proxy = isa::footprint(*origin.effect).uses(isa::Proxy::async);
+  op->async_proxy = context_.run.program->footprints[origin.pc].uses(isa::Proxy::async);
   op->reduces = e.reduces;
   op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
