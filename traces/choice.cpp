@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/machine/state/cluster.h"
+
 namespace palladion::traces {
 namespace {
 

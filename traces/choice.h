@@ -1,13 +1,23 @@
 #pragma once
-// Which CTAs are recorded. A cluster is recorded whole when one of its CTAs is chosen.
+// Which CTAs are recorded, and which part of their time. A cluster is recorded whole when one of its CTAs is
+// chosen.
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "sim/machine/state/cluster.h"
+#include "isa/core/module.h"
+
+namespace palladion::sim {
+struct ClusterState;
+}
 
 namespace palladion::traces {
+
+// Which part of the run is kept; times as the recorder counts them.
+struct Window {
+  uint64_t first = 0, last = ~0ULL;
+};
 
 struct CtaChoice {
   enum class Kind : uint8_t { all, ctas, sms };

@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "sim/launch/observer.h"
+#include "traces/choice.h"
 #include "traces/model.h"
 
 namespace palladion::traces {
-
-// Which part of the run is kept; times as the recorder counts them.
-struct Window {
-  uint64_t first = 0, last = ~0ULL;
-};
 
 class ClusterTrace {
  public:

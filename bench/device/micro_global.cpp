@@ -10,12 +10,12 @@
 namespace palladion::bench {
 namespace {
 
-constexpr int steps = 128;
+constexpr int loads_in_body = 128;
 
 Case chase(const char* name, const char* step, Data data, uint32_t shorter, uint32_t longer) {
   Part part;
   part.before = "mov.u64 %q0, %data; mov.u64 %q1, 0; setp.eq.u32 %p0, %c0, 0x12345; @%p0 mov.u64 %q1, 1;\n";
-  part.body = repeat(step, steps);
+  part.body = repeat(step, loads_in_body);
   part.after = "cvt.u32.u64 %x0, %q0;";
   part.use = {"%x0"};
   Case c;
@@ -27,7 +27,7 @@ Case chase(const char* name, const char* step, Data data, uint32_t shorter, uint
   c.data.kind = Data::Kind::chain;
   c.shorter = shorter;
   c.longer = longer;
-  c.operations = steps;
+  c.operations = loads_in_body;
   return c;
 }
 

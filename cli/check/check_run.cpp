@@ -11,7 +11,7 @@ namespace {
 
 using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
-constexpr unsigned usual_seeds = 20;
+constexpr unsigned usual_check_seeds = 20;
 
 // The adverse schedules, of which a single run is often enough; or those that the user names.
 std::vector<Conditions> named_conditions(const Options& options) {
@@ -24,7 +24,7 @@ std::vector<Conditions> named_conditions(const Options& options) {
 
 std::vector<Conditions> seeded_conditions(const Options& options) {
   std::vector<Conditions> out;
-  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
+  for (unsigned i = 0; i < options.seeds.value_or(usual_check_seeds); ++i)
     out.push_back({.schedule = {Kind::seeded, options.seed + i}, .order = {}});
   return out;
 }

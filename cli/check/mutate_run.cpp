@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 using Kind = sim::Schedule::Kind;
 using sim::FindingSeverity;
 
-constexpr unsigned usual_seeds = 3;
+constexpr unsigned usual_mutation_seeds = 3;
 // A mutant may execute more than the original before it is stopped: it polls, its loops may repeat.
 constexpr uint64_t patience = 10;
 // States of the search through all schedules, for a mutant that no run detected.
@@ -24,7 +24,7 @@ constexpr uint64_t search_budget = 200'000;
 std::vector<sim::Schedule> schedules_of(const Options& options) {
   if (!options.schedule.empty()) return {*schedule_of(options)};
   std::vector<sim::Schedule> all = {{Kind::functional, 0}, {Kind::latest, 0}, {Kind::earliest, 0}};
-  for (unsigned i = 0; i < options.seeds.value_or(usual_seeds); ++i)
+  for (unsigned i = 0; i < options.seeds.value_or(usual_mutation_seeds); ++i)
     all.push_back({Kind::seeded, options.seed + i});
   return all;
 }

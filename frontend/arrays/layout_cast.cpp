@@ -15,8 +15,6 @@ namespace palladion::plgpu {
 
 namespace {
 
-constexpr int64_t group_size = 128, warp_size = 32;
-
 struct Source {
   int64_t lane, element;
 };
@@ -26,8 +24,8 @@ using Plan = std::vector<std::vector<Source>>;
 // Each thread's elements in its own warp; none when an element lives in another warp only.
 std::optional<Plan> plan_within_warps(const Layout& from, const Layout& to, const Shape& shape) {
   const int64_t n_from = from.elements(shape), n_to = to.elements(shape);
-  Plan plan(static_cast<size_t>(n_to), std::vector<Source>(group_size));
-  for (int64_t warp = 0; warp < group_size; warp += warp_size) {
+  Plan plan(static_cast<size_t>(n_to), std::vector<Source>(warpgroup_size));
+  for (int64_t warp = 0; warp < warpgroup_size; warp += warp_size) {
     std::map<Shape, std::vector<Source>> holders;
     for (int64_t t = warp; t < warp + warp_size; ++t)
       for (int64_t e = 0; e < n_from; ++e) holders[from.index(shape, t, e)].push_back({t, e});
@@ -50,8 +48,8 @@ std::optional<Plan> plan_within_warps(const Layout& from, const Layout& to, cons
 std::optional<Plan> in_registers(const Plan& plan, int pack) {
   Plan out;
   for (size_t e = 0; e < plan.size(); e += static_cast<size_t>(pack)) {
-    std::vector<Source> row(group_size);
-    for (size_t t = 0; t < group_size; ++t) {
+    std::vector<Source> row(warpgroup_size);
+    for (size_t t = 0; t < warpgroup_size; ++t) {
       const Source first = plan[e][t];
       if (first.element % pack != 0) return std::nullopt;
       for (int k = 1; k < pack; ++k) {
@@ -115,7 +113,7 @@ class Exchange {
   std::optional<Operand> gather(const std::vector<Source>& row) {
     std::map<int64_t, std::map<int64_t, int64_t>> by_register;  // register -> lane -> lane to read
     bool own = true;
-    for (int64_t t = 0; t < group_size; ++t) {
+    for (int64_t t = 0; t < warpgroup_size; ++t) {
       const Source& s = row[static_cast<size_t>(t)];
       own &= s.lane == t && s.element == row[0].element;
       const auto [it, fresh] = by_register[s.element].emplace(t % warp_size, s.lane % warp_size);

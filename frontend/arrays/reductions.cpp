@@ -15,8 +15,6 @@ using frontend::Binary;
 
 namespace {
 
-constexpr int64_t warp_size = 32;
-
 Operand to_word(Recorder& r, DType d, const Operand& e) {
   if (d == DType::bool_) return r.pure("selp.b32", {Operand::imm(1), Operand::imm(0), e}, Type::b32);
   if (pl::bits(d) >= 32) return e;

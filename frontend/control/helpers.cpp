@@ -25,8 +25,8 @@ std::pair<Scalar, Scalar> planar_snake(const Scalar& lin_idx, std::pair<int64_t,
   const auto place = [&](const Scalar& in_band, const Scalar& band, int64_t width) {
     const Scalar along = in_band / width, across = in_band % width;
     const Scalar odd_column = along % 2 != 0, odd_band = band % 2 != 0;
-    const Scalar minor_index = band * tile_width + where(odd_column, Scalar(width - 1) - across, across);
-    const Scalar major_index = where(odd_band, Scalar(major - 1) - along, along);
+    const Scalar minor_index = band * tile_width + pl::where(odd_column, Scalar(width - 1) - across, across);
+    const Scalar major_index = pl::where(odd_band, Scalar(major - 1) - along, along);
     return std::pair{minor_index, major_index};
   };
   const Scalar band = lin_idx / band_steps;
@@ -35,8 +35,8 @@ std::pair<Scalar, Scalar> planar_snake(const Scalar& lin_idx, std::pair<int64_t,
     const Scalar in_rest = lin_idx - full_bands * band_steps;
     const Scalar is_rest = band >= full_bands;
     const auto last = place(pl::maximum(in_rest, 0), Scalar(full_bands), rest);
-    m = where(is_rest, last.first, m);
-    j = where(is_rest, last.second, j);
+    m = pl::where(is_rest, last.first, m);
+    j = pl::where(is_rest, last.second, j);
   }
   return minor_dim == 0 ? std::pair{m, j} : std::pair{j, m};
 }

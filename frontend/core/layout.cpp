@@ -11,8 +11,6 @@ namespace {
 
 using Part = Layout::Part;
 
-constexpr int64_t warpgroup_size = 128, warp_size = 32;
-
 struct TiledDim {
   int dim;
   int64_t stride, size;

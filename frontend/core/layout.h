@@ -17,6 +17,9 @@ namespace palladion::plgpu {
 using pl::DType;
 using pl::Shape;
 
+// Lanes.
+inline constexpr int64_t warpgroup_size = 128, warp_size = 32;
+
 // A dimension of a tiled layout that repeats the same value.
 struct Replicated {
   int times = 1;

@@ -456,4 +456,7 @@ UserCode::~UserCode() {
   }
 }
 
+void Recorder::enter_region() { known_.emplace_back(); }
+void Recorder::leave_region() { known_.pop_back(); }
+
 }  // namespace palladion::frontend

@@ -73,8 +73,8 @@ class Recorder {
   void in_prologue(const std::function<void()>& record);
 
   // Values recorded in a region (loop body, branch) are forgotten at its end.
-  void enter_region() { known_.emplace_back(); }
-  void leave_region() { known_.pop_back(); }
+  void enter_region();
+  void leave_region();
 
   Operand label(std::string_view hint) { return builder_.label(hint); }
   void place(const Operand& label) { builder_.place(label); }

@@ -22,10 +22,10 @@ using pl::Scalar;
 
 namespace {
 
-constexpr std::string_view verb = "emit_pipeline_warp_specialized";
+constexpr std::string_view specialized_verb = "emit_pipeline_warp_specialized";
 
 [[noreturn]] void refuse(const std::string& what, const std::string& help = {}) {
-  fail(Code::bad_pipeline, fmt::format("{}: {}", verb, what), help);
+  fail(Code::bad_pipeline, fmt::format("{}: {}", specialized_verb, what), help);
 }
 
 void check_threads(const WarpSpecializedOptions& o) {
@@ -58,26 +58,29 @@ void check_specs(const WarpSpecializedOptions& o) {
   for (const BlockSpec& s : o.in_specs) {
     if (s.options.delay_release != o.in_specs.front().options.delay_release) {
       fail(Code::bad_pipeline,
-           fmt::format("{}: all inputs must have the same delay_release, these are {} and {}", verb,
-                       o.in_specs.front().options.delay_release, s.options.delay_release),
+           fmt::format("{}: all inputs must have the same delay_release, these are {} and {}",
+                       specialized_verb, o.in_specs.front().options.delay_release, s.options.delay_release),
            s.loc);
     }
     if (s.options.delay_release >= o.max_concurrent_steps) {
       fail(Code::bad_pipeline,
-           fmt::format("{}: max_concurrent_steps ({}) must be greater than delay_release ({})", verb,
-                       o.max_concurrent_steps, s.options.delay_release),
+           fmt::format("{}: max_concurrent_steps ({}) must be greater than delay_release ({})",
+                       specialized_verb, o.max_concurrent_steps, s.options.delay_release),
            s.loc, "the memory thread would wait for a buffer that is never released");
     }
     if (s.options.collective_axes.size() > 1)
-      fail(Code::bad_pipeline, fmt::format("{}: only a single collective axis is supported", verb), s.loc);
+      fail(Code::bad_pipeline,
+           fmt::format("{}: only a single collective axis is supported", specialized_verb), s.loc);
   }
   for (const BlockSpec& s : o.out_specs) {
     if (!s.options.collective_axes.empty())
-      fail(Code::bad_pipeline, fmt::format("{}: outputs cannot have collective_axes", verb), s.loc);
+      fail(Code::bad_pipeline, fmt::format("{}: outputs cannot have collective_axes", specialized_verb),
+           s.loc);
     if (s.in_smem() && o.num_compute_wgs > 1) {
       fail(Code::bad_pipeline,
-           fmt::format("{}: SMEM outputs are not supported with multiple compute warpgroups", verb), s.loc,
-           "they would write one buffer; use .memory_space = plgpu::GMEM and store from the body");
+           fmt::format("{}: SMEM outputs are not supported with multiple compute warpgroups",
+                       specialized_verb),
+           s.loc, "they would write one buffer; use .memory_space = plgpu::GMEM and store from the body");
     }
   }
 }
@@ -89,20 +92,20 @@ class WarpSpecialized {
   WarpSpecialized(const WarpSpecializedOptions& o, const std::vector<Ref>& gmem)
       : o_(o),
         loc_(Recorder::current().loc()),
-        grid_(o.grid, verb),
+        grid_(o.grid, specialized_verb),
         slots_(grid_.is_static() ? std::min(o.max_concurrent_steps, grid_.steps.as_int())
                                  : o.max_concurrent_steps) {
-    frontend::check_reference_count(o.in_specs.size() + o.out_specs.size(), gmem.size(), verb);
+    frontend::check_reference_count(o.in_specs.size() + o.out_specs.size(), gmem.size(), specialized_verb);
     const auto middle = gmem.begin() + static_cast<int64_t>(o.in_specs.size());
-    ins_ = frontend::make_buffers(o.in_specs, {gmem.begin(), middle}, grid_, slots_, verb);
-    outs_ = frontend::make_buffers(o.out_specs, {middle, gmem.end()}, grid_, slots_, verb);
+    ins_ = frontend::make_buffers(o.in_specs, {gmem.begin(), middle}, grid_, slots_, specialized_verb);
+    outs_ = frontend::make_buffers(o.out_specs, {middle, gmem.end()}, grid_, slots_, specialized_verb);
     copies_ = std::ranges::count_if(ins_, is_copied);
     delay_ = o.in_specs.empty() ? 0 : o.in_specs.front().options.delay_release;
     for (const PipelineBuffer& b : ins_) {
       if (b.in_smem && b.invariant) {
         fail(Code::bad_pipeline,
-             fmt::format("{}: Only inputs with a dependency on the grid are supported.", verb), b.spec.loc,
-             "copy what stays the same once, before the pipeline");
+             fmt::format("{}: Only inputs with a dependency on the grid are supported.", specialized_verb),
+             b.spec.loc, "copy what stays the same once, before the pipeline");
       }
     }
     check_state();

@@ -3,7 +3,8 @@
 // the clock computes its cost; the words are not read again. Operands are indices into
 // Instruction::operands; -1 means absent.
 #include <cstdint>
-#include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "isa/core/types.h"
@@ -323,7 +324,7 @@ struct GridDependency {
   bool wait = true;
 };
 struct Unsupported {
-  std::string reason;
+  std::string_view reason;  // lives as long as the process
 };  // known to the verifier, not run by the machine
 
 using Effect =
@@ -333,5 +334,7 @@ using Effect =
                  ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
                  BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
                  WgmmaFence, WgmmaCommit, WgmmaWait, Mma, SetMaxRegisters, GridDependency, Unsupported>;
+
+static_assert(std::is_trivially_copyable_v<Effect>);
 
 }  // namespace palladion::isa

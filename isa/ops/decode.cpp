@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <set>
 
 #include "isa/core/diagnostic.h"
 
@@ -157,8 +158,13 @@ std::string mnemonic(const Instruction& i) {
   return text;
 }
 
+// Reasons are few: one an instruction with modifiers. So an Effect needs no memory of its own, and is copied
+// as bytes.
 Effect unsupported(const Instruction& i, std::string_view why) {
-  return Unsupported{fmt::format("`{}`: {}", mnemonic(i), why)};
+  static std::mutex mutex;
+  static std::set<std::string> reasons;
+  const std::lock_guard lock(mutex);
+  return Unsupported{*reasons.insert(fmt::format("`{}`: {}", mnemonic(i), why)).first};
 }
 
 }  // namespace palladion::isa::decode

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "sim/check/cluster_checker.h"
 #include "sim/check/deadlock/deadlock.h"
+#include "sim/launch/per_cluster.h"
 
 namespace palladion::sim::check {
 
@@ -34,54 +36,62 @@ std::optional<Options> options_named(std::string_view words, std::string* unknow
   }
 }
 
+struct Checker::State {
+  explicit State(const RunView& r) : run(r), analysis(*r.program), arrays(run), global(*r.memory) {}
+
+  void keep(const Reported& r) {
+    const auto [at, fresh] = findings.try_emplace(r.key, r.finding);
+    if (fresh)
+      keys.push_back(r.key);
+    else
+      at->second.count += r.finding.count;
+  }
+
+  RunView run;
+  WatchAnalysis analysis;
+  ArrayBounds arrays;
+  SumsOfRun sums;
+  Locations locations;
+  GlobalMemoryChecks global;
+  PerCluster<ClusterChecker> clusters;
+  std::map<FindingKey, Finding> findings;
+  std::vector<FindingKey> keys;  // in the order of first sight
+  uint64_t dropped = 0;
+};
+
 Checker::Checker(const Options& options) : options_(options) {}
 Checker::~Checker() = default;
 
 void Checker::start(const RunView& run) {
-  run_ = run;
-  analysis_ = std::make_unique<WatchAnalysis>(*run.program);
-  global_ = std::make_unique<GlobalMemoryChecks>(*run.memory);
-  arrays_ = std::make_unique<ArrayBounds>(run_);
-  sums_ = std::make_unique<SumsOfRun>();
-  locations_.clear();
-  findings_.clear();
-  keys_.clear();
-  dropped_ = 0;
+  state_ = std::make_unique<State>(run);
   coverage_ = {};
-  clusters_.clear();
 }
 
 void Checker::observe(ClusterState& cluster, ClusterEvents& events) {
   if (!options_.any()) return;
-  clusters_
+  State& s = *state_;
+  s.clusters
       .add(cluster,
-           std::make_unique<ClusterChecker>(run_, cluster, options_, *analysis_, *arrays_, locations_))
+           std::make_unique<ClusterChecker>(s.run, cluster, options_, s.analysis, s.arrays, s.locations))
       .subscribe(events);
 }
 
-bool Checker::watches(uint32_t pc) const { return analysis_->watches(pc, options_); }
+bool Checker::watches(uint32_t pc) const { return state_->analysis.watches(pc, options_); }
 
 void Checker::edge(std::span<ClusterState* const> resident) {
   for (ClusterState* c : resident)
-    if (ClusterChecker* checker = clusters_.find(*c)) checker->judge_global(*global_);
-}
-
-void Checker::keep(const Reported& r) {
-  const auto [at, fresh] = findings_.try_emplace(r.key, r.finding);
-  if (fresh)
-    keys_.push_back(r.key);
-  else
-    at->second.count += r.finding.count;
+    if (ClusterChecker* checker = state_->clusters.find(*c)) checker->judge_global(state_->global);
 }
 
 void Checker::retire(ClusterState& cluster) {
-  const std::unique_ptr<ClusterChecker> checker = clusters_.take(cluster);
+  State& s = *state_;
+  const std::unique_ptr<ClusterChecker> checker = s.clusters.take(cluster);
   if (checker == nullptr) return;
-  checker->judge_global(*global_);
-  checker->retired(*sums_);
-  for (const Reported& r : checker->reporter().found()) keep(r);
+  checker->judge_global(s.global);
+  checker->retired(s.sums);
+  for (const Reported& r : checker->reporter().found()) s.keep(r);
   checker->reporter().found().clear();
-  dropped_ += checker->reporter().dropped();
+  s.dropped += checker->reporter().dropped();
   checker->add_to(coverage_);
 }
 
@@ -89,31 +99,33 @@ bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool mor
                          Finding& finding) {
   std::vector<const Ledger*> ledgers;
   for (const ClusterState* c : resident) {
-    ClusterChecker* const checker = clusters_.find(*c);
+    ClusterChecker* const checker = state_->clusters.find(*c);
     if (checker == nullptr) continue;
     checker->deadlocked();
     ledgers.push_back(&checker->ledger());
   }
   if (!options_.barrier || ledgers.empty()) return false;
-  finding = explain_deadlock(run_, ledgers, more_clusters);
+  finding = explain_deadlock(state_->run, ledgers, more_clusters);
   return true;
 }
 
 // The most important first: what stopped the run, errors before the rest, then in the order in which they
 // were made.
 void Checker::finish(std::vector<Finding>& findings) {
-  for (const FindingKey& key : keys_) findings.push_back(std::move(findings_[key]));
+  if (state_ == nullptr) return;
+  State& s = *state_;
+  for (const FindingKey& key : s.keys) findings.push_back(std::move(s.findings[key]));
   std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });
   if (findings.size() > options_.max_findings) {
-    dropped_ += findings.size() - options_.max_findings;
+    s.dropped += findings.size() - options_.max_findings;
     findings.resize(options_.max_findings);
   }
-  if (dropped_ != 0)
-    coverage_.incomplete.push_back(fmt::format("{} findings of further kinds were not kept", dropped_));
-  if (global_ != nullptr && global_->overflowed())
+  if (s.dropped != 0)
+    coverage_.incomplete.push_back(fmt::format("{} findings of further kinds were not kept", s.dropped));
+  if (s.global.overflowed())
     coverage_.incomplete.emplace_back("the history of global memory outgrew its budget");
-  findings_.clear();
-  keys_.clear();
+  s.findings.clear();
+  s.keys.clear();
 }
 
 }  // namespace palladion::sim::check

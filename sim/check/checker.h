@@ -1,15 +1,12 @@
 #pragma once
 // The checker of a run: give it to RunOptions::observer, read RunResult::findings.
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/check/core/options.h"
-#include "sim/check/memory/memory.h"
 #include "sim/launch/finding.h"
 #include "sim/launch/observer.h"
-#include "sim/launch/per_cluster.h"
 
 namespace palladion::sim::check {
 
@@ -24,11 +21,6 @@ struct Coverage {
   bool timing_dependent_control = false;  // a value that depends on timing was read: polling, tickets, clocks
   std::vector<std::string> incomplete;    // why something could not be judged
 };
-
-class ArrayBounds;
-class ClusterChecker;
-class SumsOfRun;
-struct WatchAnalysis;
 
 class Checker final : public Observer {
  public:
@@ -47,19 +39,10 @@ class Checker final : public Observer {
   const Coverage& coverage() const { return coverage_; }
 
  private:
-  void keep(const Reported& r);
+  struct State;
 
   Options options_;
-  RunView run_;
-  std::unique_ptr<WatchAnalysis> analysis_;
-  std::unique_ptr<ArrayBounds> arrays_;
-  std::unique_ptr<SumsOfRun> sums_;
-  Locations locations_;
-  std::unique_ptr<GlobalMemoryChecks> global_;
-  PerCluster<ClusterChecker> clusters_;
-  std::map<FindingKey, Finding> findings_;
-  std::vector<FindingKey> keys_;  // in the order of first sight
-  uint64_t dropped_ = 0;
+  std::unique_ptr<State> state_;  // of the run
   Coverage coverage_;
 };
 

@@ -7,7 +7,6 @@
 // cluster. Spans and pointers in an event are valid while it is emitted.
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "isa/core/footprint.h"
@@ -197,9 +196,13 @@ struct UnitWorked {
   uint64_t from = 0, to = 0;
 };
 
-using ClusterEventTypes = std::tuple<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, Fenced,
-                                     WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent,
-                                     AsyncIssue, AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted,
-                                     GroupWaited, ArrivalDeferred, RegistersSet, Exited, Stalled, UnitWorked>;
+template <class... E>
+struct EventList {
+  static constexpr size_t count = sizeof...(E);
+};
+using ClusterEventTypes = EventList<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, Fenced,
+                                    WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent,
+                                    AsyncIssue, AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted,
+                                    GroupWaited, ArrivalDeferred, RegistersSet, Exited, Stalled, UnitWorked>;
 
 }  // namespace palladion::sim

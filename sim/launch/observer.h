@@ -5,8 +5,9 @@
 //
 // Accesses of memory that clusters share (GMEM) are checked at quantum boundaries, in `edge`, on one thread
 // and in a fixed order, so that findings do not depend on the thread count.
+#include <array>
 #include <span>
-#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "sim/launch/event.h"
@@ -30,48 +31,52 @@ class ClusterEvents {
   // `subscriber` must stay where it is for as long as the cluster runs.
   template <class S>
   void add(S& subscriber) {
-    std::apply([&](auto&... lists) { static_assert((lists.template receives<S>() || ...), "no events"); },
-               lists_);
-    std::apply([&](auto&... lists) { (lists.add(subscriber), ...); }, lists_);
+    add_to_all(subscriber, static_cast<ClusterEventTypes*>(nullptr));
   }
   template <class E>
   bool wanted() const {
-    return !std::get<List<E>>(lists_).calls.empty();
+    return !calls_[number<E>].empty();
   }
   template <class E>
   void emit(const E& event) const {
-    for (const auto& call : std::get<List<E>>(lists_).calls) call.on(call.subscriber, event);
+    for (const Call& call : calls_[number<E>]) call.on(call.subscriber, &event);
   }
   bool empty() const {
-    return std::apply([](const auto&... lists) { return (lists.calls.empty() && ...); }, lists_);
+    for (const std::vector<Call>& calls : calls_)
+      if (!calls.empty()) return false;
+    return true;
   }
 
  private:
-  template <class E>
-  struct List {
-    struct Call {
-      void* subscriber;
-      void (*on)(void* subscriber, const E& event);
-    };
-    template <class S>
-    static constexpr bool receives() {
-      return SubscriberTo<S, E>;
-    }
-    template <class S>
-    void add(S& subscriber) {
-      if constexpr (SubscriberTo<S, E>)
-        calls.push_back({&subscriber, [](void* s, const E& event) { static_cast<S*>(s)->on(event); }});
-    }
-    std::vector<Call> calls;
-  };
-  template <class Events>
-  struct ListsOf;
-  template <class... E>
-  struct ListsOf<std::tuple<E...>> {
-    using Type = std::tuple<List<E>...>;
+  struct Call {
+    void* subscriber;
+    void (*on)(void* subscriber, const void* event);
   };
 
-  ListsOf<ClusterEventTypes>::Type lists_;
+  // An event's place among ClusterEventTypes.
+  template <class E, class... All>
+  static constexpr size_t place(const EventList<All...>*) {
+    size_t n = 0;
+    const bool found = ((std::is_same_v<E, All> || (++n, false)) || ...);
+    return found ? n : throw "not one of ClusterEventTypes";
+  }
+  template <class E>
+  static constexpr size_t number = place<E>(static_cast<ClusterEventTypes*>(nullptr));
+
+  template <class S, class... All>
+  void add_to_all(S& subscriber, const EventList<All...>*) {
+    static_assert((SubscriberTo<S, All> || ...), "no events");
+    (add_to<All>(subscriber), ...);
+  }
+  template <class E, class S>
+  void add_to(S& subscriber) {
+    if constexpr (SubscriberTo<S, E>)
+      calls_[number<E>].push_back({&subscriber, [](void* s, const void* event) {
+                                     static_cast<S*>(s)->on(*static_cast<const E*>(event));
+                                   }});
+  }
+
+  std::array<std::vector<Call>, ClusterEventTypes::count> calls_;
 };
 
 // What observers receive at the start of a run.

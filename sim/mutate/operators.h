@@ -22,6 +22,13 @@ struct OperatorRow {
   uint32_t (*partner)(const Flow&, uint32_t at) = nullptr;
 };
 
+// Questions of the rows' `fits`.
+template <class Effect>
+bool is(const Flow& flow, uint32_t at) {
+  return flow.as<Effect>(at) != nullptr;
+}
+inline bool is_init(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.initialises; }
+
 // In the order of Mutation: operators_delete.cpp, operators_change.cpp, operators_swap.cpp.
 const std::vector<OperatorRow>& operator_rows();
 std::vector<OperatorRow> delete_rows(), change_rows(), swap_rows();

@@ -34,12 +34,6 @@ std::optional<Edited> flip(Edit& edit, uint32_t at, uint32_t) {
 }
 
 // --- where they fit ---------------------------------------------------------------------------------------
-template <class T>
-bool is(const Flow& flow, uint32_t at) {
-  return flow.as<T>(at) != nullptr;
-}
-
-bool is_init(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.initialises; }
 
 bool is_mbarrier_arrive(const isa::Footprint& f) { return f.at(Object::mbarrier) && f.sync.arrives; }
 

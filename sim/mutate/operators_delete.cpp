@@ -6,17 +6,10 @@ namespace {
 
 using Object = isa::Sync::Object;
 
-template <class Effect>
-bool is(const Flow& flow, uint32_t at) {
-  return flow.as<Effect>(at) != nullptr;
-}
-
 template <bool (isa::Footprint::*question)() const>
 bool asks(const Flow& flow, uint32_t at) {
   return (flow.footprint(at).*question)();
 }
-
-bool is_init(const Flow& flow, uint32_t at) { return flow.footprint(at).sync.initialises; }
 
 bool is_expect(const Flow& flow, uint32_t at) {
   const isa::Sync& s = flow.footprint(at).sync;

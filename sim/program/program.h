@@ -46,6 +46,11 @@ struct DecodedOperand {
   int64_t offset = 0;        // of an address; a constant operand's value
   uint32_t id = isa::no_id;  // target: pc; function: index in the module; list: branch-target list
   std::vector<DecodedOperand> elements;  // vector, coordinates of an address
+
+  // Element k of a vector operand, or the operand itself.
+  const DecodedOperand& element(int k) const {
+    return kind == Kind::vector ? elements[static_cast<size_t>(k)] : *this;
+  }
 };
 
 struct MicroOp {

@@ -118,12 +118,6 @@ TEST(Arrays, LayoutCastsWithinWarps) {
   }
 }
 
-plgpu::AllocationOptions tiles(int64_t swizzle, pl::DType d) {
-  if (swizzle == 16) return {};
-  return {
-      .transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};
-}
-
 TEST(Arrays, LayoutsRoundTripThroughSwizzledSmem) {
   const std::pair<const char*, Layout> layouts[] = {{"WGMMA", Layout::WGMMA},
                                                     {"WGMMA_8BIT", Layout::WGMMA_8BIT},

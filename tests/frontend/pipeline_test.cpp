@@ -11,8 +11,6 @@ using plgpu::BlockSpec;
 using plgpu::Ref;
 using testing::HasSubstr;
 
-const plgpu::Transforms tiled16 = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)};
-
 plgpu::Kernel increment(int64_t steps_ahead, const plgpu::Transforms& transforms) {
   return plgpu::kernel(
       [=](const Ref& x, const Ref& o) {

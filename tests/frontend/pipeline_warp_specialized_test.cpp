@@ -14,8 +14,6 @@ using plgpu::PipelinePipeline;
 using plgpu::Ref;
 using testing::HasSubstr;
 
-const plgpu::Transforms tiled16 = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)};
-
 TEST(WarpSpecialized, OneComputeThreadWritesThroughSmem) {
   const auto k = [](int64_t ahead, int repeats) {
     return plgpu::kernel(

@@ -15,6 +15,9 @@ namespace palladion::test {
 inline const std::vector<std::string> hostile_schedules = {"functional", "latest",   "earliest",
                                                            "seeded:1",   "seeded:2", "seeded:3"};
 
+// Of a 16-bit array: tiles of 8 rows of 128 bytes.
+inline const plgpu::Transforms tiled16 = {plgpu::TilingTransform({8, 64}), plgpu::SwizzleTransform(128)};
+
 inline void expect_everywhere(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
                               const std::vector<Values>& expected) {
   for (const std::string& name : hostile_schedules) {

@@ -163,4 +163,11 @@ inline Values uniform(int64_t n, uint32_t seed, double low, double high) {
   return v;
 }
 
+// Of an array in SMEM: tiles of 8 rows of `swizzle` bytes; 16 means no swizzle.
+inline plgpu::AllocationOptions tiles(int64_t swizzle, pl::DType d) {
+  if (swizzle == 16) return {};
+  return {
+      .transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};
+}
+
 }  // namespace palladion::test

@@ -16,11 +16,6 @@ struct Case {
   bool registers = false;
 };
 
-plgpu::AllocationOptions tiles(int64_t swizzle, pl::DType d) {
-  return {
-      .transforms = {plgpu::TilingTransform({8, swizzle / pl::bytes(d)}), plgpu::SwizzleTransform(swizzle)}};
-}
-
 plgpu::Kernel one_product(const Case& c) {
   const pl::Shape shape_a = c.transpose_a ? pl::Shape{c.k, c.m} : pl::Shape{c.m, c.k};
   const pl::Shape shape_b = c.transpose_b ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n};

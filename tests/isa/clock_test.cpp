@@ -91,14 +91,14 @@ TEST(ClockFile, HbmKeepsItsTimeAtAnotherSmClock) {
 }
 
 // ---- files that inherit --------------------------------------------------------------------------
-ClockParameters parsed(const std::string& text) {
+ClockParameters parsed_clock(const std::string& text) {
   auto p = ClockParameters::parse(text, "my.clock");
   EXPECT_TRUE(p.has_value()) << render(p.error());
   return p ? *p : ClockParameters{};
 }
 
 TEST(ClockFile, InheritsAnotherOneAndChangesAKey) {
-  const ClockParameters p = parsed("inherit h200  # all of it\nl2.latency = 300 cycles | - | d | s\n");
+  const ClockParameters p = parsed_clock("inherit h200  # all of it\nl2.latency = 300 cycles | - | d | s\n");
   const ClockParameters& parent = *find_clock("h200");
   EXPECT_EQ(p.l2_latency, 300);
   for (const ClockField& f : clock_fields()) {
@@ -149,7 +149,7 @@ TEST(ClockFile, RefusesWhatCannotBeInherited) {
 }
 
 TEST(ClockFile, LeavesOutUnitsThatTheChipDoesNotHave) {
-  const ClockParameters p = parsed("inherit h200\nwithout wgmma\nwithout dsm\n");
+  const ClockParameters p = parsed_clock("inherit h200\nwithout wgmma\nwithout dsm\n");
   EXPECT_EQ(p.absent_unit_of("wgmma_commit"), "wgmma");
   EXPECT_EQ(p.absent_unit_of("ld_cluster"), "dsm");
   EXPECT_EQ(p.absent_unit_of("alu"), "");
@@ -167,7 +167,7 @@ TEST(ClockFile, AnAbsentUnitHasNoParameters) {
   std::string text = "without dsm\n", dsm;
   std::istringstream lines(h200());
   for (std::string line; std::getline(lines, line);) (of_dsm(line) ? dsm : text) += line + "\n";
-  EXPECT_EQ(parsed(text).absent_unit_of("ld_cluster"), "dsm");
+  EXPECT_EQ(parsed_clock(text).absent_unit_of("ld_cluster"), "dsm");
   const Diagnostics errors = errors_of(text + dsm);
   EXPECT_EQ(errors.size(), size_t(std::ranges::count(dsm, '\n')));
   for (const Diagnostic& d : errors)

@@ -39,7 +39,7 @@ class Effects : public ::testing::Test {
     return std::get<T>(any(mnemonic, std::move(operands)));
   }
   std::string reason(std::string_view mnemonic, std::vector<Operand> operands) {
-    return decode<Unsupported>(mnemonic, std::move(operands)).reason;
+    return std::string(decode<Unsupported>(mnemonic, std::move(operands)).reason);
   }
   Timing time(std::string_view mnemonic, std::vector<Operand> operands) {
     return timing(b_.emit(mnemonic, std::move(operands)));

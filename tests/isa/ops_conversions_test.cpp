@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "isa/num/arith.h"
+#include "tests/device/special/record/operands.h"
 #include "tests/isa/num/samples.h"
 #include "tests/isa/ops_harness.h"
 
@@ -15,13 +16,7 @@ namespace palladion::isa {
 namespace {
 
 using namespace test;
-
-uint64_t mix64(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using operands::mix64;
 
 // The sum of mix64(input << 32 | result) over the 2^23 inputs of one sign and exponent.
 uint64_t bucket_hash(const std::string& name, uint32_t bucket) {

@@ -6,7 +6,7 @@ namespace {
 
 using Words = std::map<std::string, std::string>;
 
-std::vector<Case> cases() {
+std::vector<Case> example_cases() {
   std::vector<Case> all;
   const auto add = [&](const std::string& kernel, std::vector<std::pair<Words, Words>> configurations) {
     for (auto& [sizes, settings] : configurations)
@@ -87,7 +87,7 @@ std::vector<Case> cases() {
 
 class ReferenceExample : public testing::TestWithParam<Case> {};
 TEST_P(ReferenceExample, AgreesWithItsReferenceUnderEverySchedule) { run_everywhere(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExample, testing::ValuesIn(cases()), name_of_param);
+INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExample, testing::ValuesIn(example_cases()), name_of_param);
 
 std::vector<Case> every_example() {
   std::vector<Case> all;
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExampleAssembly, testing::ValuesIn(e
 // Whoever adds a kernel adds its configurations here.
 TEST(ReferenceExamples, EachHasThreeConfigurations) {
   std::map<std::string, int> counted;
-  for (const Case& c : cases()) ++counted[c.kernel];
+  for (const Case& c : example_cases()) ++counted[c.kernel];
   for (const Case& c : every_example()) EXPECT_GE(counted[c.kernel], 3) << c.kernel;
 }
 

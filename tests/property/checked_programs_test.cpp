@@ -15,11 +15,6 @@ using Kind = sim::Schedule::Kind;
 // Far above what any of these programs executes.
 constexpr uint64_t instruction_budget = 2'000'000;
 
-const Catalogue& catalogue() {
-  static const Catalogue all(computing_forms());
-  return all;
-}
-
 sim::RunOptions options_of(const sim::Schedule& schedule, unsigned threads) {
   sim::RunOptions options;
   options.schedule = schedule;
@@ -56,7 +51,7 @@ Checked checked(const Program& p, sim::RunOptions options) {
 class CheckedPrograms : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(CheckedPrograms, HaveNoErrorsAndTheSameResults) {
-  const Program p = ordered(generate(catalogue(), GetParam()));
+  const Program p = ordered(generate(computing_catalogue(), GetParam()));
   for (const sim::Schedule& schedule : {sim::Schedule{Kind::functional, 0}, sim::Schedule{Kind::earliest, 0},
                                         sim::Schedule{Kind::latest, 0}, sim::Schedule{Kind::seeded, 9}}) {
     SCOPED_TRACE(sim::name(schedule));
@@ -73,7 +68,7 @@ TEST_P(CheckedPrograms, HaveNoErrorsAndTheSameResults) {
 
 // Without it, the lanes of a warp race, and nothing else is wrong.
 TEST_P(CheckedPrograms, AsRecordedOnlyLanesOfAWarpRace) {
-  const Program p = generate(catalogue(), GetParam());
+  const Program p = generate(computing_catalogue(), GetParam());
   for (const sim::Finding& f : checked(p, options_of({}, 1)).run.result.findings)
     EXPECT_TRUE(f.code == "PLD4611" || f.severity != sim::FindingSeverity::error) << sim::render(f);
 }

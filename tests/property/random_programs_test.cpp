@@ -12,14 +12,9 @@
 namespace palladion::random_program {
 namespace {
 
-const Catalogue& catalogue() {
-  static const Catalogue all(computing_forms());
-  return all;
-}
-
 TEST(RandomPrograms, RunCleanAndRepeat) {
   for (uint64_t seed = 5000; seed < 5040; ++seed) {
-    const Program p = generate(catalogue(), seed);
+    const Program p = generate(computing_catalogue(), seed);
     const SimRun first = run_in_machine(p, {.threads = 1}), second = run_in_machine(p, {.threads = 2});
     ASSERT_EQ(first.problem, "") << "seed " << seed;
     EXPECT_EQ(first.output, second.output) << "seed " << seed;
@@ -29,7 +24,8 @@ TEST(RandomPrograms, RunCleanAndRepeat) {
 }
 
 TEST(RandomPrograms, TheSameSeedGivesTheSameProgram) {
-  const Program a = generate(catalogue(), 7), b = generate(catalogue(), 7), c = generate(catalogue(), 8);
+  const Program a = generate(computing_catalogue(), 7), b = generate(computing_catalogue(), 7),
+                c = generate(computing_catalogue(), 8);
   EXPECT_EQ(a.ptx, b.ptx);
   EXPECT_EQ(a.input, b.input);
   EXPECT_NE(a.ptx, c.ptx);
@@ -42,9 +38,9 @@ TEST(RandomPrograms, UseEveryWordOfEveryForm) {
     for (size_t s = 0; s < e.words.size(); ++s) used[e.form].insert({s, e.words[s]});
     used[e.form];
   };
-  for (uint64_t n = 0; n < catalogue().scalars(); ++n) note(catalogue().scalar(n));
-  for (uint64_t n = 0; n < catalogue().products(); ++n) note(catalogue().product(n));
-  for (const isa::Form& f : catalogue().forms()) {
+  for (uint64_t n = 0; n < computing_catalogue().scalars(); ++n) note(computing_catalogue().scalar(n));
+  for (uint64_t n = 0; n < computing_catalogue().products(); ++n) note(computing_catalogue().product(n));
+  for (const isa::Form& f : computing_catalogue().forms()) {
     ASSERT_TRUE(used.contains(&f)) << f.text;
     for (size_t s = 0; s < f.slots.size(); ++s)
       for (size_t w = 0; w < f.slots[s].words.size(); ++w)
@@ -54,7 +50,7 @@ TEST(RandomPrograms, UseEveryWordOfEveryForm) {
 
 // A changed bit is traced to the step that made it, not to those that read it.
 TEST(RandomPrograms, ADifferenceNamesItsFirstStep) {
-  const Program p = generate(catalogue(), 11);
+  const Program p = generate(computing_catalogue(), 11);
   const SimRun run = run_in_machine(p);
   ASSERT_EQ(run.problem, "");
   std::vector<uint8_t> other = run.output;
@@ -70,7 +66,7 @@ TEST(RandomPrograms, ADifferenceNamesItsFirstStep) {
 TEST(RandomPrograms, PtxasAssemblesThem) {
   PLD_NEEDS_TOOL("ptxas");
   for (uint64_t seed = 5000; seed < 5008; ++seed) {
-    const toolkit::Assembly a = toolkit::assemble(generate(catalogue(), seed).ptx, "sm_90a", "-O1");
+    const toolkit::Assembly a = toolkit::assemble(generate(computing_catalogue(), seed).ptx, "sm_90a", "-O1");
     EXPECT_TRUE(a.ok) << "seed " << seed << "\n" << a.log;
   }
 }

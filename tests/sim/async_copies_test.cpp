@@ -22,7 +22,7 @@ RunOptions schedule(const char* name) {
 }
 
 // %rd1 in, %rd2 out; %r1 tid, %r2 = buffer, %r3 = buffer + 16 tid; bar = an mbarrier, initialised for 1.
-std::string kernel(const std::string& body) {
+std::string async_copy_kernel(const std::string& body) {
   return ptx(R"(
 .visible .entry k(.param .u64 in, .param .u64 out) {
   .shared .align 8 .b64 bar;
@@ -54,7 +54,8 @@ std::string wait_phase(int parity) {
 
 std::string fault_of(const std::string& body, isa::Dim3 grid = {1, 1, 1}, isa::Dim3 cluster = {}) {
   Words in = iota(1024, 0), out(1024);
-  const RunResult r = PtxRunner(kernel(body)).array(in).array(out).shape(grid, {32, 1, 1}, cluster).run();
+  const RunResult r =
+      PtxRunner(async_copy_kernel(body)).array(in).array(out).shape(grid, {32, 1, 1}, cluster).run();
   return r.findings.empty() ? "none" : r.findings[0].code;
 }
 
@@ -74,7 +75,7 @@ TEST(CpAsync, CopiesAndFillsWithZerosUnderEverySchedule) {
   st.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r11};)";
   for (const RunOptions& o : every_schedule()) {
     Words in = iota(128, 0x01020304), out(128);
-    PtxRunner(kernel(body)).array(in).array(out).run_clean(o);
+    PtxRunner(async_copy_kernel(body)).array(in).array(out).run_clean(o);
     for (uint32_t lane = 0; lane < 32; ++lane) {
       uint8_t expected[16] = {};
       std::memcpy(expected, &in[4 * lane], lane & 15);
@@ -88,7 +89,7 @@ TEST(CpAsync, CopiesAndFillsWithZerosUnderEverySchedule) {
 TEST(CpAsync, WaitGroupCountsGroups) {
   const auto run = [](const char* wait, const char* when) {
     Words in = iota(128, 100), out(128);
-    PtxRunner(kernel(std::string(R"(
+    PtxRunner(async_copy_kernel(std::string(R"(
   cp.async.cg.shared.global [%r3], [%rd3], 16;
   cp.async.commit_group;
   cp.async.cg.shared.global [%r3+4096], [%rd3], 16;
@@ -122,7 +123,7 @@ TEST(CpAsync, MbarrierArrivesWhenTheCopiesHaveLanded) {
                  : "cp.async.mbarrier.arrive.shared.b64 [%r30]; mbarrier.arrive.shared.b64 _, [%r30];") +
           wait_phase(0) + store_row;
       Words in = iota(128, 7), out(128);
-      PtxRunner(kernel(body)).array(in).array(out).run_clean(o);
+      PtxRunner(async_copy_kernel(body)).array(in).array(out).run_clean(o);
       EXPECT_EQ(out, in) << name(o.schedule) << noinc;
     }
   }
@@ -151,7 +152,7 @@ TEST(BulkCopy, SharedToGlobalUnderEverySchedule) {
 $end:)";
   for (const RunOptions& o : every_schedule()) {
     Words in = iota(128, 5), out(128);
-    PtxRunner(kernel(body)).array(in).array(out).run_clean(o);
+    PtxRunner(async_copy_kernel(body)).array(in).array(out).run_clean(o);
     EXPECT_EQ(out, in) << name(o.schedule);
   }
 }
@@ -160,14 +161,14 @@ $end:)";
 TEST(BulkCopy, TheSourceIsReadLaterThanTheIssue) {
   const auto run = [](const std::string& wait, const char* when) {
     Words in = iota(128, 5), out(128);
-    PtxRunner(kernel(R"(
+    PtxRunner(async_copy_kernel(R"(
   mov.u32 %r4, 1;
   st.shared.v4.u32 [%r3], {%r4, %r4, %r4, %r4};
   bar.sync 0;
   @!%p7 bra $end;
   cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
   cp.async.bulk.commit_group;)" +
-                     wait + R"(
+                                wait + R"(
   mov.u32 %r4, 2;
   st.shared.u32 [%r2], %r4;
   cp.async.bulk.wait_group 0;
@@ -202,7 +203,11 @@ $skip:
   barrier.cluster.wait;)";
   for (const RunOptions& o : every_schedule()) {
     Words in = iota(128, 77), out(512);
-    PtxRunner(kernel(body)).array(in).array(out).shape({4, 1, 1}, {32, 1, 1}, {4, 1, 1}).run_clean(o);
+    PtxRunner(async_copy_kernel(body))
+        .array(in)
+        .array(out)
+        .shape({4, 1, 1}, {32, 1, 1}, {4, 1, 1})
+        .run_clean(o);
     for (uint32_t i = 0; i < 512; ++i) EXPECT_EQ(out[i], i / 128 == 2 ? 0 : 77 + i % 128) << name(o.schedule);
   }
 }
@@ -236,7 +241,11 @@ TEST(BulkCopy, BetweenTheCtasOfACluster) {
   barrier.cluster.wait;)";
     for (const RunOptions& o : every_schedule()) {
       Words in(1), out(64);
-      PtxRunner(kernel(body)).array(in).array(out).shape({2, 1, 1}, {32, 1, 1}, {2, 1, 1}).run_clean(o);
+      PtxRunner(async_copy_kernel(body))
+          .array(in)
+          .array(out)
+          .shape({2, 1, 1}, {32, 1, 1}, {2, 1, 1})
+          .run_clean(o);
       for (uint32_t i = 0; i < 64; ++i)
         EXPECT_EQ(out[i], (i < 32 ? 11U : 10U) + (reduce ? i % 32 : 0)) << name(o.schedule) << instruction;
     }
@@ -246,14 +255,14 @@ TEST(BulkCopy, BetweenTheCtasOfACluster) {
 // 512 bytes of the buffer are combined with out; both hold words of the type.
 Words reduce_global(const std::string& op, uint32_t memory, uint32_t value) {
   Words in(128, value), out(128, memory);
-  PtxRunner(kernel(R"(
+  PtxRunner(async_copy_kernel(R"(
   ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd3];
   st.shared.v4.u32 [%r3], {%r4, %r5, %r6, %r7};
   fence.proxy.async.shared::cta;
   bar.sync 0;
   @!%p7 bra $end;
   cp.reduce.async.bulk.global.shared::cta.bulk_group.)" +
-                   op + R"( [%rd2], [%r2], 512;
+                              op + R"( [%rd2], [%r2], 512;
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;
 $end:)"))
@@ -298,7 +307,7 @@ $end:)";
     for (const unsigned threads : {1U, 2U, 2U}) {
       o.threads = threads;
       Words in(1), out(128);
-      PtxRunner(kernel(body)).array(in).array(out).shape({96, 1, 1}, {32, 1, 1}).run_clean(o);
+      PtxRunner(async_copy_kernel(body)).array(in).array(out).shape({96, 1, 1}, {32, 1, 1}).run_clean(o);
       EXPECT_NE(out[0], 0U);
       if (threads == 1) first = out;
       EXPECT_EQ(out, first) << name(o.schedule);
@@ -350,7 +359,11 @@ TEST(RemoteStores, LandInTheOtherCtaAndCompleteItsMbarrier) {
   barrier.cluster.wait;)";
   for (const RunOptions& o : every_schedule()) {
     Words in(1), out(256);
-    PtxRunner(kernel(body)).array(in).array(out).shape({2, 1, 1}, {32, 1, 1}, {2, 1, 1}).run_clean(o);
+    PtxRunner(async_copy_kernel(body))
+        .array(in)
+        .array(out)
+        .shape({2, 1, 1}, {32, 1, 1}, {2, 1, 1})
+        .run_clean(o);
     for (uint32_t i = 0; i < 64; ++i) {
       const uint32_t value = (i < 32 ? 100 : 0) + i % 32;
       EXPECT_EQ(out[4 * i], value) << name(o.schedule);

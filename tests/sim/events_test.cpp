@@ -9,7 +9,7 @@
 namespace palladion::sim {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Both {
   std::vector<std::string>& log;

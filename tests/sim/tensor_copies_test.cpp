@@ -46,7 +46,7 @@ Bytes random_bytes(size_t n, uint32_t seed = 1) {
 
 // Parameters: the map, the coordinates as five s32, the output (16 KiB a CTA). %rd9 the map, %r20.. the
 // coordinates; the tile is at a multiple of 1 KiB.
-std::string kernel(const std::string& body) {
+std::string tensor_copy_kernel(const std::string& body) {
   return ptx(R"(
 .visible .entry k(.param .align 128 .b8 map[128], .param .align 4 .b8 coordinates[20], .param .u64 out) {
   .shared .align 1024 .b8 tile[16384];
@@ -103,7 +103,7 @@ struct Outcome {
 // Runs with the tensor's bytes behind the map.
 Outcome run(const std::string& body, TensorMap map, Bytes& tensor, std::array<int32_t, 5> at, Bytes out,
             const RunOptions& o = {}, uint32_t ctas = 1) {
-  PtxRunner k(kernel(body));
+  PtxRunner k(tensor_copy_kernel(body));
   map.global_address = k.machine().memory().bind(tensor, "tensor");
   k.launch.params.resize(152);  // up to the pointer, which is aligned to 8
   std::memcpy(k.launch.params.data(), isa::encode(map).bytes.data(), isa::tensor_map_bytes);
@@ -363,7 +363,7 @@ $replaced:
   EXPECT_TRUE(Bytes(r.out.begin(), r.out.begin() + tile_bytes) == expected);
 }
 
-std::string fault_of(const TensorMap& m, const std::string& body, size_t tensor_bytes = 1 << 20) {
+std::string tensor_copy_fault(const TensorMap& m, const std::string& body, size_t tensor_bytes = 1 << 20) {
   Bytes tensor(tensor_bytes);
   const Outcome r = run(body, m, tensor, {}, Bytes(tile_bytes));
   return r.result.findings.empty() ? "none" : r.result.findings[0].code + ": " + r.result.findings[0].message;
@@ -374,16 +374,18 @@ TEST(TensorMaps, WhatDoesNotFitIsAFault) {
   const auto starts = [](const std::string& text, const char* code) { return text.rfind(code, 0) == 0; };
   TensorMap wide = good;
   wide.swizzle = Swizzle::b32;
-  EXPECT_TRUE(starts(fault_of(wide, load(2, "2048")), "PLD3092")) << fault_of(wide, load(2, "2048"));
-  EXPECT_NE(fault_of(wide, load(2, "2048")).find("box dimension 0"), std::string::npos);
-  EXPECT_TRUE(starts(fault_of(good, load(3, "2048")), "PLD3095")) << fault_of(good, load(3, "2048"));
-  EXPECT_TRUE(starts(fault_of(good, "mov.b64 %rd9, %rd2;" + load(2, "2048")), "PLD3092"));
-  EXPECT_TRUE(starts(fault_of(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3091"));
-  EXPECT_TRUE(starts(fault_of(good, "add.u32 %r2, %r2, 64;" + load(2, "2048")), "PLD3093"));
-  EXPECT_TRUE(starts(fault_of(good, load(2, "2048"), 4096), "PLD3022"))
-      << fault_of(good, load(2, "2048"), 4096);
-  EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r20, 4;" + load(2, "2048")), "PLD3095"));
-  EXPECT_TRUE(starts(fault_of(good, "mov.u32 %r21, -1;" + store(2)), "PLD3095"));
+  EXPECT_TRUE(starts(tensor_copy_fault(wide, load(2, "2048")), "PLD3092"))
+      << tensor_copy_fault(wide, load(2, "2048"));
+  EXPECT_NE(tensor_copy_fault(wide, load(2, "2048")).find("box dimension 0"), std::string::npos);
+  EXPECT_TRUE(starts(tensor_copy_fault(good, load(3, "2048")), "PLD3095"))
+      << tensor_copy_fault(good, load(3, "2048"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "mov.b64 %rd9, %rd2;" + load(2, "2048")), "PLD3092"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3091"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "add.u32 %r2, %r2, 64;" + load(2, "2048")), "PLD3093"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, load(2, "2048"), 4096), "PLD3022"))
+      << tensor_copy_fault(good, load(2, "2048"), 4096);
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "mov.u32 %r20, 4;" + load(2, "2048")), "PLD3095"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "mov.u32 %r21, -1;" + store(2)), "PLD3095"));
 }
 
 // --- values ---------------------------------------------------------------------------------------
@@ -437,8 +439,8 @@ TEST(TensorStore, OnlyFtzTypesFlushInReductions) {
 // A wrong byte count in expect_tx is a wait that never ends.
 TEST(TensorLoad, TheWholeBoxIsCountedOnTheMbarrier) {
   const TensorMap m = packed(D::f16, {256, 200}, {64, 16});
-  EXPECT_EQ(fault_of(m, load(2, "2048")), "none");
-  EXPECT_EQ(fault_of(m, load(2, "4096")).substr(0, 7), "PLD3080");
+  EXPECT_EQ(tensor_copy_fault(m, load(2, "2048")), "none");
+  EXPECT_EQ(tensor_copy_fault(m, load(2, "4096")).substr(0, 7), "PLD3080");
 }
 
 }  // namespace

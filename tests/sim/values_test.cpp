@@ -18,7 +18,7 @@ RunOptions without_values() {
   return o;
 }
 
-std::string kernel(const std::string& body, const std::string& before = "") {
+std::string values_kernel(const std::string& body, const std::string& before = "") {
   return ptx(before + ".visible .entry k(.param .u64 a, .param .u64 b) {\n" + body + "\nret;\n}\n");
 }
 
@@ -93,7 +93,7 @@ std::string line_of(const std::string& text, const std::string& words) {
 }
 
 TEST(Values, TensorDataAreNeitherReadNorWritten) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.f32 %f1, [%rd4];
     add.f32 %f2, %f1, 0f3F800000;
     setp.gt.f32 %p1, %f2, %f1;
@@ -108,7 +108,7 @@ TEST(Values, TensorDataAreNeitherReadNorWritten) {
 }
 
 TEST(Values, BranchOnData) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     add.u32 %r3, %r2, 1;
     setp.gt.u32 %p1, %r3, 5;
@@ -120,7 +120,7 @@ TEST(Values, BranchOnData) {
 }
 
 TEST(Values, AddressesOfAHistogram) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.nc.u32 %r2, [%rd4];
     and.b32 %r3, %r2, 31;
     mul.wide.u32 %rd6, %r3, 4;
@@ -131,7 +131,7 @@ TEST(Values, AddressesOfAHistogram) {
 }
 
 TEST(Values, StoreUnderAConditionOnData) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     setp.gt.u32 %p1, %r2, 5;
     @%p1 st.global.u32 [%rd5], %r2;)");
@@ -141,13 +141,13 @@ TEST(Values, StoreUnderAConditionOnData) {
 TEST(Values, NamesThreeNeedsAtMost) {
   std::string body = std::string(prologue) + "ld.global.u32 %r2, [%rd4];\nsetp.gt.u32 %p1, %r2, 5;\n";
   for (int i = 0; i < 5; ++i) body += "@%p1 st.global.u32 [%rd5], 1;\n";
-  const RunResult r = Subject(kernel(body)).run(without_values());
+  const RunResult r = Subject(values_kernel(body)).run(without_values());
   ASSERT_EQ(r.errors.size(), 3U);
   EXPECT_THAT(r.errors.back().message, HasSubstr("2 more"));
 }
 
 TEST(Values, ARegisterUsedTwiceIsToldApart) {
-  expect_same_events(kernel(std::string(prologue) + R"(
+  expect_same_events(values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     st.global.u32 [%rd5], %r2;
     mov.u32 %r2, 0;
@@ -158,7 +158,7 @@ TEST(Values, ARegisterUsedTwiceIsToldApart) {
 }
 
 TEST(Values, TheCarryFlagIsFollowed) {
-  expect_refused(kernel(std::string(prologue) + R"(
+  expect_refused(values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     add.cc.u32 %r3, %r2, %r2;
     addc.u32 %r4, 0, 0;
@@ -170,7 +170,7 @@ TEST(Values, TheCarryFlagIsFollowed) {
 
 // One CTA waits until the other has raised a flag.
 TEST(Values, FlagsInGlobalMemoryAreKnown) {
-  expect_same_events(kernel(std::string(prologue) + R"(
+  expect_same_events(values_kernel(std::string(prologue) + R"(
     mov.u32 %r2, %ctaid.x;
     setp.eq.u32 %p1, %r2, 0;
     @%p1 bra $wait;
@@ -190,7 +190,7 @@ TEST(Values, FlagsInGlobalMemoryAreKnown) {
 }
 
 TEST(Values, AFlagThatTensorDataOverwrote) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     st.global.u32 [%rd5], %r2;
     ld.relaxed.gpu.global.u32 %r3, [%rd5];
@@ -202,7 +202,7 @@ TEST(Values, AFlagThatTensorDataOverwrote) {
 
 // The last CTA of several, found by a counter, does the rest.
 TEST(Values, CountersAreKnownAndSumsAreData) {
-  expect_same_events(kernel(std::string(prologue) + R"(
+  expect_same_events(values_kernel(std::string(prologue) + R"(
     ld.global.f32 %f1, [%rd4];
     red.global.add.f32 [%rd2], %f1;
     atom.global.add.u32 %r2, [%rd2+128], 1;
@@ -214,7 +214,7 @@ TEST(Values, CountersAreKnownAndSumsAreData) {
 }
 
 TEST(Values, ASumThatDecides) {
-  expect_refused(kernel(std::string(prologue) + R"(
+  expect_refused(values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4];
     atom.global.add.u32 %r3, [%rd2], %r2;
     setp.lt.u32 %p1, %r3, 40;
@@ -245,11 +245,11 @@ constexpr const char* tile_loop = R"(
 constexpr const char* tile_variables = ".shared .align 4 .b32 tile;\n.shared .align 4 .b32 values;\n";
 
 TEST(Values, ATileIndexThroughSharedMemory) {
-  expect_same_events(kernel(std::string(prologue) + tile_loop, tile_variables), {2, 1, 1});
+  expect_same_events(values_kernel(std::string(prologue) + tile_loop, tile_variables), {2, 1, 1});
 }
 
 TEST(Values, ATileIndexThatIsTensorData) {
-  std::string text = kernel(std::string(prologue) + tile_loop, tile_variables);
+  std::string text = values_kernel(std::string(prologue) + tile_loop, tile_variables);
   const std::string from = "atom.global.add.u32 %r2, [%rd2], 1;";
   text.replace(text.find(from), from.size(), "ld.global.u32 %r2, [%rd2];");
   expect_stopped(text, {"the branch at " + line_of(text, "@%p2 bra"), "ld.shared"});
@@ -258,7 +258,7 @@ TEST(Values, ATileIndexThatIsTensorData) {
 // A known value is overwritten by tensor data, and known again after the next store.
 TEST(Values, DataOverATileIndex) {
   const auto with = [](const std::string& last) {
-    return kernel(std::string(prologue) + R"(
+    return values_kernel(std::string(prologue) + R"(
       ld.global.u32 %r2, [%rd4];
       st.shared.u32 [tile], 3;
       st.shared.u32 [tile], %r2;
@@ -267,7 +267,7 @@ TEST(Values, DataOverATileIndex) {
       setp.gt.u32 %p2, %r3, 20;
       @%p2 bra $end;
       $end:)",
-                  tile_variables);
+                         tile_variables);
   };
   expect_stopped(with(""), {"the branch", "ld.shared"});
   expect_same_events(with("st.shared.u32 [tile], 4;"));
@@ -275,7 +275,7 @@ TEST(Values, DataOverATileIndex) {
 
 // A sum that goes through shared memory to where nobody looks at it.
 TEST(Values, DataThroughSharedMemory) {
-  expect_same_events(kernel(std::string(prologue) + R"(
+  expect_same_events(values_kernel(std::string(prologue) + R"(
     shl.b32 %r2, %r1, 2;
     mov.u32 %r3, values;
     add.u32 %r3, %r3, %r2;
@@ -284,7 +284,7 @@ TEST(Values, DataThroughSharedMemory) {
     bar.sync 0;
     ld.shared.f32 %f2, [%r3];
     st.global.f32 [%rd5], %f2;)",
-                            ".shared .align 4 .b8 values[128];\n"));
+                                   ".shared .align 4 .b8 values[128];\n"));
 }
 
 TEST(Values, LocalMemoryIsFollowed) {
@@ -302,8 +302,8 @@ TEST(Values, LocalMemoryIsFollowed) {
     std::string text = local;
     return text.replace(text.find("WHICH"), 5, name);
   };
-  expect_same_events(kernel(with("other")));
-  expect_refused(kernel(with("kept")), {"the branch", "the value loaded at"});
+  expect_same_events(values_kernel(with("other")));
+  expect_refused(values_kernel(with("kept")), {"the branch", "the value loaded at"});
 }
 
 TEST(Values, CallsAreFollowed) {
@@ -328,47 +328,47 @@ TEST(Values, CallsAreFollowed) {
     st.global.u32 [%rd5], %r2;
     $end:)";
   };
-  expect_same_events(kernel(body("%r1"), function));
-  expect_refused(kernel(body("%r2"), function), {"the branch"});
+  expect_same_events(values_kernel(body("%r1"), function));
+  expect_refused(values_kernel(body("%r2"), function), {"the branch"});
 }
 
 // Which memory an access without a state space means is seen while the program runs.
 TEST(Values, GenericAddresses) {
   const auto through = [](const std::string& address) {
-    return kernel(std::string(prologue) + R"(
+    return values_kernel(std::string(prologue) + R"(
       cvta.shared.u64 %rd6, tile;
       cvta.global.u64 %rd7, %rd4;
       st.u32 [%rd6], 3;
-      ld.u32 %r3, [)" +
-                      address + R"(];
+      ld.u32 %r3, [)" + address +
+                             R"(];
       setp.gt.u32 %p2, %r3, 20;
       @%p2 bra $end;
       $end:)",
-                  tile_variables);
+                         tile_variables);
   };
   expect_same_events(through("%rd6"));
   expect_stopped(through("%rd7"), {"the branch", "ld.u32"});
 }
 
 TEST(Values, ATensorMapThatIsTensorData) {
-  expect_stopped(kernel(std::string(prologue) + R"(
+  expect_stopped(values_kernel(std::string(prologue) + R"(
     ld.global.u64 %rd6, [%rd1];
     st.shared.u64 [map], %rd6;
     bar.sync 0;
     tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 1, 100;)",
-                        ".shared .align 128 .b8 map[128];\n"),
+                               ".shared .align 128 .b8 map[128];\n"),
                  {"the tensor map", "tensormap.replace"});
 }
 
 TEST(Values, OperandsThatDecide) {
   const std::string load = std::string(prologue) + "ld.global.u32 %r2, [%rd4];\nmul.wide.u32 %rd6, %r2, 1;\n";
-  expect_refused(kernel(load + "and.b32 %r2, %r2, 7;\nbar.sync %r2;"), {"of `bar`"});
-  expect_refused(kernel(load + "shfl.sync.bfly.b32 %r3, %r1, 1, 31, %r2;"), {"of `shfl`"});
-  expect_refused(kernel(load + "mbarrier.init.shared.b64 [bar], %r2;", ".shared .align 8 .b64 bar;\n"),
+  expect_refused(values_kernel(load + "and.b32 %r2, %r2, 7;\nbar.sync %r2;"), {"of `bar`"});
+  expect_refused(values_kernel(load + "shfl.sync.bfly.b32 %r3, %r1, 1, 31, %r2;"), {"of `shfl`"});
+  expect_refused(values_kernel(load + "mbarrier.init.shared.b64 [bar], %r2;", ".shared .align 8 .b64 bar;\n"),
                  {"operand `count` of `mbarrier`"});
-  expect_refused(kernel(load + "cp.async.ca.shared.global [tile], [%rd1], 4, %r2;", tile_variables),
+  expect_refused(values_kernel(load + "cp.async.ca.shared.global [tile], [%rd1], 4, %r2;", tile_variables),
                  {"of `cp`"});
-  expect_refused(kernel(load + R"(
+  expect_refused(values_kernel(load + R"(
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd1, 1, 1, 1, 0, 0;)"),
                  {"of `wgmma`"});
 }
@@ -377,13 +377,13 @@ TEST(Values, ProductsAreData) {
   const std::string product = std::string(prologue) + R"(
     mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1, %r1, %r1}, {%r1, %r1},
       {%f5, %f5, %f5, %f5};)";
-  expect_same_events(kernel(product + "st.global.f32 [%rd5], %f1;"));
-  expect_refused(kernel(product + "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra $end;\n$end:"),
+  expect_same_events(values_kernel(product + "st.global.f32 [%rd5], %f1;"));
+  expect_refused(values_kernel(product + "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra $end;\n$end:"),
                  {"the branch", "the product computed"});
 }
 
 TEST(Values, AddressesAreStillChecked) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.u32 %r2, [%rd4+4096];
     st.global.u32 [%rd5], %r2;)");
   const RunResult r = Subject(text).run(without_values());
@@ -392,7 +392,7 @@ TEST(Values, AddressesAreStillChecked) {
 }
 
 TEST(Values, CopiesSignalWithoutMoving) {
-  const std::string text = kernel(std::string(prologue) + R"(
+  const std::string text = values_kernel(std::string(prologue) + R"(
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra $wait;
     mbarrier.init.shared.b64 [bar], 1;
@@ -417,7 +417,7 @@ TEST(Values, CopiesSignalWithoutMoving) {
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;
     $end:)",
-                                  ".shared .align 8 .b64 bar;\n.shared .align 16 .b8 values[128];\n");
+                                         ".shared .align 8 .b64 bar;\n.shared .align 16 .b8 values[128];\n");
   expect_same_events(text);
   Subject s(text);
   EXPECT_TRUE(s.run(without_values()).clean());
@@ -425,7 +425,7 @@ TEST(Values, CopiesSignalWithoutMoving) {
 }
 
 TEST(Values, AnIndexThatACopyBrought) {
-  expect_stopped(kernel(std::string(prologue) + R"(
+  expect_stopped(values_kernel(std::string(prologue) + R"(
     cp.async.ca.shared.global [tile], [%rd1], 4;
     cp.async.wait_all;
     bar.sync 0;
@@ -433,7 +433,7 @@ TEST(Values, AnIndexThatACopyBrought) {
     setp.gt.u32 %p2, %r3, 20;
     @%p2 bra $end;
     $end:)",
-                        tile_variables),
+                               tile_variables),
                  {"the branch", "ld.shared"});
 }
 

@@ -47,7 +47,7 @@ Warp run(const std::string& body, Warp in = iota()) {
   return out;
 }
 
-std::string fault_of(const std::string& body) {
+std::string warp_op_fault(const std::string& body) {
   Warp in = iota(), out(64);
   const RunResult r = PtxRunner(warp_kernel(body)).array(in).array(out).run();
   return r.findings.size() == 1 ? r.findings[0].code : PtxRunner::describe(r);
@@ -119,8 +119,8 @@ $end:)");
 }
 
 TEST(WarpOps, ALaneOutsideItsMaskIsAFault) {
-  EXPECT_EQ(fault_of("shfl.sync.bfly.b32 %r10, %r2, 1, 31, 0xffff;"), "PLD3065");
-  EXPECT_EQ(fault_of("bar.warp.sync 0x7fffffff;"), "PLD3065");
+  EXPECT_EQ(warp_op_fault("shfl.sync.bfly.b32 %r10, %r2, 1, 31, 0xffff;"), "PLD3065");
+  EXPECT_EQ(warp_op_fault("bar.warp.sync 0x7fffffff;"), "PLD3065");
 }
 
 // --- vote, match, redux, elect --------------------------------------------------------------------
@@ -288,10 +288,11 @@ TEST(MoveMatrix, Transposes) {
 }
 
 TEST(LoadMatrix, RowsMustBeAlignedAndInside) {
-  EXPECT_EQ(fault_of("mov.u32 %r4, buffer; add.u32 %r4, %r4, 8; ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
-                     "{%r10}, [%r4];"),
-            "PLD3062");
-  EXPECT_EQ(fault_of("mov.u32 %r4, 1048576; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4];"),
+  EXPECT_EQ(
+      warp_op_fault("mov.u32 %r4, buffer; add.u32 %r4, %r4, 8; ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
+                    "{%r10}, [%r4];"),
+      "PLD3062");
+  EXPECT_EQ(warp_op_fault("mov.u32 %r4, 1048576; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4];"),
             "PLD3020");
 }
 

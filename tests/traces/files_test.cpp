@@ -1,22 +1,15 @@
 // Files: what does not fit, what cannot be written, lines of JSON.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "tests/traces/files.h"
 #include "traces/bounded_file.h"
 #include "traces/open.h"
 
 namespace palladion::traces {
 namespace {
 
-std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
-
-std::string contents(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return out.str();
-}
+using testing::contents;
+using testing::temporary;
 
 TEST(BoundedFile, TakesWholeRecordsUpToItsLimitAndALastOne) {
   const std::string path = temporary("bounded");

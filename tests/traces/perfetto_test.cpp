@@ -5,30 +5,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "kernels/case.h"
 #include "run/runner.h"
 #include "tests/traces/decode.h"
+#include "tests/traces/files.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
 
 namespace palladion::traces {
 namespace {
 
+using testing::contents;
 using testing::decode;
 using testing::Fields;
 using testing::one;
-
-std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
-
-std::string contents(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return out.str();
-}
+using testing::temporary;
 
 // A matmul with four stages, all of its CTAs.
 void record_matmul(const std::string& path, uint64_t limit = usual_limit, unsigned threads = 1) {

@@ -134,8 +134,7 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
   return true;
 }
 
-void announce(const Exec& x, const AsyncOp& op) {
-  const auto& payload = std::get<LaneCopies>(op.payload);
+void announce(const Exec& x, const AsyncOp& op, const LaneCopies& payload) {
   Piece reads[32], writes[32];
   size_t n = 0, n_reads = 0;
   for (const LaneCopies::Copy& c : payload.copies) {
@@ -159,7 +158,7 @@ Step exec_cp_async(Exec& x, const MicroOp& op) {
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (!add_lane(x, op, e, std::countr_zero(m), copies)) return Step::fault;
   const AsyncOp& issued = x.issue(std::move(copies), x.active, isa::AsyncGroup::cp_async);
-  if (x.wants<AsyncIssue>()) announce(x, issued);
+  if (x.wants<AsyncIssue>()) announce(x, issued, std::get<LaneCopies>(issued.payload));
   return Step::next;
 }
 

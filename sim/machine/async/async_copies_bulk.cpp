@@ -51,8 +51,7 @@ namespace {
 
 constexpr uint64_t bulk_alignment = 16;
 
-void announce(const Exec& x, const AsyncOp& op) {
-  const auto& copy = std::get<LinearCopy>(op.payload);
+void announce(const Exec& x, const AsyncOp& op, const LinearCopy& copy) {
   const Piece read{copy.source.space, copy.source.address, copy.bytes};
   Piece writes[max_cluster_ctas];
   uint32_t mbarriers[max_cluster_ctas], bytes[max_cluster_ctas];
@@ -122,7 +121,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   const bool grouped = e.completion == isa::Completion::bulk_group;
   const AsyncOp& issued =
       x.issue(std::move(copy), 1U << lane, grouped ? isa::AsyncGroup::bulk : isa::AsyncGroup::none);
-  if (x.wants<AsyncIssue>()) announce(x, issued);
+  if (x.wants<AsyncIssue>()) announce(x, issued, std::get<LinearCopy>(issued.payload));
   return Step::next;
 }
 

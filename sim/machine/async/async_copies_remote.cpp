@@ -29,8 +29,7 @@ void RemoteStores::describe(const AsyncOp&, Traffic& t) const {
 
 namespace {
 
-void announce(const Exec& x, const AsyncOp& op) {
-  const auto& payload = std::get<RemoteStores>(op.payload);
+void announce(const Exec& x, const AsyncOp& op, const RemoteStores& payload) {
   Piece writes[32];
   uint32_t mbarriers[32], bytes[32];
   size_t n = 0;
@@ -80,7 +79,7 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
     }
   }
   const AsyncOp& issued = x.issue(std::move(stores), x.active);
-  if (x.wants<AsyncIssue>()) announce(x, issued);
+  if (x.wants<AsyncIssue>()) announce(x, issued, std::get<RemoteStores>(issued.payload));
   return Step::next;
 }
 

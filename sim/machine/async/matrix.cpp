@@ -123,9 +123,8 @@ void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, 
 }
 
 // Records that this warp has issued it; when all four have, announces what it reads.
-void announce(const Exec& x, const AsyncOp& op) {
+void announce(const Exec& x, const AsyncOp& op, const WarpgroupProduct& p) {
   x.emit(AsyncJoined{x.origin(), op.id});
-  const auto& p = std::get<WarpgroupProduct>(op.payload);
   if (!p.ready(x, op) || !x.wants<AsyncIssue>()) return;
   static thread_local ChunkLists lists;
   const isa::Wgmma& e = Stated(x, op).wgmma;
@@ -376,7 +375,7 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
     journal_issue(x.warp->wgmma, issued->id, x.active);
   }
   std::get<WarpgroupProduct>(issued->payload).issued |= 1U << in_group;
-  if (x.events != nullptr) announce(x, *issued);
+  if (x.events != nullptr) announce(x, *issued, std::get<WarpgroupProduct>(issued->payload));
   return Step::next;
 }
 

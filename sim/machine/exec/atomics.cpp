@@ -168,10 +168,6 @@ std::optional<AtomicOp> atomic_op(isa::BulkOp op) {
 
 namespace {
 
-const DecodedOperand& element(const DecodedOperand& o, int k) {
-  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
-}
-
 const uint8_t* lane_bytes(const Exec& x, const DecodedOperand& o, int lane) {
   return x.lanes<uint8_t>(o) + static_cast<size_t>(lane) * (o.width / 8);
 }
@@ -188,12 +184,12 @@ struct Performer {
   // The previous value goes to `old`.
   void perform(uint8_t* at, int k, int lane, ReduceFn reduce, uint8_t* old) {
     std::memcpy(old, at, size);
-    const uint8_t* b = lane_bytes(x, element(op.operands[e.b], k), lane);
+    const uint8_t* b = lane_bytes(x, op.operands[e.b].element(k), lane);
     if (e.op == AtomicOp::exch) {
       std::memcpy(at, b, size);
     } else if (e.op == AtomicOp::cas) {
       if (std::memcmp(old, b, size) == 0)
-        std::memcpy(at, lane_bytes(x, element(op.operands[e.c], k), lane), size);
+        std::memcpy(at, lane_bytes(x, op.operands[e.c].element(k), lane), size);
     } else {
       reduce(at, b, count);
     }
@@ -202,7 +198,7 @@ struct Performer {
 
   void put(int k, int lane, const uint8_t* old) const {
     if (e.dst < 0) return;
-    const DecodedOperand& d = element(op.operands[e.dst], k);
+    const DecodedOperand& d = op.operands[e.dst].element(k);
     const size_t width = d.width / 8U;
     uint8_t* out = x.lanes<uint8_t>(d) + static_cast<size_t>(lane) * width;
     std::memset(out, 0, width);

@@ -142,7 +142,7 @@ Step exec_nothing(Exec&, const MicroOp&) { return Step::next; }
 
 Step exec_unsupported(Exec& x, const MicroOp& op) {
   const auto* u = std::get_if<isa::Unsupported>(op.effect);
-  return x.unsupported(u != nullptr ? u->reason : std::string("these types and modifiers"));
+  return x.unsupported(u != nullptr ? std::string(u->reason) : "these types and modifiers");
 }
 
 }  // namespace palladion::sim

@@ -75,11 +75,6 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
   return true;
 }
 
-// Element k of a vector operand, or the operand itself.
-const DecodedOperand& element(const DecodedOperand& o, int k) {
-  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
-}
-
 // Reads one element of the memory type and widens it to the register: sign for .s, zeros otherwise.
 template <class Memory, class Register>
 void gather(const Exec& x, const Pointers& p, size_t offset, const DecodedOperand& d) {
@@ -150,7 +145,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   notify(x, Access::Kind::read, e.space, size, addresses, e.order, e.scope);
   for (int k = 0; k < e.elements && op.moves; ++k)
     load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
-                 element(d, k));
+                 d.element(k));
   return x.at_boundary ? Step::yield : Step::next;
 }
 
@@ -167,7 +162,7 @@ Step exec_store(Exec& x, const MicroOp& op) {
   notify(x, Access::Kind::write, e.space, size, addresses, e.order, e.scope);
   for (int k = 0; k < e.elements && op.moves; ++k)
     store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
-                  element(s, k));
+                  s.element(k));
   x.changed();
   return Step::next;
 }

@@ -337,10 +337,6 @@ uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int la
   return x.shared(a, 16, what);
 }
 
-const DecodedOperand& element(const DecodedOperand& o, int k) {
-  return o.kind == DecodedOperand::Kind::vector ? o.elements[static_cast<size_t>(k)] : o;
-}
-
 void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address) {
   if (!x.wants<Access>()) return;
   uint64_t addresses[warp_size];
@@ -367,7 +363,7 @@ Step exec_load_matrix(Exec& x, const MicroOp& op) {
   if (!op.moves) return Step::next;
   for (int k = 0; k < e.count; ++k) {
     if (e.transposed) transpose(matrices[k]);
-    write_lanes(x, element(op.operands[e.dst], k), matrices[k].lanes, x.active);
+    write_lanes(x, op.operands[e.dst].element(k), matrices[k].lanes, x.active);
   }
   return Step::next;
 }
@@ -385,7 +381,7 @@ Step exec_store_matrix(Exec& x, const MicroOp& op) {
     note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
   for (int k = 0; k < e.count && op.moves; ++k) {
     Matrix matrix;
-    std::memcpy(matrix.lanes, x.lanes<uint32_t>(element(op.operands[e.src], k)), sizeof matrix.lanes);
+    std::memcpy(matrix.lanes, x.lanes<uint32_t>(op.operands[e.src].element(k)), sizeof matrix.lanes);
     if (e.transposed) transpose(matrix);
     for (int row = 0; row < 8; ++row) std::memcpy(rows[8 * k + row], matrix.lanes + 4 * row, 16);
   }

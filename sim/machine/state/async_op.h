@@ -191,21 +191,10 @@ struct AsyncOp {
   uint32_t pc = 0;
   AsyncPayloads payload;
 
-  isa::AsyncFamily family() const {
-    return std::visit([]<class P>(const P&) { return P::family; }, payload);
-  }
-  bool lands_at_boundary() const {
-    return std::visit([](const auto& p) { return p.lands_at_boundary(); }, payload);
-  }
-  bool ready(const ClusterRun& run) const {
-    return std::visit([&](const auto& p) { return p.ready(run, *this); }, payload);
-  }
-  Traffic traffic() const {
-    Traffic t;
-    t.family = family();
-    std::visit([&](const auto& p) { p.describe(*this, t); }, payload);
-    return t;
-  }
+  isa::AsyncFamily family() const;
+  bool lands_at_boundary() const;
+  bool ready(const ClusterRun& run) const;
+  Traffic traffic() const;
 };
 
 // What the operations of a family have in common.

@@ -160,18 +160,7 @@ struct alignas(64) ClusterState {
 };
 
 // The operation with this id, or nullptr when it has landed.
-inline AsyncOp* find_pending(ClusterState& cluster, uint64_t id) {
-  const auto found = std::ranges::lower_bound(cluster.pending, id, {}, &AsyncOp::id);
-  return found != cluster.pending.end() && found->id == id ? &*found : nullptr;
-}
-inline bool is_pending(const ClusterState& cluster, uint64_t id) {
-  return std::ranges::binary_search(cluster.pending, id, {}, &AsyncOp::id);
-}
-
-inline bool ClusterState::finished() const {
-  for (const CtaState& c : ctas)
-    if (c.alive_threads != 0) return false;
-  return pending.empty();
-}
+AsyncOp* find_pending(ClusterState& cluster, uint64_t id);
+bool is_pending(const ClusterState& cluster, uint64_t id);
 
 }  // namespace palladion::sim

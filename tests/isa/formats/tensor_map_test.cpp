@@ -55,15 +55,15 @@ TEST(TensorMap, AcceptsOrdinaryMaps) {
   EXPECT_THAT(validate(image(), chip(90)), IsEmpty());
 }
 
-struct Case {
+struct RuleCase {
   const char* rule;
   std::function<void(TensorMap&)> breaks;
   const char* says;
   bool im2col = false;
 };
-void PrintTo(const Case& c, std::ostream* os) { *os << c.rule; }
+void PrintTo(const RuleCase& c, std::ostream* os) { *os << c.rule; }
 
-class BrokenRule : public ::testing::TestWithParam<Case> {};
+class BrokenRule : public ::testing::TestWithParam<RuleCase> {};
 
 TEST_P(BrokenRule, IsNamedAlone) {
   TensorMap m = GetParam().im2col ? image() : matrix();
@@ -71,7 +71,7 @@ TEST_P(BrokenRule, IsNamedAlone) {
   EXPECT_THAT(validate(m, chip(90)), ElementsAre(HasSubstr(GetParam().says)));
 }
 
-const Case cases[] = {
+const RuleCase cases[] = {
     {"rank_zero", [](TensorMap& m) { m.rank = 0; }, "rank is 0, it must be 1 to 5"},
     {"rank_six", [](TensorMap& m) { m.rank = 6; }, "rank is 6"},
     {"interleave_rank", [](TensorMap& m) { m.interleave = Interleave::b16; },

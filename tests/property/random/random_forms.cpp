@@ -107,4 +107,9 @@ std::string instruction_words(const Catalogue::Entry& entry) {
   return s;
 }
 
+const Catalogue& computing_catalogue() {
+  static const Catalogue all(computing_forms());
+  return all;
+}
+
 }  // namespace palladion::random_program

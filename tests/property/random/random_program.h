@@ -79,6 +79,9 @@ std::vector<std::string> read_forms(const std::string& path);  // one a line, '#
 
 std::string instruction_words(const Catalogue::Entry& entry);  // "setp.lt.and.f32"
 
+// Of computing_forms().
+const Catalogue& computing_catalogue();
+
 Program generate(const Catalogue& catalogue, uint64_t seed);
 
 }  // namespace palladion::random_program

@@ -43,7 +43,7 @@ std::vector<Finding> run(const std::string& body, uint32_t first_word, isa::Dim3
   return findings_of(runner);
 }
 
-std::vector<std::string> texts(const std::vector<Finding>& findings) {
+std::vector<std::string> texts_with_objects(const std::vector<Finding>& findings) {
   std::vector<std::string> out;
   for (const Finding& f : findings)
     out.push_back(f.code + (f.severity == FindingSeverity::strict ? "? " : " ") + f.message + " | " +
@@ -53,7 +53,7 @@ std::vector<std::string> texts(const std::vector<Finding>& findings) {
 
 TEST(Numerics, FirstNanOnly) {
   EXPECT_THAT(
-      texts(run("sub.f32 %f1, %f0, %f0; add.f32 %f9, %f1, %f0;", infinity)),
+      texts_with_objects(run("sub.f32 %f1, %f0, %f0; add.f32 %f9, %f1, %f0;", infinity)),
       ElementsAre(HasSubstr("PLD6302? a NaN is made of operands that are none | lane 3, operands inf, inf")));
   EXPECT_THAT(run("sub.f32 %f1, %f0, %f0;", nan_bits), IsEmpty());
   EXPECT_THAT(run("sub.f32 %f1, %f0, %f0;", 0x40000000), IsEmpty());
@@ -62,7 +62,7 @@ TEST(Numerics, FirstNanOnly) {
 
 TEST(Numerics, InstructionThatOverwritesItsSource) {
   EXPECT_THAT(
-      texts(run("mul.f32 %f0, %f0, 0f00000000;", infinity)),
+      texts_with_objects(run("mul.f32 %f0, %f0, 0f00000000;", infinity)),
       ElementsAre(HasSubstr("PLD6302? a NaN is made of operands that are none | lane 3, operands inf, 0")));
   EXPECT_THAT(run("mul.f32 %f0, %f0, 0f00000000;", nan_bits), IsEmpty());
 }
@@ -73,10 +73,11 @@ TEST(Numerics, GuardedLanesOnly) {
 
 TEST(Numerics, HalfOverflow) {
   EXPECT_THAT(
-      texts(run("mul.f16 %h2, %h0, %h0;", 0x00005C00)),
+      texts_with_objects(run("mul.f16 %h2, %h0, %h0;", 0x00005C00)),
       ElementsAre(HasSubstr("PLD6301? a result leaves the range of f16 and becomes infinite | lane 3")));
-  EXPECT_THAT(texts(run("mul.f16x2 %r2, %r1, %r1;", 0x5C003C00)), ElementsAre(HasSubstr("PLD6301?")));
-  EXPECT_THAT(texts(run("cvt.rn.f16.f32 %h2, %f0;", 0x47900000)),
+  EXPECT_THAT(texts_with_objects(run("mul.f16x2 %r2, %r1, %r1;", 0x5C003C00)),
+              ElementsAre(HasSubstr("PLD6301?")));
+  EXPECT_THAT(texts_with_objects(run("cvt.rn.f16.f32 %h2, %f0;", 0x47900000)),
               ElementsAre(HasSubstr("lane 3, operands 73728")));
   EXPECT_THAT(run("mul.f16 %h2, %h0, %h0;", 0x00007C00), IsEmpty());  // infinite before
   EXPECT_THAT(run("cvt.rn.f16.f32 %h2, %f0;", 0x47700000), IsEmpty());
@@ -87,8 +88,9 @@ TEST(Numerics, WarpMatrixOverflow) {
       "mov.u32 %r2, 0; mov.u32 %r3, 0;"
       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r2, %r3}, {%r1, %r1, %r1, %r1}, {%r1, %r1}, {%r2, "
       "%r3};";
-  EXPECT_THAT(texts(run(mma, 0x5C005C00)), ElementsAre(HasSubstr("PLD6301?")));
-  EXPECT_THAT(texts(run(mma, 0x7C007C00)), ElementsAre(HasSubstr("PLD6302?")));  // other lanes have zeros
+  EXPECT_THAT(texts_with_objects(run(mma, 0x5C005C00)), ElementsAre(HasSubstr("PLD6301?")));
+  EXPECT_THAT(texts_with_objects(run(mma, 0x7C007C00)),
+              ElementsAre(HasSubstr("PLD6302?")));  // other lanes have zeros
   EXPECT_THAT(run(mma, 0x7E007E00), IsEmpty());
 }
 
@@ -122,7 +124,7 @@ TEST(Numerics, WgmmaOverflow) {
   EXPECT_THAT(wgmma(0x3C003C00, 0x3C003C00, "f16", "%r10, %r11"), IsEmpty());
   // 16 * 256 * 256 at once is too much; the second wgmma only adds to what is infinite.
   EXPECT_THAT(
-      texts(wgmma(0x5C005C00, 0x5C005C00, "f16", "%r10, %r11")),
+      texts_with_objects(wgmma(0x5C005C00, 0x5C005C00, "f16", "%r10, %r11")),
       ElementsAre(HasSubstr("PLD6301? an f16 accumulator of wgmma leaves its range and becomes infinite | "
                             "element (0, 0)")));
   EXPECT_THAT(wgmma(0x5C005C00, 0x5C005C00, "f32", "%f10, %f11, %f12, %f13"), IsEmpty());
@@ -131,9 +133,10 @@ TEST(Numerics, WgmmaOverflow) {
 TEST(Numerics, WgmmaOfInfinities) {
   const std::string f32 = "%f10, %f11, %f12, %f13";
   EXPECT_THAT(wgmma(0x7C007C00, 0x3C003C00, "f32", f32), IsEmpty());
-  EXPECT_THAT(texts(wgmma(0x7C007C00, 0xBC003C00, "f32", f32)),
+  EXPECT_THAT(texts_with_objects(wgmma(0x7C007C00, 0xBC003C00, "f32", f32)),
               ElementsAre(HasSubstr("PLD6302? an accumulator of wgmma becomes NaN, though no operand is")));
-  EXPECT_THAT(texts(wgmma(0x7C003C00, 0x00003C00, "f32", f32)), ElementsAre(HasSubstr("PLD6302?")));
+  EXPECT_THAT(texts_with_objects(wgmma(0x7C003C00, 0x00003C00, "f32", f32)),
+              ElementsAre(HasSubstr("PLD6302?")));
   EXPECT_THAT(wgmma(0x7E003C00, 0x3C003C00, "f32", f32), IsEmpty());  // a NaN came in
 }
 
@@ -142,11 +145,11 @@ TEST(Numerics, WgmmaOfInfinities) {
 TEST(Numerics, SumsOfSeveralWarps) {
   const std::string add = "ld.param.u64 %rd3, [out]; red.relaxed.gpu.global.add.f32 [%rd3+512], %f0;";
   EXPECT_THAT(run(add, 0x3F800000), IsEmpty());
-  EXPECT_THAT(texts(run(add, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
+  EXPECT_THAT(texts_with_objects(run(add, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
               ElementsAre(HasSubstr("PLD6304? a sum of floats depends on the order of its terms: not "
                                     "deterministic, but no race | `array` bytes [512, 516)")));
   const auto of_ctas = run(add, 0x3F800000, {3, 1, 1});
-  ASSERT_THAT(texts(of_ctas), ElementsAre(HasSubstr("PLD6304?")));
+  ASSERT_THAT(texts_with_objects(of_ctas), ElementsAre(HasSubstr("PLD6304?")));
   EXPECT_EQ(of_ctas[0].sites[0].cta.x, 1U);
   EXPECT_EQ(of_ctas[0].sites[1].cta.x, 0U);
 }
@@ -156,7 +159,7 @@ TEST(Numerics, SumsThatDoNotDepend) {
               IsEmpty());
   EXPECT_THAT(run("red.relaxed.gpu.global.add.f32 [%rd1+512], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1}),
               IsEmpty());
-  EXPECT_THAT(texts(run("red.shared.add.f32 [sum], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1})),
+  EXPECT_THAT(texts_with_objects(run("red.shared.add.f32 [sum], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1})),
               ElementsAre(HasSubstr("PLD6304?")));
 }
 

@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string kernel(const std::string& body) {
+std::string barrier_kernel(const std::string& body) {
   return R"(
 .visible .entry k(.param .u64 array) {
   .shared .align 8 .b64 bar;
@@ -26,7 +26,7 @@ std::string kernel(const std::string& body) {
 
 TEST(ProtocolBarriers, TwoGroupsAtOneId) {
   for (const RunOptions& o : every_schedule()) {
-    const Checked c = run_checked(kernel(R"(
+    const Checked c = run_checked(barrier_kernel(R"(
   setp.lt.u32 %p2, %r2, 2;
   @%p2 bra $first;
   barrier.sync 1, 64;
@@ -41,7 +41,7 @@ $first:
 
 TEST(ProtocolBarriers, OneIdInTurnsIsSilent) {
   for (const RunOptions& o : every_schedule()) {
-    const Checked c = run_checked(kernel(R"(
+    const Checked c = run_checked(barrier_kernel(R"(
   setp.eq.u32 %p2, %r2, 0;
   mov.u32 %r4, 0;
   @%p2 bra $first;
@@ -66,7 +66,7 @@ $first:
 
 TEST(ProtocolBarriers, ABarrierOfAllThreadsDoesNotWaitForThoseThatExit) {
   for (const RunOptions& o : every_schedule()) {
-    const Checked c = run_checked(kernel(R"(
+    const Checked c = run_checked(barrier_kernel(R"(
   setp.eq.u32 %p2, %r2, 0;
   mov.u32 %r4, 0;
   @!%p2 bra $late;
@@ -83,7 +83,7 @@ $late:
 }
 
 TEST(ProtocolBarriers, ArrivesTwiceAtTheClusterBarrier) {
-  const Checked c = run_checked(kernel(R"(
+  const Checked c = run_checked(barrier_kernel(R"(
   setp.eq.u32 %p2, %r3, 0;
   @%p2 barrier.cluster.arrive;
   barrier.cluster.arrive;
@@ -94,7 +94,7 @@ TEST(ProtocolBarriers, ArrivesTwiceAtTheClusterBarrier) {
 }
 
 TEST(ProtocolBarriers, APeerThatMayNotHaveStarted) {
-  const Checked c = run_checked(kernel(R"(
+  const Checked c = run_checked(barrier_kernel(R"(
   mov.u32 %r4, tile;
   xor.b32 %r5, %r3, 1;
   mapa.shared::cluster.u32 %r6, %r4, %r5;
@@ -110,7 +110,7 @@ TEST(ProtocolBarriers, APeerThatMayHaveLeft) {
   for (const bool right : {false, true}) {
     for (const RunOptions& o : every_schedule()) {
       const std::string meet = "  barrier.cluster.arrive;\n  barrier.cluster.wait;\n";
-      const Checked c = run_checked(kernel(meet + R"(
+      const Checked c = run_checked(barrier_kernel(meet + R"(
   mov.u32 %r4, tile;
   xor.b32 %r5, %r3, 1;
   mapa.shared::cluster.u32 %r6, %r4, %r5;
@@ -125,8 +125,8 @@ TEST(ProtocolBarriers, APeerThatMayHaveLeft) {
   }
 }
 
-std::string store(const std::string& after) {
-  return kernel(R"(
+std::string store_before(const std::string& after) {
+  return barrier_kernel(R"(
   @%p1 bra $done;
   cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
 )" + after + "\n$done:\n  ret;");
@@ -136,9 +136,9 @@ TEST(ProtocolBarriers, AStoreThatIsNotAwaited) {
   for (const RunOptions& o : every_schedule()) {
     const std::string commit = "  cp.async.bulk.commit_group;\n",
                       wait = "  cp.async.bulk.wait_group.read 0;\n";
-    EXPECT_THAT(codes(run_checked(store(commit), {32, 1, 1}, {}, o)), ElementsAre("PLD4314"));
-    EXPECT_THAT(codes(run_checked(store(wait), {32, 1, 1}, {}, o)), ElementsAre("PLD4311"));
-    EXPECT_THAT(codes(run_checked(store(commit + wait), {32, 1, 1}, {}, o)), IsEmpty());
+    EXPECT_THAT(codes(run_checked(store_before(commit), {32, 1, 1}, {}, o)), ElementsAre("PLD4314"));
+    EXPECT_THAT(codes(run_checked(store_before(wait), {32, 1, 1}, {}, o)), ElementsAre("PLD4311"));
+    EXPECT_THAT(codes(run_checked(store_before(commit + wait), {32, 1, 1}, {}, o)), IsEmpty());
   }
 }
 

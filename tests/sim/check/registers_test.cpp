@@ -9,7 +9,7 @@ using ::testing::IsEmpty;
 
 // One warpgroup, A and B in shared memory without swizzle. Lines that end in `// @1`, `// @2` are named in
 // what is expected.
-std::string kernel(const std::string& body, const std::string& directives = ".reqntid 128") {
+std::string register_kernel(const std::string& body, const std::string& directives = ".reqntid 128") {
   return ptx(".visible .entry k(.param .u64 out) " + directives + R"(
 {
   .reg .pred %p<8>;
@@ -79,7 +79,7 @@ std::vector<std::string> check(const std::string& text, isa::Dim3 block = {128, 
   return marked(text, findings_of(runner));
 }
 
-std::vector<std::string> run(const std::string& body) { return check(kernel(body)); }
+std::vector<std::string> run(const std::string& body) { return check(register_kernel(body)); }
 
 TEST(WgmmaRegisters, ChainOfOneShapeNeedsOneFence) {
   EXPECT_THAT(
@@ -157,9 +157,9 @@ TEST(WgmmaRegisters, CopiesBreakTheLetterOnly) {
 // Two chains in turn: wait_group 1 is enough for the older one.
 TEST(WgmmaRegisters, PingPongIsSilentAndUnwatched) {
   const std::string other = "%f10, %f11, %f12, %f13";
-  const std::string text =
-      kernel(zero + "  mov.f32 %f10, %f0; mov.f32 %f11, %f0; mov.f32 %f12, %f0; mov.f32 %f13, %f0;\n" +
-             fence + mma0 + commit + mma(other) + commit + wait(1) + use + wait(0));
+  const std::string text = register_kernel(
+      zero + "  mov.f32 %f10, %f0; mov.f32 %f11, %f0; mov.f32 %f12, %f0; mov.f32 %f13, %f0;\n" + fence +
+      mma0 + commit + mma(other) + commit + wait(1) + use + wait(0));
   EXPECT_THAT(check(text), IsEmpty());
   std::vector<float> out(1024);
   PtxRunner runner(text);
@@ -251,8 +251,8 @@ TEST(UnwrittenRegisters, CopiesAndIdiomsAreSilent) {
 
 TEST(RegisterPool, KernelSaysHowManyItStartsWith) {
   const std::string body = "  setmaxnreg.dec.sync.aligned.u32 40; // @1\n";
-  EXPECT_THAT(check(kernel(body, "")), ElementsAre("PLD6202? @1"));
-  EXPECT_THAT(check(kernel(body, ".maxntid 128")), IsEmpty());
+  EXPECT_THAT(check(register_kernel(body, "")), ElementsAre("PLD6202? @1"));
+  EXPECT_THAT(check(register_kernel(body, ".maxntid 128")), IsEmpty());
 }
 
 }  // namespace

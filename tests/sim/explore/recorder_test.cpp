@@ -10,7 +10,7 @@ namespace {
 
 using namespace sim::check;
 
-std::string kernel(const std::string& declarations, const std::string& body) {
+std::string recorded_kernel(const std::string& declarations, const std::string& body) {
   return ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n" + declarations +
          ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "ret;\n}\n";
 }
@@ -18,7 +18,7 @@ std::string kernel(const std::string& declarations, const std::string& body) {
 // Warp 0 fills, warp 1 empties, `steps` times through one mbarrier each way; all lanes wait, the elected
 // lane arrives. `empty` begins with a wait for phase -1.
 std::string ring(const std::string& after_wait) {
-  return kernel(".shared .align 8 .b64 full;\n.shared .align 8 .b64 empty;\n", R"(
+  return recorded_kernel(".shared .align 8 .b64 full;\n.shared .align 8 .b64 empty;\n", R"(
 mov.u32 %r0, %tid.x;
 shr.u32 %r1, %r0, 5;
 setp.ne.u32 %p0, %r0, 0;
@@ -121,7 +121,7 @@ TEST(Recorder, clusters_alike_are_kept_once) {
 
 TEST(Recorder, barrier_number_of_two_roles_is_found_from_a_clean_run) {
   // Warps 0, 1 and warps 2, 3 meet at barrier 1, each pair for itself.
-  const Recorded r(kernel("", "barrier.sync 1, 64;\n"), {1, 1, 1}, {128, 1, 1});
+  const Recorded r(recorded_kernel("", "barrier.sync 1, 64;\n"), {1, 1, 1}, {128, 1, 1});
   ASSERT_TRUE(r.result.completed);
   EXPECT_TRUE(r.report.all_schedules);
   ASSERT_FALSE(r.report.findings.empty());
@@ -129,7 +129,7 @@ TEST(Recorder, barrier_number_of_two_roles_is_found_from_a_clean_run) {
 }
 
 TEST(Recorder, branch_on_a_test_is_frozen) {
-  const Recorded r(kernel(".shared .align 8 .b64 full;\n", R"(
+  const Recorded r(recorded_kernel(".shared .align 8 .b64 full;\n", R"(
 mov.u32 %r0, %tid.x;
 setp.ne.u32 %p0, %r0, 0;
 @%p0 bra INIT;
@@ -149,7 +149,7 @@ END:
 }
 
 TEST(Recorder, run_without_an_end_is_not_decided) {
-  const Recorded r(kernel(".shared .align 8 .b64 full;\n", R"(
+  const Recorded r(recorded_kernel(".shared .align 8 .b64 full;\n", R"(
 mov.u32 %r0, %tid.x;
 setp.ne.u32 %p0, %r0, 0;
 @%p0 bra INIT;

@@ -22,30 +22,30 @@ void PrintTo(const MmaSync& op, std::ostream* os) {
 namespace {
 
 using Rng = std::mt19937_64;
-using Bytes = std::vector<std::uint8_t>;
+using ByteVector = std::vector<std::uint8_t>;
 
-Bytes random_bytes(std::size_t n, Rng& rng) {
-  Bytes out(n);
+ByteVector random_bytes(std::size_t n, Rng& rng) {
+  ByteVector out(n);
   for (auto& x : out) x = static_cast<std::uint8_t>(rng());
   return out;
 }
 
 // Finite floats only: one exponent bit of every element is cleared.
-Bytes random_floats(Element type, int count, Rng& rng) {
+ByteVector random_floats(Element type, int count, Rng& rng) {
   const int size = element_bits(type) / 8;
-  Bytes out = random_bytes(static_cast<std::size_t>(count * size), rng);
+  ByteVector out = random_bytes(static_cast<std::size_t>(count * size), rng);
   for (int i = size - 1; i < count * size; i += size)
     out[static_cast<std::size_t>(i)] &= rng() & 1 ? 0xBF : 0xFB;
   return out;
 }
 
-std::uint32_t element(const Bytes& m, int index, int size) {
+std::uint32_t element(const ByteVector& m, int index, int size) {
   std::uint32_t x = 0;
   std::memcpy(&x, &m[static_cast<std::size_t>(index * size)], static_cast<std::size_t>(size));
   return x;
 }
 
-std::vector<Unpacked> row_of(const Bytes& m, Element type, int row, int k) {
+std::vector<Unpacked> row_of(const ByteVector& m, Element type, int row, int k) {
   std::vector<Unpacked> out;
   for (int i = 0; i < k; ++i) out.push_back(unpack(type, element(m, row * k + i, element_bits(type) / 8)));
   return out;
@@ -59,10 +59,10 @@ TEST_P(OneStep, IsOneFusedDotProduct) {
   Rng rng(11);
   const int c_size = op.d == Result::f16 ? 2 : 4;
   for (int trial = 0; trial < 50; ++trial) {
-    const Bytes a = random_floats(op.a, op.m * op.k, rng), b = random_floats(op.b, op.n * op.k, rng);
-    const Bytes c = trial % 2 ? random_bytes(static_cast<std::size_t>(op.m * op.n * c_size), rng)
-                              : Bytes(static_cast<std::size_t>(op.m * op.n * c_size));
-    Bytes d(c.size());
+    const ByteVector a = random_floats(op.a, op.m * op.k, rng), b = random_floats(op.b, op.n * op.k, rng);
+    const ByteVector c = trial % 2 ? random_bytes(static_cast<std::size_t>(op.m * op.n * c_size), rng)
+                                   : ByteVector(static_cast<std::size_t>(op.m * op.n * c_size));
+    ByteVector d(c.size());
     mma_sync(op, a.data(), b.data(), c.data(), d.data());
     for (int i = 0; i < op.m * op.n; ++i) {
       const auto expected = fused_dot_add(row_of(a, op.a, i / op.n, op.k), row_of(b, op.b, i % op.n, op.k),
@@ -88,7 +88,8 @@ std::uint32_t as_f16(Element type, std::uint32_t bits) {
   return fused_dot_add({{unpack(type, bits)}}, {{one}}, {}, {1, 25, Rounding::f16, -133});
 }
 
-std::uint32_t two_halves(const MmaSync& op, const Bytes& a, const Bytes& b, int i, std::uint32_t c) {
+std::uint32_t two_halves(const MmaSync& op, const ByteVector& a, const ByteVector& b, int i,
+                         std::uint32_t c) {
   std::uint32_t sum = 0;
   for (const int first : {0, 2}) {
     std::vector<Unpacked> x, y;
@@ -128,9 +129,9 @@ TEST_P(Fp8, RunsAsTwoHalvesInF16AndAnAddition) {
     const auto make = [&](Element t, int n) {
       return trial % 3 ? random_floats(t, n, rng) : random_bytes(static_cast<std::size_t>(n), rng);
     };
-    const Bytes a = make(op.a, op.m * op.k), b = make(op.b, op.n * op.k);
-    const Bytes c = random_bytes(static_cast<std::size_t>(op.m * op.n * c_size), rng);
-    Bytes d = c;
+    const ByteVector a = make(op.a, op.m * op.k), b = make(op.b, op.n * op.k);
+    const ByteVector c = random_bytes(static_cast<std::size_t>(op.m * op.n * c_size), rng);
+    ByteVector d = c;
     mma_sync(op, a.data(), b.data(), d.data(), d.data());
     for (int i = 0; i < op.m * op.n; ++i) {
       ASSERT_EQ(element(d, i, c_size), two_halves(op, a, b, i, element(c, i, c_size)))
@@ -147,8 +148,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Fp8, testing::ValuesIn(fp8_steps), palladion::t
 
 // What tells it from wgmma, where 1 vanishes under 2^14.
 TEST(MmaSync, Fp8KeepsAllOfC) {
-  const Bytes one_hot = [] {
-    Bytes x(16 * 32);
+  const ByteVector one_hot = [] {
+    ByteVector x(16 * 32);
     for (int r = 0; r < 16; ++r) x[static_cast<std::size_t>(r * 32)] = 0x38;
     return x;
   }();
@@ -158,7 +159,7 @@ TEST(MmaSync, Fp8KeepsAllOfC) {
   EXPECT_EQ(d, std::vector<float>(16 * 8, 16385.0f));
 }
 
-int value_at(const Bytes& m, Element type, int index) {
+int value_at(const ByteVector& m, Element type, int index) {
   const int bits = element_bits(type);
   return integer_value(
       type, static_cast<std::uint32_t>(m[static_cast<std::size_t>(index * bits / 8)] >> (index * bits % 8)));
@@ -175,8 +176,8 @@ TEST(MmaSync, IntegersAreExactSumsThatWrapOrClampOnce) {
       op.saturate = trial % 2;
       ASSERT_TRUE(is_modelled(op));
       const auto bytes = static_cast<std::size_t>(op.k * element_bits(op.a) / 8);
-      const Bytes a = random_bytes(bytes * static_cast<std::size_t>(op.m), rng),
-                  b = random_bytes(bytes * static_cast<std::size_t>(op.n), rng);
+      const ByteVector a = random_bytes(bytes * static_cast<std::size_t>(op.m), rng),
+                       b = random_bytes(bytes * static_cast<std::size_t>(op.n), rng);
       std::vector<std::int32_t> c(static_cast<std::size_t>(op.m * op.n)), d(c.size());
       for (auto& x : c) x = static_cast<std::int32_t>(rng() & 1 ? 0x7FFFFF00u : 0x80000100u);
       mma_sync(op, a.data(), b.data(), c.data(), d.data());
@@ -197,8 +198,8 @@ TEST(MmaSync, BinaryCountsBitsOfAndOrXor) {
     for (const int k : {128, 256}) {
       const MmaSync op{.a = Element::b1, .b = Element::b1, .d = Result::s32, .k = k, .bit_op = bit_op};
       ASSERT_TRUE(is_modelled(op));
-      const Bytes a = random_bytes(static_cast<std::size_t>(16 * k / 8), rng),
-                  b = random_bytes(static_cast<std::size_t>(8 * k / 8), rng);
+      const ByteVector a = random_bytes(static_cast<std::size_t>(16 * k / 8), rng),
+                       b = random_bytes(static_cast<std::size_t>(8 * k / 8), rng);
       const std::vector<std::int32_t> c(16 * 8, -3);
       std::vector<std::int32_t> d(16 * 8);
       mma_sync(op, a.data(), b.data(), c.data(), d.data());
