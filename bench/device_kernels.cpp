@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "bench/open_device.h"
 #include "kernels/case.h"
 #include "run/runner.h"
 
@@ -85,20 +86,16 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_device_kernels [--time] CASES.txt RECORD.csv\n");
     return 2;
   }
-  auto device = native::Device::open(0);
-  if (!device) {
-    fmt::print(stderr, "{}", isa::render({device.error()}));
-    return 2;
-  }
+  const native::Device device = bench::open_device();
   std::ofstream record(argv[argc - 1]);
   int different = 0, all = 0;
   for (const kernels::Case& c : kernels::read_cases(argv[argc - 2])) {
     ++all;
     try {
       if (timing)
-        time_case(c, *device, record);
+        time_case(c, device, record);
       else
-        different += !compare_case(c, *device, record);
+        different += !compare_case(c, device, record);
     } catch (const isa::Error& e) {
       fmt::print("FAIL {}\n{}", c.text, isa::render(e.diagnostics()));
       ++different;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "bench/open_device.h"
 #include "native/device.h"
 #include "tests/property/random/random_run.h"
 
@@ -113,15 +114,11 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_device_random FORMS.txt FIRST LAST RECORD.csv [STEPS.csv]\n");
     return 2;
   }
-  auto device = native::Device::open(0);
-  if (!device) {
-    fmt::print(stderr, "{}", isa::render({device.error()}));
-    return 2;
-  }
+  const native::Device device = bench::open_device();
   const Catalogue catalogue(read_forms(argv[1]));
   std::ofstream record(argv[4]), steps;
   if (argc > 5) steps.open(argv[5]);
-  DeviceComparison comparison(catalogue, *device);
+  DeviceComparison comparison(catalogue, device);
   uint64_t equal = 0, all = 0;
   for (uint64_t seed = std::stoull(argv[2]); seed < std::stoull(argv[3]); ++seed, ++all) {
     equal += comparison.one(seed, record, steps);

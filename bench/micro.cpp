@@ -20,6 +20,7 @@
 
 #include "bench/device/micro_page.h"
 #include "bench/device/micro_run.h"
+#include "bench/open_device.h"
 #include "isa/arch/clock.h"
 
 using namespace palladion;
@@ -50,14 +51,10 @@ void write_head(std::ofstream& csv, const native::DeviceFacts& facts) {
 }
 
 int measure(const Choice& choice) {
-  auto device = native::Device::open(0);
-  if (!device) {
-    fmt::print(stderr, "{}", isa::render(device.error()));
-    return 2;
-  }
+  const native::Device device = bench::open_device();
   std::ofstream csv(choice.file);
-  write_head(csv, device->facts());
-  bench::DeviceBench bench(*device, choice.samples);
+  write_head(csv, device.facts());
+  bench::DeviceBench bench(device, choice.samples);
   int failed = 0;
   for (const bench::Case& c : chosen(choice)) {
     const auto r = bench.run(c, c.elapsed ? 3 : 7);

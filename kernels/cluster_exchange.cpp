@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
 using Variant = ClusterExchange::Variant;
 
 void check(const ClusterExchange& c) {
-  if (c.n > 0 && c.n % 128 == 0 && c.rounds >= 1) return;
-  throw isa::Error(isa::Diagnostic{
-      .code = "PLD5001",
-      .message = fmt::format("cluster_exchange: n={} must be a multiple of 128, rounds={} at least 1", c.n,
-                             c.rounds)});
+  Rules("cluster_exchange")
+      .require(c.n > 0 && c.n % 128 == 0 && c.rounds >= 1,
+               fmt::format("n={} must be a multiple of 128, rounds={} at least 1", c.n, c.rounds));
 }
 
 struct Body {
@@ -132,9 +127,9 @@ plgpu::Kernel cluster_exchange(const ClusterExchange& c) {
 }
 
 KernelSpec cluster_exchange_spec() {
-  KernelSpec spec;
-  spec.name = "cluster_exchange";
-  spec.doc = "All to all within a cluster, through distributed shared memory, round after round";
+  KernelSpec spec = spec_of(
+      "cluster_exchange", "All to all within a cluster, through distributed shared memory, round after round",
+      {"x"}, {"y"});
   spec.sizes = {{"clusters", 66, "clusters of the grid"}, {"n", 2048, "elements of a piece"}};
   spec.settings = {{"cluster", "2", "CTAs of a cluster", {"2", "4", "8"}},
                    {"rounds", "15", "exchanges", {}},
@@ -142,11 +137,9 @@ KernelSpec cluster_exchange_spec() {
                     "load",
                     "which side moves the data: the reader loads or the sender stores",
                     {"load", "store"}}};
-  spec.inputs = {"x"};
-  spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return cluster_exchange(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return std::vector<Array>{filled(type_of(config_of(choice)), {.kind = Fill::Kind::randn, .seed = seed})};
+    return normal_inputs({type_of(config_of(choice))}, seed);
   };
   spec.reference = reference;
   return spec;

@@ -5,26 +5,19 @@
 #include <algorithm>
 #include <bit>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::Ref;
-
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "histogram: " + message});
-}
-
 void check(const Histogram& c) {
-  require(c.bins >= 128 && c.bins <= 8192 && std::has_single_bit(static_cast<uint64_t>(c.bins)),
-          fmt::format("bins={} must be a power of two, 128 to 8192", c.bins));
-  require(c.tile > 0 && c.tile % 128 == 0, fmt::format("tile={} must be a multiple of 128", c.tile));
-  require(c.n % c.tile == 0, fmt::format("n={} must be a multiple of tile={}", c.n, c.tile));
-  require(c.ctas >= 1, "ctas must be at least 1");
+  const Rules rules("histogram");
+  rules.require(c.bins >= 128 && c.bins <= 8192 && std::has_single_bit(static_cast<uint64_t>(c.bins)),
+                fmt::format("bins={} must be a power of two, 128 to 8192", c.bins));
+  rules.require(c.tile > 0 && c.tile % 128 == 0, fmt::format("tile={} must be a multiple of 128", c.tile));
+  rules.multiple("n", c.n, "tile", c.tile);
+  rules.at_least("ctas", c.ctas, 1);
 }
 
 int64_t ctas_of(const Histogram& c) { return std::min(c.ctas, c.n / c.tile); }
@@ -78,29 +71,24 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
 plgpu::Kernel histogram(const Histogram& c) {
   check(c);
   const pl::ShapeDtype counts{pl::s32, {c.bins}};
-  plgpu::KernelOptions o;
+  plgpu::KernelOptions o = grid_of("histogram", ctas_of(c));
   o.in_types = {{c.dtype, {c.n}}, counts};
   o.out_type = counts;
   o.scratch_types = {{"counts", plgpu::SMEM({c.bins}, pl::s32)}};
-  o.grid = {ctas_of(c)};
-  o.grid_names = {"cta"};
-  o.name = "histogram";
   o.input_output_aliases = {{1, 0}};
   return plgpu::kernel(
       [&](const Ref& x, const Ref&, const Ref& out, plgpu::Scratch& s) { count(c, x, out, s["counts"]); }, o);
 }
 
 KernelSpec histogram_spec() {
-  KernelSpec spec;
-  spec.name = "histogram";
-  spec.doc = "How often each bin occurs: atomics in shared memory, then in global memory";
+  KernelSpec spec =
+      spec_of("histogram", "How often each bin occurs: atomics in shared memory, then in global memory",
+              {"x", "start"}, {"counts"});
   spec.sizes = {{"n", 1 << 24, "values"}};
   spec.settings = {{"dtype", "u32", "of the values", {"u32", "f32"}},
                    {"bins", "256", "a power of two, 128 to 8192", {}},
                    {"tile", "2048", "elements a CTA loads at a time", {}},
                    ctas_setting("ctas", 4, "of the persistent grid")};
-  spec.inputs = {"x", "start"};
-  spec.outputs = {"counts"};
   spec.build = [](const Choice& choice) { return histogram(config_of(choice)); };
   spec.make_inputs = make_inputs;
   spec.reference = reference;

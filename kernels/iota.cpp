@@ -1,14 +1,10 @@
 #include "kernels/iota.h"
 
-#include <fmt/format.h>
-
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
-
-using plgpu::Ref;
 
 Iota config_of(const Choice& choice) {
   return {.n = choice.size("n"), .dtype = choice.dtype("dtype"), .tile = choice.number("tile")};
@@ -17,10 +13,7 @@ Iota config_of(const Choice& choice) {
 }  // namespace
 
 plgpu::Kernel iota(const Iota& config) {
-  if (config.tile <= 0 || config.n % config.tile != 0)
-    throw isa::Error(
-        isa::Diagnostic{.code = "PLD5001",
-                        .message = fmt::format("iota: tile={} does not divide n={}", config.tile, config.n)});
+  Rules("iota").divides("tile", config.tile, "n", config.n);
   return plgpu::kernel(
       [=](const Ref& out) {
         const pl::Scalar first = pl::axis_index("x") * config.tile;
@@ -39,13 +32,10 @@ plgpu::Kernel iota(const Iota& config) {
 }
 
 KernelSpec iota_spec() {
-  KernelSpec spec;
-  spec.name = "iota";
-  spec.doc = "out[i] = i, one tile a CTA";
+  KernelSpec spec = spec_of("iota", "out[i] = i, one tile a CTA", {}, {"out"});
   spec.sizes = {{"n", 1 << 20, "elements"}};
   spec.settings = {{"dtype", "s32", "of the output", {"s32", "u32", "f32", "f16"}},
                    {"tile", "1024", "elements a CTA; 1: one program an element", {}}};
-  spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return iota(config_of(choice)); };
   spec.make_inputs = [](const Choice&, uint64_t) { return std::vector<Array>{}; };
   spec.reference = [](const Choice& choice, const std::vector<Array>&) {

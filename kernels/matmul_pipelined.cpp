@@ -1,39 +1,15 @@
 #include "kernels/matmul_pipelined.h"
 
-#include <fmt/format.h>
-
-#include "isa/core/diagnostic.h"
-#include "kernels/reference.h"
+#include "kernels/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
-
 void check(const MatmulPipelined& c) {
-  const auto divides = [](const char* name, int64_t size, int64_t tile) {
-    if (tile > 0 && size % tile == 0) return;
-    throw isa::Error(isa::Diagnostic{
-        .code = "PLD5001",
-        .message =
-            fmt::format("matmul_pipelined: {}={} must be a multiple of tile_{}={}", name, size, name, tile)});
-  };
-  divides("m", c.m, c.tile_m);
-  divides("n", c.n, c.tile_n);
-  divides("k", c.k, c.tile_k);
-  if (c.stages < 2)
-    throw isa::Error(
-        isa::Diagnostic{.code = "PLD5001", .message = "matmul_pipelined: stages must be at least 2"});
-}
-
-plgpu::AllocationOptions tiled(pl::DType dtype, int64_t minor) {
-  const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
-  return {.transforms = {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}),
-                         plgpu::SwizzleTransform(swizzle)}};
+  const Rules rules("matmul_pipelined");
+  require_tiles(rules, c);
+  rules.at_least("stages", c.stages, 2);
 }
 
 struct Body {
@@ -81,16 +57,7 @@ struct Body {
 };
 
 MatmulPipelined config_of(const Choice& choice) {
-  MatmulPipelined c;
-  c.m = choice.size("m");
-  c.n = choice.size("n");
-  c.k = choice.size("k");
-  c.dtype = choice.dtype("dtype");
-  c.out_dtype = choice.dtype("out_dtype");
-  c.tile_m = choice.number("tile_m");
-  c.tile_n = choice.number("tile_n");
-  c.tile_k = choice.number("tile_k");
-  c.stages = choice.number("stages");
+  MatmulPipelined c = matmul_config<MatmulPipelined>(choice);
   c.band = choice.number("band");
   return c;
 }
@@ -100,37 +67,22 @@ MatmulPipelined config_of(const Choice& choice) {
 plgpu::Kernel matmul_pipelined(const MatmulPipelined& c) {
   check(c);
   plgpu::KernelOptions o;
-  o.in_types = {{c.dtype, {c.m, c.k}}, {c.dtype, {c.k, c.n}}};
+  o.in_types = matmul_inputs(c);
   o.out_type = plgpu::Types(c.out_dtype, {c.m, c.n});
-  o.scratch_types = {{"a", plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, tiled(c.dtype, c.tile_k))},
-                     {"b", plgpu::SMEM({c.stages, c.tile_k, c.tile_n}, c.dtype, tiled(c.dtype, c.tile_n))},
-                     {"out", plgpu::SMEM({c.tile_m, c.tile_n}, c.out_dtype, tiled(c.out_dtype, c.tile_n))},
-                     {"loaded", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})}};
+  o.scratch_types = matmul_scratch(c, {"out", tiled_smem({c.tile_m, c.tile_n}, c.out_dtype)});
   o.grid = {c.m / c.tile_m * (c.n / c.tile_n)};
   o.grid_names = {"tile"};
   o.name = "matmul_pipelined";
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
-        Body{.c = c,
-             .a = a,
-             .b = b,
-             .out = out,
-             .a_smem = s["a"],
-             .b_smem = s["b"],
-             .out_smem = s["out"],
-             .loaded = s.barrier("loaded")}
-            .run();
+        Body{c, a, b, out, s["a"], s["b"], s["out"], s.barrier("loaded")}.run();
       },
       o);
 }
 
 KernelSpec matmul_pipelined_spec() {
-  KernelSpec spec;
-  spec.name = "matmul_pipelined";
-  spec.doc = "D = A B by one warpgroup: several stages, slots refilled one step late";
-  spec.sizes = {{"m", 4096, "rows of A and D"},
-                {"n", 4096, "columns of B and D"},
-                {"k", 4096, "columns of A, rows of B"}};
+  KernelSpec spec = matmul_spec("matmul_pipelined",
+                                "D = A B by one warpgroup: several stages, slots refilled one step late");
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}},
                    {"out_dtype", "f16", "of D", {"f16", "bf16", "f32"}},
                    {"tile_m", "128", "rows of a CTA's tile", {}},
@@ -138,22 +90,7 @@ KernelSpec matmul_pipelined_spec() {
                    {"tile_k", "64", "depth of a stage", {}},
                    {"stages", "4", "tiles of A and B on their way", {}},
                    {"band", "8", "tiles of n in a band of the snake order", {}}};
-  spec.inputs = {"a", "b"};
-  spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_pipelined(config_of(choice)); };
-  spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    const MatmulPipelined c = config_of(choice);
-    return std::vector<Array>{
-        filled({c.dtype, {c.m, c.k}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
-        filled({c.dtype, {c.k, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
-  };
-  spec.reference = [](const Choice& choice, const std::vector<Array>& inputs) {
-    return std::vector<Array>{
-        matmul_reference(inputs[0], false, inputs[1], false, nullptr, choice.dtype("out_dtype"))};
-  };
-  spec.tolerance = [](const Choice& choice) {
-    return matmul_tolerance(choice.dtype("dtype"), choice.dtype("out_dtype"), choice.size("k"));
-  };
   return spec;
 }
 

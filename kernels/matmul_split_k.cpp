@@ -4,40 +4,25 @@
 
 #include <algorithm>
 
-#include "isa/core/diagnostic.h"
-#include "kernels/reference.h"
+#include "kernels/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
-
 constexpr int64_t strip = 32;  // columns added at a time: what is there needs registers too
 
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "matmul_split_k: " + message});
-}
-
 void check(const MatmulSplitK& c) {
-  require(c.tile_m > 0 && c.m % c.tile_m == 0,
-          fmt::format("m={} must be a multiple of tile_m={}", c.m, c.tile_m));
-  require(c.tile_n > 0 && c.tile_n % strip == 0 && c.n % c.tile_n == 0,
-          fmt::format("n={} must be a multiple of tile_n={}, which must be one of {}", c.n, c.tile_n, strip));
-  require(c.splits >= 1, "splits must be at least 1");
-  require(c.tile_k > 0 && c.k % (c.tile_k * c.splits) == 0,
-          fmt::format("k={} must be a multiple of tile_k={} times splits={}", c.k, c.tile_k, c.splits));
-  require(c.stages >= 2, "stages must be at least 2");
-  require(c.ctas >= 1, "ctas must be at least 1");
-}
-
-plgpu::AllocationOptions tiled(pl::DType dtype, int64_t minor) {
-  const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
-  return {.transforms = {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}),
-                         plgpu::SwizzleTransform(swizzle)}};
+  const Rules rules("matmul_split_k");
+  rules.multiple("m", c.m, "tile_m", c.tile_m);
+  rules.require(
+      c.tile_n > 0 && c.tile_n % strip == 0 && c.n % c.tile_n == 0,
+      fmt::format("n={} must be a multiple of tile_n={}, which must be one of {}", c.n, c.tile_n, strip));
+  rules.at_least("splits", c.splits, 1);
+  rules.require(c.tile_k > 0 && c.k % (c.tile_k * c.splits) == 0,
+                fmt::format("k={} must be a multiple of tile_k={} times splits={}", c.k, c.tile_k, c.splits));
+  rules.at_least("stages", c.stages, 2);
+  rules.at_least("ctas", c.ctas, 1);
 }
 
 // A unit of work: one tile of D, one part of the depth.
@@ -124,17 +109,11 @@ struct Body {
 };
 
 MatmulSplitK config_of(const Choice& choice) {
-  return {.m = choice.size("m"),
-          .n = choice.size("n"),
-          .k = choice.size("k"),
-          .dtype = choice.dtype("dtype"),
-          .splits = choice.number("splits"),
-          .tile_m = choice.number("tile_m"),
-          .tile_n = choice.number("tile_n"),
-          .tile_k = choice.number("tile_k"),
-          .stages = choice.number("stages"),
-          .ctas = choice.number("ctas"),
-          .profile = choice.flag("profile")};
+  MatmulSplitK c = matmul_config<MatmulSplitK>(choice);
+  c.splits = choice.number("splits");
+  c.ctas = choice.number("ctas");
+  c.profile = choice.flag("profile");
+  return c;
 }
 
 }  // namespace
@@ -143,40 +122,23 @@ plgpu::Kernel matmul_split_k(const MatmulSplitK& c) {
   check(c);
   const Body sizes{
       .c = c, .a = {}, .b = {}, .out = {}, .a_smem = {}, .b_smem = {}, .turns = {}, .loaded = {}};
-  plgpu::KernelOptions o;
-  o.in_types = {{c.dtype, {c.m, c.k}}, {c.dtype, {c.k, c.n}}};
+  plgpu::KernelOptions o = grid_of("matmul_split_k", sizes.ctas());
+  o.in_types = matmul_inputs(c);
   o.out_type = plgpu::Types(pl::f32, {c.m, c.n});
-  o.scratch_types = {{"a", plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, tiled(c.dtype, c.tile_k))},
-                     {"b", plgpu::SMEM({c.stages, c.tile_k, c.tile_n}, c.dtype, tiled(c.dtype, c.tile_n))},
-                     {"turns", plgpu::SemaphoreType::REGULAR({sizes.tiles()})},
-                     {"loaded", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})}};
-  o.grid = {sizes.ctas()};
-  o.grid_names = {"cta"};
-  o.name = "matmul_split_k";
+  o.scratch_types = matmul_scratch(c, {"turns", plgpu::SemaphoreType::REGULAR({sizes.tiles()})});
   // Entry and exit of three scopes a unit.
   if (c.profile) o.compiler_params.profile_space = 6 * ((sizes.units() - 1) / sizes.ctas() + 1);
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
-        Body{.c = c,
-             .a = a,
-             .b = b,
-             .out = out,
-             .a_smem = s["a"],
-             .b_smem = s["b"],
-             .turns = s["turns"],
-             .loaded = s.barrier("loaded")}
-            .run();
+        Body{c, a, b, out, s["a"], s["b"], s["turns"], s.barrier("loaded")}.run();
       },
       o);
 }
 
 KernelSpec matmul_split_k_spec() {
-  KernelSpec spec;
-  spec.name = "matmul_split_k";
-  spec.doc = "D = A B with the depth split: partial tiles are added in order, a semaphore a tile";
-  spec.sizes = {{"m", 512, "rows of A and D"},
-                {"n", 512, "columns of B and D"},
-                {"k", 8192, "columns of A, rows of B"}};
+  KernelSpec spec = matmul_spec(
+      "matmul_split_k", "D = A B with the depth split: partial tiles are added in order, a semaphore a tile",
+      512, 8192);
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}},
                    {"splits", "8", "parts of the depth", {}},
                    {"tile_m", "128", "rows of a tile", {}},
@@ -185,21 +147,7 @@ KernelSpec matmul_split_k_spec() {
                    {"stages", "4", "tiles of A and B on their way", {}},
                    ctas_setting("ctas", 1, "of the persistent grid: as many as run at once"),
                    profile_setting()};
-  spec.inputs = {"a", "b"};
-  spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_split_k(config_of(choice)); };
-  spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    const MatmulSplitK c = config_of(choice);
-    return std::vector<Array>{
-        filled({c.dtype, {c.m, c.k}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
-        filled({c.dtype, {c.k, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
-  };
-  spec.reference = [](const Choice&, const std::vector<Array>& inputs) {
-    return std::vector<Array>{matmul_reference(inputs[0], false, inputs[1], false, nullptr, pl::f32)};
-  };
-  spec.tolerance = [](const Choice& choice) {
-    return matmul_tolerance(choice.dtype("dtype"), pl::f32, choice.size("k"));
-  };
   return spec;
 }
 

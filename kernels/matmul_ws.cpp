@@ -2,58 +2,41 @@
 
 #include <fmt/format.h>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/matmul.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
-
 constexpr int compute_groups = 2;
 constexpr int64_t epilogue_m = 64;
 
-void require(bool ok, const std::string& message) {
-  if (ok) return;
-  isa::Diagnostic d;
-  d.code = "PLD5001";
-  d.message = "matmul_ws: " + message;
-  throw isa::Error(std::move(d));
-}
-
 void check(const MatmulWs& c) {
+  const Rules rules("matmul_ws");
   for (const auto& [name, value] : {std::pair{"tile_m", c.tile_m},
                                     {"tile_n", c.tile_n},
                                     {"tile_k", c.tile_k},
                                     {"epilogue_n", c.epilogue_n},
                                     {"grid_width", c.grid_width},
                                     {"sms", c.sm_count}})
-    require(value > 0, fmt::format("{}={} must be positive", name, value));
-  require(c.sm_count >= (c.cluster_axis.empty() ? 1 : 2), "sms must leave room for one cluster");
-  require(c.tile_m % 128 == 0,
-          fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
-  require(c.tile_n % c.epilogue_n == 0,
-          fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
-  require(c.cluster_axis.empty() || c.cluster_axis == "m" || c.cluster_axis == "n",
-          fmt::format("cluster_axis={} must be m, n or empty", c.cluster_axis));
+    rules.require(value > 0, fmt::format("{}={} must be positive", name, value));
+  rules.require(c.sm_count >= (c.cluster_axis.empty() ? 1 : 2), "sms must leave room for one cluster");
+  rules.require(c.tile_m % 128 == 0,
+                fmt::format("tile_m={} must be a multiple of 128: two warpgroups of 64 rows each", c.tile_m));
+  rules.require(c.tile_n % c.epilogue_n == 0,
+                fmt::format("epilogue_n={} must divide tile_n={}", c.epilogue_n, c.tile_n));
+  rules.require(c.cluster_axis.empty() || c.cluster_axis == "m" || c.cluster_axis == "n",
+                fmt::format("cluster_axis={} must be m, n or empty", c.cluster_axis));
   const int64_t rows = c.tile_m * (c.cluster_axis == "m" ? 2 : 1),
                 columns = c.tile_n * (c.cluster_axis == "n" ? 2 : 1);
-  require(c.m % rows == 0,
-          fmt::format("m={} must be a multiple of {}: the rows of a cluster's tile", c.m, rows));
-  require(c.n % columns == 0,
-          fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
-  require(c.k % c.tile_k == 0, fmt::format("k={} must be a multiple of tile_k={}", c.k, c.tile_k));
-  require(c.stages >= 2, "stages must be at least 2");
-  require((c.dtype == pl::s8) == (c.out_dtype == pl::s32), "s8 products are summed and stored as s32");
-}
-
-plgpu::Transforms tiles_for(pl::DType dtype, int64_t minor) {
-  const int64_t swizzle = plgpu::find_swizzle(minor * pl::bits(dtype));
-  return {plgpu::TilingTransform({8, swizzle * 8 / pl::bits(dtype)}), plgpu::SwizzleTransform(swizzle)};
+  rules.require(c.m % rows == 0,
+                fmt::format("m={} must be a multiple of {}: the rows of a cluster's tile", c.m, rows));
+  rules.require(c.n % columns == 0,
+                fmt::format("n={} must be a multiple of {}: the columns of a cluster's tile", c.n, columns));
+  rules.multiple("k", c.k, "tile_k", c.tile_k);
+  rules.at_least("stages", c.stages, 2);
+  rules.require((c.dtype == pl::s8) == (c.out_dtype == pl::s32), "s8 products are summed and stored as s32");
 }
 
 // The parts of the kernel share this.
@@ -188,23 +171,24 @@ void Body::run() const {
   pl::when(group < compute_groups, [&] { consume(group); });
 }
 
+std::vector<pl::ShapeDtype> inputs_of(const MatmulWs& c) {
+  std::vector<pl::ShapeDtype> types = {{c.dtype, {c.m, c.k}},
+                                       {c.dtype, c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n}}};
+  if (c.add_c) types.push_back({c.out_dtype, {c.m, c.n}});
+  return types;
+}
+
 plgpu::KernelOptions options_for(const MatmulWs& c) {
   const bool clustered = !c.cluster_axis.empty();
-  const pl::Shape b_shape = c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n};
   const pl::Shape b_tile =
       c.eight_bit() ? pl::Shape{c.stages, c.tile_n, c.tile_k} : pl::Shape{c.stages, c.tile_k, c.tile_n};
-  std::vector<pl::ShapeDtype> inputs = {{c.dtype, {c.m, c.k}}, {c.dtype, b_shape}};
-  if (c.add_c) inputs.push_back({c.out_dtype, {c.m, c.n}});
-
   plgpu::KernelOptions o;
-  o.in_types = inputs;
+  o.in_types = inputs_of(c);
   o.out_type = plgpu::Types(c.out_dtype, {c.m, c.n});
   o.scratch_types = {
-      {"a_smem",
-       plgpu::SMEM({c.stages, c.tile_m, c.tile_k}, c.dtype, {.transforms = tiles_for(c.dtype, c.tile_k)})},
-      {"b_smem", plgpu::SMEM(b_tile, c.dtype, {.transforms = tiles_for(c.dtype, b_tile.back())})},
-      {"out_smem", plgpu::SMEM({compute_groups, 2, epilogue_m, c.epilogue_n}, c.out_dtype,
-                               {.transforms = tiles_for(c.out_dtype, c.epilogue_n)})},
+      {"a_smem", tiled_smem({c.stages, c.tile_m, c.tile_k}, c.dtype)},
+      {"b_smem", tiled_smem(b_tile, c.dtype)},
+      {"out_smem", tiled_smem({compute_groups, 2, epilogue_m, c.epilogue_n}, c.out_dtype)},
       {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})},
       {"empty", clustered ? plgpu::ClusterBarrier({.collective_axes = {"cta"},
                                                    .num_barriers = {c.stages},
@@ -236,16 +220,8 @@ plgpu::KernelOptions options_for(const MatmulWs& c) {
 }
 
 MatmulWs config_of(const Choice& choice) {
-  MatmulWs c;
-  c.m = choice.size("m");
-  c.n = choice.size("n");
-  c.k = choice.size("k");
-  c.dtype = choice.dtype("dtype");
-  c.out_dtype = choice.dtype("out_dtype");
-  c.tile_m = choice.number("tile_m");
-  c.tile_n = choice.number("tile_n");
-  c.tile_k = choice.word("tile_k") == "auto" ? (c.eight_bit() ? 128 : 64) : choice.number("tile_k");
-  c.stages = choice.number("stages");
+  MatmulWs c = matmul_config<MatmulWs>(choice);
+  if (choice.word("tile_k") == "auto") c.tile_k = c.eight_bit() ? 128 : 64;
   c.epilogue_n = choice.number("epilogue_n");
   c.cluster_axis = choice.word("cluster") == "none" ? "" : choice.word("cluster");
   c.grid_width = choice.number("grid_width");
@@ -253,17 +229,6 @@ MatmulWs config_of(const Choice& choice) {
   c.add_c = choice.flag("add_c");
   c.profile = choice.flag("profile");
   return c;
-}
-
-std::vector<Array> make_inputs(const Choice& choice, uint64_t seed) {
-  const MatmulWs c = config_of(choice);
-  const auto randn = [&](pl::DType dtype, pl::Shape shape, uint64_t n) {
-    return filled({dtype, std::move(shape)}, {.kind = Fill::Kind::randn, .seed = 3 * seed + n});
-  };
-  std::vector<Array> inputs = {randn(c.dtype, {c.m, c.k}, 0),
-                               randn(c.dtype, c.eight_bit() ? pl::Shape{c.n, c.k} : pl::Shape{c.k, c.n}, 1)};
-  if (c.add_c) inputs.push_back(randn(c.out_dtype, {c.m, c.n}, 2));
-  return inputs;
 }
 
 std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
@@ -275,12 +240,8 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
 }  // namespace
 
 KernelSpec matmul_ws_spec() {
-  KernelSpec spec;
-  spec.name = "matmul_ws";
-  spec.doc = "D = A B (+ C), persistent and warp-specialised: TMA producer, two wgmma consumers";
-  spec.sizes = {{"m", 4096, "rows of A and D"},
-                {"n", 4096, "columns of B and D"},
-                {"k", 4096, "columns of A, rows of B"}};
+  KernelSpec spec = matmul_spec(
+      "matmul_ws", "D = A B (+ C), persistent and warp-specialised: TMA producer, two wgmma consumers");
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16", "e4m3", "e5m2", "s8"}},
                    {"out_dtype", "f16", "of C and D; of s8 products s32", {"f16", "bf16", "s32"}},
                    {"tile_m", "256", "rows of a CTA's tile", {"128", "256"}},
@@ -294,14 +255,13 @@ KernelSpec matmul_ws_spec() {
                    {"add_c", "0", "1: a third input is added", {"0", "1"}},
                    profile_setting()};
   spec.inputs = {"a", "b", "c"};
-  spec.outputs = {"d"};
   spec.build = [](const Choice& choice) { return matmul_ws(config_of(choice)); };
-  spec.make_inputs = make_inputs;
+  spec.make_inputs = [](const Choice& choice, uint64_t seed) {
+    return normal_inputs(inputs_of(config_of(choice)), 3 * seed);
+  };
   spec.reference = reference;
-  spec.tolerance = [](const Choice& choice) {
-    const MatmulWs c = config_of(choice);
-    if (c.dtype == pl::s8) return Tolerance{};
-    return matmul_tolerance(c.dtype, c.out_dtype, c.k);
+  spec.tolerance = [rounded = spec.tolerance](const Choice& choice) {
+    return choice.dtype("dtype") == pl::s8 ? Tolerance{} : rounded(choice);
   };
   return spec;
 }

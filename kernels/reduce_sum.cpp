@@ -5,24 +5,17 @@
 #include <algorithm>
 #include <numeric>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::Ref;
-
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "reduce_sum: " + message});
-}
-
 void check(const ReduceSum& c) {
-  require(c.tile > 0 && c.tile % 128 == 0, fmt::format("tile={} must be a multiple of 128", c.tile));
-  require(c.n % c.tile == 0, fmt::format("n={} must be a multiple of tile={}", c.n, c.tile));
-  require(c.ctas >= 1, "ctas must be at least 1");
+  const Rules rules("reduce_sum");
+  rules.require(c.tile > 0 && c.tile % 128 == 0, fmt::format("tile={} must be a multiple of 128", c.tile));
+  rules.multiple("n", c.n, "tile", c.tile);
+  rules.at_least("ctas", c.ctas, 1);
 }
 
 int64_t ctas_of(const ReduceSum& c) { return std::min(c.ctas, c.n / c.tile); }
@@ -67,27 +60,22 @@ std::vector<Array> reference(const Choice&, const std::vector<Array>& inputs) {
 plgpu::Kernel reduce_sum(const ReduceSum& c) {
   check(c);
   const pl::ShapeDtype one{c.dtype, {1}};
-  plgpu::KernelOptions o;
+  plgpu::KernelOptions o = grid_of("reduce_sum", ctas_of(c));
   o.in_types = {{c.dtype, {c.n}}, one};
   o.out_type = one;
-  o.grid = {ctas_of(c)};
-  o.grid_names = {"cta"};
-  o.name = "reduce_sum";
   o.input_output_aliases = {{1, 0}};
   return plgpu::kernel(
       [&](const Ref& x, const Ref&, const Ref& out) { plgpu::atomic_add(out.at(0), sum_of_cta(c, x)); }, o);
 }
 
 KernelSpec reduce_sum_spec() {
-  KernelSpec spec;
-  spec.name = "reduce_sum";
-  spec.doc = "The sum of an array: by lanes, by warpgroups, by one atomic addition a CTA";
+  KernelSpec spec =
+      spec_of("reduce_sum", "The sum of an array: by lanes, by warpgroups, by one atomic addition a CTA",
+              {"x", "start"}, {"sum"});
   spec.sizes = {{"n", 1 << 24, "elements"}};
   spec.settings = {{"dtype", "f32", "of all arrays", {"f32", "s32"}},
                    {"tile", "4096", "elements a CTA loads at a time", {}},
                    ctas_setting("ctas", 4, "of the persistent grid")};
-  spec.inputs = {"x", "start"};
-  spec.outputs = {"sum"};
   spec.build = [](const Choice& choice) { return reduce_sum(config_of(choice)); };
   spec.make_inputs = make_inputs;
   spec.reference = reference;

@@ -8,22 +8,13 @@
 namespace palladion::kernels {
 namespace {
 
-// One line a kernel, in the order of the list that people read.
+// In the order of the list that people read.
 std::vector<KernelSpec> make_kernels() {
   std::vector<KernelSpec> specs;
-  specs.push_back(vector_add_spec());
-  specs.push_back(iota_spec());
-  specs.push_back(stream_copy_spec());
-  specs.push_back(transpose_spec());
-  specs.push_back(reduce_sum_spec());
-  specs.push_back(histogram_spec());
-  specs.push_back(softmax_spec());
-  specs.push_back(rms_norm_spec());
-  specs.push_back(cluster_exchange_spec());
-  specs.push_back(matmul_blockspec_spec());
-  specs.push_back(matmul_pipelined_spec());
-  specs.push_back(matmul_split_k_spec());
-  specs.push_back(matmul_ws_spec());
+  for (const auto spec : {vector_add_spec, iota_spec, stream_copy_spec, transpose_spec, reduce_sum_spec,
+                          histogram_spec, softmax_spec, rms_norm_spec, cluster_exchange_spec,
+                          matmul_blockspec_spec, matmul_pipelined_spec, matmul_split_k_spec, matmul_ws_spec})
+    specs.push_back(spec());
   for (const auto theme :
        {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,
         reference_examples::copies, reference_examples::synchronisation, reference_examples::layouts,

@@ -1,32 +1,20 @@
 #include "kernels/rms_norm.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
-
-constexpr int64_t lanes = 128, longest = 8192;
-
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "rms_norm: " + message});
-}
-
 void check(const RmsNorm& c) {
-  require(c.n % lanes == 0 && c.n <= longest,
-          fmt::format("n={} must be a multiple of {}, at most {}", c.n, lanes, longest));
-  require(c.ctas >= 1, "ctas must be at least 1");
-  require(c.stages >= 1, "stages must be at least 1");
+  const Rules rules("rms_norm");
+  rules.row(c.n);
+  rules.at_least("ctas", c.ctas, 1);
+  rules.at_least("stages", c.stages, 1);
 }
 
 struct Body {
@@ -88,7 +76,7 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
 plgpu::Kernel rms_norm(const RmsNorm& c) {
   check(c);
   const pl::ShapeDtype type{c.dtype, {c.m, c.n}};
-  plgpu::KernelOptions o;
+  plgpu::KernelOptions o = grid_of("rms_norm", std::min(c.ctas, c.m));
   o.in_types = {type, {c.dtype, {c.n}}};
   o.out_type = type;
   o.scratch_types = {{"rows", plgpu::SMEM({c.stages, c.n}, c.dtype)},
@@ -96,9 +84,6 @@ plgpu::Kernel rms_norm(const RmsNorm& c) {
   o.compiler_params.approx_math = true;
   // Entry and exit of four scopes a row.
   if (c.profile) o.compiler_params.profile_space = 8 * ((c.m - 1) / std::min(c.ctas, c.m) + 1);
-  o.grid = {std::min(c.ctas, c.m)};
-  o.grid_names = {"cta"};
-  o.name = "rms_norm";
   return plgpu::kernel(
       [&](const Ref& x, const Ref& weight, const Ref& out, plgpu::Scratch& s) {
         Body{.c = c, .x = x, .weight = weight, .out = out, .rows = s["rows"], .full = s.barrier("full")}
@@ -108,21 +93,18 @@ plgpu::Kernel rms_norm(const RmsNorm& c) {
 }
 
 KernelSpec rms_norm_spec() {
-  KernelSpec spec;
-  spec.name = "rms_norm";
-  spec.doc = "Each row over its root mean square, times a weight a column; rows come by bulk copies";
+  KernelSpec spec = spec_of(
+      "rms_norm", "Each row over its root mean square, times a weight a column; rows come by bulk copies",
+      {"x", "weight"}, {"y"});
   spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
   spec.settings = {{"dtype", "bf16", "of all arrays", {"f32", "f16", "bf16"}},
                    ctas_setting("ctas", 2, "of the persistent grid"),
                    {"stages", "3", "rows of a CTA on their way in", {}},
                    profile_setting()};
-  spec.inputs = {"x", "weight"};
-  spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return rms_norm(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     const RmsNorm c = config_of(choice);
-    return std::vector<Array>{filled({c.dtype, {c.m, c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
-                              filled({c.dtype, {c.n}}, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
+    return normal_inputs({{c.dtype, {c.m, c.n}}, {c.dtype, {c.n}}}, 2 * seed);
   };
   spec.reference = reference;
   spec.tolerance = [](const Choice& choice) { return row_tolerance(choice.dtype("dtype")); };

@@ -6,26 +6,18 @@
 #include <cmath>
 #include <numbers>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using plgpu::Ref;
-
-constexpr int64_t lanes = 128, longest = 8192;
-
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "softmax: " + message});
-}
-
 void check(const Softmax& c) {
-  require(c.n % lanes == 0 && c.n <= longest,
-          fmt::format("n={} must be a multiple of {}, at most {}", c.n, lanes, longest));
-  require(c.rows >= 1 && c.rows <= 8, fmt::format("rows={} must be 1 to 8", c.rows));
-  require(c.m % c.rows == 0, fmt::format("m={} must be a multiple of rows={}", c.m, c.rows));
+  const Rules rules("softmax");
+  rules.row(c.n);
+  rules.require(c.rows >= 1 && c.rows <= 8, fmt::format("rows={} must be 1 to 8", c.rows));
+  rules.multiple("m", c.m, "rows", c.rows);
 }
 
 // e^(x - max) as a power of two: one fma and one instruction of the special function unit an element.
@@ -78,19 +70,14 @@ plgpu::Kernel softmax(const Softmax& c) {
 }
 
 KernelSpec softmax_spec() {
-  KernelSpec spec;
-  spec.name = "softmax";
-  spec.doc = "The softmax of each row, a warpgroup a row";
+  KernelSpec spec = spec_of("softmax", "The softmax of each row, a warpgroup a row", {"x"}, {"y"});
   spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
   spec.settings = {{"dtype", "f32", "of both arrays", {"f32", "f16", "bf16"}},
                    {"rows", "1", "warpgroups of a CTA, each with its row", {}},
                    profile_setting()};
-  spec.inputs = {"x"};
-  spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return softmax(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return std::vector<Array>{filled({choice.dtype("dtype"), {choice.size("m"), choice.size("n")}},
-                                     {.kind = Fill::Kind::randn, .seed = seed})};
+    return normal_inputs({{choice.dtype("dtype"), {choice.size("m"), choice.size("n")}}}, seed);
   };
   spec.reference = reference;
   spec.tolerance = [](const Choice& choice) { return row_tolerance(choice.dtype("dtype")); };

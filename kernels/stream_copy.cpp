@@ -4,30 +4,23 @@
 
 #include <algorithm>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
 using Variant = StreamCopy::Variant;
 
 constexpr int64_t columns = 256;  // TMA's widest box
 
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "stream_copy: " + message});
-}
-
 void check(const StreamCopy& c) {
-  require(c.tile > 0 && c.tile <= 256, fmt::format("tile={} must be 1 to 256", c.tile));
-  require(c.n % (columns * c.tile) == 0,
-          fmt::format("n={} must be a multiple of {}: the elements of a tile", c.n, columns * c.tile));
-  require(c.ctas >= 0, "ctas must not be negative");
-  require(c.variant == Variant::plain || c.stages >= 2, "stages must be at least 2");
+  const Rules rules("stream_copy");
+  rules.require(c.tile > 0 && c.tile <= 256, fmt::format("tile={} must be 1 to 256", c.tile));
+  rules.require(c.n % (columns * c.tile) == 0,
+                fmt::format("n={} must be a multiple of {}: the elements of a tile", c.n, columns * c.tile));
+  rules.require(c.ctas >= 0, "ctas must not be negative");
+  rules.require(c.variant == Variant::plain || c.stages >= 2, "stages must be at least 2");
 }
 
 struct Body {
@@ -84,15 +77,12 @@ plgpu::Kernel stream_copy(const StreamCopy& c) {
   check(c);
   const Body sizes{.c = c, .x = {}, .out = {}};
   const pl::ShapeDtype type{pl::f32, {c.n / columns, columns}};
-  plgpu::KernelOptions o;
+  plgpu::KernelOptions o = grid_of("stream_copy", sizes.ctas());
   o.in_types = type;
   o.out_type = type;
   if (c.variant == Variant::tma)
     o.scratch_types = {{"ring", plgpu::SMEM({c.stages, c.tile, columns}, pl::f32)},
                        {"full", plgpu::Barrier({.num_barriers = {c.stages}})}};
-  o.grid = {sizes.ctas()};
-  o.grid_names = {"cta"};
-  o.name = "stream_copy";
   return plgpu::kernel(
       [&](const Ref& x, const Ref& out, plgpu::Scratch& s) {
         const Body body{.c = c, .x = x, .out = out};
@@ -105,20 +95,16 @@ plgpu::Kernel stream_copy(const StreamCopy& c) {
 }
 
 KernelSpec stream_copy_spec() {
-  KernelSpec spec;
-  spec.name = "stream_copy";
-  spec.doc = "out = x: through registers, or by TMA through a ring in shared memory";
+  KernelSpec spec = spec_of(
+      "stream_copy", "out = x: through registers, or by TMA through a ring in shared memory", {"x"}, {"y"});
   spec.sizes = {{"n", 1 << 24, "elements: a multiple of 256 tile"}};
   spec.settings = {{"variant", "tma", "the way", {"plain", "tma"}},
                    {"tile", "16", "rows of 256 elements a tile", {}},
                    ctas_setting("ctas", 2, "CTAs of a persistent grid; 0: one a tile"),
                    {"stages", "4", "tma: tiles of a CTA in shared memory", {}}};
-  spec.inputs = {"x"};
-  spec.outputs = {"y"};
   spec.build = [](const Choice& choice) { return stream_copy(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return std::vector<Array>{
-        filled({pl::f32, {choice.size("n") / columns, columns}}, {.kind = Fill::Kind::randn, .seed = seed})};
+    return normal_inputs({{pl::f32, {choice.size("n") / columns, columns}}}, seed);
   };
   spec.reference = [](const Choice&, const std::vector<Array>& inputs) { return inputs; };
   return spec;

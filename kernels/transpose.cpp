@@ -4,35 +4,28 @@
 
 #include <algorithm>
 
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
 using plgpu::Layout;
-using plgpu::Ref;
 using Variant = Transpose::Variant;
 
 constexpr int64_t swizzle_columns = 32;  // f32 in 128 bytes
 constexpr int64_t max_tile = 256;        // TMA's largest box along one dimension
 
-void require(bool ok, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = "transpose: " + message});
-}
-
 void check(const Transpose& c) {
+  const Rules rules("transpose");
   for (const int64_t tile : {c.tile_m, c.tile_n})
-    require(tile > 0 && tile <= max_tile && tile % swizzle_columns == 0,
-            fmt::format("a tile of {} must be a multiple of 32, at most 256", tile));
-  require(c.m % swizzle_columns == 0 && c.n % swizzle_columns == 0,
-          fmt::format("m={} and n={} must be multiples of 32", c.m, c.n));
-  require(c.stages >= 1, "stages must be at least 1");
-  require(c.ctas >= 0, "ctas must not be negative");
-  require(c.band >= 1, "band must be at least 1");
+    rules.require(tile > 0 && tile <= max_tile && tile % swizzle_columns == 0,
+                  fmt::format("a tile of {} must be a multiple of 32, at most 256", tile));
+  rules.require(c.m % swizzle_columns == 0 && c.n % swizzle_columns == 0,
+                fmt::format("m={} and n={} must be multiples of 32", c.m, c.n));
+  rules.at_least("stages", c.stages, 1);
+  rules.require(c.ctas >= 0, "ctas must not be negative");
+  rules.at_least("band", c.band, 1);
 }
 
 // One element after another: a warp holds 32 neighbours of a row.
@@ -140,16 +133,13 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
 plgpu::Kernel transpose(const Transpose& c) {
   check(c);
   const Body sizes{.c = c, .a = {}, .out = {}, .in_smem = {}, .out_smem = {}, .full = {}};
-  plgpu::KernelOptions o;
+  plgpu::KernelOptions o = grid_of("transpose", sizes.ctas());
   o.in_types = plgpu::Types(pl::f32, {c.m, c.n});
   o.out_type = plgpu::Types(pl::f32, {c.n, c.m});
   o.scratch_types = {
       {"in", plgpu::SMEM({sizes.in_flight(), c.tile_m, c.tile_n}, pl::f32, tiles_of(c, c.tile_m))},
       {"out", plgpu::SMEM({sizes.out_buffers(), c.tile_n, c.tile_m}, pl::f32, tiles_of(c, c.tile_n))},
       {"full", plgpu::Barrier({.num_barriers = {sizes.in_flight()}})}};
-  o.grid = {sizes.ctas()};
-  o.grid_names = {"cta"};
-  o.name = "transpose";
   return plgpu::kernel(
       [&](const Ref& a, const Ref& out, plgpu::Scratch& s) {
         Body{.c = c, .a = a, .out = out, .in_smem = s["in"], .out_smem = s["out"], .full = s.barrier("full")}
@@ -159,9 +149,9 @@ plgpu::Kernel transpose(const Transpose& c) {
 }
 
 KernelSpec transpose_spec() {
-  KernelSpec spec;
-  spec.name = "transpose";
-  spec.doc = "out = a transposed (f32), in three steps: plain, swizzled, several columns a thread";
+  KernelSpec spec = spec_of(
+      "transpose", "out = a transposed (f32), in three steps: plain, swizzled, several columns a thread",
+      {"a"}, {"out"});
   spec.sizes = {{"m", 8192, "rows of a"}, {"n", 8192, "columns of a"}};
   spec.settings = {{"variant", "columns", "the step", {"plain", "swizzled", "columns"}},
                    {"tile_m", "64", "rows of a tile", {}},
@@ -169,12 +159,9 @@ KernelSpec transpose_spec() {
                    {"ctas", "0", "CTAs of a persistent grid; 0: one a tile", {}},
                    {"stages", "1", "tiles of a persistent CTA on their way in", {}},
                    {"band", "8", "tiles of n in a band of the snake order", {}}};
-  spec.inputs = {"a"};
-  spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return transpose(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return std::vector<Array>{
-        filled({pl::f32, {choice.size("m"), choice.size("n")}}, {.kind = Fill::Kind::randn, .seed = seed})};
+    return normal_inputs({{pl::f32, {choice.size("m"), choice.size("n")}}}, seed);
   };
   spec.reference = reference;
   return spec;

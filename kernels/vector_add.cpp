@@ -1,14 +1,10 @@
 #include "kernels/vector_add.h"
 
-#include <fmt/format.h>
-
-#include "isa/core/diagnostic.h"
+#include "kernels/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
-
-using plgpu::Ref;
 
 VectorAdd config_of(const Choice& choice) {
   return {.n = choice.size("n"), .dtype = choice.dtype("dtype"), .tile = choice.number("tile")};
@@ -25,10 +21,7 @@ std::vector<Array> reference(const Choice&, const std::vector<Array>& inputs) {
 }  // namespace
 
 plgpu::Kernel vector_add(const VectorAdd& config) {
-  if (config.tile <= 0 || config.n % config.tile != 0)
-    throw isa::Error(isa::Diagnostic{
-        .code = "PLD5001",
-        .message = fmt::format("vector_add: tile={} does not divide n={}", config.tile, config.n)});
+  Rules("vector_add").divides("tile", config.tile, "n", config.n);
   const pl::ShapeDtype type{config.dtype, {config.n}};
   return plgpu::kernel(
       [=](const Ref& a, const Ref& b, const Ref& out) {
@@ -39,19 +32,14 @@ plgpu::Kernel vector_add(const VectorAdd& config) {
 }
 
 KernelSpec vector_add_spec() {
-  KernelSpec spec;
-  spec.name = "vector_add";
-  spec.doc = "out = a + b, one tile a CTA";
+  KernelSpec spec = spec_of("vector_add", "out = a + b, one tile a CTA", {"a", "b"}, {"out"});
   spec.sizes = {{"n", 1 << 20, "elements"}};
   spec.settings = {{"dtype", "f32", "of all three arrays", {"f32", "f16", "bf16", "s32"}},
                    {"tile", "1024", "elements a CTA", {}}};
-  spec.inputs = {"a", "b"};
-  spec.outputs = {"out"};
   spec.build = [](const Choice& choice) { return vector_add(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     const pl::ShapeDtype type{choice.dtype("dtype"), {choice.size("n")}};
-    return std::vector<Array>{filled(type, {.kind = Fill::Kind::randn, .seed = 2 * seed}),
-                              filled(type, {.kind = Fill::Kind::randn, .seed = 2 * seed + 1})};
+    return normal_inputs({type, type}, 2 * seed);
   };
   spec.reference = reference;
   return spec;

@@ -5,14 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "isa/core/trim.h"
+
 namespace palladion::native {
 namespace {
-
-std::string_view trim(std::string_view s) {
-  const auto first = s.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
-}
 
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
@@ -25,7 +21,7 @@ void for_each_line(std::string_view text, Visit&& visit) {
 }
 
 std::optional<uint32_t> leading_number(std::string_view s) {
-  s = trim(s);
+  s = isa::trimmed(s);
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
   if (error != std::errc{}) return std::nullopt;
@@ -36,7 +32,7 @@ std::optional<uint32_t> leading_number(std::string_view s) {
 int number_before(std::string_view line, std::string_view unit) {
   const auto at = line.find(unit);
   if (at == std::string_view::npos) return 0;
-  const std::string_view before = trim(line.substr(0, at));
+  const std::string_view before = isa::trimmed(line.substr(0, at));
   const auto start = before.find_last_not_of("0123456789");
   return static_cast<int>(
       leading_number(before.substr(start == std::string_view::npos ? 0 : start + 1)).value_or(0));
@@ -59,7 +55,7 @@ std::optional<JitMessage> message_of(std::string_view line) {
     const std::string_view rest = line.substr(word + m.word.size());
     const auto colon = rest.find_first_not_of(" \t");
     if (colon == std::string_view::npos || rest[colon] != ':') continue;
-    JitMessage out{m.kind, 0, std::string(trim(rest.substr(colon + 1)))};
+    JitMessage out{m.kind, 0, std::string(isa::trimmed(rest.substr(colon + 1)))};
     const std::string_view head = line.substr(0, word);
     const auto at = head.rfind("line ");
     if (at != std::string_view::npos) out.line = leading_number(head.substr(at + 5)).value_or(0);
@@ -72,7 +68,7 @@ std::optional<JitMessage> message_of(std::string_view line) {
 std::string file_named(std::string_view ptx, uint32_t number) {
   std::string found;
   for_each_line(ptx, [&](std::string_view line) {
-    line = trim(line);
+    line = isa::trimmed(line);
     if (!found.empty() || !line.starts_with(".file")) return;
     if (leading_number(line.substr(5)) != number) return;
     const auto open = line.find('"'), close = line.rfind('"');
@@ -101,7 +97,7 @@ std::map<std::string, ResourceUse, std::less<>> parse_resource_use(std::string_v
       current = &out[std::string(name.substr(0, name.find('\'')))];
     } else if (const auto of = line.find(properties); of != std::string_view::npos) {
       // Device functions have properties too; only entries are kept.
-      std::string_view name = trim(line.substr(of + properties.size()));
+      std::string_view name = isa::trimmed(line.substr(of + properties.size()));
       if (name.size() > 2 && name.front() == '\'') name = name.substr(1, name.size() - 2);
       const auto known = out.find(name);
       current = known == out.end() ? nullptr : &known->second;
@@ -122,13 +118,13 @@ isa::SourceLoc author_location(std::string_view ptx, uint32_t line) {
   uint32_t number = 0;
   std::string_view last;
   for_each_line(ptx, [&](std::string_view text) {
-    text = trim(text);
+    text = isa::trimmed(text);
     if (++number <= line && text.starts_with(".loc")) last = text.substr(4);
   });
   if (last.empty()) return {};
   const auto file = leading_number(last);
   if (!file) return {};
-  last = trim(last);
+  last = isa::trimmed(last);
   const auto next = last.find_first_of(" \t");
   if (next == std::string_view::npos) return {};
   isa::SourceLoc loc;

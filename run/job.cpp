@@ -60,14 +60,13 @@ ParamValue value_of(Job& job, const plgpu::Launch& launch, const plgpu::Param& p
 Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs, const std::vector<std::string>& names) {
   check_inputs(kernel, inputs);
   const plgpu::Launch& launch = kernel.launch;
-  Job job;
-  job.module = &kernel.module;
-  job.entry = launch.entry;
-  job.grid = launch.grid;
-  job.block = launch.block;
-  job.cluster = launch.cluster;
-  job.dynamic_shared = launch.dynamic_smem_bytes;
-  job.programmatic_serialization = launch.programmatic_serialization;
+  Job job{.module = &kernel.module,
+          .entry = launch.entry,
+          .grid = launch.grid,
+          .block = launch.block,
+          .cluster = launch.cluster,
+          .dynamic_shared = launch.dynamic_smem_bytes,
+          .programmatic_serialization = launch.programmatic_serialization};
   add_buffers(job, launch, std::move(inputs), names);
   for (const plgpu::Param& param : launch.params) job.params.push_back(value_of(job, launch, param));
   return job;

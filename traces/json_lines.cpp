@@ -38,7 +38,7 @@ std::string line_of(const json::object& object) { return json::serialize(object)
 }  // namespace
 
 JsonLinesSink::JsonLinesSink(std::unique_ptr<BoundedFile> file, const Header& header)
-    : file_(std::move(file)) {
+    : FileSink(std::move(file)) {
   // By hand, because Boost.JSON writes 1980.0 as 1.98E3.
   file_->write(
       fmt::format("{{\"kind\":\"header\",\"version\":1,\"title\":{},\"unit\":\"{}\",\"sm_clock_mhz\":{}}}\n",

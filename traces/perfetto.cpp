@@ -34,7 +34,7 @@ constexpr uint64_t needs_state = 2;    // or were defined before
 }  // namespace
 
 PerfettoSink::PerfettoSink(std::unique_ptr<BoundedFile> file, Header header)
-    : file_(std::move(file)), header_(std::move(header)) {
+    : FileSink(std::move(file)), header_(std::move(header)) {
   event_names_.field = interned::event_names;
   categories_.field = interned::categories;
   arg_names_.field = interned::annotation_names;

@@ -4,20 +4,17 @@
 #include <memory>
 #include <unordered_map>
 
-#include "traces/bounded_file.h"
-#include "traces/model.h"
+#include "traces/file_sink.h"
 #include "traces/protobuf.h"
 
 namespace palladion::traces {
 
-class PerfettoSink final : public Sink {
+class PerfettoSink final : public FileSink {
  public:
   PerfettoSink(std::unique_ptr<BoundedFile> file, Header header);
   bool add(const Track& track) override;
   bool add(const Event& event) override;
   void finish(const std::string& note, uint64_t at) override;
-  std::string why_full() const override { return file_->why(); }
-  uint64_t bytes() const override { return file_->bytes(); }
 
  private:
   // Texts are written once and then referred to by number; `added` collects what this packet has to define.
@@ -30,7 +27,6 @@ class PerfettoSink final : public Sink {
   void add_args(Message& event, const std::vector<Arg>& args);
   void packet(std::string& out, uint64_t time, const Message& event);
 
-  std::unique_ptr<BoundedFile> file_;
   Header header_;
   Names event_names_, categories_, arg_names_, arg_texts_;
   Message added_;

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/bounded_file.h"
-#include "traces/model.h"
+#include "traces/file_sink.h"
 
 namespace palladion::traces {
 
@@ -37,9 +36,9 @@ struct TextTimeline {
 
 std::string render(const TextTimeline& timeline, const std::string& note = {});
 
-class TextSink final : public Sink {
+class TextSink final : public FileSink {
  public:
-  TextSink(std::unique_ptr<BoundedFile> file, Header header) : file_(std::move(file)) {
+  TextSink(std::unique_ptr<BoundedFile> file, Header header) : FileSink(std::move(file)) {
     timeline_.header = std::move(header);
   }
   bool add(const Track& track) override {
@@ -51,11 +50,8 @@ class TextSink final : public Sink {
     return true;
   }
   void finish(const std::string& note, uint64_t at) override;
-  std::string why_full() const override { return file_->why(); }
-  uint64_t bytes() const override { return file_->bytes(); }
 
  private:
-  std::unique_ptr<BoundedFile> file_;
   TextTimeline timeline_;
 };
 

@@ -4,36 +4,10 @@
 
 #include <algorithm>
 
+#include "sim/clock/sm/waits.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
-namespace {
-
-std::optional<sim::Stall> stall_of(sim::Wait::Kind wait) {
-  using Kind = sim::Wait::Kind;
-  switch (wait) {
-    case Kind::mbarrier:
-      return sim::Stall::mbarrier;
-    case Kind::cta_barrier:
-      return sim::Stall::barrier;
-    case Kind::cluster_barrier:
-      return sim::Stall::cluster_barrier;
-    case Kind::wgmma_group:
-      return sim::Stall::gmma;
-    case Kind::bulk_group:
-    case Kind::cp_async_group:
-      return sim::Stall::async_group;
-    case Kind::convergence:
-      return sim::Stall::convergence;
-    case Kind::registers:
-      return sim::Stall::registers;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
 Warps::Warps(ClusterTrace& trace)
     : trace_(trace),
       warps_(trace.run().launch->warps_per_cta()),
@@ -174,10 +148,10 @@ void Warps::add_last_wait(uint32_t index) {
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;
   if (!line.recorded || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
   for (const sim::LaneGroup& group : warps[index % warps_].groups) {
-    const auto why = stall_of(group.wait.kind);
-    if (!why) continue;
+    if (sim::hardware::runnable(group.wait) || group.wait.kind == sim::Wait::Kind::edge) continue;
+    const sim::Stall why = sim::hardware::stall_of(group.wait.kind);
     add(index,
-        {.why = *why, .pc = group.pc, .line = trace_.line(group.pc), .from = line.until, .to = trace_.now()});
+        {.why = why, .pc = group.pc, .line = trace_.line(group.pc), .from = line.until, .to = trace_.now()});
     return;
   }
 }

@@ -11,6 +11,12 @@ using plgpu::Scratch;
 
 Array rounds_of_256() { return filled({pl::f32, {4, 256}}, {.kind = Fill::Kind::iota}); }
 
+// What the threads for which `mine` holds do in each of 4 rounds.
+template <class Body>
+void in_rounds(const pl::Scalar& mine, Body body) {
+  pl::when(mine, [&] { pl::fori_loop(0, 4, body); });
+}
+
 Pair count_too_large() {
   return recorded_pair(
       {.name = "mbarrier-count-too-large",
@@ -23,19 +29,15 @@ Pair count_too_large() {
              return plgpu::kernel(
                  [](const Ref& a, const Ref& o, Scratch& s) {
                    const pl::Index t = pl::axis_index("t");
-                   pl::when(t == 0, [&] {
-                     pl::fori_loop(0, 4, [&](pl::Index i) {
-                       s["x"].store(a.at(i).load() * 2);
-                       plgpu::barrier_arrive(s.barrier("filled"));
-                       plgpu::barrier_wait(s.barrier("drained"));  // @1
-                     });
+                   in_rounds(t == 0, [&](const pl::Index& i) {
+                     s["x"].store(a.at(i).load() * 2);
+                     plgpu::barrier_arrive(s.barrier("filled"));
+                     plgpu::barrier_wait(s.barrier("drained"));  // @1
                    });
-                   pl::when(t == 1, [&] {
-                     pl::fori_loop(0, 4, [&](pl::Index i) {
-                       plgpu::barrier_wait(s.barrier("filled"));  // @2
-                       o.at(i).store(s["x"].load());
-                       plgpu::barrier_arrive(s.barrier("drained"));
-                     });
+                   in_rounds(t == 1, [&](const pl::Index& i) {
+                     plgpu::barrier_wait(s.barrier("filled"));  // @2
+                     o.at(i).store(s["x"].load());
+                     plgpu::barrier_arrive(s.barrier("drained"));
                    });
                  },
                  {.in_types = {{pl::f32, {4, 256}}},
@@ -63,19 +65,15 @@ Pair count_too_small() {
              return plgpu::kernel(
                  [](const Ref& a, const Ref& o, Scratch& s) {
                    const pl::Index t = pl::axis_index("t");
-                   pl::when(t == 2, [&] {
-                     pl::fori_loop(0, 4, [&](pl::Index i) {
-                       plgpu::copy_gmem_to_smem(a.at(i), s["x"], s.barrier("full"));
-                       plgpu::barrier_wait(s.barrier("empty"));
-                     });
+                   in_rounds(t == 2, [&](const pl::Index& i) {
+                     plgpu::copy_gmem_to_smem(a.at(i), s["x"], s.barrier("full"));
+                     plgpu::barrier_wait(s.barrier("empty"));
                    });
-                   pl::when(t < 2, [&] {
-                     pl::fori_loop(0, 4, [&](pl::Index i) {
-                       plgpu::barrier_wait(s.barrier("full"));
-                       o.at(i, t).store(s["x"].load() + t.astype(pl::f32));
-                       plgpu::commit_smem();
-                       plgpu::barrier_arrive(s.barrier("empty"));  // @1
-                     });
+                   in_rounds(t < 2, [&](const pl::Index& i) {
+                     plgpu::barrier_wait(s.barrier("full"));
+                     o.at(i, t).store(s["x"].load() + t.astype(pl::f32));
+                     plgpu::commit_smem();
+                     plgpu::barrier_arrive(s.barrier("empty"));  // @1
                    });
                  },
                  {.in_types = {{pl::f32, {4, 256}}},

@@ -259,30 +259,33 @@ Case cluster_barrier(int ctas, int warps, int clusters = 1) {
   return c;
 }
 
-Case clusters_relaxed(int ctas, int warps) {
-  Case c = cluster_barrier(ctas, warps);
+// The same with another body.
+Case cluster_barrier_of(int ctas, const Part& part) {
+  Case c = cluster_barrier(ctas, part.warps);
   KernelText k;
   k.clusters = true;
-  k.parts = {{.warps = warps,
-              .body = repeat("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;", 8)}};
+  k.parts = {part};
   c.text = text(k);
+  return c;
+}
+
+Case clusters_relaxed(int ctas, int warps) {
+  Case c = cluster_barrier_of(
+      ctas, {.warps = warps,
+             .body = repeat("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;", 8)});
   c.parameters += " relaxed";
   return c;
 }
 
 // With a store to the next CTA's shared memory on its way.
 Case clusters_after_store(int ctas, int warps) {
-  Case c = cluster_barrier(ctas, warps);
-  KernelText k;
-  k.clusters = true;
-  k.parts = {{.warps = warps,
-              .before =
-                  "mov.u32 %x2, %cluster_ctarank; xor.b32 %x3, %x2, 1; mapa.shared::cluster.u32 %x1, %s, "
-                  "%x3; mad.lo.u32 %x1, %me, 4, %x1;\n",
-              .body = repeat("st.shared::cluster.u32 [%x1], %c0; barrier.cluster.arrive.aligned; "
-                             "barrier.cluster.wait.aligned;",
-                             8)}};
-  c.text = text(k);
+  Case c = cluster_barrier_of(
+      ctas, {.warps = warps,
+             .before = "mov.u32 %x2, %cluster_ctarank; xor.b32 %x3, %x2, 1; mapa.shared::cluster.u32 %x1, "
+                       "%s, %x3; mad.lo.u32 %x1, %me, 4, %x1;\n",
+             .body = repeat("st.shared::cluster.u32 [%x1], %c0; barrier.cluster.arrive.aligned; "
+                            "barrier.cluster.wait.aligned;",
+                            8)});
   c.name += "+st.shared::cluster";
   return c;
 }

@@ -70,26 +70,27 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// From the end of a CTA to the start of the next on its SM, where one fits at a time.
-Measure replacement(int warps) {
+// The median over neighbouring stays on an SM.
+Measure between_neighbours(int warps, double (*gap)(const Stay& before, const Stay& after)) {
   return [=](const Outcome& o) {
     std::vector<double> gaps;
     for (const auto& [sm, stays] : by_sm(o, warps))
-      for (size_t i = 1; i < stays.size(); ++i)
-        gaps.push_back(double(stays[i].start) - double(stays[i - 1].end));
+      for (size_t i = 1; i < stays.size(); ++i) gaps.push_back(gap(stays[i - 1], stays[i]));
     return median_of(gaps);
   };
 }
 
+// From the end of a CTA to the start of the next on its SM, where one fits at a time.
+Measure replacement(int warps) {
+  return between_neighbours(
+      warps, [](const Stay& before, const Stay& after) { return double(after.start) - double(before.end); });
+}
+
 // Between starts on one SM that are not waiting for room.
 Measure start_interval(int warps) {
-  return [=](const Outcome& o) {
-    std::vector<double> gaps;
-    for (const auto& [sm, stays] : by_sm(o, warps))
-      for (size_t i = 1; i < stays.size(); ++i)
-        gaps.push_back(double(stays[i].start) - double(stays[i - 1].start));
-    return median_of(gaps);
-  };
+  return between_neighbours(warps, [](const Stay& before, const Stay& after) {
+    return double(after.start) - double(before.start);
+  });
 }
 
 // The same over all of a grid whose CTAs leave at once: as fast as an SM is given new ones.

@@ -157,11 +157,17 @@ Case frame(const char* name, const Ring& r, const KernelText& k, int threads) {
   return c;
 }
 
-// Loads alone: one warp waits for the oldest stage and fills it again.
-Case loads(const Ring& r, const Sharing& sharing, int sms) {
+// One warp that fetches.
+Case loader(const char* name, const Ring& r, const Part& part) {
   KernelText k;
   k.prologue = init(r, 0);
   k.chip_wide = true;
+  k.parts = {part};
+  return frame(name, r, k, 32);
+}
+
+// Loads alone: one warp waits for the oldest stage and fills it again.
+Case loads(const Ring& r, const Sharing& sharing, int sms) {
   Part p;
   p.before = fmt::format(
       "setp.eq.u32 %p13, %lane, 0; mov.u32 %x21, %smid; setp.ge.u32 %p11, %x21, {};\n@%p11 bra $skip0;\n{}\n"
@@ -171,8 +177,7 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
   p.body = stage_of(r, "%i") + wait("full", "%x13", "%x17") +
            fmt::format("add.u32 %x18, %i, {};\n", r.stages) + fetch(r, "%x18");
   p.after = wait_for_all(r);
-  k.parts = {p};
-  Case c = frame("ring.load", r, k, 32);
+  Case c = loader("ring.load", r, p);
   c.parameters = fmt::format("share={} sms={} stages={} pitch={} width={}{}", sharing.name, sms, r.stages,
                              r.pitch, r.row < 128 ? r.row : r.width, r.found());
   if (r.per_sm > 1) c.parameters += fmt::format(" ctas={}", r.per_sm);
@@ -182,9 +187,6 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
 // Loads in step: who has waited for a stage fills it again `pace` cycles after the one before. The SMs begin
 // up to `late` cycles apart.
 Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int late) {
-  KernelText k;
-  k.prologue = init(r, 0);
-  k.chip_wide = true;
   Part p;
   p.before = fmt::format(
       "setp.eq.u32 %p13, %lane, 0; mov.u32 %x24, 0;\n{}\nmov.u64 %q2, %clock64; add.s64 %q2, %q2, 65535; "
@@ -199,8 +201,7 @@ Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int
            fmt::format("add.s64 %q2, %q2, {};\nadd.u32 %x18, %i, {};\n", pace, r.stages) +
            stage_of(r, "%x18") + fetch(r, "%x18");
   p.after = wait_for_all(r);
-  k.parts = {p};
-  Case c = frame("ring.paced", r, k, 32);
+  Case c = loader("ring.paced", r, p);
   c.parameters =
       fmt::format("share={} ctas={} stages={} pace={} late={}", sharing, r.ctas, r.stages, pace, late);
   return c;
@@ -209,9 +210,6 @@ Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int
 // Two SMs of a TPC fetch the same lines, the second `late` cycles after the first: how long that takes it.
 Case merge(int late) {
   const Ring r{.stages = 1, .rows = 128};
-  KernelText k;
-  k.prologue = init(r, 0);
-  k.chip_wide = true;
   Part p;
   p.before = fmt::format(
       "setp.eq.u32 %p13, %lane, 0; mov.u32 %x21, %smid; setp.ge.u32 %p11, %x21, 2;\n@%p11 bra $skip0;\n"
@@ -223,8 +221,7 @@ Case merge(int late) {
       "$early: mov.u64 %q3, %clock64; setp.lt.u64 %p14, %q3, %q2;\n@%p14 bra $early;\n" +
       stage_of(r, "%i") + fetch(r, "%i") + wait("full", "%x13", "%x17") +
       "mov.u64 %q4, %clock64; sub.s64 %q4, %q4, %q3; add.s64 %e0, %e0, %q4;\n";
-  k.parts = {p};
-  Case c = frame("ring.merge", r, k, 32);
+  Case c = loader("ring.merge", r, p);
   c.unit = "cycles";
   c.measure = [](const Outcome& o) {
     const auto second = std::ranges::find(o.stamps, 1U, &Stamp::smid);
@@ -272,10 +269,18 @@ Case steps(Ring r, const char* sharing, const char* panels) {
   return c;
 }
 
-}  // namespace
+// Which panels of A and B a CTA fetches.
+const char* const own = "mov.u32 %x30, 0; mov.u32 %x31, 128; mov.u32 %x32, 256;";
+// 16 tiles of 128 rows, 8 of 256 columns: neighbours share A, every eighth CTA B.
+const char* const product =
+    "shr.u32 %x30, %cta, 3; shl.b32 %x30, %x30, 7; and.b32 %x31, %cta, 7; shl.b32 %x31, %x31, 8; add.u32 "
+    "%x31, %x31, 2048; add.u32 %x32, %x31, 128;";
+// The same of 128 columns.
+const char* const square =
+    "shr.u32 %x30, %cta, 3; shl.b32 %x30, %x30, 7; and.b32 %x31, %cta, 7; shl.b32 %x31, %x31, 7; add.u32 "
+    "%x31, %x31, 4096;";
 
-std::vector<Case> ring_cases() {
-  std::vector<Case> out;
+void add_loads(std::vector<Case>& out) {
   for (const Sharing& s : sharings)
     for (const int stages : {1, 2, 8}) out.push_back(loads({.stages = stages}, s, 64));
   for (const int sms : {1, 8, 16, 32})
@@ -291,6 +296,9 @@ std::vector<Case> ring_cases() {
   for (const int row : {32, 64, 128})
     for (const int sms : {1, 132})
       out.push_back(loads({.stages = 8, .rows = 132 * 128, .row = row}, sharings[0], sms));
+}
+
+void add_wide_loads(std::vector<Case>& out) {
   for (const int width : {256, 1024})
     out.push_back(loads({.stages = 8,
                          .pitch = uint64_t(32 * width),
@@ -305,6 +313,9 @@ std::vector<Case> ring_cases() {
                            .touch = touch,
                            .width = width},
                           sharings[0], 132));
+}
+
+void add_loads_of_several_ctas(std::vector<Case>& out) {
   for (const int row : {64, 128})
     for (const int ctas : {2, 3})
       for (const Sharing& s : of_ctas)
@@ -325,25 +336,25 @@ std::vector<Case> ring_cases() {
                            .row = row},
                           s, 132));
   for (const int late : {0, 20, 40, 60, 80, 120}) out.push_back(merge(late));
-  const char* const own = "mov.u32 %x30, 0; mov.u32 %x31, 128; mov.u32 %x32, 256;";
-  // 16 tiles of 128 rows, 8 of 256 columns: neighbours share A, every eighth CTA B.
-  const char* const product =
-      "shr.u32 %x30, %cta, 3; shl.b32 %x30, %x30, 7; and.b32 %x31, %cta, 7; shl.b32 %x31, %x31, 8; add.u32 "
-      "%x31, %x31, 2048; add.u32 %x32, %x31, 128;";
+}
+
+void add_products(std::vector<Case>& out) {
   for (const int stages : {2, 4}) {
     out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 1}, "all", own));
     out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 128}, "all", own));
     for (const Touch touch : {Touch::again, Touch::first, Touch::hbm})
       out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 128, .touch = touch}, "product", product));
   }
-  // The same of 128 columns.
-  const char* const square =
-      "shr.u32 %x30, %cta, 3; shl.b32 %x30, %x30, 7; and.b32 %x31, %cta, 7; shl.b32 %x31, %x31, 7; add.u32 "
-      "%x31, %x31, 4096;";
+}
+
+void add_paced(std::vector<Case>& out) {
   for (const int stages : {2, 4, 6})
     for (const int pace : {320, 416, 512})
       for (const int late : {0, 200, 1000, 4000})
         out.push_back(paced({.boxes = 2, .stages = stages, .ctas = 132}, "square", square, pace, late));
+}
+
+void add_shapes(std::vector<Case>& out) {
   const WgmmaShape two{.n = 128, .tiles = 2}, narrow{.n = 128};
   for (const int stages : {2, 4}) {
     out.push_back(steps({.boxes = 3, .stages = stages, .ctas = 1, .shape = two}, "all", own));
@@ -359,6 +370,15 @@ std::vector<Case> ring_cases() {
       out.push_back(steps({.boxes = 2, .stages = stages, .ctas = 132, .touch = touch, .shape = narrow},
                           "square", square));
   }
+}
+
+}  // namespace
+
+std::vector<Case> ring_cases() {
+  std::vector<Case> out;
+  for (const auto add :
+       {add_loads, add_wide_loads, add_loads_of_several_ctas, add_products, add_paced, add_shapes})
+    add(out);
   return out;
 }
 

@@ -10,27 +10,10 @@ namespace palladion::cli {
 namespace {
 
 Outcome<ExitCode> dispatch(const Options& options) {
-  switch (options.command) {
-    case Command::list:
-      return cmd_list(options);
-    case Command::run:
-      return cmd_run(options);
-    case Command::sweep:
-      return cmd_sweep(options);
-    case Command::ptx:
-      return cmd_ptx(options);
-    case Command::check:
-      return cmd_check(options);
-    case Command::compare:
-      return cmd_compare(options);
-    case Command::explain:
-      return cmd_explain(options);
-    case Command::doctor:
-      return cmd_doctor(options);
-    case Command::lab:
-      return cmd_lab(options);
-  }
-  return exit_internal;
+  constexpr Outcome<ExitCode> (*commands[])(const Options&) = {
+      // in the order of Command
+      cmd_list, cmd_run, cmd_sweep, cmd_ptx, cmd_check, cmd_compare, cmd_explain, cmd_doctor, cmd_lab};
+  return commands[static_cast<size_t>(options.command)](options);
 }
 
 int fail(const Failure& failure) {

@@ -3,24 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace palladion::cli {
 namespace {
 
 using Severity = sim::FindingSeverity;
 
-int rank_of(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return 0;
-    case Severity::unknown:
-      return 1;
-    case Severity::strict:
-      return 2;
-    case Severity::unsupported:
-      return 3;
-  }
-  return 0;
+// Errors first, then what the checker cannot decide.
+size_t rank_of(Severity severity) {
+  constexpr std::array order{Severity::error, Severity::unknown, Severity::strict, Severity::unsupported};
+  return static_cast<size_t>(std::ranges::find(order, severity) - order.begin());
 }
 
 bool same_place(const sim::Site& a, const sim::Site& b) {
@@ -31,17 +24,8 @@ bool same_place(const sim::Site& a, const sim::Site& b) {
 }  // namespace
 
 std::string_view word(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::strict:
-      return "strict";
-    case Severity::unknown:
-      return "unknown";
-    case Severity::unsupported:
-      return "unsupported";
-  }
-  return "error";
+  constexpr std::string_view words[] = {"error", "strict", "unknown", "unsupported"};
+  return words[static_cast<size_t>(severity)];
 }
 
 bool is_wait_graph(const sim::Finding& f) {

@@ -8,15 +8,10 @@
 #include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/support/files.h"
+#include "isa/core/trim.h"
 
 namespace palladion::cli {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 bool code_exists(std::string_view pattern) {
   if (!pattern.ends_with('*')) return find_code(code_number(pattern)) != nullptr && pattern.size() == 7;
@@ -41,19 +36,19 @@ Result<SuppressedPlace> parse_place(std::string_view text) {
 Result<Suppression> parse_line(std::string_view text) {
   Suppression out;
   const size_t hash = text.find('#');
-  if (hash != std::string_view::npos) out.reason = trimmed(text.substr(hash + 1));
+  if (hash != std::string_view::npos) out.reason = isa::trimmed(text.substr(hash + 1));
   if (out.reason.empty())
     return tl::make_unexpected(std::string("a reason is missing: `# why this is let be`"));
-  text = trimmed(text.substr(0, hash));
+  text = isa::trimmed(text.substr(0, hash));
   const size_t space = text.find_first_of(" \t");
   out.code = text.substr(0, space);
   if (!code_exists(out.code))
     return tl::make_unexpected(
         fmt::format("there is no code `{}`: PLD4307, or PLD43* for all that begin so", out.code));
-  text = space == std::string_view::npos ? std::string_view() : trimmed(text.substr(space));
+  text = space == std::string_view::npos ? std::string_view() : isa::trimmed(text.substr(space));
   if (text.empty()) return tl::make_unexpected(std::string("a place is missing: FILE or FILE:LINE"));
   for (const std::string_view word : split(text, ",")) {
-    auto place = parse_place(trimmed(word));
+    auto place = parse_place(isa::trimmed(word));
     if (!place) return tl::make_unexpected(place.error());
     out.places.push_back(std::move(*place));
   }
@@ -96,7 +91,7 @@ Outcome<Suppressions> parse_suppressions(std::string_view text, const std::strin
   uint32_t number = 0;
   for (const std::string_view raw : split(text, "\n")) {
     ++number;
-    const std::string_view line = trimmed(raw);
+    const std::string_view line = isa::trimmed(raw);
     if (line.empty() || line.starts_with('#')) continue;
     auto one = parse_line(line);
     if (!one) {

@@ -20,21 +20,10 @@ constexpr std::array<std::string_view, 11> units{"-",   "ALU",     "FMA",  "FP64
                                                  "LSU", "uniform", "sync", "TMA",  "tensor"};
 std::string_view name(Unit unit) { return units[static_cast<size_t>(unit)]; }
 
-std::string_view name(Gather gather) {
-  switch (gather) {
-    case Gather::none:
-      return "";
-    case Gather::again:
-      return "lanes are added up already";
-    case Gather::count:
-      return "lanes are counted, one adds";
-    case Gather::reduce:
-      return "lanes are added up by REDUX";
-    case Gather::scan:
-      return "lanes are added up by SHFL";
-  }
-  return "";
-}
+constexpr std::array<std::string_view, 5> gathers{
+    "", "lanes are added up already", "lanes are counted, one adds", "lanes are added up by REDUX",
+    "lanes are added up by SHFL"};
+std::string_view name(Gather gather) { return gathers[static_cast<size_t>(gather)]; }
 
 // The remarks on an instruction, with commas.
 std::string remarks_of(const LoweredInstruction& l) {

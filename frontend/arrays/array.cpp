@@ -189,23 +189,6 @@ void check_dtypes(const Array& a, const Array& b, std::string_view what) {
        "convert one with .astype(dtype)");
 }
 
-std::string_view packed_binary(Binary op) {
-  switch (op) {
-    case Binary::add:
-      return "add.rn";
-    case Binary::sub:
-      return "sub.rn";
-    case Binary::mul:
-      return "mul.rn";
-    case Binary::min:
-      return "min.NaN";
-    case Binary::max:
-      return "max.NaN";
-    default:
-      return {};
-  }
-}
-
 // Two halves at once.
 bool packs_halves(const Array& a) {
   return a.pack() == 2 && (a.dtype() == DType::f16 || a.dtype() == DType::bf16);
@@ -218,9 +201,10 @@ Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
   unify_layouts(arrays);
   Recorder& r = Recorder::current();
   const DType d = arrays[0].dtype();
-  if (packs_halves(arrays[0]) && !packed_binary(op).empty()) {
+  const std::string_view verb = frontend::float_verb(op);
+  if (packs_halves(arrays[0]) && op != Binary::div && !verb.empty()) {
     std::vector<Operand> out;
-    const std::string mnemonic = fmt::format("{}.{}x2", packed_binary(op), pl::name(d));
+    const std::string mnemonic = fmt::format("{}.{}x2", verb, pl::name(d));
     for (size_t i = 0; i < arrays[0].registers().size(); ++i) {
       out.push_back(r.pure(mnemonic, {arrays[0].registers()[i], arrays[1].registers()[i]}, Type::b32));
     }

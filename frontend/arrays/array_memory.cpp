@@ -37,20 +37,6 @@ int vector_dim(const Layout& layout, const Shape& shape) {
   return static_cast<int>(shape.size()) - 1;
 }
 
-// The window as one run of elements, row-major: then any flat index is an address.
-bool is_flat(const Ref& ref) {
-  int64_t stride = pl::bytes(ref.dtype());
-  if (ref.base().physical.swizzle != 16) return false;
-  for (size_t i = ref.rank(); i-- > 0;) {
-    const auto& d = ref.dims()[i];
-    if (d.base < 0 || d.size == 1) continue;
-    const auto& p = ref.base().physical.dims[static_cast<size_t>(d.base)];
-    if (p.tile != 1 || p.outer != stride) return false;
-    stride *= d.size;
-  }
-  return true;
-}
-
 // A one-dimensional view of a flat window.
 Ref flattened(const Ref& ref) {
   auto base = std::make_shared<Allocation>(ref.base());
@@ -157,7 +143,7 @@ void walk_tiled(Recorder& r, const Ref& ref, const Layout& layout, const Visit& 
 void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit& visit,
                   std::string_view* space) {
   const int64_t vector = layout.vector_length(), n = layout.elements(ref.shape());
-  if (is_flat(ref)) {
+  if (frontend::is_contiguous(ref)) {
     const Ref flat = flattened(ref);
     Access access(r, flat, {{0, 1, 128, vector}});
     *space = access.space();

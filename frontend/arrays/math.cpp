@@ -184,55 +184,47 @@ V erf(const F32& f, const V& x) {
 
 V logistic(const F32& f, const V& x) { return f.rcp(f.add(exp(f, f.neg(x)), F32::c(1.0))); }
 
+struct Function {
+  Unary op;
+  V (*apply)(const F32& f, const V& x);
+};
+constexpr Function functions[] = {{Unary::exp, exp},
+                                  {Unary::exp2, exp2},
+                                  {Unary::log, log},
+                                  {Unary::log2, log2},
+                                  {Unary::log1p, log1p},
+                                  {Unary::expm1, expm1},
+                                  {Unary::sin, [](const F32& f, const V& x) { return sincos(f, x, false); }},
+                                  {Unary::cos, [](const F32& f, const V& x) { return sincos(f, x, true); }},
+                                  {Unary::tanh, tanh},
+                                  {Unary::erf, erf},
+                                  {Unary::logistic, logistic}};
+
+// Operations of one instruction; `approx` with approx_math.
+struct Instruction {
+  Unary op;
+  std::string_view exact, approx = exact;
+};
+constexpr Instruction instructions[] = {{Unary::sqrt, "sqrt.rn.f32", "sqrt.approx.f32"},
+                                        {Unary::reciprocal, "rcp.rn.f32", "rcp.approx.f32"},
+                                        {Unary::rsqrt, "rsqrt.approx.f32"},
+                                        {Unary::round, "cvt.rni.f32.f32"},
+                                        {Unary::floor, "cvt.rmi.f32.f32"},
+                                        {Unary::ceil, "cvt.rpi.f32.f32"},
+                                        {Unary::trunc, "cvt.rzi.f32.f32"},
+                                        {Unary::neg, "neg.f32"},
+                                        {Unary::abs, "abs.f32"}};
+
 }  // namespace
 
 Operand math_f32(Recorder& r, Unary op, const Operand& x) {
   const F32 f{r};
-  const bool approx = r.options().approx_math;
-  switch (op) {
-    case Unary::exp:
-      return exp(f, x);
-    case Unary::exp2:
-      return exp2(f, x);
-    case Unary::log:
-      return log(f, x);
-    case Unary::log2:
-      return log2(f, x);
-    case Unary::log1p:
-      return log1p(f, x);
-    case Unary::expm1:
-      return expm1(f, x);
-    case Unary::sin:
-      return sincos(f, x, false);
-    case Unary::cos:
-      return sincos(f, x, true);
-    case Unary::tanh:
-      return tanh(f, x);
-    case Unary::sqrt:
-      return f.one(approx ? "sqrt.approx.f32" : "sqrt.rn.f32", x);
-    case Unary::rsqrt:
-      return f.one("rsqrt.approx.f32", x);
-    case Unary::reciprocal:
-      return f.one(approx ? "rcp.approx.f32" : "rcp.rn.f32", x);
-    case Unary::erf:
-      return erf(f, x);
-    case Unary::logistic:
-      return logistic(f, x);
-    case Unary::round:
-      return f.one("cvt.rni.f32.f32", x);
-    case Unary::floor:
-      return f.one("cvt.rmi.f32.f32", x);
-    case Unary::ceil:
-      return f.one("cvt.rpi.f32.f32", x);
-    case Unary::trunc:
-      return f.one("cvt.rzi.f32.f32", x);
-    case Unary::neg:
-      return f.neg(x);
-    case Unary::abs:
-      return f.abs(x);
-    default:
-      fail(Code::unsupported_dtype, std::string(name(op)) + " is not defined for floating-point numbers");
-  }
+  for (const Function& function : functions)
+    if (function.op == op) return function.apply(f, x);
+  for (const Instruction& instruction : instructions)
+    if (instruction.op == op)
+      return f.one(r.options().approx_math ? instruction.approx : instruction.exact, x);
+  fail(Code::unsupported_dtype, std::string(name(op)) + " is not defined for floating-point numbers");
 }
 
 }  // namespace palladion::frontend

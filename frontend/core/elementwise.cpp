@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace palladion::frontend {
 namespace {
@@ -59,28 +60,12 @@ Operand float_remainder(Recorder& r, DType d, const Operand& a, const Operand& b
 }
 
 Operand float_binary(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
-  const std::string s(arithmetic_suffix(d));
-  const Type t = register_type(d);
-  switch (op) {
-    case Binary::add:
-      return r.pure("add.rn." + s, {a, b}, t);
-    case Binary::sub:
-      return r.pure("sub.rn." + s, {a, b}, t);
-    case Binary::mul:
-      return r.pure("mul.rn." + s, {a, b}, t);
-    case Binary::div:
-      return r.pure("div.rn." + s, {a, b}, t);
-    case Binary::min:
-      return d == DType::f64 ? r.pure("min.f64", {a, b}, t) : r.pure("min.NaN." + s, {a, b}, t);
-    case Binary::max:
-      return d == DType::f64 ? r.pure("max.f64", {a, b}, t) : r.pure("max.NaN." + s, {a, b}, t);
-    case Binary::rem:
-      return float_remainder(r, d, a, b);
-    case Binary::pow:
-      return float_power(r, a, b);
-    default:
-      no_such(name(op), d);
-  }
+  if (op == Binary::rem) return float_remainder(r, d, a, b);
+  if (op == Binary::pow) return float_power(r, a, b);
+  std::string_view verb = float_verb(op);
+  if (verb.empty()) no_such(name(op), d);
+  if (d == DType::f64 && verb.ends_with(".NaN")) verb.remove_suffix(4);  // no such form for f64
+  return r.pure(fmt::format("{}.{}", verb, arithmetic_suffix(d)), {a, b}, register_type(d));
 }
 
 Operand shift_amount(Recorder& r, DType d, const Operand& b) {
@@ -88,37 +73,35 @@ Operand shift_amount(Recorder& r, DType d, const Operand& b) {
   return r.pure(pl::bits(d) == 64 ? "cvt.u32.u64" : "cvt.u32.u16", {b}, Type::b32);
 }
 
+struct IntVerb {
+  Binary op;
+  std::string_view verb;
+  bool of_bits = false;  // its type is "b32", not "s32"
+  bool widens = false;   // the result of an 8-bit type may have more bits
+};
+constexpr IntVerb int_verbs[] = {{Binary::add, "add", false, true},
+                                 {Binary::sub, "sub", false, true},
+                                 {Binary::mul, "mul.lo", false, true},
+                                 {Binary::div, "div", false, true},
+                                 {Binary::rem, "rem"},
+                                 {Binary::min, "min"},
+                                 {Binary::max, "max"},
+                                 {Binary::and_, "and", true},
+                                 {Binary::or_, "or", true},
+                                 {Binary::xor_, "xor", true},
+                                 {Binary::shl, "shl", true, true},
+                                 {Binary::shr, "shr"}};
+
 Operand int_binary(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
-  const std::string s(arithmetic_suffix(d)), bit(bits_suffix(d));
-  const Type t = register_type(d);
-  switch (op) {
-    case Binary::add:
-      return narrow(r, d, r.pure("add." + s, {a, b}, t));
-    case Binary::sub:
-      return narrow(r, d, r.pure("sub." + s, {a, b}, t));
-    case Binary::mul:
-      return narrow(r, d, r.pure("mul.lo." + s, {a, b}, t));
-    case Binary::div:
-      return narrow(r, d, r.pure("div." + s, {a, b}, t));
-    case Binary::rem:
-      return r.pure("rem." + s, {a, b}, t);
-    case Binary::min:
-      return r.pure("min." + s, {a, b}, t);
-    case Binary::max:
-      return r.pure("max." + s, {a, b}, t);
-    case Binary::and_:
-      return r.pure("and." + bit, {a, b}, t);
-    case Binary::or_:
-      return r.pure("or." + bit, {a, b}, t);
-    case Binary::xor_:
-      return r.pure("xor." + bit, {a, b}, t);
-    case Binary::shl:
-      return narrow(r, d, r.pure("shl." + bit, {a, shift_amount(r, d, b)}, t));
-    case Binary::shr:
-      return r.pure("shr." + s, {a, shift_amount(r, d, b)}, t);
-    default:
-      no_such(name(op), d);
+  const bool shifts = op == Binary::shl || op == Binary::shr;
+  for (const IntVerb& row : int_verbs) {
+    if (row.op != op) continue;
+    const std::string word =
+        fmt::format("{}.{}", row.verb, row.of_bits ? bits_suffix(d) : arithmetic_suffix(d));
+    const Operand result = r.pure(word, {a, shifts ? shift_amount(r, d, b) : b}, register_type(d));
+    return row.widens ? narrow(r, d, result) : result;
   }
+  no_such(name(op), d);
 }
 
 Operand bool_binary(Recorder& r, Binary op, const Operand& a, const Operand& b) {
@@ -350,6 +333,15 @@ Operand constant(DType d, int64_t v) {
 }
 
 // --- operations -------------------------------------------------------------------------------------
+
+std::string_view float_verb(Binary op) {
+  constexpr std::pair<Binary, std::string_view> verbs[] = {
+      {Binary::add, "add.rn"}, {Binary::sub, "sub.rn"},  {Binary::mul, "mul.rn"},
+      {Binary::div, "div.rn"}, {Binary::min, "min.NaN"}, {Binary::max, "max.NaN"}};
+  for (const auto& [of, verb] : verbs)
+    if (of == op) return verb;
+  return {};
+}
 
 Operand element_unary(Recorder& r, Unary op, DType d, const Operand& a) {
   const Operand x = in_register(r, d, a);

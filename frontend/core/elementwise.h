@@ -51,6 +51,9 @@ Operand constant(pl::DType dtype, double value);   // of float dtypes
 Operand constant(pl::DType dtype, int64_t value);  // of integer dtypes and bool (a predicate is recorded)
 uint64_t encode_float(pl::DType dtype, double value);
 
+// "add.rn", "min.NaN": PTX's instruction on floats, without its type; empty: it takes several.
+std::string_view float_verb(Binary op);
+
 Operand element_unary(Recorder& r, Unary op, pl::DType dtype, const Operand& a);
 Operand element_binary(Recorder& r, Binary op, pl::DType dtype, const Operand& a, const Operand& b);
 Operand element_fma(Recorder& r, pl::DType dtype, const Operand& a, const Operand& b, const Operand& c);

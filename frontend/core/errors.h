@@ -2,12 +2,21 @@
 // The author's mistakes: a code, a sentence in the author's words, the author's line, what to do.
 #include <source_location>
 #include <string>
+#include <utility>
 
 #include "isa/core/diagnostic.h"
 
 namespace palladion::frontend {
 
 using Loc = std::source_location;
+
+// A text, and the line where the author wrote it.
+struct TextAt {
+  std::string text;
+  Loc loc;
+  TextAt(const char* t, Loc l = Loc::current()) : text(t), loc(l) {}  // NOLINT: implicit on purpose
+  TextAt(std::string t, Loc l = Loc::current()) : text(std::move(t)), loc(l) {}  // NOLINT
+};
 
 // PLD20xx shapes, dtypes and layouts; PLD21xx references, slices and transforms; PLD22xx barriers and
 // semaphores; PLD23xx copies; PLD24xx matrix products; PLD25xx kernels, meshes and resources;

@@ -177,13 +177,22 @@ class Recorder {
   Operand barrier_base();  // shared address of barrier slot 0
 };
 
+// What ends with a scope: neither copied nor moved.
+class Guard {
+ public:
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ protected:
+  Guard() = default;
+  ~Guard() = default;
+};
+
 // A verb at the author's line. Verbs called by verbs keep the outermost line.
-class At {
+class At : Guard {
  public:
   explicit At(const Loc& loc);
   ~At();
-  At(const At&) = delete;
-  At& operator=(const At&) = delete;
 
  private:
   Recorder* recorder_;
@@ -191,12 +200,10 @@ class At {
 };
 
 // The author's own code called back by a verb: its verbs have their own lines again.
-class UserCode {
+class UserCode : Guard {
  public:
   UserCode();
   ~UserCode();
-  UserCode(const UserCode&) = delete;
-  UserCode& operator=(const UserCode&) = delete;
 
  private:
   Recorder* recorder_;
@@ -204,12 +211,10 @@ class UserCode {
   Loc saved_;
 };
 
-class Region {
+class Region : Guard {
  public:
   explicit Region(Recorder& r) : recorder_(r) { recorder_.enter_region(); }
   ~Region() { recorder_.leave_region(); }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
 
  private:
   Recorder& recorder_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "frontend/core/verbs.h"
 
@@ -131,23 +132,27 @@ bool wraps_32(DType d) { return d == DType::s32 || d == DType::u32; }
 bool affine(DType d) { return wraps_32(d) || d == DType::s64 || d == DType::u64; }
 
 int64_t wrap(DType d, int64_t v) {
-  switch (d) {
-    case DType::s32:
-      return static_cast<int32_t>(v);
-    case DType::u32:
-      return static_cast<uint32_t>(v);
-    case DType::s16:
-      return static_cast<int16_t>(v);
-    case DType::u16:
-      return static_cast<uint16_t>(v);
-    case DType::s8:
-      return static_cast<int8_t>(v);
-    case DType::u8:
-      return static_cast<uint8_t>(v);
-    case DType::bool_:
-      return v & 1;
+  if (d == DType::bool_) return v & 1;
+  if (!is_integer(d)) return v;
+  const int above = 64 - bits(d);
+  return is_signed(d) ? v << above >> above
+                      : static_cast<int64_t>(static_cast<uint64_t>(v) << above >> above);
+}
+
+// What integers and floating-point numbers share.
+template <class T>
+std::optional<T> fold(Binary op, T a, T b) {
+  switch (op) {
+    case Binary::add:
+      return a + b;
+    case Binary::sub:
+      return a - b;
+    case Binary::min:
+      return std::min(a, b);
+    case Binary::max:
+      return std::max(a, b);
     default:
-      return v;
+      return std::nullopt;
   }
 }
 
@@ -155,24 +160,15 @@ int64_t fold_int(Binary op, DType d, int64_t a, int64_t b) {
   if ((op == Binary::div || op == Binary::rem) && b == 0) {
     fail(Code::bad_index, "a division by the constant zero");
   }
+  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool wide_unsigned = d == DType::u64;
   switch (op) {
-    case Binary::add:
-      return a + b;
-    case Binary::sub:
-      return a - b;
     case Binary::mul:
-      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      return static_cast<int64_t>(ua * ub);
     case Binary::div:
-      return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b))
-                           : a / b;
+      return wide_unsigned ? static_cast<int64_t>(ua / ub) : a / b;
     case Binary::rem:
-      return wide_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(a) % static_cast<uint64_t>(b))
-                           : a % b;
-    case Binary::min:
-      return std::min(a, b);
-    case Binary::max:
-      return std::max(a, b);
+      return wide_unsigned ? static_cast<int64_t>(ua % ub) : a % b;
     case Binary::and_:
       return a & b;
     case Binary::or_:
@@ -180,41 +176,21 @@ int64_t fold_int(Binary op, DType d, int64_t a, int64_t b) {
     case Binary::xor_:
       return a ^ b;
     case Binary::shl:
-      return b >= 64 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+      return b >= 64 ? 0 : static_cast<int64_t>(ua << b);
     case Binary::shr:
       return b >= 64 ? (a < 0 ? -1 : 0) : a >> b;
     case Binary::pow:
       return static_cast<int64_t>(std::llround(std::pow(static_cast<double>(a), static_cast<double>(b))));
+    default:
+      return fold(op, a, b).value_or(0);
   }
-  return 0;
 }
 
-bool fold_float(Binary op, double a, double b, double* out) {
-  switch (op) {
-    case Binary::add:
-      *out = a + b;
-      return true;
-    case Binary::sub:
-      *out = a - b;
-      return true;
-    case Binary::mul:
-      *out = a * b;
-      return true;
-    case Binary::div:
-      *out = a / b;
-      return true;
-    case Binary::min:
-      *out = std::min(a, b);
-      return true;
-    case Binary::max:
-      *out = std::max(a, b);
-      return true;
-    case Binary::pow:
-      *out = std::pow(a, b);
-      return true;
-    default:
-      return false;
-  }
+std::optional<double> fold_float(Binary op, double a, double b) {
+  if (op == Binary::mul) return a * b;
+  if (op == Binary::div) return a / b;
+  if (op == Binary::pow) return std::pow(a, b);
+  return fold(op, a, b);
 }
 
 Scalar from(DType d, const Operand& o, bool nonnegative, int64_t multiple = 1) {
@@ -322,8 +298,8 @@ Scalar binary(Binary op, Scalar a, Scalar b) {
       s.weak_ = a.weak() && b.weak();
       return s;
     }
-    double folded = 0;
-    if (a.weak() && b.weak() && fold_float(op, a.as_double(), b.as_double(), &folded)) return Scalar(folded);
+    if (a.weak() && b.weak())
+      if (const auto folded = fold_float(op, a.as_double(), b.as_double())) return Scalar(*folded);
   }
   if (d == DType::bool_ && op != Binary::and_ && op != Binary::or_ && op != Binary::xor_) {
     fail(Code::unsupported_dtype, fmt::format("{} of bools", frontend::name(op)),

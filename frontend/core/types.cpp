@@ -8,33 +8,16 @@
 namespace palladion::pl {
 namespace {
 
-struct Row {
-  std::string_view name;
-  int bits;
-  isa::Type type;
-};
-constexpr std::array<Row, 15> rows = {{{"bool", 8, isa::Type::pred},
-                                       {"s8", 8, isa::Type::s8},
-                                       {"s16", 16, isa::Type::s16},
-                                       {"s32", 32, isa::Type::s32},
-                                       {"s64", 64, isa::Type::s64},
-                                       {"u8", 8, isa::Type::u8},
-                                       {"u16", 16, isa::Type::u16},
-                                       {"u32", 32, isa::Type::u32},
-                                       {"u64", 64, isa::Type::u64},
-                                       {"f16", 16, isa::Type::f16},
-                                       {"bf16", 16, isa::Type::bf16},
-                                       {"f32", 32, isa::Type::f32},
-                                       {"f64", 64, isa::Type::f64},
-                                       {"e4m3", 8, isa::Type::e4m3},
-                                       {"e5m2", 8, isa::Type::e5m2}}};
-const Row& row(DType dtype) { return rows[static_cast<size_t>(dtype)]; }
+using T = isa::Type;
+// In the order of DType.
+constexpr std::array types{T::pred, T::s8,  T::s16,  T::s32, T::s64, T::u8,   T::u16, T::u32,
+                           T::u64,  T::f16, T::bf16, T::f32, T::f64, T::e4m3, T::e5m2};
 
 }  // namespace
 
-int bits(DType dtype) { return row(dtype).bits; }
-std::string_view name(DType dtype) { return row(dtype).name; }
-isa::Type isa_type(DType dtype) { return row(dtype).type; }
+isa::Type isa_type(DType dtype) { return types[static_cast<size_t>(dtype)]; }
+int bits(DType dtype) { return dtype == DType::bool_ ? 8 : isa::bits(isa_type(dtype)); }
+std::string_view name(DType dtype) { return dtype == DType::bool_ ? "bool" : isa::name(isa_type(dtype)); }
 bool is_float(DType dtype) { return dtype >= DType::f16; }
 bool is_signed(DType dtype) { return dtype >= DType::s8 && dtype <= DType::s64; }
 bool is_integer(DType dtype) { return dtype >= DType::s8 && dtype <= DType::u64; }

@@ -4,20 +4,18 @@
 #include "frontend/core/errors.h"
 #include "frontend/core/recorder.h"
 
-namespace palladion::plgpu {
+namespace palladion::frontend::verbs {
 using frontend::At;
 using frontend::Code;
 using frontend::fail;
 using frontend::Recorder;
 using isa::Operand;
 using isa::Type;
-}  // namespace palladion::plgpu
+}  // namespace palladion::frontend::verbs
 
+namespace palladion::plgpu {
+using namespace frontend::verbs;
+}
 namespace palladion::pl {
-using frontend::At;
-using frontend::Code;
-using frontend::fail;
-using frontend::Recorder;
-using isa::Operand;
-using isa::Type;
-}  // namespace palladion::pl
+using namespace frontend::verbs;
+}

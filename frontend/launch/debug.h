@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
+#include "frontend/core/errors.h"
 #include "frontend/core/scalar.h"
 
 namespace palladion::pl {
@@ -13,14 +14,7 @@ namespace detail {
 void print_scalars(const std::string& format, const std::vector<Scalar>& values, std::source_location loc);
 }
 
-struct Format {
-  std::string text;
-  std::source_location loc;
-  Format(const char* t, std::source_location l = std::source_location::current())
-      : text(t), loc(l) {}  // NOLINT
-  Format(std::string t, std::source_location l = std::source_location::current())
-      : text(std::move(t)), loc(l) {}  // NOLINT
-};
+using Format = frontend::TextAt;
 
 template <class... Values>
   requires(std::convertible_to<Values, Scalar> && ...)

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/core/errors.h"
 #include "frontend/core/launch.h"
 #include "frontend/memory/scoped.h"
 
@@ -79,15 +80,7 @@ struct KernelOptions {
 // The scratch of a kernel by name.
 class Scratch {
  public:
-  // A name, with the place where it is asked for.
-  struct Name {
-    std::string text;
-    std::source_location loc;
-    Name(const char* t, std::source_location l = std::source_location::current())
-        : text(t), loc(l) {}  // NOLINT
-    Name(std::string t, std::source_location l = std::source_location::current())
-        : text(std::move(t)), loc(l) {}  // NOLINT
-  };
+  using Name = frontend::TextAt;
   const Ref& operator[](const Name& name) const { return ref(name.text, name.loc); }
   const Ref& ref(const std::string& name, std::source_location loc = std::source_location::current()) const;
   const BarrierRef& barrier(const std::string& name,

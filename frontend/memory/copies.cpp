@@ -61,23 +61,11 @@ Collective collective(Recorder& r, const std::vector<std::string>& axes, std::st
   return c;
 }
 
-bool is_row_of_bytes(const Ref& ref) {
-  int64_t stride = pl::bytes(ref.dtype());
-  if (ref.base().physical.swizzle != 16) return false;
-  for (size_t i = ref.rank(); i-- > 0;) {
-    const auto& d = ref.dims()[i];
-    if (d.base < 0 || d.size == 1) continue;
-    const auto& p = ref.base().physical.dims[static_cast<size_t>(d.base)];
-    if (p.tile != 1 || p.outer != stride) return false;
-    stride *= d.size;
-  }
-  return true;
-}
-
 // One run of bytes on both sides: no tensor map is needed.
 bool copies_linearly(const Ref& gmem, const Ref& smem, OOBFillMode mode) {
   const int64_t bytes = pl::volume(gmem.shape()) * pl::bytes(gmem.dtype());
-  return mode != OOBFillMode::ZEROS && bytes % 16 == 0 && is_row_of_bytes(gmem) && is_row_of_bytes(smem);
+  return mode != OOBFillMode::ZEROS && bytes % 16 == 0 && frontend::is_contiguous(gmem) &&
+         frontend::is_contiguous(smem);
 }
 
 Operand global_address(Recorder& r, const Ref& gmem, int64_t* offset) {

@@ -35,6 +35,19 @@ Scalar dim_offset(const PhysicalLayout::Dim& d, const Scalar& start, bool whole_
 
 Scalar lane_scalar(Recorder& r) { return Scalar::from_register(pl::DType::s32, r.lane_in_group(), true); }
 
+bool is_contiguous(const Ref& ref) {
+  int64_t stride = pl::bytes(ref.dtype());
+  if (ref.base().physical.swizzle != 16) return false;
+  for (size_t i = ref.rank(); i-- > 0;) {
+    const auto& d = ref.dims()[i];
+    if (d.base < 0 || d.size == 1) continue;
+    const auto& p = ref.base().physical.dims[static_cast<size_t>(d.base)];
+    if (p.tile != 1 || p.outer != stride) return false;
+    stride *= d.size;
+  }
+  return true;
+}
+
 Scalar window_offset(const Ref& ref) {
   const auto& base = ref.base();
   const bool wide = ref.space() == MemorySpace::gmem;

@@ -25,6 +25,9 @@ pl::Scalar window_offset(const plgpu::Ref& ref);
 // Shared address (32 bits) of the window's first element, before the swizzle; a register and an offset.
 pl::Scalar shared_address(const plgpu::Ref& ref);
 
+// The window is one run of elements, row-major: any flat index is an address.
+bool is_contiguous(const plgpu::Ref& ref);
+
 class Access {
  public:
   Access(Recorder& r, const plgpu::Ref& ref, std::vector<ThreadTerm> terms);

@@ -96,6 +96,20 @@ Parity parity_of(Recorder& r, const BarrierRef::State& s, const Scalar& which) {
   return p;
 }
 
+// The mbarrier that a verb waits for, and the parity that it expects.
+struct Phase {
+  Operand address;
+  int64_t offset = 0;
+  Parity parity;
+};
+Phase phase_of(Recorder& r, const BarrierRef& barrier, const char* verb) {
+  const Scalar which = barrier.single(verb);
+  Phase phase;
+  phase.address = barrier.address(verb, &phase.offset);
+  phase.parity = parity_of(r, barrier.state(), which);
+  return phase;
+}
+
 }  // namespace
 
 BarrierRef::BarrierRef(std::shared_ptr<State> state)
@@ -241,26 +255,20 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  const Scalar which = barrier.single("barrier_wait");
-  int64_t offset = 0;
-  const Operand address = barrier.address("barrier_wait", &offset);
-  const Parity parity = parity_of(r, barrier.state(), which);
-  spin(r, address, offset, parity.value, barrier.state().type.orders_memory);
-  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, parity.mask});
+  const Phase phase = phase_of(r, barrier, "barrier_wait");
+  spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
+  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
 }
 
 Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  const Scalar which = barrier.single("barrier_test");
-  int64_t offset = 0;
-  const Operand address = barrier.address("barrier_test", &offset);
-  const Parity parity = parity_of(r, barrier.state(), which);
+  const Phase phase = phase_of(r, barrier, "barrier_test");
   const Operand mine = r.reg(Type::pred), done = r.reg(Type::b32), all = r.reg(Type::b32),
                 result = r.reg(Type::pred);
   r.emit(barrier.state().type.orders_memory ? "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64"
                                             : "mbarrier.test_wait.parity.shared::cta.b64",
-         {mine, Operand::address(address, offset), parity.value});
+         {mine, Operand::address(phase.address, phase.offset), phase.parity.value});
   // Lanes may see different answers; all follow lane 0 of their warp.
   r.emit("selp.b32", {done, Operand::imm(1), Operand::imm(0), mine});
   r.emit("shfl.sync.idx.b32", {all, done, Operand::imm(0), Operand::imm(31), Operand::imm(-1)});
@@ -271,7 +279,7 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
                          : r.at_entry("add.s32", {r.thread_index(), Operand::imm(1)}, Type::b32);
   const Operand agreed = r.reg(Type::pred);
   r.emit("bar.red.and.pred", {agreed, id, Operand::imm(128), result});
-  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, parity.mask}, agreed);
+  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask}, agreed);
   return Scalar::from_register(DType::bool_, agreed);
 }
 

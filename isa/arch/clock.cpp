@@ -7,6 +7,8 @@
 #include <charconv>
 #include <map>
 
+#include "isa/core/trim.h"
+
 #include <isa/arch/clock_files.h>  // made by cmake/ClockFiles.cmake of isa/arch/clock/*.clock
 
 namespace palladion::isa {
@@ -255,11 +257,6 @@ constexpr size_t optional_part = 3;
 
 double& part(OpCost& cost, size_t i) {
   return i == 0 ? cost.slots : i == 1 ? cost.interval : i == 2 ? cost.latency : cost.held;
-}
-
-std::string_view trimmed(std::string_view s) {
-  const auto first = s.find_first_not_of(" \t\r"), last = s.find_last_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view{} : s.substr(first, last - first + 1);
 }
 
 struct Line {

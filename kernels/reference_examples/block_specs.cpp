@@ -1,19 +1,16 @@
 // pallas_call: which blocks of the arrays each program gets; products with an activation; batches.
 #include "frontend/launch/pallas_call.h"
 #include "frontend/launch/vmap.h"
-#include "frontend/plgpu.h"
 #include "kernels/activations.h"
+#include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
-using pl::Scalar;
-using plgpu::Ref;
 using Values = std::vector<double>;
 
-pl::ShapeDtype row(const Choice& c) { return {pl::f32, {c.size("n")}}; }
 plgpu::BlockSpec block_of(int64_t n) {
   return pl::BlockSpec({n}, [](const Scalar& i) { return i; });
 }
@@ -27,7 +24,7 @@ KernelSpec add_blocks() {
           .build =
               [](const Choice& c) {
                 const int64_t block = c.size("block");
-                require(c.size("n") % block == 0, "ref_add_blocks", "block must divide n");
+                Rules("ref_add_blocks").require(c.size("n") % block == 0, "block must divide n");
                 return pl::pallas_call(
                     [](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
                     {.out_shape = row(c),
@@ -36,11 +33,8 @@ KernelSpec add_blocks() {
                      .out_specs = {block_of(block)},
                      .name = "ref_add_blocks"})(row(c), row(c));
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
-              }};
+          .make_inputs = random_arrays({row, row}),
+          .reference = elementwise([](const Values& v) { return v[0] + v[1]; })};
 }
 
 KernelSpec increment_blocks() {
@@ -53,7 +47,7 @@ KernelSpec increment_blocks() {
       .outputs = {"y"},
       .build =
           [](const Choice& c) {
-            require(c.size("n") % 128 == 0, "ref_increment_blocks", "n must be a multiple of 128");
+            Rules("ref_increment_blocks").require(c.size("n") % 128 == 0, "n must be a multiple of 128");
             return pl::pallas_call(
                 [](const Ref& x, const Ref& y) { y.store(x.load() + 1); },
                 {.out_shape = row(c),
@@ -63,11 +57,8 @@ KernelSpec increment_blocks() {
                  .compiler_params = {.dimension_semantics = {c.word("steps")}, .max_concurrent_steps = 2},
                  .name = "ref_increment_blocks"})(row(c));
           },
-      .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
-      .reference =
-          [](const Choice&, const std::vector<Array>& in) {
-            return std::vector{map_elements(in, [](const Values& v) { return v[0] + 1; })};
-          }};
+      .make_inputs = random_arrays({row}),
+      .reference = elementwise([](const Values& v) { return v[0] + 1; })};
 }
 
 plgpu::Transforms tiles(pl::DType dtype) {
@@ -152,8 +143,9 @@ KernelSpec matmul_templated() {
   spec.build = [](const Choice& c) {
     const int64_t m = c.size("m"), n = c.size("n"), k = c.size("k"), bm = c.number("block_m"),
                   bn = c.number("block_n"), bk = c.number("block_k");
-    require(bm > 0 && bn > 0 && bk > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0, "ref_matmul_templated",
-            "the blocks must divide the shapes");
+    Rules("ref_matmul_templated")
+        .require(bm > 0 && bn > 0 && bk > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0,
+                 "the blocks must divide the shapes");
     return matmul_call({m, n, k, m / bm, n / bn, bk}, activation_named(c.word("activation")),
                        "ref_matmul_templated")(pl::ShapeDtype{pl::f16, {m, k}},
                                                pl::ShapeDtype{pl::f16, {k, n}});

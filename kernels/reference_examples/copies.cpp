@@ -1,15 +1,13 @@
 // Asynchronous copies: which barrier or wait signals that they are complete.
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
-using plgpu::Ref;
 using plgpu::Scratch;
 using Values = std::vector<double>;
 
-pl::ShapeDtype matrix(const Choice& c) { return {pl::f32, {c.size("rows"), c.size("n")}}; }
 std::vector<SizeParam> sizes() {
   return {{"rows", 2, "rows, at most 256"}, {"n", 128, "elements of a row, at most 256"}};
 }
@@ -29,13 +27,13 @@ KernelSpec copy() {
                       plgpu::copy_smem_to_gmem(s["smem"], out);
                       plgpu::wait_smem_to_gmem(0);
                     },
-                    {.in_types = matrix(c),
-                     .out_type = matrix(c),
-                     .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)},
+                    {.in_types = rows(c),
+                     .out_type = rows(c),
+                     .scratch_types = {{"smem", plgpu::SMEM(rows(c).shape, pl::f32)},
                                        {"barrier", plgpu::Barrier()}},
                      .name = "ref_copy"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c)}; }),
+          .make_inputs = random_arrays({rows}),
           .reference = [](const Choice&, const std::vector<Array>& in) { return in; }};
 }
 
@@ -54,24 +52,20 @@ KernelSpec copy_two_arrivals() {
                       plgpu::barrier_wait(s.barrier("barrier"));  // both copies
                       out.store(s["smem"].load() + s["smem2"].load());
                     },
-                    {.in_types = {matrix(c), matrix(c)},
-                     .out_type = matrix(c),
-                     .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)},
-                                       {"smem2", plgpu::SMEM(matrix(c).shape, pl::f32)},
+                    {.in_types = {rows(c), rows(c)},
+                     .out_type = rows(c),
+                     .scratch_types = {{"smem", plgpu::SMEM(rows(c).shape, pl::f32)},
+                                       {"smem2", plgpu::SMEM(rows(c).shape, pl::f32)},
                                        {"barrier", plgpu::Barrier({.num_arrivals = 2})}},
                      .name = "ref_copy_two_arrivals"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
-              }};
+          .make_inputs = random_arrays({rows, rows}),
+          .reference = elementwise([](const Values& v) { return v[0] + v[1]; })};
 }
 
 // All CTAs of a cluster get all of x and each its own row of y.
 KernelSpec collective_copy() {
-  const auto row = [](const Choice& c) { return pl::ShapeDtype{pl::f32, {c.size("n")}}; };
-  const auto rows = [](const Choice& c) {
+  const auto of_cluster = [](const Choice& c) {
     return pl::ShapeDtype{pl::f32, {c.number("cluster"), c.size("n")}};
   };
   return {.name = "ref_collective_copy",
@@ -91,8 +85,8 @@ KernelSpec collective_copy() {
                       plgpu::barrier_wait(s.barrier("barrier"));
                       out.at(block).store(s["smem"].load() + s["smem2"].load());
                     },
-                    {.in_types = {row(c), rows(c)},
-                     .out_type = rows(c),
+                    {.in_types = {row(c), of_cluster(c)},
+                     .out_type = of_cluster(c),
                      .scratch_types = {{"smem", plgpu::SMEM({c.size("n")}, pl::f32)},
                                        {"smem2", plgpu::SMEM({c.size("n")}, pl::f32)},
                                        {"barrier", plgpu::Barrier({.num_arrivals = 2})}},
@@ -100,7 +94,7 @@ KernelSpec collective_copy() {
                      .cluster_names = {"cluster"},
                      .name = "ref_collective_copy"});
               },
-          .make_inputs = random_inputs([=](const Choice& c) { return std::vector{row(c), rows(c)}; }),
+          .make_inputs = random_arrays({row, of_cluster}),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 Values x = to_doubles(in[0]), sum = to_doubles(in[1]);
@@ -133,13 +127,13 @@ KernelSpec copy_out() {
                       seen.store(x_out.load());
                       plgpu::wait_smem_to_gmem(0);
                     },
-                    {.in_types = {matrix(c), matrix(c)},
-                     .out_type = {matrix(c), matrix(c), matrix(c)},
-                     .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)},
-                                       {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
+                    {.in_types = {rows(c), rows(c)},
+                     .out_type = {rows(c), rows(c), rows(c)},
+                     .scratch_types = {{"x", plgpu::SMEM(rows(c).shape, pl::f32)},
+                                       {"y", plgpu::SMEM(rows(c).shape, pl::f32)}},
                      .name = "ref_copy_out"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
+          .make_inputs = random_arrays({rows, rows}),
           .reference = [](const Choice&,
                           const std::vector<Array>& in) { return std::vector{in[0], in[1], in[0]}; }};
 }
@@ -170,13 +164,13 @@ KernelSpec commit_group() {
                       plgpu::wait_smem_to_gmem(0);  // now they are done
                       seen.store(x_out.load() + y_out.load());
                     },
-                    {.in_types = {matrix(c), matrix(c)},
-                     .out_type = {matrix(c), matrix(c), matrix(c)},
-                     .scratch_types = {{"x", plgpu::SMEM(matrix(c).shape, pl::f32)},
-                                       {"y", plgpu::SMEM(matrix(c).shape, pl::f32)}},
+                    {.in_types = {rows(c), rows(c)},
+                     .out_type = {rows(c), rows(c), rows(c)},
+                     .scratch_types = {{"x", plgpu::SMEM(rows(c).shape, pl::f32)},
+                                       {"y", plgpu::SMEM(rows(c).shape, pl::f32)}},
                      .name = "ref_commit_group"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
+          .make_inputs = random_arrays({rows, rows}),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 return std::vector{in[0], in[1],

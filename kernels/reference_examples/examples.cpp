@@ -1,7 +1,5 @@
 #include "kernels/reference_examples/examples.h"
 
-#include "isa/core/diagnostic.h"
-
 namespace palladion::kernels::reference_examples {
 
 std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(
@@ -21,8 +19,18 @@ std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(
   };
 }
 
-Array map_elements(const std::vector<Array>& inputs,
-                   const std::function<double(const std::vector<double>&)>& f) {
+std::function<std::vector<Array>(const Choice&, uint64_t)> random_arrays(std::vector<TypeOf> types) {
+  return random_inputs([types = std::move(types)](const Choice& choice) {
+    std::vector<pl::ShapeDtype> all;
+    for (const TypeOf& type : types) all.push_back(type(choice));
+    return all;
+  });
+}
+
+pl::ShapeDtype row(const Choice& choice) { return {pl::f32, {choice.size("n")}}; }
+pl::ShapeDtype rows(const Choice& choice) { return {pl::f32, {choice.size("rows"), choice.size("n")}}; }
+
+Array map_elements(const std::vector<Array>& inputs, const ElementFunction& f) {
   std::vector<std::vector<double>> values;
   for (const Array& a : inputs) values.push_back(to_doubles(a));
   std::vector<double> out(values.front().size()), at(values.size());
@@ -33,8 +41,10 @@ Array map_elements(const std::vector<Array>& inputs,
   return from_doubles(inputs.front().type, out);
 }
 
-void require(bool ok, const std::string& kernel, const std::string& message) {
-  if (!ok) throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = kernel + ": " + message});
+std::function<std::vector<Array>(const Choice&, const std::vector<Array>&)> elementwise(ElementFunction f) {
+  return [f = std::move(f)](const Choice&, const std::vector<Array>& inputs) {
+    return std::vector{map_elements(inputs, f)};
+  };
 }
 
 }  // namespace palladion::kernels::reference_examples

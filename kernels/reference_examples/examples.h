@@ -21,10 +21,17 @@ std::vector<KernelSpec> layouts();          // arrays in registers
 // Inputs of these types: normal numbers, integers from -100 to 99.
 std::function<std::vector<Array>(const Choice&, uint64_t)> random_inputs(
     std::function<std::vector<pl::ShapeDtype>(const Choice&)> types);
+// One input for each of these types.
+using TypeOf = std::function<pl::ShapeDtype(const Choice&)>;
+std::function<std::vector<Array>(const Choice&, uint64_t)> random_arrays(std::vector<TypeOf> types);
+// f32 arrays of the sizes n, and rows x n.
+pl::ShapeDtype row(const Choice& choice);
+pl::ShapeDtype rows(const Choice& choice);
+
 // Element i of the output is f(element i of each input), computed in f64 and rounded once.
-Array map_elements(const std::vector<Array>& inputs,
-                   const std::function<double(const std::vector<double>&)>& f);
-// An Error that names the kernel unless `ok`.
-void require(bool ok, const std::string& kernel, const std::string& message);
+using ElementFunction = std::function<double(const std::vector<double>&)>;
+Array map_elements(const std::vector<Array>& inputs, const ElementFunction& f);
+// A reference of one output that map_elements computes.
+std::function<std::vector<Array>(const Choice&, const std::vector<Array>&)> elementwise(ElementFunction f);
 
 }  // namespace palladion::kernels::reference_examples

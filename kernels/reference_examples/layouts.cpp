@@ -2,20 +2,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
 using plgpu::Layout;
-using plgpu::Ref;
 using plgpu::Scratch;
 
 pl::ShapeDtype matrix(const Choice& c) { return {pl::f32, {c.size("m"), c.size("n")}}; }
-auto one_matrix() {
-  return random_inputs([](const Choice& c) { return std::vector{matrix(c)}; });
-}
 std::vector<SizeParam> sizes() {
   return {{"m", 64, "rows, a multiple of 64"}, {"n", 128, "columns, a multiple of 8"}};
 }
@@ -39,7 +35,7 @@ KernelSpec minus_max() {
                     },
                     {.in_types = matrix(c), .out_type = matrix(c), .name = "ref_layout_reduce"});
               },
-          .make_inputs = one_matrix(),
+          .make_inputs = random_arrays({matrix}),
           .reference =
               [](const Choice& c, const std::vector<Array>& in) {
                 const size_t m = size_t(c.size("m")), n = size_t(c.size("n"));
@@ -73,12 +69,9 @@ KernelSpec relayout() {
                      .scratch_types = {{"smem", plgpu::SMEM(matrix(c).shape, pl::f32)}},
                      .name = "ref_layout_change"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{matrix(c), matrix(c)}; }),
+          .make_inputs = random_arrays({matrix, matrix}),
           .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{map_elements(
-                    in, [](const std::vector<double>& v) { return double(float(v[0] + v[1])) + 0.5; })};
-              }};
+              elementwise([](const std::vector<double>& v) { return double(float(v[0] + v[1])) + 0.5; })};
 }
 
 }  // namespace

@@ -1,16 +1,12 @@
 // wgmma: layouts of operands in SMEM, initial accumulators, transposed operands, operands in registers,
 // buffers.
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
-using pl::ds;
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
 using plgpu::Scratch;
 
 // The widest swizzle that the rows of an operand allow, and the tiles that wgmma requires with it.
@@ -20,7 +16,7 @@ plgpu::AllocationOptions mma_transforms(const pl::ShapeDtype& type, int64_t wide
     if (swizzle > widest || type.shape.back() % columns != 0) continue;
     return {.transforms = {plgpu::TilingTransform({8, columns}), plgpu::SwizzleTransform(swizzle)}};
   }
-  require(false, "ref_wgmma", "no swizzle fits the rows of " + pl::to_string(type));
+  Rules("ref_wgmma").require(false, "no swizzle fits the rows of " + pl::to_string(type));
   return {};
 }
 
@@ -220,8 +216,8 @@ KernelSpec wgmma_buffers() {
   spec.build = [](const Choice& c) {
     const Product p = product_of(c);
     const int64_t buffers = c.number("buffers"), tile_k = c.number("tile_k");
-    require(buffers >= 2, "ref_wgmma_buffers", "buffers must be at least 2");
-    require(tile_k > 0 && p.k % tile_k == 0, "ref_wgmma_buffers", "tile_k must divide k");
+    Rules("ref_wgmma_buffers").require(buffers >= 2, "buffers must be at least 2");
+    Rules("ref_wgmma_buffers").require(tile_k > 0 && p.k % tile_k == 0, "tile_k must divide k");
     const Product step{p.dtype, p.m, p.n, tile_k};
     return plgpu::kernel(
         [=](const Ref& a, const Ref& b, const Ref& d, Scratch& s) {

@@ -1,25 +1,14 @@
 // The threads of a kernel: CTAs of a grid, several Pallas threads in one, clusters; what they share.
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
-using plgpu::Ref;
 using plgpu::Scratch;
 using Values = std::vector<double>;
 
 constexpr int64_t block = 128;
-
-pl::ShapeDtype row(const Choice& c) { return {pl::f32, {c.size("n")}}; }
-auto one_row() {
-  return random_inputs([](const Choice& c) { return std::vector{row(c)}; });
-}
-auto plus(double x) {
-  return [x](const Choice&, const std::vector<Array>& in) {
-    return std::vector{map_elements(in, [x](const Values& v) { return v[0] + x; })};
-  };
-}
 
 KernelSpec increment() {
   return {.name = "ref_increment",
@@ -29,7 +18,7 @@ KernelSpec increment() {
           .outputs = {"y"},
           .build =
               [](const Choice& c) {
-                require(c.size("n") % block == 0, "ref_increment", "n must be a multiple of 128");
+                Rules("ref_increment").require(c.size("n") % block == 0, "n must be a multiple of 128");
                 return plgpu::kernel(
                     [](const Ref& x, const Ref& y) {
                       const auto mine = pl::ds(pl::axis_index("x") * block, block);
@@ -41,8 +30,8 @@ KernelSpec increment() {
                      .grid_names = {"x"},
                      .name = "ref_increment"});
               },
-          .make_inputs = one_row(),
-          .reference = plus(1)};
+          .make_inputs = random_arrays({row}),
+          .reference = elementwise([](const Values& v) { return v[0] + 1; })};
 }
 
 KernelSpec two_threads() {
@@ -73,12 +62,8 @@ KernelSpec two_threads() {
                      .thread_name = "pallas_thread",
                      .name = "ref_two_threads"});
               },
-          .make_inputs = one_row(),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{
-                    map_elements(in, [](const Values& v) { return double(float(v[0] + 1) + 1.0f); })};
-              }};
+          .make_inputs = random_arrays({row}),
+          .reference = elementwise([](const Values& v) { return double(float(v[0] + 1) + 1.0f); })};
 }
 
 // Threads write halves of one allocation that both of them make together, and read each other's.
@@ -111,8 +96,8 @@ KernelSpec scoped_collective() {
                      .thread_name = "wg",
                      .name = "ref_scoped_collective"});
               },
-          .make_inputs = random_inputs(
-              [](const Choice& c) { return std::vector{pl::ShapeDtype{pl::f32, {2, c.size("n")}}}; }),
+          .make_inputs =
+              random_arrays({[](const Choice& c) { return pl::ShapeDtype{pl::f32, {2, c.size("n")}}; }}),
           .reference =
               [](const Choice&, const std::vector<Array>& in) {
                 const Values x = to_doubles(in[0]);
@@ -148,7 +133,7 @@ KernelSpec multicast() {
                      .cluster_names = {"cluster"},
                      .name = "ref_multicast"});
               },
-          .make_inputs = one_row(),
+          .make_inputs = random_arrays({row}),
           .reference =
               [](const Choice& c, const std::vector<Array>& in) {
                 const Values x = to_doubles(in[0]);
@@ -212,7 +197,7 @@ KernelSpec exchange_shards() {
                  .grid_names = {"x"},
                  .name = "ref_exchange_shards"});
           },
-      .make_inputs = random_inputs([=](const Choice& c) { return std::vector{shards(c)}; }),
+      .make_inputs = random_arrays({shards}),
       .reference =
           [](const Choice&, const std::vector<Array>& in) {
             const Values x = to_doubles(in[0]);
@@ -234,7 +219,7 @@ KernelSpec grid_bands() {
           .build =
               [](const Choice& c) {
                 const int64_t m = c.size("m"), n = c.size("n"), band = c.number("band");
-                require(band > 0 && m % band == 0, "ref_grid_bands", "band must divide m");
+                Rules("ref_grid_bands").require(band > 0 && m % band == 0, "band must divide m");
                 return plgpu::kernel(
                     [=](const Ref& order) {
                       const pl::Scalar outer = pl::axis_index("m"), column = pl::axis_index("n"),

@@ -2,21 +2,17 @@
 #include <cmath>
 #include <limits>
 
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
 using plgpu::Array;
-using plgpu::Ref;
 using Values = std::vector<double>;
 using HostArray = palladion::Array;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-pl::ShapeDtype row(const Choice& c) { return {pl::f32, {c.size("n")}}; }
-pl::ShapeDtype rows(const Choice& c) { return {pl::f32, {c.size("rows"), c.size("n")}}; }
 
 KernelSpec add() {
   const auto type = [](const Choice& c) { return pl::ShapeDtype{c.dtype("dtype"), {c.size("n")}}; };
@@ -32,11 +28,8 @@ KernelSpec add() {
                     [](const Ref& x, const Ref& y, const Ref& o) { o.store(x.load() + y.load()); },
                     {.in_types = {type(c), type(c)}, .out_type = type(c), .name = "ref_add"});
               },
-          .make_inputs = random_inputs([=](const Choice& c) { return std::vector{type(c), type(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<HostArray>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return v[0] + v[1]; })};
-              }};
+          .make_inputs = random_arrays({type, type}),
+          .reference = elementwise([](const Values& v) { return v[0] + v[1]; })};
 }
 
 // x[plane, 2:5, :]
@@ -123,7 +116,7 @@ KernelSpec masked() {
                     },
                     {.in_types = row(c), .out_type = row(c), .name = "ref_masked"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c)}; }),
+          .make_inputs = random_arrays({row}),
           .reference =
               [](const Choice& c, const std::vector<HostArray>& in) {
                 Values x = to_doubles(in[0]);
@@ -153,11 +146,8 @@ KernelSpec exponential() {
                      .grid_names = {"i"},
                      .name = "ref_exp"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<HostArray>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return std::exp(v[0]); })};
-              },
+          .make_inputs = random_arrays({rows}),
+          .reference = elementwise([](const Values& v) { return std::exp(v[0]); }),
           .tolerance =
               [](const Choice& c) { return Tolerance{.relative = c.flag("approx_math") ? 2e-6 : 5e-7}; }};
 }
@@ -183,7 +173,7 @@ KernelSpec eltwise() {
               return eltwise_kernel(row(c), [](const Array& x) { return plgpu::exp(x); });
             return eltwise_kernel(row(c), [](const Array& x) { return x * 2; });
           },
-      .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+      .make_inputs = random_arrays({row, row}),
       .reference =
           [](const Choice& c, const std::vector<HostArray>& in) {
             const bool exp = c.word("f") == "exp";

@@ -1,19 +1,13 @@
 // Orders between threads, copies and products: commit_smem, barriers of a queue, barriers of a cluster.
-#include "frontend/plgpu.h"
+#include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {
 
-using pl::Scalar;
-using plgpu::BarrierRef;
-using plgpu::Ref;
 using plgpu::Scratch;
 using Values = std::vector<double>;
-
-pl::ShapeDtype row(const Choice& c) { return {pl::f32, {c.size("n")}}; }
-pl::ShapeDtype rows(const Choice& c) { return {pl::f32, {c.size("rows"), c.size("n")}}; }
 
 KernelSpec commit_before_copy() {
   return {.name = "ref_commit_before_copy",
@@ -35,11 +29,8 @@ KernelSpec commit_before_copy() {
                      .scratch_types = {{"smem", plgpu::SMEM(rows(c).shape, pl::f32)}},
                      .name = "ref_commit_before_copy"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return v[0] + 1; })};
-              }};
+          .make_inputs = random_arrays({rows}),
+          .reference = elementwise([](const Values& v) { return v[0] + 1; })};
 }
 
 // The other direction: what was read must be in registers before a copy overwrites it.
@@ -68,11 +59,8 @@ KernelSpec commit_before_reuse() {
                                        {"barrier", plgpu::Barrier()}},
                      .name = "ref_commit_before_reuse"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c), rows(c)}; }),
-          .reference =
-              [](const Choice&, const std::vector<Array>& in) {
-                return std::vector{map_elements(in, [](const Values& v) { return v[0] - v[1]; })};
-              }};
+          .make_inputs = random_arrays({rows, rows}),
+          .reference = elementwise([](const Values& v) { return v[0] - v[1]; })};
 }
 
 KernelSpec commit_before_wgmma() {
@@ -162,7 +150,7 @@ KernelSpec queue() {
       .build =
           [](const Choice& c) {
             const int64_t slots = c.number("slots");
-            require(slots > 0, "ref_queue", "slots must be at least 1");
+            Rules("ref_queue").require(slots > 0, "slots must be at least 1");
             return plgpu::kernel(
                 [=](const Ref& x, const Ref& y, Scratch& s) {
                   const Queue q{c.word("fill") == "copy", c.size("rows"),       slots, x, y, s["queue"],
@@ -180,7 +168,7 @@ KernelSpec queue() {
                  .thread_name = "thread",
                  .name = "ref_queue"});
           },
-      .make_inputs = random_inputs([](const Choice& c) { return std::vector{rows(c)}; }),
+      .make_inputs = random_arrays({rows}),
       .reference =
           [](const Choice& c, const std::vector<Array>& in) {
             const double factor = c.word("fill") == "copy" ? 1 : 2;
@@ -223,7 +211,7 @@ KernelSpec cluster_barrier() {
                      .cluster_names = {"cluster"},
                      .name = "ref_cluster_barrier"});
               },
-          .make_inputs = random_inputs([](const Choice& c) { return std::vector{row(c), row(c)}; }),
+          .make_inputs = random_arrays({row, row}),
           .reference =
               [](const Choice& c, const std::vector<Array>& in) {
                 Values both = to_doubles(in[0]), y;

@@ -1,5 +1,7 @@
 // ptxas assembles what is recorded, without spills.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +37,7 @@ struct Assembled {
 
 Assembled assemble(const std::string& tool, const std::string& ptx) {
   const auto base = std::filesystem::temp_directory_path() /
-                    ("palladion_frontend_" + std::to_string(std::hash<std::string>{}(ptx)));
+                    fmt::format("palladion_frontend_{}_{}", ::getpid(), std::hash<std::string>{}(ptx));
   const std::string in = base.string() + ".ptx", log = base.string() + ".log";
   std::ofstream(in) << ptx;
   const int status =
