@@ -107,10 +107,10 @@ Outcome<Suppressions> parse_suppressions(std::string_view text, const std::strin
     out.all.push_back(std::move(*one));
   }
   if (problems.empty()) return out;
-  constexpr size_t told = 12;  // the wrong file has hundreds
-  if (problems.size() > told) {
-    const size_t more = problems.size() - told;
-    problems.resize(told);
+  constexpr size_t shown = 12;  // the wrong file has hundreds
+  if (problems.size() > shown) {
+    const size_t more = problems.size() - shown;
+    problems.resize(shown);
     problems.push_back(
         {"", isa::Severity::error, fmt::format("{} more bad lines in {}", more, file), {}, ""});
   }
