@@ -1,5 +1,5 @@
 #pragma once
-// Recognises a run in which warps execute but nothing can change any more.
+// Recognises a run in which warps execute but no state changes any more.
 #include <cstdint>
 #include <span>
 #include <unordered_map>
