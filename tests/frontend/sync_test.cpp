@@ -308,7 +308,7 @@ TEST(Copies, MulticastOverSubsetsOfAxes) {
     const auto k = plgpu::kernel(
         [&](const Ref& a, const Ref& o, Scratch& s) {
           const pl::Index x = pl::axis_index("x"), y = pl::axis_index("y");
-          // The source is the same for all who share it.
+          // The source is the same for all threads that share it.
           pl::Index which = 0;
           if (axes == std::vector<std::string>{"x"}) which = y;
           if (axes == std::vector<std::string>{"y"}) which = x;
