@@ -43,7 +43,7 @@ Result<Suppression> parse_line(std::string_view text) {
   const size_t hash = text.find('#');
   if (hash != std::string_view::npos) out.reason = trimmed(text.substr(hash + 1));
   if (out.reason.empty())
-    return tl::make_unexpected(std::string("a reason is missing: `# why this is let be`"));
+    return tl::make_unexpected(std::string("a reason is missing: `# why this is accepted`"));
   text = trimmed(text.substr(0, hash));
   const size_t space = text.find_first_of(" \t");
   out.code = text.substr(0, space);

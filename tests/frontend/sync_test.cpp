@@ -203,7 +203,7 @@ TEST(Sync, SemaphoresOrderCtas) {
         const Ref turn = pl::get_global(plgpu::SemaphoreType::REGULAR());
         const pl::Index me = pl::program_id(0);
         plgpu::semaphore_wait(turn, me, {.decrement = false, .memory_scope = "gpu"});
-        // Everyone doubles what was there and adds one.
+        // Each thread doubles what was there and adds one.
         o.store(pl::where(me == 0, 0, o.at(0).load_scalar()) * 2 + 1);
         plgpu::semaphore_signal(turn, 1, {.memory_scope = "gpu"});
       },
