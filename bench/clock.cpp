@@ -1,4 +1,4 @@
-// How well does the clock foretell an H200?
+// How well does the clock predict an H200?
 //   bench_clock [--json FILE] [--markdown FILE] [--only TEXT] ...      replays what was recorded, without a
 //   GPU bench_clock --device CASES.txt [--repeat N] [--launches FILE]      launches, for a profiler to watch
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ void write(const std::string& path, const std::string& text) {
   if (!path.empty()) std::ofstream(path) << text;
 }
 
-void tell(const bench::Judged& judged) {
+void print_case(const bench::Judged& judged) {
   fmt::print("{}\n", bench::line_of(judged));
   std::fflush(stdout);
 }
@@ -57,8 +57,8 @@ int validate(Options& o) {
   bench::Verdict verdict{.recorded_clock = o.validation.recorded_clock};
   fmt::print("{:>9} {:>9} {:>8}  {:>9} {:>9} {:>8}\n", "cold", "machine", "error", "warm", "machine",
              "error");
-  verdict.cases = bench::judge(o.cases, recorded, o.validation, tell);
-  if (!o.no_sweep) verdict.sweep = bench::judge(o.sweep, recorded, o.validation, tell);
+  verdict.cases = bench::judge(o.cases, recorded, o.validation, print_case);
+  if (!o.no_sweep) verdict.sweep = bench::judge(o.sweep, recorded, o.validation, print_case);
   fmt::print("{}", bench::text_of(verdict));
   write(o.json, bench::json_of(verdict));
   write(o.markdown, bench::markdown_of(verdict));

@@ -5,7 +5,7 @@ namespace palladion::kernels {
 namespace {
 
 constexpr isa::CodeText table[] = {
-    {5001, "a kernel cannot be built or called so",
+    {5001, "a kernel with invalid sizes, settings or arrays",
      "The sizes, settings or arrays break a rule of the kernel itself: a tile that does not divide a size, "
      "an array of another shape.",
      "palladion run vector_add --shape n=1000 --set tile=1024",

@@ -12,7 +12,7 @@ constexpr isa::CodeText table[] = {
     {8002, "no device", "The driver runs but shows no GPU, or not the one asked for.", "", ""},
     {8003, "a call of the driver failed",
      "The message has the driver's own words: out of memory, a lost device, ...", "", ""},
-    {8004, "a launch that cannot be",
+    {8004, "an invalid launch",
      "Grid, block, cluster, shared memory or parameters do not fit the kernel or the device. Checked before "
      "the launch.",
      "", ""},
@@ -25,7 +25,7 @@ constexpr isa::CodeText table[] = {
      "", ""},
     {8007, "the kernel did not end in time",
      "A hang on the device. Run the same on the simulator: it says which warps wait on what.", "", ""},
-    {8008, "a tensor map that cannot be",
+    {8008, "an invalid tensor map",
      "A rule of cuTensorMapEncodeTiled is broken; the message names the field and the limit.", "", ""},
 };
 

@@ -193,7 +193,7 @@ class Device {
   Result<Buffer> allocate(size_t bytes) const;
   Result<TensorMapHandle> encode(const isa::TensorMap& map) const;
 
-  // Waits for all that was launched; device-side printf appears. Without a limit it can wait for ever.
+  // Waits for all that was launched; device-side printf appears. Without a limit it can wait forever.
   // After PLD8006 and PLD8007 the device is lost to this process.
   Result<void> wait(std::optional<std::chrono::milliseconds> limit = std::nullopt) const;
 

@@ -86,7 +86,7 @@ uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program&
                   static_cast<uint32_t>(most));
 }
 
-// A chip may lack units (`without` in its .clock file): who needs one is refused.
+// A chip may lack units (`without` in its .clock file): a program that needs one is refused.
 void check_units(const isa::ClockParameters& clock, const Program& program, RunResult& r) {
   if (clock.absent == 0) return;
   for (const MicroOp& op : program.code) {

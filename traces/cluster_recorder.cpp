@@ -48,12 +48,12 @@ void ClusterRecorder::on(const sim::MbarrierEvent& e) {
 }
 
 void ClusterRecorder::on(const sim::CtaBarrierEvent& e) {
-  const sim::Origin& who = e.origin;
+  const sim::Origin& origin = e.origin;
   if (stopped()) return;
   if (e.step == sim::CtaBarrierEvent::Step::arrive)
-    return warps_.waits(who, trace_.keep(fmt::format("{}", e.id)));
-  warps_.waited_for(who, trace_.keep(fmt::format("{}", e.id)));
-  warps_.goes_on(who, sim::Stall::barrier);
+    return warps_.waits(origin, trace_.keep(fmt::format("{}", e.id)));
+  warps_.waited_for(origin, trace_.keep(fmt::format("{}", e.id)));
+  warps_.goes_on(origin, sim::Stall::barrier);
 }
 
 void ClusterRecorder::on(const sim::ClusterBarrierEvent& e) {

@@ -1,5 +1,5 @@
 #pragma once
-// Turns the events of one cluster into tracks, slices and arrows.
+// Makes tracks, slices and arrows of the events of one cluster.
 #include <atomic>
 #include <functional>
 

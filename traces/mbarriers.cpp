@@ -76,14 +76,14 @@ void Mbarriers::completes(const sim::MbarrierEvent& e, Object& o) {
 }
 
 void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
-  const sim::Origin& who = e.origin;
-  if (!e.succeeded) return warps_.waits(who, o.name);
-  warps_.waited_for(who, o.name);
-  warps_.goes_on(who, sim::Stall::mbarrier);
+  const sim::Origin& origin = e.origin;
+  if (!e.succeeded) return warps_.waits(origin, o.name);
+  warps_.waited_for(origin, o.name);
+  warps_.goes_on(origin, sim::Stall::mbarrier);
   if (!o.last || (e.parity_known && o.last->parity != e.parity)) return;
   const bool known =
-      std::ranges::any_of(o.last->seen, [&](const Seen& s) { return s.who.warp / 4 == who.warp / 4; });
-  if (!known) o.last->seen.push_back({who, trace_.now()});
+      std::ranges::any_of(o.last->seen, [&](const Seen& s) { return s.origin.warp / 4 == origin.warp / 4; });
+  if (!known) o.last->seen.push_back({origin, trace_.now()});
 }
 
 void Mbarriers::write_phase(Object& o, bool parity) {
@@ -104,7 +104,7 @@ void Mbarriers::write_completion(Object& o) {
   trace_.add(o.track, std::move(e));
   const std::string_view sees = trace_.keep(fmt::format("sees {}", o.name));
   for (size_t i = 0; i < arrows.size(); ++i)
-    warps_.moment_at(o.last->seen[i].at, o.last->seen[i].who, sees, {}, {arrows[i]});
+    warps_.moment_at(o.last->seen[i].at, o.last->seen[i].origin, sees, {}, {arrows[i]});
   o.last.reset();
 }
 

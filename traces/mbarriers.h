@@ -23,7 +23,7 @@ class Mbarriers {
  private:
   // The first warp of a warpgroup that saw a phase complete.
   struct Seen {
-    sim::Origin who;
+    sim::Origin origin;
     uint64_t at = 0;
   };
   // The end of a phase, until its waiters are known.

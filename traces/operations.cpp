@@ -36,26 +36,26 @@ std::string Operations::name_of(const sim::AsyncIssue& e, const Operation& op) c
   return fmt::format("{} {}", verb, stages_.name(op.filled.empty() ? op.read.front() : op.filled.front()));
 }
 
-Operations::Groups& Operations::groups_of(const sim::Origin& who, isa::AsyncGroup kind) {
-  return groups_[{who.cta_rank * warps_.warps_per_cta() + who.warp, kind}];
+Operations::Groups& Operations::groups_of(const sim::Origin& origin, isa::AsyncGroup kind) {
+  return groups_[{origin.cta_rank * warps_.warps_per_cta() + origin.warp, kind}];
 }
 
 std::vector<bool>& Operations::lanes_of(const Operation& op) {
   const bool own = op.group == isa::AsyncGroup::wgmma || op.group == isa::AsyncGroup::cp_async;
-  return lanes_[{op.who.cta_rank, own ? op.group : isa::AsyncGroup::none}];
+  return lanes_[{op.origin.cta_rank, own ? op.group : isa::AsyncGroup::none}];
 }
 
 ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
-  const uint16_t rank = op.who.cta_rank;
+  const uint16_t rank = op.origin.cta_rank;
   const auto group = trace_.group(rank, 10 + static_cast<int>(op.group), in_flight(op.group));
   const std::string key = fmt::format("{} {}", in_flight(op.group), op.lane);
   return trace_.track(rank, group, TrackKind::in_flight, static_cast<int>(op.lane), key, key);
 }
 
 void Operations::on(const sim::AsyncIssue& e) {
-  const sim::Origin& who = e.origin;
+  const sim::Origin& origin = e.origin;
   const bool copies = e.family != isa::AsyncFamily::wgmma;
-  Operation op{.who = who, .group = e.group, .from = trace_.now(), .reads = true};
+  Operation op{.origin = origin, .group = e.group, .from = trace_.now(), .reads = true};
   op.filled = stages_.touched(e.writes, copies);
   op.read = stages_.touched(e.reads, copies);
   op.name = trace_.keep(name_of(e, op));
@@ -67,11 +67,11 @@ void Operations::on(const sim::AsyncIssue& e) {
   for (const auto& place : op.filled) stages_.fill_begins(place, by(e.group));
   for (const auto& place : op.read) stages_.read_begins(place, by(e.group));
   const uint64_t arrow = trace_.flow();
-  warps_.moment(who, trace_.keep(fmt::format("issues {}", op.name)), {arrow});
+  warps_.moment(origin, trace_.keep(fmt::format("issues {}", op.name)), {arrow});
   const bool waited_in_groups = e.group != isa::AsyncGroup::none && e.mbarriers.empty();
   (waited_in_groups ? op.flows : op.ends).push_back(arrow);
   if (waited_in_groups) arrows_[e.id] = arrow;
-  if (waited_in_groups && copies) groups_of(who, e.group).open.push_back(e.id);
+  if (waited_in_groups && copies) groups_of(origin, e.group).open.push_back(e.id);
   pending_.emplace(e.id, std::move(op));
 }
 
@@ -87,9 +87,9 @@ void Operations::on(const sim::GroupCommitted& event) {
 }
 
 void Operations::on(const sim::GroupWaited& event) {
-  const sim::Origin& who = event.origin;
-  warps_.goes_on(who, event.group == isa::AsyncGroup::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
-  Groups& g = groups_of(who, event.group);
+  const sim::Origin& origin = event.origin;
+  warps_.goes_on(origin, event.group == isa::AsyncGroup::wgmma ? sim::Stall::gmma : sim::Stall::async_group);
+  Groups& g = groups_of(origin, event.group);
   std::vector<uint64_t> seen;
   for (size_t i = 0; i + event.allowed < g.closed.size(); ++i) {
     seen.insert(seen.end(), g.closed[i].begin(), g.closed[i].end());
@@ -102,7 +102,7 @@ void Operations::on(const sim::GroupWaited& event) {
       ends.push_back(at->second);
       arrows_.erase(at);
     }
-  if (!ends.empty()) warps_.moment(who, "sees its groups complete", {}, std::move(ends));
+  if (!ends.empty()) warps_.moment(origin, "sees its groups complete", {}, std::move(ends));
 }
 
 uint64_t Operations::arrow_from(uint64_t id, uint32_t mbarrier) {
@@ -141,7 +141,7 @@ void Operations::on(const sim::AsyncLanded& event) {
 void Operations::write(Operation& op) {
   Event e{.from = op.from, .to = trace_.now(), .name = op.name};
   e.category = op.group == isa::AsyncGroup::wgmma ? Category::tensor : Category::copy;
-  e.args = {{"line", trace_.line(op.who.pc)}, {"bytes", op.bytes}};
+  e.args = {{"line", trace_.line(op.origin.pc)}, {"bytes", op.bytes}};
   e.flows = std::move(op.flows);
   e.ends = std::move(op.ends);
   trace_.add(track_of(op), std::move(e));
@@ -159,14 +159,14 @@ void Operations::on(const sim::UnitWorked& event) {
   if (at == pending_.end() || (event.unit != sim::Resource::tma && event.unit != sim::Resource::tensor))
     return;
   const Operation& op = at->second;
-  uint64_t& busy = busy_until_[{op.who.cta_rank, event.unit}];
+  uint64_t& busy = busy_until_[{op.origin.cta_rank, event.unit}];
   const uint64_t from = std::max(event.from, busy);
   if (from >= event.to) return;
   busy = event.to;
   Event e{.from = from, .to = event.to, .name = op.name};
   e.category = event.unit == sim::Resource::tensor ? Category::tensor : Category::copy;
-  e.args = {{"line", trace_.line(op.who.pc)}};
-  trace_.add(unit_track(op.who.cta_rank, event.unit), std::move(e));
+  e.args = {{"line", trace_.line(op.origin.pc)}};
+  trace_.add(unit_track(op.origin.cta_rank, event.unit), std::move(e));
 }
 
 void Operations::flush() {

@@ -34,7 +34,7 @@ class Operations {
 
  private:
   struct Operation {
-    sim::Origin who;
+    sim::Origin origin;
     isa::AsyncGroup group = isa::AsyncGroup::none;
     std::string_view name;
     uint64_t from = 0, bytes = 0;
@@ -50,7 +50,7 @@ class Operations {
   };
 
   std::string name_of(const sim::AsyncIssue& e, const Operation& op) const;
-  Groups& groups_of(const sim::Origin& who, isa::AsyncGroup kind);
+  Groups& groups_of(const sim::Origin& origin, isa::AsyncGroup kind);
   std::vector<bool>& lanes_of(const Operation& op);
   ClusterTrace::LocalTrack track_of(const Operation& op);
   ClusterTrace::LocalTrack unit_track(uint16_t rank, sim::Resource unit);

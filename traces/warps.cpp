@@ -66,13 +66,13 @@ void Warps::shift(Line& line, uint32_t index) {
   line.tail.pop_front();
 }
 
-void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
+void Warps::stalled(const sim::Origin& origin, sim::Stall why, uint64_t from) {
   const uint64_t now = trace_.now();
-  Line& line = line_of(who);
+  Line& line = line_of(origin);
   const auto index = static_cast<uint32_t>(&line - lines_.data());
-  const std::string_view at = trace_.line(who.pc);
+  const std::string_view at = trace_.line(origin.pc);
   const bool stands = now - from >= short_stall && why != sim::Stall::selected;
-  Piece piece{.pc = who.pc, .line = at, .from = from, .to = now};
+  Piece piece{.pc = origin.pc, .line = at, .from = from, .to = now};
   piece.why = why;
   piece.issues = !stands;
   if (stands && line.object_at == now) piece.object = line.object;
@@ -81,56 +81,56 @@ void Warps::stalled(const sim::Origin& who, sim::Stall why, uint64_t from) {
     add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
   line.recorded = true;
   line.until = now + 1;
-  line.pc = who.pc;
+  line.pc = origin.pc;
   add(index, piece);
-  add(index, {.issues = true, .pc = who.pc, .line = at, .from = now, .to = now + 1});
+  add(index, {.issues = true, .pc = origin.pc, .line = at, .from = now, .to = now + 1});
 }
 
-void Warps::waited_for(const sim::Origin& who, std::string_view object) {
-  Line& line = line_of(who);
+void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
+  Line& line = line_of(origin);
   line.object = object;
   line.object_at = trace_.now();
   // The stall may have been recorded just before.
   const auto name = [&](Piece& p) {
-    if (!p.issues && p.pc == who.pc && p.to == line.object_at) p.object = object;
+    if (!p.issues && p.pc == origin.pc && p.to == line.object_at) p.object = object;
   };
   if (line.open) name(*line.open);
   for (Piece& p : line.tail) name(p);
 }
 
-void Warps::waits(const sim::Origin& who, std::string_view object) {
-  Line& line = line_of(who);
+void Warps::waits(const sim::Origin& origin, std::string_view object) {
+  Line& line = line_of(origin);
   if (line.waits || trace_.clocked()) return;
   line.waits = true;
   line.waits_since = trace_.now();
   line.object = object;
 }
 
-void Warps::goes_on(const sim::Origin& who, sim::Stall why) {
-  Line& line = line_of(who);
+void Warps::goes_on(const sim::Origin& origin, sim::Stall why) {
+  Line& line = line_of(origin);
   if (!line.waits) return;
   line.waits = false;
   const auto index = static_cast<uint32_t>(&line - lines_.data());
   write(index, {.why = why,
-                .pc = who.pc,
-                .line = trace_.line(who.pc),
+                .pc = origin.pc,
+                .line = trace_.line(origin.pc),
                 .object = line.object,
                 .from = line.waits_since,
                 .to = trace_.now()});
 }
 
-void Warps::moment_at(uint64_t at, const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
-                      std::vector<uint64_t> ends) {
+void Warps::moment_at(uint64_t at, const sim::Origin& origin, std::string_view what,
+                      std::vector<uint64_t> flows, std::vector<uint64_t> ends) {
   Event e{.from = at, .to = at, .instant = true, .category = Category::event, .name = what};
-  e.args = {{"line", trace_.line(who.pc)}};
+  e.args = {{"line", trace_.line(origin.pc)}};
   e.flows = std::move(flows);
   e.ends = std::move(ends);
-  trace_.add(track_of(who.cta_rank, who.warp), std::move(e));
+  trace_.add(track_of(origin.cta_rank, origin.warp), std::move(e));
 }
 
-void Warps::exited(const sim::Origin& who) {
-  if (std::popcount(who.lanes) < 32) return;  // other lanes of the warp continue
-  Line& line = line_of(who);
+void Warps::exited(const sim::Origin& origin) {
+  if (std::popcount(origin.lanes) < 32) return;  // other lanes of the warp continue
+  Line& line = line_of(origin);
   const auto index = static_cast<uint32_t>(&line - lines_.data());
   while (line.open) shift(line, index);
 }

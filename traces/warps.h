@@ -16,20 +16,20 @@ class Warps {
   explicit Warps(ClusterTrace& trace);
 
   // With a clock: every instruction, with what its warp waited for.
-  void stalled(const sim::Origin& who, sim::Stall why, uint64_t from);
+  void stalled(const sim::Origin& origin, sim::Stall why, uint64_t from);
   // Without one: a wait that has begun, and that is over.
-  void waits(const sim::Origin& who, std::string_view object);
-  void goes_on(const sim::Origin& who, sim::Stall why);
+  void waits(const sim::Origin& origin, std::string_view object);
+  void goes_on(const sim::Origin& origin, sim::Stall why);
   // The object of the wait that ends now, or of the last one: "`full`[1]".
-  void waited_for(const sim::Origin& who, std::string_view object);
+  void waited_for(const sim::Origin& origin, std::string_view object);
   // A moment of this warp, with arrows to and from it.
-  void moment(const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
+  void moment(const sim::Origin& origin, std::string_view what, std::vector<uint64_t> flows,
               std::vector<uint64_t> ends = {}) {
-    moment_at(trace_.now(), who, what, std::move(flows), std::move(ends));
+    moment_at(trace_.now(), origin, what, std::move(flows), std::move(ends));
   }
-  void moment_at(uint64_t at, const sim::Origin& who, std::string_view what, std::vector<uint64_t> flows,
+  void moment_at(uint64_t at, const sim::Origin& origin, std::string_view what, std::vector<uint64_t> flows,
                  std::vector<uint64_t> ends);
-  void exited(const sim::Origin& who);
+  void exited(const sim::Origin& origin);
   // Writes what is open.
   void flush();
 
@@ -59,7 +59,7 @@ class Warps {
     uint64_t until = 0;
   };
 
-  Line& line_of(const sim::Origin& who) { return lines_[who.cta_rank * warps_ + who.warp]; }
+  Line& line_of(const sim::Origin& origin) { return lines_[origin.cta_rank * warps_ + origin.warp]; }
   ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
   void add(uint32_t index, const Piece& piece);
   void add_last_wait(uint32_t index);

@@ -1,5 +1,4 @@
-// mbarriers that are told to expect a wrong number of arrivals: mistakes that the
-// frontend lets through.
+// mbarriers initialised with a wrong count of arrivals: mistakes that the frontend does not detect.
 #include "frontend/plgpu.h"
 #include "zoo/recorded.h"
 

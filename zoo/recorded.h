@@ -1,6 +1,6 @@
 #pragma once
-// Pairs recorded with the frontend, whose API lets the mistake through. Their marks are on the verbs' lines
-// of the C++ file.
+// Pairs recorded with the frontend, whose API does not detect the mistake. Their marks are on the verbs'
+// lines of the C++ file.
 #include <functional>
 #include <string>
 #include <vector>

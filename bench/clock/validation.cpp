@@ -98,7 +98,8 @@ SweepVerdict judge_sweep(std::span<const Judged> cases, sim::L2Start l2) {
 }
 
 std::vector<Judged> judge(const std::string& cases, const std::map<std::string, Recorded>& recorded,
-                          const ValidationOptions& options, const std::function<void(const Judged&)>& tell) {
+                          const ValidationOptions& options,
+                          const std::function<void(const Judged&)>& report) {
   std::vector<Judged> out;
   for (const kernels::Case& c : kernels::read_cases(cases)) {
     const auto device = recorded.find(c.text);
@@ -106,7 +107,7 @@ std::vector<Judged> judge(const std::string& cases, const std::map<std::string, 
     Judged j{c.text, c.spec->name, device->second, {}, {}};
     j.cold = replay_at(c, j.device.cold, sim::L2Start::cold, options);
     if (options.warm) j.warm = replay_at(c, j.device.warm, sim::L2Start::warm, options);
-    tell(j);
+    report(j);
     out.push_back(std::move(j));
   }
   return out;

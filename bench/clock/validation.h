@@ -52,8 +52,8 @@ struct ValidationOptions {
   unsigned threads = 0;
   std::string only;  // cases whose text contains this
 };
-// Replays the cases of a file that were recorded; `tell` is called after each.
+// Replays the cases of a file that were recorded; `report` is called after each.
 std::vector<Judged> judge(const std::string& cases, const std::map<std::string, Recorded>& recorded,
-                          const ValidationOptions& options, const std::function<void(const Judged&)>& tell);
+                          const ValidationOptions& options, const std::function<void(const Judged&)>& report);
 
 }  // namespace palladion::bench

@@ -37,7 +37,7 @@ std::string describe(const Access& a) {
   return out;
 }
 
-// Each thread has a place that holds the place's own address: whoever loads from it can load from there
+// Each thread has a place that holds the place's own address: a thread that loads it can load from there
 // again.
 std::string places(const Access& a) {
   return fmt::format(

@@ -1,4 +1,4 @@
-// What lands in another CTA's shared memory on its own and tells an mbarrier there: st.async, red.async, bulk
+// What lands in another CTA's shared memory asynchronously and signals an mbarrier there: st.async, red.async, bulk
 // copies.
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace {
 using Way = Route::Way;
 
 // A round: each sender issues `count` of them, shared out among its targets, then waits until all targets
-// have told it that everything has come.
+// have signalled that all data have landed.
 struct Round {
   std::string name;
   std::string step;  // <to>: the target's window, <at>: of the sender's own, offset <i>

@@ -6,7 +6,7 @@
 namespace palladion::bench {
 namespace {
 
-// A place for each lane that the compiler cannot tell to be the same for all: the lanes of one instruction
+// A place for each lane that the compiler cannot know to be the same for all: the lanes of one instruction
 // `stride` bytes apart, instructions and warps one after the other over `lines` lines.
 struct Hot {
   const char* name;

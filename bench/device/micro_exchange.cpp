@@ -1,4 +1,4 @@
-// All to all within clusters, round after round, as kernels do it: everyone meets at mbarriers, then moves
+// All to all within clusters, round after round, as kernels do it: all CTAs meet at mbarriers, then move
 // pieces of shared memory by loads or by st.async.
 #include <fmt/format.h>
 

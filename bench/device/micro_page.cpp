@@ -99,7 +99,7 @@ std::string page_of(const std::vector<Replayed>& all) {
   std::string out =
       "# Microbenchmarks: an H200 and the machine\n\n"
       "Written by `bench_micro --table`. Device: `micro_h200.csv`; machine: the `hardware` schedule with\n"
-      "`isa/arch/clock/h200.clock`, whose numbers were fitted to these rows: this page tells how well the "
+      "`isa/arch/clock/h200.clock`, whose numbers were fitted to these rows: this page shows how well the "
       "model can follow\n"
       "each of them, not how well it predicts kernels. What it leaves out:\n"
       "`sim/clock/README.md`.\n\n"

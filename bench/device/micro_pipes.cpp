@@ -184,7 +184,7 @@ Case skips(int gap, bool again) {
   return c;
 }
 
-// Turns of a loop: short ones ptxas unrolls by four.
+// Iterations of a loop: short ones ptxas unrolls by four.
 Case loop(int steps) {
   const Op op{"loop", "fma.rn.f32 %f<i>, %f<i>, %g0, %g1;"};
   Case c = pipe_case(op, 1, 8);

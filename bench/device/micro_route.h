@@ -1,5 +1,5 @@
 #pragma once
-// Who sends to whom in the clusters of a microbenchmark, as the PTX that finds out.
+// Which CTA sends to which in the clusters of a microbenchmark, as PTX that computes it.
 #include <string>
 
 #include "bench/device/micro.h"
@@ -12,10 +12,10 @@ struct Route {
     both_ways,   // each to the other
     self,        // each to itself, through the cluster's window
     ring,        // each to the next
-    all_to_all,  // each to all others in turn
-    everyone,    // each to all in turn, itself first
+    all_to_all,  // each to all others, one after another
+    everyone,    // each to all, one after another, itself first
     to_one,      // all others to rank 0
-    from_one,    // rank 0 to all others in turn
+    from_one,    // rank 0 to all others, one after another
   };
   Way way = Way::one_way;
   int ctas = 2;      // of a cluster
@@ -24,7 +24,7 @@ struct Route {
   int targets() const;  // of a sender
   int sources() const;  // of a receiver
   bool sends(int rank) const;
-  // For the prologue: %rank; %to<j>, %from<j>: the windows of those who get and of those who give; %sends and
+  // For the prologue: %rank; %to<j>, %from<j>: the windows of receivers and of senders; %sends and
   // %receives.
   std::string prologue() const;
   std::string describe() const;  // "both ways", "ring ctas=4"

@@ -14,7 +14,7 @@ constexpr int threads = 256, vector_bytes = 16, row = threads * vector_bytes;
 struct Stream {
   bool cold = false;
   uint64_t read = 0, written = 0;  // MiB
-  int loads = 8, stores = 8;       // of a thread, in turn: in the ratio of the bytes
+  int loads = 8, stores = 8;       // of a thread, alternating: in the ratio of the bytes
   uint32_t ctas = 0;               // of a persistent grid; 0: one for each tile
 };
 

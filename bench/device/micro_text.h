@@ -12,7 +12,7 @@ namespace palladion::bench {
 
 // `text` with every "<key>" replaced; a "<" that begins no key stays (register declarations).
 std::string fill(std::string text, std::initializer_list<std::pair<std::string, std::string>> values);
-// `text` with <i> = 0 .. count-1, in turn.
+// `text` with <i> = 0 .. count-1, in this order.
 std::string repeat(const std::string& text, int count);
 
 // What some neighbouring warps of each CTA do.

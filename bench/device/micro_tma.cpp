@@ -154,7 +154,7 @@ Part ring(const Copy& c) {
 }
 
 // With multicast a slot may be filled again when all CTAs of the cluster have taken it: warp 0 issues, warp 1
-// waits for the bytes and tells every CTA.
+// waits for the bytes and signals to every CTA.
 std::vector<Part> multicast_ring(const Copy& c) {
   const std::string start =
       fmt::format("setp.eq.u32 %p13, %lane, 0; mov.u32 %x20, %cluster_ctarank; mov.b16 %h0, {};\n",

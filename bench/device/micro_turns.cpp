@@ -1,4 +1,4 @@
-// Tiles in global memory that CTAs hand each other: strips of them, turns at one, lines that another SM
+// Tiles in global memory that CTAs update one after another: strips of them, a chain at one, lines that another SM
 // wrote.
 #include <fmt/format.h>
 
@@ -58,8 +58,8 @@ Case strips(const char* name, bool loads, bool stores, int warps = 4) {
   return c;
 }
 
-// CTAs take turns at a tile, `chains` tiles at once: wait for the turn, add to `strips` strips of 128 rows
-// and 32 columns, give the turn to the next.
+// CTAs update a tile one after another, `chains` tiles at once: wait for the semaphore, add to `strips` strips of 128 rows
+// and 32 columns, signal to the next CTA.
 Case turns(int ctas, int chains, int strips, bool loads = true) {
   Part part;
   part.warps = 4;
@@ -104,7 +104,7 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
   return c;
 }
 
-// CTAs 0 and `other` take turns at a tile: how long the first warp's loads of `strips` strips take, of lines
+// CTAs 0 and `other` update a tile alternately: how long the first warp's loads of `strips` strips take, of lines
 // that the other has just written.
 Case turn_loads(int other, int strips) {
   Case c = turns(2, 1, strips);
@@ -138,7 +138,7 @@ Case turn_loads(int other, int strips) {
   return c;
 }
 
-// One SM writes 32 lines, another one reads them: what each of its loads takes. The two take turns.
+// One SM writes 32 lines, another one reads them: what each of its loads takes. The two alternate.
 Case handed_lines(uint32_t writer, bool writes, const char* load) {
   constexpr int lines = 32;
   Part part;

@@ -13,7 +13,7 @@ struct WgmmaShape {
   bool a_in_registers = false;
   bool b_transposed = false;  // MN-major
   int swizzle = 128;          // bytes; 0: none
-  int tiles = 1;              // accumulators, in turn: as many times 64 rows
+  int tiles = 1;              // accumulators, in rotation: as many times 64 rows
 
   bool half_accumulators() const { return types[0] == 'f' && types[1] == '1'; }
   bool integers() const { return types[0] == 's'; }

@@ -63,7 +63,7 @@ void search_schedules(CheckSession& session);
 // The verdict and the exit code (check_judge.cpp).
 void judge_check(CheckReport& report, const Options& options);
 
-// ---- what is told ----------------------------------------------------------------------------------
+// ---- the report ------------------------------------------------------------------------------------
 void print_check(const Subject& subject, const Options& options, const CheckReport& report);
 std::string check_json(const Subject& subject, const Options& options, const CheckReport& report);
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string findings_row(const CheckReport& report) {
   const FindingCounts n = count_findings(report.findings);
-  const std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
+  const std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 
@@ -60,8 +60,8 @@ std::string schedules_text(const CheckReport& report) {
 void print_reference(const CheckReport& report, bool color) {
   for (const auto& [schedule, c] : report.reference) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
-    const std::string who = report.reference.size() > 1 ? fmt::format("{}, {}: ", c.output, schedule) : "";
-    fmt::print("{}", row("reference", paint(who + describe_comparison(c), style, color)));
+    const std::string label = report.reference.size() > 1 ? fmt::format("{}, {}: ", c.output, schedule) : "";
+    fmt::print("{}", row("reference", paint(label + describe_comparison(c), style, color)));
   }
 }
 

@@ -161,8 +161,8 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
     const sim::RunResult& r = outcome.result;
     if (!r.errors.empty()) return failure_of(r.errors, s.subject.job.ptx);
     if (!r.completed || !codes_of(r, FindingSeverity::error).empty())
-      return user_error("--mutate breaks a program that is right, and this one is not",
-                        "`palladion check` without --mutate tells what is wrong with it");
+      return user_error("--mutate needs a program without findings, and this one has some",
+                        "`palladion check` without --mutate prints its findings");
     if (s.originals.empty()) report.instructions = r.instructions;
     report.schedules.push_back(sim::name(schedule));
     s.originals.push_back({schedule, hashes(outcome.outputs)});

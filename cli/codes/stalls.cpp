@@ -31,7 +31,8 @@ constexpr StallText table[] = {
     {Stall::branch_resolving, "The target of a taken branch is being fetched.",
      "Unrolled loops; predicates or selects instead of branches."},
     {Stall::barrier, "Other warps have not come to bar.sync (or its kin) yet.",
-     "Even work between barriers; named barriers for those alone who must meet; mbarriers for pipelines."},
+     "Even work between barriers; named barriers for the warps that must meet only; mbarriers for "
+     "pipelines."},
     {Stall::cluster_barrier, "Other CTAs of the cluster have not come to barrier.cluster yet.",
      "Arrive early and wait late; mbarriers with remote arrivals instead of barriers in the loop."},
     {Stall::membar, "A fence waits for earlier accesses to be visible.",

@@ -13,7 +13,7 @@ struct TwinText {
 };
 
 // The lines around each difference. Both are empty where the twins differ nearly everywhere, as recorded ones
-// do whose registers are numbered anew.
+// do with renumbered registers.
 TwinText twin_text(const zoo::Pair& pair);
 
 TwinText where_apart(std::string_view wrong, std::string_view right);

@@ -62,11 +62,24 @@ void print_pairs(const CodeText& code) {
   }
 }
 
+std::string_view severity_text(isa::CodeSeverity severity) {
+  switch (severity) {
+    case isa::CodeSeverity::error:
+      return "error";
+    case isa::CodeSeverity::strict:
+      return "strict: an error with --strict only";
+    case isa::CodeSeverity::by_case:
+      return "error, or strict where shipped kernels do the same";
+  }
+  return {};
+}
+
 void explain_code(const CodeText& code) {
   const std::string entry = entry_of(code.number);
   fmt::print("PLD{}{}: {}\n{}", code.number, entry.empty() ? "" : " (" + entry + ")", code.title,
              wrapped(code.meaning, "  "));
-  print_part("rule", code.rule);
+  if (!code.rule.empty()) print_part("severity", severity_text(code.severity));
+  print_part("rule", rule_text(code.rule));
   print_part("on hardware", code.effect);
   print_part("fix", code.fix);
   if (code.reported_as != 0) fmt::print("  reported as PLD{}\n", code.reported_as);

@@ -91,7 +91,7 @@ Outcome<ExitCode> cmd_list(const Options& options) {
   fmt::print("  {:<22} fair and fast\n", "functional");
   fmt::print("  {:<22} the chip's own, with its clock: cycles, and where they went\n", "hardware");
   fmt::print("  {:<22} asynchronous work is done as early as it may be\n", "earliest");
-  fmt::print("  {:<22} asynchronous work waits until nothing else can move\n", "latest");
+  fmt::print("  {:<22} asynchronous work waits until no warp can continue\n", "latest");
   fmt::print("  {:<22} random choices, repeated exactly by their seed\n", "seeded:N");
   heading("checks");
   for (const CheckWord& word : check_words()) fmt::print("  {:<22} {}\n", word.name, word.doc);

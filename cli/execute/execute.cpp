@@ -58,7 +58,7 @@ void finish_trace(Report& report, const Subject& subject, RunTrace& trace) {
   report.trace = trace.finish();
 }
 
-void tell_time(Report& report, const Subject& subject, const Options& options) {
+void print_time(Report& report, const Subject& subject, const Options& options) {
   const sim::RunResult& result = report.sim->result;
   if (!on_hardware_schedule(options) || result.clock.cycles == 0) return;
   const ClockSettings settings = clock_settings(options).value();
@@ -73,7 +73,7 @@ Outcome<sim::check::Conditions> conditions_of(const Options& options) {
   if (options.schedule.empty()) return sim::check::Conditions{};
   if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
   return user_error(fmt::format("there is no schedule `{}`", options.schedule),
-                    "there are functional, hardware, seeded:N, latest, earliest; with commas behind them "
+                    "valid names: functional, hardware, seeded:N, latest, earliest; then, with commas, "
                     "resident=N, order=descending, order=random:N, fail_waits=N, elect=N");
 }
 
@@ -107,13 +107,13 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   std::optional<sim::check::Checker> checker;
   const sim::check::Options checks = checks_of(options).value();
   if (checks.any()) checker.emplace(checks);
-  std::vector<sim::Observer*> told;
-  if (checker) told.push_back(&*checker);
-  if (recorder != nullptr) told.push_back(recorder);
-  if (tracer != nullptr) told.push_back(tracer);
-  sim::Observer* const only = told.size() == 1 ? told.front() : nullptr;
-  const bool watched = !told.empty();
-  sim::check::Observers observers(std::move(told));
+  std::vector<sim::Observer*> attached;
+  if (checker) attached.push_back(&*checker);
+  if (recorder != nullptr) attached.push_back(recorder);
+  if (tracer != nullptr) attached.push_back(tracer);
+  sim::Observer* const only = attached.size() == 1 ? attached.front() : nullptr;
+  const bool watched = !attached.empty();
+  sim::check::Observers observers(std::move(attached));
   sim::RunOptions run;
   conditions.apply(run);
   std::optional<ClockSettings> clock;
@@ -180,7 +180,7 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     report.sim = std::move(run.outcome);
     report.watched = std::move(run.watched);
     if (*trace) finish_trace(report, subject, **trace);
-    tell_time(report, subject, options);
+    print_time(report, subject, options);
   }
   const bool whole =
       (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&

@@ -127,9 +127,9 @@ std::string table_text(std::span<const SeenFinding> findings, bool color) {
   std::string out = paint("findings by code", Style::bold, color) + "\n";
   for (const CodeRow& r : rows_of(findings)) {
     const CodeText* text = find_code(code_number(r.code));
-    std::string told = plural(r.findings, "finding");
-    if (r.suppressed != 0) told += fmt::format(", {} suppressed", r.suppressed);
-    out += fmt::format("  {} {:<8} {}, {}{}\n", r.code, word(r.severity), told, plural(r.times, "time"),
+    std::string counts = plural(r.findings, "finding");
+    if (r.suppressed != 0) counts += fmt::format(", {} suppressed", r.suppressed);
+    out += fmt::format("  {} {:<8} {}, {}{}\n", r.code, word(r.severity), counts, plural(r.times, "time"),
                        text == nullptr ? "" : fmt::format(": {}", text->title));
   }
   return out;
@@ -172,7 +172,7 @@ std::string finding_text(const SeenFinding& seen, const FindingView& view) {
   }
   for (size_t i = graph ? f.sites.size() : 0; i < f.notes.size(); ++i) out += labelled("note", f.notes[i]);
   out += labelled("missing", f.missing);
-  out += labelled("rule", f.rule.empty() || f.rule.starts_with("PTX") ? f.rule : "PTX, \"" + f.rule + "\"");
+  out += labelled("rule", rule_text(f.rule));
   out += labelled("help", f.help);
   out += labelled("seen", seen_text(seen, view));
   return out + labelled("replay", seen.replay);

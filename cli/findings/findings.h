@@ -50,7 +50,7 @@ void sort_findings(std::vector<SeenFinding>& findings);
 
 struct FindingCounts {
   size_t errors = 0, strict = 0, unknown = 0, unsupported = 0, suppressed = 0;
-  size_t told() const { return errors + strict + unknown + unsupported; }
+  size_t reported() const { return errors + strict + unknown + unsupported; }
 };
 FindingCounts count_findings(std::span<const SeenFinding> findings);
 // Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not

@@ -32,7 +32,7 @@ std::string uri_of(std::string_view path, std::string_view folder) {
   return out;
 }
 
-std::string who(const sim::Site& s) {
+std::string thread_text(const sim::Site& s) {
   std::string text = s.what.empty() ? std::string() : s.what + ": ";
   text += s.instruction.empty() ? "an instruction" : s.instruction;
   text += fmt::format(" by cta ({},{},{}) warp {}", s.cta.x, s.cta.y, s.cta.z, s.warp);
@@ -52,7 +52,7 @@ json::object location_json(const sim::Site& s, const SarifRun& run, int id) {
                 json::object{{"artifactLocation", json::object{{"uri", uri_of(file, run.folder)}}},
                              {"region", std::move(region)}});
   }
-  out.emplace("message", text_json(who(s)));
+  out.emplace("message", text_json(thread_text(s)));
   return out;
 }
 

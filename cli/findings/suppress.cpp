@@ -38,7 +38,7 @@ Result<Suppression> parse_line(std::string_view text) {
   const size_t hash = text.find('#');
   if (hash != std::string_view::npos) out.reason = isa::trimmed(text.substr(hash + 1));
   if (out.reason.empty())
-    return tl::make_unexpected(std::string("a reason is missing: `# why this is let be`"));
+    return tl::make_unexpected(std::string("a reason is missing: `# why this is accepted`"));
   text = isa::trimmed(text.substr(0, hash));
   const size_t space = text.find_first_of(" \t");
   out.code = text.substr(0, space);
@@ -102,10 +102,10 @@ Outcome<Suppressions> parse_suppressions(std::string_view text, const std::strin
     out.all.push_back(std::move(*one));
   }
   if (problems.empty()) return out;
-  constexpr size_t told = 12;  // the wrong file has hundreds
-  if (problems.size() > told) {
-    const size_t more = problems.size() - told;
-    problems.resize(told);
+  constexpr size_t shown = 12;  // the wrong file has hundreds
+  if (problems.size() > shown) {
+    const size_t more = problems.size() - shown;
+    problems.resize(shown);
     problems.push_back(
         {"", isa::Severity::error, fmt::format("{} more bad lines in {}", more, file), {}, ""});
   }

@@ -44,7 +44,7 @@ Outcome<void> check_values(const Options& o) {
   if (o.values != "none") return user_error(fmt::format("--values is full or none, not `{}`", o.values));
   if (!o.out.empty()) return user_error("--out needs --values full: without values no output is computed");
   if (!o.check.empty() && o.check != "none")
-    return user_error("--check needs --values full: what is not computed cannot be judged");
+    return user_error("--check needs --values full: checks need the computed values");
   if (o.on != "sim") return user_error("--values none runs on the simulator alone");
   return {};
 }

@@ -21,15 +21,17 @@ struct CommandWord {
 
 constexpr CommandWord command_words[] = {
     {Command::list, "list",
-     "kernels, architectures, schedules, checks; of a name (h200, matmul_ws) all there is"},
-    {Command::run, "run", "run a kernel, or a file of PTX, and compare with its reference"},
-    {Command::sweep, "sweep", "all combinations of a kernel's settings, ranked by simulated time"},
+     "list kernels, architectures, schedules, checks; with a name (h200, matmul_ws) its details"},
+    {Command::run, "run", "run a kernel or a PTX file; compare a kernel's outputs with its reference"},
+    {Command::sweep, "sweep", "run all combinations of a kernel's settings and rank them by simulated time"},
     {Command::ptx, "ptx", "print the PTX of a kernel"},
     {Command::check, "check",
-     "run under hostile schedules with every check: races, barriers, memory, numerics"},
-    {Command::compare, "compare", "simulator against device: bits, ulps, first mismatch"},
-    {Command::explain, "explain", "what a code (PLD3001), an instruction (wgmma) or a stall reason means"},
-    {Command::doctor, "doctor", "what this machine offers: processor, device, toolkit"},
+     "run under several schedules with all checks: races, barriers, memory, numerics"},
+    {Command::compare, "compare",
+     "run on the machine and on a device and compare: bits, ulps, first mismatch"},
+    {Command::explain, "explain",
+     "explain a finding code (PLD3001), an instruction (wgmma) or a stall reason"},
+    {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
 };
 
@@ -41,14 +43,14 @@ struct Raw {
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
   app.add_option("KERNEL", o.kernel,
-                 "a name from `palladion list`; zoo/NAME is a broken twin, zoo/NAME:good its right one");
+                 "a name from `palladion list`; zoo/NAME is a broken kernel, zoo/NAME:good its correct twin");
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
-  app.add_option("--seed", o.seed, "of random inputs");
+  app.add_option("--seed", o.seed, "seed of random inputs");
   many(app.add_option("--in", raw.in, "an input from a file: NAME=file.npy"));
   app.add_option("--arch", o.arch, "chip: h200, h100");
-  app.add_option("--ptx", o.ptx, "run this PTX instead of a kernel");
-  app.add_option("--entry", o.entry, "which .entry of it; needed when there are several");
+  app.add_option("--ptx", o.ptx, "a PTX file to run instead of a kernel");
+  app.add_option("--entry", o.entry, "the .entry of the PTX file, if it has several");
   app.add_option("--grid", o.grid, "CTAs: x,y,z");
   app.add_option("--block", o.block, "threads a CTA: x,y,z");
   app.add_option("--cluster", o.cluster, "CTAs a cluster: x,y,z");
@@ -59,13 +61,13 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
 
 void add_clock(CLI::App& app, Options& o) {
   app.add_option("--l2", o.l2,
-                 "what L2 holds at the start: cold (nothing), warm (what a run just before left)");
-  app.add_option("--sm-clock", o.sm_clock, "MHz that the SMs run at; the architecture's own when absent");
-  app.add_option("--clock", o.clock, "a file of the clock's parameters instead of the architecture's own");
+                 "contents of L2 at the start: cold (none), warm (those that a previous run left)");
+  app.add_option("--sm-clock", o.sm_clock, "SM clock in MHz (default: the architecture's)");
+  app.add_option("--clock", o.clock, "a file of clock parameters instead of the architecture's");
   app.add_option(
       "--registers", o.registers,
-      "a thread's, which limit the CTAs of an SM: estimate (the default: cycles are the same on every "
-      "host), ptxas (of the CUDA toolkit on this host), or their number");
+      "registers a thread, which limit the CTAs of an SM: estimate (the default: cycles are the same on "
+      "every host), ptxas (of the CUDA toolkit on this host), or a number");
 }
 
 void add_run(CLI::App& app, Options& o, Raw& raw) {
@@ -76,34 +78,34 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
                  "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N");
   app.add_option("--check", o.check,
                  "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
-  app.add_flag("--strict", o.strict, "what only breaks the letter of PTX counts as an error");
-  app.add_option("--suppress", o.suppress, "findings that are let be: lines `CODE FILE:LINE # reason`");
-  app.add_option("--limit", o.limit, "findings told in full (20); the rest is counted by code");
-  app.add_option("--sarif", o.sarif, "the findings as SARIF 2.1.0, to a file");
+  app.add_flag("--strict", o.strict, "findings of severity strict count as errors");
+  app.add_option("--suppress", o.suppress, "a file of accepted findings: lines `CODE FILE:LINE # reason`");
+  app.add_option("--limit", o.limit, "findings printed in full (20); the others are counted by code");
+  app.add_option("--sarif", o.sarif, "a file for the findings as SARIF 2.1.0");
   app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
   add_clock(app, o);
   app.add_flag("--why", o.why,
-               "which three changes would help most: run again with parts of the chip relaxed");
-  app.add_option("--lines", o.lines, "source lines to tell the time of (10)");
-  app.add_option("--out", raw.out, "an output to a file: NAME=file.npy")->allow_extra_args(false);
-  app.add_option("--threads", o.threads, "of the host; 0: all");
+               "find the three changes that would help most: run again with parts of the chip relaxed");
+  app.add_option("--lines", o.lines, "source lines of the time report (10)");
+  app.add_option("--out", raw.out, "write an output to a file: NAME=file.npy")->allow_extra_args(false);
+  app.add_option("--threads", o.threads, "host threads; 0: all");
   app.add_option("--max-instructions", o.max_instructions,
                  "give up after so many warp instructions; 0: never");
-  app.add_option("--json", o.json, "everything the text says, to a file");
+  app.add_option("--json", o.json, "a file for the results as JSON");
   app.add_option("--trace", o.trace,
-                 "a timeline, by its extension: .pftrace (opens in ui.perfetto.dev), .jsonl, .txt; under a "
-                 "schedule without a clock its times are instructions");
+                 "a file for a timeline; its extension is the format: .pftrace (opens in ui.perfetto.dev), "
+                 ".jsonl, .txt; under a schedule without a clock its times are instructions");
   app.add_option("--trace-ctas", o.trace_ctas,
-                 "whose: sm:0 (those that run on SM 0), 0..3 (numbers in the grid), all");
-  app.add_option("--trace-cycles", o.trace_cycles, "from when to when: 12000..14000");
+                 "CTAs of the timeline: sm:0 (those that run on SM 0), 0..3 (numbers in the grid), all");
+  app.add_option("--trace-cycles", o.trace_cycles, "cycles of the timeline: 12000..14000");
   app.add_option(
       "--device-trace", o.device_trace,
-      "scopes of a device: `compare --trace` reads them here and needs no device, `run --on device` "
-      "writes them");
+      "a file of a device's scopes: `run --on device` writes it, `compare --trace` reads it and needs no "
+      "device");
   app.add_option("--trace-limit", o.trace_limit,
-                 "bytes of the file (2 GiB); a longer trace ends there and stays whole");
+                 "bytes of the timeline's file (2 GiB); a longer trace is complete up to that size");
   app.add_option("--report", o.report, "not in this version");
-  app.add_option("--on", o.on, "sim, device or both");
+  app.add_option("--on", o.on, "where to run: sim, device or both");
   app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");
   app.add_flag_callback(
       "--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
@@ -116,16 +118,15 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   many(
       app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
   app.add_option("--arch", o.arch, "chip: h200, h100");
-  app.add_option("--seed", o.seed, "of random inputs, where the time depends on them");
+  app.add_option("--seed", o.seed, "seed of random inputs, where the time depends on them");
   add_clock(app, o);
-  app.add_option("--top", o.top, "configurations to tell of (20); 0: all");
-  app.add_option("--json", o.json, "everything the text says, to a file");
-  app.add_option("--state", o.state,
-                 "a file that keeps what is done; one that is there already is gone on with");
-  app.add_option("--resume", o.resume, "go on with this file of an earlier --state");
-  app.add_option("--threads", o.threads, "of the host; 0: all");
+  app.add_option("--top", o.top, "configurations to list (20); 0: all");
+  app.add_option("--json", o.json, "a file for the results as JSON");
+  app.add_option("--state", o.state, "a file that keeps the results; a sweep continues an existing one");
+  app.add_option("--resume", o.resume, "continue the sweep of this --state file");
+  app.add_option("--threads", o.threads, "host threads; 0: all");
   app.add_option("--max-instructions", o.max_instructions,
-                 "give a configuration up after so many warp instructions; 0: never");
+                 "give up a configuration after so many warp instructions; 0: never");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
@@ -145,24 +146,25 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::check:
       add_run(app, o, raw);
       app.add_option("--seeds", o.seeds,
-                     "random schedules to run (20); without it none when one run speaks for all");
+                     "number of random schedules (20); by default none if one run decides for all schedules");
       app.add_option(
           "--explore", o.explore,
-          "search all orders of synchronisation, up to N states; vary elected lanes, waits that give "
-          "up, resident CTAs and the order in which they start");
+          "search all orders of synchronisation, up to N states; vary elected lanes, waits that time "
+          "out, resident CTAs and their start order");
       app.add_flag("--mutate", o.mutate,
-                   "break one synchronisation instruction at a time; which broken programs are caught?");
+                   "break one synchronisation instruction at a time, and list the broken programs that the "
+                   "checks miss");
       break;
     case Command::ptx:
       add_subject(app, o, raw);
-      app.add_option("-o,--output", o.output, "file; standard output when absent");
+      app.add_option("-o,--output", o.output, "output file (default: standard output)");
       app.add_flag(
           "--lowered", o.lowered,
-          "beside each instruction what ptxas makes of it, as the clock predicts it: SASS instructions, "
+          "print beside each instruction what ptxas makes of it, as the clock predicts: SASS instructions, "
           "unit, what it folds into, scoreboard; then registers and totals by unit");
       break;
     case Command::explain:
-      app.add_option("TOPIC", o.topics, "codes and instructions");
+      app.add_option("TOPIC", o.topics, "finding codes, instructions or stall reasons");
       break;
     case Command::lab:
       app.add_option("LAB", o.topics, "");
@@ -180,7 +182,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const std::string near = nearest(word, known);
-  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+  return near.empty() ? fmt::format("valid names: {}", fmt::join(known, ", "))
                       : fmt::format("did you mean `{}`?", near);
 }
 
@@ -188,7 +190,8 @@ Outcome<void> refuse_extras(const CLI::App& app) {
   const auto extras = app.remaining();
   if (extras.empty()) return {};
   const std::string& word = extras.front();
-  if (!word.starts_with("-")) return user_error(fmt::format("{}: nothing takes `{}`", app.get_name(), word));
+  if (!word.starts_with("-"))
+    return user_error(fmt::format("{}: unexpected argument `{}`", app.get_name(), word));
   const std::string name = word.substr(0, word.find('='));
   return user_error(fmt::format("{} has no option `{}`", app.get_name(), name),
                     suggestion(name, option_names(app)));
@@ -253,7 +256,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
   ParsedOptions parsed;
   Raw raw;
-  CLI::App app{"runs Hopper kernels on a CPU, bit by bit as the chip does, and on the chip", "palladion"};
+  CLI::App app{"runs Hopper kernels on a CPU, with the same bits as the chip, or on a GPU", "palladion"};
   app.set_version_flag("--version", std::string("palladion ") + version);
   app.require_subcommand(1);
   for (const CommandWord& word : command_words)

@@ -52,8 +52,7 @@ class LoweredText {
       : program_(program), lowered_(lowered) {}
 
   std::string run() {
-    out_ =
-        fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", "pc", "slots", "unit", "what becomes of it", "PTX");
+    out_ = fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", "pc", "slots", "unit", "lowering", "PTX");
     for (const sim::MicroOp& op : program_.code) line(op);
     totals();
     return std::move(out_);

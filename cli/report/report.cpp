@@ -114,7 +114,7 @@ void print_comparisons(std::string_view label, const std::vector<NamedComparison
 
 std::string findings_row(const Report& report) {
   const FindingCounts n = count_findings(report.findings);
-  std::string text = n.told() == 0 ? "none" : fmt::format("{}, see above", n.told());
+  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 

@@ -101,8 +101,8 @@ std::string limit_sentence(const TimeReport& time) {
 }
 
 std::string role_name(const sim::RoleWhere& role, uint32_t warps) {
-  const std::string who = sim::warps_text(role.warps, warps);
-  return role.operations.empty() ? who : fmt::format("{} ({})", who, role.operations);
+  const std::string name = sim::warps_text(role.warps, warps);
+  return role.operations.empty() ? name : fmt::format("{} ({})", name, role.operations);
 }
 
 std::string roles_text(const TimeReport& time) {
@@ -171,14 +171,14 @@ std::string where_text(const TimeReport& time, const TimeView& view) {
 }
 
 std::string why_text(const WhyReport& why, bool color) {
-  constexpr size_t told = 3;
+  constexpr size_t shown = 3;
   constexpr double worth = 0.001;
   std::string out =
       paint("what would help: the same run with a part of the chip relaxed", Style::bold, color) + "\n";
   if (why.interrupted) out += "  interrupted: not everything was tried\n";
   size_t n = 0;
   for (const sim::Gain& gain : why.gains) {
-    if (n == told || gain.saved < worth) break;
+    if (n == shown || gain.saved < worth) break;
     out += fmt::format("  {}. {:<34} {} cycles, {:.1f} % less\n     {}\n", ++n, gain.relaxation->name,
                        grouped(gain.cycles), gain.saved * 100, gain.relaxation->advice);
   }

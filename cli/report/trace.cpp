@@ -30,7 +30,7 @@ Outcome<traces::RecorderOptions> recorder_options(const Options& o) {
   if (!o.trace_ctas.empty()) {
     const auto choice = traces::cta_choice(o.trace_ctas);
     if (!choice)
-      return user_error(fmt::format("--trace-ctas {}: nothing that can be chosen", o.trace_ctas),
+      return user_error(fmt::format("--trace-ctas {}: no such choice of CTAs", o.trace_ctas),
                         "all, or CTAs by their number in the grid: 7 or 0..3, or SMs: sm:0 or sm:0..1");
     out.ctas = *choice;
   }

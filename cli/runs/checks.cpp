@@ -14,10 +14,10 @@ namespace {
 constexpr CheckWord checks[] = {
     {"race", "conflicting accesses that nothing orders: threads, asynchronous operations, both proxies"},
     {"barrier", "mbarriers, named barriers, cluster barriers and groups against the rules of PTX"},
-    {"memory", "bytes that nobody wrote, layouts that do not match, memory that is already given back"},
+    {"memory", "uninitialised bytes, layouts that do not match, memory that is already released"},
     {"numerics", "infinities, NaNs and results that depend on an order"},
     {"fault", "always on: bad addresses, misaligned accesses, illegal instructions and operands"},
-    {"deadlock", "always on: a run in which nothing can move any more, and who waits on what"},
+    {"deadlock", "always on: a run in which no warp can continue, and what each warp waits for"},
 };
 
 bool always_on(std::string_view word) { return word == "fault" || word == "deadlock"; }
@@ -51,7 +51,7 @@ Outcome<sim::check::Options> checks_of(const Options& options) {
   if (const auto named = sim::check::options_named(fmt::format("{}", fmt::join(words, ",")), &unknown))
     return *named;
   return user_error(fmt::format("there is no check `{}`", unknown),
-                    "there are all, none, race, barrier, memory, numerics, fault, deadlock");
+                    "valid names: all, none, race, barrier, memory, numerics, fault, deadlock");
 }
 
 std::string coverage_text(const sim::check::Coverage& c) {
@@ -66,15 +66,15 @@ std::string coverage_text(const sim::check::Coverage& c) {
 
 Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std::string>& reasons) {
   const FindingCounts n = count_findings(findings);
-  const auto told = [](size_t count) { return fmt::format("{} finding{}", count, count == 1 ? "" : "s"); };
-  if (n.errors != 0) return {Verdict::Word::errors, told(n.errors)};
+  const auto found = [](size_t count) { return fmt::format("{} finding{}", count, count == 1 ? "" : "s"); };
+  if (n.errors != 0) return {Verdict::Word::errors, found(n.errors)};
   if (n.unsupported != 0) return {Verdict::Word::incomplete, "the machine does not run all of it"};
-  if (n.unknown != 0) return {Verdict::Word::incomplete, told(n.unknown) + " undecided"};
+  if (n.unknown != 0) return {Verdict::Word::incomplete, found(n.unknown) + " undecided"};
   if (!reasons.empty())
     return {Verdict::Word::incomplete, reasons.size() == 1
                                            ? reasons.front()
                                            : fmt::format("{}; {} more", reasons.front(), reasons.size() - 1)};
-  if (n.strict != 0) return {Verdict::Word::strict, told(n.strict)};
+  if (n.strict != 0) return {Verdict::Word::strict, found(n.strict)};
   return {};
 }
 

@@ -88,7 +88,7 @@ Outcome<void> check_scope_options(const Options& o) {
     return user_error("compare --trace needs the clock", "--schedule hardware");
   if (o.device_trace.empty()) return {};
   if (o.command == Command::compare && o.trace.empty())
-    return user_error("--device-trace needs --trace FILE: where both timelines go");
+    return user_error("--device-trace needs --trace FILE, the file for both timelines");
   if (o.command != Command::compare && o.on == "sim")
     return user_error(
         "--device-trace needs `compare --trace`, which reads it, or `run --on device`, which writes it");

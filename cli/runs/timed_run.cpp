@@ -21,7 +21,7 @@ sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, 
 }
 
 bool refused_for_values(const sim::RunResult& result) {
-  const auto refuses = [](const auto& told) { return told.code == "PLD3120"; };
+  const auto refuses = [](const auto& error) { return error.code == "PLD3120"; };
   return std::ranges::any_of(result.errors, refuses) || std::ranges::any_of(result.findings, refuses);
 }
 

@@ -4,7 +4,7 @@
 // Element types go by the names of the command line: f16 f32 f64 bf16 e4m3 e5m2 (and the other one-byte
 // formats), i8 i16 i32 i64, u8 u16 u32 u64, pred. NumPy has no names for bf16 and fp8. As ml_dtypes does,
 // bf16 is written as '<V2' and one-byte formats as '|V1', and `a.view(ml_dtypes.bfloat16)` brings them back.
-// The file does not tell one opaque format from another, so a reader says what it expects; unasked, V2 is
+// The file does not distinguish opaque formats, so a reader states what it expects; by default, V2 is
 // bf16 and V1 is e4m3. Raw bits saved as u1 or u2 are taken for an expected one- or two-byte opaque format as
 // well.
 #pragma once

@@ -31,7 +31,7 @@ std::string npy_name(pl::DType dtype) {
 
 std::string one_of(std::string_view word, const std::vector<std::string>& known) {
   const std::string near = nearest(word, known);
-  return near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+  return near.empty() ? fmt::format("valid names: {}", fmt::join(known, ", "))
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }
 
@@ -47,7 +47,7 @@ Outcome<const kernels::KernelSpec*> find_spec(const std::string& name) {
 
 Outcome<void> check_which(const Options& o) {
   if (o.kernel.empty() == o.ptx.empty())
-    return user_error(o.kernel.empty() ? "what to run is missing: a kernel, or --ptx FILE"
+    return user_error(o.kernel.empty() ? "a kernel or --ptx FILE is missing"
                                        : "a kernel and --ptx: only one can run",
                       o.kernel.empty() ? "`palladion list` names the kernels" : "");
   if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
@@ -194,7 +194,7 @@ Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {
   std::vector<std::string> names;
   for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
   if (name == "b200")
-    return not_in_this_version("--arch b200", fmt::format("there are {}", fmt::join(names, ", ")));
+    return not_in_this_version("--arch b200", fmt::format("valid names: {}", fmt::join(names, ", ")));
   return user_error(fmt::format("there is no architecture `{}`", name), one_of(name, names));
 }
 

@@ -31,16 +31,16 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
   if (entries.empty()) return user_error("the file has no .entry");
   if (name.empty() && entries.size() > 1)
     return user_error(fmt::format("the file has {} entries: name one by --entry", entries.size()),
-                      fmt::format("there are {}", fmt::join(entries, ", ")));
+                      fmt::format("valid names: {}", fmt::join(entries, ", ")));
   const isa::Function* entry = module.find_entry(name);
   if (entry != nullptr) return entry;
   const std::string near = nearest(name, entries);
   return user_error(fmt::format("the file has no entry `{}`", name),
-                    near.empty() ? fmt::format("there are {}", fmt::join(entries, ", "))
+                    near.empty() ? fmt::format("valid names: {}", fmt::join(entries, ", "))
                                  : fmt::format("did you mean `{}`?", near));
 }
 
-// Turns --arg specs into buffers and parameter values.
+// Makes buffers and parameter values of --arg specs.
 class Binder {
  public:
   Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}

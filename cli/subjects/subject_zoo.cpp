@@ -12,7 +12,7 @@ constexpr std::string_view prefix = "zoo/";
 
 Outcome<void> refuse_settings(const Options& o) {
   if (o.sizes.empty() && o.settings.empty() && o.in.empty()) return {};
-  return user_error("--shape, --set and --in belong to kernels by name", "a twin of the zoo is as it is");
+  return user_error("--shape, --set and --in belong to kernels by name", "kernels of the zoo have no sizes and settings");
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
   const std::string_view which = colon == std::string_view::npos ? "broken" : text.substr(colon + 1);
   const std::string name(text.substr(0, colon));
   if (which != "broken" && which != "good")
-    return user_error(fmt::format("`{}` has no twin `{}`", name, which), "there are broken and good");
+    return user_error(fmt::format("`{}` has no twin `{}`", name, which), "the twins are `broken` and `good`");
   subject.pair = zoo::find_pair(name);
   if (subject.pair == nullptr) {
     std::vector<std::string> names;

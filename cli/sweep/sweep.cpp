@@ -192,9 +192,9 @@ Outcome<SweepReport> run_sweep(const Options& asked) {
   Options options = asked;
   options.schedule = "hardware";
   if (!options.state.empty() && !options.resume.empty())
-    return user_error("--state and --resume: one file is enough");
+    return user_error("--state and --resume cannot both be given");
   if (options.kernel.empty())
-    return user_error("what to run is missing: a kernel", "`palladion list` names them");
+    return user_error("a kernel is missing", "`palladion list` names them");
   SweepReport report;
   report.spec = kernels::find_kernel(options.kernel);
   if (report.spec == nullptr) return tl::make_unexpected(load_program(options).error());

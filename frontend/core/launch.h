@@ -1,5 +1,5 @@
 #pragma once
-// Everything that is needed to launch a recorded kernel, as plain data. Who runs it (machine or
+// Everything that is needed to launch a recorded kernel, as plain data. The runner (machine or
 // device) allocates the arrays, builds the tensor maps from base addresses, and passes one value per
 // entry parameter, in order.
 #include <optional>

@@ -24,9 +24,9 @@ struct ClusterBarrierOptions {
   Shape num_barriers = {1};
   int64_t num_arrivals = 1;
   bool orders_tensor_core = false;
-  // Who waits sees what threads of other CTAs loaded and stored before they arrived: release and acquire of
-  // cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged. No word of
-  // Pallas', whose barriers stay at CTA scope.
+  // A waiting thread sees what threads of other CTAs loaded and stored before they arrived: release and
+  // acquire of cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged.
+  // No word of Pallas', whose barriers stay at CTA scope.
   bool orders_memory = false;
 };
 

@@ -51,7 +51,7 @@ struct ClockParameters {
   // --- issue ---
   double branch_forward;   // of one that goes on, over as many instructions as are fetched ahead
   double branch_taken;     // cycles until the target's first instruction issues, beyond the branch's own
-  double branch_unrolled;  // turns of a short loop that ptxas makes one of
+  double branch_unrolled;  // iterations of a short loop that ptxas merges into one
   double issue_queue;  // cycles of work in front of an arithmetic pipe; a warp with more to do there waits
   double issue_other_pipe;        // more latency when ALU and FMA pipes hand a value to each other
   double issue_branch_predicate;  // more latency from a comparison to a branch that it guards
@@ -100,7 +100,7 @@ struct ClockParameters {
   double hbm_read;         // GB/s, of whole pages
   double hbm_write;        // GB/s
   double hbm_mixed;        // GB/s, half reads, half writes
-  double hbm_write_queue;  // cycles that the bus may be behind before who writes waits
+  double hbm_write_queue;  // cycles that the bus may be behind before a writer waits
 
   // --- TMA ---
   double tma_issue_interval;  // cycles between two copies of one SM
@@ -172,7 +172,7 @@ struct ClockParameters {
   std::string_view absent_unit_of(std::string_view key) const;
 
   // HBM does not follow the SM clock: the same parameters with its cycles for `sm_clock`. L2 does, as far as
-  // SMs can tell (L2.latency and L2.read of bench/device, beside tensor cores that lower the SM clock).
+  // SMs observe (L2.latency and L2.read of bench/device, beside tensor cores that lower the SM clock).
   ClockParameters at_sm_clock() const;
 
   // PLD code PLD5801 and the line for what cannot be read; PLD5802 for an unknown key or unit, PLD5803 for a

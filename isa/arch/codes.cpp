@@ -13,7 +13,7 @@ constexpr CodeText table[] = {
      "hbm.speed = 4050 GB/s | - | - | -", "hbm.read = 4050 GB/s | - | - | -"},
     {5803, "a parameter that is missing",
      "A file for --clock holds every parameter once: what is left out is never guessed.", "", ""},
-    {5804, "a parameter with a value that cannot be",
+    {5804, "a parameter with an invalid value",
      "Negative, not a number, given twice, or in another unit than the key's.",
      "hbm.read = 4.05 TB/s | - | - | -", "hbm.read = 4050 GB/s | - | - | -"},
     {5805, "a file of parameters that cannot be inherited",

@@ -15,7 +15,7 @@ struct CodeText {
   std::string_view meaning;
   std::string_view wrong, right;  // short examples; empty where the meaning says it all
   // Of findings of the checkers. Their examples are the twins of zoo.
-  std::string_view rule;    // the sections of the PTX manual, or of CUDA's
+  std::string_view rule;    // the sections of the PTX manual, or of the CUDA programming guide
   std::string_view effect;  // what hardware does
   std::string_view fix;
   int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code

@@ -4,7 +4,7 @@
 // NaN results are canonical (f32 0x7FFFFFFF, f16/bf16 0x7FFF); f64 keeps an operand's payload (`nan_f64`).
 // What the modifiers mean: `.ftz` flushes subnormal operands, and results that would be below the smallest
 // normal number when rounded with an unbounded exponent (as x86 does; measured on an H200), to zero of their
-// sign; `.sat` clamps to [+0, 1] with NaN -> +0, `.relu` turns what is negative (and -0) into +0 and keeps
+// sign; `.sat` clamps to [+0, 1] with NaN -> +0, `.relu` makes negative values (and -0) +0 and keeps
 // NaN.
 #pragma once
 

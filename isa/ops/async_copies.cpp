@@ -154,23 +154,23 @@ std::vector<std::string_view> reduce_forms() {
 
 std::vector<OpDef> bulk_defs() {
   return {
-      OpDef{
-          "cp",
-          "Copies a multiple of 16 bytes between global and shared memory, or to shared memory of the "
-          "cluster; an "
-          "mbarrier or a bulk group tells the end. Data Movement and Conversion Instructions: cp.async.bulk.",
-          decode::expand(
-              {"[8.6 sm_90] cp.async.bulk.dst:shared::cta.src:global$mbarrier$hint dst:mem, src:mem, "
-               "$size, "
-               "mbar:mem$policy",
-               "[8.0 sm_90] cp.async.bulk.dst:shared::cluster.src:global$mbarrier$multicast$hint dst:mem, "
-               "src:mem, $size, mbar:mem$ctas$policy",
-               "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, $size, mbar:mem",
-               "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, $size$policy",
-               "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, $size$policy, "
-               "bytes:u16"},
-              words),
-          bulk_timing, bulk},
+      OpDef{"cp",
+            "Copies a multiple of 16 bytes between global and shared memory, or to shared memory of the "
+            "cluster; an "
+            "mbarrier or a bulk group signals the end. Data Movement and Conversion Instructions: "
+            "cp.async.bulk.",
+            decode::expand(
+                {"[8.6 sm_90] cp.async.bulk.dst:shared::cta.src:global$mbarrier$hint dst:mem, src:mem, "
+                 "$size, "
+                 "mbar:mem$policy",
+                 "[8.0 sm_90] cp.async.bulk.dst:shared::cluster.src:global$mbarrier$multicast$hint dst:mem, "
+                 "src:mem, $size, mbar:mem$ctas$policy",
+                 "[8.0 sm_90] cp.async.bulk$to_shared$mbarrier dst:mem, src:mem, $size, mbar:mem",
+                 "[8.0 sm_90] cp.async.bulk$to_global$hint dst:mem, src:mem, $size$policy",
+                 "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, $size$policy, "
+                 "bytes:u16"},
+                words),
+            bulk_timing, bulk},
       OpDef{"cp",
             "Combines an array in shared memory of the CTA with one in shared memory of the cluster or in "
             "global memory, "

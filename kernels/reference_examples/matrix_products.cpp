@@ -209,7 +209,7 @@ struct Buffers {
 
 KernelSpec wgmma_buffers() {
   KernelSpec spec = product_spec(
-      "ref_wgmma_buffers", "Products and copies in turn: buffers are refilled one step late", product_of);
+      "ref_wgmma_buffers", "Products and copies alternate: buffers are refilled one step late", product_of);
   spec.settings = {
       dtype_setting(), {"buffers", "3", "tiles of A and B", {}}, {"tile_k", "64", "depth of a step", {}}};
   spec.sizes.back().fallback = 512;

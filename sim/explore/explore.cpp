@@ -80,7 +80,7 @@ class Search {
     return list;
   }
 
-  // The phases that operations meet when all threads advance in turn: the phases that they are meant for.
+  // The phases that operations meet when all threads advance in rotation: the phases that they are meant for.
   void run_fairly() {
     for (const SyncThread& t : model_.skeleton().threads)
       meant_.emplace_back(t.ops.size(), uint32_t{Labels::unseen});

@@ -24,7 +24,7 @@ struct OpRef {
 
 struct Problem {
   enum class Kind : uint8_t {
-    deadlock,   // `op` and all of `blocked` are blocked for ever
+    deadlock,   // `op` and all of `blocked` are blocked forever
     ambiguous,  // `op` meets `phase` in one schedule and `other_phase` in another
     overrun,    // `op` arrives in `phase`, and no wait has observed the one before
     error,      // `op` fails

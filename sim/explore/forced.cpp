@@ -268,7 +268,7 @@ std::string describe(Unforced reason) {
     case Unforced::loose_expect:
       return "the phase can complete without it";
     case Unforced::surplus_bytes:
-      return "the phase is delivered more bytes than it was told to expect";
+      return "more bytes are delivered to the phase than it expects";
     case Unforced::early_wait:
       return "it may return for an earlier phase of the same parity";
     case Unforced::missed_wait:

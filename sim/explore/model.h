@@ -11,7 +11,7 @@ namespace palladion::sim::check {
 // An mbarrier: phase = phases completed, pending, expected and tx as in sim::MbarrierState. A CTA or
 // cluster barrier: phase = generation, pending = threads arrived, expected = threads needed, 0 when idle.
 // A register pool: pending = free registers. After an inval the phases of the next life begin at an even
-// number that was not yet used, so that a phase number names one phase for ever.
+// number that was not yet used, so that a phase number names one phase forever.
 struct ObjectState {
   uint32_t phase = 0;
   uint32_t first = 0;  // phase in which this life of an mbarrier began

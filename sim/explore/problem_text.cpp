@@ -104,7 +104,7 @@ void classify(Finding& f, Code code, const char* rule = "") {
 
 void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
   complete(f, 4909);
-  f.message = fmt::format("in another schedule nothing can move any more: {} thread{} would wait for ever",
+  f.message = fmt::format("in another schedule no warp can continue: {} thread{} would wait forever",
                           p.blocked.size(), p.blocked.size() == 1 ? "" : "s");
   std::set<std::pair<std::string, std::string>> seen;
   constexpr size_t shown = 8;
@@ -123,8 +123,8 @@ void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
   f.severity = FindingSeverity::strict;
   const uint32_t late = p.other_phase - p.phase;
   f.message = fmt::format(
-      "the wait can miss its phase: when {} phase{} complete{} before it is executed, it waits for ever",
-      late, late == 1 ? "" : "s", late == 1 ? "s" : "");
+      "the wait can miss its phase: when {} phase{} complete{} before it is executed, it waits forever", late,
+      late == 1 ? "" : "s", late == 1 ? "s" : "");
   f.sites.push_back(site_of(s, p.op, "waits"));
   f.missing = "nothing makes the completion of the next phase wait for this thread";
   f.help =

@@ -38,20 +38,20 @@ uint64_t least(uint64_t hangs, uint64_t ends, const ResidencyLaunch& launch) {
 
 void needs_company(Finding& f, uint64_t hangs, uint64_t needed, const ResidencyLaunch& launch) {
   f.message =
-      fmt::format("the kernel relies on {} that run at once: with {} at a time nothing can move any more",
+      fmt::format("the kernel relies on {} that run at once: with {} at a time no warp can continue",
                   counted(needed * launch.ctas_per_cluster), counted(hangs * launch.ctas_per_cluster));
-  f.missing = "the CTAs that would go on are not started: they wait for room";
-  f.help = "use a cooperative launch, or bound the grid by what is resident at once";
+  f.missing = "the CTAs that could continue are not started: they wait for room";
+  f.help = "use a cooperative launch, or limit the grid to the CTAs that are resident at once";
   f.rule.clear();
   complete(f, 4905);
 }
 
 void assumes_order(Finding& f, const Conditions& c, const ResidencyLaunch& launch) {
   f.message = fmt::format(
-      "a CTA waits for one that starts later: with {} at a time in {} order nothing can move any more; in "
+      "a CTA waits for one that starts later: with {} at a time in {} order no warp can continue; in "
       "other orders the run ends",
       counted(resident(c, launch) * launch.ctas_per_cluster), order_text(c));
-  f.missing = "the CTA that would go on is not started: it waits for room";
+  f.missing = "the CTA that could continue is not started: it waits for room";
   f.rule.clear();
   f.help.clear();
   complete(f, 4906);

@@ -6,12 +6,12 @@ namespace {
 
 constexpr isa::CodeText table[] = {
     {3001, "an instruction that the machine does not run",
-     "It is known and verified, but not modelled; nothing was skipped or approximated in its stead. The "
+     "It is known and verified, but not modelled; the machine neither skips nor approximates it. The "
      "message names instruction and reason.",
      "", ""},
     {3002, "the run was given up",
-     "The limit of --max-instructions was reached: the run neither ended nor stood still. A loop that polls "
-     "for ever looks like this.",
+     "The limit of --max-instructions was reached: the run neither ended nor deadlocked. A loop that polls "
+     "forever looks like this.",
      "", ""},
     {3010, "brx.idx beyond its list", "", "brx.idx %r1, targets;   // %r1 = 4, four targets",
      "setp.lt.u32 %p, %r1, 4;\n@%p brx.idx %r1, targets;"},
@@ -22,7 +22,7 @@ constexpr isa::CodeText table[] = {
     {3020, "shared memory out of bounds",
      "The access leaves what the CTA has: static, plus dynamic as the launch says (--smem).",
      "st.shared.u32 [%r1], 0;   // 1024 bytes, %r1 = 1024", "--smem 2048"},
-    {3021, "shared memory of a CTA that is not there",
+    {3021, "shared memory of a CTA that does not exist",
      "A shared::cluster address of a rank beyond the cluster.",
      "mapa.shared::cluster.u32 %r1, %r2, 2;   // cluster of 2", "mapa.shared::cluster.u32 %r1, %r2, 1;"},
     {3022, "global memory out of bounds",
@@ -46,9 +46,8 @@ constexpr isa::CodeText table[] = {
     {3041, "an mbarrier outside shared memory", "", "", ""},
     {3042, "an mbarrier with an impossible count", "", "mbarrier.init.shared.b64 [%r1], 0;",
      "mbarrier.init.shared.b64 [%r1], 1;"},
-    {3043, "arrive_drop where nobody is expected", "", "", ""},
-    {3044, "an mbarrier whose counts left their range",
-     "More arrivals in a phase than it expects, or more bytes than it was told.",
+    {3043, "arrive_drop at an expected count of 0", "", "", ""},
+    {3044, "mbarrier counts out of range", "More arrivals in a phase than it expects, or more bytes.",
      "mbarrier.init.shared.b64 [bar], 1;   // and two threads arrive", "mbarrier.init.shared.b64 [bar], 2;"},
     {3045, "a wait on an mbarrier that was not initialised", "",
      "mbarrier.try_wait.parity...   // before mbarrier.init was seen",
@@ -80,9 +79,9 @@ constexpr isa::CodeText table[] = {
     {3074, "a copy whose mbarrier cannot be signalled",
      "It is misaligned, or in another CTA than the data goes to.", "", ""},
     {3076, "bytes that an mbarrier cannot count", "At most 2^20 - 1 may be outstanding.", "", ""},
-    {3080, "nothing can move any more",
-     "A deadlock: the report lists every warp that waits, on which barrier and phase, who has arrived and "
-     "who could still.",
+    {3080, "a deadlock: no warp can continue",
+     "The report lists every warp that waits, on which barrier and phase, which warps have arrived and which "
+     "could still arrive.",
      "wait(full[0]) before anything fills it", "issue the copy first, or let another warp do it"},
     {3090, "a recursive function", "The machine gives functions no stack of their own to recurse on.", "",
      ""},
@@ -96,7 +95,7 @@ constexpr isa::CodeText table[] = {
     {3094, "a tensor reduction of a type that has none", "", "", ""},
     {3095, "a tensor copy that does not fit its map",
      "Another rank than the map's, im2col against tiled, ...", "", ""},
-    {3096, "a tensormap.replace that cannot be", "", "", ""},
+    {3096, "an invalid tensormap.replace", "", "", ""},
     {3100, "no entry of this name", "", "", ""},
     {3101, "too many threads in a block", "", "--block 2048", "--block 1024"},
     {3102, "an empty grid", "", "", ""},
@@ -113,13 +112,13 @@ constexpr isa::CodeText table[] = {
      "--values none neither moves nor computes tensor data: what weak loads of GMEM, asynchronous copies, "
      "ldmatrix, wgmma and mma bring. Branches, addresses, sizes and barriers must not depend on them. What "
      "parameters, flags and counters in GMEM (strong loads, atomics) and known values that ordinary stores "
-     "left in shared memory say is known. The message names who decides and the load that it depends on.",
+     "left in shared memory say is known. The message names the instruction that depends on such data and "
+     "the load that it depends on.",
      "ld.global.u32 %r1, [%rd1];\nsetp.gt.u32 %p, %r1, 5;\n@%p bra skip;",
-     "ld.global.u32 %r1, [%rd1];\nmax.u32 %r2, %r1, 5;   // no way that depends on it"},
+     "ld.global.u32 %r1, [%rd1];\nmax.u32 %r2, %r1, 5;   // no branch depends on it"},
     {3121, "an architecture without a clock",
-     "The hardware schedule needs the chip's parameters, and none are compiled in for this one. A file of "
-     "one's own "
-     "stands in for them: `palladion list h200` shows its lines.",
+     "The hardware schedule needs the chip's parameters, and none are compiled in for this one. A file "
+     "given by --clock replaces them: `palladion list h200` shows its lines.",
      "palladion run vector_add --arch h100 --schedule hardware",
      "palladion run vector_add --arch h100 --schedule hardware --clock h100.clock"},
     {3122, "a unit that the clock's chip does not have",

@@ -12,7 +12,7 @@ struct Schedule {
   enum class Kind : uint8_t {
     functional,  // fair and fast: round robin, asynchronous work follows soon after its issue
     seeded,      // random choices from `seed`
-    latest,      // asynchronous work waits until nothing else can move
+    latest,      // asynchronous work waits until no warp can continue
     earliest,    // asynchronous work is done at its issue
     hardware,    // cycle-approximate: units of the SM, L2 and HBM as queues (sim/clock)
   };

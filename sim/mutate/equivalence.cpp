@@ -366,80 +366,71 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {{"not executed", "no warp came to the instruction in this run: a larger shape may reach it"},
+    {{"not executed", "no warp reached the instruction in this run; a larger shape may reach it"},
      not_executed},
     {{"nothing pending",
-      "the wait_group never found more groups pending than it lets be: it returned at once, and so would a "
-      "weaker one"},
+      "the wait_group never found more groups pending than it allows: it returned at once, and a weaker one "
+      "would too"},
      nothing_pending},
     {{"stronger wait follows",
-      "on every way a wait_group of the same kind that leaves no more groups comes next, with nothing but "
-      "registers between"},
+      "on every path a wait_group of the same kind that leaves no more groups pending comes next, with only "
+      "register instructions between"},
      stronger_wait_follows},
     {{"barrier follows",
-      "on every way the same threads meet again at a barrier, with nothing but registers and fences between: "
-      "what the deleted one ordered, that one orders"},
+      "on every path the same threads meet at another barrier, with only register instructions and fences "
+      "between: it orders what the deleted one ordered"},
      barrier_follows},
     {{"barrier precedes", "the same, before it"}, barrier_precedes},
     {{"fresh memory",
-      "between it and the next barrier of the same threads each warp touches only bytes that nobody else had "
-      "touched since the cluster began, by loads and stores alone: there is nothing to be ordered after"},
+      "until the next barrier of the same threads each warp touches only bytes that no other warp had "
+      "touched since the cluster began, by loads and stores alone: no earlier access needs an order"},
      fresh_memory},
     {{"nothing follows",
-      "whoever executed it, or met a warp that had at a barrier, then only waited and ended: there is "
-      "nothing "
-      "to be ordered; and its CTA lives on for those that reach into it"},
+      "the warps that executed it, and those that met such a warp at a barrier, then only waited and ended: "
+      "no later access needs an order, and the CTA exists as long as others access it"},
      nothing_follows},
     {{"only renamed",
-      "all threads of this barrier come by this instruction, and no other barrier has the new id, or only "
-      "such "
-      "that nobody comes to before all have passed this one"},
+      "all threads of this barrier arrive by this instruction, and the new id is unused or belongs to "
+      "barriers that no thread reaches before all have passed this one"},
      only_renamed},
     {{"members alone",
       "since the lanes of the warp, or the warps of the warpgroup, last met, none touched memory by itself: "
-      "copies "
-      "and products run by themselves and are awaited by mechanisms of their own, and all members did the "
-      "waiting"},
+      "copies and products are ordered by mechanisms of their own, and all members waited for them"},
      members_alone},
     {{"nothing to pass on",
-      "no thread had touched memory by an ordinary access when the proxy fence was executed: there is "
-      "nothing "
-      "that another proxy would have to be told"},
+      "no thread had made an ordinary access to memory when the proxy fence was executed: no access needs to "
+      "become visible to another proxy"},
      nothing_to_pass_on},
     {{"end is awaited",
-      "nobody does anything after the cluster's last barrier, and what reached from one CTA into another was "
-      "an "
-      "arrival, or bytes, at an mbarrier there whose phase a thread there waited for before it ended"},
+      "no thread acts after the cluster's last barrier, and whatever one CTA sent to another was an arrival, "
+      "or bytes, at an mbarrier there whose phase a thread of that CTA waited for before it ended"},
      end_is_awaited},
     {{"fence beside",
-      "a fence that orders as much stands before or behind it on every way, with nothing but registers "
+      "a fence that orders as much is before or after it on every path, with only register instructions "
       "between"},
      fence_beside},
     {{"init published",
-      "the init of the mbarriers reaches the others through the barrier behind the fence: of the cluster, or "
-      "of "
-      "the CTA where the cluster is one CTA"},
+      "the barrier after the fence publishes the initialisation of the mbarriers: a barrier of the cluster, "
+      "or of the CTA if the cluster is one CTA"},
      init_published},
     {{"only inits to release",
       "before the arrival at the cluster's barrier the kernel only initialises mbarriers, which "
       "fence.mbarrier_init publishes"},
      only_inits_to_release},
     {{"nothing to release",
-      "since a barrier of the whole CTA the arriving thread did nothing that waiters could be ordered after"},
+      "since a barrier of the whole CTA the arriving thread made no access that a waiting thread could "
+      "depend on"},
      nothing_to_release},
     {{"ordered without",
-      "whatever conflicts is ordered, with its proxy fences, by the bytes themselves, by other arrivals, "
-      "groups and "
-      "barriers: what the arrivals that announce bytes release adds nothing in this run"},
+      "copies, other arrivals, groups and barriers order every two conflicting accesses, with proxy fences: "
+      "the releases of arrivals that announce bytes add no order in this run"},
      ordered_without},
     {{"order alone",
-      "the two are alike, done by the same threads one after the other, with no wait between: each mbarrier "
-      "gets "
-      "what it got, in another order"},
+      "the two are alike, and the same threads execute them one after the other with no wait between: each "
+      "mbarrier gets the same signals in another order"},
      order_alone},
     {{"registers only",
-      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and nobody waits "
-      "for it"},
+      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and no warp waits for it"},
      registers_only},
 };
 

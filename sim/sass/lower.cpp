@@ -212,7 +212,7 @@ std::string_view name(Fold fold) {
                                         "shift of LEA",
                                         "third input",
                                         "predicate of ISETP",
-                                        "once in four turns",
+                                        "once in four iterations",
                                         "mark of wgmma"};
   return names[static_cast<size_t>(fold)];
 }

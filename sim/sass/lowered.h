@@ -41,7 +41,7 @@ enum class Fold : uint8_t {
   lea,       // the shift of LEA
   third,     // the third input of IADD3, LOP3
   compared,  // logic on predicates within ISETP
-  unrolled,  // once in four turns of an unrolled loop
+  unrolled,  // once in four iterations of an unrolled loop
   marked,    // a commit: a mark of the wgmma in front of it
 };
 // "part of an address"

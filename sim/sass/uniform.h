@@ -1,5 +1,5 @@
 #pragma once
-// Which operands have the same value in all lanes of a warp, as far as ptxas can tell.
+// Which operands have the same value in all lanes of a warp, as far as ptxas knows.
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>

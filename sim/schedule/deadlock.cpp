@@ -24,7 +24,7 @@ std::string describe_mbarrier(const ClusterState& cluster, const Wait& w) {
       a & shared_offset_mask, a >> cta_rank_shift, w.value, static_cast<int>(s.parity),
       s.expected - std::min(s.expected, s.pending), std::max(s.expected, s.pending));
   if (s.tx > 0) out += fmt::format(", {} announced bytes are outstanding", s.tx);
-  if (s.tx < 0) out += fmt::format(", {} bytes have come that nobody announced", -s.tx);
+  if (s.tx < 0) out += fmt::format(", {} bytes have landed that no expect_tx announced", -s.tx);
   return out;
 }
 
@@ -82,8 +82,8 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
       }
     }
   }
-  f.message = fmt::format("deadlock: nothing can move any more; {} warp{}", waiting,
-                          waiting == 1 ? " waits" : "s wait");
+  f.message =
+      fmt::format("deadlock: no warp can continue; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
   constexpr size_t shown = 24;
   for (auto& [key, entry] : waits) {
     if (f.sites.size() == shown) break;

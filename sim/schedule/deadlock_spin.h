@@ -1,5 +1,5 @@
 #pragma once
-// Recognises a run in which warps execute but nothing can change any more.
+// Recognises a run in which warps execute but no state changes any more.
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -9,7 +9,7 @@
 namespace palladion::sim {
 
 // While no memory, barrier or asynchronous operation changes, a warp's next state follows from its
-// last one alone; one that returns to an earlier state spins for ever.
+// last one alone; one that returns to an earlier state spins forever.
 class SpinDetector {
  public:
   // To be called after each quantum boundary at which nothing had changed since the one before; true when

@@ -39,7 +39,7 @@ class Advance {
   virtual void run(Grid& grid) = 0;
   // Retires clusters that have ended.
   virtual void retire(Grid& grid) = 0;
-  // True when nothing can change any more.
+  // True when no state can change any more.
   virtual bool stuck(Grid& grid) = 0;
   // The grid has ended: final results.
   virtual void finish(Grid&) {}

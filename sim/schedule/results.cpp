@@ -36,7 +36,7 @@ Finding given_up(uint64_t instructions) {
   f.severity = FindingSeverity::unknown;
   f.fatal = true;
   f.message =
-      fmt::format("given up after {} warp instructions: the run neither ended nor stood still", instructions);
+      fmt::format("given up after {} warp instructions: the run neither ended nor deadlocked", instructions);
   return f;
 }
 

@@ -95,6 +95,14 @@ TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
   EXPECT_EQ(entry_of(3080), "");
 }
 
+TEST(Codes, RulesNameTheirManual) {
+  EXPECT_EQ(rule_text("Proxies; membar/fence: fence.proxy.async"),
+            "PTX, \"Proxies; membar/fence: fence.proxy.async\"");
+  EXPECT_EQ(rule_text("CUDA programming guide: Compute Capabilities"),
+            "CUDA programming guide: Compute Capabilities");
+  EXPECT_EQ(rule_text(""), "");
+}
+
 TEST(Codes, EveryPairOfTheZooHasItsText) {
   for (const zoo::Pair& pair : zoo::all_pairs())
     EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;

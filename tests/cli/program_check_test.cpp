@@ -137,7 +137,7 @@ TEST_F(Program, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
   const std::string command = "check zoo/deadlock-launch-order --seeds 0";
   EXPECT_THAT(run(command).out, HasSubstr("verdict     clean")) << "no schedule shows it";
   const Ran ran = run(command + " --explore 1000");
-  EXPECT_EQ(ran.status, 0) << "it breaks the letter alone";
+  EXPECT_EQ(ran.status, 0) << "it is strict";
   EXPECT_THAT(ran.out, HasSubstr("functional,resident=1,order=descending no findings, the same outputs"));
   EXPECT_THAT(ran.out, HasSubstr("functional,elect=1"));
   EXPECT_THAT(ran.out, HasSubstr("functional,fail_waits=1"));
@@ -177,6 +177,13 @@ TEST_F(Program, ExplainShowsTheTwins) {
   const Ran ran = run("explain " + pair.code);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("palladion check zoo/" + pair.name));
+}
+
+TEST_F(Program, ExplainNamesSeverityAndRule) {
+  EXPECT_THAT(
+      run("explain PLD4906").out,
+      HasSubstr(
+          "  severity\n    strict: an error with --strict only\n  rule\n    PTX, \"Grid of Clusters\"\n"));
 }
 
 }  // namespace

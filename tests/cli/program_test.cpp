@@ -378,7 +378,7 @@ TEST_F(Program, ListNamesKernelsArchitecturesSchedulesChecks) {
 }
 
 TEST_F(Program, ExplainKnowsCodesAndInstructions) {
-  EXPECT_THAT(run("explain pld3080").out, HasSubstr("nothing can move any more"));
+  EXPECT_THAT(run("explain pld3080").out, HasSubstr("no warp can continue"));
   const Ran op = run("explain cp.async.bulk.tensor wgmma.wait_group");
   EXPECT_EQ(op.status, 0) << op.err;
   EXPECT_THAT(op.out, HasSubstr("wgmma.wait_group.sync.aligned"));

@@ -32,7 +32,7 @@ inline sim::Finding overwritten_tile() {
   read.role = "warpgroup 1";
   read.occurrence = 2;
   f.sites = {write, read};
-  f.missing = "warp 6 arrives at `empty`[1] in phase 0, which nobody waits for before the copy";
+  f.missing = "warp 6 arrives at `empty`[1] in phase 0, which no thread waits for before the copy";
   f.rule = "Conflict and Data-races";
   f.help = "wait for `empty`[1] with parity ((k / stages) & 1) ^ 1 before the copy";
   f.count = 64;

@@ -1,4 +1,4 @@
-// What is told of a hand-made clock's report, as text and as JSON.
+// A hand-made clock's report, as text and as JSON.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ TEST(TwinText, DistantDifferencesAreApart) {
   EXPECT_EQ(twins.right, "> y\n  2\n  3\n  ...\n  6\n  7\n> y\n");
 }
 
-// Of recorded pairs, explain tells the name where nearly all of the PTX differs.
+// Of recorded pairs, explain prints the name where nearly all of the PTX differs.
 TEST(TwinText, EveryPairInPtxShowsWhatDiffers) {
   for (const zoo::Pair& pair : zoo::all_pairs()) {
     const TwinText twins = twin_text(pair);

@@ -203,7 +203,7 @@ TEST(Sync, SemaphoresOrderCtas) {
         const Ref turn = pl::get_global(plgpu::SemaphoreType::REGULAR());
         const pl::Index me = pl::program_id(0);
         plgpu::semaphore_wait(turn, me, {.decrement = false, .memory_scope = "gpu"});
-        // Everyone doubles what was there and adds one.
+        // Each thread doubles what was there and adds one.
         o.store(pl::where(me == 0, 0, o.at(0).load_scalar()) * 2 + 1);
         plgpu::semaphore_signal(turn, 1, {.memory_scope = "gpu"});
       },
@@ -308,7 +308,7 @@ TEST(Copies, MulticastOverSubsetsOfAxes) {
     const auto k = plgpu::kernel(
         [&](const Ref& a, const Ref& o, Scratch& s) {
           const pl::Index x = pl::axis_index("x"), y = pl::axis_index("y");
-          // The source is the same for all who share it.
+          // The source is the same for all threads that share it.
           pl::Index which = 0;
           if (axes == std::vector<std::string>{"x"}) which = y;
           if (axes == std::vector<std::string>{"y"}) which = x;

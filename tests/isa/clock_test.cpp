@@ -43,7 +43,7 @@ TEST(ClockFile, NamesAMissingParameter) {
 }
 
 TEST(ClockFile, NamesAnUnknownParameterAndItsLine) {
-  const Diagnostics errors = errors_of("l3.latency = 4 cycles | - | 2026-11-21 | nobody\n" + h200());
+  const Diagnostics errors = errors_of("l3.latency = 4 cycles | - | 2026-11-21 | no source\n" + h200());
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_EQ(errors[0].code, "PLD5802");
   EXPECT_NE(errors[0].message.find("`l3.latency`"), std::string::npos);

@@ -100,7 +100,7 @@ TEST_P(ReferenceExampleAssembly, NeedsNoSpills) { assemble_without_spills(GetPar
 INSTANTIATE_TEST_SUITE_P(Examples, ReferenceExampleAssembly, testing::ValuesIn(every_example()),
                          name_of_param);
 
-// Whoever adds a kernel adds its configurations here.
+// A new kernel needs its configurations here.
 TEST(ReferenceExamples, EachHasThreeConfigurations) {
   std::map<std::string, int> counted;
   for (const Case& c : example_cases()) ++counted[c.kernel];

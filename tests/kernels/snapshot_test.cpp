@@ -42,7 +42,7 @@ void advance_to(sim::Run& run, uint64_t position) {
 }
 
 // Some cluster stands between its first and its last instruction, with copies or products under way; under
-// `functional` none are at a boundary, because they follow every turn of a warp.
+// `functional` none are at a boundary, because the schedule advances them between the warps' instructions.
 bool in_the_middle(const sim::Snapshot& snapshot, std::string_view schedule) {
   return std::ranges::any_of(snapshot.grid.resident, [&](uint32_t slot) {
     const sim::ClusterState& c = snapshot.grid.slots[slot];

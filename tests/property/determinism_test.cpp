@@ -13,12 +13,12 @@ namespace palladion {
 namespace {
 
 struct Seen {
-  std::string told;  // of the result
+  std::string text;  // of the result
   std::vector<std::byte> bytes;
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-std::string tell(const sim::RunResult& r) {
+std::string text_of(const sim::RunResult& r) {
   std::string text = isa::render(r.errors) + r.printed + std::to_string(r.instructions) + " " +
                      std::to_string(r.ctas) + " " + std::to_string(r.resident_ctas_per_sm) +
                      (r.completed ? " completed " : " ") + (r.interrupted ? "interrupted" : "");
@@ -32,7 +32,7 @@ void expect_repeats(Run run) {
   for (int again = 0; again < 3; ++again)
     for (const unsigned threads : {1U, 2U}) {
       const Seen seen = run(threads);
-      EXPECT_EQ(seen.told, first.told) << threads << " threads";
+      EXPECT_EQ(seen.text, first.text) << threads << " threads";
       EXPECT_TRUE(seen.bytes == first.bytes) << threads << " threads";
     }
 }
@@ -45,7 +45,7 @@ Seen run_case(const std::string& line, unsigned threads, const char* schedule) {
   options.schedule = *sim::schedule_named(schedule);
   SimOutcome o = palladion::run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, 5), machine, options);
   EXPECT_TRUE(o.result.clean());
-  return {tell(o.result), o.outputs.at(0).bytes};
+  return {text_of(o.result), o.outputs.at(0).bytes};
 }
 
 TEST(Determinism, MatrixProductOfManyClusters) {
@@ -77,7 +77,7 @@ Seen run_sum(unsigned threads, int n) {
   options.threads = threads;
   const sim::RunResult r = machine.run(launch, options);
   const auto* bytes = reinterpret_cast<const std::byte*>(sum.data());
-  return {tell(r), {bytes, bytes + 4}};
+  return {text_of(r), {bytes, bytes + 4}};
 }
 
 TEST(Determinism, FloatingAtomicsOfManyCtas) {
@@ -90,7 +90,7 @@ TEST(Determinism, FloatingAtomicsOfManyCtas) {
 
 // Reads past the array: the findings are the same ones, in the same order.
 TEST(Determinism, FindingsOfAFaultyRun) {
-  EXPECT_NE(run_sum(2, 21'000).told.find("PLD"), std::string::npos);
+  EXPECT_NE(run_sum(2, 21'000).text.find("PLD"), std::string::npos);
   expect_repeats([](unsigned threads) { return run_sum(threads, 21'000); });
 }
 

@@ -144,7 +144,7 @@ TEST(Atomics, AdditionsOfF32FlushSubnormalsInGlobalMemoryOnly) {
   EXPECT_EQ(flushed.memory[0], 0U);
   EXPECT_EQ(flushed.returned[0], tiny);  // what was read, as it was
   EXPECT_EQ(apply("atom.global" + add, {minus_tiny}, {minus_tiny}, false).memory[0], 0x80000000U);
-  // A generic address is told apart when it is used.
+  // The space of a generic address is determined when it is used.
   EXPECT_EQ(apply("cvta.shared.u64 %rd10, %rd10; atom" + add + "cvta.to.shared.u64 %rd10, %rd10;", {tiny},
                   {tiny}, true)
                 .memory[0],

@@ -1,4 +1,5 @@
-// Threads that exit at a cluster barrier: they are not waited for, and stand for nobody else.
+// Threads that exit at a cluster barrier: the barrier does not wait for them, and they do not count for
+// others.
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {

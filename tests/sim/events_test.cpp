@@ -1,4 +1,4 @@
-// Subscribers to a cluster's events: who is called, and in which order.
+// Subscribers to a cluster's events: which are called, and in which order.
 #include <gmock/gmock.h>
 
 #include <string>

@@ -284,7 +284,7 @@ TEST(Machine, CtasCommunicateThroughGlobalMemory) {
   }
 }
 
-TEST(Machine, SpinOnAFlagThatNobodySetsIsReported) {
+TEST(Machine, SpinOnAFlagThatNoThreadSetsIsReported) {
   std::vector<uint32_t> flag(1), data(1), out(1);
   RunResult r =
       PtxRunner(ptx(flag_across_ctas)).array(flag).array(data).array(out).shape({2, 1, 1}, {1, 1, 1}).run();

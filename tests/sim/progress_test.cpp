@@ -115,7 +115,7 @@ TEST(Progress, TryWaitGivesUpWhenOnlyItsOwnThreadCanArrive) {
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 1}));
 }
 
-// A try_wait of a phase that nobody completes, `body` around it; under the clock.
+// A try_wait of a phase that never completes, `body` around it; under the clock.
 RunResult time_out(std::vector<uint32_t>& out, const std::string& body) {
   RunOptions o;
   o.schedule = *schedule_named("hardware");

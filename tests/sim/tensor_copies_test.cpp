@@ -227,7 +227,7 @@ TEST(TensorLoad, LandsAtItsCompletionNotAtItsIssue) {
       "cp.async.bulk.tensor.2d.shared::cluster.global"
       ".mbarrier::complete_tx::bytes [%r2], [%rd9, {%r20, %r21}], [%r30];";
   const Outcome early = run(issue + copy_tile(false) + wait_for_tile, m, tensor, {}, Bytes(tile_bytes), o);
-  EXPECT_TRUE(early.out == Bytes(tile_bytes)) << "the copy landed before anybody waited";
+  EXPECT_TRUE(early.out == Bytes(tile_bytes)) << "the copy landed before any thread waited";
   const Outcome late = run(issue + wait_for_tile + copy_tile(false), m, tensor, {}, Bytes(tile_bytes), o);
   EXPECT_TRUE(late.out == tensor);
 }

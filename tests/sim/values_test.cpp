@@ -273,7 +273,7 @@ TEST(Values, DataOverATileIndex) {
   expect_same_events(with("st.shared.u32 [tile], 4;"));
 }
 
-// A sum that goes through shared memory to where nobody looks at it.
+// A sum that goes through shared memory to where no thread reads it.
 TEST(Values, DataThroughSharedMemory) {
   expect_same_events(values_kernel(std::string(prologue) + R"(
     shl.b32 %r2, %r1, 2;
@@ -437,7 +437,7 @@ TEST(Values, AnIndexThatACopyBrought) {
                  {"the branch", "ld.shared"});
 }
 
-// More than the host has: memory that nobody touches costs nothing.
+// More than the host has: memory that is not accessed costs nothing.
 TEST(Values, LargeArraysCostAddressesAlone) {
   constexpr uint64_t size = uint64_t{1} << 37;
   GlobalMemory memory;

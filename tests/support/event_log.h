@@ -1,5 +1,5 @@
 #pragma once
-// All events of a run but values: who executed what, where memory was touched, each
+// All events of a run but values: which thread executed what, where memory was accessed, each
 // step of barriers and of asynchronous operations, in order.
 #include <map>
 #include <memory>

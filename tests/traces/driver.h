@@ -14,8 +14,8 @@
 
 namespace palladion::traces::testing {
 
-// What a sink was told, with its texts kept.
-class Told final : public Sink {
+// A sink that keeps what it receives, with its texts.
+class Recording final : public Sink {
  public:
   struct Kept : Event {
     std::string text, line, reason;

@@ -11,7 +11,7 @@ namespace {
 using testing::Driver;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Told;
+using testing::Recording;
 using A = isa::MbarrierAction;
 
 const char* const copies = R"(
@@ -74,28 +74,29 @@ void one_copy(Driver& d) {
 }
 
 TEST(Recorder, TellsACopyFromIssueToTheWarpThatWaitedForIt) {
-  Told told;
-  Driver d(copies, told, {}, 8);
+  Recording recording;
+  Driver d(copies, recording, {}, 8);
   one_copy(d);
   d.end();
-  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("load `tile` 100..700"));
-  EXPECT_THAT(told.on("`full`"), ElementsAre("phase, parity 0 5..700", "complete @700"));
-  EXPECT_THAT(told.on("warp 0"), ElementsAre("issues load `tile` @100"));
-  EXPECT_THAT(told.on("warp 4"), ElementsAre("mbarrier `full` 90..720", "PTX line 16 720..721",
-                                             "sees `full` @720", "wait 721..740", "PTX line 17 740..741"));
-  EXPECT_THAT(told.on("`tile`"), ElementsAre("filling 100..700", "full 700..740", "free 740..800"));
-  EXPECT_THAT(told.on("CTA slot 0"), ElementsAre("CTA (0,0,0) 0..800"));
+  EXPECT_THAT(recording.on("copies in flight 0"), ElementsAre("load `tile` 100..700"));
+  EXPECT_THAT(recording.on("`full`"), ElementsAre("phase, parity 0 5..700", "complete @700"));
+  EXPECT_THAT(recording.on("warp 0"), ElementsAre("issues load `tile` @100"));
+  EXPECT_THAT(recording.on("warp 4"),
+              ElementsAre("mbarrier `full` 90..720", "PTX line 16 720..721", "sees `full` @720",
+                          "wait 721..740", "PTX line 17 740..741"));
+  EXPECT_THAT(recording.on("`tile`"), ElementsAre("filling 100..700", "full 700..740", "free 740..800"));
+  EXPECT_THAT(recording.on("CTA slot 0"), ElementsAre("CTA (0,0,0) 0..800"));
 }
 
 // Issue, copy, completion and the waiting warp, one arrow after the other.
 TEST(Recorder, DrawsArrowsFromIssueToConsumer) {
-  Told told;
-  Driver d(copies, told, {}, 8);
+  Recording recording;
+  Driver d(copies, recording, {}, 8);
   one_copy(d);
   d.end();
   const auto find = [&](const std::string& text) {
-    const auto at = std::ranges::find(told.events, text, [](const auto& e) { return e.text; });
-    EXPECT_NE(at, told.events.end()) << text;
+    const auto at = std::ranges::find(recording.events, text, [](const auto& e) { return e.text; });
+    EXPECT_NE(at, recording.events.end()) << text;
     return *at;
   };
   EXPECT_EQ(find("issues load `tile`").flows, find("load `tile`").ends);
@@ -105,8 +106,8 @@ TEST(Recorder, DrawsArrowsFromIssueToConsumer) {
 }
 
 TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
-  Told told;
-  Driver d(copies, told);
+  Recording recording;
+  Driver d(copies, recording);
   uint64_t last = 9;
   for (uint64_t t : {10, 14, 18, 60, 62, 110}) {  // two long waits at one line, little between
     d.cluster.now = t;
@@ -115,24 +116,24 @@ TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
     last = t + 1;
   }
   d.end();
-  EXPECT_THAT(told.on("warp 0"),
+  EXPECT_THAT(recording.on("warp 0"),
               ElementsAre("PTX line 16 9..19", "short scoreboard 19..110", "PTX line 17 110..111"));
 }
 
 TEST(Recorder, NamesRolesByWhatTheirWarpsDid) {
-  Told told;
-  Driver d(copies, told, {}, 8);
+  Recording recording;
+  Driver d(copies, recording, {}, 8);
   one_copy(d);
   d.end();
   std::vector<std::string> roles;
-  for (const Track& t : told.tracks)
+  for (const Track& t : recording.tracks)
     if (t.kind == TrackKind::role) roles.push_back(t.name);
   EXPECT_THAT(roles, ElementsAre("warpgroup 0, issues bulk loads", "warpgroup 1"));
 }
 
 TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
-  Told told;
-  Driver d(copies, told);
+  Recording recording;
+  Driver d(copies, recording);
   for (uint64_t id : {1, 2, 3}) {
     d.cluster.now = 10 * id;
     d.events.emit(sim::AsyncIssue{.origin = d.at(copy_pc, 0, 1), .id = id, .name = "cp.async.bulk"});
@@ -142,40 +143,41 @@ TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
   d.events.emit(sim::AsyncLanded{2});
   d.events.emit(sim::AsyncLanded{3});
   d.end();
-  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("cp.async.bulk 10..20", "cp.async.bulk 30..50"));
-  EXPECT_THAT(told.on("copies in flight 1"), ElementsAre("cp.async.bulk 20..50"));
+  EXPECT_THAT(recording.on("copies in flight 0"),
+              ElementsAre("cp.async.bulk 10..20", "cp.async.bulk 30..50"));
+  EXPECT_THAT(recording.on("copies in flight 1"), ElementsAre("cp.async.bulk 20..50"));
 }
 
 TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
-  Told told;
-  Driver d(copies, told, {.unit = TimeUnit::warp_instructions});
+  Recording recording;
+  Driver d(copies, recording, {.unit = TimeUnit::warp_instructions});
   const uint32_t full = d.program->reserved_shared + 256;
   for (bool succeeded : {false, false, true}) {
     d.cluster.instructions += 30;
     d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = succeeded});
   }
   d.end();
-  EXPECT_THAT(told.on("warp 0"), ElementsAre("mbarrier `full` 30..90"));
+  EXPECT_THAT(recording.on("warp 0"), ElementsAre("mbarrier `full` 30..90"));
 }
 
 TEST(Recorder, KeepsTheChosenWindowAndCtas) {
-  Told told;
-  Driver d(copies, told, {.window = {650, 710}}, 8);
+  Recording recording;
+  Driver d(copies, recording, {.window = {650, 710}}, 8);
   one_copy(d);
   d.end();
-  EXPECT_THAT(told.on("copies in flight 0"), ElementsAre("load `tile` 650..700"));
-  EXPECT_THAT(told.on("warp 0"), IsEmpty());
-  Told nothing;
+  EXPECT_THAT(recording.on("copies in flight 0"), ElementsAre("load `tile` 650..700"));
+  EXPECT_THAT(recording.on("warp 0"), IsEmpty());
+  Recording nothing;
   EXPECT_TRUE(Driver(copies, nothing, {.ctas = *cta_choice("1..3")}).events.empty());
 }
 
 TEST(Recorder, StopsWhenTheSinkIsFull) {
-  Told told;
-  told.room = 3;
-  Driver d(copies, told, {}, 8);
+  Recording recording;
+  recording.room = 3;
+  Driver d(copies, recording, {}, 8);
   one_copy(d);
   d.end();
-  EXPECT_EQ(told.events.size(), 3U);
+  EXPECT_EQ(recording.events.size(), 3U);
   EXPECT_EQ(d.recorder.events(), 3U);
   ASSERT_TRUE(d.recorder.ended_at());
   EXPECT_GT(*d.recorder.ended_at(), 0U);

@@ -43,12 +43,13 @@ TEST(Scopes, AWrongLineIsNamed) {
 }
 
 TEST(Scopes, HaveATrackForEachWarpgroupOfTheChosenCtas) {
-  testing::Told told;
+  testing::Recording recording;
   const Track process{.id = 9, .kind = TrackKind::process, .name = "device"};
-  EXPECT_TRUE(add_scopes(told, *scopes_from(file), process, 0, 3, 1000));
-  EXPECT_THAT(told.on("warpgroup 2, on SM 5"), ElementsAre("prologue 1040..1090", "main loop 1100..1900"));
-  EXPECT_THAT(told.on("warpgroup 0, on SM 6"), ElementsAre());
-  for (const Track& t : told.tracks) EXPECT_NE(t.parent, 0U);
+  EXPECT_TRUE(add_scopes(recording, *scopes_from(file), process, 0, 3, 1000));
+  EXPECT_THAT(recording.on("warpgroup 2, on SM 5"),
+              ElementsAre("prologue 1040..1090", "main loop 1100..1900"));
+  EXPECT_THAT(recording.on("warpgroup 0, on SM 6"), ElementsAre());
+  for (const Track& t : recording.tracks) EXPECT_NE(t.parent, 0U);
 }
 
 TEST(Scopes, AreComparedByNameAndWarpgroup) {

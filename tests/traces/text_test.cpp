@@ -1,4 +1,4 @@
-// The text timeline of a small pipeline, told by hand: a producer, a consumer, two stages.
+// The text timeline of a small pipeline, built by hand: a producer, a consumer, two stages.
 #include "traces/text.h"
 
 #include <gmock/gmock.h>

@@ -81,9 +81,8 @@ void add_candidates(Finding& f, const WaitGraph& g, const Waiter& w) {
   std::string text;
   for (const auto& [what, names] : warps)
     text += fmt::format("{}{}, which {}", text.empty() ? "" : "; ", names, what);
-  f.notes.push_back(
-      "could still arrive: " +
-      (text.empty() ? "nobody: no arrival that has not been made is left in the code of others" : text));
+  f.notes.push_back("could still arrive: " +
+                    (text.empty() ? "no thread: the code of the other warps has no arrival left" : text));
   if (w.object == nullptr) return;
   std::set<std::string> gone;
   for (const auto& [key, arriver] : w.object->arrivers) {
@@ -104,7 +103,7 @@ void add_object(Finding& f, const WaitGraph& g, const Waiter& w) {
     f.notes.push_back(fmt::format("{} was initialised with count {}; phase {} is current, phase {} was {}",
                                   f.object, b.count, b.number, b.number - 1,
                                   b.number == 0              ? "before the first one: parity 1 passes at once"
-                                  : b.last.observers.empty() ? "complete, and nobody has observed it"
+                                  : b.last.observers.empty() ? "complete, and no wait has observed it"
                                                              : "complete and observed"));
     add_signals(f, g, b.current, "the current");
     add_signals(f, g, b.last, "the last");
@@ -143,14 +142,15 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
     warps += static_cast<uint64_t>(
         std::ranges::count_if(cta.warps, [](const WarpState& w) { return !w.finished(); }));
   f.message =
-      fmt::format("deadlock: {}", r.message.empty() ? fmt::format("nothing can move any more; {} warp{}",
-                                                                  warps, warps == 1 ? " waits" : "s wait")
+      fmt::format("deadlock: {}", r.message.empty() ? fmt::format("no warp can continue; {} warp{}", warps,
+                                                                  warps == 1 ? " waits" : "s wait")
                                                     : r.message);
   add_culprits(f, g, r);
   if (r.root < g.waiters().size()) add_object(f, g, g.waiters()[r.root]);
   add_cycle(f, g, r);
   if (resident > 1)
-    f.notes.push_back(fmt::format("{} clusters stand still; this is the first that tells why", resident));
+    f.notes.push_back(
+        fmt::format("{} clusters are blocked; this is the first one with a known cause", resident));
   if (more_clusters) f.notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");
   return f;
 }
@@ -173,7 +173,7 @@ Finding explain_deadlock(const RunView& run, std::span<const Ledger* const> resi
     Finding f;
     f.code = standstill;
     f.fatal = true;
-    f.message = "deadlock: nothing can move any more";
+    f.message = "deadlock: no warp can continue";
     return f;
   }
   return report(*graph, best, resident.size(), more_clusters);

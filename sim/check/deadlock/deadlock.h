@@ -1,5 +1,5 @@
 #pragma once
-// Why nothing can move: the wait-for graph of a stopped run, with the root of it.
+// Why no warp can continue: the wait-for graph of a stopped run, with its root.
 #include <span>
 
 #include "sim/check/protocol/ledger.h"

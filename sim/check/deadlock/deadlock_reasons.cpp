@@ -95,7 +95,7 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
     return e != nullptr && e->space == isa::Space::shared_cluster;
   });
   Reason r = reason(mapped && w.object->arrivers.empty() ? Code(4807) : Code(4121), Weight::certain, i,
-                    fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that nobody waits for",
+                    fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that no thread waits for",
                                 g.object(w), w.state.pending, w.state.expected, there));
   r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
   for (const Signal& s : signals) r.culprits.push_back(s.origin);
@@ -317,7 +317,7 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   }
   Reason r = reason(
       4907, Weight::orphan, i,
-      fmt::format("setmaxnreg waits for registers that nobody will give back: it wants {} a thread, the "
+      fmt::format("setmaxnreg waits for registers that no warpgroup releases: it requests {} a thread, the "
                   "warpgroups hold {} ({} registers), {} are free",
                   w.wait.value, pool, held, cta.free_registers));
   r.missing = fmt::format("setmaxnreg.dec that frees {} registers",
@@ -433,7 +433,7 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
         fmt::format("{} spins on memory; CTAs that could write there wait for room on the SMs", g.name(w)));
     r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
   } else {
-    r = reason({}, Weight::spin, i, fmt::format("{} spins on memory that nobody will write", g.name(w)));
+    r = reason({}, Weight::spin, i, fmt::format("{} spins on memory that no thread will write", g.name(w)));
   }
   r.missing = "the write that would end the spin";
   return r;

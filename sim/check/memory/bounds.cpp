@@ -54,7 +54,7 @@ void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t 
   Finding f;
   f.message = std::move(message);
   f.object = shared_name(context_.run, context_.cluster, address, bytes);
-  f.missing = "the bytes behind the array belong to another one, or to nobody";
+  f.missing = "the bytes behind the array belong to another array, or to none";
   f.sites.push_back(context_.reporter.site(origin, "reaches beyond the array"));
   context_.reporter.report(key, std::move(f));
 }

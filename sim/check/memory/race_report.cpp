@@ -67,7 +67,7 @@ std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32
     case isa::AsyncGroup::wgmma:
       return op.committed ? "it completes with its wgmma-group" : "it was not committed to any wgmma-group";
     default:
-      return "nobody waits for it";
+      return "no thread waits for it";
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Turns conflicts into findings: which mistake it is, which edge is missing and why, what to change.
+// Makes findings of conflicts: which mistake it is, which edge is missing and why, what to change.
 #include "sim/check/core/context.h"
 #include "sim/check/core/options.h"
 #include "sim/check/memory/races.h"

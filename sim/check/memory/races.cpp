@@ -139,8 +139,8 @@ void Detector::flush() {
   uninitialised_bytes_ = 0;
 }
 
-// A read need not be kept when whoever is ordered after the new one is ordered after it, too: the same
-// lanes' earlier reads, and operations of groups, which are retired in the order of their issue.
+// A read need not be kept when every actor that is ordered after the new one is ordered after it, too: the
+// same lanes' earlier reads, and operations of groups, which are retired in the order of their issue.
 bool Detector::replaces(Ref old, Ref mine) const {
   const Record& r = records_[record_of(old)];
   if (r.cluster != actor_.cluster) return false;

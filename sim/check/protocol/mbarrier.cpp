@@ -367,9 +367,9 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     const int parity = static_cast<int>(w.parity);
     if (w.ignored || !w.succeeded) {
       v.code = 4116;
-      v.message = "the wait for the copy timed out, and its result was not looked at";
+      v.message = "the wait for the copy timed out, and the code ignores its result";
       v.text = fmt::format(
-          "the wait for {} may return false, and does not make the thread wait: nobody looks at its result",
+          "the wait for {} may return false, and does not make the thread wait: the code ignores its result",
           name);
       if (!w.ignored) v.text = fmt::format("the wait for {} returned false, the thread went on", name);
     } else if (w.phase < 0) {

@@ -220,8 +220,8 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
   if (p_.reporter().seen(key)) return;
   const int64_t seen = b.users[p_.causality.index(origin)].observed;
   Finding f = finding(b,
-                      fmt::format("a wait of phase {} of {} cannot tell it from phase {}: {}", b.last.number,
-                                  p_.mbarrier(b.address), b.last.number - 2,
+                      fmt::format("a wait for phase {} of {} cannot distinguish it from phase {}: {}",
+                                  b.last.number, p_.mbarrier(b.address), b.last.number - 2,
                                   seen < -1 ? std::string("the warp has observed none before")
                                             : fmt::format("the warp has last observed phase {}", seen)),
                       FindingSeverity::error);

@@ -42,7 +42,7 @@ class WgmmaAnalysis {
   uint32_t one_of(uint32_t fragment, const std::vector<uint32_t>& registers) const;
   // nullptr when the instruction is no wgmma.
   const Operands* wgmma(uint32_t pc) const { return wgmma_[pc] == 0 ? nullptr : &operands_[wgmma_[pc] - 1]; }
-  // Tells the instructions of the wgmma family apart by their text; 0: none of them.
+  // Distinguishes the instructions of the wgmma family by their text; 0: none of them.
   uint32_t text_id(uint32_t pc) const { return text_[pc]; }
 
  private:

@@ -55,7 +55,7 @@ double Hbm::move(size_t cpc, double time, double bytes, bool is_write) {
   return bus_.take(cpc, time, cost);
 }
 
-// Pages of HBM answer sooner or later, as their bank happens to be: as far apart for every page, whoever
+// Pages of HBM answer sooner or later, depending on their bank: as far apart for every page, whichever SM
 // asks.
 double Hbm::page_latency(uint64_t line) const {
   const auto chance = static_cast<double>(mixed(line / page_lines + 0x51ED) >> 32 & 0xFFFF) / 65535;

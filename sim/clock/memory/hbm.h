@@ -32,7 +32,7 @@ class Hbm {
   double latency(uint64_t line, double time, bool scattered) {
     return page_latency(line) + crowding(time) + (scattered ? p_.hbm_scattered : 0);
   }
-  // When who writes need not wait any more.
+  // When a writer need not wait any more.
   double accepts(size_t cpc) const { return bus_.free(cpc) - p_.hbm_write_queue; }
 
   // Everything has moved and nothing of it is counted. The mixture of reads and writes goes on.

@@ -63,7 +63,7 @@ void MemoryClock::warm_up(const GlobalMemory& memory, std::span<const Address> w
   hbm_.rest();
 }
 
-// Line by line over all SMs: copies that are under way at once take turns.
+// Line by line over all SMs: copies that are under way at once are serialised.
 void MemoryClock::serve(std::span<Batch* const> batches) {
   entries_.clear();
   for (Batch* b : batches) {
@@ -129,8 +129,7 @@ MemoryClock::Slice& MemoryClock::slice(uint64_t line, uint32_t side) {
   return slices_[side * of_side + spread(partitions_.within(line), of_side)];
 }
 
-// A partition's entry of a line; one that was missing takes the place of the one that nobody has used for
-// longest.
+// A partition's entry of a line; a missing line replaces the least recently used one.
 Tag& MemoryClock::find(uint64_t line, uint32_t side, uint32_t cpc, double time) {
   if (Tag* const found = tags_.look_up(line, side)) return tags_.touch(*found);
   Tag& oldest = tags_.oldest(line, side);
@@ -174,7 +173,7 @@ double MemoryClock::receive(const Request& r, double time, uint32_t bytes) {
 // for several SMs takes the way into the GPC once; handing it to one more of them takes less.
 double MemoryClock::pass(const Request& r, double time, double way, uint32_t bytes, bool merged) {
   double& shared = gpc_free_[sites_[r.sm].gpc];
-  // Each queue by itself: who waits for one does not hold up the other.
+  // Each queue by itself: a request that waits for one does not hold up the other.
   const double own = receive(r, time + way, bytes), common = std::max(time, shared);
   const int handed = std::max(1, std::popcount(r.receivers)) - (merged ? 0 : 1);
   shared = common + (merged ? 0 : bytes / p_.l2_gpc_bytes_per_cycle) +
@@ -272,8 +271,8 @@ double MemoryClock::way(uint32_t sm, uint64_t line) const {
          2 * p_.l2_slice_spread * place;
 }
 
-// Each unit on the way is booked for when the request gets there if nobody waits: later ones that need other
-// units less long must not stand behind it. What waits longest decides.
+// Each unit on the way is booked for when the request gets there if no request waits: later ones that need
+// other units less long must not stand behind it. What waits longest decides.
 double MemoryClock::read(const Request& r, const LineAccess& l, double time) {
   const Site& site = sites_[r.sm];
   const uint32_t bytes = bytes_of(l.sectors), bit = 1U << r.sm % 32;
@@ -325,7 +324,7 @@ double MemoryClock::write(const Request& r, const LineAccess& l, double time) {
   Tag& tag = find(l.line, home, site.cpc, time);
   mark_dirty(tag, l.sectors, site.cpc, start);
   tag.sides = static_cast<uint8_t>(1U << site.side);
-  // Dirty lines that leave occupy the bus; who writes waits once it is far behind.
+  // Dirty lines that leave occupy the bus; writers wait once it is far behind.
   return std::max(start, hbm_.accepts(site.cpc)) + p_.l2_latency / 2;
 }
 
@@ -337,7 +336,7 @@ size_t MemoryClock::atomic_unit(uint64_t line) const {
   return (place + 5 * turn) % units;
 }
 
-// A request waits for its turn in the queue between its SM and a unit. When there is room for it.
+// A request waits in the queue between its SM and a unit. When there is room for it.
 double MemoryClock::queue_atomic(size_t queue, const LineAccess& l, double start) {
   if (turns_.empty()) turns_.assign(next_turn_.size() * queued_, 0);
   const uint32_t lanes = std::min(32U, static_cast<uint32_t>(std::popcount(l.words)) * l.alike);

@@ -30,7 +30,7 @@ struct Request {
   uint32_t first = 0, lines = 0;  // in Batch::lines
   uint32_t sm = 0;
   double bytes_per_cycle = 0;  // that its SM takes in; 0: what loads do
-  // Multicast: who receives it, by CTA of the cluster whose first SM this is; 0: its SM alone.
+  // Multicast: the receivers, by CTA of the cluster whose first SM this is; 0: its SM alone.
   uint32_t receivers = 0, first_sm = 0;
   uint64_t done = never;  // out: everything is back at the SM, or written in L2
   double accepted = 0;    // out: the SM sends nothing more before; too many of its reductions wait
@@ -104,7 +104,7 @@ class MemoryClock {
   Tags tags_;
   std::vector<Slice> slices_;
   Merges merges_;
-  // An SM's reductions that wait in front of an atomic unit, by so many lanes: when each has its turn, and
+  // An SM's reductions that wait in front of an atomic unit, by so many lanes: when each is served, and
   // whose place the next one takes. By SM and unit.
   static constexpr uint32_t lanes_queued = 8;
   size_t queued_ = 1;

@@ -31,7 +31,7 @@ std::vector<SmPlacement> placements_by_gpc(const std::vector<Site>& sites, uint3
   return placements;
 }
 
-// Clusters go to the GPCs in turn.
+// Clusters go to the GPCs in rotation.
 void deal(std::vector<SmPlacement>& placements) {
   std::vector<uint32_t> turn(placements.size());
   std::vector<uint32_t> taken;
@@ -49,7 +49,7 @@ void deal(std::vector<SmPlacement>& placements) {
 }
 
 // Single CTAs fill GPC after GPC. When they are fewer than the SMs: all of the first GPC's first TPCs, one SM
-// of each other TPC in turn over the GPCs, then the others.
+// of each other TPC in rotation over the GPCs, then the others.
 void thin_out(std::vector<SmPlacement>& placements, uint64_t ctas, const isa::ArchSpec& arch) {
   const auto of_tpc = static_cast<uint32_t>(arch.sms_per_tpc);
   const auto whole = static_cast<size_t>(arch.first_tpcs) * of_tpc;

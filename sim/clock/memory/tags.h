@@ -1,5 +1,5 @@
 #pragma once
-// What the partitions of L2 hold: sets of lines, of which the one that nobody has used for longest leaves.
+// What the partitions of L2 hold: sets of lines with least-recently-used replacement.
 #include <array>
 #include <cstddef>
 #include <cstdint>

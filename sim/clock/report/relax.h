@@ -1,6 +1,6 @@
 #pragma once
 // What a kernel would gain if a part of the chip were better: the same run with parameters of the clock
-// relaxed. A table as data; who runs it decides how.
+// relaxed. A table as data; the caller decides how to run it.
 #include <array>
 #include <functional>
 #include <optional>

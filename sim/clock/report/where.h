@@ -17,7 +17,7 @@ using StallCycles = std::array<uint64_t, stall_count>;
 
 // Warp-cycles, over the whole grid.
 struct WarpTime {
-  uint32_t warps = 0;  // of a CTA: bit w is warp w; 0: not told
+  uint32_t warps = 0;  // of a CTA: bit w is warp w; 0: unknown
   uint64_t issued = 0;
   StallCycles cycles{};
   uint64_t total() const;
@@ -40,7 +40,7 @@ struct Where {
   uint64_t warp_cycles = 0;
   double tensor_flops = 0;       // of the wgmma and mma instructions that were issued
   std::vector<LineWhere> lines;  // most cycles first
-  std::vector<RoleWhere> roles;  // the sets of warps that share code, most cycles first; empty: not told
+  std::vector<RoleWhere> roles;  // the sets of warps that share code, most cycles first; empty: unknown
 };
 
 // `entry` empty: the module's only one. What the report names must come of this module.

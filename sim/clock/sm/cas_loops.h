@@ -16,7 +16,7 @@ class CasLoops {
  public:
   explicit CasLoops(const isa::ClockParameters& p) : interval_(p.smem_cas_interval) {}
 
-  // `round` cycles each; `cta` tells the words of CTAs apart.
+  // `round` cycles each; `cta` distinguishes the words of different CTAs.
   double done(uint64_t cta, const uint64_t* addresses, uint32_t lanes, double round, double now) {
     std::array<double, 32> bank{};
     double end = 0;

@@ -8,7 +8,7 @@
 namespace palladion::sim::hardware {
 namespace {
 
-// Instructions in a row of lanes that spin, before the warp's other lanes have their turn.
+// Instructions in a row of lanes that spin, before the warp's other lanes issue.
 constexpr uint32_t longest_turn = 512;
 
 // Instructions of a sequence that ptxas leaves to the uniform datapath; longer ones use the vector pipes.
@@ -16,7 +16,7 @@ constexpr uint32_t longest_uniform = 4;
 
 }  // namespace
 
-// A turn of an unrolled loop that goes on into the next without a branch.
+// An iteration of an unrolled loop that continues with the next one without a branch.
 bool SmGroup::runs_on(const Warp& w, const InstructionCost& cost) const {
   return cost.unrolled && (w.iterations + 1) % std::max(1U, static_cast<uint32_t>(p_->branch_unrolled)) != 0;
 }
@@ -181,7 +181,7 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint3
   return true;
 }
 
-// A turn of a loop ends when its arithmetic has issued.
+// An iteration of a loop ends when its arithmetic has issued.
 void SmGroup::take_branch(Warp& w, const InstructionCost& cost, uint32_t from, uint32_t to) const {
   constexpr uint32_t fetched_ahead = 32;  // instructions
   const bool back = to < from;

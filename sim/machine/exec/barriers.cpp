@@ -55,7 +55,7 @@ Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads)
   f.message = fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
                           expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads);
   f.sites = {x.site(), first.site()};
-  f.help = "all who meet at a barrier must say the same number of threads";
+  f.help = "all threads that use a barrier at the same time give the same number of threads";
   x.report(std::move(f));
   x.cluster.faulted = true;
   return Step::fault;
@@ -278,8 +278,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
                            tx ? static_cast<int32_t>(n) : 0, &why);
     }
     if (!ok)
-      return x.fault("PLD3044", why,
-                     "every phase needs exactly as many arrivals and bytes as it was told to expect");
+      return x.fault("PLD3044", why, "every phase needs exactly as many arrivals and bytes as it expects");
     write_state(x, e, op, i, before);
   }
   return Step::next;

@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ProtocolDeadlock, AnArrivalThatNobodyGives) {
+TEST(ProtocolDeadlock, AMissingArrival) {
   const Checked c = run_checked(with_mbarriers(R"(
   setp.eq.u32 %p3, %r2, 0;
   @%p3 bra $arrive;
@@ -26,7 +26,7 @@ $arrive:
   EXPECT_THAT(f.message, HasSubstr("1 of 33 arrivals of phase 0 of mbarrier `full` are missing"));
   EXPECT_EQ(f.sites[0].warp, 1U);
   EXPECT_THAT(f.notes[0], HasSubstr("32 of 33 arrivals have come"));
-  EXPECT_THAT(f.notes, Contains(HasSubstr("could still arrive: nobody")));
+  EXPECT_THAT(f.notes, Contains(HasSubstr("could still arrive: no thread")));
   EXPECT_THAT(f.notes, Contains(HasSubstr("warp 0 32 times")));
 }
 
@@ -42,7 +42,7 @@ TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
   EXPECT_THAT(c.result.findings[0].notes[0], HasSubstr("256 of 256 expected bytes"));
 }
 
-TEST(ProtocolDeadlock, TurnsThatNobodyBegins) {
+TEST(ProtocolDeadlock, AnAlternationWithoutAFirstArrival) {
   const Checked c = run_checked(with_mbarriers(R"(
   setp.eq.u32 %p3, %r2, 0;
   @%p3 bra $first;
@@ -91,7 +91,7 @@ $spin:
   EXPECT_THAT(codes(c), ::testing::IsEmpty()) << PtxRunner::describe(c.result);
 }
 
-TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfBytesThatNobodyAnnounced) {
+TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfUnannouncedBytes) {
   std::vector<uint32_t> array(64);
   PtxRunner runner(ptx(with_mbarriers(wait("$w", "full", "0") + "  ret;", 1, 1)));
   const RunResult r = runner.array(array).shape({1, 1, 1}, {32, 1, 1}).run();

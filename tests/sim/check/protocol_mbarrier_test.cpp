@@ -107,7 +107,7 @@ $loaded:
 )";
 }
 
-TEST(ProtocolMbarrier, NobodyWaitsForACopy) {
+TEST(ProtocolMbarrier, NoThreadWaitsForACopy) {
   for (const RunOptions& o : every_schedule()) {
     const Checked c = run_checked(with_mbarriers(load(256) + "  ret;", 1, 1), {32, 1, 1}, {}, o);
     ASSERT_THAT(codes(c), ElementsAre("PLD4118")) << name(o.schedule);

@@ -154,7 +154,7 @@ TEST(WgmmaRegisters, CopiesBreakTheLetterOnly) {
               ElementsAre("PLD4401 @1 @3"));
 }
 
-// Two chains in turn: wait_group 1 is enough for the older one.
+// Two alternating chains: wait_group 1 is enough for the older one.
 TEST(WgmmaRegisters, PingPongIsSilentAndUnwatched) {
   const std::string other = "%f10, %f11, %f12, %f13";
   const std::string text = register_kernel(
@@ -220,7 +220,7 @@ TEST(UnwrittenRegisters, WhatIsStoredOrSteersMustBeWritten) {
   EXPECT_THAT(run("  @%p6 mov.u32 %r8, 0; // @1\n"), ElementsAre("PLD6103 @1"));
 }
 
-TEST(UnwrittenRegisters, AddressOfNobody) {
+TEST(UnwrittenRegisters, AnAddressInAnUnwrittenRegister) {
   EXPECT_THAT(
       run("  cvt.u64.u32 %rd5, %r9;\n  add.u64 %rd5, %rd5, %rd0;\n  ld.global.f32 %f1, [%rd5]; // @1\n"),
       ElementsAre("PLD6103 @1"));

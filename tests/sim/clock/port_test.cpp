@@ -19,7 +19,7 @@ TEST(Port, AnAnswerThatComesLateDoesNotHoldUpOthers) {
   EXPECT_LT(port.take(20, 1), 30);
 }
 
-TEST(Port, NobodyWaitsForWhatIsOver) {
+TEST(Port, NoRequestWaitsForWhatIsOver) {
   Port port;
   for (int i = 0; i < 100; ++i) port.take(0, 1);
   EXPECT_DOUBLE_EQ(port.take(5000, 1), 5000);

@@ -111,7 +111,7 @@ TEST(Where, TheLimitIsAResourceOrTheLongestWait) {
   EXPECT_EQ(critical(r), Resource::hbm);
   EXPECT_EQ(limit_text(r), "waiting: long scoreboard");
   r.lines.clear();
-  EXPECT_EQ(limit_text(r), "HBM") << "nobody waited";
+  EXPECT_EQ(limit_text(r), "HBM") << "no warp waited";
 }
 
 }  // namespace

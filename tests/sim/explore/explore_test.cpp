@@ -64,7 +64,7 @@ TEST(Explore, budget_ends_the_search) {
 }
 
 TEST(Explore, deadlock_that_only_some_schedules_reach_has_a_witness) {
-  SkeletonBuilder b(3);  // the second consumer may find phase 1 complete and then waits for ever
+  SkeletonBuilder b(3);  // the second consumer may find phase 1 complete and then waits forever
   const uint32_t full = b.mbarrier(1);
   b.arrive(0, full);
   b.wait(1, full, false);
@@ -172,7 +172,7 @@ TEST(Explore, spectators_are_explored_one_at_a_time) {
   for (const Skeleton& part : parts) {
     const Exploration e = explore(part);
     EXPECT_TRUE(e.complete);
-    EXPECT_TRUE(e.deadlocks());  // a spectator that stands still for a phase has missed it
+    EXPECT_TRUE(e.deadlocks());  // a spectator that is delayed for a phase has missed it
     EXPECT_TRUE(find(e, Problem::Kind::deadlock)->missed);
     states += e.states;
   }

@@ -206,7 +206,7 @@ mov.u32 %r4, 1;
 st.release.gpu.global.u32 [%rd1], %r4;
 )";
 
-const char* const everybody = R"(
+const char* const all_wait = R"(
 atom.acq_rel.gpu.global.add.u32 %r3, [%rd0], 1;
 SPIN:
 ld.acquire.gpu.global.u32 %r3, [%rd0];
@@ -254,7 +254,7 @@ TEST(Residency, an_order_that_is_assumed_is_strict) {
 }
 
 TEST(Residency, a_barrier_of_the_grid_says_how_many_ctas_it_needs) {
-  const auto found = residency_findings(chain(everybody));
+  const auto found = residency_findings(chain(all_wait));
   ASSERT_EQ(found.size(), 3U) << "one at a time, in three orders";
   for (const sim::Finding& f : found) {
     EXPECT_EQ(f.code, "PLD4905");

@@ -105,7 +105,7 @@ void mutate(Program& p, Random& random) {
   }
 }
 
-// The first thread makes the mbarriers, a barrier tells the others; at the end perhaps the reverse.
+// The first thread makes the mbarriers, a barrier orders the others after it; at the end perhaps the reverse.
 void add_lifetime(Program& p, Random& random) {
   const auto all = static_cast<uint32_t>(p.threads.size()) * 32;
   const uint32_t bar = p.barriers++;
@@ -132,7 +132,7 @@ Program random_ring(Random& random) {
   return p;
 }
 
-// Two roles take turns by a pair of barriers, as ping-pong kernels do; the second has the first turn's
+// Two roles alternate by a pair of barriers, as ping-pong kernels do; the second has the first round's
 // credit. With three threads the third and the second are one role.
 Program random_chain(Random& random) {
   Program p{.kind = Program::Kind::chain, .barriers = 2};

@@ -86,7 +86,7 @@ class Schedules : public testing::TestWithParam<Program::Kind> {
       sum.errors.merge(t.errors);
       sum.deadlocks |= t.deadlocks;
     }
-    // An end in which something has failed is not called a deadlock, whoever failed.
+    // An end in which something has failed is not called a deadlock, whichever thread failed.
     if (!expected.errors.empty()) sum.deadlocks = expected.deadlocks;
     ASSERT_TRUE(expected == sum);
   }

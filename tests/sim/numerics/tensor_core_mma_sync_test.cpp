@@ -146,7 +146,7 @@ constexpr MmaSync fp8_steps[] = {{Element::e4m3, Element::e4m3, Result::f32, 16,
                                  {Element::e5m2, Element::e5m2, Result::f16, 16, 8, 16}};
 INSTANTIATE_TEST_SUITE_P(Shapes, Fp8, testing::ValuesIn(fp8_steps), palladion::test::printed_name<MmaSync>);
 
-// What tells it from wgmma, where 1 vanishes under 2^14.
+// The difference to wgmma, where 1 vanishes under 2^14.
 TEST(MmaSync, Fp8KeepsAllOfC) {
   const ByteVector one_hot = [] {
     ByteVector x(16 * 32);
