@@ -3,6 +3,7 @@
 // the clock computes its cost; the words are not read again. Operands are indices into
 // Instruction::operands; -1 means absent.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -22,10 +23,12 @@ struct LaneArgs {
 using LanesFn = void (*)(const LaneArgs&);
 
 // d = f(s), lane by lane. With `writes_carry` the carry flag (a predicate mask) is one more
-// destination after the others; with `reads_carry` one more source.
+// destination after the others; with `reads_carry` one more source; `constant` is one more source of 64 bits
+// before the others.
 struct Pure {
   LanesFn fn = nullptr;
   bool reads_carry = false, writes_carry = false;
+  std::optional<uint64_t> constant = std::nullopt;
 };
 
 // A function that the chip approximates (MUFU and what ptxas builds on it): operands as a Pure of the

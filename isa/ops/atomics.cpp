@@ -1,5 +1,4 @@
 // Atomics and fences (PTX, "Parallel Synchronization and Communication Instructions").
-#include <array>
 
 #include "isa/ops/decode.h"
 
@@ -81,7 +80,7 @@ Timing red_timing(const Instruction& i) { return atomic_timing(i, false); }
 
 // Without a word an atomic is relaxed, at gpu scope.
 Atomic atomic(const Instruction& i) {
-  return Atomic{.op = decode::atomic_op(i.mod("op")),
+  return Atomic{.op = decode::atomic_op(i),
                 .space = decode::space(i),
                 .type = i.type(),
                 .elements = decode::elements(i),
@@ -168,8 +167,8 @@ Effect proxy_fence(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList atomics() {
-  static const std::array defs = {
+std::vector<OpDef> atomics() {
+  return {
       OpDef{"atom",
             "Reads a value, combines it with b (cas: stores c if it equals b), writes the result, all in one "
             "step, and "
@@ -217,7 +216,6 @@ OpList atomics() {
             membar_timing,
             membar},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -6,8 +6,6 @@
 #include <deque>
 #include <mutex>
 
-#include "isa/core/diagnostic.h"
-
 namespace palladion::isa::decode {
 namespace {
 
@@ -120,15 +118,32 @@ int elements(const Instruction& i) {
   return word.empty() ? 1 : word[1] - '0';
 }
 
-AtomicOp atomic_op(std::string_view word) {
-  static constexpr std::pair<std::string_view, AtomicOp> words[] = {
-      {"add", AtomicOp::add},  {"sub", AtomicOp::sub},   {"min", AtomicOp::min},  {"max", AtomicOp::max},
-      {"inc", AtomicOp::inc},  {"dec", AtomicOp::dec},   {"and", AtomicOp::and_}, {"or", AtomicOp::or_},
-      {"xor", AtomicOp::xor_}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas}};
-  for (const auto& [text, op] : words)
-    if (text == word) return op;
-  PLD_CHECK(false, std::string(word));
-  return AtomicOp::add;
+AtomicOp atomic_op(const Instruction& i) {
+  using enum AtomicOp;
+  return word_of<AtomicOp>(i.mod("op"), {{"add", add},
+                                         {"sub", sub},
+                                         {"min", min},
+                                         {"max", max},
+                                         {"inc", inc},
+                                         {"dec", dec},
+                                         {"and", and_},
+                                         {"or", or_},
+                                         {"xor", xor_},
+                                         {"exch", exch},
+                                         {"cas", cas}});
+}
+
+BulkOp bulk_op(const Instruction& i) {
+  using enum BulkOp;
+  return word_of<BulkOp>(i.mod("op"), {{"", copy},
+                                       {"add", add},
+                                       {"min", min},
+                                       {"max", max},
+                                       {"inc", inc},
+                                       {"dec", dec},
+                                       {"and", and_},
+                                       {"or", or_},
+                                       {"xor", xor_}});
 }
 
 int index(const Instruction& i, std::string_view operand) { return i.operand_index(operand); }

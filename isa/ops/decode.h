@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/arch/arch.h"
+#include "isa/core/diagnostic.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa::decode {
@@ -33,7 +34,17 @@ Space space(const Instruction& i, Space absent = Space::generic, std::string_vie
 Order order(const Instruction& i, Order absent);
 Scope scope(const Instruction& i, Scope absent);
 int elements(const Instruction& i);  // slot vec: 1, 2, 4, 8
-AtomicOp atomic_op(std::string_view word);
+AtomicOp atomic_op(const Instruction& i);
+BulkOp bulk_op(const Instruction& i);  // copy when the form has no op
+
+// What a word stands for; one that is not in the table is our bug (checked).
+template <class T>
+T word_of(std::string_view word, std::initializer_list<std::pair<std::string_view, T>> table) {
+  for (const auto& [text, value] : table)
+    if (text == word) return value;
+  PLD_CHECK(false, std::string(word));
+  return {};
+}
 
 // Index of an operand, -1 when absent; `written` also gives -1 for the sink `_`.
 int index(const Instruction& i, std::string_view operand);

@@ -1,6 +1,5 @@
 // Integer arithmetic (PTX, "Integer Arithmetic Instructions" and "Extended-Precision ...").
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "isa/core/op.h"
@@ -12,7 +11,7 @@ namespace {
 
 using lanes::for_integer;
 
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+constexpr Timing alu{Unit::alu, "alu"};
 // IADD3 on the ALU or IMAD on the FMA pipe, whichever is idle.
 // 64 bits: IADD3 and its carry.
 Timing sum(const Instruction& i) {
@@ -35,7 +34,7 @@ Timing irem(const Instruction& i) { return {Unit::alu, bits(i.type()) == 64 ? "i
 Timing field(const Instruction& i) {
   return {Unit::alu, i.operand("b")->is(Operand::Kind::reg) ? "bfe" : "alu_pair"};
 }
-Timing popc_like(const Instruction&) { return {Unit::sfu, "popc"}; }
+constexpr Timing popc_like{Unit::sfu, "popc"};
 
 using namespace integers;  // NOLINT: this file is about them
 
@@ -172,8 +171,8 @@ Effect dp2a(const Instruction& i, const DecodeContext&) {
 }  // namespace
 
 // The floating forms of add, sub, mul, ... are in floating.cpp and half.cpp under the same names.
-OpList integer() {
-  static const std::array defs = {
+std::vector<OpDef> integer() {
+  return {
       OpDef{"add",
             "d = a + b. Integer Arithmetic Instructions: add.",
             {"add.type:u16|u32|u64|s16|s64 =d:type, a:type, b:type",
@@ -348,7 +347,6 @@ OpList integer() {
             imad,
             dp2a},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -2,7 +2,6 @@
 // Matrix Instructions", "Warp Level Matrix Multiply-Accumulate Instructions").
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 #include "isa/ops/decode.h"
@@ -41,7 +40,7 @@ bool has_registers(const Instruction& i, int operand, size_t count) {
 // --- wgmma ----------------------------------------------------------------------------------------------
 constexpr int warpgroup_threads = 128;
 
-Timing wgmma_timing(const Instruction&) { return {Unit::tensor, "wgmma"}; }
+constexpr Timing wgmma_timing{Unit::tensor, "wgmma"};
 Timing group_timing(const Instruction& i) {
   return {Unit::sync, i.has("fence") ? "wgmma_fence" : i.has("commit_group") ? "wgmma_commit" : "wgmma_wait"};
 }
@@ -102,7 +101,7 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$int", shapes(32 * factor, true)},
       {"$bit", shapes(256, true)},
       {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
-      {"$scales", "scale_d:pred, scale_a:imm[-1..1/2], scale_b:imm[-1..1/2]"},
+      {"$scales", "scale_d:pred, scale_a:imm[-1|1], scale_b:imm[-1|1]"},
       {"$halves",
        "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
       {"$half_acc", "<t:+d:f32^*;+d:b32^*;+d:f32^*>"},
@@ -262,7 +261,6 @@ std::vector<std::string_view> sparse_mma_forms() {
 }
 
 // --- wmma -----------------------------------------------------------------------------------------------
-Timing wmma_timing(const Instruction&) { return {Unit::tensor, "wmma"}; }
 
 Effect wmma(const Instruction& i, const DecodeContext&) {
   return decode::unsupported(i, "wmma's opaque fragments are not modelled; use mma.sync with ldmatrix");
@@ -356,19 +354,12 @@ std::vector<OpDef> mma_defs() {
       OpDef{"wmma",
             "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
             "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",
-            wmma_forms(), wmma_timing, wmma},
+            wmma_forms(), Timing{Unit::tensor, "wmma"}, wmma},
   };
 }
 
 }  // namespace
 
-OpList matrix() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = wgmma_defs();
-    for (const OpDef& d : mma_defs()) all.push_back(d);
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> matrix() { return joined({wgmma_defs(), mma_defs()}); }
 
 }  // namespace palladion::isa::ops

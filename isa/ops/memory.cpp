@@ -1,5 +1,4 @@
 // Loads, stores, addresses and cache hints (PTX, "Data Movement and Conversion Instructions").
-#include <array>
 
 #include "isa/ops/decode.h"
 #include "isa/ops/lanes.h"
@@ -115,11 +114,9 @@ std::string_view store_latency(Space s) {
 
 Timing load_timing(const Instruction& i) { return {Unit::lsu, load_latency(decode::space(i))}; }
 Timing store_timing(const Instruction& i) { return {Unit::lsu, store_latency(decode::space(i))}; }
-Timing ldu_timing(const Instruction&) { return {Unit::lsu, "ld_global"}; }
-Timing hint_timing(const Instruction&) { return {Unit::lsu, "prefetch"}; }
-Timing address_timing(const Instruction&) { return {Unit::alu, "address"}; }
-Timing mapa_timing(const Instruction&) { return {Unit::alu, "mapa"}; }
-Timing policy_timing(const Instruction&) { return {Unit::alu, "createpolicy"}; }
+constexpr Timing hint_timing{Unit::lsu, "prefetch"};
+constexpr Timing address_timing{Unit::alu, "address"};
+constexpr Timing mapa_timing{Unit::alu, "mapa"};
 
 // Volatile accesses are relaxed ones with system scope that may not be merged or removed.
 template <class Access>
@@ -175,13 +172,6 @@ Effect hint(const Instruction& i, const DecodeContext&) { return Prefetch{.addre
 
 // A policy is opaque to a program and a mere hint to the caches. The words are those that CUTLASS
 // writes for whole fractions; `unchanged` follows their pattern.
-template <uint64_t value>
-void policy(const LaneArgs& a) {
-  uint64_t t[lanes::warp_size];
-  for (uint64_t& v : t) v = value;
-  lanes::commit(a.d[0], t, a.mask);
-}
-
 void copy_policy(const LaneArgs& a) {
   uint64_t t[lanes::warp_size];
   std::memcpy(t, a.s[0], sizeof t);
@@ -191,11 +181,12 @@ void copy_policy(const LaneArgs& a) {
 Effect createpolicy(const Instruction& i, const DecodeContext&) {
   if (i.has("cvt")) return Pure{copy_policy};
   if (i.has("range")) return decode::unsupported(i, "policies of address ranges are not modelled");
-  const std::string_view primary = i.mod("primary");
-  if (primary == "L2::evict_first") return Pure{policy<0x12F0000000000000>};
-  if (primary == "L2::evict_last") return Pure{policy<0x14F0000000000000>};
-  if (primary == "L2::evict_unchanged") return Pure{policy<0x16F0000000000000>};
-  return Pure{policy<0x1000000000000000>};
+  return Pure{
+      .fn = copy_policy,
+      .constant = decode::word_of<uint64_t>(i.mod("primary"), {{"L2::evict_first", 0x12F0000000000000},
+                                                               {"L2::evict_last", 0x14F0000000000000},
+                                                               {"L2::evict_unchanged", 0x16F0000000000000},
+                                                               {"L2::evict_normal", 0x1000000000000000}})};
 }
 
 // --- addresses ----------------------------------------------------------------------------------------
@@ -240,7 +231,8 @@ std::vector<OpDef> accesses() {
           "ldu",
           "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
           "Conversion Instructions: ldu.",
-          decode::expand({"$firstldu{.space:global}$type =_d:$value, a:mem"}, words), ldu_timing, ldu},
+          decode::expand({"$firstldu{.space:global}$type =_d:$value, a:mem"}, words),
+          Timing{Unit::lsu, "ld_global"}, ldu},
       OpDef{"st",
             "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an "
             "order is "
@@ -298,7 +290,7 @@ std::vector<OpDef> hints() {
                           "primary_size:u32, total_size:u32",
                           "[7.4 sm_80] createpolicy.cvt.L2.b64 =policy:b64, property:b64"},
                          priorities),
-          policy_timing, createpolicy},
+          Timing{Unit::alu, "createpolicy"}, createpolicy},
   };
 }
 
@@ -339,14 +331,6 @@ std::vector<OpDef> addresses() {
 
 }  // namespace
 
-OpList memory() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = accesses();
-    for (const std::vector<OpDef>& more : {hints(), addresses()})
-      all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> memory() { return joined({accesses(), hints(), addresses()}); }
 
 }  // namespace palladion::isa::ops
