@@ -4,6 +4,88 @@
 
 #include "isa/ops/decode.h"
 
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint CpAsync::footprint() const {
+  const auto size = static_cast<uint32_t>(bytes);
+  return {
+      .values = Values::tensor,
+      .memory = {{.space = Space::global, .reads = true, .address = src, .bytes = size},
+                 {.space = Space::shared_cta, .writes = true, .address = dst, .bytes = size}},
+      .control = {src_size, ignore_src},
+      .async = {.role = Async::Role::issues, .family = AsyncFamily::cp_async, .group = AsyncGroup::cp_async}};
+}
+
+Footprint CpAsyncCommit::footprint() const {
+  return {.async = {
+              .role = Async::Role::commits, .family = AsyncFamily::cp_async, .group = AsyncGroup::cp_async}};
+}
+
+Footprint CpAsyncWait::footprint() const {
+  return {.async = {.role = Async::Role::waits,
+                    .family = AsyncFamily::cp_async,
+                    .group = AsyncGroup::cp_async,
+                    .groups_left = all ? 0 : n}};
+}
+
+Footprint CpAsyncMbarrierArrive::footprint() const {
+  return {
+      .async = {.role = Async::Role::issues, .family = AsyncFamily::deferred_arrival, .mbarrier = address}};
+}
+
+Footprint BulkCopy::footprint() const {
+  const MemoryUse source{
+      .space = src_space, .proxy = Proxy::async, .reads = true, .address = src, .size = size};
+  const MemoryUse destination{.space = dst_space,
+                              .proxy = Proxy::async,
+                              .reads = op != BulkOp::copy,
+                              .writes = true,
+                              .address = dst,
+                              .size = size};
+  MemoryUses uses{source, destination};
+  if (prefetch) uses = {source};
+  return {.values = Values::tensor,
+          .memory = uses,
+          .control = {size, cta_mask, byte_mask},
+          .async = {.role = Async::Role::issues,
+                    .family = AsyncFamily::bulk,
+                    .group = decode::group_of(completion),
+                    .mbarrier = mbar}};
+}
+
+Footprint BulkCommit::footprint() const {
+  return {.async = {.role = Async::Role::commits, .family = AsyncFamily::bulk, .group = AsyncGroup::bulk}};
+}
+
+Footprint BulkWait::footprint() const {
+  return {.async = {.role = Async::Role::waits,
+                    .family = AsyncFamily::bulk,
+                    .group = AsyncGroup::bulk,
+                    .reads_only = read,
+                    .groups_left = n}};
+}
+
+Footprint StoreAsync::footprint() const {
+  return {.values = Values::stored,
+          .memory = {{.space = Space::shared_cluster,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .async = {.role = Async::Role::issues, .family = AsyncFamily::remote_store, .mbarrier = mbar}};
+}
+
+Footprint ReduceAsync::footprint() const {
+  return {.values = Values::combined,
+          .memory = {{.space = Space::shared_cluster,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, 1)}},
+          .async = {.role = Async::Role::issues, .family = AsyncFamily::remote_store, .mbarrier = mbar}};
+}
+
+}  // namespace palladion::isa
+
 namespace palladion::isa::ops {
 namespace {
 

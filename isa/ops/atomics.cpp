@@ -1,6 +1,40 @@
 // Atomics and fences (PTX, "Parallel Synchronization and Communication Instructions").
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Atomic::footprint() const {
+  return {.values = Values::combined,
+          .memory = {{.space = space,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Fence::footprint() const {
+  Footprint f{.control = {size},
+              .order = proxy ? Order::weak : order,
+              .scope = scope,
+              .sync = {.object = Sync::Object::fence}};
+  if (copy_from < 0) return f;
+  f.participants = Participants::warp;
+  f.memory = {{.space = Space::shared_cta,
+               .content = Content::tensor_map,
+               .reads = true,
+               .address = copy_from,
+               .size = size},
+              {.space = Space::global,
+               .content = Content::tensor_map,
+               .writes = true,
+               .address = address,
+               .size = size}};
+  return f;
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {

@@ -1,7 +1,43 @@
 // Barriers of the CTA and the cluster, and mbarriers (PTX, "Parallel Synchronization and
 // Communication Instructions").
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint CtaBarrier::footprint() const {
+  return {.values = Values::combined,
+          .control = {id, threads},
+          .participants = Participants::cta,
+          .order = Order::acq_rel,
+          .sync = {.object = Sync::Object::cta_barrier,
+                   .arrives = true,
+                   .waits = action != BarrierAction::arrive,
+                   .operand = id}};
+}
+
+Footprint ClusterBarrier::footprint() const {
+  return {.participants = Participants::cluster,
+          .order = order,
+          .scope = Scope::cluster,
+          .sync = {.object = Sync::Object::cluster_barrier, .arrives = arrive, .waits = !arrive}};
+}
+
+Footprint Mbarrier::footprint() const {
+  using A = MbarrierAction;
+  return {.control = {count, state, time_hint},
+          .order = order,
+          .scope = scope,
+          .sync = {.object = Sync::Object::mbarrier,
+                   .arrives = action == A::arrive,
+                   .waits = action == A::test_wait || action == A::try_wait,
+                   .initialises = action == A::init,
+                   .expects_bytes = expect_tx || action == A::expect_tx,
+                   .completes_bytes = action == A::complete_tx,
+                   .space = space,
+                   .operand = address}};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {

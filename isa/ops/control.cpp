@@ -1,6 +1,17 @@
 // Control flow (PTX, "Control Flow Instructions" and "Miscellaneous Instructions").
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Branch::footprint() const { return {.next = Control::branches}; }
+Footprint BranchIndexed::footprint() const { return {.control = {index}, .next = Control::branches}; }
+Footprint Call::footprint() const { return {.control = {function}, .next = Control::calls}; }
+Footprint Return::footprint() const { return {.next = Control::returns}; }
+Footprint Exit::footprint() const { return {.next = Control::exits}; }
+Footprint Trap::footprint() const { return {.next = Control::traps}; }
+Footprint Nanosleep::footprint() const { return {.control = {duration}}; }
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {

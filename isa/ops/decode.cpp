@@ -120,30 +120,18 @@ int elements(const Instruction& i) {
 
 AtomicOp atomic_op(const Instruction& i) {
   using enum AtomicOp;
-  return word_of<AtomicOp>(i.mod("op"), {{"add", add},
-                                         {"sub", sub},
-                                         {"min", min},
-                                         {"max", max},
-                                         {"inc", inc},
-                                         {"dec", dec},
-                                         {"and", and_},
-                                         {"or", or_},
-                                         {"xor", xor_},
-                                         {"exch", exch},
-                                         {"cas", cas}});
+  static constexpr std::pair<std::string_view, AtomicOp> words[] = {
+      {"add", add},  {"sub", sub}, {"min", min},  {"max", max},   {"inc", inc}, {"dec", dec},
+      {"and", and_}, {"or", or_},  {"xor", xor_}, {"exch", exch}, {"cas", cas}};
+  return word_of(i.mod("op"), words);
 }
 
 BulkOp bulk_op(const Instruction& i) {
   using enum BulkOp;
-  return word_of<BulkOp>(i.mod("op"), {{"", copy},
-                                       {"add", add},
-                                       {"min", min},
-                                       {"max", max},
-                                       {"inc", inc},
-                                       {"dec", dec},
-                                       {"and", and_},
-                                       {"or", or_},
-                                       {"xor", xor_}});
+  static constexpr std::pair<std::string_view, BulkOp> words[] = {{"", copy},    {"add", add}, {"min", min},
+                                                                  {"max", max},  {"inc", inc}, {"dec", dec},
+                                                                  {"and", and_}, {"or", or_},  {"xor", xor_}};
+  return word_of(i.mod("op"), words);
 }
 
 int index(const Instruction& i, std::string_view operand) { return i.operand_index(operand); }

@@ -9,6 +9,7 @@
 
 #include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
+#include "isa/core/footprint.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa::decode {
@@ -38,12 +39,18 @@ AtomicOp atomic_op(const Instruction& i);
 BulkOp bulk_op(const Instruction& i);  // copy when the form has no op
 
 // What a word stands for; one that is not in the table is our bug (checked).
-template <class T>
-T word_of(std::string_view word, std::initializer_list<std::pair<std::string_view, T>> table) {
+template <class T, size_t n>
+T word_of(std::string_view word, const std::pair<std::string_view, T> (&table)[n]) {
   for (const auto& [text, value] : table)
     if (text == word) return value;
   PLD_CHECK(false, std::string(word));
   return {};
+}
+
+// Bytes of `elements` of a type.
+inline uint32_t size_of(Type type, int elements) { return static_cast<uint32_t>(bytes(type) * elements); }
+inline AsyncGroup group_of(Completion c) {
+  return c == Completion::bulk_group ? AsyncGroup::bulk : AsyncGroup::none;
 }
 
 // Index of an operand, -1 when absent; `written` also gives -1 for the sink `_`.

@@ -1,6 +1,5 @@
 // Extended-precision integer arithmetic (PTX, the section of that name): the carry flag CC is a
 // predicate mask.
-
 #include "isa/core/op.h"
 #include "isa/ops/integers.h"
 #include "isa/ops/lanes.h"

@@ -1,6 +1,5 @@
 // f32 and f64 arithmetic, comparison and approximate functions (PTX, "Floating Point Instructions" and
 // "Comparison and Selection Instructions").
-
 #include "isa/core/op.h"
 #include "isa/num/arith.h"
 #include "isa/ops/compare.h"

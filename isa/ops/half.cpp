@@ -1,6 +1,5 @@
 // f16, bf16 and their packed pairs (PTX, "Half Precision Floating Point Instructions" and "Half Precision
 // Comparison Instructions").
-
 #include "isa/core/op.h"
 #include "isa/num/arith.h"
 #include "isa/ops/compare.h"

@@ -1,5 +1,4 @@
 // Logic, shifts, byte permutation (PTX, "Logic and Shift Instructions", "prmt", "lop3", "shf").
-
 #include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 

@@ -1,7 +1,36 @@
 // Loads, stores, addresses and cache hints (PTX, "Data Movement and Conversion Instructions").
+#include <algorithm>
 
 #include "isa/ops/decode.h"
 #include "isa/ops/lanes.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint ConvertAddress::footprint() const { return {.values = Values::lane_wise}; }
+Footprint IsSpace::footprint() const { return {.values = Values::lane_wise}; }
+Footprint MapShared::footprint() const { return {.values = Values::lane_wise}; }
+Footprint GetCtaRank::footprint() const { return {.values = Values::lane_wise}; }
+Footprint Load::footprint() const {
+  return {.values = Values::loaded,
+          .memory =
+              {{.space = space, .reads = true, .address = address, .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Store::footprint() const {
+  return {.values = Values::stored,
+          .memory = {{.space = space,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Prefetch::footprint() const { return {.hint = true}; }
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -81,39 +110,22 @@ std::vector<std::string_view> store_forms() {
 }
 
 // --- ld, st -----------------------------------------------------------------------------------------
-std::string_view load_latency(Space s) {
-  switch (s) {
-    case Space::shared_cta:
-      return "ld_shared";
-    case Space::shared_cluster:
-      return "ld_cluster";
-    case Space::local:
-      return "ld_local";
-    case Space::param:
-    case Space::const_:
-      return "ld_const";
-    default:
-      return "ld_global";
-  }
+struct Latency {
+  Space space;
+  std::string_view load, store;
+};
+Latency latency(const Instruction& i) {
+  static constexpr Latency rows[] = {{Space::shared_cta, "ld_shared", "st_shared"},
+                                     {Space::shared_cluster, "ld_cluster", "st_cluster"},
+                                     {Space::local, "ld_local", "st_local"},
+                                     {Space::param, "ld_const", "st_param"},
+                                     {Space::const_, "ld_const", ""}};
+  const auto* row = std::ranges::find(rows, decode::space(i), &Latency::space);
+  return row == std::end(rows) ? Latency{Space::generic, "ld_global", "st_global"} : *row;
 }
 
-std::string_view store_latency(Space s) {
-  switch (s) {
-    case Space::shared_cta:
-      return "st_shared";
-    case Space::shared_cluster:
-      return "st_cluster";
-    case Space::local:
-      return "st_local";
-    case Space::param:
-      return "st_param";
-    default:
-      return "st_global";
-  }
-}
-
-Timing load_timing(const Instruction& i) { return {Unit::lsu, load_latency(decode::space(i))}; }
-Timing store_timing(const Instruction& i) { return {Unit::lsu, store_latency(decode::space(i))}; }
+Timing load_timing(const Instruction& i) { return {Unit::lsu, latency(i).load}; }
+Timing store_timing(const Instruction& i) { return {Unit::lsu, latency(i).store}; }
 constexpr Timing hint_timing{Unit::lsu, "prefetch"};
 constexpr Timing address_timing{Unit::alu, "address"};
 constexpr Timing mapa_timing{Unit::alu, "mapa"};

@@ -1,5 +1,4 @@
 // mov and its packs (PTX, "Data Movement and Conversion Instructions: mov").
-
 #include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 

@@ -6,6 +6,19 @@
 
 #include "isa/ops/decode.h"
 
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint SetMaxRegisters::footprint() const {
+  return {.participants = Participants::warpgroup,
+          .sync = {.object = Sync::Object::registers, .arrives = !increase, .waits = increase}};
+}
+
+Footprint GridDependency::footprint() const {
+  return {.sync = {.object = Sync::Object::grid, .arrives = !wait, .waits = wait}};
+}
+
+}  // namespace palladion::isa
+
 namespace palladion::isa::ops {
 namespace {
 

@@ -1,8 +1,45 @@
 // Copies of tensor tiles and the tensor maps that describe them (PTX, "Data Movement and Conversion
 // Instructions: Tensor copy", "Tensormap Proxy").
-
 #include "isa/formats/tensor_map.h"
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint TensorCopy::footprint() const {
+  const MemoryUse outer{.space = Space::global,
+                        .proxy = Proxy::async,
+                        .reads = load || op != BulkOp::copy,
+                        .writes = !load,
+                        .address = tensor};
+  const MemoryUse inner{.space = load ? dst_space : Space::shared_cta,
+                        .proxy = Proxy::async,
+                        .reads = !load,
+                        .writes = load,
+                        .address = shared};
+  const MemoryUse map{
+      .proxy = Proxy::tensormap, .content = Content::tensor_map, .reads = true, .address = tensor};
+  MemoryUses uses{load ? outer : inner, load ? inner : outer, map};
+  if (prefetch) uses = {outer, map};
+  return {.values = Values::tensor,
+          .memory = uses,
+          .control = {cta_mask, im2col_offsets},
+          .async = {.role = Async::Role::issues,
+                    .family = AsyncFamily::tensor,
+                    .group = decode::group_of(completion),
+                    .mbarrier = mbar}};
+}
+
+Footprint TensormapReplace::footprint() const {
+  return {.memory = {{.space = space,
+                      .content = Content::tensor_map,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = 128}},
+          .control = {ordinal, value}};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {

@@ -1,7 +1,58 @@
 // What the threads of a warp do together (PTX, "Parallel Synchronization and Communication
 // Instructions", "Data Movement and Conversion Instructions", "Warp-level Matrix Instructions").
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+namespace {
+// Eight lanes give the rows of a matrix.
+uint32_t row_lanes(int matrices) { return matrices >= 4 ? ~0U : (1U << 8 * matrices) - 1; }
+
+Participants with_members(int members) { return members >= 0 ? Participants::warp : Participants::lanes; }
+
+Footprint exchange(int members) {
+  return {.values = Values::combined,
+          .control = {members},
+          .members = members,
+          .participants = with_members(members)};
+}
+}  // namespace
+
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Shuffle::footprint() const { return exchange(members); }
+Footprint Vote::footprint() const { return exchange(members); }
+Footprint Match::footprint() const { return exchange(members); }
+Footprint Redux::footprint() const { return exchange(members); }
+Footprint Elect::footprint() const {
+  return {.control = {members}, .members = members, .participants = with_members(members)};
+}
+
+Footprint ActiveMask::footprint() const { return {}; }
+Footprint WarpSync::footprint() const {
+  return {.control = {members},
+          .members = members,
+          .participants = Participants::warp,
+          .sync = {.object = Sync::Object::warp, .arrives = true, .waits = true}};
+}
+
+Footprint LoadMatrix::footprint() const {
+  return {
+      .values = Values::tensor,
+      .memory = {{.space = space, .reads = true, .address = address, .bytes = 16, .lanes = row_lanes(count)}},
+      .participants = Participants::warp};
+}
+
+Footprint StoreMatrix::footprint() const {
+  return {.values = Values::tensor,
+          .memory =
+              {{.space = space, .writes = true, .address = address, .bytes = 16, .lanes = row_lanes(count)}},
+          .participants = Participants::warp};
+}
+
+Footprint MoveMatrix::footprint() const {
+  return {.values = Values::combined, .participants = Participants::warp};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -86,30 +137,31 @@ Effect warp_sync(const Instruction& i, const DecodeContext&) {
 // --- matrices of 8 x 8 ------------------------------------------------------------------------------
 int matrices(const Instruction& i) { return i.mod("num")[1] - '0'; }
 
+// Empty when it is modelled.
+std::string_view refusal(const Instruction& i) {
+  if (i.mod("shape") != "m8n8") return "begins with sm_100a and is not modelled";
+  const bool fits = i.operand("r")->elements.size() == static_cast<size_t>(matrices(i));
+  return fits ? "" : "the number of registers is not that of the matrices";
+}
+
 Effect ldmatrix(const Instruction& i, const DecodeContext&) {
-  if (i.mod("shape") != "m8n8") return decode::unsupported(i, "begins with sm_100a and is not modelled");
-  const int n = index(i, "r");
-  if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
-    return decode::unsupported(i, "the number of registers is not that of the matrices");
+  if (const auto why = refusal(i); !why.empty()) return decode::unsupported(i, why);
   return LoadMatrix{.count = matrices(i),
                     .transposed = i.has("trans"),
                     .type = i.type(),
                     .space = decode::space(i),
-                    .dst = n,
+                    .dst = index(i, "r"),
                     .address = index(i, "a")};
 }
 
 Effect stmatrix(const Instruction& i, const DecodeContext&) {
-  if (i.mod("shape") != "m8n8") return decode::unsupported(i, "begins with sm_100a and is not modelled");
-  const int n = index(i, "r");
-  if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
-    return decode::unsupported(i, "the number of registers is not that of the matrices");
+  if (const auto why = refusal(i); !why.empty()) return decode::unsupported(i, why);
   return StoreMatrix{.count = matrices(i),
                      .transposed = i.has("trans"),
                      .type = i.type(),
                      .space = decode::space(i),
                      .address = index(i, "a"),
-                     .src = n};
+                     .src = index(i, "r")};
 }
 
 Effect movmatrix(const Instruction& i, const DecodeContext&) {
