@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/core/verbs.h"
+#include "isa/formats/fragments.h"
 
 namespace palladion::plgpu {
 
@@ -21,7 +22,7 @@ void check_window(const Ref& acc) {
 
 std::vector<Operand> accumulator_registers(const Ref& acc, int64_t block) {
   const Accumulator& whole = *acc.base().accumulator;
-  const int64_t per_8 = whole.dtype == DType::f16 ? 2 : 4;
+  const int64_t per_8 = isa::wgmma_d(8, pl::bits(whole.dtype)).registers;
   const int64_t row = acc.starts()[0].as_int() / accumulator_rows + block, col = acc.starts()[1].as_int() / 8;
   const auto first = whole.registers.begin() + (row * (whole.n / 8) + col) * per_8;
   return {first, first + acc.shape(1) / 8 * per_8};
@@ -43,7 +44,7 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   acc->n = n;
   acc->dtype = dtype;
   const Type type = dtype == DType::f32 ? Type::f32 : Type::b32;
-  const int64_t registers = m * n / 128 / (dtype == DType::f16 ? 2 : 1);
+  const int64_t registers = m / arch.mma_m * isa::wgmma_d(static_cast<int>(n), pl::bits(dtype)).registers;
   if (registers > arch.max_accumulators) {
     fail(Code::bad_accumulator,
          fmt::format("ACC({}, {}) of {} takes {} registers of each lane; a lane has {} at most", m, n,

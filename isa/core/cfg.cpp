@@ -7,27 +7,29 @@
 namespace palladion::isa {
 namespace {
 
-enum class Flow : uint8_t { next, branch, indexed, leave };
-
-Flow flow_of(const Instruction& i) {
-  const std::string_view op = i.op->name;
-  if (op == "bra") return Flow::branch;
-  if (op == "brx") return Flow::indexed;
-  if (op == "ret" || op == "exit" || op == "trap") return Flow::leave;
-  return Flow::next;
+bool jumps(const Instruction& i) {
+  return operation(i) == Operation::branch || operation(i) == Operation::branch_indexed;
 }
+bool returns(const Instruction& i) {
+  return operation(i) == Operation::return_ || operation(i) == Operation::exit;
+}
+bool leaves(const Instruction& i) { return returns(i) || operation(i) == Operation::trap; }
 
 bool guarded(const Instruction& i) { return i.guard.reg != no_id; }
 
+// The instruction after it is executed next when nothing is decided, or when the guard is false.
+bool continues(const Instruction& i) { return guarded(i) || (!jumps(i) && !leaves(i)); }
+
 // Calls `visit` with the instruction index of every label that i may jump to.
 template <class Visit>
-void for_each_target(const Function& f, const Instruction& i, Flow flow, Visit visit) {
+void for_each_target(const Function& f, const Instruction& i, Visit visit) {
+  if (!jumps(i)) return;
   const auto label = [&](LabelId id) {
     if (id < f.labels.size() && f.labels[id].target != no_id) visit(f.labels[id].target);
   };
   for (const Operand& o : i.operands) {
     if (!o.is(Operand::Kind::label)) continue;
-    if (flow == Flow::branch) {
+    if (operation(i) == Operation::branch) {
       label(o.id);
     } else if (o.id < f.branch_targets.size()) {
       for (const LabelId id : f.branch_targets[o.id].labels) label(id);
@@ -39,12 +41,9 @@ std::vector<bool> find_leaders(const Function& f) {
   std::vector<bool> leader(f.body.size() + 1);
   leader[0] = true;
   for (size_t at = 0; at < f.body.size(); ++at) {
-    const Flow flow = flow_of(f.body[at]);
-    if (flow == Flow::next) continue;
-    leader[at + 1] = true;
-    if (flow == Flow::leave) continue;
-    for_each_target(f, f.body[at], flow,
-                    [&](uint32_t target) { leader[std::min<size_t>(target, f.body.size())] = true; });
+    const Instruction& i = f.body[at];
+    if (jumps(i) || leaves(i)) leader[at + 1] = true;
+    for_each_target(f, i, [&](uint32_t target) { leader[std::min<size_t>(target, f.body.size())] = true; });
   }
   return leader;
 }
@@ -60,12 +59,9 @@ void add_edges(Cfg& cfg, const Function& f) {
   for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     const Block& block = cfg.blocks[b];
     const Instruction& last = f.body[block.last - 1];
-    const Flow flow = flow_of(last);
     // The edge for a false guard comes first.
-    const bool falls_through = flow == Flow::next || guarded(last);
-    if (falls_through && b + 1 < cfg.blocks.size()) add_edge(cfg, b, b + 1);
-    if (flow != Flow::branch && flow != Flow::indexed) continue;
-    for_each_target(f, last, flow, [&](uint32_t target) {
+    if (continues(last) && b + 1 < cfg.blocks.size()) add_edge(cfg, b, b + 1);
+    for_each_target(f, last, [&](uint32_t target) {
       if (target < f.body.size()) add_edge(cfg, b, cfg.block_of[target]);
     });
   }
@@ -90,17 +86,13 @@ constexpr int max_rounds = 64;
 
 bool only_returns(const Cfg& cfg, const Function& f, uint32_t b) {
   const Instruction& i = f.body[cfg.blocks[b].first];
-  return cfg.blocks[b].last == cfg.blocks[b].first + 1 && !guarded(i) &&
-         (i.op->name == "ret" || i.op->name == "exit");
+  return cfg.blocks[b].last == cfg.blocks[b].first + 1 && !guarded(i) && returns(i);
 }
 
 bool leaves(const Cfg& cfg, const Function& f, uint32_t b) {
   const Instruction& last = f.body[cfg.blocks[b].last - 1];
-  const Flow flow = flow_of(last);
-  if (flow == Flow::leave) return true;
-  bool out = (flow == Flow::next || guarded(last)) && b + 1 == cfg.blocks.size();
-  if (flow != Flow::next)
-    for_each_target(f, last, flow, [&](uint32_t target) { out |= target >= f.body.size(); });
+  bool out = leaves(last) || (continues(last) && b + 1 == cfg.blocks.size());
+  for_each_target(f, last, [&](uint32_t target) { out |= target >= f.body.size(); });
   return out;
 }
 
@@ -109,18 +101,18 @@ Graph without_early_exits(const Cfg& cfg, const Function& f) {
   Graph g{std::vector<std::vector<uint32_t>>(count), std::vector<std::vector<uint32_t>>(count),
           std::vector<uint8_t>(count)};
   for (uint32_t b = 0; b < count; ++b) {
-    bool returns = false;
+    bool early = false;
     for (const uint32_t s : cfg.blocks[b].successors) {
       if (f.entry && only_returns(cfg, f, s)) {
-        returns = true;
+        early = true;
         continue;
       }
       g.successors[b].push_back(s);
       g.predecessors[s].push_back(b);
     }
-    const bool may_leave = returns || leaves(cfg, f, b);
+    const bool may_leave = early || leaves(cfg, f, b);
     if (!may_leave || (f.entry && !g.successors[b].empty())) continue;
-    g.rank[b] = f.body[cfg.blocks[b].last - 1].op->name == "trap" ? 1 : 2;
+    g.rank[b] = operation(f.body[cfg.blocks[b].last - 1]) == Operation::trap ? 1 : 2;
   }
   return g;
 }

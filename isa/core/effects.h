@@ -3,6 +3,7 @@
 // the clock computes its cost; the words are not read again. Operands are indices into
 // Instruction::operands; -1 means absent.
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -10,6 +11,8 @@
 #include "isa/core/types.h"
 
 namespace palladion::isa {
+
+struct Footprint;  // isa/core/footprint.h; an effect's is stated beside its decoder in isa/ops
 
 // --- values -------------------------------------------------------------------------------------
 // Registers of one warp live as arrays of 32 lanes: uint8_t/uint16_t/uint32_t/uint64_t[32] by the
@@ -23,10 +26,13 @@ struct LaneArgs {
 using LanesFn = void (*)(const LaneArgs&);
 
 // d = f(s), lane by lane. With `writes_carry` the carry flag (a predicate mask) is one more
-// destination after the others; with `reads_carry` one more source.
+// destination after the others; with `reads_carry` one more source; `constant` is one more source of 64 bits
+// before the others.
 struct Pure {
   LanesFn fn = nullptr;
   bool reads_carry = false, writes_carry = false;
+  std::optional<uint64_t> constant = std::nullopt;
+  Footprint footprint() const;
 };
 
 // A function that the chip approximates (MUFU and what ptxas builds on it): operands as a Pure of the
@@ -36,27 +42,37 @@ struct Approx {
   ApproxOp op = ApproxOp::rcp;
   Type type = Type::f32;  // f32, f64 (rcp, rsqrt), f16, f16x2, bf16, bf16x2
   bool ftz = false;
+  Footprint footprint() const;
 };
 
 // --- control ------------------------------------------------------------------------------------
 struct Branch {
   int target = 0;
   bool uniform = false;
+  Footprint footprint() const;
 };
 struct BranchIndexed {
   int index = 0, targets = 1;
   bool uniform = false;
+  Footprint footprint() const;
 };
 struct Call {
   int function = 0, returns = -1, arguments = -1;
+  Footprint footprint() const;
 };  // function: symbol or register (indirect)
-struct Return {};
-struct Exit {};
+struct Return {
+  Footprint footprint() const;
+};
+struct Exit {
+  Footprint footprint() const;
+};
 struct Trap {
   bool breakpoint = false;
+  Footprint footprint() const;
 };
 struct Nanosleep {
   int duration = 0;
+  Footprint footprint() const;
 };
 
 // --- memory -------------------------------------------------------------------------------------
@@ -68,6 +84,7 @@ struct Load {
   Scope scope = Scope::cta;
   bool non_coherent = false;  // ld.global.nc
   int dst = 0, address = 1;
+  Footprint footprint() const;
 };
 struct Store {
   Space space = Space::generic;
@@ -76,6 +93,7 @@ struct Store {
   Order order = Order::weak;
   Scope scope = Scope::cta;
   int address = 0, src = 1;
+  Footprint footprint() const;
 };
 enum class AtomicOp : uint8_t { add, sub, min, max, inc, dec, and_, or_, xor_, exch, cas };
 struct Atomic {  // atom (dst >= 0) and red (dst = -1)
@@ -87,9 +105,11 @@ struct Atomic {  // atom (dst >= 0) and red (dst = -1)
   Scope scope = Scope::gpu;
   bool noftz = false;
   int dst = 0, address = 1, b = 2, c = -1;
+  Footprint footprint() const;
 };
 struct Prefetch {
   int address = 0;
+  Footprint footprint() const;
 };  // prefetch, discard, applypriority: no visible effect on values
 struct Fence {
   Order order = Order::acq_rel;
@@ -102,26 +122,31 @@ struct Fence {
   bool mbarrier_init = false;   // fence.mbarrier_init.release.cluster
   int address = -1, size = -1;  // fence.proxy.tensormap::generic.acquire [a], n
   int copy_from = -1;  // tensormap.cp_fenceproxy: first copies `size` bytes of shared memory to `address`
+  Footprint footprint() const;
 };
 struct ConvertAddress {
   Space space = Space::global;
   bool to_generic = false;
   int dst = 0, src = 1;
   Type type = Type::u64;
+  Footprint footprint() const;
 };
 struct IsSpace {
   Space space = Space::global;
   int dst = 0, address = 1;
+  Footprint footprint() const;
 };
 struct MapShared {
   bool generic = false;
   Type type = Type::u64;
   int dst = 0, address = 1, rank = 2;
+  Footprint footprint() const;
 };  // mapa
 struct GetCtaRank {
   bool generic = false;
   Type type = Type::u64;
   int dst = 0, address = 1;
+  Footprint footprint() const;
 };
 
 // --- warp ---------------------------------------------------------------------------------------
@@ -129,16 +154,19 @@ enum class ShuffleMode : uint8_t { up, down, bfly, idx };
 struct Shuffle {
   ShuffleMode mode;
   int dst = 0, in_range = -1, value = 1, lane = 2, clamp = 3, members = -1;
+  Footprint footprint() const;
 };
 enum class VoteMode : uint8_t { all, any, uni, ballot };
 struct Vote {
   VoteMode mode;
   int dst = 0, pred = 1, members = -1;
+  Footprint footprint() const;
 };
 struct Match {
   bool all = false;
   Type type = Type::b32;
   int dst = 0, pred = -1, value = 1, members = 2;
+  Footprint footprint() const;
 };
 enum class ReduxOp : uint8_t { add, min, max, and_, or_, xor_ };
 struct Redux {
@@ -146,15 +174,19 @@ struct Redux {
   Type type = Type::u32;
   int dst = 0, value = 1, members = 2;
   bool abs = false, nan = false;
+  Footprint footprint() const;
 };
 struct Elect {
   int dst = 0, pred = 1, members = 2;
+  Footprint footprint() const;
 };
 struct ActiveMask {
   int dst = 0;
+  Footprint footprint() const;
 };
 struct WarpSync {
   int members = 0;
+  Footprint footprint() const;
 };
 struct LoadMatrix {
   int count = 1;
@@ -162,6 +194,7 @@ struct LoadMatrix {
   Type type = Type::b16;
   Space space = Space::shared_cta;
   int dst = 0, address = 1;
+  Footprint footprint() const;
 };
 struct StoreMatrix {
   int count = 1;
@@ -169,9 +202,11 @@ struct StoreMatrix {
   Type type = Type::b16;
   Space space = Space::shared_cta;
   int address = 0, src = 1;
+  Footprint footprint() const;
 };
 struct MoveMatrix {
   int dst = 0, src = 1;
+  Footprint footprint() const;
 };  // movmatrix.sync.aligned.m8n8.trans.b16
 
 // --- barriers -----------------------------------------------------------------------------------
@@ -180,11 +215,13 @@ struct CtaBarrier {
   BarrierAction action;
   bool aligned = true;
   int id = -1, threads = -1, dst = -1, pred = -1;
+  Footprint footprint() const;
 };
 struct ClusterBarrier {
   bool arrive = true;
   Order order = Order::release;
   bool aligned = false;
+  Footprint footprint() const;
 };
 enum class MbarrierAction : uint8_t {
   init,
@@ -210,22 +247,28 @@ struct Mbarrier {
   int count = -1;  // init: expected count; arrive: count or tx bytes; expect_tx: bytes
   int state = -1;  // test/try_wait: state or phase parity; pending_count: state
   int time_hint = -1;
+  Footprint footprint() const;
 };
 
 // --- async copies -------------------------------------------------------------------------------
 struct CpAsync {
   int bytes = 16;
   int dst = 0, src = 1, src_size = -1, ignore_src = -1;
+  Footprint footprint() const;
 };
-struct CpAsyncCommit {};
+struct CpAsyncCommit {
+  Footprint footprint() const;
+};
 struct CpAsyncWait {
   bool all = false;
   int n = -1;
+  Footprint footprint() const;
 };
 struct CpAsyncMbarrierArrive {
   bool noinc = false;
   Space space = Space::shared_cta;
   int address = 0;
+  Footprint footprint() const;
 };
 
 enum class Completion : uint8_t { none, mbarrier, bulk_group };
@@ -238,6 +281,7 @@ struct BulkCopy {  // cp.async.bulk and cp.reduce.async.bulk, linear
   bool noftz = false;
   bool prefetch = false;  // cp.async.bulk.prefetch.L2
   int dst = 0, src = 1, size = 2, mbar = -1, cta_mask = -1, byte_mask = -1;
+  Footprint footprint() const;
 };
 enum class TensorMode : uint8_t { tile, im2col };
 struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefetch.tensor
@@ -251,21 +295,27 @@ struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefe
   int shared = 0;  // operand [dstMem] or [srcMem]
   int tensor = 1;  // operand [tensorMap, {coordinates}]
   int mbar = -1, cta_mask = -1, im2col_offsets = -1;
+  Footprint footprint() const;
 };
-struct BulkCommit {};
+struct BulkCommit {
+  Footprint footprint() const;
+};
 struct BulkWait {
   bool read = false;
   int n = 0;
+  Footprint footprint() const;
 };
 struct StoreAsync {
   Type type = Type::b32;
   int elements = 1;
   int address = 0, src = 1, mbar = 2;
+  Footprint footprint() const;
 };
 struct ReduceAsync {
   AtomicOp op;
   Type type = Type::u32;
   int address = 0, src = 1, mbar = 2;
+  Footprint footprint() const;
 };
 // The field that tensormap.replace writes; isa/formats/tensor_map.h states its place.
 enum class TensorMapField : uint8_t {
@@ -286,6 +336,7 @@ struct TensormapReplace {
   Space space = Space::generic;
   Type type = Type::b32;
   int address = 0, ordinal = -1, value = 1;
+  Footprint footprint() const;
 };
 
 // --- matrix -------------------------------------------------------------------------------------
@@ -300,11 +351,17 @@ struct Wgmma {
   int scale_d = -1;                                            // predicate operand; absent = accumulate
   int scale_a = -1, scale_b = -1, trans_a = -1, trans_b = -1;  // immediates
   int metadata = -1, selector = -1;
+  Footprint footprint() const;
 };
-struct WgmmaFence {};
-struct WgmmaCommit {};
+struct WgmmaFence {
+  Footprint footprint() const;
+};
+struct WgmmaCommit {
+  Footprint footprint() const;
+};
 struct WgmmaWait {
   int n = 0;
+  Footprint footprint() const;
 };
 enum class MmaRounding : uint8_t { nearest, zero, down, up };
 struct Mma {  // mma.sync
@@ -313,18 +370,22 @@ struct Mma {  // mma.sync
   bool a_row = true, b_col = true, satfinite = false, sparse = false, xor_popc = false;
   MmaRounding rounding = MmaRounding::nearest;  // of f64
   int dst = 0, ra = 1, rb = 2, rc = 3, metadata = -1, selector = -1;
+  Footprint footprint() const;
 };
 
 // --- the rest -----------------------------------------------------------------------------------
 struct SetMaxRegisters {
   bool increase = true;
   int count = 0;
+  Footprint footprint() const;
 };
 struct GridDependency {
   bool wait = true;
+  Footprint footprint() const;
 };
 struct Unsupported {
   std::string_view reason;  // lives as long as the process
+  Footprint footprint() const;
 };  // known to the verifier, not run by the machine
 
 using Effect =

@@ -157,7 +157,7 @@ struct Footprint {
   bool releases() const;
 };
 
-// One overload for each effect in footprint.cpp: an effect without one does not compile.
+// Each effect has one, stated beside its decoder in isa/ops: an effect without one does not compile.
 Footprint footprint(const Effect& effect);
 
 }  // namespace palladion::isa

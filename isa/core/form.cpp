@@ -1,5 +1,7 @@
 #include "isa/core/form.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -94,27 +96,44 @@ int64_t number(const Form& form, std::string_view s) {
   return value;
 }
 
-// "16", "0..15", "0../16", "-1..1/2", each with ": why" behind it.
+// Cuts ": why" off.
+std::string_view cut_reason(std::string_view& s) {
+  const size_t colon = s.find(": ");
+  if (colon == std::string_view::npos) return {};
+  const std::string_view why = s.substr(colon + 2);
+  s = s.substr(0, colon);
+  return why;
+}
+
+// "16", "4|8|16", "0..15", "0../16", "0..size", each with ": why" behind it.
 ConstantRange compile_range(const Form& form, std::string_view s) {
   ConstantRange range;
-  if (const size_t colon = s.find(": "); colon != std::string_view::npos) {
-    range.why = s.substr(colon + 2);
-    s = s.substr(0, colon);
+  range.why = cut_reason(s);
+  const size_t dots = s.find("..");
+  if (dots == std::string_view::npos) {
+    for (const std::string_view value : split(s, '|')) range.values.push_back(number(form, value));
+    range.least = range.values.front();
+    range.most = range.values.back();
+    return range;
   }
   if (const size_t slash = s.find('/'); slash != std::string_view::npos) {
     range.step = number(form, s.substr(slash + 1));
     s = s.substr(0, slash);
   }
-  const size_t dots = s.find("..");
   range.least = number(form, s.substr(0, dots));
-  if (dots == std::string_view::npos)
-    range.most = range.least;
-  else if (dots + 2 < s.size())
-    range.most = number(form, s.substr(dots + 2));
+  const std::string_view most = s.substr(dots + 2);
+  if (form.operand(most) >= 0)
+    range.most_operand = most;
+  else if (!most.empty())
+    range.most = number(form, most);
   return range;
 }
 
 void compile_value_kind(const Form& form, OperandDef& operand, std::string_view kind) {
+  if (kind.ends_with("/pred")) {
+    operand.or_predicate = true;
+    kind.remove_suffix(5);
+  }
   if (kind.starts_with("2*")) {
     operand.width_factor = 2;
     kind.remove_prefix(2);
@@ -190,7 +209,37 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   return operand;
 }
 
+// "8.0", "8.0 sm_90a", "3.0..6.3 sm_30: use .sync"
+void compile_needs(Form& form, std::string_view s) {
+  const auto version = [](std::string_view v) {
+    return static_cast<uint32_t>((v[0] - '0') * 10 + (v[2] - '0'));
+  };
+  form.instead = cut_reason(s);
+  for (const std::string_view need : split(s, ' ')) {
+    if (need.starts_with("sm_")) {
+      form.target = need;
+      continue;
+    }
+    form.ptx_version = version(need);
+    if (need.size() > 5) form.last_version = version(need.substr(5));
+  }
+}
+
 }  // namespace
+
+bool ConstantRange::has(int64_t value) const {
+  if (!values.empty()) return std::ranges::find(values, value) != values.end();
+  return value >= least && value <= most && (value - least) % step == 0;
+}
+
+std::string ConstantRange::words() const {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == values.size() ? " or " : ", ", values[i]);
+  if (!values.empty()) return text;
+  text = most == INT64_MAX ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
+  return step == 1 ? text : fmt::format("{} in steps of {}", text, step);
+}
 
 int SlotDef::find(std::string_view word) const {
   const auto it = std::ranges::find(words, word);
@@ -219,13 +268,7 @@ Form compile_form(std::string_view text) {
   if (s[0] == '[') {
     const size_t end = s.find("] ");
     PLD_CHECK(end != std::string_view::npos, std::string(text));
-    for (std::string_view need : split(s.substr(1, end - 1), ' ')) {
-      if (need.starts_with("sm_")) {
-        form.target = need;
-      } else {
-        form.ptx_version = static_cast<uint32_t>((need[0] - '0') * 10 + (need[2] - '0'));
-      }
-    }
+    compile_needs(form, s.substr(1, end - 1));
     s.remove_prefix(end + 2);
   }
   const size_t space = s.find(' ');

@@ -5,6 +5,7 @@
 //   =d:type^vec, a:mem"
 //
 //   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
+//   [3.0..6.3 sm_30: use .sync]  the last PTX version that has it, and what to write instead
 //   .slot:a|b|c       a required modifier, one of the words; code refers to the slot by its name
 //   {.slot:a|b}       an optional one
 //   .wide / {.ftz}    a slot whose only word is its name
@@ -16,16 +17,18 @@
 //   type / u32        a value of the slot's type, or of a literal type: register, immediate or special
 //   2*type            twice as wide (mul.wide)
 //   type+             a register may be wider (ld, st, cvt)
+//   type/pred         or a predicate
 //   type^vec          a vector of as many elements as slot `vec` says (v2, v4, v8), a scalar when absent
 //   type^4            a vector of 4
 //   type^*            a vector of any length (checked by the op)
 //   pred              a predicate register        imm  an integer constant
-//   mem / mem:N       an address [a]              tensor  [map, {coordinates}]
+//   mem               an address [a]              tensor  [map, {coordinates}]
+//                     in the space that the slot of its name says (dst, src), or else slot `space`
 //   pack              a value of slot `type`, or a vector of its parts (mov)
 //   label, func, list, any                        any = whatever (checked by the op)
 // Behind a KIND, the constants that an operand may be, and why:
-//   imm[128]   u32[0..15: a CTA has 16 named barriers]   u32[0../16] any multiple of 16   imm[-1..1/2] -1 or
-//   1
+//   imm[128]  imm[4|8|16: cp.async copies 4, 8 or 16 bytes]  u32[0..15]  u32[0../16] a multiple of 16
+//   u32[0..size] up to the constant operand `size`
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,11 +59,14 @@ enum class OperandKind : uint8_t {
   any
 };
 
-// Constants that an operand may be: least, least + step, ... up to most.
+// Constants that an operand may be: `values`, or if there are none least, least + step, ... up to most.
 struct ConstantRange {
   int64_t least = 0, most = INT64_MAX, step = 1;
-  std::string_view why;  // a sentence for the user; may be empty
-  bool has(int64_t value) const { return value >= least && value <= most && (value - least) % step == 0; }
+  std::vector<int64_t> values;
+  std::string_view most_operand;  // whose constant is the most, if not empty
+  std::string_view why;           // a sentence for the user; may be empty
+  bool has(int64_t value) const;
+  std::string words() const;  // "4, 8 or 16", "0 to 1024 in steps of 32"
 };
 
 struct OperandDef {
@@ -69,6 +75,7 @@ struct OperandDef {
   bool joined = false;     // stands after '|'
   bool droppable = false;  // written, or `_`
   bool widens = false;     // a register may be wider than the type
+  bool or_predicate = false;
   OperandKind kind = OperandKind::value;
   std::string_view type_slot;  // slot whose word is the type; empty when literal
   Type literal = Type::none;
@@ -85,6 +92,8 @@ struct Form {
   std::string_view text;       // as stated
   std::string_view op;         // "ld"
   uint32_t ptx_version = 10;   // 8.0 -> 80
+  uint32_t last_version = ~0U;
+  std::string_view instead;  // of a form that later versions do not have
   std::string_view target = "sm_20";
   std::vector<SlotDef> slots;
   std::vector<OperandDef> operands;

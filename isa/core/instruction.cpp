@@ -7,81 +7,25 @@
 
 namespace palladion::isa {
 
-Operand Operand::reg(RegId id, bool negated) {
-  Operand o;
-  o.kind = Kind::reg;
-  o.id = id;
-  o.negated = negated;
-  return o;
-}
-
-Operand Operand::imm(int64_t value) {
-  Operand o;
-  o.kind = Kind::imm;
-  o.bits = static_cast<uint64_t>(value);
-  return o;
-}
-
-Operand Operand::f32(uint32_t bits) {
-  Operand o;
-  o.kind = Kind::imm;
-  o.imm_type = ImmType::f32;
-  o.bits = bits;
-  return o;
-}
-
-Operand Operand::f64(uint64_t bits) {
-  Operand o;
-  o.kind = Kind::imm;
-  o.imm_type = ImmType::f64;
-  o.bits = bits;
-  return o;
-}
-
+Operand Operand::reg(RegId id, bool negated) { return {.kind = Kind::reg, .negated = negated, .id = id}; }
+Operand Operand::imm(int64_t value) { return {.kind = Kind::imm, .bits = static_cast<uint64_t>(value)}; }
+Operand Operand::f32(uint32_t bits) { return {.kind = Kind::imm, .imm_type = ImmType::f32, .bits = bits}; }
+Operand Operand::f64(uint64_t bits) { return {.kind = Kind::imm, .imm_type = ImmType::f64, .bits = bits}; }
 Operand Operand::symbol(SymbolId id, int64_t offset) {
-  Operand o;
-  o.kind = Kind::symbol;
-  o.id = id;
-  o.offset = offset;
-  return o;
+  return {.kind = Kind::symbol, .id = id, .offset = offset};
 }
-
-Operand Operand::label(LabelId id) {
-  Operand o;
-  o.kind = Kind::label;
-  o.id = id;
-  return o;
-}
-
+Operand Operand::label(LabelId id) { return {.kind = Kind::label, .id = id}; }
 Operand Operand::special_reg(Special s, int component) {
-  Operand o;
-  o.kind = Kind::special;
-  o.special = s;
-  o.component = static_cast<int8_t>(component);
-  return o;
+  return {.kind = Kind::special, .special = s, .component = static_cast<int8_t>(component)};
 }
-
 Operand Operand::address(Operand base, int64_t offset, std::vector<Operand> coordinates) {
-  Operand o;
-  o.kind = Kind::address;
-  o.offset = offset;
-  o.elements.push_back(std::move(base));
-  for (auto& c : coordinates) o.elements.push_back(std::move(c));
-  return o;
+  coordinates.insert(coordinates.begin(), std::move(base));
+  return {.kind = Kind::address, .offset = offset, .elements = std::move(coordinates)};
 }
-
 Operand Operand::vector(std::vector<Operand> elements) {
-  Operand o;
-  o.kind = Kind::vector;
-  o.elements = std::move(elements);
-  return o;
+  return {.kind = Kind::vector, .elements = std::move(elements)};
 }
-
-Operand Operand::sink() {
-  Operand o;
-  o.kind = Kind::sink;
-  return o;
-}
+Operand Operand::sink() { return {.kind = Kind::sink}; }
 
 std::string_view Instruction::mod(std::string_view slot) const {
   const int i = form->slot(slot);

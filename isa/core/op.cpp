@@ -1,22 +1,45 @@
 #include "isa/core/op.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
+
+#include "isa/core/diagnostic.h"
 
 namespace palladion::isa {
 namespace {
 
+struct Family {
+  std::string_view name;
+  std::vector<OpDef> defs;
+};
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> all = {{"moves", ops::moves()},
+                                          {"integer", ops::integer()},
+                                          {"extended_precision", ops::extended_precision()},
+                                          {"floating", ops::floating()},
+                                          {"half", ops::half()},
+                                          {"conversions", ops::conversions()},
+                                          {"comparisons", ops::comparisons()},
+                                          {"logic", ops::logic()},
+                                          {"control", ops::control()},
+                                          {"memory", ops::memory()},
+                                          {"atomics", ops::atomics()},
+                                          {"warp", ops::warp()},
+                                          {"barriers", ops::barriers()},
+                                          {"async_copies", ops::async_copies()},
+                                          {"tensor_copies", ops::tensor_copies()},
+                                          {"matrix", ops::matrix()},
+                                          {"system", ops::system()}};
+  return all;
+}
+
 std::vector<Op> compile_all() {
-  const OpList families[] = {ops::moves(),       ops::integer(),      ops::extended_precision(),
-                             ops::floating(),    ops::half(),         ops::conversions(),
-                             ops::comparisons(), ops::logic(),        ops::control(),
-                             ops::memory(),      ops::atomics(),      ops::warp(),
-                             ops::barriers(),    ops::async_copies(), ops::tensor_copies(),
-                             ops::matrix(),      ops::system()};
   std::vector<Op> all;
   std::unordered_map<std::string_view, size_t> index;
-  for (const OpList family : families) {
-    for (const OpDef& def : family) {
+  for (const Family& f : families()) {
+    for (const OpDef& def : f.defs) {
       const auto [it, is_new] = index.emplace(def.name.value, all.size());
       if (is_new)
         all.push_back({.name = def.name.value, .id = static_cast<uint16_t>(all.size()), .forms = {}});
@@ -38,6 +61,12 @@ const std::vector<Op>& table() {
 }  // namespace
 
 std::span<const Op> all_ops() { return table(); }
+
+std::span<const OpDef> family(std::string_view name) {
+  const auto f = std::ranges::find(families(), name, &Family::name);
+  PLD_CHECK(f != families().end(), std::string(name));
+  return f->defs;
+}
 
 const Op* find_op(std::string_view name) {
   static const auto index = [] {

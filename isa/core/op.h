@@ -34,8 +34,9 @@ struct Timing {
   std::string_view latency;  // key into the architecture's latency table
 };
 
-// The kind of arithmetic, for analyses that track values: the checkers of unwritten and extraordinary values,
-// the lowering to SASS. Anything else is `other`: nothing is concluded from it.
+// The kind of arithmetic or control flow, for analyses of values and paths: the checkers of unwritten and
+// extraordinary values, the lowering to SASS, the control-flow graph. Anything else is `other`: nothing is
+// concluded from it.
 enum class Operation : uint8_t {
   other,
   move,
@@ -66,6 +67,12 @@ enum class Operation : uint8_t {
   logic3,
   shift_left,
   shift_right,
+  branch,
+  branch_indexed,
+  call,
+  return_,
+  exit,
+  trap,
 };
 
 // Wrapper without a default: leaving the clause out of an OpDef does not compile.
@@ -92,13 +99,24 @@ struct DecodeContext {
 };
 
 using DecodeFn = Effect (*)(const Instruction&, const DecodeContext&);
-using TimingFn = Timing (*)(const Instruction&);
+
+// The timing class of all instructions of a definition, or a function of their words.
+class TimingRule {
+ public:
+  constexpr TimingRule(Timing all) : all_(all) {}                      // NOLINT: implicit on purpose
+  constexpr TimingRule(Timing (*of)(const Instruction&)) : of_(of) {}  // NOLINT
+  Timing operator()(const Instruction& i) const { return of_ == nullptr ? all_ : of_(i); }
+
+ private:
+  Timing all_;
+  Timing (*of_)(const Instruction&) = nullptr;
+};
 
 struct OpDef {
   Clause<std::string_view> name;
   Clause<std::string_view> doc;  // one or two sentences, and the manual's section
   Clause<std::vector<std::string_view>> syntax;
-  Clause<TimingFn> timing;
+  Clause<TimingRule> timing;
   Clause<DecodeFn> effect;
   Operation operation = Operation::other;
 };
@@ -115,11 +133,21 @@ struct Op {
 std::span<const Op> all_ops();
 const Op* find_op(std::string_view name);
 
-// Each family file in isa/ops defines its list.
-using OpList = std::span<const OpDef>;
+// Each file in isa/ops states its definitions.
 namespace ops {
-OpList moves(), integer(), extended_precision(), floating(), half(), conversions(), comparisons(), logic(),
-    control(), memory(), atomics(), warp(), barriers(), async_copies(), tensor_copies(), matrix(), system();
+std::vector<OpDef> moves(), integer(), extended_precision(), floating(), half(), conversions(), comparisons(),
+    logic(), control(), memory(), atomics(), warp(), barriers(), async_copies(), tensor_copies(), matrix(),
+    system();
+}
+// The definitions of one file, "floating": built once, immutable.
+std::span<const OpDef> family(std::string_view name);
+
+// One list of several.
+template <class T>
+std::vector<T> joined(std::initializer_list<std::vector<T>> parts) {
+  std::vector<T> all;
+  for (const std::vector<T>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 inline Effect effect(const Instruction& i, const DecodeContext& context) {

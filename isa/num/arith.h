@@ -374,26 +374,14 @@ PLD_NUM_INLINE constexpr bits_of<F> max(bits_of<F> a, bits_of<F> b) {
 
 /// Calls `fn.template operator()<M>()` with the modifiers as a constant.
 template <class Fn>
-PLD_NUM_INLINE decltype(auto) with_mods(MinMaxMods m, Fn&& fn) {
-  const int which = (m.ftz ? 1 : 0) + (m.nan ? 2 : 0) + (m.xorsign_abs ? 4 : 0);
-  switch (which) {
-    case 1:
-      return fn.template operator()<MinMaxMods{true, false, false}>();
-    case 2:
-      return fn.template operator()<MinMaxMods{false, true, false}>();
-    case 3:
-      return fn.template operator()<MinMaxMods{true, true, false}>();
-    case 4:
-      return fn.template operator()<MinMaxMods{false, false, true}>();
-    case 5:
-      return fn.template operator()<MinMaxMods{true, false, true}>();
-    case 6:
-      return fn.template operator()<MinMaxMods{false, true, true}>();
-    case 7:
-      return fn.template operator()<MinMaxMods{true, true, true}>();
-    default:
-      return fn.template operator()<MinMaxMods{}>();
-  }
+PLD_NUM_INLINE auto with_mods(MinMaxMods m, Fn&& fn) {
+  return with_constant<false, true>(m.ftz, [&]<bool ftz>() {
+    return with_constant<false, true>(m.nan, [&]<bool nan>() {
+      return with_constant<false, true>(m.xorsign_abs, [&]<bool xorsign_abs>() {
+        return fn.template operator()<MinMaxMods{ftz, nan, xorsign_abs}>();
+      });
+    });
+  });
 }
 
 /// `testp`: zeros count as normal.

@@ -6,9 +6,8 @@
 
 #include <cmath>
 
+#include "isa/num/constant.h"
 #include "isa/num/formats.h"
-
-#define PLD_NUM_INLINE [[gnu::always_inline]] inline
 
 namespace palladion::isa::num {
 
@@ -17,20 +16,9 @@ enum class Rounding : std::uint8_t { rn, rz, rm, rp, rna };
 
 /// Calls `fn.template operator()<R>()` with the rounding as a constant: hoists the choice out of a lane loop.
 template <class Fn>
-PLD_NUM_INLINE decltype(auto) with_rounding(Rounding rounding, Fn&& fn) {
-  switch (rounding) {
-    case Rounding::rz:
-      return fn.template operator()<Rounding::rz>();
-    case Rounding::rm:
-      return fn.template operator()<Rounding::rm>();
-    case Rounding::rp:
-      return fn.template operator()<Rounding::rp>();
-    case Rounding::rna:
-      return fn.template operator()<Rounding::rna>();
-    case Rounding::rn:
-      break;
-  }
-  return fn.template operator()<Rounding::rn>();
+PLD_NUM_INLINE auto with_rounding(Rounding rounding, Fn&& fn) {
+  using enum Rounding;
+  return with_constant<rn, rz, rm, rp, rna>(rounding, fn);
 }
 
 /// Whether the magnitude grows by one unit. `half`: the first dropped bit; `rest`: anything below it.

@@ -4,6 +4,88 @@
 
 #include "isa/ops/decode.h"
 
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint CpAsync::footprint() const {
+  const auto size = static_cast<uint32_t>(bytes);
+  return {
+      .values = Values::tensor,
+      .memory = {{.space = Space::global, .reads = true, .address = src, .bytes = size},
+                 {.space = Space::shared_cta, .writes = true, .address = dst, .bytes = size}},
+      .control = {src_size, ignore_src},
+      .async = {.role = Async::Role::issues, .family = AsyncFamily::cp_async, .group = AsyncGroup::cp_async}};
+}
+
+Footprint CpAsyncCommit::footprint() const {
+  return {.async = {
+              .role = Async::Role::commits, .family = AsyncFamily::cp_async, .group = AsyncGroup::cp_async}};
+}
+
+Footprint CpAsyncWait::footprint() const {
+  return {.async = {.role = Async::Role::waits,
+                    .family = AsyncFamily::cp_async,
+                    .group = AsyncGroup::cp_async,
+                    .groups_left = all ? 0 : n}};
+}
+
+Footprint CpAsyncMbarrierArrive::footprint() const {
+  return {
+      .async = {.role = Async::Role::issues, .family = AsyncFamily::deferred_arrival, .mbarrier = address}};
+}
+
+Footprint BulkCopy::footprint() const {
+  const MemoryUse source{
+      .space = src_space, .proxy = Proxy::async, .reads = true, .address = src, .size = size};
+  const MemoryUse destination{.space = dst_space,
+                              .proxy = Proxy::async,
+                              .reads = op != BulkOp::copy,
+                              .writes = true,
+                              .address = dst,
+                              .size = size};
+  MemoryUses uses{source, destination};
+  if (prefetch) uses = {source};
+  return {.values = Values::tensor,
+          .memory = uses,
+          .control = {size, cta_mask, byte_mask},
+          .async = {.role = Async::Role::issues,
+                    .family = AsyncFamily::bulk,
+                    .group = decode::group_of(completion),
+                    .mbarrier = mbar}};
+}
+
+Footprint BulkCommit::footprint() const {
+  return {.async = {.role = Async::Role::commits, .family = AsyncFamily::bulk, .group = AsyncGroup::bulk}};
+}
+
+Footprint BulkWait::footprint() const {
+  return {.async = {.role = Async::Role::waits,
+                    .family = AsyncFamily::bulk,
+                    .group = AsyncGroup::bulk,
+                    .reads_only = read,
+                    .groups_left = n}};
+}
+
+Footprint StoreAsync::footprint() const {
+  return {.values = Values::stored,
+          .memory = {{.space = Space::shared_cluster,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .async = {.role = Async::Role::issues, .family = AsyncFamily::remote_store, .mbarrier = mbar}};
+}
+
+Footprint ReduceAsync::footprint() const {
+  return {.values = Values::combined,
+          .memory = {{.space = Space::shared_cluster,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, 1)}},
+          .async = {.role = Async::Role::issues, .family = AsyncFamily::remote_store, .mbarrier = mbar}};
+}
+
+}  // namespace palladion::isa
+
 namespace palladion::isa::ops {
 namespace {
 
@@ -14,26 +96,20 @@ constexpr decode::Definition words[] = {
     {"$hint", "<h:;.L2::cache_hint>"},
     {"$policy", "<h:;, policy:b64>"},
     {"$cop", ".cop:<c:ca;cg>"},
-    {"$bytes", "size:imm[<c:4..16/4: cp.async.ca copies 4, 8 or 16 bytes;16: cp.async.cg copies 16 bytes>]"},
+    {"$bytes", "size:imm[<c:4|8|16: cp.async.ca copies 4, 8 or 16 bytes;16: cp.async.cg copies 16 bytes>]"},
+    {"$amount", ":u32/pred[0..size: no more bytes are read than written]"},
     {"$size", "size:u32[0../16: bulk copies move a multiple of 16 bytes]"},
     {"$ahead", "{.prefetch:L2::64B|L2::128B|L2::256B}"},
     {"$multicast", "<m:;.multicast::cluster>"},
     {"$ctas", "<m:;, ctas:u16>"},
     {"$mbarrier", ".mbarrier::complete_tx::bytes"},
-    {"$cta", ".space:shared|shared::cta"},
+    {"$cta", ".dst:shared|shared::cta"},
     {"$remote", "{.space:shared::cluster}"},
     {"$to_shared", ".dst:shared::cluster.src:shared::cta"},
     {"$to_global", ".dst:global.src:shared::cta.bulk_group"},
 };
 
-Timing cp_async_timing(const Instruction&) { return {Unit::lsu, "cp_async"}; }
-Timing group_timing(const Instruction&) { return {Unit::sync, "async_group"}; }
-Timing bulk_timing(const Instruction&) { return {Unit::tma, "bulk_copy"}; }
-Timing reduce_timing(const Instruction&) { return {Unit::tma, "bulk_reduce"}; }
-Timing bulk_prefetch_timing(const Instruction&) { return {Unit::tma, "bulk_prefetch"}; }
-Timing st_async_timing(const Instruction&) { return {Unit::lsu, "st_async"}; }
-Timing red_async_timing(const Instruction&) { return {Unit::lsu, "red_async"}; }
-Timing multimem_timing(const Instruction&) { return {Unit::lsu, "multimem"}; }
+constexpr Timing group_timing{Unit::sync, "async_group"};
 
 // --- cp.async -------------------------------------------------------------------------------------------
 // The fourth operand is the number of source bytes, or a predicate that drops the source.
@@ -41,8 +117,6 @@ Effect cp_async(const Instruction& i, const DecodeContext& c) {
   CpAsync e{.bytes = decode::immediate(i, "size"), .dst = index(i, "dst"), .src = index(i, "src")};
   const int source = index(i, "source");
   if (source >= 0) (decode::is_predicate(i.operands[source], c) ? e.ignore_src : e.src_size) = source;
-  const bool legal = i.mod("cop") == "cg" ? e.bytes == 16 : e.bytes == 4 || e.bytes == 8 || e.bytes == 16;
-  if (!legal) return decode::unsupported(i, "copies 4, 8 or 16 bytes, .cg 16");
   return e;
 }
 
@@ -61,13 +135,13 @@ std::vector<OpDef> cp_async_defs() {
             "Copies 4, 8 or 16 bytes from global to shared memory; source bytes beyond src-size, or all with "
             "ignore-src, are zeros. Data Movement and Conversion Instructions: cp.async.",
             decode::expand(
-                {"[7.0 sm_80] cp.async$cop$cta.global$ahead dst:mem, src:mem, $bytes, source?:any",
-                 "[7.0 sm_80] cp.async$cop$cta.global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
+                {"[7.0 sm_80] cp.async$cop$cta.src:global$ahead dst:mem, src:mem, $bytes, source?$amount",
+                 "[7.0 sm_80] cp.async$cop$cta.src:global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
                  "policy:b64",
-                 "[7.0 sm_80] cp.async$cop$cta.global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
-                 "source:any, policy:b64"},
+                 "[7.0 sm_80] cp.async$cop$cta.src:global.L2::cache_hint$ahead dst:mem, src:mem, $bytes, "
+                 "source$amount, policy:b64"},
                 words),
-            cp_async_timing, cp_async},
+            Timing{Unit::lsu, "cp_async"}, cp_async},
       OpDef{"cp",
             "Makes the thread's cp.async operations so far a group, or waits until at most n groups, or none "
             "at all, "
@@ -89,22 +163,13 @@ std::vector<OpDef> cp_async_defs() {
 }
 
 // --- cp.async.bulk ----------------------------------------------------------------------------------------
-BulkOp bulk_op(std::string_view word) {
-  static constexpr std::pair<std::string_view, BulkOp> ops[] = {
-      {"add", BulkOp::add}, {"min", BulkOp::min},  {"max", BulkOp::max}, {"inc", BulkOp::inc},
-      {"dec", BulkOp::dec}, {"and", BulkOp::and_}, {"or", BulkOp::or_},  {"xor", BulkOp::xor_}};
-  for (const auto& [text, op] : ops)
-    if (text == word) return op;
-  return BulkOp::copy;
-}
-
 Effect bulk(const Instruction& i, const DecodeContext&) {
   if (i.has("cp_mask")) return decode::unsupported(i, "byte masks begin with sm_100");
   BulkCopy e{.dst_space = decode::space(i, Space::shared_cluster, "dst"),
              .src_space = decode::space(i, Space::global, "src"),
              .completion = i.has("bulk_group") ? Completion::bulk_group : Completion::mbarrier};
-  if (i.has("op")) {
-    e.op = bulk_op(i.mod("op"));
+  e.op = decode::bulk_op(i);
+  if (e.op != BulkOp::copy) {
     e.type = i.type();
     e.noftz = i.has("noftz");
   }
@@ -170,18 +235,18 @@ std::vector<OpDef> bulk_defs() {
                  "[8.6 sm_100] cp.async.bulk$to_global$hint.cp_mask dst:mem, src:mem, $size$policy, "
                  "bytes:u16"},
                 words),
-            bulk_timing, bulk},
+            Timing{Unit::tma, "bulk_copy"}, bulk},
       OpDef{"cp",
             "Combines an array in shared memory of the CTA with one in shared memory of the cluster or in "
             "global memory, "
             "element by element. Data Movement and Conversion Instructions: cp.reduce.async.bulk.",
-            reduce_forms(), reduce_timing, bulk},
+            reduce_forms(), Timing{Unit::tma, "bulk_reduce"}, bulk},
       OpDef{"cp",
             "Brings a range of global memory into L2. Data Movement and Conversion Instructions: "
             "cp.async.bulk.prefetch.",
             decode::expand(
                 {"[8.0 sm_90] cp.async.bulk.prefetch.level:L2.src:global$hint src:mem, $size$policy"}, words),
-            bulk_prefetch_timing, bulk_prefetch},
+            Timing{Unit::tma, "bulk_prefetch"}, bulk_prefetch},
       OpDef{"cp",
             "Makes the thread's bulk operations so far a bulk group, or waits until at most n groups are "
             "pending, with "
@@ -206,7 +271,7 @@ Effect store_async(const Instruction& i, const DecodeContext&) {
 Effect reduce_async(const Instruction& i, const DecodeContext&) {
   if (i.mod("sem") == "release")
     return decode::unsupported(i, "asynchronous reductions of global memory begin with sm_100");
-  return ReduceAsync{.op = decode::atomic_op(i.mod("op")),
+  return ReduceAsync{.op = decode::atomic_op(i),
                      .type = i.type(),
                      .address = index(i, "a"),
                      .src = index(i, "b"),
@@ -229,7 +294,7 @@ std::vector<OpDef> remote_defs() {
                "[8.7 sm_100] st.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.type:%b|%u|%s|f32|f64 "
                "a:mem, b:type"},
               words),
-          st_async_timing, store_async},
+          Timing{Unit::lsu, "st_async"}, store_async},
       OpDef{"red",
             "Combines a value with shared memory of another CTA of the cluster and completes its bytes at an "
             "mbarrier "
@@ -248,7 +313,7 @@ std::vector<OpDef> remote_defs() {
                 std::array<decode::Definition, 3>{{{"$remote", "{.space:shared::cluster}"},
                                                    {"$mbarrier", ".mbarrier::complete_tx::bytes"},
                                                    {"$operands", "a:mem, b:type, mbar:mem"}}}),
-            red_async_timing, reduce_async},
+            Timing{Unit::lsu, "red_async"}, reduce_async},
   };
 }
 
@@ -286,20 +351,17 @@ std::vector<std::string_view> multimem_forms() {
       sets);
 }
 
+std::vector<OpDef> multimem_defs() {
+  return {OpDef{"multimem",
+                "Loads with a reduction over, stores to, or reduces into all memories behind a multicast "
+                "address. Data Movement and Conversion Instructions: multimem.",
+                multimem_forms(), Timing{Unit::lsu, "multimem"}, multimem}};
+}
+
 }  // namespace
 
-OpList async_copies() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = cp_async_defs();
-    for (const auto& more : {bulk_defs(), remote_defs()}) all.insert(all.end(), more.begin(), more.end());
-    all.push_back(
-        OpDef{"multimem",
-              "Loads with a reduction over, stores to, or reduces into all memories behind a multicast "
-              "address. Data Movement and Conversion Instructions: multimem.",
-              multimem_forms(), multimem_timing, multimem});
-    return all;
-  }();
-  return defs;
+std::vector<OpDef> async_copies() {
+  return joined({cp_async_defs(), bulk_defs(), remote_defs(), multimem_defs()});
 }
 
 }  // namespace palladion::isa::ops

@@ -1,7 +1,40 @@
 // Atomics and fences (PTX, "Parallel Synchronization and Communication Instructions").
-#include <array>
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Atomic::footprint() const {
+  return {.values = Values::combined,
+          .memory = {{.space = space,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Fence::footprint() const {
+  Footprint f{.control = {size},
+              .order = proxy ? Order::weak : order,
+              .scope = scope,
+              .sync = {.object = Sync::Object::fence}};
+  if (copy_from < 0) return f;
+  f.participants = Participants::warp;
+  f.memory = {{.space = Space::shared_cta,
+               .content = Content::tensor_map,
+               .reads = true,
+               .address = copy_from,
+               .size = size},
+              {.space = Space::global,
+               .content = Content::tensor_map,
+               .writes = true,
+               .address = address,
+               .size = size}};
+  return f;
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -81,7 +114,7 @@ Timing red_timing(const Instruction& i) { return atomic_timing(i, false); }
 
 // Without a word an atomic is relaxed, at gpu scope.
 Atomic atomic(const Instruction& i) {
-  return Atomic{.op = decode::atomic_op(i.mod("op")),
+  return Atomic{.op = decode::atomic_op(i),
                 .space = decode::space(i),
                 .type = i.type(),
                 .elements = decode::elements(i),
@@ -168,8 +201,8 @@ Effect proxy_fence(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList atomics() {
-  static const std::array defs = {
+std::vector<OpDef> atomics() {
+  return {
       OpDef{"atom",
             "Reads a value, combines it with b (cas: stores c if it equals b), writes the result, all in one "
             "step, and "
@@ -217,7 +250,6 @@ OpList atomics() {
             membar_timing,
             membar},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

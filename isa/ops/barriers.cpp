@@ -1,8 +1,43 @@
 // Barriers of the CTA and the cluster, and mbarriers (PTX, "Parallel Synchronization and
 // Communication Instructions").
-#include <array>
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint CtaBarrier::footprint() const {
+  return {.values = Values::combined,
+          .control = {id, threads},
+          .participants = Participants::cta,
+          .order = Order::acq_rel,
+          .sync = {.object = Sync::Object::cta_barrier,
+                   .arrives = true,
+                   .waits = action != BarrierAction::arrive,
+                   .operand = id}};
+}
+
+Footprint ClusterBarrier::footprint() const {
+  return {.participants = Participants::cluster,
+          .order = order,
+          .scope = Scope::cluster,
+          .sync = {.object = Sync::Object::cluster_barrier, .arrives = arrive, .waits = !arrive}};
+}
+
+Footprint Mbarrier::footprint() const {
+  using A = MbarrierAction;
+  return {.control = {count, state, time_hint},
+          .order = order,
+          .scope = scope,
+          .sync = {.object = Sync::Object::mbarrier,
+                   .arrives = action == A::arrive,
+                   .waits = action == A::test_wait || action == A::try_wait,
+                   .initialises = action == A::init,
+                   .expects_bytes = expect_tx || action == A::expect_tx,
+                   .completes_bytes = action == A::complete_tx,
+                   .space = space,
+                   .operand = address}};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -10,8 +45,7 @@ namespace {
 using decode::index;
 
 // --- bar, barrier -------------------------------------------------------------------------------------
-Timing barrier_timing(const Instruction&) { return {Unit::sync, "barrier"}; }
-Timing cluster_timing(const Instruction&) { return {Unit::sync, "barrier_cluster"}; }
+constexpr Timing barrier_timing{Unit::sync, "barrier"};
 
 CtaBarrier cta_barrier(const Instruction& i, bool aligned) {
   const BarrierAction action = i.has("sync")          ? BarrierAction::sync
@@ -63,9 +97,6 @@ constexpr decode::Definition words[] = {
     {"$both", ".action:arrive|arrive_drop"},
 };
 
-Timing init_timing(const Instruction&) { return {Unit::lsu, "mbarrier_init"}; }
-Timing wait_timing(const Instruction&) { return {Unit::lsu, "mbarrier_wait"}; }
-Timing count_timing(const Instruction&) { return {Unit::alu, "mbarrier_pending_count"}; }
 Timing arrive_timing(const Instruction& i) {
   const bool remote = decode::space(i) == Space::shared_cluster;
   return {Unit::lsu, remote ? "mbarrier_arrive_cluster" : "mbarrier_arrive"};
@@ -162,7 +193,7 @@ std::vector<OpDef> barrier_defs() {
             "Synchronization and Communication Instructions: barrier.cluster.",
             {"[7.8 sm_90] barrier.cluster.arrive{.sem:release|relaxed}{.aligned}",
              "[7.8 sm_90] barrier.cluster.wait{.sem:acquire}{.aligned}"},
-            cluster_timing,
+            Timing{Unit::sync, "barrier_cluster"},
             cluster_barrier},
   };
 }
@@ -176,7 +207,7 @@ std::vector<OpDef> mbarrier_defs() {
             decode::expand({"[7.0 sm_80] mbarrier.action:init$cta.b64 a:mem, count:u32",
                             "[7.0 sm_80] mbarrier.action:inval$cta.b64 a:mem"},
                            words),
-            init_timing, init},
+            Timing{Unit::lsu, "mbarrier_init"}, init},
       OpDef{"mbarrier",
             "Adds to, or takes from, the transaction bytes that the current phase awaits. Parallel "
             "Synchronization "
@@ -197,25 +228,18 @@ std::vector<OpDef> mbarrier_defs() {
             "Whether the phase of a state, or of a parity, has completed; try_wait may suspend the thread "
             "for a while. "
             "Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait.",
-            wait_forms(), wait_timing, wait},
+            wait_forms(), Timing{Unit::lsu, "mbarrier_wait"}, wait},
       OpDef{"mbarrier",
             "The pending arrivals in a state. Parallel Synchronization and Communication Instructions: "
             "mbarrier.pending_count.",
             {"[7.0 sm_80] mbarrier.action:pending_count.b64 =_count:u32, state:b64"},
-            count_timing,
+            Timing{Unit::alu, "mbarrier_pending_count"},
             pending_count},
   };
 }
 
 }  // namespace
 
-OpList barriers() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = barrier_defs();
-    for (const OpDef& d : mbarrier_defs()) all.push_back(d);
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> barriers() { return joined({barrier_defs(), mbarrier_defs()}); }
 
 }  // namespace palladion::isa::ops

@@ -1,70 +1,179 @@
 #pragma once
-// PTX's comparison operators for integers and floats, and the combination of setp/set with a third
-// predicate: shared by the integer and floating definitions.
-#include <cmath>
-#include <optional>
+// Comparisons for setp and set: 32 lanes of numbers to a mask, then the combination with a predicate. A
+// comparison is a function of its own; what else the words say (PTX, "Comparison and Selection
+// Instructions", "Half Precision Comparison Instructions") is known at run time, so that the many
+// combinations of words stay small.
+#include <bit>
 #include <string_view>
 
-#include "isa/core/effects.h"
-#include "isa/ops/lanes.h"
+#include "isa/ops/floats.h"
 
 namespace palladion::isa::compare {
 
+// The words `lo`, `ls`, `hi`, `hs` are lt, le, gt, ge of unsigned types.
 enum class Cmp : uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
 enum class BoolOp : uint8_t { none, and_, or_, xor_ };
 
-// "lo", "ls", "hi", "hs" are lt, le, gt, ge of unsigned types.
-inline Cmp cmp_named(std::string_view s) {
-  static constexpr std::pair<std::string_view, Cmp> words[] = {
-      {"eq", Cmp::eq},   {"ne", Cmp::ne},   {"lt", Cmp::lt},   {"le", Cmp::le},   {"gt", Cmp::gt},
-      {"ge", Cmp::ge},   {"lo", Cmp::lt},   {"ls", Cmp::le},   {"hi", Cmp::gt},   {"hs", Cmp::ge},
-      {"equ", Cmp::equ}, {"neu", Cmp::neu}, {"ltu", Cmp::ltu}, {"leu", Cmp::leu}, {"gtu", Cmp::gtu},
-      {"geu", Cmp::geu}, {"num", Cmp::num}, {"nan", Cmp::nan}};
-  for (const auto& [word, c] : words)
-    if (word == s) return c;
-  return Cmp::eq;
+// What the words say, as the constant of a function for several of them.
+struct Words {
+  Cmp cmp;
+  BoolOp op;
+  bool has_q;
+  uint32_t yes;  // what `set` gives where the comparison holds
+};
+static_assert(sizeof(Words) == sizeof(uint64_t));
+
+inline Words words_of(const Instruction& i) {
+  using enum Cmp;
+  using enum BoolOp;
+  return {
+      .cmp = decode::word_of<Cmp>(i.mod("cmp"), {{"eq", eq},
+                                                 {"ne", ne},
+                                                 {"lt", lt},
+                                                 {"le", le},
+                                                 {"gt", gt},
+                                                 {"ge", ge},
+                                                 {"lo", lt},
+                                                 {"ls", le},
+                                                 {"hi", gt},
+                                                 {"hs", ge},
+                                                 {"equ", equ},
+                                                 {"neu", neu},
+                                                 {"ltu", ltu},
+                                                 {"leu", leu},
+                                                 {"gtu", gtu},
+                                                 {"geu", geu},
+                                                 {"num", num},
+                                                 {"nan", nan}}),
+      .op = decode::word_of<BoolOp>(i.mod("bool"), {{"", none}, {"and", and_}, {"or", or_}, {"xor", xor_}}),
+      .has_q = i.form->operand("q") >= 0 && i.operand("q") != nullptr,
+      .yes = 0};
 }
 
-inline BoolOp bool_named(std::string_view s) {
-  return s == "and" ? BoolOp::and_ : s == "or" ? BoolOp::or_ : s == "xor" ? BoolOp::xor_ : BoolOp::none;
+// --- vectors of 32 bytes --------------------------------------------------------------------------------
+// All ones where the comparison holds: the `u` forms for NaN as well, the others not.
+template <Cmp c, class Vector>
+auto holds(Vector a, Vector b) {
+  if constexpr (c == Cmp::eq) return a == b;
+  if constexpr (c == Cmp::ne) return (a < b) | (a > b);
+  if constexpr (c == Cmp::lt) return a < b;
+  if constexpr (c == Cmp::le) return a <= b;
+  if constexpr (c == Cmp::gt) return a > b;
+  if constexpr (c == Cmp::ge) return a >= b;
+  if constexpr (c == Cmp::equ) return ~((a < b) | (a > b));
+  if constexpr (c == Cmp::neu) return a != b;
+  if constexpr (c == Cmp::ltu) return ~(a >= b);
+  if constexpr (c == Cmp::leu) return ~(a > b);
+  if constexpr (c == Cmp::gtu) return ~(a <= b);
+  if constexpr (c == Cmp::geu) return ~(a < b);
+  if constexpr (c == Cmp::num) return (a == a) & (b == b);
+  if constexpr (c == Cmp::nan) return (a != a) | (b != b);
 }
 
 template <Cmp c, class T>
-struct Compare {
-  bool operator()(T a, T b) const {
-    switch (c) {
-      case Cmp::eq:
-        return a == b;
-      case Cmp::ne:
-        return a < b || a > b;  // ordered: false for NaN
-      case Cmp::lt:
-        return a < b;
-      case Cmp::le:
-        return a <= b;
-      case Cmp::gt:
-        return a > b;
-      case Cmp::ge:
-        return a >= b;
-      case Cmp::equ:
-        return !(a < b || a > b);
-      case Cmp::neu:
-        return a != b;
-      case Cmp::ltu:
-        return !(a >= b);
-      case Cmp::leu:
-        return !(a > b);
-      case Cmp::gtu:
-        return !(a <= b);
-      case Cmp::geu:
-        return !(a < b);
-      case Cmp::num:
-        return a == a && b == b;
-      case Cmp::nan:
-        return a != a || b != b;
-    }
-    return false;
+__m256i held(const T* a, const T* b) {
+  typedef T Vector [[gnu::vector_size(32)]];
+  Vector x, y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return (__m256i)holds<c>(x, y);  // NOLINT: vectors of one size
+}
+
+template <Cmp c, class T>
+uint32_t mask_of(const T* a, const T* b) {
+  constexpr int step = 32 / sizeof(T);
+  if constexpr (sizeof(T) == 2) {
+    const __m256i bytes = _mm256_packs_epi16(held<c>(a, b), held<c>(a + step, b + step));
+    return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(bytes, 0b11011000)));
+  }
+  uint32_t mask = 0;
+  for (int i = 0; i < lanes::warp_size; i += step) {
+    const __m256i t = held<c>(a + i, b + i);
+    const int bits = sizeof(T) == 4 ? _mm256_movemask_ps(_mm256_castsi256_ps(t))
+                                    : _mm256_movemask_pd(_mm256_castsi256_pd(t));
+    mask |= static_cast<uint32_t>(bits) << i;
+  }
+  return mask;
+}
+
+// --- where the compared numbers come from: `read` gives 32 of them, in `scratch` if need be ---------
+template <class T>
+struct Read {
+  using Value = T;
+  static const T* read(const void* s, T*) { return static_cast<const T*>(s); }
+};
+struct ReadF32Flushed {
+  using Value = float;
+  [[gnu::noinline]] static const float* read(const void* s, float* scratch) {
+    uint32_t t[lanes::warp_size];
+    for (int i = 0; i < lanes::warp_size; ++i)
+      t[i] = num::flush_subnormal<num::F32>(static_cast<const uint32_t*>(s)[i]);
+    std::memcpy(scratch, t, sizeof t);
+    return scratch;
   }
 };
+template <class Format, bool ftz>
+struct ReadHalf {
+  using Value = float;
+  [[gnu::noinline]] static const float* read(const void* s, float* scratch) {
+    const auto* halves = static_cast<const uint16_t*>(s);
+    uint16_t t[lanes::warp_size];
+    if constexpr (ftz) {
+      for (int i = 0; i < lanes::warp_size; ++i) t[i] = num::flush_subnormal<Format>(halves[i]);
+      halves = t;
+    }
+    uint32_t wide[lanes::warp_size];
+    num::lanes::to_f32<Format>(halves, wide, lanes::warp_size);
+    std::memcpy(scratch, wide, sizeof wide);
+    return scratch;
+  }
+};
+
+template <class Source, Cmp c>
+uint32_t compare_lanes(const void* a, const void* b) {
+  alignas(32) typename Source::Value x[lanes::warp_size], y[lanes::warp_size];
+  return mask_of<c>(Source::read(a, x), Source::read(b, y));
+}
+
+// Integers have the first six.
+template <class Source, class Fn>
+auto for_cmp(Cmp cmp, Fn f) {
+  using enum Cmp;
+  if constexpr (std::is_integral_v<typename Source::Value>)
+    return num::with_constant<eq, ne, lt, le, gt, ge>(cmp, f);
+  else
+    return num::with_constant<eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, Cmp::num, nan>(cmp, f);
+}
+
+using Comparison = uint32_t (*)(const void* a, const void* b);
+template <class Source>
+Comparison comparison(Cmp cmp) {
+  return for_cmp<Source>(cmp, []<Cmp c>() -> Comparison { return compare_lanes<Source, c>; });
+}
+
+// --- two results: of a comparison and its complement, or of the low and the high halves of pairs ------
+struct Masks {
+  uint32_t p, q;
+};
+
+template <class Source, bool pairs>
+[[gnu::noinline]] Masks compare_by(Cmp cmp, const void* a, const void* b) {
+  const Comparison compare = comparison<Source>(cmp);
+  if constexpr (!pairs) {
+    const uint32_t t = compare(a, b);
+    return {t, ~t};
+  } else {
+    uint16_t half[2][2][lanes::warp_size];
+    for (int i = 0; i < lanes::warp_size; ++i) {
+      const uint32_t x = static_cast<const uint32_t*>(a)[i], y = static_cast<const uint32_t*>(b)[i];
+      half[0][0][i] = static_cast<uint16_t>(x);
+      half[0][1][i] = static_cast<uint16_t>(y);
+      half[1][0][i] = static_cast<uint16_t>(x >> 16);
+      half[1][1][i] = static_cast<uint16_t>(y >> 16);
+    }
+    return {compare(half[0][0], half[0][1]), compare(half[1][0], half[1][1])};
+  }
+}
 
 inline uint32_t combine(BoolOp op, uint32_t t, uint32_t c) {
   switch (op) {
@@ -80,75 +189,99 @@ inline uint32_t combine(BoolOp op, uint32_t t, uint32_t c) {
   return t;
 }
 
-// setp: p = (a cmp b) op c, q = !(a cmp b) op c; sources a, b[, c], destinations p[, q].
-// `L` maps a stored lane to the compared value (identity for integers, decoding for half floats).
-template <Cmp c, BoolOp op, bool has_q, class T, class L>
-void set_predicate(const LaneArgs& a) {
-  struct F {
-    bool operator()(T x, T y) const { return Compare<c, decltype(L{}(x))>{}(L{}(x), L{}(y)); }
-  };
-  const uint32_t t = lanes::test<F, T, T>(a);
-  const uint32_t third = op == BoolOp::none ? 0 : lanes::mask_source(a, 2);
-  lanes::commit_mask(a.d[0], combine(op, t, third), a.mask);
-  if constexpr (has_q) lanes::commit_mask(a.d[1], combine(op, ~t, third), a.mask);
+// Sources: the words, a, b, and c if they name a combination.
+template <class Source, bool pairs>
+Masks combined(const LaneArgs& a, Words words) {
+  const Masks t = compare_by<Source, pairs>(words.cmp, a.s[1], a.s[2]);
+  const uint32_t third = words.op == BoolOp::none ? 0 : lanes::mask_source(a, 3);
+  return {combine(words.op, t.p, third), combine(words.op, t.q, third)};
 }
 
-struct Identity {
-  template <class T>
-  T operator()(T x) const {
-    return x;
-  }
-};
+inline Words words_of(const LaneArgs& a) { return std::bit_cast<Words>(*lanes::source<uint64_t>(a, 0)); }
 
-template <class T, class L, Cmp c, bool has_q>
-LanesFn set_predicate_for(BoolOp op) {
-  switch (op) {
-    case BoolOp::none:
-      return set_predicate<c, BoolOp::none, has_q, T, L>;
-    case BoolOp::and_:
-      return set_predicate<c, BoolOp::and_, has_q, T, L>;
-    case BoolOp::or_:
-      return set_predicate<c, BoolOp::or_, has_q, T, L>;
-    case BoolOp::xor_:
-      return set_predicate<c, BoolOp::xor_, has_q, T, L>;
-  }
-  return nullptr;
+// --- setp -------------------------------------------------------------------------------------------
+template <class Source, Cmp c>
+void setp_plain(const LaneArgs& a) {
+  lanes::commit_mask(a.d[0], compare_lanes<Source, c>(a.s[0], a.s[1]), a.mask);
 }
 
-// Calls f.operator()<Cmp>() for a comparison known at run time.
+template <class Source, bool pairs>
+void setp_by(const LaneArgs& a) {
+  const Words words = words_of(a);
+  const Masks t = combined<Source, pairs>(a, words);
+  lanes::commit_mask(a.d[0], t.p, a.mask);
+  if (words.has_q) lanes::commit_mask(a.d[1], t.q, a.mask);
+}
+
+template <class Source, bool pairs = false>
+Pure setp_for(const Instruction& i) {
+  const Words words = words_of(i);
+  if constexpr (!pairs) {
+    if (words.op == BoolOp::none && !words.has_q)
+      return {for_cmp<Source>(words.cmp, []<Cmp c>() -> LanesFn { return setp_plain<Source, c>; })};
+  }
+  return {.fn = setp_by<Source, pairs>, .constant = std::bit_cast<uint64_t>(words)};
+}
+
+// --- set: `yes` where the comparison holds, else 0 ------------------------------------------------------
+template <class D>
+[[gnu::noinline]] inline void write_chosen(const LaneArgs& a, uint32_t chosen, D yes) {
+  D t[lanes::warp_size];
+  for (int i = 0; i < lanes::warp_size; ++i) t[i] = (chosen >> i & 1) != 0 ? yes : D{0};
+  lanes::commit(a.d[0], t, a.mask);
+}
+
+[[gnu::noinline]] inline void write_chosen_pairs(const LaneArgs& a, Masks chosen, uint32_t yes) {
+  uint32_t t[lanes::warp_size];
+  for (int i = 0; i < lanes::warp_size; ++i)
+    t[i] = ((chosen.p >> i & 1) != 0 ? yes : 0) | ((chosen.q >> i & 1) != 0 ? yes << 16 : 0);
+  lanes::commit(a.d[0], t, a.mask);
+}
+
+template <class Source, class D>
+void set_lanes(const LaneArgs& a) {
+  const Words words = words_of(a);
+  write_chosen(a, combined<Source, false>(a, words).p, static_cast<D>(words.yes));
+}
+
+template <class Source>
+void set_pairs(const LaneArgs& a) {
+  const Words words = words_of(a);
+  write_chosen_pairs(a, combined<Source, true>(a, words), words.yes & 0xFFFF);
+}
+
+// All ones of the type of the result, or its number one.
+inline uint32_t yes_of(Type d) {
+  if (d == Type::f32) return num::F32::one;
+  if (d == Type::f16 || d == Type::f16x2) return num::F16::one;
+  return d == Type::bf16 || d == Type::bf16x2 ? num::Bf16::one : ~0U;
+}
+
+template <class Source, bool pairs = false>
+Pure set_for(const Instruction& i) {
+  Words words = words_of(i);
+  words.yes = yes_of(i.type("dtype"));
+  const auto constant = std::bit_cast<uint64_t>(words);
+  if constexpr (pairs) return {.fn = set_pairs<Source>, .constant = constant};
+  const bool narrow = bits(i.type("dtype")) == 16;
+  return {.fn = narrow ? set_lanes<Source, uint16_t> : set_lanes<Source, uint32_t>, .constant = constant};
+}
+
+// Calls f.operator()<Read<T>>() with the host type of an integer type; there are none of 8 bits.
 template <class Fn>
-LanesFn for_cmp(Cmp c, Fn f) {
-  switch (c) {
-    case Cmp::eq:
-      return f.template operator()<Cmp::eq>();
-    case Cmp::ne:
-      return f.template operator()<Cmp::ne>();
-    case Cmp::lt:
-      return f.template operator()<Cmp::lt>();
-    case Cmp::le:
-      return f.template operator()<Cmp::le>();
-    case Cmp::gt:
-      return f.template operator()<Cmp::gt>();
-    case Cmp::ge:
-      return f.template operator()<Cmp::ge>();
-    case Cmp::equ:
-      return f.template operator()<Cmp::equ>();
-    case Cmp::neu:
-      return f.template operator()<Cmp::neu>();
-    case Cmp::ltu:
-      return f.template operator()<Cmp::ltu>();
-    case Cmp::leu:
-      return f.template operator()<Cmp::leu>();
-    case Cmp::gtu:
-      return f.template operator()<Cmp::gtu>();
-    case Cmp::geu:
-      return f.template operator()<Cmp::geu>();
-    case Cmp::num:
-      return f.template operator()<Cmp::num>();
-    case Cmp::nan:
-      return f.template operator()<Cmp::nan>();
+Pure for_integer_source(Type type, Fn f) {
+  switch (type) {
+    case Type::s16:
+      return f.template operator()<Read<int16_t>>();
+    case Type::s32:
+      return f.template operator()<Read<int32_t>>();
+    case Type::s64:
+      return f.template operator()<Read<int64_t>>();
+    default:
+      return bits(type) == 16   ? f.template operator()<Read<uint16_t>>()
+             : bits(type) == 32 ? f.template operator()<Read<uint32_t>>()
+                                : f.template operator()<Read<uint64_t>>();
   }
-  return nullptr;
 }
 
 }  // namespace palladion::isa::compare

@@ -1,6 +1,5 @@
 // Comparison and selection of integers and untyped bits (PTX, "Comparison and Selection Instructions").
 // The floating forms of setp and set are in floating.cpp and half.cpp.
-#include <array>
 #include <limits>
 
 #include "isa/core/op.h"
@@ -10,69 +9,13 @@
 namespace palladion::isa::ops {
 namespace {
 
-using compare::BoolOp;
-using compare::Cmp;
-using lanes::for_integer;
-
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+constexpr Timing alu{Unit::alu, "alu"};
 
 Effect setp(const Instruction& i, const DecodeContext&) {
-  const Cmp cmp = compare::cmp_named(i.mod("cmp"));
-  const BoolOp op = compare::bool_named(i.mod("bool"));
-  const bool has_q = i.operand("q") != nullptr;
-  return Pure{for_integer(i.type(), [&]<class T>() -> LanesFn {
-    return compare::for_cmp(cmp, [&]<Cmp c>() -> LanesFn {
-      if constexpr (c > Cmp::ge) {
-        return nullptr;
-      } else {
-        return has_q ? compare::set_predicate_for<T, compare::Identity, c, true>(op)
-                     : compare::set_predicate_for<T, compare::Identity, c, false>(op);
-      }
-    });
-  })};
+  return compare::for_integer_source(i.type(), [&]<class Source>() { return compare::setp_for<Source>(i); });
 }
-
-// set: d = all ones (or 1.0f) where the comparison holds.
-template <Cmp c, class T, uint32_t yes>
-struct Set {
-  uint32_t operator()(T a, T b) const { return compare::Compare<c, T>{}(a, b) ? yes : 0; }
-};
-template <Cmp c, class T, uint32_t yes, BoolOp op>
-void set_combined(const LaneArgs& a) {
-  const uint32_t t =
-      compare::combine(op, lanes::test<compare::Compare<c, T>, T, T>(a), lanes::mask_source(a, 2));
-  uint32_t v[lanes::warp_size];
-  for (int i = 0; i < lanes::warp_size; ++i) v[i] = (t >> i & 1) != 0 ? yes : 0;
-  lanes::commit(a.d[0], v, a.mask);
-}
-template <Cmp c, class T, uint32_t yes>
-LanesFn set_for(BoolOp op) {
-  switch (op) {
-    case BoolOp::none:
-      return lanes::apply<Set<c, T, yes>, uint32_t, T, T>;
-    case BoolOp::and_:
-      return set_combined<c, T, yes, BoolOp::and_>;
-    case BoolOp::or_:
-      return set_combined<c, T, yes, BoolOp::or_>;
-    case BoolOp::xor_:
-      return set_combined<c, T, yes, BoolOp::xor_>;
-  }
-  return nullptr;
-}
-
 Effect set(const Instruction& i, const DecodeContext&) {
-  const Cmp cmp = compare::cmp_named(i.mod("cmp"));
-  const BoolOp op = compare::bool_named(i.mod("bool"));
-  const bool to_float = i.type("dtype") == Type::f32;
-  return Pure{for_integer(i.type(), [&]<class T>() -> LanesFn {
-    return compare::for_cmp(cmp, [&]<Cmp c>() -> LanesFn {
-      if constexpr (c > Cmp::ge) {
-        return nullptr;
-      } else {
-        return to_float ? set_for<c, T, 0x3F800000>(op) : set_for<c, T, ~0u>(op);
-      }
-    });
-  })};
+  return compare::for_integer_source(i.type(), [&]<class Source>() { return compare::set_for<Source>(i); });
 }
 
 template <class T>
@@ -128,8 +71,8 @@ Effect slct(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList comparisons() {
-  static const std::array defs = {
+std::vector<OpDef> comparisons() {
+  return {
       OpDef{
           "setp",
           "p = a cmp b, and q its complement, each combined with c. Comparison and Selection: setp.",
@@ -173,7 +116,6 @@ OpList comparisons() {
           slct,
           Operation::select_by_sign},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

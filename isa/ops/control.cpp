@@ -1,18 +1,25 @@
 // Control flow (PTX, "Control Flow Instructions" and "Miscellaneous Instructions").
-#include <array>
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Branch::footprint() const { return {.next = Control::branches}; }
+Footprint BranchIndexed::footprint() const { return {.control = {index}, .next = Control::branches}; }
+Footprint Call::footprint() const { return {.control = {function}, .next = Control::calls}; }
+Footprint Return::footprint() const { return {.next = Control::returns}; }
+Footprint Exit::footprint() const { return {.next = Control::exits}; }
+Footprint Trap::footprint() const { return {.next = Control::traps}; }
+Footprint Nanosleep::footprint() const { return {.control = {duration}}; }
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
 
 using decode::index;
 
-Timing branch_timing(const Instruction&) { return {Unit::branch, "branch"}; }
-Timing call_timing(const Instruction&) { return {Unit::branch, "call"}; }
-Timing exit_timing(const Instruction&) { return {Unit::branch, "exit"}; }
-Timing nanosleep_timing(const Instruction&) { return {Unit::sync, "nanosleep"}; }
-Timing no_timing(const Instruction&) { return {Unit::none, "none"}; }
+constexpr Timing branch_timing{Unit::branch, "branch"};
+constexpr Timing exit_timing{Unit::branch, "exit"};
 
 Effect bra(const Instruction& i, const DecodeContext&) {
   return Branch{.target = index(i, "target"), .uniform = i.has("uni")};
@@ -37,38 +44,48 @@ Effect pmevent(const Instruction&, const DecodeContext&) { return Prefetch{.addr
 
 }  // namespace
 
-OpList control() {
-  static const std::array defs = {
+std::vector<OpDef> control() {
+  return {
       OpDef{"bra",
             "Continues at a label; `.uni` promises that all active threads of the warp agree. "
             "Control Flow Instructions: bra.",
             {"bra{.uni} target:label"},
             branch_timing,
-            bra},
+            bra,
+            Operation::branch},
       OpDef{"brx",
             "Continues at the label whose number in the `.branchtargets` list is the index. "
             "Control Flow Instructions: brx.idx.",
             {"[6.0 sm_30] brx.idx{.uni} index:u32, targets:list"},
             branch_timing,
-            brx},
+            brx,
+            Operation::branch_indexed},
       OpDef{"call",
             "Calls a function by name, or through a register with a prototype or a list of targets; the "
             "lists of "
             "returns and arguments may be empty. Control Flow Instructions: call.",
             {"call{.uni} =returns:list, function:func, arguments:list, prototype?:list"},
-            call_timing,
-            call},
+            Timing{Unit::branch, "call"},
+            call,
+            Operation::call},
       OpDef{"ret",
             "Returns from a function; in a kernel it ends the thread. Control Flow Instructions: ret.",
             {"ret{.uni}"},
             branch_timing,
-            ret},
-      OpDef{"exit", "Ends the thread. Control Flow Instructions: exit.", {"exit"}, exit_timing, exit},
+            ret,
+            Operation::return_},
+      OpDef{"exit",
+            "Ends the thread. Control Flow Instructions: exit.",
+            {"exit"},
+            exit_timing,
+            exit,
+            Operation::exit},
       OpDef{"trap",
             "Aborts the grid and reports it to the host. Miscellaneous Instructions: trap.",
             {"trap"},
             exit_timing,
-            trap},
+            trap,
+            Operation::trap},
       OpDef{"brkpt",
             "Suspends the grid for a debugger. Miscellaneous Instructions: brkpt.",
             {"[1.0 sm_11] brkpt"},
@@ -78,15 +95,14 @@ OpList control() {
             "Suspends the thread for about t nanoseconds: between 0 and 2 t, at most 1 ms. "
             "Miscellaneous Instructions: nanosleep.",
             {"[6.3 sm_70] nanosleep.u32 t:u32"},
-            nanosleep_timing,
+            Timing{Unit::sync, "nanosleep"},
             nanosleep},
       OpDef{"pmevent",
             "Triggers performance monitor events. Miscellaneous Instructions: pmevent.",
             {"[1.4] pmevent event:imm[0..65535]", "[3.0 sm_20] pmevent.mask event:imm[0..65535]"},
-            no_timing,
+            Timing{Unit::none, "none"},
             pmevent},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -31,10 +31,26 @@ int register_width(const Instruction& i, const DecodeContext& c, std::string_vie
   return width != 0 ? width : std::max(8, bits(type));
 }
 
-LanesFn find(const Request& r) {
-  if (is_integer(r.to)) return is_integer(r.from) ? cvt::integer_to_integer(r) : cvt::float_to_integer(r);
-  if (is_integer(r.from)) return cvt::integer_to_float(r);
-  return is_plain_float(r.to) && is_plain_float(r.from) ? cvt::float_to_float(r) : cvt::packed(r);
+// Of a register; bf16 has registers of its width only.
+bool holds(int width, Type type) {
+  return width >= bits(type) && width <= 64 && (type != Type::bf16 || width == 16);
+}
+
+LanesFn of_any_widths(const Request& r) {
+  if (is_integer(r.from)) return is_integer(r.to) ? cvt::saturated_integer(r) : cvt::integer_to_float(r);
+  return is_integer(r.to) ? cvt::float_to_integer(r) : cvt::float_to_float(r);
+}
+
+Pure find(const Request& r) {
+  const bool integers = is_integer(r.to) && is_integer(r.from);
+  const bool scalar =
+      (is_integer(r.to) || is_plain_float(r.to)) && (is_integer(r.from) || is_plain_float(r.from));
+  if (!scalar) return {cvt::packed(r)};
+  if (!holds(r.to_width, r.to) || !holds(r.from_width, r.from)) return {};
+  if (const LanesFn fn = cvt::common_halves(r)) return {fn};
+  if (const LanesFn fn = integers && !r.sat ? nullptr : of_any_widths(r))
+    return {.fn = fn, .constant = cvt::constant(r)};
+  return {cvt::integer_to_integer(r)};
 }
 
 Effect convert(const Instruction& i, const DecodeContext& c) {
@@ -51,7 +67,7 @@ Effect convert(const Instruction& i, const DecodeContext& c) {
   r.sat = floats::has(i, "sat");
   r.satfinite = floats::has(i, "satfinite");
   r.relu = floats::has(i, "relu");
-  if (const LanesFn fn = find(r)) return Pure{fn};
+  if (const Pure found = find(r); found.fn != nullptr) return found;
   return decode::unsupported(i, "no conversion between registers of these widths");
 }
 
@@ -147,17 +163,12 @@ std::vector<std::string_view> packed_forms() {
 
 }  // namespace
 
-OpList conversions() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<std::string_view> forms = scalar_forms();
-    for (const std::string_view form : packed_forms()) forms.push_back(form);
-    return std::vector<OpDef>{OpDef{"cvt",
-                                    "d = a as another type, rounded and saturated as said; pairs put a above "
-                                    "b. Data Movement and Conversion: cvt, "
-                                    "cvt.pack.",
-                                    std::move(forms), timing_of, decode_cvt, Operation::convert}};
-  }();
-  return defs;
+std::vector<OpDef> conversions() {
+  return {
+      OpDef{"cvt",
+            "d = a as another type, rounded and saturated as said; pairs put a above b. Data Movement and "
+            "Conversion: cvt, cvt.pack.",
+            joined({scalar_forms(), packed_forms()}), timing_of, decode_cvt, Operation::convert}};
 }
 
 }  // namespace palladion::isa::ops

@@ -2,6 +2,7 @@
 // Scalar conversions, made of three steps so that their many combinations stay small: read 32 values
 // from registers that may be wider than the type, convert them, write them sign- or zero-extended
 // (PTX, "Operand Size Exceeding Instruction-Type Size").
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -20,11 +21,14 @@ struct Request {
   bool integral = false, ftz = false, sat = false, satfinite = false, relu = false;
 };
 
-// One file each; nullptr when there is no such conversion or a register is too narrow.
-LanesFn integer_to_integer(const Request&);
+// One file each; their functions take the widths of the registers as their constant.
+LanesFn saturated_integer(const Request&);  // nullptr when every value has its place
 LanesFn integer_to_float(const Request&);
 LanesFn float_to_integer(const Request&);
 LanesFn float_to_float(const Request&);
+// The most common ones, without a constant; nullptr when it is none of them.
+LanesFn integer_to_integer(const Request&);  // without .sat
+LanesFn common_halves(const Request&);
 // Conversions into or out of pairs, and to tf32, have registers of the type's width (f32 sources may be
 // immediates).
 LanesFn packed(const Request&);
@@ -35,41 +39,7 @@ inline constexpr int warp_size = lanes::warp_size;
 
 // --- types known at run time ----------------------------------------------------------------------
 template <class T>
-struct FormatOf;
-template <>
-struct FormatOf<uint8_t> {
-  using type = num::U8;
-};
-template <>
-struct FormatOf<int8_t> {
-  using type = num::S8;
-};
-template <>
-struct FormatOf<uint16_t> {
-  using type = num::U16;
-};
-template <>
-struct FormatOf<int16_t> {
-  using type = num::S16;
-};
-template <>
-struct FormatOf<uint32_t> {
-  using type = num::U32;
-};
-template <>
-struct FormatOf<int32_t> {
-  using type = num::S32;
-};
-template <>
-struct FormatOf<uint64_t> {
-  using type = num::U64;
-};
-template <>
-struct FormatOf<int64_t> {
-  using type = num::S64;
-};
-template <class T>
-using format_of = typename FormatOf<T>::type;
+using format_of = num::IntFormat<sizeof(T) * 8, T>;
 
 template <class Fn>
 LanesFn for_float(Type type, Fn f) {
@@ -87,81 +57,73 @@ LanesFn for_float(Type type, Fn f) {
   }
 }
 
-// Calls f.operator()<uint32_t>() with the lane type of a register, if it holds at least `needed` bits.
-template <int needed, class Fn>
-LanesFn for_register(int width, Fn f) {
-  if constexpr (needed <= 8) {
-    if (width == 8) return f.template operator()<uint8_t>();
-  }
-  if constexpr (needed <= 16) {
-    if (width == 16) return f.template operator()<uint16_t>();
-  }
-  if constexpr (needed <= 32) {
-    if (width == 32) return f.template operator()<uint32_t>();
-  }
-  return width == 64 ? f.template operator()<uint64_t>() : nullptr;
+// --- the three steps ------------------------------------------------------------------------------------
+struct Widths {
+  uint32_t to, from;  // of the registers, in bits
+};
+inline uint64_t constant(const Request& r) {
+  return std::bit_cast<uint64_t>(
+      Widths{static_cast<uint32_t>(r.to_width), static_cast<uint32_t>(r.from_width)});
 }
 
-// bf16 has registers of its width only.
-template <class Format, class Fn>
-LanesFn for_float_register(int width, Fn f) {
-  if constexpr (std::is_same_v<Format, num::Bf16>)
-    return width == 16 ? f.template operator()<uint16_t>() : nullptr;
-  else
-    return for_register<Format::width>(width, f);
+template <class T, class Register, class Value>
+const Value* extend(const void* s, Value* scratch) {
+  for (int i = 0; i < warp_size; ++i) scratch[i] = static_cast<T>(static_cast<const Register*>(s)[i]);
+  return scratch;
 }
 
-// --- reading ------------------------------------------------------------------------------------------
+template <class T, class Value>
+[[gnu::noinline]] const Value* extend_from(const void* s, uint32_t width, Value* scratch) {
+  if (width == 8) return extend<T, uint8_t>(s, scratch);
+  if (width == 16) return extend<T, uint16_t>(s, scratch);
+  return width == 32 ? extend<T, uint32_t>(s, scratch) : extend<T, uint64_t>(s, scratch);
+}
+
+// 32 values of type T as Value.
+template <class T, class Value>
+const Value* read(const void* s, uint32_t width, Value* scratch) {
+  if (sizeof(T) == sizeof(Value) && width == 8 * sizeof(T)) return static_cast<const Value*>(s);
+  return extend_from<T>(s, width, scratch);
+}
+
 // Integers below 32 bits are computed with as int32_t, which holds them all.
 template <class T>
-using computed_t = std::conditional_t<(sizeof(T) < 4), int32_t, T>;
-
-template <class T, class Register>
 struct ReadInteger {
-  using Value = computed_t<T>;
-  static const Value* read(const void* s, Value* scratch) {
-    if constexpr (sizeof(Register) == sizeof(Value) && sizeof(T) == sizeof(Value))
-      return static_cast<const Value*>(s);
-    else
-      return extend(static_cast<const Register*>(s), scratch);
-  }
-  [[gnu::noinline]] static const Value* extend(const Register* s, Value* scratch) {
-    for (int i = 0; i < warp_size; ++i) scratch[i] = static_cast<T>(s[i]);
-    return scratch;
+  using Value = std::conditional_t<(sizeof(T) < 4), int32_t, T>;
+  static const Value* from(const void* s, uint32_t width, Value* scratch) {
+    return read<T, Value>(s, width, scratch);
   }
 };
-
-template <class Format, class Register>
+template <class Format>
 struct ReadFloat {
   using Value = num::bits_of<Format>;
-  static const Value* read(const void* s, Value* scratch) {
-    if constexpr (sizeof(Register) == sizeof(Value))
-      return static_cast<const Value*>(s);
-    else
-      return truncate(static_cast<const Register*>(s), scratch);
-  }
-  [[gnu::noinline]] static const Value* truncate(const Register* s, Value* scratch) {
-    for (int i = 0; i < warp_size; ++i) scratch[i] = static_cast<Value>(s[i]);
-    return scratch;
+  static const Value* from(const void* s, uint32_t width, Value* scratch) {
+    return read<Value, Value>(s, width, scratch);
   }
 };
 
-// --- writing ------------------------------------------------------------------------------------------
-// T signed: sign-extended, else zero-extended.
-template <class T, class Register>
-[[gnu::noinline]] void write(const LaneArgs& a, const T* values) {
+template <class Register, class T>
+void extend_into(const LaneArgs& a, const T* values) {
   Register t[warp_size];
   for (int i = 0; i < warp_size; ++i) t[i] = static_cast<Register>(values[i]);
   lanes::commit(a.d[0], t, a.mask);
 }
 
-// --- the three steps ------------------------------------------------------------------------------------
-template <class Read, auto convert, class Out, class Register>
+// T signed: sign-extended, else zero-extended.
+template <class T>
+[[gnu::noinline]] void write(const LaneArgs& a, uint32_t width, const T* values) {
+  if (width == 8 * sizeof(T)) return lanes::commit(a.d[0], values, a.mask);
+  if (width == 16) return extend_into<uint16_t>(a, values);
+  return width == 32 ? extend_into<uint32_t>(a, values) : extend_into<uint64_t>(a, values);
+}
+
+template <class Read, auto convert, class Out>
 void steps(const LaneArgs& a) {
+  const auto widths = std::bit_cast<Widths>(*lanes::source<uint64_t>(a, 0));
   alignas(32) typename Read::Value scratch[warp_size];
   alignas(32) Out out[warp_size];
-  convert(Read::read(a.s[0], scratch), out);
-  write<Out, Register>(a, out);
+  convert(Read::from(a.s[1], widths.from, scratch), out);
+  write(a, widths.to, out);
 }
 
 template <class To, class From, Rounding R, CvtMods M>

@@ -17,34 +17,28 @@ template <class To, class From>
 constexpr bool knows_sat = !std::is_same_v<To, Bf16> && !std::is_same_v<From, Bf16>;
 
 template <class To, class From, Rounding R, CvtMods M>
-LanesFn with_registers(const Request& r) {
-  return for_float_register<To>(r.to_width, [&]<class D>() {
-    return for_float_register<From>(r.from_width, [&]<class S>() -> LanesFn {
-      return steps<ReadFloat<From, S>, convert_lanes<To, From, R, M>, num::bits_of<To>, D>;
-    });
-  });
-}
+constexpr LanesFn converted = steps<ReadFloat<From>, convert_lanes<To, From, R, M>, num::bits_of<To>>;
 
 template <class To, class From, Rounding R, bool integral>
 LanesFn with_clamp(const Request& r) {
   if constexpr (knows_sat<To, From>) {
     if constexpr (knows_ftz<To, From>) {
-      if (r.ftz && r.sat) return with_registers<To, From, R, CvtMods{R, integral, true, true}>(r);
+      if (r.ftz && r.sat) return converted<To, From, R, CvtMods{R, integral, true, true}>;
     }
-    if (r.sat) return with_registers<To, From, R, CvtMods{R, integral, false, true}>(r);
+    if (r.sat) return converted<To, From, R, CvtMods{R, integral, false, true}>;
   }
   if constexpr (knows_ftz<To, From>) {
-    if (r.ftz) return with_registers<To, From, R, CvtMods{R, integral, true}>(r);
+    if (r.ftz) return converted<To, From, R, CvtMods{R, integral, true}>;
   }
-  return with_registers<To, From, R, CvtMods{R, integral}>(r);
+  return converted<To, From, R, CvtMods{R, integral}>;
 }
 
 // cvt.{rn,rz}{.relu}{.satfinite}.{f16,bf16}.f32
 template <class To, Rounding R>
 LanesFn with_range(const Request& r) {
-  if (r.relu && r.satfinite) return with_registers<To, F32, R, CvtMods{.satfinite = true, .relu = true}>(r);
-  if (r.relu) return with_registers<To, F32, R, CvtMods{.relu = true}>(r);
-  return with_registers<To, F32, R, CvtMods{.satfinite = true}>(r);
+  if (r.relu && r.satfinite) return converted<To, F32, R, CvtMods{.satfinite = true, .relu = true}>;
+  if (r.relu) return converted<To, F32, R, CvtMods{.relu = true}>;
+  return converted<To, F32, R, CvtMods{.satfinite = true}>;
 }
 
 // The common ones, without a step for registers.
@@ -59,16 +53,6 @@ void f32_to_half(const LaneArgs& a) {
   uint16_t t[warp_size];
   num::lanes::from_f32<Half>(lanes::source<uint32_t>(a, 0), t, warp_size);
   lanes::commit(a.d[0], t, a.mask);
-}
-
-LanesFn common(const Request& r) {
-  if (r.ftz || r.sat || r.satfinite || r.relu || r.to_width != bits(r.to) || r.from_width != bits(r.from))
-    return nullptr;
-  if (r.to == Type::f32 && r.from == Type::f16) return half_to_f32<F16>;
-  if (r.to == Type::f32 && r.from == Type::bf16) return half_to_f32<Bf16>;
-  if (r.rounding != Rounding::rn || r.from != Type::f32) return nullptr;
-  if (r.to == Type::f16) return f32_to_half<F16>;
-  return r.to == Type::bf16 ? f32_to_half<Bf16> : nullptr;
 }
 
 template <class To, class From>
@@ -89,8 +73,17 @@ LanesFn convert(const Request& r) {
 
 }  // namespace
 
+LanesFn common_halves(const Request& r) {
+  if (r.ftz || r.sat || r.satfinite || r.relu || r.to_width != bits(r.to) || r.from_width != bits(r.from))
+    return nullptr;
+  if (r.to == Type::f32 && r.from == Type::f16) return half_to_f32<F16>;
+  if (r.to == Type::f32 && r.from == Type::bf16) return half_to_f32<Bf16>;
+  if (r.rounding != Rounding::rn || r.from != Type::f32) return nullptr;
+  if (r.to == Type::f16) return f32_to_half<F16>;
+  return r.to == Type::bf16 ? f32_to_half<Bf16> : nullptr;
+}
+
 LanesFn float_to_float(const Request& r) {
-  if (const LanesFn fn = common(r)) return fn;
   return for_float(r.to, [&]<class To>() {
     return for_float(r.from, [&]<class From>() { return convert<To, From>(r); });
   });

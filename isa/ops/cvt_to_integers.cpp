@@ -5,13 +5,12 @@ namespace palladion::isa::cvt {
 namespace {
 
 // f16 and bf16 go through f32, which holds them exactly.
-template <class Half, class Register>
+template <class Half>
 struct ReadWidened {
   using Value = uint32_t;
-  static const uint32_t* read(const void* s, uint32_t* scratch) {
-    using Read = ReadFloat<Half, Register>;
+  static const uint32_t* from(const void* s, uint32_t width, uint32_t* scratch) {
     uint16_t halves[warp_size];
-    num::lanes::to_f32<Half>(Read::read(s, halves), scratch, warp_size);
+    num::lanes::to_f32<Half>(ReadFloat<Half>::from(s, width, halves), scratch, warp_size);
     return scratch;
   }
 };
@@ -19,17 +18,10 @@ struct ReadWidened {
 template <class From>
 using computed_format = std::conditional_t<std::is_same_v<From, num::F64>, num::F64, num::F32>;
 
-template <class From, class Register>
-using Reader = std::conditional_t<(From::width < 32), ReadWidened<From, Register>, ReadFloat<From, Register>>;
-
-template <class To, class From, Rounding R, CvtMods M>
-LanesFn with_registers(const Request& r) {
-  using Value = typename To::value_type;
-  return for_register<To::width>(r.to_width, [&]<class D>() {
-    return for_float_register<From>(r.from_width, [&]<class S>() -> LanesFn {
-      return steps<Reader<From, S>, convert_lanes<To, computed_format<From>, R, M>, Value, D>;
-    });
-  });
+template <class To, class From, Rounding R, bool ftz>
+LanesFn converted() {
+  using Source = std::conditional_t<(From::width < 32), ReadWidened<From>, ReadFloat<From>>;
+  return steps<Source, convert_lanes<format_of<To>, computed_format<From>, R, CvtMods{.ftz = ftz}>, To>;
 }
 
 }  // namespace
@@ -39,9 +31,9 @@ LanesFn float_to_integer(const Request& r) {
     return for_float(r.from, [&]<class From>() {
       return floats::for_rounding(r.rounding, [&]<Rounding R>() {
         if constexpr (std::is_same_v<From, num::F32>) {
-          if (r.ftz) return with_registers<format_of<To>, From, R, CvtMods{.ftz = true}>(r);
+          if (r.ftz) return converted<To, From, R, true>();
         }
-        return with_registers<format_of<To>, From, R, CvtMods{}>(r);
+        return converted<To, From, R, false>();
       });
     });
   });

@@ -7,8 +7,6 @@
 #include <mutex>
 #include <set>
 
-#include "isa/core/diagnostic.h"
-
 namespace palladion::isa::decode {
 namespace {
 
@@ -121,15 +119,20 @@ int elements(const Instruction& i) {
   return word.empty() ? 1 : word[1] - '0';
 }
 
-AtomicOp atomic_op(std::string_view word) {
+AtomicOp atomic_op(const Instruction& i) {
+  using enum AtomicOp;
   static constexpr std::pair<std::string_view, AtomicOp> words[] = {
-      {"add", AtomicOp::add},  {"sub", AtomicOp::sub},   {"min", AtomicOp::min},  {"max", AtomicOp::max},
-      {"inc", AtomicOp::inc},  {"dec", AtomicOp::dec},   {"and", AtomicOp::and_}, {"or", AtomicOp::or_},
-      {"xor", AtomicOp::xor_}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas}};
-  for (const auto& [text, op] : words)
-    if (text == word) return op;
-  PLD_CHECK(false, std::string(word));
-  return AtomicOp::add;
+      {"add", add},  {"sub", sub}, {"min", min},  {"max", max},   {"inc", inc}, {"dec", dec},
+      {"and", and_}, {"or", or_},  {"xor", xor_}, {"exch", exch}, {"cas", cas}};
+  return word_of(i.mod("op"), words);
+}
+
+BulkOp bulk_op(const Instruction& i) {
+  using enum BulkOp;
+  static constexpr std::pair<std::string_view, BulkOp> words[] = {{"", copy},    {"add", add}, {"min", min},
+                                                                  {"max", max},  {"inc", inc}, {"dec", dec},
+                                                                  {"and", and_}, {"or", or_},  {"xor", xor_}};
+  return word_of(i.mod("op"), words);
 }
 
 int index(const Instruction& i, std::string_view operand) { return i.operand_index(operand); }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "isa/arch/arch.h"
+#include "isa/core/diagnostic.h"
+#include "isa/core/footprint.h"
 #include "isa/core/op.h"
 
 namespace palladion::isa::decode {
@@ -33,7 +35,23 @@ Space space(const Instruction& i, Space absent = Space::generic, std::string_vie
 Order order(const Instruction& i, Order absent);
 Scope scope(const Instruction& i, Scope absent);
 int elements(const Instruction& i);  // slot vec: 1, 2, 4, 8
-AtomicOp atomic_op(std::string_view word);
+AtomicOp atomic_op(const Instruction& i);
+BulkOp bulk_op(const Instruction& i);  // copy when the form has no op
+
+// What a word stands for; one that is not in the table is our bug (checked).
+template <class T, size_t n>
+T word_of(std::string_view word, const std::pair<std::string_view, T> (&table)[n]) {
+  for (const auto& [text, value] : table)
+    if (text == word) return value;
+  PLD_CHECK(false, std::string(word));
+  return {};
+}
+
+// Bytes of `elements` of a type.
+inline uint32_t size_of(Type type, int elements) { return static_cast<uint32_t>(bytes(type) * elements); }
+inline AsyncGroup group_of(Completion c) {
+  return c == Completion::bulk_group ? AsyncGroup::bulk : AsyncGroup::none;
+}
 
 // Index of an operand, -1 when absent; `written` also gives -1 for the sink `_`.
 int index(const Instruction& i, std::string_view operand);

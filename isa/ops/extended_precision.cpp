@@ -1,7 +1,5 @@
 // Extended-precision integer arithmetic (PTX, the section of that name): the carry flag CC is a
 // predicate mask.
-#include <array>
-
 #include "isa/core/op.h"
 #include "isa/ops/integers.h"
 #include "isa/ops/lanes.h"
@@ -12,7 +10,7 @@ namespace {
 using lanes::for_integer;
 using namespace integers;  // NOLINT: this file is about them
 
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+constexpr Timing alu{Unit::alu, "alu"};
 Timing imad(const Instruction& i) { return {Unit::fma, bits(i.type()) == 64 ? "imad64" : "imad"}; }
 
 template <class T, bool carry_in, bool carry_out, bool subtract>
@@ -75,8 +73,8 @@ Effect decode_mad_carried(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList extended_precision() {
-  static const std::array defs = {
+std::vector<OpDef> extended_precision() {
+  return {
       OpDef{"add",
             "d = a + b, the carry goes to CC. Extended-Precision Integer Arithmetic: add.cc.",
             {"add.cc.type:u32|s32|u64|s64 =d:type, a:type, b:type"},
@@ -111,7 +109,6 @@ OpList extended_precision() {
             imad,
             decode_mad_carried<true>},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -1,19 +1,21 @@
 // f32 and f64 arithmetic, comparison and approximate functions (PTX, "Floating Point Instructions" and
 // "Comparison and Selection Instructions").
-#include <array>
-
 #include "isa/core/op.h"
 #include "isa/num/arith.h"
+#include "isa/ops/compare.h"
 #include "isa/ops/directed.h"
-#include "isa/ops/float_compare.h"
 
 namespace palladion::isa::ops {
 namespace {
 
+using floats::Abs;
 using floats::beyond_hopper;
 using floats::for_rounding;
 using floats::lanes_of;
+using floats::Max;
+using floats::Min;
 using floats::needs_blackwell;
+using floats::Neg;
 using num::ArithMods;
 using num::bits_of;
 using num::F32;
@@ -33,8 +35,7 @@ Timing mufu(const Instruction& i) {
   return {Unit::sfu, floats::has(i, "ftz") ? "mufu" : "mufu_scaled"};
 }
 // sin, cos: of revolutions, by a multiplication in front. tanh has no .ftz.
-Timing revolutions(const Instruction&) { return {Unit::sfu, "mufu_pair"}; }
-Timing plain_mufu(const Instruction&) { return {Unit::sfu, "mufu"}; }
+constexpr Timing revolutions{Unit::sfu, "mufu_pair"};
 // ptxas makes a sequence of what has a rounding, with a slow path behind a branch.
 Timing quotient(const Instruction& i) {
   if (i.type() == Type::f64) return {Unit::fp64, floats::has(i, "approx") ? "mufu64" : "ddiv"};
@@ -82,22 +83,6 @@ struct Rcp {
 template <class F, ArithMods M>
 struct Sqrt {
   auto operator()(bits_of<F> a) const { return num::sqrt<F, M>(a); }
-};
-template <class F, bool ftz>
-struct Neg {
-  auto operator()(bits_of<F> a) const { return num::neg<F, ftz>(a); }
-};
-template <class F, bool ftz>
-struct Abs {
-  auto operator()(bits_of<F> a) const { return num::abs<F, ftz>(a); }
-};
-template <class F, MinMaxMods M>
-struct Min {
-  auto operator()(bits_of<F> a, bits_of<F> b) const { return num::min<F, M>(a, b); }
-};
-template <class F, MinMaxMods M>
-struct Max {
-  auto operator()(bits_of<F> a, bits_of<F> b) const { return num::max<F, M>(a, b); }
 };
 template <class F>
 struct Copysign {
@@ -185,16 +170,19 @@ Effect testp(const Instruction& i, const DecodeContext&) {
   return Pure{testp_for<C::subnormal>(i.type())};
 }
 
-Effect setp(const Instruction& i, const DecodeContext&) {
-  if (i.type() == Type::f64) return Pure{compare::setp_for<compare::ReadF64, false>(i)};
-  if (floats::has(i, "ftz")) return Pure{compare::setp_for<compare::ReadF32Flushed, false>(i)};
-  return Pure{compare::setp_for<compare::ReadF32, false>(i)};
+// Calls f.operator()<Source>() for the source that the type and .ftz name.
+template <class Fn>
+Effect for_source(const Instruction& i, Fn f) {
+  if (i.type() == Type::f64) return f.template operator()<compare::Read<double>>();
+  if (floats::has(i, "ftz")) return f.template operator()<compare::ReadF32Flushed>();
+  return f.template operator()<compare::Read<float>>();
 }
 
+Effect setp(const Instruction& i, const DecodeContext&) {
+  return for_source(i, [&]<class Source>() { return compare::setp_for<Source>(i); });
+}
 Effect set(const Instruction& i, const DecodeContext&) {
-  if (i.type() == Type::f64) return Pure{compare::set_for<compare::ReadF64>(i)};
-  if (floats::has(i, "ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
-  return Pure{compare::set_for<compare::ReadF32>(i)};
+  return for_source(i, [&]<class Source>() { return compare::set_for<Source>(i); });
 }
 
 #define PLD_FLOAT_CMP "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
@@ -345,7 +333,7 @@ std::vector<OpDef> functions() {
       OpDef{"tanh",
             "d = tanh(a). Floating Point: tanh.",
             {"[7.0 sm_75] tanh.approx.type:f32 =d:type, a:type"},
-            plain_mufu,
+            Timing{Unit::sfu, "mufu"},
             approximate<ApproxOp::tanh>,
             Operation::function},
   };
@@ -385,13 +373,6 @@ std::vector<OpDef> tests() {
 
 }  // namespace
 
-OpList floating() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = arithmetic();
-    for (auto more : {functions(), tests()}) all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> floating() { return joined({arithmetic(), functions(), tests()}); }
 
 }  // namespace palladion::isa::ops

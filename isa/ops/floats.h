@@ -17,10 +17,17 @@ using num::Rounding;
 
 // "rn", "rni" and an absent word are nearest even.
 inline Rounding rounding_named(std::string_view word) {
-  if (word == "rz" || word == "rzi") return Rounding::rz;
-  if (word == "rm" || word == "rmi") return Rounding::rm;
-  if (word == "rp" || word == "rpi") return Rounding::rp;
-  return word == "rna" ? Rounding::rna : Rounding::rn;
+  using enum Rounding;
+  return decode::word_of<Rounding>(word, {{"", rn},
+                                          {"rn", rn},
+                                          {"rni", rn},
+                                          {"rz", rz},
+                                          {"rzi", rz},
+                                          {"rm", rm},
+                                          {"rmi", rm},
+                                          {"rp", rp},
+                                          {"rpi", rp},
+                                          {"rna", rna}});
 }
 
 // Whether a slot that only some forms of the op have is filled.
@@ -31,16 +38,8 @@ inline bool has(const Instruction& i, std::string_view slot) {
 // Calls f.operator()<Rounding>() for one of the four IEEE roundings.
 template <class Fn>
 LanesFn for_rounding(Rounding r, Fn f) {
-  switch (r) {
-    case Rounding::rz:
-      return f.template operator()<Rounding::rz>();
-    case Rounding::rm:
-      return f.template operator()<Rounding::rm>();
-    case Rounding::rp:
-      return f.template operator()<Rounding::rp>();
-    default:
-      return f.template operator()<Rounding::rn>();
-  }
+  using enum Rounding;
+  return num::with_constant<rn, rz, rm, rp>(r == rna ? rn : r, f);
 }
 
 // F over `count` elements of T that are contiguous; packed halves are 64 of 16 bits, written
@@ -67,6 +66,23 @@ template <class Format, class F, int sources>
 inline constexpr LanesFn lanes_of = elements<F, num::bits_of<Format>, lanes::warp_size, sources>;
 template <class Format, class F, int sources>
 inline constexpr LanesFn pairs_of = elements<F, num::bits_of<Format>, 2 * lanes::warp_size, sources>;
+
+template <class F, bool ftz>
+struct Neg {
+  auto operator()(num::bits_of<F> a) const { return num::neg<F, ftz>(a); }
+};
+template <class F, bool ftz>
+struct Abs {
+  auto operator()(num::bits_of<F> a) const { return num::abs<F, ftz>(a); }
+};
+template <class F, num::MinMaxMods M>
+struct Min {
+  auto operator()(num::bits_of<F> a, num::bits_of<F> b) const { return num::min<F, M>(a, b); }
+};
+template <class F, num::MinMaxMods M>
+struct Max {
+  auto operator()(num::bits_of<F> a, num::bits_of<F> b) const { return num::max<F, M>(a, b); }
+};
 
 // Forms that only later architectures have are known to the verifier.
 inline bool beyond_hopper(const Instruction& i) { return i.form->target.starts_with("sm_10"); }

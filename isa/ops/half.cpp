@@ -1,15 +1,17 @@
 // f16, bf16 and their packed pairs (PTX, "Half Precision Floating Point Instructions" and "Half Precision
 // Comparison Instructions").
-#include <array>
-
 #include "isa/core/op.h"
 #include "isa/num/arith.h"
-#include "isa/ops/float_compare.h"
+#include "isa/ops/compare.h"
 
 namespace palladion::isa::ops {
 namespace {
 
+using floats::Abs;
 using floats::lanes_of;
+using floats::Max;
+using floats::Min;
+using floats::Neg;
 using floats::pairs_of;
 using num::ArithMods;
 using num::Bf16;
@@ -19,9 +21,9 @@ using num::MinMaxMods;
 using num::Rounding;
 using num::lanes::HalfOp;
 
-Timing half_pipe(const Instruction&) { return {Unit::fma, "hfma"}; }
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
-Timing half_compare(const Instruction&) { return {Unit::fma, "hsetp"}; }
+constexpr Timing half_pipe{Unit::fma, "hfma"};
+constexpr Timing alu{Unit::alu, "alu"};
+constexpr Timing half_compare{Unit::fma, "hsetp"};
 // A pair takes the unit twice.
 Timing mufu(const Instruction& i) { return {Unit::sfu, bits(i.type()) == 32 ? "mufu_x2" : "mufu"}; }
 
@@ -64,23 +66,6 @@ Effect arithmetic(const Instruction& i, const DecodeContext&) {
   return Pure{arithmetic_for<F16, O, ArithMods{rn}>(pair)};
 }
 
-template <class F, bool ftz>
-struct Neg {
-  auto operator()(bits_of<F> a) const { return num::neg<F, ftz>(a); }
-};
-template <class F, bool ftz>
-struct Abs {
-  auto operator()(bits_of<F> a) const { return num::abs<F, ftz>(a); }
-};
-template <class F, MinMaxMods M>
-struct Min {
-  auto operator()(bits_of<F> a, bits_of<F> b) const { return num::min<F, M>(a, b); }
-};
-template <class F, MinMaxMods M>
-struct Max {
-  auto operator()(bits_of<F> a, bits_of<F> b) const { return num::max<F, M>(a, b); }
-};
-
 template <class F, class Op, int sources>
 LanesFn on_halves(bool pair) {
   return pair ? pairs_of<F, Op, sources> : lanes_of<F, Op, sources>;
@@ -111,40 +96,36 @@ Effect approximate(const Instruction& i, const DecodeContext&) {
   return Approx{op, i.type(), floats::has(i, "ftz")};
 }
 
-// Calls f.operator()<Read>() for the source that the type and .ftz name.
+// Calls f.operator()<Source>() for the source that the type and .ftz name.
 template <class Fn>
-LanesFn for_half_source(const Instruction& i, Fn f) {
+Pure for_half_source(const Instruction& i, Fn f) {
   if (is_bf16(i.type())) return f.template operator()<compare::ReadHalf<Bf16, false>>();
   if (floats::has(i, "ftz")) return f.template operator()<compare::ReadHalf<F16, true>>();
   return f.template operator()<compare::ReadHalf<F16, false>>();
 }
 
 Effect setp(const Instruction& i, const DecodeContext&) {
-  return Pure{for_half_source(i, [&]<class Read>() {
-    return is_pair(i.type()) ? compare::setp_for<Read, true>(i) : compare::setp_for<Read, false>(i);
-  })};
+  return for_half_source(i, [&]<class Source>() {
+    return is_pair(i.type()) ? compare::setp_for<Source, true>(i) : compare::setp_for<Source>(i);
+  });
 }
 
 // To a half from anything, or from halves to anything.
 Effect set(const Instruction& i, const DecodeContext&) {
   if (is_pair(i.type()))
-    return Pure{for_half_source(i, [&]<class Read>() { return compare::set_pairs_for<Read>(i); })};
+    return for_half_source(i, [&]<class Source>() { return compare::set_for<Source, true>(i); });
   switch (i.type()) {
     case Type::f16:
     case Type::bf16:
-      return Pure{for_half_source(i, [&]<class Read>() { return compare::set_for<Read>(i); })};
+      return for_half_source(i, [&]<class Source>() { return compare::set_for<Source>(i); });
     case Type::f64:
-      return Pure{compare::set_for<compare::ReadF64>(i)};
+      return compare::set_for<compare::Read<double>>(i);
     case Type::f32:
-      if (floats::has(i, "ftz")) return Pure{compare::set_for<compare::ReadF32Flushed>(i)};
-      return Pure{compare::set_for<compare::ReadF32>(i)};
+      if (floats::has(i, "ftz")) return compare::set_for<compare::ReadF32Flushed>(i);
+      return compare::set_for<compare::Read<float>>(i);
     default:
-      return Pure{lanes::for_integer(i.type(), [&]<class T>() -> LanesFn {
-        if constexpr (sizeof(T) == 1)
-          return nullptr;
-        else
-          return compare::set_for<compare::ReadInteger<T>>(i);
-      })};
+      return compare::for_integer_source(i.type(),
+                                         [&]<class Source>() { return compare::set_for<Source>(i); });
   }
 }
 
@@ -234,29 +215,23 @@ std::vector<OpDef> arithmetic_defs() {
 #define PLD_FLOAT_CMP "cmp:eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
 #define PLD_AB " =d:dtype, a:type, b:type"
 
-// Without a combination, and with one that has a predicate c.
-std::vector<std::string_view> with_and_without_bool(std::initializer_list<std::string_view> templates) {
-  return decode::expand(templates, {});
-}
-
 std::vector<OpDef> comparison_defs() {
   return {
       OpDef{"setp",
             "p = a cmp b (of a pair: p for the low halves, q for the high ones). Half Precision Comparison: "
             "setp.",
-            with_and_without_bool(
-                {"[4.2 sm_53] setp." PLD_FLOAT_CMP
-                 "<b:;.bool:%bool>{.ftz}.type:f16 =p:pred, a:type, b:type<b:;, c:pred>",
-                 "[4.2 sm_53] setp." PLD_FLOAT_CMP
-                 "<b:;.bool:%bool>{.ftz}.type:f16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>",
-                 "[7.8 sm_90] setp." PLD_FLOAT_CMP
-                 "<b:;.bool:%bool>.type:bf16 =p:pred, a:type, b:type<b:;, c:pred>",
-                 "[7.8 sm_90] setp." PLD_FLOAT_CMP
-                 "<b:;.bool:%bool>.type:bf16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>"}),
+            decode::expand({"[4.2 sm_53] setp." PLD_FLOAT_CMP
+                            "<b:;.bool:%bool>{.ftz}.type:f16 =p:pred, a:type, b:type<b:;, c:pred>",
+                            "[4.2 sm_53] setp." PLD_FLOAT_CMP
+                            "<b:;.bool:%bool>{.ftz}.type:f16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>",
+                            "[7.8 sm_90] setp." PLD_FLOAT_CMP
+                            "<b:;.bool:%bool>.type:bf16 =p:pred, a:type, b:type<b:;, c:pred>",
+                            "[7.8 sm_90] setp." PLD_FLOAT_CMP
+                            "<b:;.bool:%bool>.type:bf16x2 =p:pred|=q?:pred, a:type, b:type<b:;, c:pred>"}),
             half_compare, setp, Operation::compare},
       OpDef{
           "set", "d = all ones (1.0) where a cmp b, to or from halves. Half Precision Comparison: set.",
-          with_and_without_bool(
+          decode::expand(
               {"[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>{.ftz}.dtype:f16.type:f16|f32" PLD_AB
                "<b:;, c:pred>",
                "[4.2 sm_53] set." PLD_FLOAT_CMP "<b:;.bool:%bool>.dtype:f16.type:f64" PLD_AB "<b:;, c:pred>",
@@ -290,13 +265,6 @@ std::vector<OpDef> comparison_defs() {
 
 }  // namespace
 
-OpList half() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = arithmetic_defs();
-    for (const OpDef& def : comparison_defs()) all.push_back(def);
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> half() { return joined({arithmetic_defs(), comparison_defs()}); }
 
 }  // namespace palladion::isa::ops

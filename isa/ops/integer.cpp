@@ -1,6 +1,5 @@
 // Integer arithmetic (PTX, "Integer Arithmetic Instructions" and "Extended-Precision ...").
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "isa/core/op.h"
@@ -12,7 +11,7 @@ namespace {
 
 using lanes::for_integer;
 
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+constexpr Timing alu{Unit::alu, "alu"};
 // IADD3 on the ALU or IMAD on the FMA pipe, whichever is idle.
 // 64 bits: IADD3 and its carry.
 Timing sum(const Instruction& i) {
@@ -35,7 +34,7 @@ Timing irem(const Instruction& i) { return {Unit::alu, bits(i.type()) == 64 ? "i
 Timing field(const Instruction& i) {
   return {Unit::alu, i.operand("b")->is(Operand::Kind::reg) ? "bfe" : "alu_pair"};
 }
-Timing popc_like(const Instruction&) { return {Unit::sfu, "popc"}; }
+constexpr Timing popc_like{Unit::sfu, "popc"};
 
 using namespace integers;  // NOLINT: this file is about them
 
@@ -47,6 +46,25 @@ Effect binary(const Instruction& i, const DecodeContext&) {
   if (i.type() == Type::s16x2)
     return Pure{lanes::apply<Halves<F<int16_t>, int16_t>, uint32_t, uint32_t, uint32_t>};
   return Pure{for_integer(i.type(), []<class T>() -> LanesFn { return lanes::apply<F<T>, T, T, T>; })};
+}
+
+// min.relu, max.relu: no less than 0.
+template <template <class> class F, class T>
+struct Relu {
+  T operator()(T a, T b) const { return std::max<T>(F<T>{}(a, b), 0); }
+};
+template <template <class> class F>
+Effect min_max(const Instruction& i, const DecodeContext& c) {
+  if (!i.has("relu")) return binary<F>(i, c);
+  if (i.type() == Type::s32) return Pure{lanes::apply<Relu<F, int32_t>, int32_t, int32_t, int32_t>};
+  return Pure{lanes::apply<Halves<Relu<F, int16_t>, int16_t>, uint32_t, uint32_t, uint32_t>};
+}
+
+// .sat: of s32 alone.
+template <template <class> class F, class Saturated>
+Effect sum_or_saturated(const Instruction& i, const DecodeContext& c) {
+  if (i.type() == Type::s32 && i.has("sat")) return Pure{lanes::apply<Saturated, int32_t, int32_t, int32_t>};
+  return binary<F>(i, c);
 }
 
 template <template <class> class F>
@@ -149,53 +167,52 @@ Effect fns(const Instruction&, const DecodeContext&) {
   return Pure{lanes::apply<Fns, uint32_t, uint32_t, uint32_t, int32_t>};
 }
 
+// Calls f.operator()<A, B>() with the signs of dp2a's and dp4a's operands.
+template <class Fn>
+Effect for_signs(const Instruction& i, Fn f) {
+  const bool b = i.type("btype") == Type::s32;
+  if (i.type("atype") == Type::s32)
+    return Pure { b ? f.template operator()<true, true>() : f.template operator()<true, false>() };
+  return Pure { b ? f.template operator()<false, true>() : f.template operator()<false, false>() };
+}
+
 Effect dp4a(const Instruction& i, const DecodeContext&) {
-  const bool sa = i.type("atype") == Type::s32, sb = i.type("btype") == Type::s32;
-  if (sa && sb) return Pure{lanes::apply<Dp4a<int8_t, int8_t>, uint32_t, uint32_t, uint32_t, uint32_t>};
-  if (sa) return Pure{lanes::apply<Dp4a<int8_t, uint8_t>, uint32_t, uint32_t, uint32_t, uint32_t>};
-  if (sb) return Pure{lanes::apply<Dp4a<uint8_t, int8_t>, uint32_t, uint32_t, uint32_t, uint32_t>};
-  return Pure{lanes::apply<Dp4a<uint8_t, uint8_t>, uint32_t, uint32_t, uint32_t, uint32_t>};
+  return for_signs(i, []<bool a, bool b>() -> LanesFn {
+    using F = Dp4a<std::conditional_t<a, int8_t, uint8_t>, std::conditional_t<b, int8_t, uint8_t>>;
+    return lanes::apply<F, uint32_t, uint32_t, uint32_t, uint32_t>;
+  });
 }
 
 template <bool hi>
-LanesFn dp2a_half(bool sa, bool sb) {
-  if (sa && sb) return lanes::apply<Dp2a<int16_t, int8_t, hi>, uint32_t, uint32_t, uint32_t, uint32_t>;
-  if (sa) return lanes::apply<Dp2a<int16_t, uint8_t, hi>, uint32_t, uint32_t, uint32_t, uint32_t>;
-  if (sb) return lanes::apply<Dp2a<uint16_t, int8_t, hi>, uint32_t, uint32_t, uint32_t, uint32_t>;
-  return lanes::apply<Dp2a<uint16_t, uint8_t, hi>, uint32_t, uint32_t, uint32_t, uint32_t>;
+Effect dp2a_half(const Instruction& i) {
+  return for_signs(i, []<bool a, bool b>() -> LanesFn {
+    using F = Dp2a<std::conditional_t<a, int16_t, uint16_t>, std::conditional_t<b, int8_t, uint8_t>, hi>;
+    return lanes::apply<F, uint32_t, uint32_t, uint32_t, uint32_t>;
+  });
 }
 Effect dp2a(const Instruction& i, const DecodeContext&) {
-  const bool sa = i.type("atype") == Type::s32, sb = i.type("btype") == Type::s32;
-  return Pure{i.mod("half") == "hi" ? dp2a_half<true>(sa, sb) : dp2a_half<false>(sa, sb)};
+  return i.mod("half") == "hi" ? dp2a_half<true>(i) : dp2a_half<false>(i);
 }
 
 }  // namespace
 
 // The floating forms of add, sub, mul, ... are in floating.cpp and half.cpp under the same names.
-OpList integer() {
-  static const std::array defs = {
+std::vector<OpDef> integer() {
+  return {
       OpDef{"add",
             "d = a + b. Integer Arithmetic Instructions: add.",
             {"add.type:u16|u32|u64|s16|s64 =d:type, a:type, b:type",
              "add{.sat}.type:s32 =d:type, a:type, b:type",
              "[8.0 sm_90] add.type:u16x2|s16x2 =d:type, a:type, b:type"},
             sum,
-            [](const Instruction& i, const DecodeContext& c) -> Effect {
-              if (i.type() == Type::s32 && i.has("sat"))
-                return Pure{lanes::apply<AddSat, int32_t, int32_t, int32_t>};
-              return binary<Add>(i, c);
-            },
+            sum_or_saturated<Add, AddSat>,
             Operation::add},
       OpDef{"sub",
             "d = a - b. Integer Arithmetic Instructions: sub.",
             {"sub.type:u16|u32|u64|s16|s64 =d:type, a:type, b:type",
              "sub{.sat}.type:s32 =d:type, a:type, b:type"},
             sum,
-            [](const Instruction& i, const DecodeContext& c) -> Effect {
-              if (i.type() == Type::s32 && i.has("sat"))
-                return Pure{lanes::apply<SubSat, int32_t, int32_t, int32_t>};
-              return binary<Sub>(i, c);
-            },
+            sum_or_saturated<Sub, SubSat>,
             Operation::subtract},
       OpDef{"mul",
             "d = a * b: the low half, the high half or all of it. Integer Arithmetic Instructions: mul.",
@@ -258,19 +275,7 @@ OpList integer() {
              "[8.0 sm_90] min.type:u16x2|s16x2 =d:type, a:type, b:type",
              "[8.0 sm_90] min.relu.type:s16x2|s32 =d:type, a:type, b:type"},
             alu,
-            [](const Instruction& i, const DecodeContext& c) -> Effect {
-              if (!i.has("relu")) return binary<Min>(i, c);
-              struct Relu16 {
-                int16_t operator()(int16_t a, int16_t b) const {
-                  return std::max<int16_t>(std::min(a, b), 0);
-                }
-              };
-              struct Relu32 {
-                int32_t operator()(int32_t a, int32_t b) const { return std::max(std::min(a, b), 0); }
-              };
-              if (i.type() == Type::s32) return Pure{lanes::apply<Relu32, int32_t, int32_t, int32_t>};
-              return Pure{lanes::apply<Halves<Relu16, int16_t>, uint32_t, uint32_t, uint32_t>};
-            },
+            min_max<Min>,
             Operation::minimum},
       OpDef{"max",
             "d = the larger of a and b. Integer Arithmetic Instructions: max.",
@@ -278,19 +283,7 @@ OpList integer() {
              "[8.0 sm_90] max.type:u16x2|s16x2 =d:type, a:type, b:type",
              "[8.0 sm_90] max.relu.type:s16x2|s32 =d:type, a:type, b:type"},
             alu,
-            [](const Instruction& i, const DecodeContext& c) -> Effect {
-              if (!i.has("relu")) return binary<Max>(i, c);
-              struct Relu16 {
-                int16_t operator()(int16_t a, int16_t b) const {
-                  return std::max<int16_t>(std::max(a, b), 0);
-                }
-              };
-              struct Relu32 {
-                int32_t operator()(int32_t a, int32_t b) const { return std::max(std::max(a, b), 0); }
-              };
-              if (i.type() == Type::s32) return Pure{lanes::apply<Relu32, int32_t, int32_t, int32_t>};
-              return Pure{lanes::apply<Halves<Relu16, int16_t>, uint32_t, uint32_t, uint32_t>};
-            },
+            min_max<Max>,
             Operation::maximum},
       OpDef{"popc",
             "d = the number of set bits of a. Integer Arithmetic Instructions: popc.",
@@ -348,7 +341,6 @@ OpList integer() {
             imad,
             dp2a},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -98,33 +98,16 @@ LanesFn for_integer(Type type, Fn f) {
   }
 }
 
+// The integer type of twice the width.
+namespace detail {
+uint32_t wider(uint16_t);
+int32_t wider(int16_t);
+uint64_t wider(uint32_t);
+int64_t wider(int32_t);
+unsigned __int128 wider(uint64_t);
+__int128 wider(int64_t);
+}  // namespace detail
 template <class T>
-struct Wider;
-template <>
-struct Wider<uint16_t> {
-  using type = uint32_t;
-};
-template <>
-struct Wider<int16_t> {
-  using type = int32_t;
-};
-template <>
-struct Wider<uint32_t> {
-  using type = uint64_t;
-};
-template <>
-struct Wider<int32_t> {
-  using type = int64_t;
-};
-template <>
-struct Wider<uint64_t> {
-  using type = unsigned __int128;
-};
-template <>
-struct Wider<int64_t> {
-  using type = __int128;
-};
-template <class T>
-using wider_t = typename Wider<T>::type;
+using wider_t = decltype(detail::wider(T{}));
 
 }  // namespace palladion::isa::lanes

@@ -1,6 +1,4 @@
 // Logic, shifts, byte permutation (PTX, "Logic and Shift Instructions", "prmt", "lop3", "shf").
-#include <array>
-
 #include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 
@@ -9,7 +7,7 @@ namespace {
 
 using lanes::for_integer;
 
-Timing alu(const Instruction&) { return {Unit::alu, "alu"}; }
+constexpr Timing alu{Unit::alu, "alu"};
 
 template <class T>
 struct And {
@@ -175,8 +173,8 @@ Effect prmt(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList logic() {
-  static const std::array defs = {
+std::vector<OpDef> logic() {
+  return {
       OpDef{"and",
             "d = a & b. Logic and Shift Instructions: and.",
             {"and.type:pred|b16|b32|b64 =d:type, a:type, b:type"},
@@ -240,7 +238,6 @@ OpList logic() {
             alu,
             prmt},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

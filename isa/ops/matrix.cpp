@@ -2,10 +2,48 @@
 // Matrix Instructions", "Warp Level Matrix Multiply-Accumulate Instructions").
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
+#include "isa/formats/fragments.h"
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+namespace {
+uint32_t multiplications(int m, int n, int k) { return static_cast<uint32_t>(m * n * k); }
+
+Footprint wgmma_group(Async::Role role, int groups_left = 0) {
+  return {.participants = Participants::warpgroup,
+          .async = {.role = role,
+                    .family = AsyncFamily::wgmma,
+                    .group = AsyncGroup::wgmma,
+                    .groups_left = groups_left}};
+}
+}  // namespace
+
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Wgmma::footprint() const {
+  Footprint f = wgmma_group(Async::Role::issues);
+  const auto matrix = [](int descriptor) {
+    return MemoryUse{.space = Space::shared_cta, .proxy = Proxy::async, .reads = true, .address = descriptor};
+  };
+  f.values = Values::tensor;
+  if (a_desc >= 0)
+    f.memory = {matrix(a_desc), matrix(b_desc)};
+  else
+    f.memory = {matrix(b_desc)};
+  f.control = {a_desc, b_desc, scale_d};
+  f.products = multiplications(m, n, k);
+  return f;
+}
+
+Footprint WgmmaFence::footprint() const { return wgmma_group(Async::Role::orders); }
+Footprint WgmmaCommit::footprint() const { return wgmma_group(Async::Role::commits); }
+Footprint WgmmaWait::footprint() const { return wgmma_group(Async::Role::waits, n); }
+Footprint Mma::footprint() const {
+  return {.values = Values::tensor, .participants = Participants::warp, .products = multiplications(m, n, k)};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -27,21 +65,13 @@ Shape shape_of(const Instruction& i) {
   return shape;
 }
 
-// Registers that hold a part of a matrix in one thread; f64 takes one each, all else fills 32 bits.
-size_t registers(int elements, int threads, Type type) {
-  const int width = type == Type::f64 ? 64 : 32;
-  return static_cast<size_t>(elements * bits(type) / threads / width);
-}
-
-bool has_registers(const Instruction& i, int operand, size_t count) {
+bool has_registers(const Instruction& i, int operand, const FragmentLayout& fragment) {
   const Operand& o = i.operands[operand];
-  return o.is(Operand::Kind::vector) ? o.elements.size() == count : count == 1;
+  return fragment.registers == (o.is(Operand::Kind::vector) ? static_cast<int>(o.elements.size()) : 1);
 }
 
 // --- wgmma ----------------------------------------------------------------------------------------------
-constexpr int warpgroup_threads = 128;
-
-Timing wgmma_timing(const Instruction&) { return {Unit::tensor, "wgmma"}; }
+constexpr Timing wgmma_timing{Unit::tensor, "wgmma"};
 Timing group_timing(const Instruction& i) {
   return {Unit::sync, i.has("fence") ? "wgmma_fence" : i.has("commit_group") ? "wgmma_commit" : "wgmma_wait"};
 }
@@ -67,10 +97,11 @@ Effect wgmma(const Instruction& i, const DecodeContext&) {
   e.trans_b = index(i, "trans_b");
   e.metadata = index(i, "metadata");
   e.selector = index(i, "selector");
-  const size_t count = registers(e.m * e.n, warpgroup_threads, e.d);
-  if (!has_registers(i, e.acc, count))
-    return decode::unsupported(i, fmt::format("the accumulator takes {} registers", count));
-  if (e.a_regs >= 0 && !has_registers(i, e.a_regs, 4)) return decode::unsupported(i, "A takes 4 registers");
+  const FragmentLayout d = wgmma_d(e.n, bits(e.d));
+  if (!has_registers(i, e.acc, d))
+    return decode::unsupported(i, fmt::format("the accumulator takes {} registers", d.registers));
+  if (e.a_regs >= 0 && !has_registers(i, e.a_regs, wgmma_a(bits(e.a))))
+    return decode::unsupported(i, "A takes 4 registers");
   return e;
 }
 
@@ -102,7 +133,7 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
       {"$int", shapes(32 * factor, true)},
       {"$bit", shapes(256, true)},
       {"$meta", sparse ? ", metadata:b32, selector:imm" : ""},
-      {"$scales", "scale_d:pred, scale_a:imm[-1..1/2], scale_b:imm[-1..1/2]"},
+      {"$scales", "scale_d:pred, scale_a:imm[-1|1], scale_b:imm[-1|1]"},
       {"$halves",
        "<t:.dtype:f32.atype:f16.btype:f16;.dtype:f16.atype:f16.btype:f16;.dtype:f32.atype:bf16.btype:bf16>"},
       {"$half_acc", "<t:+d:f32^*;+d:b32^*;+d:f32^*>"},
@@ -128,8 +159,6 @@ std::vector<std::string_view> wgmma_forms(bool sparse) {
 }
 
 // --- mma ------------------------------------------------------------------------------------------------
-constexpr int warp_threads = 32;
-
 Timing mma_timing(const Instruction& i) {
   switch (i.type("atype")) {
     case Type::f64:
@@ -173,13 +202,12 @@ Effect mma(const Instruction& i, const DecodeContext&) {
   e.rc = index(i, "c");
   e.metadata = index(i, "metadata");
   e.selector = index(i, "selector");
-  // m8n8k4 of halves is four products, one for each eight threads.
-  const int threads = i.mod("shape") == "m8n8k4" && e.a == Type::f16 ? 8 : warp_threads;
-  const int a_elements = e.m * e.k / (e.sparse ? 2 : 1);
-  const bool fits = has_registers(i, e.dst, registers(e.m * e.n, threads, e.d)) &&
-                    has_registers(i, e.ra, registers(a_elements, threads, e.a)) &&
-                    has_registers(i, e.rb, registers(e.n * e.k, threads, e.b)) &&
-                    has_registers(i, e.rc, registers(e.m * e.n, threads, e.c));
+  // Volta's m8n8k4 of halves is four products, one for each eight threads: its form states the registers.
+  const bool volta = i.mod("shape") == "m8n8k4" && e.a == Type::f16;
+  const bool fits = volta || (has_registers(i, e.dst, mma_c(e.m, bits(e.d))) &&
+                              has_registers(i, e.ra, mma_a(e.m, e.sparse ? e.k / 2 : e.k, bits(e.a))) &&
+                              has_registers(i, e.rb, mma_b(e.k, bits(e.b))) &&
+                              has_registers(i, e.rc, mma_c(e.m, bits(e.c))));
   if (!fits) return decode::unsupported(i, "the number of registers is not that of the shape");
   return e;
 }
@@ -262,7 +290,6 @@ std::vector<std::string_view> sparse_mma_forms() {
 }
 
 // --- wmma -----------------------------------------------------------------------------------------------
-Timing wmma_timing(const Instruction&) { return {Unit::tensor, "wmma"}; }
 
 Effect wmma(const Instruction& i, const DecodeContext&) {
   return decode::unsupported(i, "wmma's opaque fragments are not modelled; use mma.sync with ldmatrix");
@@ -356,19 +383,12 @@ std::vector<OpDef> mma_defs() {
       OpDef{"wmma",
             "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
             "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",
-            wmma_forms(), wmma_timing, wmma},
+            wmma_forms(), Timing{Unit::tensor, "wmma"}, wmma},
   };
 }
 
 }  // namespace
 
-OpList matrix() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = wgmma_defs();
-    for (const OpDef& d : mma_defs()) all.push_back(d);
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> matrix() { return joined({wgmma_defs(), mma_defs()}); }
 
 }  // namespace palladion::isa::ops

@@ -1,8 +1,36 @@
 // Loads, stores, addresses and cache hints (PTX, "Data Movement and Conversion Instructions").
-#include <array>
+#include <algorithm>
 
 #include "isa/ops/decode.h"
 #include "isa/ops/lanes.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint ConvertAddress::footprint() const { return {.values = Values::lane_wise}; }
+Footprint IsSpace::footprint() const { return {.values = Values::lane_wise}; }
+Footprint MapShared::footprint() const { return {.values = Values::lane_wise}; }
+Footprint GetCtaRank::footprint() const { return {.values = Values::lane_wise}; }
+Footprint Load::footprint() const {
+  return {.values = Values::loaded,
+          .memory =
+              {{.space = space, .reads = true, .address = address, .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Store::footprint() const {
+  return {.values = Values::stored,
+          .memory = {{.space = space,
+                      .writes = true,
+                      .address = address,
+                      .bytes = decode::size_of(type, elements)}},
+          .order = order,
+          .scope = scope};
+}
+
+Footprint Prefetch::footprint() const { return {.hint = true}; }
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -82,44 +110,25 @@ std::vector<std::string_view> store_forms() {
 }
 
 // --- ld, st -----------------------------------------------------------------------------------------
-std::string_view load_latency(Space s) {
-  switch (s) {
-    case Space::shared_cta:
-      return "ld_shared";
-    case Space::shared_cluster:
-      return "ld_cluster";
-    case Space::local:
-      return "ld_local";
-    case Space::param:
-    case Space::const_:
-      return "ld_const";
-    default:
-      return "ld_global";
-  }
+struct Latency {
+  Space space;
+  std::string_view load, store;
+};
+Latency latency(const Instruction& i) {
+  static constexpr Latency rows[] = {{Space::shared_cta, "ld_shared", "st_shared"},
+                                     {Space::shared_cluster, "ld_cluster", "st_cluster"},
+                                     {Space::local, "ld_local", "st_local"},
+                                     {Space::param, "ld_const", "st_param"},
+                                     {Space::const_, "ld_const", ""}};
+  const auto* row = std::ranges::find(rows, decode::space(i), &Latency::space);
+  return row == std::end(rows) ? Latency{Space::generic, "ld_global", "st_global"} : *row;
 }
 
-std::string_view store_latency(Space s) {
-  switch (s) {
-    case Space::shared_cta:
-      return "st_shared";
-    case Space::shared_cluster:
-      return "st_cluster";
-    case Space::local:
-      return "st_local";
-    case Space::param:
-      return "st_param";
-    default:
-      return "st_global";
-  }
-}
-
-Timing load_timing(const Instruction& i) { return {Unit::lsu, load_latency(decode::space(i))}; }
-Timing store_timing(const Instruction& i) { return {Unit::lsu, store_latency(decode::space(i))}; }
-Timing ldu_timing(const Instruction&) { return {Unit::lsu, "ld_global"}; }
-Timing hint_timing(const Instruction&) { return {Unit::lsu, "prefetch"}; }
-Timing address_timing(const Instruction&) { return {Unit::alu, "address"}; }
-Timing mapa_timing(const Instruction&) { return {Unit::alu, "mapa"}; }
-Timing policy_timing(const Instruction&) { return {Unit::alu, "createpolicy"}; }
+Timing load_timing(const Instruction& i) { return {Unit::lsu, latency(i).load}; }
+Timing store_timing(const Instruction& i) { return {Unit::lsu, latency(i).store}; }
+constexpr Timing hint_timing{Unit::lsu, "prefetch"};
+constexpr Timing address_timing{Unit::alu, "address"};
+constexpr Timing mapa_timing{Unit::alu, "mapa"};
 
 // Volatile accesses are relaxed ones with system scope that may not be merged or removed.
 template <class Access>
@@ -175,13 +184,6 @@ Effect hint(const Instruction& i, const DecodeContext&) { return Prefetch{.addre
 
 // A policy is opaque to a program and a mere hint to the caches. The words are those that CUTLASS
 // writes for whole fractions; `unchanged` follows their pattern.
-template <uint64_t value>
-void policy(const LaneArgs& a) {
-  uint64_t t[lanes::warp_size];
-  for (uint64_t& v : t) v = value;
-  lanes::commit(a.d[0], t, a.mask);
-}
-
 void copy_policy(const LaneArgs& a) {
   uint64_t t[lanes::warp_size];
   std::memcpy(t, a.s[0], sizeof t);
@@ -191,11 +193,12 @@ void copy_policy(const LaneArgs& a) {
 Effect createpolicy(const Instruction& i, const DecodeContext&) {
   if (i.has("cvt")) return Pure{copy_policy};
   if (i.has("range")) return decode::unsupported(i, "policies of address ranges are not modelled");
-  const std::string_view primary = i.mod("primary");
-  if (primary == "L2::evict_first") return Pure{policy<0x12F0000000000000>};
-  if (primary == "L2::evict_last") return Pure{policy<0x14F0000000000000>};
-  if (primary == "L2::evict_unchanged") return Pure{policy<0x16F0000000000000>};
-  return Pure{policy<0x1000000000000000>};
+  return Pure{
+      .fn = copy_policy,
+      .constant = decode::word_of<uint64_t>(i.mod("primary"), {{"L2::evict_first", 0x12F0000000000000},
+                                                               {"L2::evict_last", 0x14F0000000000000},
+                                                               {"L2::evict_unchanged", 0x16F0000000000000},
+                                                               {"L2::evict_normal", 0x1000000000000000}})};
 }
 
 // --- addresses ----------------------------------------------------------------------------------------
@@ -240,7 +243,8 @@ std::vector<OpDef> accesses() {
           "ldu",
           "Loads read-only data from an address that is the same in all threads of a warp. Data Movement and "
           "Conversion Instructions: ldu.",
-          decode::expand({"$firstldu{.space:global}$type =_d:$value, a:mem"}, words), ldu_timing, ldu},
+          decode::expand({"$firstldu{.space:global}$type =_d:$value, a:mem"}, words),
+          Timing{Unit::lsu, "ld_global"}, ldu},
       OpDef{"st",
             "Stores a scalar or a vector to memory; without a space the address is generic. Weak unless an "
             "order is "
@@ -298,7 +302,7 @@ std::vector<OpDef> hints() {
                           "primary_size:u32, total_size:u32",
                           "[7.4 sm_80] createpolicy.cvt.L2.b64 =policy:b64, property:b64"},
                          priorities),
-          policy_timing, createpolicy},
+          Timing{Unit::alu, "createpolicy"}, createpolicy},
   };
 }
 
@@ -339,14 +343,6 @@ std::vector<OpDef> addresses() {
 
 }  // namespace
 
-OpList memory() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = accesses();
-    for (const std::vector<OpDef>& more : {hints(), addresses()})
-      all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> memory() { return joined({accesses(), hints(), addresses()}); }
 
 }  // namespace palladion::isa::ops

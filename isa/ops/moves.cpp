@@ -1,6 +1,4 @@
 // mov and its packs (PTX, "Data Movement and Conversion Instructions: mov").
-#include <array>
-
 #include "isa/core/op.h"
 #include "isa/ops/lanes.h"
 
@@ -110,8 +108,8 @@ Effect mov(const Instruction& i, const DecodeContext&) {
 
 }  // namespace
 
-OpList moves() {
-  static const std::array defs = {
+std::vector<OpDef> moves() {
+  return {
       OpDef{"mov",
             "d = a: a register, an immediate, a special register, an address of a variable, or a pack or "
             "unpack of a "
@@ -122,7 +120,6 @@ OpList moves() {
             mov,
             Operation::move},
   };
-  return defs;
 }
 
 }  // namespace palladion::isa::ops

@@ -4,19 +4,26 @@
 // Instructions", "Surface Instructions", "TensorCore 5th Generation Family Instructions").
 #include <fmt/format.h>
 
-#include <array>
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint SetMaxRegisters::footprint() const {
+  return {.participants = Participants::warpgroup,
+          .sync = {.object = Sync::Object::registers, .arrives = !increase, .waits = increase}};
+}
+
+Footprint GridDependency::footprint() const {
+  return {.sync = {.object = Sync::Object::grid, .arrives = !wait, .waits = wait}};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
 
-Timing setmaxnreg_timing(const Instruction&) { return {Unit::sync, "setmaxnreg"}; }
-Timing dependency_timing(const Instruction&) { return {Unit::sync, "griddepcontrol"}; }
-Timing stack_timing(const Instruction&) { return {Unit::alu, "stack"}; }
-Timing texture_timing(const Instruction&) { return {Unit::lsu, "texture"}; }
-Timing tcgen05_timing(const Instruction&) { return {Unit::tensor, "tcgen05"}; }
-Timing cancel_timing(const Instruction&) { return {Unit::sync, "clusterlaunchcontrol"}; }
+constexpr Timing stack_timing{Unit::alu, "stack"};
+constexpr Timing texture_timing{Unit::lsu, "texture"};
 
 Effect setmaxnreg(const Instruction& i, const DecodeContext& context) {
   const int count = decode::immediate(i, "count");
@@ -50,14 +57,14 @@ std::vector<OpDef> machine_defs() {
             "gives some "
             "back. Miscellaneous Instructions: setmaxnreg.",
             {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm[24..256/8]"},
-            setmaxnreg_timing,
+            Timing{Unit::sync, "setmaxnreg"},
             setmaxnreg},
       OpDef{"griddepcontrol",
             "Lets dependent grids start, or waits for the grids that this one depends on. Parallel "
             "Synchronization and "
             "Communication Instructions: griddepcontrol.",
             {"[7.8 sm_90] griddepcontrol.action:launch_dependents|wait"},
-            dependency_timing,
+            Timing{Unit::sync, "griddepcontrol"},
             griddepcontrol},
       OpDef{
           "clusterlaunchcontrol",
@@ -75,7 +82,7 @@ std::vector<OpDef> machine_defs() {
                "response:b128",
                "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
                "get_first_ctaid::z.b32.b128 =d:b32, response:b128"}),
-          cancel_timing, blackwell},
+          Timing{Unit::sync, "clusterlaunchcontrol"}, blackwell},
       OpDef{"alloca",
             "Takes local memory from the thread's stack. Stack Manipulation Instructions: alloca.",
             {"[7.3 sm_52] alloca.type:u32|u64 =d:type, size:type, align?:imm"},
@@ -198,20 +205,15 @@ std::vector<std::string_view> tcgen05_forms() {
       words);
 }
 
+std::vector<OpDef> tcgen05_defs() {
+  return {OpDef{"tcgen05",
+                "Tensor memory and the matrix products that run on it. TensorCore 5th Generation Family "
+                "Instructions.",
+                tcgen05_forms(), Timing{Unit::tensor, "tcgen05"}, blackwell}};
+}
+
 }  // namespace
 
-OpList system() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = machine_defs();
-    for (const OpDef& d : texture_defs()) all.push_back(d);
-    all.push_back(
-        OpDef{"tcgen05",
-              "Tensor memory and the matrix products that run on it. TensorCore 5th Generation Family "
-              "Instructions.",
-              tcgen05_forms(), tcgen05_timing, blackwell});
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> system() { return joined({machine_defs(), texture_defs(), tcgen05_defs()}); }
 
 }  // namespace palladion::isa::ops

@@ -1,9 +1,45 @@
 // Copies of tensor tiles and the tensor maps that describe them (PTX, "Data Movement and Conversion
 // Instructions: Tensor copy", "Tensormap Proxy").
-#include <array>
-
 #include "isa/formats/tensor_map.h"
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint TensorCopy::footprint() const {
+  const MemoryUse outer{.space = Space::global,
+                        .proxy = Proxy::async,
+                        .reads = load || op != BulkOp::copy,
+                        .writes = !load,
+                        .address = tensor};
+  const MemoryUse inner{.space = load ? dst_space : Space::shared_cta,
+                        .proxy = Proxy::async,
+                        .reads = !load,
+                        .writes = load,
+                        .address = shared};
+  const MemoryUse map{
+      .proxy = Proxy::tensormap, .content = Content::tensor_map, .reads = true, .address = tensor};
+  MemoryUses uses{load ? outer : inner, load ? inner : outer, map};
+  if (prefetch) uses = {outer, map};
+  return {.values = Values::tensor,
+          .memory = uses,
+          .control = {cta_mask, im2col_offsets},
+          .async = {.role = Async::Role::issues,
+                    .family = AsyncFamily::tensor,
+                    .group = decode::group_of(completion),
+                    .mbarrier = mbar}};
+}
+
+Footprint TensormapReplace::footprint() const {
+  return {.memory = {{.space = space,
+                      .content = Content::tensor_map,
+                      .reads = true,
+                      .writes = true,
+                      .address = address,
+                      .bytes = 128}},
+          .control = {ordinal, value}};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -26,22 +62,6 @@ constexpr decode::Definition words[] = {
     {"$pair", "{.cta_group:cta_group::1|cta_group::2}"},
     {"$either", "<m:.dst:shared::cta|shared::cluster;.dst:shared::cluster>.src:global"},
 };
-
-Timing load_timing(const Instruction&) { return {Unit::tma, "tensor_load"}; }
-Timing store_timing(const Instruction&) { return {Unit::tma, "tensor_store"}; }
-Timing reduce_timing(const Instruction&) { return {Unit::tma, "tensor_reduce"}; }
-Timing prefetch_timing(const Instruction&) { return {Unit::tma, "tensor_prefetch"}; }
-Timing replace_timing(const Instruction&) { return {Unit::lsu, "tensormap_replace"}; }
-Timing fenceproxy_timing(const Instruction&) { return {Unit::sync, "tensormap_fence"}; }
-
-BulkOp reduction(std::string_view word) {
-  static constexpr std::pair<std::string_view, BulkOp> ops[] = {
-      {"add", BulkOp::add}, {"min", BulkOp::min},  {"max", BulkOp::max}, {"inc", BulkOp::inc},
-      {"dec", BulkOp::dec}, {"and", BulkOp::and_}, {"or", BulkOp::or_},  {"xor", BulkOp::xor_}};
-  for (const auto& [text, op] : ops)
-    if (text == word) return op;
-  return BulkOp::copy;
-}
 
 bool modelled(const Instruction& i) {
   const std::string_view mode = i.mod("mode");
@@ -72,7 +92,7 @@ Effect tensor_store(const Instruction& i, const DecodeContext&) {
   TensorCopy e = tensor_copy(i);
   e.load = false;
   e.completion = Completion::bulk_group;
-  e.op = i.has("op") ? reduction(i.mod("op")) : BulkOp::copy;
+  e.op = decode::bulk_op(i);
   e.dst_space = Space::global;
   e.shared = index(i, "src");
   return e;
@@ -106,7 +126,7 @@ std::vector<OpDef> copies() {
                  "$multicast.cta_group:cta_group::1|cta_group::2$hint dst:mem, map:tensor, "
                  "mbar:mem$offsets$ctas$policy"},
                 words),
-            load_timing, tensor_load},
+            Timing{Unit::tma, "tensor_load"}, tensor_load},
       OpDef{
           "cp",
           "Copies a box from shared memory to a tensor in global memory, in a bulk group. Data Movement and "
@@ -117,7 +137,7 @@ std::vector<OpDef> copies() {
                "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d.dst:global.src:shared::cta.mode:tile::scatter4"
                ".bulk_group$hint map:tensor, src:mem$policy"},
               words),
-          store_timing, tensor_store},
+          Timing{Unit::tma, "tensor_store"}, tensor_store},
       OpDef{"cp",
             "Combines a box in shared memory with a tensor in global memory, in a bulk group. Data Movement "
             "and "
@@ -126,7 +146,7 @@ std::vector<OpDef> copies() {
                 {"[8.0 sm_90] cp.reduce.async.bulk.tensor$store.dst:global.src:shared::cta"
                  ".op:add|min|max|inc|dec|and|or|xor$no_offsets.bulk_group$hint map:tensor, src:mem$policy"},
                 words),
-            reduce_timing, tensor_store},
+            Timing{Unit::tma, "tensor_reduce"}, tensor_store},
       OpDef{
           "cp",
           "Brings a box of a tensor into L2. Data Movement and Conversion Instructions: "
@@ -137,7 +157,7 @@ std::vector<OpDef> copies() {
                           "cp.async.bulk.prefetch.tensor.dim:2d.level:L2.src:global.mode:tile::gather4$hint "
                           "map:tensor$policy"},
                          words),
-          prefetch_timing, tensor_prefetch},
+          Timing{Unit::tma, "tensor_prefetch"}, tensor_prefetch},
   };
 }
 
@@ -165,43 +185,38 @@ Effect fenceproxy(const Instruction& i, const DecodeContext&) {
                .copy_from = index(i, "src")};
 }
 
-OpDef replace_def() {
+std::vector<OpDef> tensor_maps() {
   constexpr decode::Definition head[] = {{"$replace", "tensormap.replace.tile"},
                                          {"$space", "{.space:global|shared::cta}.b1024"}};
-  return OpDef{
-      "tensormap",
-      "Replaces one field of a tensor map in memory. Data Movement and Conversion Instructions: "
-      "tensormap.replace.",
-      decode::expand(
-          {"[8.3 sm_90a] $replace.field:global_address$space.type:b64 a:mem, value:type",
-           "[8.3 sm_90a] $replace.field:rank$space.type:b32 a:mem, value:type",
-           "[8.3 sm_90a] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
-           "ordinal:imm, value:type",
-           "[8.3 sm_90a] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
-           "[8.3 sm_90a] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
-           "a:mem, value:imm",
-           "[8.6 sm_100a] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
-          head),
-      replace_timing, replace};
+  return {
+      OpDef{
+          "tensormap",
+          "Replaces one field of a tensor map in memory. Data Movement and Conversion Instructions: "
+          "tensormap.replace.",
+          decode::expand(
+              {"[8.3 sm_90a] $replace.field:global_address$space.type:b64 a:mem, value:type",
+               "[8.3 sm_90a] $replace.field:rank$space.type:b32 a:mem, value:type",
+               "[8.3 sm_90a] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
+               "ordinal:imm, value:type",
+               "[8.3 sm_90a] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
+               "[8.3 sm_90a] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
+               "a:mem, value:imm",
+               "[8.6 sm_100a] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
+              head),
+          Timing{Unit::lsu, "tensormap_replace"}, replace},
+      OpDef{"tensormap",
+            "Copies a tensor map from shared to global memory and releases it to the tensor map proxy. "
+            "Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy.",
+            {"[8.3 sm_90] tensormap.cp_fenceproxy.dst:global.src:shared::cta.kind:tensormap::generic"
+             ".sem:release.scope:%scope.sync.aligned dst:mem, src:mem, "
+             "size:imm[128: a tensor map has 128 bytes]"},
+            Timing{Unit::sync, "tensormap_fence"},
+            fenceproxy},
+  };
 }
 
 }  // namespace
 
-OpList tensor_copies() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = copies();
-    all.push_back(replace_def());
-    all.push_back(OpDef{
-        "tensormap",
-        "Copies a tensor map from shared to global memory and releases it to the tensor map proxy. "
-        "Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy.",
-        {"[8.3 sm_90] tensormap.cp_fenceproxy.dst:global.src:shared::cta.kind:tensormap::generic.sem:release"
-         ".scope:%scope.sync.aligned dst:mem, src:mem, size:imm[128: a tensor map has 128 bytes]"},
-        fenceproxy_timing,
-        fenceproxy});
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> tensor_copies() { return joined({copies(), tensor_maps()}); }
 
 }  // namespace palladion::isa::ops

@@ -1,8 +1,58 @@
 // What the threads of a warp do together (PTX, "Parallel Synchronization and Communication
 // Instructions", "Data Movement and Conversion Instructions", "Warp-level Matrix Instructions").
-#include <array>
-
 #include "isa/ops/decode.h"
+
+namespace palladion::isa {
+namespace {
+// Eight lanes give the rows of a matrix.
+uint32_t row_lanes(int matrices) { return matrices >= 4 ? ~0U : (1U << 8 * matrices) - 1; }
+
+Participants with_members(int members) { return members >= 0 ? Participants::warp : Participants::lanes; }
+
+Footprint exchange(int members) {
+  return {.values = Values::combined,
+          .control = {members},
+          .members = members,
+          .participants = with_members(members)};
+}
+}  // namespace
+
+// --- what they touch -----------------------------------------------------------------------------------
+Footprint Shuffle::footprint() const { return exchange(members); }
+Footprint Vote::footprint() const { return exchange(members); }
+Footprint Match::footprint() const { return exchange(members); }
+Footprint Redux::footprint() const { return exchange(members); }
+Footprint Elect::footprint() const {
+  return {.control = {members}, .members = members, .participants = with_members(members)};
+}
+
+Footprint ActiveMask::footprint() const { return {}; }
+Footprint WarpSync::footprint() const {
+  return {.control = {members},
+          .members = members,
+          .participants = Participants::warp,
+          .sync = {.object = Sync::Object::warp, .arrives = true, .waits = true}};
+}
+
+Footprint LoadMatrix::footprint() const {
+  return {
+      .values = Values::tensor,
+      .memory = {{.space = space, .reads = true, .address = address, .bytes = 16, .lanes = row_lanes(count)}},
+      .participants = Participants::warp};
+}
+
+Footprint StoreMatrix::footprint() const {
+  return {.values = Values::tensor,
+          .memory =
+              {{.space = space, .writes = true, .address = address, .bytes = 16, .lanes = row_lanes(count)}},
+          .participants = Participants::warp};
+}
+
+Footprint MoveMatrix::footprint() const {
+  return {.values = Values::combined, .participants = Participants::warp};
+}
+
+}  // namespace palladion::isa
 
 namespace palladion::isa::ops {
 namespace {
@@ -12,14 +62,7 @@ using decode::index;
 Timing shfl_timing(const Instruction& i) {
   return {Unit::lsu, i.operand("b")->is(Operand::Kind::reg) ? "shfl_register" : "shfl"};
 }
-Timing vote_timing(const Instruction&) { return {Unit::alu, "vote"}; }
-Timing match_timing(const Instruction&) { return {Unit::alu, "match"}; }
-Timing redux_timing(const Instruction&) { return {Unit::sfu, "redux"}; }
-Timing elect_timing(const Instruction&) { return {Unit::alu, "elect"}; }
-Timing sync_timing(const Instruction&) { return {Unit::sync, "warp_sync"}; }
-Timing ldmatrix_timing(const Instruction&) { return {Unit::lsu, "ldmatrix"}; }
-Timing stmatrix_timing(const Instruction&) { return {Unit::lsu, "stmatrix"}; }
-Timing movmatrix_timing(const Instruction&) { return {Unit::lsu, "movmatrix"}; }
+constexpr Timing vote_timing{Unit::alu, "vote"};
 
 constexpr std::string_view removed =
     "the form without .sync ended with PTX 6.4 on sm_70; use .sync with a member mask";
@@ -94,30 +137,31 @@ Effect warp_sync(const Instruction& i, const DecodeContext&) {
 // --- matrices of 8 x 8 ------------------------------------------------------------------------------
 int matrices(const Instruction& i) { return i.mod("num")[1] - '0'; }
 
+// Empty when it is modelled.
+std::string_view refusal(const Instruction& i) {
+  if (i.mod("shape") != "m8n8") return "begins with sm_100a and is not modelled";
+  const bool fits = i.operand("r")->elements.size() == static_cast<size_t>(matrices(i));
+  return fits ? "" : "the number of registers is not that of the matrices";
+}
+
 Effect ldmatrix(const Instruction& i, const DecodeContext&) {
-  if (i.mod("shape") != "m8n8") return decode::unsupported(i, "begins with sm_100a and is not modelled");
-  const int n = index(i, "r");
-  if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
-    return decode::unsupported(i, "the number of registers is not that of the matrices");
+  if (const auto why = refusal(i); !why.empty()) return decode::unsupported(i, why);
   return LoadMatrix{.count = matrices(i),
                     .transposed = i.has("trans"),
                     .type = i.type(),
                     .space = decode::space(i),
-                    .dst = n,
+                    .dst = index(i, "r"),
                     .address = index(i, "a")};
 }
 
 Effect stmatrix(const Instruction& i, const DecodeContext&) {
-  if (i.mod("shape") != "m8n8") return decode::unsupported(i, "begins with sm_100a and is not modelled");
-  const int n = index(i, "r");
-  if (i.operands[n].elements.size() != static_cast<size_t>(matrices(i)))
-    return decode::unsupported(i, "the number of registers is not that of the matrices");
+  if (const auto why = refusal(i); !why.empty()) return decode::unsupported(i, why);
   return StoreMatrix{.count = matrices(i),
                      .transposed = i.has("trans"),
                      .type = i.type(),
                      .space = decode::space(i),
                      .address = index(i, "a"),
-                     .src = n};
+                     .src = index(i, "r")};
 }
 
 Effect movmatrix(const Instruction& i, const DecodeContext&) {
@@ -141,8 +185,10 @@ std::vector<OpDef> votes() {
           "shfl.sync.",
           {"[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32, members:u32",
            "[6.0 sm_30] shfl.sync.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32, members:u32",
-           "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32, a:b32, b:u32, c:u32",
-           "[3.0 sm_30] shfl.mode:up|down|bfly|idx.b32 =d:b32|=p:pred, a:b32, b:u32, c:u32"},
+           "[3.0..6.3 sm_30: write `.sync` and the mask of the lanes] shfl.mode:up|down|bfly|idx.b32 =d:b32, "
+           "a:b32, b:u32, c:u32",
+           "[3.0..6.3 sm_30: write `.sync` and the mask of the lanes] shfl.mode:up|down|bfly|idx.b32 "
+           "=d:b32|=p:pred, a:b32, b:u32, c:u32"},
           shfl_timing,
           shfl},
       OpDef{"vote",
@@ -151,8 +197,9 @@ std::vector<OpDef> votes() {
             "Parallel Synchronization and Communication Instructions: vote.sync.",
             {"[6.0 sm_30] vote.sync.mode:all|any|uni.pred =d:pred, a:pred, members:u32",
              "[6.0 sm_30] vote.sync.mode:ballot.b32 =d:b32, a:pred, members:u32",
-             "[1.2 sm_12] vote.mode:all|any|uni.pred =d:pred, a:pred",
-             "[1.2 sm_12] vote.mode:ballot.b32 =d:b32, a:pred"},
+             "[1.2..6.3 sm_12: write `.sync` and the mask of the lanes] vote.mode:all|any|uni.pred =d:pred, "
+             "a:pred",
+             "[1.2..6.3 sm_12: write `.sync` and the mask of the lanes] vote.mode:ballot.b32 =d:b32, a:pred"},
             vote_timing,
             vote},
       OpDef{"match",
@@ -162,7 +209,7 @@ std::vector<OpDef> votes() {
             {"[6.0 sm_70] match.any.sync.type:b32|b64 =d:b32, a:type, members:u32",
              "[6.0 sm_70] match.all.sync.type:b32|b64 =d:b32, a:type, members:u32",
              "[6.0 sm_70] match.all.sync.type:b32|b64 =d:b32|=p:pred, a:type, members:u32"},
-            match_timing,
+            Timing{Unit::alu, "match"},
             match},
       OpDef{
           "redux",
@@ -171,14 +218,14 @@ std::vector<OpDef> votes() {
           {"[7.0 sm_80] redux.sync.op:add|min|max.type:u32|s32 =d:type, a:type, members:u32",
            "[7.0 sm_80] redux.sync.op:and|or|xor.type:b32 =d:type, a:type, members:u32",
            "[8.6 sm_100a] redux.sync.op:min|max{.abs}{.NaN}.type:f32 =d:type, a:type, members:u32"},
-          redux_timing,
+          Timing{Unit::sfu, "redux"},
           redux},
       OpDef{
           "elect",
           "Elects one of the member threads: p is true in it, d holds its lane in all; `_` drops d. Parallel "
           "Synchronization and Communication Instructions: elect.sync.",
           {"[8.0 sm_90] elect.sync =d:b32|=p:pred, members:u32"},
-          elect_timing,
+          Timing{Unit::alu, "elect"},
           elect},
       OpDef{"activemask",
             "The mask of threads that execute together now. Parallel Synchronization and Communication "
@@ -192,7 +239,7 @@ std::vector<OpDef> votes() {
           "Waits until all member threads of the warp have come, and orders their memory accesses. Parallel "
           "Synchronization and Communication Instructions: bar.warp.sync.",
           {"[6.0 sm_30] bar.warp.sync members:u32"},
-          sync_timing,
+          Timing{Unit::sync, "warp_sync"},
           warp_sync},
   };
 }
@@ -214,7 +261,7 @@ std::vector<OpDef> matrix_moves() {
                  "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m8n16.num:x1|x2|x4$space.dst:b8x16"
                  ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem"},
                 words),
-            ldmatrix_timing, ldmatrix},
+            Timing{Unit::lsu, "ldmatrix"}, ldmatrix},
       OpDef{"stmatrix",
             "Stores one, two or four 8 x 8 matrices from the fragment layout of mma to shared memory, lane i "
             "naming "
@@ -224,25 +271,18 @@ std::vector<OpDef> matrix_moves() {
                  "[7.8 sm_90] stmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 a:mem, $registers",
                  "[8.6 sm_100a] stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
                 words),
-            stmatrix_timing, stmatrix},
+            Timing{Unit::lsu, "stmatrix"}, stmatrix},
       OpDef{"movmatrix",
             "Transposes an 8 x 8 matrix held in the registers of a warp. Warp-level Matrix Instructions: "
             "movmatrix.",
             {"[7.8 sm_75] movmatrix.sync.aligned.shape:m8n8.trans.type:b16 =d:b32, a:b32"},
-            movmatrix_timing,
+            Timing{Unit::lsu, "movmatrix"},
             movmatrix},
   };
 }
 
 }  // namespace
 
-OpList warp() {
-  static const std::vector<OpDef> defs = [] {
-    std::vector<OpDef> all = votes();
-    for (const OpDef& d : matrix_moves()) all.push_back(d);
-    return all;
-  }();
-  return defs;
-}
+std::vector<OpDef> warp() { return joined({votes(), matrix_moves()}); }
 
 }  // namespace palladion::isa::ops

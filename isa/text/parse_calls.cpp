@@ -1,6 +1,4 @@
 // Calls: `call (ret), function, (arguments), targets;`
-#include <algorithm>
-
 #include "isa/text/parse_internal.h"
 
 namespace palladion::isa::detail {
@@ -43,35 +41,19 @@ bool Parser::call_operands(CallText& call) {
   return true;
 }
 
-bool Parser::select_call(Instruction& i, const Token& mnemonic, const Candidates& c, CallText& call) {
-  const auto has_targets = [](const OperandDef& d) {
-    return d.name.starts_with("proto") || d.name.starts_with("target");
-  };
-  for (const Candidates::One& one : c.forms) {
-    const auto& defs = one.form->operands;
-    if (!call.targets.is(Operand::Kind::none) && std::ranges::none_of(defs, has_targets)) continue;
-    i.form = one.form;
-    i.mods = one.mods;
-    for (const OperandDef& d : defs) {
-      Operand& from = d.kind == OperandKind::function ? call.function
-                      : has_targets(d)                ? call.targets
-                      : d.name.starts_with("ret")     ? call.returns
-                                                      : call.arguments;
-      if (d.kind != OperandKind::function && !has_targets(d) && from.is(Operand::Kind::none) && !d.optional)
-        from = Operand::vector({});
-      i.operands.push_back(std::move(from));
-    }
-    while (!i.operands.empty() && i.operands.back().is(Operand::Kind::none)) i.operands.pop_back();
-    for (size_t k = 0; k < i.operands.size(); ++k) {
-      Operand& o = i.operands[k];
-      const OperandKind role =
-          defs[k].kind == OperandKind::function ? OperandKind::function : OperandKind::list;
-      if (is_name(o) ? !resolve_name(o, role) : !resolve_elements(o)) return false;
-    }
-    return true;
+// The form's operands: returns, function, arguments, and targets if written.
+bool Parser::fill_call(Instruction& i, const Candidates& c, CallText& call) {
+  i.form = c.forms.front().form;
+  i.mods = c.forms.front().mods;
+  for (Operand* list : {&call.returns, &call.arguments})
+    if (list->is(Operand::Kind::none)) *list = Operand::vector({});
+  i.operands = {std::move(call.returns), std::move(call.function), std::move(call.arguments)};
+  if (!call.targets.is(Operand::Kind::none)) i.operands.push_back(std::move(call.targets));
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    Operand& o = i.operands[k];
+    if (is_name(o) ? !resolve_name(o, i.form->operands[k].kind) : !resolve_elements(o)) return false;
   }
-  no_fit(mnemonic, c, {});
-  return false;
+  return true;
 }
 
 }  // namespace palladion::isa::detail

@@ -118,8 +118,8 @@ std::string expectation(const OperandDef& def, const Candidates::One& c) {
   const std::string_view type = name(operand_type(*c.form, def, c.mods.data()));
   if (count > 1) return fmt::format("a vector of {} `.{}` elements", count, type);
   if (count == 0) return fmt::format("`.{}` registers", type);
-  return def.writes ? fmt::format("a register for `.{}`", type)
-                    : fmt::format("a `.{}` register or constant", type);
+  if (def.writes) return fmt::format("a register for `.{}`", type);
+  return fmt::format("a `.{}` register{}or constant", type, def.or_predicate ? ", a predicate " : " ");
 }
 
 }  // namespace

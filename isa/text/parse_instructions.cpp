@@ -72,7 +72,8 @@ bool Parser::fits_value(const OperandDef& def, const Candidates::One& c, const O
   if (count > 1) return false;
   if (o.is(K::reg)) {
     const Type type = operand_type(*c.form, def, c.mods.data());
-    return (function_->registers[o.id].type == Type::pred) == (type == Type::pred);
+    const bool is_predicate = function_->registers[o.id].type == Type::pred;
+    return is_predicate == (type == Type::pred) || (is_predicate && def.or_predicate);
   }
   if (o.is(K::sink)) return def.writes;
   return (o.is(K::imm) || o.is(K::special) || o.is(K::symbol)) && def.reads;
@@ -236,10 +237,10 @@ void Parser::instruction() {
   i.op = c.op;
   i.origin = {mnemonic.line, source_};
   bool fits_form = false;
-  if (c.op->name == "call") {
+  if (c.forms.front().form->def->operation == Operation::call) {
     CallText call;
     if (!call_operands(call)) return skip_statement();
-    fits_form = select_call(i, mnemonic, c, call);
+    fits_form = fill_call(i, c, call);
   } else {
     std::vector<Operand> written;
     const bool takes_operands =

@@ -184,7 +184,7 @@ class Parser {
   const Candidates& candidates(std::string_view mnemonic);
   void no_candidate(const Token& mnemonic, const Candidates& c);
   bool select_form(Instruction& i, const Token& mnemonic, const Candidates& c, std::vector<Operand>& written);
-  bool select_call(Instruction& i, const Token& mnemonic, const Candidates& c, CallText& call);
+  bool fill_call(Instruction& i, const Candidates& c, CallText& call);
   void no_fit(const Token& mnemonic, const Candidates& c, const std::vector<Operand>& written);
   bool fits(const OperandDef& def, const Candidates::One& c, const Operand& o) const;
   bool fits_value(const OperandDef& def, const Candidates::One& c, const Operand& o) const;

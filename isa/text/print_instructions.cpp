@@ -114,28 +114,24 @@ void Printer::call_list(const Operand& list) {
 // call (returns), function, (arguments), targets
 void Printer::call(const Instruction& i) {
   const Operand none;
-  const Operand *callee = &none, *returns = &none, *arguments = &none, *targets = &none;
-  for (size_t k = 0; k < i.operands.size(); ++k) {
-    const OperandDef& d = i.form->operands[k];
-    const Operand*& role = d.kind == OperandKind::function                               ? callee
-                           : d.name.starts_with("proto") || d.name.starts_with("target") ? targets
-                           : d.name.starts_with("ret")                                   ? returns
-                                                                                         : arguments;
-    role = &i.operands[k];
-  }
+  const auto part = [&](std::string_view name) -> const Operand& {
+    const Operand* o = i.operand(name);
+    return o == nullptr ? none : *o;
+  };
+  const Operand &returns = part("returns"), &arguments = part("arguments"), &targets = part("prototype");
   out_ += ' ';
-  if (!returns->elements.empty()) {
-    call_list(*returns);
+  if (!returns.elements.empty()) {
+    call_list(returns);
     out_ += ", ";
   }
-  operand(*callee, OperandKind::function);
-  if (!arguments->elements.empty() || !targets->is(Operand::Kind::none)) {
+  operand(part("function"), OperandKind::function);
+  if (!arguments.elements.empty() || !targets.is(Operand::Kind::none)) {
     out_ += ", ";
-    call_list(*arguments);
+    call_list(arguments);
   }
-  if (!targets->is(Operand::Kind::none)) {
+  if (!targets.is(Operand::Kind::none)) {
     out_ += ", ";
-    list_name(*targets, true);
+    list_name(targets, true);
   }
 }
 
@@ -146,7 +142,7 @@ void Printer::instruction(const Instruction& i) {
     out_ += ' ';
   }
   mnemonic(i);
-  if (i.op->name == "call") {
+  if (operation(i) == Operation::call) {
     call(i);
   } else {
     bool first = true;

@@ -157,6 +157,13 @@ void Verifier::needs(const Form& form) {
                     module_.version_minor),
         fmt::format("raise `.version` to {}.{}", form.ptx_version / 10, form.ptx_version % 10));
   }
+  if (have > form.last_version) {
+    say(code::version,
+        fmt::format("`{}` with these modifiers ended with PTX {}.{}, the module has {}.{}", form.op,
+                    form.last_version / 10, form.last_version % 10, module_.version_major,
+                    module_.version_minor),
+        std::string(form.instead));
+  }
 }
 
 void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
@@ -182,23 +189,16 @@ void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& dec
 }
 
 void Verifier::call(const Instruction& i) {
-  const Operand* callee = nullptr;
-  const Operand *returns = nullptr, *arguments = nullptr;
-  for (size_t k = 0; k < i.operands.size(); ++k) {
-    const OperandDef& d = i.form->operands[k];
-    if (d.kind == OperandKind::function) callee = &i.operands[k];
-    if (d.name.starts_with("ret")) returns = &i.operands[k];
-    if (d.name.starts_with("arg") || d.name.starts_with("param")) arguments = &i.operands[k];
-  }
-  if (callee == nullptr || !callee->is(Operand::Kind::symbol)) return;
-  const Symbol& s = module_.symbols[callee->id];
+  const Operand& callee = *i.operand("function");
+  if (!callee.is(Operand::Kind::symbol)) return;
+  const Symbol& s = module_.symbols[callee.id];
   if (s.kind != Symbol::Kind::function || s.function >= module_.functions.size()) {
     return say(code::call, fmt::format("`{}` is called and is no function", s.name));
   }
   const Function& f = module_.functions[s.function];
   if (f.entry) return say(code::call, fmt::format("`{}` is a kernel and cannot be called", s.name));
-  call_values(returns, f.returns, "returns", f);
-  call_values(arguments, f.params, "arguments", f);
+  call_values(i.operand("returns"), f.returns, "returns", f);
+  call_values(i.operand("arguments"), f.params, "arguments", f);
 }
 
 void Verifier::instruction(const Instruction& i) {
@@ -225,17 +225,11 @@ void Verifier::instruction(const Instruction& i) {
     }
   }
   if (diagnostics_.size() == before) constants(i);
-  const bool warp_wide = i.op->name == "shfl" || i.op->name == "vote";
-  if (warp_wide && i.form->slot("sync") < 0 && module_.version_major * 10 + module_.version_minor >= 64) {
-    say(code::version, fmt::format("`{}` without `.sync` went away with PTX 6.4", i.op->name),
-        "name the lanes: `.sync` and a mask");
-  }
-  if (i.op->name == "cvta" && i.operands[0].is(Operand::Kind::reg) &&
-      bits(function_->registers[i.operands[0].id].type) == 32) {
+  if (operation(i) == Operation::convert_address && bits(i.type()) == 32) {
     say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
         "write cvta.u64 on 64-bit registers");
   }
-  if (diagnostics_.size() == before) call(i);
+  if (operation(i) == Operation::call && diagnostics_.size() == before) call(i);
 }
 
 Diagnostics Verifier::run() {

@@ -52,9 +52,6 @@ class Verifier {
   void call_values(const Operand* list, const std::vector<SymbolId>& declared, std::string_view what,
                    const Function& callee);
 
-  // --- verify_constants.cpp
-  void constants(const Instruction& i);
-
   // --- verify_operands.cpp
   bool ids_exist(const Operand& o, const OperandDef& def);
   void operand(const Operand& o, const OperandDef& def);
@@ -70,7 +67,8 @@ class Verifier {
   void vector_size(const Operand& o, Type type);
   Type type_of(const OperandDef& def) const;
   int count_of(const OperandDef& def) const;
-  Space instruction_space() const;
+  void constants(const Instruction& i);
+  Space space_of(const OperandDef& def) const;
 
   const Module& module_;
   const ArchSpec& arch_;

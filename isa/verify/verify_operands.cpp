@@ -167,7 +167,7 @@ void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
 
 void Verifier::register_type(const Operand& o, const OperandDef& def, Type type) {
   const Register& r = function_->registers[o.id];
-  if (type == Type::none) return;
+  if (type == Type::none || (def.or_predicate && r.type == Type::pred)) return;
   const int want = bits(type) * def.width_factor, have = bits(r.type);
   if ((r.type == Type::pred) != (type == Type::pred)) {
     return say(code::width, fmt::format("`{}` is declared `.{}`, operand `{}` is `.{}`", r.name, name(r.type),
@@ -239,10 +239,10 @@ void Verifier::predicate(const Operand& o, const OperandDef& def) {
   }
 }
 
-Space Verifier::instruction_space() const {
-  const int slot = instruction_->form->slot("space");
-  if (slot < 0 || instruction_->mods[static_cast<size_t>(slot)] < 0) return Space::generic;
-  return space_named(instruction_->mod("space")).value_or(Space::generic);
+Space Verifier::space_of(const OperandDef& def) const {
+  const Form& form = *instruction_->form;
+  const std::string_view slot = form.slot(def.name) >= 0 ? def.name : "space";
+  return form.slot(slot) < 0 ? Space::generic : space_named(instruction_->mod(slot)).value_or(Space::generic);
 }
 
 void Verifier::address(const Operand& o, const OperandDef& def) {
@@ -255,12 +255,11 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
     }
   } else if (base.is(K::symbol)) {
     const Symbol& s = module_.symbols[base.id];
-    static constexpr std::string_view plain[] = {"ld", "st", "atom", "red"};
-    const Space want = instruction_space();
+    const Space want = space_of(def);
     const bool shared = want == Space::shared_cluster && s.variable.space == Space::shared_cta;
     const bool differs =
         s.kind == Symbol::Kind::variable && want != Space::generic && want != s.variable.space && !shared;
-    if (differs && std::ranges::find(plain, instruction_->form->op) != std::end(plain)) {
+    if (differs) {
       say(code::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name,
                                    name(s.variable.space), instruction_->form->op, name(want)));
     }
@@ -274,6 +273,22 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
       say(code::width, fmt::format("coordinate `{}` has {} bits and needs 32",
                                    function_->registers[e.id].name, bits(function_->registers[e.id].type)));
     }
+  }
+}
+
+// Constants against the ranges that the form states.
+void Verifier::constants(const Instruction& i) {
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    const OperandDef& def = i.form->operands[k];
+    if (!def.constants || !i.operands[k].is(K::imm)) continue;
+    ConstantRange range = *def.constants;
+    const Operand* most = range.most_operand.empty() ? nullptr : i.operand(range.most_operand);
+    if (most != nullptr) range.most = static_cast<int64_t>(most->bits);
+    const auto value = static_cast<int64_t>(i.operands[k].bits);
+    if (range.has(value)) continue;
+    say(code::immediate,
+        fmt::format("operand `{}` of `{}` is {} and must be {}", def.name, i.form->op, value, range.words()),
+        std::string(range.why));
   }
 }
 

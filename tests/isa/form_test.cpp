@@ -16,8 +16,9 @@ const OperandDef& operand(const Form& form, std::string_view name) {
 
 TEST(Form, a_range_states_the_constants_that_an_operand_may_be) {
   const Form form = compile_form(
-      "copy.type:u32 a:type[0..15: a CTA has 16, no more], n:imm[128], step:imm[0../16], sign:imm[-1..1/2]");
-  ASSERT_EQ(form.operands.size(), 4U);
+      "copy.type:u32 a:type[0..15: a CTA has 16, no more], n:imm[128], step:imm[0../16], sign:imm[-1|1], "
+      "some:type[0..n]");
+  ASSERT_EQ(form.operands.size(), 5U);
   const auto range = [&](std::string_view name) { return operand(form, name).constants.value(); };
   EXPECT_TRUE(range("a").has(15));
   EXPECT_FALSE(range("a").has(16));
@@ -29,6 +30,18 @@ TEST(Form, a_range_states_the_constants_that_an_operand_may_be) {
   EXPECT_TRUE(range("sign").has(-1) && range("sign").has(1));
   EXPECT_FALSE(range("sign").has(0));
   EXPECT_TRUE(range("step").why.empty());
+  EXPECT_EQ(range("some").most_operand, "n");
+  EXPECT_EQ(range("n").words(), "128");
+  EXPECT_EQ(range("sign").words(), "-1 or 1");
+  EXPECT_EQ(range("step").words(), "0 or more in steps of 16");
+}
+
+TEST(Form, a_form_may_have_a_last_version) {
+  const Form form = compile_form("[3.0..6.3 sm_30: use .sync] shfl.b32 =d:b32, a:b32");
+  EXPECT_EQ(form.ptx_version, 30U);
+  EXPECT_EQ(form.last_version, 63U);
+  EXPECT_EQ(form.target, "sm_30");
+  EXPECT_EQ(form.instead, "use .sync");
 }
 
 TEST(Form, a_result_may_be_dropped_and_a_register_be_wider) {

@@ -10,8 +10,9 @@ namespace palladion::isa {
 namespace {
 
 bool in_family(const Form& form) {
-  for (const OpList family : {ops::floating(), ops::half(), ops::conversions()})
-    if (form.def >= family.data() && form.def < family.data() + family.size()) return true;
+  for (const char* name : {"floating", "half", "conversions"})
+    for (const OpDef& def : family(name))
+      if (form.def == &def) return true;
   return false;
 }
 

@@ -342,10 +342,8 @@ TEST(Lanes, InactiveOnesKeepTheirValueAndDestinationsMayBeSources) {
     for (size_t i = 0; i < 32; ++i)
       EXPECT_EQ(some[i], (0x80FF0001 >> i & 1) != 0 ? full[i] : old[i]) << name << ' ' << i;
     if (bench.sources[0].width != bench.destinations[0].width) continue;
-    LaneArgs a{};
-    for (size_t k = 0; k < bench.sources.size(); ++k) a.s[k] = bench.sources[k].bytes;
+    LaneArgs a = bench.arguments();
     a.d[0] = bench.sources[0].bytes;
-    a.mask = ~0U;
     bench.fn()(a);
     EXPECT_EQ(bench.sources[0].get(), full) << name << " in place";
   }

@@ -28,11 +28,7 @@ uint64_t bucket_hash(const std::string& name, uint32_t bucket) {
     uint32_t inputs[32];
     for (uint32_t i = 0; i < 32; ++i) inputs[i] = base + n + i;
     std::memcpy(bench.sources[pair ? 1 : 0].bytes, inputs, sizeof inputs);
-    LaneArgs a{};
-    a.d[0] = bench.destinations[0].bytes;
-    for (size_t k = 0; k < bench.sources.size(); ++k) a.s[k] = bench.sources[k].bytes;
-    a.mask = ~0U;
-    bench.fn()(a);
+    bench.fn()(bench.arguments());
     for (size_t i = 0; i < 32; ++i) {
       uint64_t result = 0;
       if (bench.destinations[0].width == 16)

@@ -17,7 +17,6 @@ TEST_F(Effects, cp_async_tells_sizes_from_predicates) {
   const auto plain =
       decode<CpAsync>("cp.async.cg.shared::cta.global.L2::cache_hint", {mem(r), mem(rd), imm(16), rd2});
   EXPECT_EQ(plain.src_size, -1);
-  EXPECT_NE(reason("cp.async.cg.shared.global", {mem(r), mem(rd), imm(8)}), "");
   decode<CpAsyncCommit>("cp.async.commit_group");
   EXPECT_EQ(decode<CpAsyncWait>("cp.async.wait_group", {imm(2)}).n, 2);
   EXPECT_TRUE(decode<CpAsyncWait>("cp.async.wait_all").all);

@@ -89,7 +89,10 @@ class Bench {
     effect_ = isa::effect(module_.functions[0].body[0],
                           DecodeContext{module_, module_.functions[0], default_arch()});
     unit_ = timing(module_.functions[0].body[0]).unit;
-    if (const auto* pure = std::get_if<Pure>(&effect_)) fn_ = pure->fn;
+    if (const auto* pure = std::get_if<Pure>(&effect_)) {
+      fn_ = pure->fn;
+      constant_ = pure->constant;
+    }
   }
 
   std::vector<RegisterFile> destinations, sources;
@@ -103,12 +106,17 @@ class Bench {
       ADD_FAILURE() << "no function";
       return destinations[0].get();
     }
+    fn_(arguments(mask));
+    return destinations[0].get();
+  }
+  LaneArgs arguments(uint32_t mask = ~0U) {
     LaneArgs a{};
     for (size_t k = 0; k < destinations.size(); ++k) a.d[k] = destinations[k].bytes;
-    for (size_t k = 0; k < sources.size(); ++k) a.s[k] = sources[k].bytes;
+    size_t next = 0;
+    if (constant_) a.s[next++] = &*constant_;
+    for (const RegisterFile& source : sources) a.s[next++] = source.bytes;
     a.mask = mask;
-    fn_(a);
-    return destinations[0].get();
+    return a;
   }
   LanesFn fn() const { return fn_; }
 
@@ -128,6 +136,7 @@ class Bench {
   Effect effect_;
   Unit unit_ = Unit::none;
   LanesFn fn_ = nullptr;
+  std::optional<uint64_t> constant_;
 };
 
 // One lane's result; every lane computes the same.

@@ -78,10 +78,27 @@ TEST(verify, constants_lie_in_the_range_of_their_instruction) {
   EXPECT_THAT(one("PLD1023", "setmaxnreg.inc.sync.aligned.u32 500;"), HasSubstr("24 to 256 in steps of 8"));
   EXPECT_THAT(one("PLD1023", "bar.sync 16;"), HasSubstr("0 to 15"));
   EXPECT_THAT(one("PLD1023", "bar.sync 1, 33;"), HasSubstr("steps of 32"));
-  EXPECT_THAT(one("PLD1023", "cp.async.cg.shared.global [s], [%rd1], 8;"), HasSubstr("must be 16"));
   EXPECT_THAT(one("PLD1023", "wgmma.wait_group.sync.aligned -1;"), HasSubstr("0 or more"));
-  EXPECT_THAT(one("PLD1025", "vote.any.pred %p1, %p2;"), HasSubstr("PTX 6.4"));
-  fine("bar.sync 15, 1024;\nsetmaxnreg.dec.sync.aligned.u32 24;\ncp.async.ca.shared.global [s], [%rd1], 8;");
+  fine("bar.sync 15, 1024;\nsetmaxnreg.dec.sync.aligned.u32 24;");
+}
+
+// ptxas 13.0 refuses each of these as well.
+TEST(verify, cp_async_copies_4_8_or_16_bytes) {
+  const std::string copy = "cp.async.ca.shared.global [s], [g], ";
+  EXPECT_THAT(one("PLD1023", copy + "12;"), HasSubstr("is 12 and must be 4, 8 or 16"));
+  EXPECT_THAT(one("PLD1023", copy + "0;"), HasSubstr("must be 4, 8 or 16"));
+  EXPECT_THAT(one("PLD1023", "cp.async.cg.shared.global [s], [g], 8;"), HasSubstr("must be 16"));
+  fine(copy + "4;\n" + copy + "8;\n" + copy + "16;\ncp.async.cg.shared.global [s], [g], 16;");
+}
+
+TEST(verify, cp_async_reads_no_more_bytes_than_it_writes) {
+  const std::string copy = "cp.async.ca.shared.global [s], [g], 8, ";
+  EXPECT_THAT(one("PLD1023", copy + "12;"), HasSubstr("`source` of `cp` is 12 and must be 0 to 8"));
+  EXPECT_THAT(one("PLD1023", copy + "-1;"), HasSubstr("must be 0 to 8"));
+  EXPECT_THAT(one("PLD1021", copy + "%rd1;"), HasSubstr("64 bits"));
+  EXPECT_THAT(one("PLD1023", "cp.async.ca.shared.global.L2::cache_hint [s], [g], 4, 9, %rd1;"),
+              HasSubstr("must be 0 to 4"));
+  fine(copy + "0;\n" + copy + "8;\n" + copy + "%r1;\n" + copy + "%p1;\n" + copy + "!%p1;");
 }
 
 TEST(verify, destinations_are_registers) {
@@ -114,11 +131,14 @@ TEST(verify, instructions_need_their_target_and_version) {
   EXPECT_THAT(one("PLD1024", wgmma, {}, {.target = "sm_90"}), HasSubstr("sm_90a"));
   EXPECT_THAT(one("PLD1024", wgmma, {}, {.target = "sm_100a"}), HasSubstr("sm_90a"));
   EXPECT_THAT(one("PLD1025", wgmma, {}, {.version = "7.8"}), HasSubstr("PTX 8.0"));
+  EXPECT_THAT(one("PLD1025", "vote.any.pred %p1, %p2;"), HasSubstr("ended with PTX 6.3"));
   fine(wgmma);
 }
 
 TEST(verify, a_symbol_lies_where_the_instruction_goes) {
   EXPECT_THAT(one("PLD1027", "ld.shared.u32 %r1, [g];"), HasSubstr("`.global`"));
+  EXPECT_THAT(one("PLD1027", "mbarrier.init.shared.b64 [g], 1;"), HasSubstr("`.shared`"));
+  EXPECT_THAT(one("PLD1027", "cp.async.ca.shared.global [s], [s], 4;"), HasSubstr("`.global`"));
   fine("ld.shared.u32 %r1, [s];\nld.shared::cluster.u32 %r1, [s];\nld.u32 %r1, [g];\nmov.u32 %r1, s;");
   EXPECT_THAT(one("PLD1021", "mov.u32 %r1, g;"), HasSubstr("address of `g`"));
 }

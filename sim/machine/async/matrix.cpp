@@ -151,17 +151,28 @@ void announce(const Exec& x, const AsyncOp& op, const WarpgroupProduct& p) {
   x.emit(issue);
 }
 
-// Register v of lane l: row l/4 (+8 for odd v), four bytes at 4 (l%4) (+16 for v >= 2) of the 32.
+// Where register v of lane l belongs in the tile of rows of 32 bytes.
+constexpr auto a_places = [] {
+  std::array<std::array<uint16_t, 128>, 4> places{};
+  constexpr isa::FragmentLayout bytes = isa::wgmma_a(8);
+  for (int v = 0; v < bytes.registers; ++v) {
+    for (int l = 0; l < bytes.lanes; ++l) {
+      const isa::MatrixIndex at = bytes.element(l, v, 0);
+      places[static_cast<size_t>(v)][static_cast<size_t>(l)] =
+          static_cast<uint16_t>(at.row * static_cast<int>(k_bytes) + at.col);
+    }
+  }
+  return places;
+}();
+
 void read_registers(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, RawTile& tile) {
   tile.stride = k_bytes;
   tile.bytes.resize(64 * k_bytes);
   for (size_t w = 0; w < 4; ++w) {
     for (size_t v = 0; v < 4; ++v) {
       const uint8_t* lanes = warps[w] + regs[v].slot.offset;
-      for (size_t l = 0; l < 32; ++l) {
-        const size_t row = 16 * w + l / 4 + 8 * (v % 2), at = 4 * (l % 4) + 16 * (v / 2);
-        std::memcpy(tile.bytes.data() + row * k_bytes + at, lanes + 4 * l, 4);
-      }
+      for (size_t l = 0; l < 32; ++l)
+        std::memcpy(tile.bytes.data() + a_places[v][32 * w + l], lanes + 4 * l, 4);
     }
   }
 }

@@ -283,7 +283,8 @@ DecodedOperand Decoder::decode_operand(const isa::Function& f, const isa::Instru
     case Operand::Kind::symbol:
       return symbol_operand(o, width);
     case Operand::Kind::label:
-      if (i.op->name != "bra") {  // a list of targets, or the prototype of an indirect call
+      if (isa::operation(i) !=
+          isa::Operation::branch) {  // a list of targets, or the prototype of an indirect call
         d.kind = DecodedOperand::Kind::list;
         return d;
       }
@@ -317,6 +318,7 @@ void flatten(const DecodedOperand& o, Slot* slots, uint8_t& count, uint8_t* nega
 
 void Decoder::decode_pure(MicroOp& op, const isa::Pure& pure, const isa::Instruction& i) {
   op.fn = pure.fn;
+  if (pure.constant) op.s[op.sources++] = constant(*pure.constant, 64);
   for (size_t k = 0; k < i.operands.size(); ++k) {
     const isa::OperandDef& def = i.form->operands[k];
     if (op.operands[k].kind == DecodedOperand::Kind::none) continue;

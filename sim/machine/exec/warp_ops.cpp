@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <immintrin.h>
 
+#include "isa/formats/fragments.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values.h"
 
@@ -299,9 +300,17 @@ Step exec_warp_sync(Exec& x, const MicroOp& op) {
 }
 
 // --- 8x8 matrices of 16-bit elements --------------------------------------------------------------
-// Lane i of a fragment holds elements (i / 4, 2 (i % 4)) and the one behind it: 32 lanes of a register
-// are the matrix row by row.
 namespace {
+
+// The 32 lanes of a register are the matrix row by row, two elements a lane.
+constexpr bool lanes_are_rows() {
+  for (int lane = 0; lane < 32; ++lane)
+    for (int part = 0; part < 2; ++part)
+      if (isa::ldmatrix_element(lane, part, false) != isa::MatrixIndex{lane / 4, 2 * lane % 8 + part})
+        return false;
+  return isa::ldmatrix_address_lane(3, 7) == 31;  // row r of matrix k is named by lane 8 k + r
+}
+static_assert(lanes_are_rows());
 
 struct alignas(32) Matrix {
   uint32_t lanes[warp_size];

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "isa/num/arith.h"
-#include "isa/num/compare.h"
 #include "tests/isa/num/reference.h"
 #include "tests/isa/num/samples.h"
 
@@ -351,22 +350,6 @@ TEST(Arith, TestpClasses) {
   EXPECT_FALSE(testp<F64>(TestClass::finite, F64::infinity));
   EXPECT_TRUE(testp<F32>(TestClass::number, F32::infinity));
   EXPECT_TRUE(testp<F32>(TestClass::notanumber, 0xFFFFFFFF));
-}
-
-TEST(Arith, ComparisonsKnowNan) {
-  constexpr std::uint32_t nan = 0x7FC00000;
-  constexpr std::uint32_t one = 0x3F800000;
-  EXPECT_FALSE((compare<F32, Compare::eq>(nan, nan)));
-  EXPECT_TRUE((compare<F32, Compare::equ>(nan, one)));
-  EXPECT_FALSE((compare<F32, Compare::ne>(nan, one)));
-  EXPECT_TRUE((compare<F32, Compare::neu>(nan, one)));
-  EXPECT_TRUE((compare<F32, Compare::ltu>(nan, one)));
-  EXPECT_TRUE((compare<F32, Compare::geu>(one, one)));
-  EXPECT_TRUE((compare<F32, Compare::le>(0, 0x80000000)));
-  EXPECT_TRUE((compare<F32, Compare::eq>(0, 0x00000001, true))) << "ftz";
-  EXPECT_TRUE((compare<F16, Compare::num>(0x3C00, 0x3C00)));
-  EXPECT_TRUE((compare<F64, Compare::nan>(F64::canonical_nan, F64::one)));
-  EXPECT_TRUE((with_compare(Compare::gt, [&]<Compare C>() { return compare<Bf16, C>(0x4000, 0x3F80); })));
 }
 
 TEST(Arith, ModifiersChosenAtRunTimeReachTheSameCode) {

@@ -15,8 +15,11 @@ bool runs_on_sm_90a(const isa::Form& f) {
   return f.target.back() != 'a' && f.target.back() != 'f' && std::stoi(std::string(f.target.substr(3))) <= 90;
 }
 
-bool is_among(const isa::OpDef* def, isa::OpList list) {
-  return def >= list.data() && def < list.data() + list.size();
+bool is_scalar(const isa::Form& f) {
+  for (const char* name : {"integer", "floating", "half", "conversions", "comparisons", "logic"})
+    for (const isa::OpDef& def : isa::family(name))
+      if (f.def == &def) return true;
+  return false;
 }
 
 // mma.sync of dense fragments, row by column; m8n8k4 of halves is Volta's layout.
@@ -35,13 +38,11 @@ bool must_be_written(const isa::Form& f, size_t slot) {
 
 std::vector<std::string> computing_forms() {
   std::vector<std::string> texts;
-  const isa::OpList families[] = {isa::ops::integer(),     isa::ops::floating(),    isa::ops::half(),
-                                  isa::ops::conversions(), isa::ops::comparisons(), isa::ops::logic()};
   for (const isa::Op& op : isa::all_ops()) {
     for (const isa::Form& f : op.forms) {
-      const bool scalar = std::ranges::any_of(families, [&](isa::OpList l) { return is_among(f.def, l); });
       const bool documented = f.slot("oob") < 0;  // the pattern of an out-of-bounds NaN is not
-      if (runs_on_sm_90a(f) && documented && (scalar || is_modelled_product(f))) texts.emplace_back(f.text);
+      if (runs_on_sm_90a(f) && documented && (is_scalar(f) || is_modelled_product(f)))
+        texts.emplace_back(f.text);
     }
   }
   return texts;
