@@ -68,7 +68,7 @@ struct Body {
   }
 };
 
-ClusterExchange cluster_exchange_of(const Choice& choice) {
+ClusterExchange config_of(const Choice& choice) {
   return {.clusters = choice.size("clusters"),
           .n = choice.size("n"),
           .cluster = choice.number("cluster"),
@@ -80,8 +80,8 @@ pl::ShapeDtype type_of(const ClusterExchange& c) {
   return {pl::f32, {c.clusters, c.cluster, c.cluster, c.n}};
 }
 
-std::vector<Array> cluster_exchange_reference(const Choice& choice, const std::vector<Array>& inputs) {
-  const ClusterExchange c = cluster_exchange_of(choice);
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  const ClusterExchange c = config_of(choice);
   if (c.rounds % 2 == 0) return inputs;
   std::vector<float> y(static_cast<size_t>(inputs[0].size()));
   const std::vector<float> x = to_floats(inputs[0]);
@@ -137,11 +137,11 @@ KernelSpec cluster_exchange_spec() {
                     "load",
                     "which side moves the data: the reader loads or the sender stores",
                     {"load", "store"}}};
-  spec.build = [](const Choice& choice) { return cluster_exchange(cluster_exchange_of(choice)); };
+  spec.build = [](const Choice& choice) { return cluster_exchange(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return normal_inputs({type_of(cluster_exchange_of(choice))}, seed);
+    return normal_inputs({type_of(config_of(choice))}, seed);
   };
-  spec.reference = cluster_exchange_reference;
+  spec.reference = reference;
   return spec;
 }
 

@@ -40,7 +40,7 @@ void count(const Histogram& c, const Ref& x, const Ref& out, const Ref& counts) 
   plgpu::atomic_add(out, counts.load());
 }
 
-Histogram histogram_of(const Choice& choice) {
+Histogram config_of(const Choice& choice) {
   return {.n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
           .bins = choice.number("bins"),
@@ -49,13 +49,13 @@ Histogram histogram_of(const Choice& choice) {
 }
 
 std::vector<Array> make_inputs(const Choice& choice, uint64_t seed) {
-  const Histogram c = histogram_of(choice);
+  const Histogram c = config_of(choice);
   return {filled({c.dtype, {c.n}}, {.kind = Fill::Kind::rand, .seed = seed}),
           filled({pl::s32, {c.bins}}, {.kind = Fill::Kind::iota})};
 }
 
-std::vector<Array> histogram_reference(const Choice& choice, const std::vector<Array>& inputs) {
-  const Histogram c = histogram_of(choice);
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  const Histogram c = config_of(choice);
   std::vector<double> counts = to_doubles(inputs[1]);
   if (c.dtype == pl::u32) {
     for (const uint32_t v : inputs[0].as<uint32_t>()) counts[v >> shift_of(c)] += 1;
@@ -89,9 +89,9 @@ KernelSpec histogram_spec() {
                    {"bins", "256", "a power of two, 128 to 8192", {}},
                    {"tile", "2048", "elements a CTA loads at a time", {}},
                    ctas_setting("ctas", 4, "of the persistent grid")};
-  spec.build = [](const Choice& choice) { return histogram(histogram_of(choice)); };
+  spec.build = [](const Choice& choice) { return histogram(config_of(choice)); };
   spec.make_inputs = make_inputs;
-  spec.reference = histogram_reference;
+  spec.reference = reference;
   return spec;
 }
 

@@ -6,7 +6,7 @@
 namespace palladion::kernels {
 namespace {
 
-Iota iota_of(const Choice& choice) {
+Iota config_of(const Choice& choice) {
   return {.n = choice.size("n"), .dtype = choice.dtype("dtype"), .tile = choice.number("tile")};
 }
 
@@ -36,7 +36,7 @@ KernelSpec iota_spec() {
   spec.sizes = {{"n", 1 << 20, "elements"}};
   spec.settings = {{"dtype", "s32", "of the output", {"s32", "u32", "f32", "f16"}},
                    {"tile", "1024", "elements a CTA; 1: one program an element", {}}};
-  spec.build = [](const Choice& choice) { return iota(iota_of(choice)); };
+  spec.build = [](const Choice& choice) { return iota(config_of(choice)); };
   spec.make_inputs = [](const Choice&, uint64_t) { return std::vector<Array>{}; };
   spec.reference = [](const Choice& choice, const std::vector<Array>&) {
     return std::vector<Array>{

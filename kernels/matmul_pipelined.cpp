@@ -56,7 +56,7 @@ struct Body {
   }
 };
 
-MatmulPipelined matmul_pipelined_of(const Choice& choice) {
+MatmulPipelined config_of(const Choice& choice) {
   MatmulPipelined c = matmul_config<MatmulPipelined>(choice);
   c.band = choice.number("band");
   return c;
@@ -90,7 +90,7 @@ KernelSpec matmul_pipelined_spec() {
                    {"tile_k", "64", "depth of a stage", {}},
                    {"stages", "4", "tiles of A and B on their way", {}},
                    {"band", "8", "tiles of n in a band of the snake order", {}}};
-  spec.build = [](const Choice& choice) { return matmul_pipelined(matmul_pipelined_of(choice)); };
+  spec.build = [](const Choice& choice) { return matmul_pipelined(config_of(choice)); };
   return spec;
 }
 

@@ -108,7 +108,7 @@ struct Body {
   }
 };
 
-MatmulSplitK matmul_split_k_of(const Choice& choice) {
+MatmulSplitK config_of(const Choice& choice) {
   MatmulSplitK c = matmul_config<MatmulSplitK>(choice);
   c.splits = choice.number("splits");
   c.ctas = choice.number("ctas");
@@ -147,7 +147,7 @@ KernelSpec matmul_split_k_spec() {
                    {"stages", "4", "tiles of A and B on their way", {}},
                    ctas_setting("ctas", 1, "of the persistent grid: as many as run at once"),
                    profile_setting()};
-  spec.build = [](const Choice& choice) { return matmul_split_k(matmul_split_k_of(choice)); };
+  spec.build = [](const Choice& choice) { return matmul_split_k(config_of(choice)); };
   return spec;
 }
 

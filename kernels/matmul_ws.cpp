@@ -219,7 +219,7 @@ plgpu::KernelOptions options_for(const MatmulWs& c) {
   return o;
 }
 
-MatmulWs matmul_ws_of(const Choice& choice) {
+MatmulWs config_of(const Choice& choice) {
   MatmulWs c = matmul_config<MatmulWs>(choice);
   if (choice.word("tile_k") == "auto") c.tile_k = c.eight_bit() ? 128 : 64;
   c.epilogue_n = choice.number("epilogue_n");
@@ -231,8 +231,8 @@ MatmulWs matmul_ws_of(const Choice& choice) {
   return c;
 }
 
-std::vector<Array> matmul_ws_reference(const Choice& choice, const std::vector<Array>& inputs) {
-  const MatmulWs c = matmul_ws_of(choice);
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  const MatmulWs c = config_of(choice);
   return {matmul_reference(inputs[0], false, inputs[1], c.eight_bit(), c.add_c ? &inputs[2] : nullptr,
                            c.out_dtype)};
 }
@@ -255,11 +255,11 @@ KernelSpec matmul_ws_spec() {
                    {"add_c", "0", "1: a third input is added", {"0", "1"}},
                    profile_setting()};
   spec.inputs = {"a", "b", "c"};
-  spec.build = [](const Choice& choice) { return matmul_ws(matmul_ws_of(choice)); };
+  spec.build = [](const Choice& choice) { return matmul_ws(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    return normal_inputs(inputs_of(matmul_ws_of(choice)), 3 * seed);
+    return normal_inputs(inputs_of(config_of(choice)), 3 * seed);
   };
-  spec.reference = matmul_ws_reference;
+  spec.reference = reference;
   spec.tolerance = [rounded = spec.tolerance](const Choice& choice) {
     return choice.dtype("dtype") == pl::s8 ? Tolerance{} : rounded(choice);
   };

@@ -33,7 +33,7 @@ Scalar sum_of_cta(const ReduceSum& c, const Ref& x) {
       .sum_all();
 }
 
-ReduceSum reduce_sum_of(const Choice& choice) {
+ReduceSum config_of(const Choice& choice) {
   return {.n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
           .tile = choice.number("tile"),
@@ -42,14 +42,14 @@ ReduceSum reduce_sum_of(const Choice& choice) {
 
 // Small integers: every partial sum is exact in f32, so that the order of additions leaves no trace.
 std::vector<Array> make_inputs(const Choice& choice, uint64_t seed) {
-  const ReduceSum c = reduce_sum_of(choice);
+  const ReduceSum c = config_of(choice);
   const auto integers = [&](int64_t n, uint64_t s) {
     return filled({c.dtype, {n}}, {.kind = Fill::Kind::randint, .seed = s, .low = -8, .high = 9});
   };
   return {integers(c.n, 2 * seed), integers(1, 2 * seed + 1)};
 }
 
-std::vector<Array> reduce_sum_reference(const Choice&, const std::vector<Array>& inputs) {
+std::vector<Array> reference(const Choice&, const std::vector<Array>& inputs) {
   const std::vector<double> x = to_doubles(inputs[0]);
   const double sum = std::accumulate(x.begin(), x.end(), value_at(inputs[1], 0));
   return {from_doubles(inputs[1].type, std::vector{sum})};
@@ -76,9 +76,9 @@ KernelSpec reduce_sum_spec() {
   spec.settings = {{"dtype", "f32", "of all arrays", {"f32", "s32"}},
                    {"tile", "4096", "elements a CTA loads at a time", {}},
                    ctas_setting("ctas", 4, "of the persistent grid")};
-  spec.build = [](const Choice& choice) { return reduce_sum(reduce_sum_of(choice)); };
+  spec.build = [](const Choice& choice) { return reduce_sum(config_of(choice)); };
   spec.make_inputs = make_inputs;
-  spec.reference = reduce_sum_reference;
+  spec.reference = reference;
   return spec;
 }
 

@@ -49,7 +49,7 @@ struct Body {
   }
 };
 
-RmsNorm rms_norm_of(const Choice& choice) {
+RmsNorm config_of(const Choice& choice) {
   return {.m = choice.size("m"),
           .n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
@@ -58,8 +58,8 @@ RmsNorm rms_norm_of(const Choice& choice) {
           .profile = choice.flag("profile")};
 }
 
-std::vector<Array> rms_norm_reference(const Choice& choice, const std::vector<Array>& inputs) {
-  const RmsNorm c = rms_norm_of(choice);
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
+  const RmsNorm c = config_of(choice);
   std::vector<double> x = to_doubles(inputs[0]);
   const std::vector<double> weight = to_doubles(inputs[1]);
   for (size_t row = 0; row < x.size(); row += weight.size()) {
@@ -101,12 +101,12 @@ KernelSpec rms_norm_spec() {
                    ctas_setting("ctas", 2, "of the persistent grid"),
                    {"stages", "3", "rows of a CTA on their way in", {}},
                    profile_setting()};
-  spec.build = [](const Choice& choice) { return rms_norm(rms_norm_of(choice)); };
+  spec.build = [](const Choice& choice) { return rms_norm(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
-    const RmsNorm c = rms_norm_of(choice);
+    const RmsNorm c = config_of(choice);
     return normal_inputs({{c.dtype, {c.m, c.n}}, {c.dtype, {c.n}}}, 2 * seed);
   };
-  spec.reference = rms_norm_reference;
+  spec.reference = reference;
   spec.tolerance = [](const Choice& choice) { return row_tolerance(choice.dtype("dtype")); };
   return spec;
 }

@@ -27,7 +27,7 @@ plgpu::Array normalised(const plgpu::Array& x) {
   return powers * (pl::Scalar(1.0F) / powers.sum_all());
 }
 
-Softmax softmax_of(const Choice& choice) {
+Softmax config_of(const Choice& choice) {
   return {.m = choice.size("m"),
           .n = choice.size("n"),
           .dtype = choice.dtype("dtype"),
@@ -35,7 +35,7 @@ Softmax softmax_of(const Choice& choice) {
           .profile = choice.flag("profile")};
 }
 
-std::vector<Array> softmax_reference(const Choice& choice, const std::vector<Array>& inputs) {
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
   std::vector<double> x = to_doubles(inputs[0]);
   const auto n = static_cast<std::ptrdiff_t>(choice.size("n"));
   for (auto row = x.begin(); row != x.end(); row += n) {
@@ -75,11 +75,11 @@ KernelSpec softmax_spec() {
   spec.settings = {{"dtype", "f32", "of both arrays", {"f32", "f16", "bf16"}},
                    {"rows", "1", "warpgroups of a CTA, each with its row", {}},
                    profile_setting()};
-  spec.build = [](const Choice& choice) { return softmax(softmax_of(choice)); };
+  spec.build = [](const Choice& choice) { return softmax(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     return normal_inputs({{choice.dtype("dtype"), {choice.size("m"), choice.size("n")}}}, seed);
   };
-  spec.reference = softmax_reference;
+  spec.reference = reference;
   spec.tolerance = [](const Choice& choice) { return row_tolerance(choice.dtype("dtype")); };
   return spec;
 }

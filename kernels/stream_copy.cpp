@@ -63,7 +63,7 @@ struct Body {
   }
 };
 
-StreamCopy stream_copy_of(const Choice& choice) {
+StreamCopy config_of(const Choice& choice) {
   return {.n = choice.size("n"),
           .variant = choice.word("variant") == "plain" ? Variant::plain : Variant::tma,
           .tile = choice.number("tile"),
@@ -102,7 +102,7 @@ KernelSpec stream_copy_spec() {
                    {"tile", "16", "rows of 256 elements a tile", {}},
                    ctas_setting("ctas", 2, "CTAs of a persistent grid; 0: one a tile"),
                    {"stages", "4", "tma: tiles of a CTA in shared memory", {}}};
-  spec.build = [](const Choice& choice) { return stream_copy(stream_copy_of(choice)); };
+  spec.build = [](const Choice& choice) { return stream_copy(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     return normal_inputs({{pl::f32, {choice.size("n") / columns, columns}}}, seed);
   };

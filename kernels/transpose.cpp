@@ -102,7 +102,7 @@ plgpu::AllocationOptions tiles_of(const Transpose& c, int64_t rows) {
   return {.transforms = {plgpu::TilingTransform({rows, swizzle_columns}), plgpu::SwizzleTransform(128)}};
 }
 
-Transpose transpose_of(const Choice& choice) {
+Transpose config_of(const Choice& choice) {
   Transpose c;
   c.m = choice.size("m");
   c.n = choice.size("n");
@@ -118,7 +118,7 @@ Transpose transpose_of(const Choice& choice) {
   return c;
 }
 
-std::vector<Array> transpose_reference(const Choice& choice, const std::vector<Array>& inputs) {
+std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inputs) {
   const int64_t m = choice.size("m"), n = choice.size("n");
   Array out({pl::f32, {n, m}});
   const auto from = inputs[0].as<uint32_t>();
@@ -159,11 +159,11 @@ KernelSpec transpose_spec() {
                    {"ctas", "0", "CTAs of a persistent grid; 0: one a tile", {}},
                    {"stages", "1", "tiles of a persistent CTA on their way in", {}},
                    {"band", "8", "tiles of n in a band of the snake order", {}}};
-  spec.build = [](const Choice& choice) { return transpose(transpose_of(choice)); };
+  spec.build = [](const Choice& choice) { return transpose(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     return normal_inputs({{pl::f32, {choice.size("m"), choice.size("n")}}}, seed);
   };
-  spec.reference = transpose_reference;
+  spec.reference = reference;
   return spec;
 }
 

@@ -6,12 +6,12 @@
 namespace palladion::kernels {
 namespace {
 
-VectorAdd vector_add_of(const Choice& choice) {
+VectorAdd config_of(const Choice& choice) {
   return {.n = choice.size("n"), .dtype = choice.dtype("dtype"), .tile = choice.number("tile")};
 }
 
 // The sum of two f16 or bf16 numbers is exact in f64 and rounded once, as the chip's is.
-std::vector<Array> vector_add_reference(const Choice&, const std::vector<Array>& inputs) {
+std::vector<Array> reference(const Choice&, const std::vector<Array>& inputs) {
   std::vector<double> sum = to_doubles(inputs[0]);
   const std::vector<double> b = to_doubles(inputs[1]);
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += b[i];
@@ -36,12 +36,12 @@ KernelSpec vector_add_spec() {
   spec.sizes = {{"n", 1 << 20, "elements"}};
   spec.settings = {{"dtype", "f32", "of all three arrays", {"f32", "f16", "bf16", "s32"}},
                    {"tile", "1024", "elements a CTA", {}}};
-  spec.build = [](const Choice& choice) { return vector_add(vector_add_of(choice)); };
+  spec.build = [](const Choice& choice) { return vector_add(config_of(choice)); };
   spec.make_inputs = [](const Choice& choice, uint64_t seed) {
     const pl::ShapeDtype type{choice.dtype("dtype"), {choice.size("n")}};
     return normal_inputs({type, type}, 2 * seed);
   };
-  spec.reference = vector_add_reference;
+  spec.reference = reference;
   return spec;
 }
 
