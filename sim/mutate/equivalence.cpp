@@ -206,7 +206,7 @@ bool nothing_follows(const Case& c) {
 // Arrivals without a wait are legal, a wait without an arrival is not.
 bool end_is_awaited(const Case& c) {
   return c.is_any({Mutation::delete_cluster_barrier, Mutation::delete_cluster_wait}) &&
-         !c.site(c.at()).acted_after && c.facts.reach_is_awaited();
+         !c.site(c.at()).acted_after && c.facts.remote_actions_are_awaited();
 }
 
 bool nothing_to_pass_on(const Case& c) {
@@ -247,13 +247,15 @@ bool met_before(const Case& c) {
   return false;
 }
 
-// The barrier is one of lanes of a warp, or of the four warps of a warpgroup.
+// The barrier is one of lanes of a warp, or of the warps of a warpgroup.
 bool is_of_one_team(const Case& c) {
   if (c.mutant.mutation == Mutation::delete_warp_sync) return c.site(c.at()).whole_warps;
   if (!is_deleted_sync(c)) return false;
   const isa::Operand* threads = c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->threads);
-  if (threads == nullptr) return c.facts.warps_of_cta() == 4;
-  return threads->is(isa::Operand::Kind::imm) && threads->bits == 128;
+  const isa::ArchSpec& arch = c.flow.arch();
+  if (threads == nullptr) return c.facts.warps_of_cta() == static_cast<uint32_t>(arch.mma_warps);
+  return threads->is(isa::Operand::Kind::imm) &&
+         threads->bits == static_cast<uint64_t>(arch.mma_warps) * static_cast<uint64_t>(arch.warp_size);
 }
 
 bool members_alone(const Case& c) {
@@ -366,80 +368,72 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {{"not executed", "no warp came to the instruction in this run: a larger shape may reach it"},
+    {{"not executed", "no warp executed the instruction in this run; with a larger shape it may be executed"},
      not_executed},
     {{"nothing pending",
-      "the wait_group never found more groups pending than it lets be: it returned at once, and so would a "
-      "weaker one"},
+      "the wait_group never found more groups pending than it allows: it returned at once, as a weaker one "
+      "would"},
      nothing_pending},
     {{"stronger wait follows",
-      "on every way a wait_group of the same kind that leaves no more groups comes next, with nothing but "
-      "registers between"},
+      "on every path a wait_group of the same kind that leaves no more groups comes next, with only "
+      "registers "
+      "between"},
      stronger_wait_follows},
     {{"barrier follows",
-      "on every way the same threads meet again at a barrier, with nothing but registers and fences between: "
-      "what the deleted one ordered, that one orders"},
+      "on every path the same threads meet again at a barrier, with only registers and fences between: that "
+      "one orders what the deleted one ordered"},
      barrier_follows},
     {{"barrier precedes", "the same, before it"}, barrier_precedes},
     {{"fresh memory",
-      "between it and the next barrier of the same threads each warp touches only bytes that nobody else had "
-      "touched since the cluster began, by loads and stores alone: there is nothing to be ordered after"},
+      "between it and the next barrier of the same threads each warp accesses only bytes that no other warp "
+      "had accessed since the cluster began, by loads and stores: no earlier access has to be ordered"},
      fresh_memory},
     {{"nothing follows",
-      "whoever executed it, or met a warp that had at a barrier, then only waited and ended: there is "
-      "nothing "
-      "to be ordered; and its CTA lives on for those that reach into it"},
+      "the warps that executed it, and those that met such a warp at a barrier, then only waited and ended: "
+      "nothing has to be ordered; and its CTA does not end before those that access its memory"},
      nothing_follows},
     {{"only renamed",
-      "all threads of this barrier come by this instruction, and no other barrier has the new id, or only "
-      "such "
-      "that nobody comes to before all have passed this one"},
+      "all threads of this barrier arrive by this instruction; the new id is unused, or belongs to barriers "
+      "that no thread reaches before all have passed this one"},
      only_renamed},
     {{"members alone",
-      "since the lanes of the warp, or the warps of the warpgroup, last met, none touched memory by itself: "
-      "copies "
-      "and products run by themselves and are awaited by mechanisms of their own, and all members did the "
-      "waiting"},
+      "since the lanes of the warp, or the warps of the warpgroup, last met, none accessed memory itself: "
+      "copies and products are awaited by their own mechanisms, and all members have waited for them"},
      members_alone},
     {{"nothing to pass on",
-      "no thread had touched memory by an ordinary access when the proxy fence was executed: there is "
-      "nothing "
-      "that another proxy would have to be told"},
+      "no thread had made an ordinary access when the proxy fence was executed: no access has to become "
+      "visible to another proxy"},
      nothing_to_pass_on},
     {{"end is awaited",
-      "nobody does anything after the cluster's last barrier, and what reached from one CTA into another was "
-      "an "
+      "no thread does anything after the cluster's last barrier, and every access of another CTA was an "
       "arrival, or bytes, at an mbarrier there whose phase a thread there waited for before it ended"},
      end_is_awaited},
     {{"fence beside",
-      "a fence that orders as much stands before or behind it on every way, with nothing but registers "
-      "between"},
+      "a fence that orders as much is before or behind it on every path, with only registers between"},
      fence_beside},
     {{"init published",
-      "the init of the mbarriers reaches the others through the barrier behind the fence: of the cluster, or "
-      "of "
-      "the CTA where the cluster is one CTA"},
+      "the barrier behind the fence publishes the init of the mbarriers: of the cluster, or of the CTA where "
+      "the cluster is one CTA"},
      init_published},
     {{"only inits to release",
       "before the arrival at the cluster's barrier the kernel only initialises mbarriers, which "
       "fence.mbarrier_init publishes"},
      only_inits_to_release},
     {{"nothing to release",
-      "since a barrier of the whole CTA the arriving thread did nothing that waiters could be ordered after"},
+      "since a barrier of the whole CTA the arriving thread did nothing that the waiting threads need "
+      "ordered"},
      nothing_to_release},
     {{"ordered without",
-      "whatever conflicts is ordered, with its proxy fences, by the bytes themselves, by other arrivals, "
-      "groups and "
-      "barriers: what the arrivals that announce bytes release adds nothing in this run"},
+      "every two conflicting accesses are ordered, with their proxy fences, by the bytes themselves, by "
+      "other "
+      "arrivals, groups and barriers: the release of arrivals that announce bytes adds nothing in this run"},
      ordered_without},
     {{"order alone",
-      "the two are alike, done by the same threads one after the other, with no wait between: each mbarrier "
-      "gets "
-      "what it got, in another order"},
+      "the two are alike, executed by the same threads one after the other, with no wait between: each "
+      "mbarrier gets the same, in another order"},
      order_alone},
     {{"registers only",
-      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and nobody waits "
-      "for it"},
+      "without setmaxnreg.inc a warp has fewer registers; that orders no memory, and no warp waits for it"},
      registers_only},
 };
 

@@ -1,4 +1,5 @@
-// cp.async, linear bulk copies and reductions, st.async, red.async: what lands, when, and who is told.
+// cp.async, linear bulk copies and reductions, st.async, red.async: what lands and when, and what each
+// signals.
 #include <bit>
 #include <numeric>
 

@@ -72,7 +72,8 @@ void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup&
               .instruction = op.instruction,
               .effect = op.effect};
   w.wait = g.wait;
-  if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::edge) find_spin(w, warp);
+  if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::quantum_boundary)
+    find_spin(w, warp);
   if (!reach_.contains(w.origin.pc)) {
     std::vector<uint32_t> starts = g.calls;
     starts.push_back(g.pc);

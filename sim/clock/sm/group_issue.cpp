@@ -167,7 +167,7 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint3
     group->wait = {.kind = Wait::Kind::poll};
   yield_after_ = false;
   const bool blocked = group != nullptr && !runnable(group->wait);
-  if (blocked && group->wait.kind == Wait::Kind::edge) {
+  if (blocked && group->wait.kind == Wait::Kind::quantum_boundary) {
     accesses.push_back({seen(cost, since.time), since.time, index});
     w.state = Warp::State::boundary;
     return true;

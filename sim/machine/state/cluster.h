@@ -49,9 +49,9 @@ struct Wait {
     bulk_group,       // value = groups that may stay pending; read = only the reads
     cp_async_group,
     wgmma_group,
-    registers,  // setmaxnreg.inc: value = registers a thread wanted
-    edge,       // a strong access of GMEM: performed in order at the quantum boundary
-    poll,       // test_wait that failed, nanosleep: runnable, but after all other groups
+    registers,         // setmaxnreg.inc: value = registers a thread wanted
+    quantum_boundary,  // a strong access of GMEM: performed in order at the quantum boundary
+    poll,              // test_wait that failed, nanosleep: runnable, but after all other groups
   };
   Kind kind = Kind::none;
   bool read_only = false;

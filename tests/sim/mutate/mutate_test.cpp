@@ -284,8 +284,8 @@ TEST(Equivalence, InitsOfOneKind) {
   EXPECT_EQ(rule_for(inits("2"), Mutation::delete_init_fence), "init published");
 }
 
-// One thread tells all that their data is there, by an arrival that announces no bytes that matter.
-std::string told(const std::string& data) {
+// One thread publishes data to all by an arrival that announces no bytes.
+std::string published(const std::string& data) {
   return "  @%p0 mbarrier.init.shared::cta.b64 [full], 1;\n  bar.sync 0;\n" + mine +
          "  setp.ne.u32 %p2, %r0, 0;\n" + "  @%p2 bra $wait;\n" + data + R"(
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 0;
@@ -298,8 +298,8 @@ $wait:
 }
 
 TEST(Equivalence, AnArrivalThatAnnouncesMayStillPublish) {
-  EXPECT_EQ(rule_for(told(store), Mutation::relaxed_release), "");
-  EXPECT_EQ(rule_for(told("  add.u32 %r6, %r0, 1;\n"), Mutation::relaxed_release), "nothing to release");
+  EXPECT_EQ(rule_for(published(store), Mutation::relaxed_release), "");
+  EXPECT_EQ(rule_for(published("  add.u32 %r6, %r0, 1;\n"), Mutation::relaxed_release), "nothing to release");
 }
 
 // --- end to end
