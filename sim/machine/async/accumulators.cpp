@@ -15,14 +15,14 @@ float* lanes(uint8_t* registers, const DecodedOperand& o) {
 
 void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                   float* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         const size_t r = static_cast<size_t>(4 * j + 2 * half);
         const float *even = lanes(warps[w], regs[r]), *odd = lanes(warps[w], regs[r + 1]);
         for (int g = 0; g < 8; ++g) {
           const __m128 a = _mm_load_ps(even + 4 * g), b = _mm_load_ps(odd + 4 * g);
-          float* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          float* row = tile + (16 * static_cast<int>(w) + 8 * half + g) * tile_stride + 8 * j;
           _mm_storeu_ps(row, _mm_unpacklo_ps(a, b));
           _mm_storeu_ps(row + 4, _mm_unpackhi_ps(a, b));
         }
@@ -33,13 +33,13 @@ void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegist
 
 void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                    const float* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         const size_t r = static_cast<size_t>(4 * j + 2 * half);
         float *even = lanes(warps[w], regs[r]), *odd = lanes(warps[w], regs[r + 1]);
         for (int g = 0; g < 8; ++g) {
-          const float* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          const float* row = tile + (16 * static_cast<int>(w) + 8 * half + g) * tile_stride + 8 * j;
           const __m128 a = _mm_loadu_ps(row), b = _mm_loadu_ps(row + 4);
           _mm_store_ps(even + 4 * g, _mm_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
           _mm_store_ps(odd + 4 * g, _mm_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
@@ -53,12 +53,12 @@ void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegis
 template <bool to_tile, class Tile>
 void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                  Tile* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         float* reg = lanes(warps[w], regs[static_cast<size_t>(2 * j + half)]);
         for (int g = 0; g < 8; ++g) {
-          auto* row = tile + (16 * w + 8 * half + g) * tile_stride + 8 * j;
+          auto* row = tile + (16 * static_cast<int>(w) + 8 * half + g) * tile_stride + 8 * j;
           if constexpr (to_tile)
             std::memcpy(row, reg + 4 * g, 16);
           else

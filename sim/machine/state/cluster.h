@@ -109,9 +109,9 @@ struct NamedBarrier {
   bool last_all = true, last_any = false;
 };
 
-// Four warps that issue wgmma together.
+// Warps that issue wgmma together.
 struct WarpgroupState {
-  std::array<uint64_t, 4> issued{};  // wgmma instructions issued by each warp
+  std::vector<uint64_t> issued;  // wgmma instructions issued by each warp
   // Accumulators between two wgmma of a chain: dense rows, known by the first register's offset.
   struct Tile {
     uint32_t first_register = 0;
