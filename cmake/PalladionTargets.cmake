@@ -15,7 +15,7 @@ endif()
 # Every x86-64 server since 2013 and every machine that hosts a Hopper has AVX2, FMA and F16C;
 # AVX-512 is chosen at run time where it pays (sim/numerics).
 set(PLD_BASELINE -march=x86-64-v3 -ffp-contract=off -fno-trapping-math -fno-math-errno CACHE STRING "Instruction set that all code may use")
-set(PLD_WARNINGS -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+set(PLD_WARNINGS -Wall -Wextra -Wshadow -Werror=switch -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 
 if(PLD_SANITIZE)
   # The first report ends the program. Code that need not recover, at -O1, compiles in a quarter of the time.

@@ -8,6 +8,7 @@
 #include "isa/verify/verify.h"
 #include "sim/machine/exec/values.h"
 #include "sim/run_parts.h"
+#include "sim/sass/lowered.h"
 #include "sim/sass/pressure.h"
 
 namespace palladion::sim {
@@ -26,6 +27,16 @@ bool divides(const isa::Dim3& part, const isa::Dim3& whole) {
          whole.z % part.z == 0;
 }
 
+// Each CTA of a cluster has an SM of its own, all of one GPC.
+void check_cluster(const isa::ArchSpec& arch, uint64_t ctas, RunResult& r) {
+  const int largest_gpc = *std::ranges::max_element(arch.gpc_tpcs) * arch.sms_per_tpc;
+  if (ctas > static_cast<uint64_t>(arch.max_cluster))
+    refuse(r, "PLD3104", fmt::format("a cluster of {} CTAs: at most {}", ctas, arch.max_cluster));
+  else if (ctas > static_cast<uint64_t>(largest_gpc))
+    refuse(r, "PLD3104",
+           fmt::format("a cluster of {} CTAs: a GPC of {} has {} SMs", ctas, arch.name, largest_gpc));
+}
+
 void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function& entry, RunResult& r) {
   const auto threads = l.block.count();
   if (threads == 0 || threads > static_cast<uint64_t>(arch.max_threads_per_cta))
@@ -36,9 +47,7 @@ void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function
     refuse(r, "PLD3103",
            fmt::format("a grid of {}x{}x{} is not a multiple of the cluster {}x{}x{}", l.grid.x, l.grid.y,
                        l.grid.z, l.cluster.x, l.cluster.y, l.cluster.z));
-  if (l.cluster.count() > static_cast<uint64_t>(arch.max_cluster))
-    refuse(r, "PLD3104",
-           fmt::format("a cluster of {} CTAs: at most {}", l.cluster.count(), arch.max_cluster));
+  check_cluster(arch, l.cluster.count(), r);
   if (entry.reqntid && !(*entry.reqntid == l.block))
     refuse(
         r, "PLD3105",
@@ -73,20 +82,19 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   r.registers_per_thread = registers;
 }
 
-// Without a clock, how many CTAs an SM holds matters to nothing but the order of clusters. An estimate is
-// never more than a CTA can have; what ptxas has found is taken as it is.
+// `lowered`: null without a clock; then the CTAs of an SM affect nothing but the order of clusters. An
+// estimate is never more than a CTA can have; ptxas' own count (`options.registers`) is taken as it is.
 uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program& program,
-                      const RunOptions& options) {
-  const bool clock = options.schedule.kind == Schedule::Kind::hardware;
-  if (clock && options.registers != 0) return options.registers;
+                      const sass::Lowered* lowered, const RunOptions& options) {
+  if (lowered != nullptr && options.registers != 0) return options.registers;
   const uint64_t threads = std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1);
   const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
   const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / unit * unit;
-  return std::min(clock ? sass::estimated_registers(program) : program.launch_registers,
+  return std::min(lowered != nullptr ? lowered->thread_registers : program.launch_registers,
                   static_cast<uint32_t>(most));
 }
 
-// A chip may lack units (`without` in its .clock file): a program that needs one is refused.
+// A chip may lack units (`without` in its .clock file): a kernel that needs one is refused.
 void check_units(const isa::ClockParameters& clock, const Program& program, RunResult& r) {
   if (clock.absent == 0) return;
   for (const MicroOp& op : program.code) {
@@ -101,17 +109,27 @@ void check_units(const isa::ClockParameters& clock, const Program& program, RunR
   }
 }
 
-// Null under schedules without a clock, or when there are no parameters (and `r` says so).
-const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions& options, RunResult& r) {
-  if (options.schedule.kind != Schedule::Kind::hardware) return nullptr;
-  if (options.parameters != nullptr) return options.parameters;
-  const isa::ClockParameters* const found = isa::find_clock(arch.name);
-  if (found == nullptr) {
-    refuse(r, "PLD3121", fmt::format("the clock has no parameters of {}", arch.name),
-           "name a file of them, or another architecture");
-    r.errors.back().severity = isa::Severity::unsupported;
+bool has_clock(const RunOptions& options) { return options.schedule.kind == Schedule::Kind::hardware; }
+
+// Null under schedules without a clock, or when the architecture has no parameters.
+const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions& options) {
+  if (!has_clock(options)) return nullptr;
+  return options.parameters != nullptr ? options.parameters : isa::find_clock(arch.name);
+}
+
+void check_clock(const isa::ArchSpec& arch, const isa::ClockParameters* clock, const Program& program,
+                 uint64_t cluster, RunResult& r) {
+  if (clock != nullptr) {
+    check_units(*clock, program, r);
+    if (cluster > 2 && static_cast<double>(cluster) > clock->launch_cluster_sms)
+      refuse(r, "PLD3104",
+             fmt::format("a cluster of {} CTAs: the clock has launch.cluster_sms = {}", cluster,
+                         clock->launch_cluster_sms));
+    return;
   }
-  return found;
+  refuse(r, "PLD3121", fmt::format("the clock has no parameters of {}", arch.name),
+         "name a file of them, or another architecture");
+  r.errors.back().severity = isa::Severity::unsupported;
 }
 
 }  // namespace
@@ -169,15 +187,18 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
     return Run(std::move(result));
   }
+  const isa::ClockParameters* const clock = clock_of(*arch_, options);
+  auto lowered =
+      clock != nullptr ? std::make_unique<const sass::Lowered>(sass::lower(**program, *clock)) : nullptr;
   if (result.errors.empty())
-    check_resources(*arch_, launch, **program, registers_of(*arch_, launch, **program, options), result);
+    check_resources(*arch_, launch, **program,
+                    registers_of(*arch_, launch, **program, lowered.get(), options), result);
   const uint32_t param_bytes = isa::param_layout(*launch.module, *entry).size;
   if (launch.params.size() != param_bytes)
     refuse(result, "PLD3110",
            fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes,
                        launch.params.size()));
-  const isa::ClockParameters* const clock = clock_of(*arch_, options, result);
-  if (clock != nullptr) check_units(*clock, **program, result);
+  if (has_clock(options)) check_clock(*arch_, clock, **program, launch.cluster.count(), result);
   if (result.errors.empty() && options.values == Values::none) result.errors = drop_values(**program);
   if (!result.errors.empty()) return Run(std::move(result));
 
@@ -196,6 +217,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
                       .clock = clock,
                       .memory = &memory_,
                       .program = std::move(*program),
+                      .lowered = std::move(lowered),
                       .launch = std::move(state),
                       .written = launch.written,
                       .options = options},

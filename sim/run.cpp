@@ -89,7 +89,7 @@ void Run::Held::begin_observing() {
 
 std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
   if (parts.clock == nullptr) return std::make_unique<Quanta>(parts.options);
-  return hardware::clocked_groups(context, parts.options, *parts.arch, *parts.clock,
+  return hardware::clocked_groups(context, parts.options, *parts.arch, *parts.clock, *parts.lowered,
                                   {.clusters = clusters_of(parts.launch),
                                    .ctas_per_cluster = static_cast<uint32_t>(parts.launch.cluster.count()),
                                    .ctas_per_sm = ctas_per_sm,

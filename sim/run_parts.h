@@ -6,6 +6,7 @@
 #include "isa/arch/arch.h"
 #include "sim/launch/launch.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/sass/lowered.h"
 
 namespace palladion::sim {
 
@@ -14,6 +15,7 @@ struct RunParts {
   const isa::ClockParameters* clock = nullptr;  // null: a schedule without one
   GlobalMemory* memory = nullptr;
   std::unique_ptr<Program> program;
+  std::unique_ptr<const sass::Lowered> lowered;  // null without a clock
   LaunchState launch;
   std::vector<Address> written;  // see Launch
   RunOptions options;

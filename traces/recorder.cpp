@@ -75,7 +75,7 @@ void Recorder::observe(sim::ClusterState& cluster, sim::ClusterEvents& events) {
                                                  [&s](ClusterRecorder& c) { s.write(c); })));
 }
 
-void Recorder::edge(std::span<sim::ClusterState* const> resident) {
+void Recorder::at_quantum_boundary(std::span<sim::ClusterState* const> resident) {
   std::vector<ClusterRecorder*> recorded;
   size_t events = 0;
   for (const sim::ClusterState* cluster : resident) {

@@ -24,7 +24,7 @@ class Recorder final : public sim::Observer {
 
   void start(const sim::RunView& run) override;
   void observe(sim::ClusterState& cluster, sim::ClusterEvents& events) override;
-  void edge(std::span<sim::ClusterState* const> resident) override;
+  void at_quantum_boundary(std::span<sim::ClusterState* const> resident) override;
   void retire(sim::ClusterState& cluster) override;
 
   // The simulator's process; written at the first call.

@@ -19,9 +19,9 @@ ResidencyLaunch launch_of(CheckSession& s, const Options& unchecked) {
   launch.room = usual.resident_clusters;
   launch.completed = usual.completed;
   launch.ends_with = [&](uint64_t resident) {
-    return !interrupted() &&
-           run_on_machine(s.subject, unchecked, {.schedule = {}, .resident = resident, .order = {}})
-               .outcome.result.completed;
+    return !interrupted() && run_on_machine(s.subject, s.subject.job, unchecked,
+                                            {.schedule = {}, .resident = resident, .order = {}})
+                                 .outcome.result.completed;
   };
   return launch;
 }
@@ -29,9 +29,7 @@ ResidencyLaunch launch_of(CheckSession& s, const Options& unchecked) {
 // All orders are run before any is judged.
 Outcome<void> try_residency(CheckSession& s, const std::vector<Conditions>& orders,
                             const ResidencyLaunch& launch) {
-  std::vector<Trial> trials;
-  for (const Conditions& c : orders)
-    if (!interrupted()) trials.push_back(try_conditions(s, c));
+  std::vector<Trial> trials = try_together(s, orders);
   std::vector<sim::check::ResidencyRun> runs;
   for (size_t i = 0; i < trials.size(); ++i) runs.push_back({orders[i], &trials[i].outcome.result});
   if (runs.size() == orders.size()) judge_residency(runs, launch);
@@ -56,7 +54,8 @@ Outcome<void> try_freedoms(CheckSession& s) {
 void search_schedules(CheckSession& s) {
   if (interrupted()) return;
   s.report.explored =
-      explore_run(s.recorder.recorded(), {.budget = *s.options.explore, .budget_after_problem = 20'000});
+      explore_run(s.recorder.recorded(), {.budget = *s.options.explore, .budget_after_problem = 20'000},
+                  host_threads(s.options));
   merge_findings(s.report.findings, s.report.explored->findings, std::string(exploration),
                  replay_command(s.options, "check",
                                 fmt::format("--explore {} --schedule {}", *s.options.explore, s.recorded)));

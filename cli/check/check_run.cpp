@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/support/term.h"
+#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
 constexpr unsigned usual_check_seeds = 20;
+constexpr size_t most_together = 8;  // runs: each has arrays and checkers of its own
 
 // The adverse schedules, of which a single run is often enough; or those that the user names.
 std::vector<Conditions> named_conditions(const Options& options) {
@@ -64,18 +67,12 @@ std::string replay_of(const Options& options, const Trial& trial) {
   return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
 }
 
-// The first run is recorded, for the verdict on all schedules and for the search.
-Outcome<void> try_first(CheckSession& s, const Conditions& conditions) {
-  s.recorded = name(conditions);
-  const bool record = s.options.explore || checks_of(s.options)->any();
-  return take_trial(s, try_conditions(s, conditions, record ? &s.recorder : nullptr));
-}
-
 Outcome<void> try_schedules(CheckSession& s) {
-  std::vector<Conditions> named = named_conditions(s.options);
-  if (const auto ran = try_first(s, named.front()); !ran) return ran;
-  named.erase(named.begin());
-  if (const auto ran = try_all(s, named); !ran) return ran;
+  const std::vector<Conditions> named = named_conditions(s.options);
+  // The first run is recorded, for the verdict on all schedules and for the search.
+  s.recorded = name(named.front());
+  const bool record = s.options.explore || checks_of(s.options)->any();
+  if (const auto ran = try_all(s, named, record ? &s.recorder : nullptr); !ran) return ran;
   s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
   const bool one = !s.options.schedule.empty();
   s.report.seeds_skipped = s.report.decided && !s.options.seeds && !one;
@@ -105,9 +102,21 @@ std::string replay_command(const Options& options, std::string_view command, con
   return command_line(options, command, without, more);
 }
 
-Trial try_conditions(CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
-  MachineRun run = run_on_machine(s.subject, s.options, conditions, recorder);
-  return {name(conditions), std::move(run.outcome), std::move(run.watched), {}};
+std::vector<Trial> try_together(const CheckSession& s, std::span<const Conditions> conditions,
+                                sim::check::SkeletonObserver* recorder) {
+  std::vector<std::optional<Trial>> ran(conditions.size());
+  sim::WorkerPool(host_threads(s.options)).for_each(ran.size(), [&](size_t i, unsigned) {
+    if (interrupted()) return;
+    Job job = s.subject.job;  // a kernel may write to its inputs
+    MachineRun run = run_on_machine(s.subject, job, s.options, conditions[i], i == 0 ? recorder : nullptr);
+    ran[i] = Trial{name(conditions[i]), std::move(run.outcome), std::move(run.watched), {}};
+  });
+  std::vector<Trial> trials;
+  for (std::optional<Trial>& trial : ran) {
+    if (!trial) break;
+    trials.push_back(std::move(*trial));
+  }
+  return trials;
 }
 
 Outcome<void> take_trial(CheckSession& s, Trial trial) {
@@ -121,10 +130,14 @@ Outcome<void> take_trial(CheckSession& s, Trial trial) {
   return {};
 }
 
-Outcome<void> try_all(CheckSession& s, const std::vector<Conditions>& conditions) {
-  for (const Conditions& c : conditions) {
-    if (interrupted()) break;
-    if (const auto ran = take_trial(s, try_conditions(s, c)); !ran) return ran;
+Outcome<void> try_all(CheckSession& s, std::span<const Conditions> conditions,
+                      sim::check::SkeletonObserver* recorder) {
+  const size_t together = std::min<size_t>(host_threads(s.options), most_together);
+  while (!conditions.empty() && !interrupted()) {
+    const auto group = conditions.first(std::min(together, conditions.size()));
+    for (Trial& trial : try_together(s, group, std::exchange(recorder, nullptr)))
+      if (const auto ran = take_trial(s, std::move(trial)); !ran) return ran;
+    conditions = conditions.subspan(group.size());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,11 +49,16 @@ struct CheckSession {
   sim::check::SkeletonObserver recorder;  // of the first run
   std::string recorded;                   // under these conditions
 };
-Trial try_conditions(CheckSession& session, const sim::check::Conditions& conditions,
-                     sim::check::SkeletonObserver* recorder = nullptr);
+// Runs that do not depend on each other, several at once where there are host threads for them; fewer results
+// than conditions after Ctrl-C. `recorder`: of the first.
+std::vector<Trial> try_together(const CheckSession& session,
+                                std::span<const sim::check::Conditions> conditions,
+                                sim::check::SkeletonObserver* recorder = nullptr);
 // Compares its outputs, merges its findings, prints its line.
 Outcome<void> take_trial(CheckSession& session, Trial trial);
-Outcome<void> try_all(CheckSession& session, const std::vector<sim::check::Conditions>& conditions);
+// All of them in groups, so that results appear early and few arrays exist at once. `recorder`: of the first.
+Outcome<void> try_all(CheckSession& session, std::span<const sim::check::Conditions> conditions,
+                      sim::check::SkeletonObserver* recorder = nullptr);
 std::string replay_command(const Options& options, std::string_view command, const std::string& more);
 
 // What --explore adds (check_explore.cpp): waits that give up, other elected lanes, residency and start

@@ -113,7 +113,8 @@ std::vector<std::string> searched_codes(const Setting& s, const isa::Module& mod
   run_module(s, module, s.originals.front().schedule, &recorder);
   sim::RunResult result;
   result.findings =
-      explore_run(recorder.recorded(), {.budget = search_budget, .budget_after_problem = search_budget / 10})
+      explore_run(recorder.recorded(), {.budget = search_budget, .budget_after_problem = search_budget / 10},
+                  s.threads)
           .findings;
   return codes_of(result, FindingSeverity::error);
 }

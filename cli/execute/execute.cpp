@@ -99,8 +99,9 @@ unsigned host_threads(const Options& options) {
   return options.threads != 0 ? options.threads : sim::hardware_threads();
 }
 
-MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
-                          sim::check::SkeletonObserver* recorder, sim::Observer* tracer) {
+MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+                          const sim::check::Conditions& conditions, sim::check::SkeletonObserver* recorder,
+                          sim::Observer* tracer) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
@@ -127,7 +128,7 @@ MachineRun run_on_machine(Subject& subject, const Options& options, const sim::c
   run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  MachineRun out{palladion::run(subject.job, machine, run), {}};
+  MachineRun out{palladion::run(job, machine, run), {}};
   if (checker) out.watched = Watched{checker->coverage(), {}};
   if (checker && recorder != nullptr)
     out.watched->decision = decide_run(recorder->recorded(), checker->coverage());
@@ -173,8 +174,8 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   if (on_sim) {
     auto trace = RunTrace::open(subject, options, conditions->schedule);
     if (!trace) return tl::make_unexpected(trace.error());
-    MachineRun run =
-        run_on_machine(subject, options, *conditions, nullptr, *trace ? (*trace)->observer() : nullptr);
+    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, nullptr,
+                                    *trace ? (*trace)->observer() : nullptr);
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);

@@ -24,8 +24,10 @@ struct MachineRun {
   SimOutcome outcome;
   std::optional<Watched> watched;
 };
-// `recorder` gets the synchronisation of every cluster, `tracer` a timeline; null: none does.
-MachineRun run_on_machine(Subject& subject, const Options& options, const sim::check::Conditions& conditions,
+// Runs `job`, the subject's or a copy of it. `recorder` gets the synchronisation of every cluster, `tracer` a
+// timeline; null: none does.
+MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+                          const sim::check::Conditions& conditions,
                           sim::check::SkeletonObserver* recorder = nullptr, sim::Observer* tracer = nullptr);
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);

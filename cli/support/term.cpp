@@ -71,8 +71,19 @@ std::string human_count(double count) {
   return unit == 0 ? fmt::format("{}", count) : three_digits(count) + units[unit];
 }
 
+namespace {
+std::atomic<bool> drawing = false;  // by some Progress
+}
+
 Progress::Progress(std::string label, uint64_t total)
-    : label_(std::move(label)), total_(total), watched_(::isatty(STDERR_FILENO) != 0) {}
+    : label_(std::move(label)),
+      total_(total),
+      watched_(::isatty(STDERR_FILENO) != 0 && !drawing.exchange(true)) {}
+
+Progress::~Progress() {
+  finish();
+  if (watched_) drawing = false;
+}
 
 void Progress::update(uint64_t done) {
   using namespace std::chrono_literals;

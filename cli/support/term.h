@@ -26,11 +26,11 @@ std::string human_bytes(uint64_t bytes);
 std::string human_count(double count);
 
 // One line on stderr, redrawn in place: "matmul_ws [#######-------] 52 %, 3.1 s". Draws nothing when
-// stderr is no terminal, nor in the first half second of work.
+// stderr is no terminal, in the first half second of work, nor while another Progress does.
 class Progress {
  public:
   Progress(std::string label, uint64_t total);
-  ~Progress() { finish(); }
+  ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

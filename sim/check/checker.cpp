@@ -78,7 +78,7 @@ void Checker::observe(ClusterState& cluster, ClusterEvents& events) {
 
 bool Checker::watches(uint32_t pc) const { return state_->analysis.watches(pc, options_); }
 
-void Checker::edge(std::span<ClusterState* const> resident) {
+void Checker::at_quantum_boundary(std::span<ClusterState* const> resident) {
   for (ClusterState* c : resident)
     if (ClusterChecker* checker = state_->clusters.find(*c)) checker->judge_global(state_->global);
 }

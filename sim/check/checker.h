@@ -30,7 +30,7 @@ class Checker final : public Observer {
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
-  void edge(std::span<ClusterState* const> resident) override;
+  void at_quantum_boundary(std::span<ClusterState* const> resident) override;
   void retire(ClusterState& cluster) override;
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                   Finding& finding) override;

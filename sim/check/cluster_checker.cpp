@@ -9,7 +9,7 @@ namespace palladion::sim::check {
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                                const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations)
     : options_(options),
-      order_(cluster, locations),
+      order_(cluster, run.program->mma_warps(), locations),
       reporter_(run, cluster),
       context_{run, cluster, order_, reporter_},
       ledger_(context_),

@@ -18,8 +18,8 @@ bool Observers::watches(uint32_t pc) const {
   return std::ranges::any_of(all_, [pc](const Observer* o) { return o->watches(pc); });
 }
 
-void Observers::edge(std::span<ClusterState* const> resident) {
-  for (Observer* o : all_) o->edge(resident);
+void Observers::at_quantum_boundary(std::span<ClusterState* const> resident) {
+  for (Observer* o : all_) o->at_quantum_boundary(resident);
 }
 
 void Observers::retire(ClusterState& cluster) {

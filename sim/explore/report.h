@@ -19,8 +19,10 @@ struct ExploreReport {
   std::string coverage;  // a line: operations, how they were decided, what was frozen
 };
 
-// `budget` of the options is for all skeletons together.
+// `budget` of the options is for all skeletons together. The report is the same for any number of host
+// threads.
 ExploreReport explore_run(const std::vector<SkeletonObserver::Recorded>& recorded,
-                          const ExploreOptions& options = {.budget_after_problem = 20'000});
+                          const ExploreOptions& options = {.budget_after_problem = 20'000},
+                          unsigned threads = 1);
 
 }  // namespace palladion::sim::check

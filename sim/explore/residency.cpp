@@ -36,7 +36,7 @@ uint64_t least(uint64_t hangs, uint64_t ends, const ResidencyLaunch& launch) {
   return ends;
 }
 
-void needs_company(Finding& f, uint64_t hangs, uint64_t needed, const ResidencyLaunch& launch) {
+void needs_more_clusters(Finding& f, uint64_t hangs, uint64_t needed, const ResidencyLaunch& launch) {
   f.message =
       fmt::format("the kernel relies on {} that run at once: with {} at a time no warp can continue",
                   counted(needed * launch.ctas_per_cluster), counted(hangs * launch.ctas_per_cluster));
@@ -71,7 +71,8 @@ void judge_residency(std::span<const ResidencyRun> runs, const ResidencyLaunch& 
     const auto stopped = std::ranges::find_if(run.result->findings, &Finding::fatal);
     if (stopped == run.result->findings.end()) continue;
     stopped->severity = FindingSeverity::strict;
-    all ? needs_company(*stopped, at_once, needed, launch) : assumes_order(*stopped, run.conditions, launch);
+    all ? needs_more_clusters(*stopped, at_once, needed, launch)
+        : assumes_order(*stopped, run.conditions, launch);
   }
 }
 

@@ -3,8 +3,8 @@
 // subscribes objects to the events of event.h. It may not change the machine; without an observer no event is
 // built.
 //
-// Accesses of memory that clusters share (GMEM) are checked at quantum boundaries, in `edge`, on one thread
-// and in a fixed order, so that findings do not depend on the thread count.
+// Accesses of memory that clusters share (GMEM) are checked at quantum boundaries, in `at_quantum_boundary`,
+// on one thread and in a fixed order, so that findings do not depend on the thread count.
 #include <array>
 #include <span>
 #include <type_traits>
@@ -96,7 +96,7 @@ class Observer {
   // the events of instructions that other observers watch.
   virtual bool watches(uint32_t /*pc*/) const { return false; }
   // Between quanta, before the strong GMEM accesses: clusters in ascending order, on one thread.
-  virtual void edge(std::span<ClusterState* const> /*resident*/) {}
+  virtual void at_quantum_boundary(std::span<ClusterState* const> /*resident*/) {}
   // The cluster is done (or the grid was stopped): the observer keeps the results of its subscribers. Only
   // for clusters that have subscribers, on one thread.
   virtual void retire(ClusterState&) {}

@@ -206,7 +206,7 @@ bool nothing_follows(const Case& c) {
 // Arrivals without a wait are legal, a wait without an arrival is not.
 bool end_is_awaited(const Case& c) {
   return c.is_any({Mutation::delete_cluster_barrier, Mutation::delete_cluster_wait}) &&
-         !c.site(c.at()).acted_after && c.facts.reach_is_awaited();
+         !c.site(c.at()).acted_after && c.facts.remote_actions_are_awaited();
 }
 
 bool nothing_to_pass_on(const Case& c) {
@@ -247,13 +247,15 @@ bool met_before(const Case& c) {
   return false;
 }
 
-// The barrier is one of lanes of a warp, or of the four warps of a warpgroup.
+// The barrier is one of lanes of a warp, or of the warps of a warpgroup.
 bool is_of_one_team(const Case& c) {
   if (c.mutant.mutation == Mutation::delete_warp_sync) return c.site(c.at()).whole_warps;
   if (!is_deleted_sync(c)) return false;
   const isa::Operand* threads = c.flow.operand(c.at(), c.as<isa::CtaBarrier>()->threads);
-  if (threads == nullptr) return c.facts.warps_of_cta() == 4;
-  return threads->is(isa::Operand::Kind::imm) && threads->bits == 128;
+  const isa::ArchSpec& arch = c.flow.arch();
+  if (threads == nullptr) return c.facts.warps_of_cta() == static_cast<uint32_t>(arch.mma_warps);
+  return threads->is(isa::Operand::Kind::imm) &&
+         threads->bits == static_cast<uint64_t>(arch.mma_warps) * static_cast<uint64_t>(arch.warp_size);
 }
 
 bool members_alone(const Case& c) {

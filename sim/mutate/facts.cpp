@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "isa/core/footprint.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/mutate/reduced_order.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -49,7 +49,7 @@ Awaited awaited_by(const isa::Effect& effect) {
 }
 
 // What CTAs of a cluster do to one another, as far as mbarriers record it.
-class Reaches {
+class RemoteActions {
  public:
   // True when some of what the wait was for were bytes.
   bool waited(const MbarrierEvent& event) {
@@ -62,37 +62,38 @@ class Reaches {
     if (event.action == isa::MbarrierAction::init) p = {};
     const bool bytes = event.async_id != 0;
     p.bytes_in_current = p.bytes_in_current || bytes;
-    if (bytes || rank_of(event.address) != rank) p.reached = p.completed + 1;
+    if (bytes || rank_of(event.address) != rank) p.contributed = p.completed + 1;
     if (!event.completed) return;
     ++p.completed;
     p.bytes_in_last = std::exchange(p.bytes_in_current, false);
   }
   void issued(const AsyncIssue& issue, uint32_t rank) {
     for (const Piece& piece : issue.writes) {
-      const bool told = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
+      const bool signals = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
         return rank_of(mbarrier) == rank_of(uint32_t(piece.address));
       });
-      if (piece.shared() && rank_of(uint32_t(piece.address)) != rank && !told) untold_ = true;
+      if (piece.shared() && rank_of(uint32_t(piece.address)) != rank && !signals) unsignalled_ = true;
     }
   }
   void touched(uint64_t byte, uint32_t rank) {
-    if (byte >= shared_bytes && rank_of(uint32_t(byte)) != rank) untold_ = true;
+    if (byte >= shared_bytes && rank_of(uint32_t(byte)) != rank) unsignalled_ = true;
   }
   bool awaited() const {
-    return !untold_ &&
-           std::ranges::all_of(phases_, [](const auto& p) { return p.second.awaited >= p.second.reached; });
+    return !unsignalled_ && std::ranges::all_of(phases_, [](const auto& p) {
+      return p.second.awaited >= p.second.contributed;
+    });
   }
 
  private:
-  // Phases are counted from 1; `reached`: the last to which another thread contributed.
+  // Phases are counted from 1; `contributed`: the last with an arrival from another CTA, or bytes.
   struct Phases {
-    uint64_t completed = 0, awaited = 0, reached = 0;
+    uint64_t completed = 0, awaited = 0, contributed = 0;
     bool bytes_in_current = false, bytes_in_last = false;
   };
   static uint32_t rank_of(uint32_t address) { return address >> cta_rank_shift; }
 
   std::map<uint32_t, Phases> phases_;
-  bool untold_ = false;
+  bool unsignalled_ = false;  // an access of another CTA without a signal there
 };
 
 }  // namespace
@@ -102,7 +103,9 @@ using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
 // Counts in one cluster.
 class ClusterFacts {
  public:
-  void add_to(RunFacts& run) const { run.add(sites_, reaches_.awaited(), order_.complete()); }
+  explicit ClusterFacts(const Program& program) : program_(program) {}
+
+  void add_to(RunFacts& run) const { run.add(sites_, remote_.awaited(), order_.complete()); }
 
   void on(const Executing& event) {
     const Origin& origin = event.origin;
@@ -121,7 +124,7 @@ class ClusterFacts {
     ++site.executed;
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
-    if (!isa::footprint(*origin.effect).registers_only()) idle(origin).insert(origin.instruction);
+    if (!program_.footprints[origin.pc].registers_only()) idle(origin).insert(origin.instruction);
   }
   void on(const Fenced& event) {
     if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))
@@ -164,7 +167,7 @@ class ClusterFacts {
       if (!byte) return;
       accessed_ = true;
       act(origin);
-      reaches_.touched(*byte, origin.cta_rank);
+      remote_.touched(*byte, origin.cta_rank);
       order_.accessed(index(origin), *byte, access.size, access);
       if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
     });
@@ -175,9 +178,9 @@ class ClusterFacts {
     order_.mbarrier(index(origin), event);
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
-      return reaches_.signalled(event, origin.cta_rank);
+      return remote_.signalled(event, origin.cta_rank);
     }
-    if (event.succeeded && reaches_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
+    if (event.succeeded && remote_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
   }
   void on(const AsyncIssue& issue) {
     const Origin& origin = issue.origin;
@@ -185,7 +188,7 @@ class ClusterFacts {
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
         touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
-    reaches_.issued(issue, origin.cta_rank);
+    remote_.issued(issue, origin.cta_rank);
     order_.issued(index(origin), issue, shared_bytes);
   }
 
@@ -234,6 +237,7 @@ class ClusterFacts {
 
   using Warp = std::pair<uint16_t, uint16_t>;  // rank of the CTA, warp
 
+  const Program& program_;
   RunFacts::Sites sites_;
   std::map<std::tuple<uint16_t, uint16_t, isa::AsyncGroup>, Pending> pending_;
   std::map<Warp, const isa::Instruction*> windows_;
@@ -242,15 +246,17 @@ class ClusterFacts {
   std::map<uint64_t, Meeting> cluster_generations_;
   std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never iterated
   bool accessed_ = false;
-  Reaches reaches_;
+  RemoteActions remote_;
   ReducedOrder order_;
 };
 
 RunFacts::RunFacts(const isa::Module& module) : module_(module) {}
 RunFacts::~RunFacts() = default;
 
+void RunFacts::start(const RunView& run) { program_ = run.program; }
+
 void RunFacts::observe(ClusterState& cluster, ClusterEvents& events) {
-  events.add(clusters_.add(cluster, std::make_unique<ClusterFacts>()));
+  events.add(clusters_.add(cluster, std::make_unique<ClusterFacts>(*program_)));
   const std::scoped_lock lock(mutex_);
   ctas_ = std::max(ctas_, uint32_t(cluster.ctas.size()));
   for (const CtaState& cta : cluster.ctas) warps_ = std::max(warps_, uint32_t(cta.warps.size()));
@@ -262,9 +268,9 @@ void RunFacts::retire(ClusterState& cluster) {
 
 bool RunFacts::watches(uint32_t) const { return true; }
 
-void RunFacts::add(const Sites& more, bool reach_is_awaited, bool ordered) {
+void RunFacts::add(const Sites& more, bool remote_actions_are_awaited, bool ordered) {
   const std::scoped_lock lock(mutex_);
-  reach_is_awaited_ = reach_is_awaited_ && reach_is_awaited;
+  remote_actions_are_awaited_ = remote_actions_are_awaited_ && remote_actions_are_awaited;
   ordered_ = ordered_ && ordered;
   for (const auto& [instruction, facts] : more) {
     SiteFacts& site = sites_[instruction];

@@ -38,6 +38,7 @@ class RunFacts final : public Observer {
   explicit RunFacts(const isa::Module& module);
   ~RunFacts() override;
 
+  void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   void retire(ClusterState& cluster) override;
   bool watches(uint32_t pc) const override;
@@ -46,9 +47,9 @@ class RunFacts final : public Observer {
   SiteFacts of(uint32_t function, uint32_t instruction) const;
   uint32_t ctas_of_cluster() const { return ctas_; }
   uint32_t warps_of_cta() const { return warps_; }
-  // Whatever reached from one CTA into another was an arrival or bytes at an mbarrier there, in a phase that
+  // Every access of another CTA's shared memory was an arrival or bytes at an mbarrier there, in a phase that
   // a thread there has waited for.
-  bool reach_is_awaited() const { return reach_is_awaited_; }
+  bool remote_actions_are_awaited() const { return remote_actions_are_awaited_; }
 
   // Every two conflicting accesses are ordered by other things than arrivals that announce bytes
   // (reduced_order.h).
@@ -57,14 +58,15 @@ class RunFacts final : public Observer {
  private:
   friend class ClusterFacts;
   using Sites = std::map<const isa::Instruction*, SiteFacts>;  // looked up, never iterated in order
-  void add(const Sites& more, bool reach_is_awaited, bool ordered);
+  void add(const Sites& more, bool remote_actions_are_awaited, bool ordered);
 
   const isa::Module& module_;
+  const Program* program_ = nullptr;  // of the run
   PerCluster<ClusterFacts> clusters_;
   std::mutex mutex_;
   Sites sites_;
   uint32_t ctas_ = 1, warps_ = 1;
-  bool reach_is_awaited_ = true, ordered_ = true;
+  bool remote_actions_are_awaited_ = true, ordered_ = true;
 };
 
 }  // namespace palladion::sim::check

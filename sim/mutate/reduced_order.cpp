@@ -21,7 +21,7 @@ uint32_t at(const std::vector<uint32_t>& clock, uint32_t warp) {
 
 void ReducedOrder::Knowledge::join(const Knowledge& other) {
   join_clock(warps, other.warps);
-  join_clock(told, other.told);
+  join_clock(async_proxy, other.async_proxy);
   done.insert(other.done.begin(), other.done.end());
   read.insert(other.read.begin(), other.read.end());
 }
@@ -38,7 +38,7 @@ bool ReducedOrder::before(const Record& record, const Knowledge& knowledge, bool
   if (record.async)
     return knowledge.done.contains(record.operation) ||
            (!record.writes && knowledge.read.contains(record.operation));
-  return at(by_async ? knowledge.told : knowledge.warps, record.warp) >= record.time;
+  return at(by_async ? knowledge.async_proxy : knowledge.warps, record.warp) >= record.time;
 }
 
 void ReducedOrder::touch(uint64_t byte, uint64_t bytes, const Record& record) {
@@ -129,7 +129,7 @@ void ReducedOrder::barrier(uint32_t warp, std::array<uint64_t, 3> generation, bo
 void ReducedOrder::fenced(uint32_t warp, const isa::Fence& fence) {
   if (!fence.proxy || fence.to != isa::Proxy::async) return;
   Knowledge& mine = of(warp);
-  join_clock(mine.told, mine.warps);
+  join_clock(mine.async_proxy, mine.warps);
   ++mine.warps[warp];
 }
 

@@ -32,7 +32,7 @@ class ReducedOrder {
   // The view of an actor: how far each warp's accesses are visible to the generic proxy and to other proxies,
   // and which operations are done.
   struct Knowledge {
-    std::vector<uint32_t> warps, told;
+    std::vector<uint32_t> warps, async_proxy;
     std::set<uint64_t> done, read;
     void join(const Knowledge& other);
   };

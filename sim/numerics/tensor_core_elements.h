@@ -11,33 +11,23 @@
 
 namespace palladion::sim::numerics::tc {
 
+template <int width, int fraction, int exponent_bias, std::uint32_t magnitude, std::uint32_t special>
+struct FloatFields {
+  static constexpr int bits = width, fraction_bits = fraction, bias = exponent_bias;
+  static constexpr std::uint32_t magnitude_mask = magnitude, first_special = special;
+};
 template <Element type>
 struct FloatFormat;
 template <>
-struct FloatFormat<Element::f16> {
-  static constexpr int bits = 16, fraction_bits = 10, bias = 15;
-  static constexpr std::uint32_t magnitude_mask = 0x7FFF, first_special = 0x7C00;
-};
+struct FloatFormat<Element::f16> : FloatFields<16, 10, 15, 0x7FFF, 0x7C00> {};
 template <>
-struct FloatFormat<Element::bf16> {
-  static constexpr int bits = 16, fraction_bits = 7, bias = 127;
-  static constexpr std::uint32_t magnitude_mask = 0x7FFF, first_special = 0x7F80;
-};
+struct FloatFormat<Element::bf16> : FloatFields<16, 7, 127, 0x7FFF, 0x7F80> {};
 template <>
-struct FloatFormat<Element::tf32> {
-  static constexpr int bits = 32, fraction_bits = 23, bias = 127;
-  static constexpr std::uint32_t magnitude_mask = 0x7FFFE000, first_special = 0x7F800000;
-};
+struct FloatFormat<Element::tf32> : FloatFields<32, 23, 127, 0x7FFFE000, 0x7F800000> {};
 template <>
-struct FloatFormat<Element::e4m3> {
-  static constexpr int bits = 8, fraction_bits = 3, bias = 7;
-  static constexpr std::uint32_t magnitude_mask = 0x7F, first_special = 0x7F;
-};
+struct FloatFormat<Element::e4m3> : FloatFields<8, 3, 7, 0x7F, 0x7F> {};
 template <>
-struct FloatFormat<Element::e5m2> {
-  static constexpr int bits = 8, fraction_bits = 2, bias = 15;
-  static constexpr std::uint32_t magnitude_mask = 0x7F, first_special = 0x7C;
-};
+struct FloatFormat<Element::e5m2> : FloatFields<8, 2, 15, 0x7F, 0x7C> {};
 
 // Integer lanes as wide as an element.
 template <int bits>

@@ -109,6 +109,8 @@ struct Program {
   bool local_unmaterialised = false;  // local memory may hold such data
 
   const isa::Footprint& footprint(const MicroOp& op) const { return footprints[op.pc]; }
+  // Of a warpgroup.
+  uint32_t mma_warps() const { return static_cast<uint32_t>(arch->mma_warps); }
 };
 
 // Decodes `entry` and all it calls for a chip. An instruction that the machine does not support is a fatal

@@ -12,6 +12,7 @@ namespace palladion::sim::sass {
 namespace {
 
 using Kind = DecodedOperand::Kind;
+using isa::Operation;
 
 class Constants {
  public:
@@ -49,7 +50,7 @@ class Constants {
     if (is_known) known_[op.operands[0].slot.offset] = is_move(op) ? value(op.operands[1]) : std::nullopt;
   }
 
-  static bool is_move(const MicroOp& op) { return operation(op) == Operation::move; }
+  static bool is_move(const MicroOp& op) { return isa::operation(*op.instruction) == Operation::move; }
   static bool is_immediate(const DecodedOperand& o) { return o.kind == Kind::lanes && o.slot.constant; }
   bool is_known(const DecodedOperand& o) const {
     return is_immediate(o) || (o.kind == Kind::lanes && known_.contains(o.slot.offset));
@@ -76,14 +77,14 @@ class Constants {
   }
   // x * 0 and x & 0.
   bool is_nothing(const MicroOp& op) const {
-    const Operation o = operation(op);
+    const Operation o = isa::operation(*op.instruction);
     return is_integer(*op.instruction) && (o == Operation::multiply || o == Operation::and_) &&
            (is(op, 1, 0) || is(op, 2, 0));
   }
   // x + 0, x << 0, x * 1, 0 * x + y.
   bool is_copy(const MicroOp& op) const {
     if (!is_integer(*op.instruction)) return false;
-    switch (operation(op)) {
+    switch (isa::operation(*op.instruction)) {
       case Operation::add:
       case Operation::or_:
       case Operation::xor_:
@@ -104,7 +105,7 @@ class Constants {
   // ptxas takes a division by a known number as one by any other, powers of two too, but keeps its reciprocal
   // for those by the same number that come after it.
   void divide(const MicroOp& op, LoweredInstruction& l) {
-    const Operation o = operation(op);
+    const Operation o = isa::operation(*op.instruction);
     if ((o != Operation::divide && o != Operation::remainder) || !is_integer(*op.instruction) ||
         isa::bits(op.instruction->type()) != 32)
       return;

@@ -10,6 +10,8 @@
 namespace palladion::sim::sass {
 namespace {
 
+using isa::Operation;
+
 struct Use {
   uint32_t pc = 0;
   bool address = false;
@@ -65,7 +67,7 @@ class Folder {
   uint32_t size() const { return static_cast<uint32_t>(code_.size()); }
   const MicroOp& at(uint32_t pc) const { return program_.code[pc]; }
   Operation does(uint32_t pc) const {
-    return at(pc).instruction == nullptr ? Operation::other : operation(at(pc));
+    return at(pc).instruction == nullptr ? Operation::other : isa::operation(*at(pc).instruction);
   }
   isa::Type type(uint32_t pc) const {
     const isa::Instruction& i = *at(pc).instruction;

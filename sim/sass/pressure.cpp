@@ -4,7 +4,6 @@
 
 #include "sim/program/flow.h"
 #include "sim/program/registers.h"
-#include "sim/sass/operation.h"
 
 namespace palladion::sim::sass {
 namespace {
@@ -73,9 +72,9 @@ class Pressure {
   bool at_hand(const MicroOp& op) const {
     const isa::Instruction& i = *op.instruction;
     if (const auto* load = std::get_if<isa::Load>(op.effect)) return load->space == isa::Space::param;
-    const Operation o = operation(i);
-    const bool converts = o == Operation::convert_address;
-    if (o != Operation::move && !converts) return false;
+    const isa::Operation o = isa::operation(i);
+    const bool converts = o == isa::Operation::convert_address;
+    if (o != isa::Operation::move && !converts) return false;
     const isa::Operand& from = i.operands[1];
     if (from.is(isa::Operand::Kind::imm) || from.is(isa::Operand::Kind::symbol)) return true;
     return from.is(isa::Operand::Kind::reg) && converts &&

@@ -32,7 +32,8 @@ bool is_nothing(const MicroOp& op) {
   const auto zero = [](const DecodedOperand& o) {
     return o.kind == Kind::lanes && o.slot.constant && o.offset == 0;
   };
-  return operation(op) == Operation::multiply && (zero(op.operands[1]) || zero(op.operands[2]));
+  return isa::operation(*op.instruction) == isa::Operation::multiply &&
+         (zero(op.operands[1]) || zero(op.operands[2]));
 }
 
 template <class F>

@@ -7,7 +7,6 @@
 
 #include "isa/core/op.h"
 #include "sim/program/program.h"
-#include "sim/sass/operation.h"
 
 namespace palladion::sim::sass {
 

@@ -247,7 +247,7 @@ bool land_at_boundary(const ClusterRun& run) {
 
 }  // namespace
 
-bool run_edge(const RunContext& c, ClusterState& cluster) {
+bool run_quantum_boundary(const RunContext& c, ClusterState& cluster) {
   Exec x(c.run_of(cluster));
   x.watch = c.watch;
   x.at_boundary = true;
@@ -256,7 +256,7 @@ bool run_edge(const RunContext& c, ClusterState& cluster) {
     x.cta = &cta;
     for (WarpState& warp : cta.warps) {
       for (uint32_t g = 0; g < warp.groups.size() && !cluster.faulted; ++g) {
-        if (warp.groups[g].wait.kind != Wait::Kind::edge) continue;
+        if (warp.groups[g].wait.kind != Wait::Kind::quantum_boundary) continue;
         x.warp = &warp;
         x.group = g;
         run_warp(x, 1);

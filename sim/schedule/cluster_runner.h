@@ -36,7 +36,7 @@ void start_cluster(const RunContext& context, ClusterState& cluster);
 // Executes until every group waits, the cluster ends, or `budget` warp instructions are done.
 QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint64_t budget);
 // Performs the strong GMEM accesses that groups wait with, in warp order, one each.
-bool run_edge(const RunContext& context, ClusterState& cluster);
+bool run_quantum_boundary(const RunContext& context, ClusterState& cluster);
 
 // mbarrier.try_wait returns after a system-dependent time: each waiting group gets one `false` until
 // something has changed, or one more each time if `again`. False when no group waits so.

@@ -53,7 +53,7 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
       return "its wgmma groups: another warp of the warpgroup has not issued the same wgmma";
     case K::registers:
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
-    case K::edge:
+    case K::quantum_boundary:
       return "a strong access of global memory";
     case K::poll:
       return "a value in memory or a barrier that it tests over and over";

@@ -40,7 +40,7 @@ uint64_t key_of(const ClusterState& cluster, const CtaState& cta, const WarpStat
 // Whether every runnable group has executed since the cluster had executed `mark` instructions.
 bool all_ran(const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint64_t mark) {
   return std::ranges::all_of(warp.groups, [&](const LaneGroup& g) {
-    const bool waits = g.wait.kind != Wait::Kind::edge && !can_proceed(cluster, cta, warp, g);
+    const bool waits = g.wait.kind != Wait::Kind::quantum_boundary && !can_proceed(cluster, cta, warp, g);
     return g.mask == 0 || waits || g.last_run >= mark;
   });
 }
@@ -48,16 +48,16 @@ bool all_ran(const ClusterState& cluster, const CtaState& cta, const WarpState& 
 }  // namespace
 
 void SpinDetector::reset() {
-  if (edges_ == 0) return;
+  if (boundaries_ == 0) return;
   warps_.clear();
-  edges_ = 0;
+  boundaries_ = 0;
   keep_at_ = 1;
 }
 
 // Brent's search for a cycle: a state is kept until as many quantum boundaries again have passed.
 bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
-  ++edges_;
-  const bool keep = edges_ == keep_at_;
+  ++boundaries_;
+  const bool keep = boundaries_ == keep_at_;
   if (keep) keep_at_ *= 2;
   bool all = true;
   for (const ClusterState* cluster : resident) {
@@ -67,7 +67,7 @@ bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
         Seen& seen = warps_[key_of(*cluster, cta, warp)];
         if (seen.spins) continue;
         const uint64_t state = state_of(warp);
-        seen.spins = edges_ > 1 && state == seen.state && all_ran(*cluster, cta, warp, seen.mark);
+        seen.spins = boundaries_ > 1 && state == seen.state && all_ran(*cluster, cta, warp, seen.mark);
         if (keep) seen = {state, cluster->instructions, seen.spins};
         all &= seen.spins;
       }

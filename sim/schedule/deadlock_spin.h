@@ -24,7 +24,7 @@ class SpinDetector {
     bool spins = false;
   };
   std::unordered_map<uint64_t, Seen> warps_;  // by cluster, CTA and warp
-  uint64_t edges_ = 0, keep_at_ = 1;
+  uint64_t boundaries_ = 0, keep_at_ = 1;
 };
 
 }  // namespace palladion::sim

@@ -77,7 +77,7 @@ void Grid::leave(ClusterState& cluster) {
 }
 
 void Grid::notify_boundary() {
-  if (options_.observer != nullptr) options_.observer->edge(resident_);
+  if (options_.observer != nullptr) options_.observer->at_quantum_boundary(resident_);
 }
 
 uint64_t Grid::instructions() const {

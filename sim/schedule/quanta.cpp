@@ -50,7 +50,7 @@ void Quanta::run(Grid& grid) {
   }
   grid.notify_boundary();
   for (ClusterState* c : resident)
-    if (!c->faulted) passed_.performed |= run_edge(grid.context(), *c);
+    if (!c->faulted) passed_.performed |= run_quantum_boundary(grid.context(), *c);
 }
 
 void Quanta::retire(Grid& grid) {

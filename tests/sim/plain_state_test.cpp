@@ -32,11 +32,11 @@ LinearCopy linear(isa::Space from, isa::Space to) {
 
 TEST(AsyncOp, ProductsOfOneWarpgroupRunInOrder) {
   const AsyncOp first = operation(WarpgroupProduct{}, 0, 0), second = operation(WarpgroupProduct{}, 0, 3);
-  EXPECT_TRUE(run_in_order(first, second));
-  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 0, 4)));
-  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 1, 0)));
-  EXPECT_FALSE(run_in_order(first, operation(LaneCopies{}, 0, 0)));
-  EXPECT_FALSE(run_in_order(operation(LaneCopies{}, 0, 0), operation(LaneCopies{}, 0, 0)));
+  EXPECT_TRUE(run_in_order(first, second, 4));
+  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 0, 4), 4));
+  EXPECT_FALSE(run_in_order(first, operation(WarpgroupProduct{}, 1, 0), 4));
+  EXPECT_FALSE(run_in_order(first, operation(LaneCopies{}, 0, 0), 4));
+  EXPECT_FALSE(run_in_order(operation(LaneCopies{}, 0, 0), operation(LaneCopies{}, 0, 0), 4));
 }
 
 TEST(AsyncOp, TrafficIsToldByTheSpacesBetweenWhichItMoves) {

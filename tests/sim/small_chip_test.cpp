@@ -89,6 +89,22 @@ TEST(SmallChip, LaunchesKeepItsLimits) {
   EXPECT_THAT(large.errors.front().message, HasSubstr("small has 65536"));
 }
 
+TEST(SmallChip, AClusterFitsOneOfItsGpcs) {
+  static constexpr std::array<uint8_t, 2> tpcs = {1, 1};
+  isa::ArchSpec narrow = small_chip();
+  narrow.gpc_tpcs = tpcs;
+  narrow.sm_count = 4;
+  const auto with_cluster = [&](uint32_t ctas) {
+    PtxRunner k(for_target("sm_90", who_runs_where), narrow);
+    std::vector<uint32_t> out(ctas);
+    return k.array(out).shape({ctas, 1, 1}, {32, 1, 1}, {ctas, 1, 1}).run();
+  };
+  EXPECT_EQ(code_of(with_cluster(2)), "");
+  const RunResult wide = with_cluster(4);
+  ASSERT_EQ(code_of(wide), "PLD3104");
+  EXPECT_EQ(wide.errors.front().message, "a cluster of 4 CTAs: a GPC of small has 2 SMs");
+}
+
 TEST(SmallChip, ProgramsKeepItsLimits) {
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 7;\nbar.sync %r0;")), "");
   const RunResult barrier = ends("mov.u32 %r0, 8;\nbar.sync %r0;");
@@ -127,6 +143,14 @@ TEST_F(SmallClock, TimesAKernel) {
   EXPECT_TRUE(many.completed);
   EXPECT_GT(many.clock.cycles, few.clock.cycles);
   EXPECT_TRUE(timed(who_runs_where, 8, {4, 1, 1}).completed);
+}
+
+// `launch.cluster_sms` of the .clock file.
+TEST_F(SmallClock, RefusesAClusterThatFitsNoneOfItsSms) {
+  clock_.launch_cluster_sms = 3;
+  const RunResult r = timed(who_runs_where, 8, {4, 1, 1});
+  ASSERT_EQ(code_of(r), "PLD3104");
+  EXPECT_THAT(r.errors.front().message, HasSubstr("launch.cluster_sms"));
 }
 
 TEST_F(SmallClock, RefusesAProgramThatNeedsAnAbsentUnit) {

@@ -63,7 +63,8 @@ std::string Reporter::role(uint16_t cta_rank, uint16_t warp) const {
     if (!out.empty()) out += ", ";
     out += text;
   };
-  if (warps_ > 4) add(fmt::format("warpgroup {}", warp / 4));
+  const uint32_t mma_warps = run_.program->mma_warps();
+  if (warps_ > mma_warps) add(fmt::format("warpgroup {}", warp / mma_warps));
   if ((roles & loads_bulk) != 0) add("issues bulk loads");
   if ((roles & loads_cp_async) != 0) add("issues cp.async");
   if ((roles & issues_wgmma) != 0) add("issues wgmma");

@@ -72,7 +72,8 @@ void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup&
               .instruction = op.instruction,
               .effect = op.effect};
   w.wait = g.wait;
-  if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::edge) find_spin(w, warp);
+  if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::quantum_boundary)
+    find_spin(w, warp);
   if (!reach_.contains(w.origin.pc)) {
     std::vector<uint32_t> starts = g.calls;
     starts.push_back(g.pc);
@@ -212,14 +213,14 @@ void WaitGraph::connect_warp(Waiter& w) {
 
 void WaitGraph::connect_warpgroup(Waiter& w) {
   const CtaState& cta = cluster().ctas[w.origin.cta_rank];
-  const uint32_t group = w.origin.warp / 4U;
+  const uint32_t mma_warps = run_.program->mma_warps(), group = w.origin.warp / mma_warps;
   if (group >= cta.warpgroups.size()) return;
   const auto& issued = cta.warpgroups[group].issued;
   const uint64_t most = *std::ranges::max_element(issued);
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
     const Waiter& v = waiters_[i];
-    if (v.origin.cta_rank == w.origin.cta_rank && v.origin.warp / 4U == group &&
-        issued[v.origin.warp % 4] < most)
+    if (v.origin.cta_rank == w.origin.cta_rank && v.origin.warp / mma_warps == group &&
+        issued[v.origin.warp % mma_warps] < most)
       w.arrivers.push_back(i);
   }
 }

@@ -310,9 +310,10 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   const CtaState& cta = g.cluster().ctas[w.origin.cta_rank];
   std::string pool;
   uint64_t held = 0;
-  for (size_t warp = 0; warp < cta.warps.size(); warp += 4) {
+  const size_t mma_warps = g.run().program->mma_warps();
+  for (size_t warp = 0; warp < cta.warps.size(); warp += mma_warps) {
     pool += fmt::format("{}{}", pool.empty() ? "" : " + ", cta.warps[warp].register_limit);
-    for (size_t k = warp; k < std::min(warp + 4, cta.warps.size()); ++k)
+    for (size_t k = warp; k < std::min(warp + mma_warps, cta.warps.size()); ++k)
       held += cta.warps[k].register_limit * 32ULL;
   }
   Reason r = reason(

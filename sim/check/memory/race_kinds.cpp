@@ -69,8 +69,7 @@ Code unawaited_copy(const Case& c) {
 // early.
 bool issued_behind(const Case& c) {
   return c.now_is_wgmma() && std::ranges::any_of(c.now.async->joined, [&](const auto& j) {
-           return c.then.cluster == c.now.cluster && j.time != 0 && j.warp == c.then.warp &&
-                  j.time <= c.then.time;
+           return c.then.cluster == c.now.cluster && j.warp == c.then.warp && j.time <= c.then.time;
          });
 }
 

@@ -148,7 +148,7 @@ bool Detector::replaces(Ref old, Ref mine) const {
     if (!actor_.async || r.async->group == isa::AsyncGroup::none || r.async->lane_exact) return false;
     const Record& now = records_[actor_.record];
     if (now.async->group != r.async->group) return false;
-    if (r.async->group == isa::AsyncGroup::wgmma) return now.warp / 4 == r.warp / 4;
+    if (r.async->group == isa::AsyncGroup::wgmma) return now.async->warpgroup == r.async->warpgroup;
     return now.warp == r.warp && now.lanes == r.lanes;
   }
   return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&

@@ -37,7 +37,7 @@ bool in_shared_window(uint64_t address) { return is_shared(space_of(address)); }
 
 void OrderedSums::on(const Access& a) {
   const Origin& origin = a.origin;
-  if (a.kind != Access::Kind::atomic || !adds_floats(*origin.effect) || told_.contains(origin.pc)) return;
+  if (a.kind != Access::Kind::atomic || !adds_floats(*origin.effect) || reported_.contains(origin.pc)) return;
   uint64_t mine[32];
   size_t count = 0;
   for (uint32_t lane = 0; lane < 32; ++lane)
@@ -48,7 +48,7 @@ void OrderedSums::on(const Access& a) {
 
 void OrderedSums::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
-  if (!e.reduces || told_.contains(origin.pc)) return;
+  if (!e.reduces || reported_.contains(origin.pc)) return;
   const auto* tensor = std::get_if<isa::TensorCopy>(origin.effect);
   const bool floats = tensor != nullptr ? tensor->op == isa::BulkOp::add &&
                                               tensor_of_floats(*context_.run.memory, e.tensor_map)
@@ -63,7 +63,8 @@ void OrderedSums::add(const Origin& origin, uint64_t address) {
   if (adders_.size() >= limit) return;
   const auto [at, fresh] = adders_.try_emplace(address, Adder{origin.pc, origin.cta_rank, origin.warp});
   const Adder& first = at->second;
-  if (fresh || (first.cta_rank == origin.cta_rank && first.warp == origin.warp) || told_.contains(origin.pc))
+  if (fresh || (first.cta_rank == origin.cta_rank && first.warp == origin.warp) ||
+      reported_.contains(origin.pc))
     return;
   report(origin, context_.reporter.site(origin_of(first), "adds to it, too"), address);
 }
@@ -79,7 +80,7 @@ std::string OrderedSums::name(uint64_t address) const {
 }
 
 void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
-  told_.insert(origin.pc);
+  reported_.insert(origin.pc);
   const FindingKey key{order_dependent, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
@@ -93,17 +94,17 @@ void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
 
 // Clusters retire in a fixed order, so the findings are the same for every number of host threads.
 void SumsOfRun::merge(OrderedSums& sums) {
-  told_.insert(sums.told_.begin(), sums.told_.end());
+  reported_.insert(sums.reported_.begin(), sums.reported_.end());
   std::vector<std::pair<uint64_t, OrderedSums::Adder>> mine(sums.adders_.begin(), sums.adders_.end());
   std::ranges::sort(mine, {}, [](const auto& m) { return m.first; });
   sums.adders_.clear();
   std::map<uint32_t, size_t> site_of_pc;
   for (const auto& [address, adder] : mine) {
-    if (in_shared_window(address) || told_.contains(adder.pc)) continue;
+    if (in_shared_window(address) || reported_.contains(adder.pc)) continue;
     const auto known = sites_of_.find(address);
     if (known != sites_of_.end()) {
       sums.report(sums.origin_of(adder), sites_[known->second], address);
-      told_.insert(adder.pc);
+      reported_.insert(adder.pc);
       continue;
     }
     if (sites_of_.size() >= OrderedSums::limit) continue;

@@ -33,7 +33,7 @@ class OrderedSums {
 
   const ClusterContext& context_;
   std::unordered_map<uint64_t, Adder> adders_;
-  std::set<uint32_t> told_;  // pcs of findings
+  std::set<uint32_t> reported_;  // pcs of findings
 };
 
 // The sums of all clusters, merged one cluster after the other when it retires.
@@ -45,7 +45,7 @@ class SumsOfRun {
  private:
   std::unordered_map<uint64_t, size_t> sites_of_;  // by global address: index into sites_
   std::vector<Site> sites_;
-  std::set<uint32_t> told_;
+  std::set<uint32_t> reported_;
 };
 
 }  // namespace palladion::sim::check

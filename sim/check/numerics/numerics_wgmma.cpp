@@ -58,7 +58,8 @@ void WgmmaNumerics::on(const AsyncLanded& event) {
   const auto at = pending_.find(event.id);
   if (at == pending_.end()) return;
   const Pending& p = at->second;
-  const WarpgroupState& group = context_.cluster.ctas[p.origin.cta_rank].warpgroups[p.origin.warp / 4];
+  const WarpgroupState& group =
+      context_.cluster.ctas[p.origin.cta_rank].warpgroups[p.origin.warp / context_.run.program->mma_warps()];
   for (const auto& tile : group.tiles)
     if (tile.first_register == p.tile.first_register)
       judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
@@ -101,9 +102,11 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
     if (at + piece.bytes <= cta.shared.size() && any(cta.shared.data() + at, piece.bytes)) return true;
   }
   if (w.a_regs < 0) return false;
-  for (const DecodedOperand& r : context_.run.program->code[p.origin.pc].operands[w.a_regs].elements)
-    for (uint32_t warp = 0; warp < 4; ++warp)
-      if (any(cta.warps[p.origin.warp / 4 * 4 + warp].registers.data() + r.slot.offset, 128)) return true;
+  const Program& program = *context_.run.program;
+  const uint32_t mma_warps = program.mma_warps(), first = p.origin.warp / mma_warps * mma_warps;
+  for (const DecodedOperand& r : program.code[p.origin.pc].operands[w.a_regs].elements)
+    for (uint32_t warp = first; warp < first + mma_warps; ++warp)
+      if (any(cta.warps[warp].registers.data() + r.slot.offset, 128)) return true;
   return false;
 }
 

@@ -20,9 +20,10 @@ bool releases(isa::Order o) {
 
 }  // namespace
 
-HappensBefore::HappensBefore(const ClusterState& cluster, Locations& global)
+HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global)
     : cluster_(cluster.index),
       warps_per_cta_(static_cast<uint32_t>(cluster.ctas.front().warps.size())),
+      mma_warps_(mma_warps),
       warps_(warps_per_cta_ * cluster.ctas.size()),
       global_locations_(global) {
   const ViewRef nothing = empty();
@@ -407,7 +408,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
   return op;
 }
 
-// Each of the four warps has the wgmma in its journal from its own issue on.
+// Each warp of the warpgroup has the wgmma in its journal from its own issue on.
 void HappensBefore::on(const AsyncJoined& event) {
   const Origin& origin = event.origin;
   std::shared_ptr<View>& all = joining_[event.id];
@@ -416,7 +417,8 @@ void HappensBefore::on(const AsyncJoined& event) {
   else
     all->join(*release(index(origin), origin.lanes, origin.pc));
   const std::shared_ptr<AsyncRecord> op = record(event.id);
-  op->joined[origin.warp % 4] = {index(origin), warps_[index(origin)].time};
+  op->joined.push_back({index(origin), warps_[index(origin)].time});
+  op->warpgroup = index(origin) / mma_warps_;
   warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, origin.lanes});
 }
 

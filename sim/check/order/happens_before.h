@@ -40,7 +40,7 @@ struct DroppedEdge {
 class HappensBefore final : public OrderQueries {
  public:
   // `global` is shared by all clusters and touched between quanta only.
-  HappensBefore(const ClusterState& cluster, Locations& global);
+  HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global);
 
   // --- views of lanes ---
   uint32_t index(const Origin& origin) const { return origin.cta_rank * warps_per_cta_ + origin.warp; }
@@ -167,6 +167,7 @@ class HappensBefore final : public OrderQueries {
   void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer);
 
   uint32_t cluster_, warps_per_cta_;
+  uint32_t mma_warps_;  // of a warpgroup
   std::vector<WarpViews> warps_;
   std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
   std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id

@@ -42,7 +42,8 @@ struct AsyncRecord {
   struct Joined {
     uint32_t warp = 0, time = 0;
   };
-  std::array<Joined, 4> joined{};  // of a wgmma: its warps and the times of their issue; 0: not yet
+  std::vector<Joined> joined;  // of a wgmma: the warps that have issued it, and when
+  uint32_t warpgroup = 0;      // of a wgmma
 };
 
 // One execution of an instruction that touched memory, or several in one interval of the warp's time.

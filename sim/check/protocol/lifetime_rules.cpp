@@ -3,6 +3,7 @@
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/protocol/lifetime.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -129,14 +130,15 @@ void Lifetime::check_group_owner(const Origin& origin, uint32_t owners) {
 
 // setmaxnreg is to be executed by all warps of a warpgroup.
 void Lifetime::check_registers(const Origin& origin) {
+  const uint32_t mma_warps = p_.context.run.program->mma_warps();
   const uint32_t per_cta = p_.causality.warps_of_cta(), base = origin.cta_rank * per_cta;
-  for (uint32_t g = 0; g + 3 < per_cta; g += 4) {
-    for (uint32_t w = g + 1; w < g + 4; ++w) {
+  for (uint32_t g = 0; g + mma_warps <= per_cta; g += mma_warps) {
+    for (uint32_t w = g + 1; w < g + mma_warps; ++w) {
       if (registers_[base + w] == registers_[base + g]) continue;
       const FindingKey key{6202, origin.pc, ~0U, g};
       if (p_.reporter().seen(key)) break;
       Finding f;
-      f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / 4);
+      f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / mma_warps);
       f.object = "registers of the CTA";
       f.sites = {p_.reporter().site(exits_[base + g], "exits"),
                  p_.reporter().site(exits_[base + w], "exits")};

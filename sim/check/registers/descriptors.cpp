@@ -72,8 +72,9 @@ void Descriptors::on(const AsyncJoined& event) {
   if (first) judge_encoding(origin, mine);
   for (int k = 0; k < 2; ++k)
     if (open.values[k] != mine[k]) report_difference(origin, open.first, k, mine[k], open.values[k]);
-  open.warps |= 1U << origin.warp % 4;
-  if (open.warps == 0xF) open_.erase(at);
+  const uint32_t mma_warps = context_.run.program->mma_warps();
+  open.warps |= 1U << origin.warp % mma_warps;
+  if (open.warps == (1U << mma_warps) - 1) open_.erase(at);
 }
 
 void Descriptors::judge_lanes(const Origin& origin, const Values& first) {

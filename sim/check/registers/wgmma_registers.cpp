@@ -139,26 +139,28 @@ void WgmmaRegisters::compare(const Origin& origin, uint64_t id) {
   const auto [at, first] =
       open_.try_emplace(id, Open{w.sequence, origin.pc, origin.cta_rank, origin.warp, 0});
   Open& open = at->second;
-  open.warps |= 1U << origin.warp % 4;
+  const uint32_t mma_warps = context_.run.program->mma_warps();
+  open.warps |= 1U << origin.warp % mma_warps;
   if (!first && open.sequence != w.sequence) {
     report_difference(origin, origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc),
                       false);
     w.sequence = open.sequence;
   }
-  if (open.warps == 0xF) open_.erase(at);
+  if (open.warps == (1U << mma_warps) - 1) open_.erase(at);
 }
 
 void WgmmaRegisters::on(const ClusterEnded&) {
   if (state_.empty()) return;
+  const uint32_t mma_warps = context_.run.program->mma_warps();
   for (uint32_t rank = 0; rank < state_.size() / warps_; ++rank)
-    for (uint32_t first = 0; first + 4 <= warps_; first += 4)
+    for (uint32_t first = 0; first + mma_warps <= warps_; first += mma_warps)
       compare_ends(static_cast<uint16_t>(rank), static_cast<uint16_t>(first));
 }
 
 // A fence, commit or wait after the last wgmma that only some warps executed.
 void WgmmaRegisters::compare_ends(uint16_t rank, uint16_t first) {
   const Warp& a = state_[rank * warps_ + first];
-  for (uint32_t i = 1; i < 4; ++i) {
+  for (uint32_t i = 1; i < context_.run.program->mma_warps(); ++i) {
     const Warp& b = state_[rank * warps_ + first + i];
     if (a.sequence == b.sequence) continue;
     const auto at = [&](const Warp& w, uint32_t warp) {

@@ -130,7 +130,7 @@ void WgmmaRegisters::report_difference(const Origin& origin, const Origin& other
   const std::string what = at_end ? "its last one" : "joins the wgmma";
   f.sites.push_back(context_.reporter.site(origin, what));
   f.sites.push_back(context_.reporter.site(other, at_end ? "its last one" : "began the wgmma"));
-  f.object = fmt::format("warpgroup {}", origin.warp / 4);
+  f.object = fmt::format("warpgroup {}", origin.warp / context_.run.program->mma_warps());
   f.missing =
       "wgmma.mma_async, .fence, .commit_group and .wait_group are .aligned: all warps of the warpgroup "
       "execute the same ones in the same order";
@@ -138,10 +138,11 @@ void WgmmaRegisters::report_difference(const Origin& origin, const Origin& other
 }
 
 void WgmmaRegisters::deadlocked() {
+  const uint32_t mma_warps = context_.run.program->mma_warps();
   for (const auto& [id, open] : open_) {
     const CtaState& cta = context_.cluster.ctas[open.cta_rank];
-    const uint32_t first = open.warp / 4 * 4;
-    for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t first = open.warp / mma_warps * mma_warps;
+    for (uint32_t i = 0; i < mma_warps; ++i) {
       if ((open.warps >> i & 1) != 0 || !cta.warps[first + i].finished()) continue;
       const FindingKey key{differing, open.pc, nowhere, 1};
       if (context_.reporter.seen(key)) continue;
@@ -150,7 +151,7 @@ void WgmmaRegisters::deadlocked() {
           fmt::format("a wgmma never runs: warp {} of the warpgroup ended without executing it", first + i);
       f.sites.push_back(context_.reporter.site(
           origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc), "issued it, and waits"));
-      f.object = fmt::format("warpgroup {}", first / 4);
+      f.object = fmt::format("warpgroup {}", first / mma_warps);
       f.missing = "a wgmma is executed by all four warps of the warpgroup";
       f.help = "let all 128 threads of the warpgroup reach the wgmma";
       context_.reporter.report(key, std::move(f));

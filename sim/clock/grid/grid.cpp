@@ -17,27 +17,21 @@ constexpr uint64_t patience = 1 << 10;
 
 // What does not change during a run: clones share it.
 struct Setup {
-  Setup(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
-        const isa::ClockParameters& parameters, const GridShape& grid)
-      : p(parameters.at_sm_clock()),
-        shape(grid),
-        l2(options.l2),
-        chip(sites(arch)),
-        lowered(sass::lower(context.program, p)),
-        costs(lowered, p) {}
+  Setup(const RunOptions& options, const isa::ArchSpec& arch, const isa::ClockParameters& parameters,
+        const sass::Lowered& lowered, const GridShape& grid)
+      : p(parameters.at_sm_clock()), shape(grid), l2(options.l2), chip(sites(arch)), costs(lowered, p) {}
 
   const isa::ClockParameters p;
   const GridShape shape;
   const L2Start l2;
   const std::vector<Site> chip;
-  const sass::Lowered lowered;
   const InstructionCosts costs;
 };
 
 class ClockedGroups final : public Advance {
  public:
   ClockedGroups(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
-                const isa::ClockParameters& parameters, const GridShape& shape);
+                const isa::ClockParameters& parameters, const sass::Lowered& lowered, const GridShape& shape);
 
   void admit(Grid& grid) override;
   void run(Grid& grid) override;
@@ -75,8 +69,9 @@ class ClockedGroups final : public Advance {
 };
 
 ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
-                             const isa::ClockParameters& parameters, const GridShape& shape)
-    : setup_(std::make_shared<Setup>(context, options, arch, parameters, shape)),
+                             const isa::ClockParameters& parameters, const sass::Lowered& lowered,
+                             const GridShape& shape)
+    : setup_(std::make_shared<Setup>(options, arch, parameters, lowered, shape)),
       p_(setup_->p),
       memory_(p_, arch) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
@@ -230,7 +225,7 @@ bool ClockedGroups::stuck(Grid& grid) {
 
 void ClockedGroups::finish(Grid& grid) {
   for (const SmGroup& g : groups_) course_.last_end = std::max(course_.last_end, g.drained());
-  grid.state.result.clock = report_of(p_, course_, groups_, memory_);
+  grid.state.result.clock = report_of(*grid.context().program.arch, p_, course_, groups_, memory_);
   grid.state.result.clock.lines = lines_of(lines_);
 }
 
@@ -238,8 +233,8 @@ void ClockedGroups::finish(Grid& grid) {
 
 std::unique_ptr<Advance> clocked_groups(const RunContext& context, const RunOptions& options,
                                         const isa::ArchSpec& arch, const isa::ClockParameters& parameters,
-                                        const GridShape& shape) {
-  return std::make_unique<ClockedGroups>(context, options, arch, parameters, shape);
+                                        const sass::Lowered& lowered, const GridShape& shape) {
+  return std::make_unique<ClockedGroups>(context, options, arch, parameters, lowered, shape);
 }
 
 }  // namespace palladion::sim::hardware

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/sass/lowered.h"
 #include "sim/schedule/grid.h"
 
 namespace palladion::sim::hardware {
@@ -15,9 +16,9 @@ struct GridShape {
   std::vector<Address> written;  // arrays, see Launch
 };
 
-// Advances a grid by the clock; the result gets the clock's report.
+// Advances a grid by the clock; the result gets the clock's report. `lowered`, of the program, outlives it.
 std::unique_ptr<Advance> clocked_groups(const RunContext& context, const RunOptions& options,
                                         const isa::ArchSpec& arch, const isa::ClockParameters& parameters,
-                                        const GridShape& shape);
+                                        const sass::Lowered& lowered, const GridShape& shape);
 
 }  // namespace palladion::sim::hardware

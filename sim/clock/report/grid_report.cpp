@@ -35,7 +35,7 @@ ClockCounters counters_of(std::span<const SmGroup> groups, const MemoryClock& me
 
 // Of `span` cycles.
 std::array<double, resource_count> shares_of(std::span<const SmGroup> groups, const MemoryClock& memory,
-                                             double span) {
+                                             double span, int sub_cores) {
   std::array<double, resource_count> busy{};
   const auto share = [&](Resource x) -> double& { return busy[static_cast<size_t>(x)]; };
   size_t sms = 0;
@@ -47,7 +47,7 @@ std::array<double, resource_count> shares_of(std::span<const SmGroup> groups, co
   for (double& b : busy) b /= static_cast<double>(std::max<size_t>(1, sms));
   for (const Resource per_sub_core :
        {Resource::issue, Resource::alu, Resource::fma, Resource::fp64, Resource::sfu})
-    share(per_sub_core) /= 4;
+    share(per_sub_core) /= sub_cores;
   share(Resource::l2) = memory.l2_busy() / span;
   share(Resource::hbm) = memory.hbm_busy() / span;
   return busy;
@@ -55,7 +55,7 @@ std::array<double, resource_count> shares_of(std::span<const SmGroup> groups, co
 
 }  // namespace
 
-ClockReport report_of(const isa::ClockParameters& parameters, const Course& course,
+ClockReport report_of(const isa::ArchSpec& arch, const isa::ClockParameters& parameters, const Course& course,
                       std::span<const SmGroup> groups, const MemoryClock& memory) {
   const uint64_t start = std::min(course.first_start, course.last_end);
   const double span = std::max<double>(1, static_cast<double>(course.last_end - start));
@@ -66,7 +66,7 @@ ClockReport report_of(const isa::ClockParameters& parameters, const Course& cour
   r.sm_clock_mhz = parameters.sm_clock;
   r.cycles = elapsed(parameters, course, most_tensor / span);
   r.counters = counters_of(groups, memory);
-  r.busy = shares_of(groups, memory, span);
+  r.busy = shares_of(groups, memory, span, arch.sub_cores);
   return r;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
 #include "sim/clock/memory/memory.h"
 #include "sim/clock/sm/group.h"
@@ -19,7 +20,7 @@ struct Course {
 };
 
 // All but the lines.
-ClockReport report_of(const isa::ClockParameters& parameters, const Course& course,
+ClockReport report_of(const isa::ArchSpec& arch, const isa::ClockParameters& parameters, const Course& course,
                       std::span<const SmGroup> groups, const MemoryClock& memory);
 // Sums over host threads.
 std::vector<LineTime> lines_of(std::span<const std::vector<LineTime>> by_thread);

@@ -84,9 +84,9 @@ std::string_view work_of(const isa::Footprint& f) {
   return copies_of(f);
 }
 
-// Of one warp instruction; a wgmma is issued by four warps.
-double flops_of(const isa::Footprint& f) {
-  return 2.0 * f.products / (f.participants == isa::Participants::warpgroup ? 4 : 1);
+// Of one warp instruction; a wgmma is issued by all warps of a warpgroup.
+double flops_of(const isa::Footprint& f, const isa::ArchSpec& arch) {
+  return 2.0 * f.products / (f.participants == isa::Participants::warpgroup ? arch.mma_warps : 1);
 }
 
 class Roles {
@@ -141,7 +141,7 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   for (const LineTime& line : report.lines) {
     if (line.pc >= (*program)->code.size() || (*program)->code[line.pc].instruction == nullptr) continue;
     out.warp_cycles += total_of(line);
-    out.tensor_flops += flops_of((*program)->footprints[line.pc]) * static_cast<double>(line.issued);
+    out.tensor_flops += flops_of((*program)->footprints[line.pc], arch) * static_cast<double>(line.issued);
     lines.take(**program, line);
     roles.take(**program, line);
   }

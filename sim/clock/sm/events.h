@@ -10,7 +10,7 @@ struct Event {
   uint64_t time = 0;
   uint64_t order = 0;
   Kind kind = Kind::warp;
-  uint32_t index = 0;  // warp; slot: sm * 4 + sub-core; read, land: cluster
+  uint32_t index = 0;  // warp; slot: sub-core of the group; read, land: cluster
   uint64_t id = 0;     // read, land: the asynchronous operation
   bool operator<(const Event& other) const {
     return time != other.time ? time > other.time : order > other.order;

@@ -5,7 +5,12 @@
 namespace palladion::sim::hardware {
 SmGroup::SmGroup(const RunContext& context, const InstructionCosts& costs,
                  const isa::ClockParameters& parameters, uint32_t first, uint32_t count, uint64_t l1_bytes)
-    : context_(&context), costs_(&costs), p_(&parameters), waits_(parameters) {
+    : context_(&context),
+      costs_(&costs),
+      p_(&parameters),
+      waits_(parameters),
+      sub_cores_per_sm_(static_cast<uint32_t>(context.program.arch->sub_cores)),
+      sub_cores_(size_t{count} * sub_cores_per_sm_, SubCore(parameters)) {
   sms_.reserve(count);
   for (uint32_t i = 0; i < count; ++i)
     sms_.emplace_back(first + i, parameters, costs.fence_interval(), l1_bytes, context.program.code.size());
@@ -48,7 +53,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
            .cluster = &cluster,
            .cta = &cta,
            .warp = &warp,
-           .sub = (unit.next_sub + warp.id) % 4,
+           .sub_core = cta.rank * sub_cores_per_sm_ + (unit.next_sub + warp.id) % sub_cores_per_sm_,
            .state = Warp::State::queued,
            .next = time,
            .since = time,
@@ -57,7 +62,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
            .arrived = time};
       events_.add(time, Event::Kind::warp, index);
     }
-    unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % 4;
+    unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % sub_cores_per_sm_;
   }
 }
 
@@ -105,7 +110,7 @@ void SmGroup::handle(const Event& e) {
 
 // To the first of the waiting warps that can use it.
 void SmGroup::give_slot(uint32_t sub_core, uint64_t now) {
-  IssueSlot& slot = sms_[sub_core / 4].sub[sub_core % 4].slot;
+  IssueSlot& slot = sub_cores_[sub_core].slot;
   slot.event_came();
   while (const auto index = slot.next(now)) {
     warps_[*index].state = Warp::State::queued;
@@ -119,12 +124,13 @@ void SmGroup::wait_for_slot(Warp& w, uint32_t index) {
   w.why = Stall::not_selected;
   w.state = Warp::State::slot;
   slot.wait(index);
-  if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, w.sm * 4 + w.sub);
+  if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, w.sub_core);
 }
 
 // Its number in the grid.
-uint64_t SmGroup::warpgroup_of(const Warp& w) {
-  return (w.cluster->index * w.cluster->ctas.size() + w.cta->rank) * 8 + w.id / 4;
+uint64_t SmGroup::warpgroup_of(const Warp& w) const {
+  return (w.cluster->index * w.cluster->ctas.size() + w.cta->rank) * w.cta->warps.size() +
+         w.id / context_->program.mma_warps();
 }
 
 Exec SmGroup::exec(Warp& w) const {

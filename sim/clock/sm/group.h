@@ -9,6 +9,7 @@
 #include "sim/clock/sm/answers.h"
 #include "sim/clock/sm/events.h"
 #include "sim/clock/sm/sm.h"
+#include "sim/clock/sm/sub_core.h"
 #include "sim/clock/sm/waits.h"
 #include "sim/clock/sm/warp.h"
 #include "sim/schedule/cluster_runner.h"
@@ -96,9 +97,9 @@ class SmGroup {
   uint64_t delay(const Warp& w, const Wait& wait, uint64_t now, bool by_copy) const;
   void retire(uint32_t cluster, uint64_t now);
   Exec exec(Warp& w) const;
-  static uint64_t warpgroup_of(const Warp& w);
+  uint64_t warpgroup_of(const Warp& w) const;
   Sm& sm_of(const Warp& w) { return sms_[w.sm]; }
-  SubCore& sub_core_of(const Warp& w) { return sms_[w.sm].sub[w.sub]; }
+  SubCore& sub_core_of(const Warp& w) { return sub_cores_[w.sub_core]; }
 
   // group_issue.cpp: an instruction issues
   bool runs_on(const Warp& w, const InstructionCost& cost) const;
@@ -156,6 +157,8 @@ class SmGroup {
   const isa::ClockParameters* p_;
   Waits waits_;
   std::vector<Sm> sms_;
+  uint32_t sub_cores_per_sm_;
+  std::vector<SubCore> sub_cores_;       // SM after SM
   std::vector<ClusterState*> clusters_;  // by number; null: the number is free
   std::vector<Warp> warps_;
   std::vector<uint32_t> free_warps_;

@@ -81,13 +81,13 @@ uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint
   instructions_ += cost.slots;
   const bool shuffles = cost.unit == isa::Unit::lsu && cost.path == Path::plain;
   if (shuffles)  // through a path of the sub-core into the SM's load-store unit
-    unit.lsu.take(time, cost.interval / 4);
+    unit.lsu.take(time, cost.interval / sub_cores_per_sm_);
   if (!computes(cost.occupies) && cost.occupies != Resource::fp64 && cost.occupies != Resource::tensor &&
       !shuffles)
     return now;
   const double start = s.pipes.take(cost.occupies, time, cost.interval);
   if (cost.occupies == Resource::tensor && cost.path == Path::plain && cost.unit == isa::Unit::tensor)
-    unit.book(cost.occupies, cost.interval / 4);
+    unit.book(cost.occupies, cost.interval / sub_cores_per_sm_);
   else if (!shuffles && cost.occupies != Resource::tensor)
     unit.book(cost.occupies, cost.interval);
   return static_cast<uint64_t>(std::ceil(start));
@@ -143,8 +143,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   execute(w, x, pc, cost, now);
   const double fetching = resumed ? 0 : unit.code.fetch(pc, cost.slots);
   const uint64_t start = resumed ? now : occupy(unit, s, cost, now);
-  if (s.slot.needs_event())
-    events_.add(std::max(s.slot.opens(), now + 1), Event::Kind::slot, w.sm * 4 + w.sub);
+  if (s.slot.needs_event()) events_.add(std::max(s.slot.opens(), now + 1), Event::Kind::slot, w.sub_core);
   w.since = now;
   w.why = Stall::wait;
   // The warp's next instruction issues after this one's sequence.
@@ -167,7 +166,7 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint3
     group->wait = {.kind = Wait::Kind::poll};
   yield_after_ = false;
   const bool blocked = group != nullptr && !runnable(group->wait);
-  if (blocked && group->wait.kind == Wait::Kind::edge) {
+  if (blocked && group->wait.kind == Wait::Kind::quantum_boundary) {
     accesses.push_back({seen(cost, since.time), since.time, index});
     w.state = Warp::State::boundary;
     return true;

@@ -135,8 +135,8 @@ void SmGroup::perform(const StrongAccess& strong) {
   Warp& w = warps_[strong.warp];
   if (w.cluster == nullptr || w.cluster->faulted) return;
   auto& groups = w.warp->groups;
-  const auto g =
-      std::ranges::find_if(groups, [](const LaneGroup& l) { return l.wait.kind == Wait::Kind::edge; });
+  const auto g = std::ranges::find_if(
+      groups, [](const LaneGroup& l) { return l.wait.kind == Wait::Kind::quantum_boundary; });
   if (g == groups.end()) return;
   const uint32_t pc = g->pc;
   const InstructionCost& cost = (*costs_)[pc];

@@ -8,8 +8,8 @@ void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, uint64_t
   costs_ = &costs;
   warp_ = warp;
   values_.assign(costs.register_count(), {});
-  for (std::vector<uint32_t>& waiting : boards_) waiting.clear();
-  boards_used_ = 0;
+  for (std::vector<uint32_t>& waiting : scoreboards_) waiting.clear();
+  scoreboards_used_ = 0;
   unanswered_ = deferred_ = draining_ = false;
   horizon_ = time;
 }
@@ -30,7 +30,7 @@ uint64_t WarpRegisters::ready(const InstructionCost& cost, uint64_t at, Stall& w
 void WarpRegisters::set_ready(const InstructionCost& cost, uint64_t time) {
   for (const uint32_t r : costs_->writes(cost)) {
     Value& v = values_[r];
-    v.ready = time, v.source = cost.result, v.pipe = cost.occupies, v.board = 0;
+    v.ready = time, v.source = cost.result, v.pipe = cost.occupies, v.scoreboard = 0;
   }
 }
 
@@ -44,11 +44,11 @@ void WarpRegisters::set_unanswered(const InstructionCost& cost, uint32_t answer,
 void WarpRegisters::share_scoreboard(const InstructionCost& cost, uint64_t issued, Answers& answers) {
   const auto mine = costs_->writes(cost);
   if (cost.scoreboard == 0 || mine.empty()) return;
-  std::vector<uint32_t>& waiting = boards_[cost.scoreboard - 1];
-  std::erase_if(waiting, [&](uint32_t r) { return values_[r].board != cost.scoreboard; });
+  std::vector<uint32_t>& waiting = scoreboards_[cost.scoreboard - 1];
+  std::erase_if(waiting, [&](uint32_t r) { return values_[r].scoreboard != cost.scoreboard; });
   waiting.insert(waiting.end(), mine.begin(), mine.end());
-  boards_used_ |= static_cast<uint8_t>(1U << (cost.scoreboard - 1));
-  for (const uint32_t r : mine) values_[r].board = cost.scoreboard;
+  scoreboards_used_ |= static_cast<uint8_t>(1U << (cost.scoreboard - 1));
+  for (const uint32_t r : mine) values_[r].scoreboard = cost.scoreboard;
   const uint32_t first = waiting.front(), last = waiting.back();
   Due due;
   uint64_t ready = 0;
@@ -69,18 +69,19 @@ void WarpRegisters::share_scoreboard(const InstructionCost& cost, uint64_t issue
 }
 
 void WarpRegisters::pass_scoreboard(const InstructionCost& cost) {
-  if (boards_used_ == 0) return;
+  if (scoreboards_used_ == 0) return;
   for (const uint32_t r : costs_->reads(cost)) {
-    const uint8_t board = values_[r].board;
-    if (board == 0) continue;
-    std::vector<uint32_t>& waiting = boards_[board - 1];
+    const uint8_t scoreboard = values_[r].scoreboard;
+    if (scoreboard == 0) continue;
+    std::vector<uint32_t>& waiting = scoreboards_[scoreboard - 1];
     if (!cost.is_folded()) {
-      for (const uint32_t m : waiting) values_[m].board = 0;
+      for (const uint32_t m : waiting) values_[m].scoreboard = 0;
       waiting.clear();
-      boards_used_ &= static_cast<uint8_t>(~(1U << (board - 1)));
+      scoreboards_used_ &= static_cast<uint8_t>(~(1U << (scoreboard - 1)));
       continue;
     }
-    for (const uint32_t copy : costs_->writes(cost)) values_[copy].board = board, waiting.push_back(copy);
+    for (const uint32_t copy : costs_->writes(cost))
+      values_[copy].scoreboard = scoreboard, waiting.push_back(copy);
   }
 }
 

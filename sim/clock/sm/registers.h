@@ -48,15 +48,15 @@ class WarpRegisters {
     uint32_t answer = 0, offset = 0;  // then: of which, and how many cycles after the answer
     Stall source = Stall::wait;       // what gives it
     Resource pipe = Resource::issue;  // that computes it
-    uint8_t board = 0;                // from 1: the scoreboard of the load that brings it
+    uint8_t scoreboard = 0;           // from 1: of the load that brings it
   };
 
   const InstructionCosts* costs_ = nullptr;
   uint32_t warp_ = 0;
   std::vector<Value> values_;  // by register number
   // Loads that share a scoreboard: the registers that wait for it; which of them have any, a bit each.
-  std::array<std::vector<uint32_t>, sass::scoreboard_count> boards_;
-  uint8_t boards_used_ = 0;
+  std::array<std::vector<uint32_t>, sass::scoreboard_count> scoreboards_;
+  uint8_t scoreboards_used_ = 0;
   bool unanswered_ = false, deferred_ = false;  // some register waits; some instruction's operand
   bool draining_ = false;
   uint64_t horizon_ = 0;  // the last instruction so far has had its operands

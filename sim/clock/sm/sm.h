@@ -11,7 +11,6 @@
 #include "sim/clock/sm/load_store.h"
 #include "sim/clock/sm/network.h"
 #include "sim/clock/sm/smem_port.h"
-#include "sim/clock/sm/sub_core.h"
 #include "sim/clock/sm/tensor_core.h"
 #include "sim/clock/sm/tma.h"
 
@@ -22,7 +21,6 @@ struct Sm {
   Sm(uint32_t place, const isa::ClockParameters& p, double fence_interval, uint64_t l1_bytes,
      size_t instructions)
       : id(place),
-        sub{SubCore(p), SubCore(p), SubCore(p), SubCore(p)},
         lsu(p),
         stores(p),
         smem(p),
@@ -37,7 +35,6 @@ struct Sm {
   void book(Resource r, double cycles) { busy[static_cast<size_t>(r)] += cycles; }
 
   uint32_t id = 0;  // its place, GPC by GPC
-  std::array<SubCore, 4> sub;
   LoadStoreUnit lsu;
   StorePath stores;
   SmemPort smem;
@@ -49,7 +46,7 @@ struct Sm {
   Fences fences;
   InstructionFetch code;
   std::array<double, resource_count> busy{};
-  uint32_t next_sub = 0;  // where the next CTA's first warp goes
+  uint32_t next_sub = 0;  // sub-core of the next CTA's first warp
 };
 
 }  // namespace palladion::sim::hardware

@@ -23,7 +23,7 @@ struct Warp {
   CtaState* cta = nullptr;
   WarpState* warp = nullptr;
 
-  uint32_t sub = 0;  // its sub-core
+  uint32_t sub_core = 0;  // of the group
   State state = State::done;
   Stall why = Stall::wait;
   uint64_t next = 0;        // its next instruction issues no earlier

@@ -47,7 +47,7 @@ float* lanes(uint8_t* registers, const DecodedOperand& o) {
 
 void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                   float* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         const size_t r = static_cast<size_t>(4 * j + 2 * half);
@@ -65,7 +65,7 @@ void gather_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegist
 
 void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                    const float* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         const size_t r = static_cast<size_t>(4 * j + 2 * half);
@@ -85,7 +85,7 @@ void scatter_words(const std::vector<DecodedOperand>& regs, const WarpgroupRegis
 template <bool to_tile, class Tile>
 void move_halves(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, int n,
                  Tile* tile) {
-  for (int w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (int j = 0; j < n / 8; ++j) {
       for (int half = 0; half < 2; ++half) {
         float* reg = lanes(warps[w], regs[static_cast<size_t>(2 * j + half)]);

@@ -10,7 +10,8 @@ namespace palladion::sim {
 
 inline constexpr int tile_stride = 256;  // 32-bit words (or halves) between rows of a dense tile
 
-// The register blocks of the four warps, in warp order.
+// The register blocks of the warps, in warp order: each has fragments of 16 of D's 64 rows (PTX, "Register
+// Fragments").
 using WarpgroupRegisters = std::array<uint8_t*, 4>;
 
 // 32-bit D (f32, s32): n/2 registers; 16-bit D (f16): n/4 registers of two halves.

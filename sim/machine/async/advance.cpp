@@ -7,21 +7,21 @@ namespace palladion::sim {
 namespace {
 
 // An operation whose family runs in order waits for those before it.
-bool is_next(const ClusterState& cluster, size_t index) {
+bool is_next(const ClusterState& cluster, size_t index, uint32_t mma_warps) {
   const AsyncOp& op = cluster.pending[index];
   if (!traits(op.family()).in_order) return true;
   const auto begin = cluster.pending.begin();
   return std::none_of(begin, begin + static_cast<std::ptrdiff_t>(index),
-                      [&](const AsyncOp& earlier) { return run_in_order(earlier, op); });
+                      [&](const AsyncOp& earlier) { return run_in_order(earlier, op, mma_warps); });
 }
 
 // Marks it in the journals of the warps that have issued it.
-void mark(ClusterState& cluster, const AsyncOp& op, bool done) {
+void mark(ClusterState& cluster, const AsyncOp& op, uint32_t mma_warps, bool done) {
   if (op.group == isa::AsyncGroup::none) return;
   std::vector<WarpState>& warps = cluster.ctas[op.cta_rank].warps;
   const bool together = traits(op.family()).participants == isa::Participants::warpgroup;
-  const uint32_t first = together ? op.warp / warps_per_warpgroup * warps_per_warpgroup : op.warp;
-  for (uint32_t w = first; w < first + (together ? warps_per_warpgroup : 1); ++w) {
+  const uint32_t issuers = together ? mma_warps : 1, first = op.warp / issuers * issuers;
+  for (uint32_t w = first; w < first + issuers; ++w) {
     Journal& journal = journal_of(warps[w], op.group);
     journal_mark(journal, op.id, done);
     if (done) journal_prune(journal);
@@ -35,12 +35,13 @@ bool advance(const ClusterRun& run, size_t index) {
   AsyncOp& op = cluster.pending[index];
   if (!op.ready(run)) return false;
   if (op.stage == AsyncOp::Stage::read && op.lands_at_boundary() && !run.at_boundary) return false;
-  if (!is_next(cluster, index)) return false;
+  const uint32_t mma_warps = run.program.mma_warps();
+  if (!is_next(cluster, index, mma_warps)) return false;
   ++cluster.progress;
   if (op.stage == AsyncOp::Stage::issued) {
     std::visit([&](auto& payload) { payload.read(run, op); }, op.payload);
     op.stage = AsyncOp::Stage::read;
-    mark(cluster, op, false);
+    mark(cluster, op, mma_warps, false);
     run.emit(AsyncRead{op.id});
     return true;
   }
@@ -49,7 +50,7 @@ bool advance(const ClusterRun& run, size_t index) {
   cluster.acting = finished.id;
   std::visit([&](auto& payload) { payload.land(run, finished); }, finished.payload);
   cluster.acting = 0;
-  mark(cluster, finished, true);
+  mark(cluster, finished, mma_warps, true);
   run.emit(AsyncLanded{finished.id});
   return true;
 }

@@ -33,10 +33,13 @@ struct Stated {
   const isa::Wgmma& wgmma;
 };
 
-WarpgroupRegisters registers(ClusterState& cluster, const AsyncOp& op) {
+uint32_t warpgroup_of(const ClusterRun& run, const AsyncOp& op) { return op.warp / run.program.mma_warps(); }
+
+WarpgroupRegisters registers(const ClusterRun& run, const AsyncOp& op) {
   WarpgroupRegisters r;
-  for (uint32_t w = 0; w < warps_per_warpgroup; ++w)
-    r[w] = cluster.ctas[op.cta_rank].warps[warpgroup_of(op) * warps_per_warpgroup + w].registers.data();
+  const uint32_t first = warpgroup_of(run, op) * run.program.mma_warps();
+  for (uint32_t w = 0; w < r.size(); ++w)
+    r[w] = run.cluster.ctas[op.cta_rank].warps[first + w].registers.data();
   return r;
 }
 
@@ -168,7 +171,7 @@ constexpr auto a_places = [] {
 void read_registers(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, RawTile& tile) {
   tile.stride = k_bytes;
   tile.bytes.resize(64 * k_bytes);
-  for (size_t w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     for (size_t v = 0; v < 4; ++v) {
       const uint8_t* lanes = warps[w] + regs[v].slot.offset;
       for (size_t l = 0; l < 32; ++l)
@@ -192,11 +195,11 @@ void turn(RawTile& tile) {
 void expand_a(WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
   if (p.transpose_a) turn(p.a);
   const Stated s(run, op);
-  const WarpgroupRegisters warps = registers(run.cluster, op);
+  const WarpgroupRegisters warps = registers(run, op);
   const SparseShape shape = sparse_shape(s.micro.operands, s.wgmma);
   std::vector<uint8_t> dense(64 * 2 * k_bytes);
   p.selected.resize(64);
-  for (size_t w = 0; w < 4; ++w) {
+  for (size_t w = 0; w < warps.size(); ++w) {
     uint32_t words[32];
     const Slot& slot = s.micro.operands[s.wgmma.metadata].slot;
     std::memcpy(words, (slot.constant ? run.program.constants.data() : warps[w]) + slot.offset, sizeof words);
@@ -241,7 +244,7 @@ bool overlap(const Stated& a, const Stated& b) {
 bool next_continues(const ClusterRun& run, const AsyncOp& op) {
   const Stated mine(run, op);
   for (AsyncOp& later : run.cluster.pending) {
-    if (!run_in_order(op, later)) continue;
+    if (!run_in_order(op, later, run.program.mma_warps())) continue;
     const Stated theirs(run, later);
     if (same_accumulators(mine, theirs)) return std::get<WarpgroupProduct>(later.payload).chained = true;
     if (overlap(mine, theirs)) return false;
@@ -282,13 +285,11 @@ void accumulate(const WarpgroupProduct& p, const ClusterRun& run, const AsyncOp&
   const Stated s(run, op);
   const std::vector<DecodedOperand>& regs = s.accumulators();
   uint32_t* words =
-      tile_of(run.cluster.ctas[op.cta_rank].warpgroups[warpgroup_of(op)], regs.front().slot.offset);
+      tile_of(run.cluster.ctas[op.cta_rank].warpgroups[warpgroup_of(run, op)], regs.front().slot.offset);
   const bool halves = s.wgmma.d == isa::Type::f16;
-  if (!p.chained && !p.zero_c)
-    gather_accumulators(regs, registers(run.cluster, op), s.wgmma.n, halves, words);
+  if (!p.chained && !p.zero_c) gather_accumulators(regs, registers(run, op), s.wgmma.n, halves, words);
   multiply(p, s.wgmma, words);
-  if (!next_continues(run, op))
-    scatter_accumulators(regs, registers(run.cluster, op), s.wgmma.n, halves, words);
+  if (!next_continues(run, op)) scatter_accumulators(regs, registers(run, op), s.wgmma.n, halves, words);
 }
 
 int immediate(const MicroOp& op, int index) {
@@ -332,7 +333,7 @@ AsyncOp* issued_by_others(Exec& x, uint64_t sequence) {
   for (AsyncOp& op : x.cluster.pending) {
     const auto* p = std::get_if<WarpgroupProduct>(&op.payload);
     if (p != nullptr && p->sequence == sequence && op.cta_rank == x.cta->rank &&
-        warpgroup_of(op) == x.warp->id / warps_per_warpgroup)
+        warpgroup_of(x, op) == x.warp->id / x.program.mma_warps())
       return &op;
   }
   return nullptr;
@@ -340,8 +341,8 @@ AsyncOp* issued_by_others(Exec& x, uint64_t sequence) {
 
 }  // namespace
 
-bool WarpgroupProduct::ready(const ClusterRun&, const AsyncOp&) const {
-  return issued == (1U << warps_per_warpgroup) - 1;
+bool WarpgroupProduct::ready(const ClusterRun& run, const AsyncOp&) const {
+  return issued == (1U << run.program.mma_warps()) - 1;
 }
 
 void WarpgroupProduct::read(const ClusterRun& run, const AsyncOp& op) {
@@ -349,7 +350,7 @@ void WarpgroupProduct::read(const ClusterRun& run, const AsyncOp& op) {
   const Stated s(run, op);
   const CtaState& cta = run.cluster.ctas[op.cta_rank];
   if (a_in_registers)
-    read_registers(s.micro.operands[s.wgmma.a_regs].elements, registers(run.cluster, op), a);
+    read_registers(s.micro.operands[s.wgmma.a_regs].elements, registers(run, op), a);
   else
     read_shared(cta, source_a(*this, s.wgmma), a);
   read_shared(cta, source_b(*this, s.wgmma), b);
@@ -369,13 +370,14 @@ void WarpgroupProduct::describe(const AsyncOp&, Traffic& t) const {
 Step exec_wgmma(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Wgmma>(op);
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-  const uint32_t warpgroup = x.warp->id / warps_per_warpgroup, in_group = x.warp->id % warps_per_warpgroup;
-  if (x.active != ~0U || (warpgroup + 1) * warps_per_warpgroup > x.cta->warps.size())
-    return refuse_partial_warp(x);
+  const uint32_t mma_warps = x.program.mma_warps();
+  const uint32_t warpgroup = x.warp->id / mma_warps, in_group = x.warp->id % mma_warps;
+  if (x.active != ~0U || (warpgroup + 1) * mma_warps > x.cta->warps.size()) return refuse_partial_warp(x);
   if (e.sparse && op.moves && !metadata_defined(x, op, e))
     return x.fault("PLD3066", undefined_sparse_metadata);
   auto& groups = x.cta->warpgroups;
-  if (groups.size() <= warpgroup) groups.resize(x.cta->warps.size() / warps_per_warpgroup);
+  if (groups.empty())
+    groups.assign(x.cta->warps.size() / mma_warps, {.issued = std::vector<uint64_t>(mma_warps), .tiles = {}});
   const uint64_t sequence = groups[warpgroup].issued[in_group]++;
   AsyncOp* issued = issued_by_others(x, sequence);
   if (issued == nullptr) {

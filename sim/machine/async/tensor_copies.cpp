@@ -16,6 +16,15 @@ namespace palladion::sim {
 // --- tensor maps ----------------------------------------------------------------------------------
 namespace {
 
+// What isa::validate reads of a chip.
+struct MapLimits {
+  int sm = 0, box = 0, pixels = 0, shared = 0;
+  friend bool operator==(const MapLimits&, const MapLimits&) = default;
+};
+MapLimits limits_of(const isa::ArchSpec& arch) {
+  return {arch.sm, arch.max_box, arch.max_box_pixels, arch.shared_bytes_per_sm};
+}
+
 ReadMap decode_checked(const isa::EncodedTensorMap& bytes, const isa::ArchSpec& arch) {
   ReadMap r;
   auto map = isa::decode_tensor_map(bytes.bytes);
@@ -33,17 +42,17 @@ ReadMap decode_checked(const isa::EncodedTensorMap& bytes, const isa::ArchSpec& 
 const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch) {
   struct Entry {
     isa::EncodedTensorMap key;
-    const isa::ArchSpec* arch = nullptr;
+    MapLimits limits;
     ReadMap value;
   };
   // A cache of a pure function: it changes no result.
   static thread_local std::array<std::unique_ptr<Entry>, 32> entries;
   auto& entry = entries[reinterpret_cast<uintptr_t>(bytes) / isa::tensor_map_alignment % entries.size()];
-  if (entry == nullptr || entry->arch != &arch ||
+  if (entry == nullptr || entry->limits != limits_of(arch) ||
       std::memcmp(entry->key.bytes.data(), bytes, isa::tensor_map_bytes) != 0) {
     if (entry == nullptr) entry = std::make_unique<Entry>();
     std::memcpy(entry->key.bytes.data(), bytes, isa::tensor_map_bytes);
-    entry->arch = &arch;
+    entry->limits = limits_of(arch);
     entry->value = decode_checked(entry->key, arch);
   }
   return entry->value;

@@ -250,7 +250,7 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
   Targets targets;
   if (!resolve(x, e, addresses, size * static_cast<uint64_t>(e.elements), targets)) return Step::fault;
   // GMEM is shared with other clusters: atomics on it are performed in a fixed order, between quanta.
-  if (targets.global != 0 && !x.at_boundary) return x.wait(Wait::Kind::edge);
+  if (targets.global != 0 && !x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   if (x.wants<Access>())
     x.emit(Access{x.origin(), Access::Kind::atomic, e.space,
                   static_cast<uint32_t>(size * static_cast<uint64_t>(e.elements)), addresses, x.active,

@@ -1,6 +1,8 @@
 // Loads, stores, fences, address conversions.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
@@ -8,7 +10,8 @@ namespace {
 
 // Strong accesses of GMEM are performed at the quantum boundary, in a fixed order, so that every thread count
 // gives the same values.
-bool needs_edge(const Exec& x, isa::Space space, isa::Order order, const uint64_t* addresses) {
+bool waits_for_quantum_boundary(const Exec& x, isa::Space space, isa::Order order,
+                                const uint64_t* addresses) {
   if (order == isa::Order::weak || x.at_boundary) return false;
   if (space == isa::Space::global) return true;
   if (space != isa::Space::generic) return false;
@@ -130,39 +133,42 @@ void store_element(const Exec& x, isa::Type type, const Pointers& p, size_t offs
   }
 }
 
+// Resolves and reports the lanes' accesses; a step where they are not performed now.
+template <class E>
+std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access::Kind kind, Pointers& p) {
+  const auto size = static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements);
+  const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
+  uint64_t addresses[32];
+  x.addresses(op.operands[e.address], addresses);
+  if (waits_for_quantum_boundary(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::quantum_boundary);
+  const char* const what = kind == Access::Kind::read ? "read" : "write";
+  if (!resolve_all(x, e.space, addresses, size, alignment, p, what)) return Step::fault;
+  notify(x, kind, e.space, size, addresses, e.order, e.scope);
+  return std::nullopt;
+}
+
+// Where element k of a lane begins.
+size_t offset_of(isa::Type type, int k) {
+  return static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(type));
+}
+
 }  // namespace
 
 Step exec_load(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Load>(op);
-  const DecodedOperand &d = op.operands[e.dst], &a = op.operands[e.address];
-  const auto size = static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements);
   Pointers p;
-  uint64_t addresses[32];
-  x.addresses(a, addresses);
-  if (needs_edge(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::edge);
-  const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
-  if (!resolve_all(x, e.space, addresses, size, alignment, p, "read")) return Step::fault;
-  notify(x, Access::Kind::read, e.space, size, addresses, e.order, e.scope);
+  if (const auto instead = begin_access(x, op, e, Access::Kind::read, p)) return *instead;
   for (int k = 0; k < e.elements && op.moves; ++k)
-    load_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
-                 d.element(k));
+    load_element(x, e.type, p, offset_of(e.type, k), op.operands[e.dst].element(k));
   return x.at_boundary ? Step::yield : Step::next;
 }
 
 Step exec_store(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Store>(op);
-  const DecodedOperand &s = op.operands[e.src], &a = op.operands[e.address];
-  const auto size = static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements);
-  uint64_t addresses[32];
-  x.addresses(a, addresses);
-  if (needs_edge(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::edge);
   Pointers p;
-  const uint64_t alignment = e.space == isa::Space::param ? 1 : size;
-  if (!resolve_all(x, e.space, addresses, size, alignment, p, "write")) return Step::fault;
-  notify(x, Access::Kind::write, e.space, size, addresses, e.order, e.scope);
+  if (const auto instead = begin_access(x, op, e, Access::Kind::write, p)) return *instead;
   for (int k = 0; k < e.elements && op.moves; ++k)
-    store_element(x, e.type, p, static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(e.type)),
-                  s.element(k));
+    store_element(x, e.type, p, offset_of(e.type, k), op.operands[e.src].element(k));
   x.changed();
   return Step::next;
 }

@@ -52,7 +52,8 @@ bool leave_wait(Exec& x) {
   const Wait::Kind kind = g.wait.kind;
   if (kind == Wait::Kind::none) return false;
   if (kind == Wait::Kind::convergence && (g.wait.object & x.warp->alive & ~g.mask) != 0) return true;
-  g.resumed = kind != Wait::Kind::convergence && kind != Wait::Kind::edge && kind != Wait::Kind::poll;
+  g.resumed =
+      kind != Wait::Kind::convergence && kind != Wait::Kind::quantum_boundary && kind != Wait::Kind::poll;
   g.wait = {};
   return false;
 }
@@ -147,7 +148,7 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
       return journal_satisfied(warp.wgmma, g.mask, g.wait.value, false);
     case Wait::Kind::registers:
       return cta.free_registers >= g.wait.object;
-    case Wait::Kind::edge:
+    case Wait::Kind::quantum_boundary:
       return false;
   }
   return false;

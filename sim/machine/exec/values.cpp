@@ -10,7 +10,7 @@
 namespace palladion::sim {
 namespace {
 
-constexpr size_t told = 3;  // needs that a refusal names
+constexpr size_t named_needs = 3;  // in a refusal
 
 std::string place_of(const Program& program, const isa::Instruction& i) {
   const isa::SourceLoc* loc = program.module->source(i);
@@ -50,9 +50,9 @@ isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::S
     if (std::ranges::find(out, d.message, &isa::Diagnostic::message) == out.end())
       out.push_back(std::move(d));
   }
-  if (out.size() <= told) return out;
-  out[told - 1].message += fmt::format(" (and {} more)", out.size() - told);
-  out.resize(told);
+  if (out.size() <= named_needs) return out;
+  out[named_needs - 1].message += fmt::format(" (and {} more)", out.size() - named_needs);
+  out.resize(named_needs);
   return out;
 }
 

@@ -221,15 +221,10 @@ constexpr AsyncFamilyTraits traits(isa::AsyncFamily family) {
   return {};
 }
 
-inline constexpr uint32_t warps_per_warpgroup = 4;
-
-// Of the CTA.
-inline uint32_t warpgroup_of(const AsyncOp& op) { return op.warp / warps_per_warpgroup; }
-
-// Whether the later of two operations waits for the earlier one.
-inline bool run_in_order(const AsyncOp& a, const AsyncOp& b) {
+// Whether the later of two operations waits for the earlier one. `mma_warps`: of a warpgroup.
+inline bool run_in_order(const AsyncOp& a, const AsyncOp& b, uint32_t mma_warps) {
   return a.family() == b.family() && traits(a.family()).in_order && a.cta_rank == b.cta_rank &&
-         warpgroup_of(a) == warpgroup_of(b);
+         a.warp / mma_warps == b.warp / mma_warps;
 }
 
 }  // namespace palladion::sim

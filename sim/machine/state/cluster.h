@@ -49,9 +49,9 @@ struct Wait {
     bulk_group,       // value = groups that may stay pending; read = only the reads
     cp_async_group,
     wgmma_group,
-    registers,  // setmaxnreg.inc: value = registers a thread wanted
-    edge,       // a strong access of GMEM: performed in order at the quantum boundary
-    poll,       // test_wait that failed, nanosleep: runnable, but after all other groups
+    registers,         // setmaxnreg.inc: value = registers a thread wanted
+    quantum_boundary,  // a strong access of GMEM: performed in order at the quantum boundary
+    poll,              // test_wait that failed, nanosleep: runnable, but after all other groups
   };
   Kind kind = Kind::none;
   bool read_only = false;
@@ -109,9 +109,9 @@ struct NamedBarrier {
   bool last_all = true, last_any = false;
 };
 
-// Four warps that issue wgmma together.
+// Warps that issue wgmma together.
 struct WarpgroupState {
-  std::array<uint64_t, 4> issued{};  // wgmma instructions issued by each warp
+  std::vector<uint64_t> issued;  // wgmma instructions issued by each warp
   // Accumulators between two wgmma of a chain: dense rows, known by the first register's offset.
   struct Tile {
     uint32_t first_register = 0;

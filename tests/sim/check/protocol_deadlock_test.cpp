@@ -42,6 +42,24 @@ TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
   EXPECT_THAT(c.result.findings[0].notes[0], HasSubstr("256 of 256 expected bytes"));
 }
 
+// Which of the two waits must be the first to pass: the one in front of the copy, which a separate expect_tx
+// announces.
+TEST(ProtocolDeadlock, ASeparateExpectTxMarksTheProducer) {
+  const auto ring = [](const std::string& announce) {
+    return run_checked(
+        with_mbarriers("  setp.eq.u32 %p3, %r2, 0;\n  @%p3 bra $produce;\n" + wait("$w1", "full", "0") +
+                           "  mbarrier.arrive.shared.b64 _, [empty];\n  ret;\n$produce:\n" +
+                           wait("$w0", "empty", "0") + announce +
+                           "  mbarrier.arrive.shared.b64 _, [full];\n  ret;",
+                       32, 32),
+        {64, 1, 1});
+  };
+  const Checked c = ring("  mbarrier.expect_tx.relaxed.cta.shared.b64 [full], 256;\n");
+  ASSERT_THAT(codes(c), ElementsAre("PLD4113"));
+  EXPECT_THAT(c.result.findings[0].message, HasSubstr("warp 0 waits for parity 0 of mbarrier `empty`"));
+  EXPECT_THAT(codes(ring("")), ElementsAre("PLD4901"));
+}
+
 TEST(ProtocolDeadlock, AnAlternationWithoutAFirstArrival) {
   const Checked c = run_checked(with_mbarriers(R"(
   setp.eq.u32 %p3, %r2, 0;

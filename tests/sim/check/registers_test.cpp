@@ -226,6 +226,17 @@ TEST(UnwrittenRegisters, AnAddressInAnUnwrittenRegister) {
       ElementsAre("PLD6103 @1"));
 }
 
+// What tensormap.replace writes into a tensor map, copies will depend on.
+TEST(UnwrittenRegisters, FieldsOfATensorMap) {
+  EXPECT_THAT(run("  tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd9; // @1\n"),
+              ElementsAre("PLD6103? @1"));
+  EXPECT_THAT(run("  tensormap.replace.tile.box_dim.global.b1024.b32 [%rd0], 0, %r9; // @1\n"),
+              ElementsAre("PLD6103? @1"));
+  EXPECT_THAT(run("  mov.b64 %rd9, %rd0;\n"
+                  "  tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd9;\n"),
+              IsEmpty());
+}
+
 // Written on one way through the code, used on both.
 TEST(UnwrittenRegisters, LaneByLane) {
   const std::string some = "  setp.lt.u32 %p3, %r0, 16;\n  @%p3 mov.f32 %f7, 0f3F800000;\n" + store;

@@ -42,7 +42,7 @@ TEST_F(WaitsTest, GroupsAndTheRest) {
 TEST(Waits, EachHasItsStallReason) {
   EXPECT_EQ(stall_of(Wait::Kind::mbarrier), Stall::mbarrier);
   EXPECT_EQ(stall_of(Wait::Kind::wgmma_group), Stall::gmma);
-  EXPECT_EQ(stall_of(Wait::Kind::edge), Stall::long_scoreboard);
+  EXPECT_EQ(stall_of(Wait::Kind::quantum_boundary), Stall::long_scoreboard);
   EXPECT_EQ(stall_of(Wait::Kind::none), Stall::wait);
 }
 

@@ -285,7 +285,7 @@ TEST(Observers, each_sees_what_it_would_see_alone) {
   EXPECT_TRUE(decide_run(recorded_together.recorded(), together.coverage()).decided);
 }
 
-TEST(Observers, findings_and_deadlocks_are_told_through_them) {
+TEST(Observers, findings_and_deadlocks_pass_through_them) {
   std::vector<uint32_t> out(1);
   PtxRunner runner(kernel(".shared .align 8 .b64 full;\n", R"(
 mbarrier.init.shared::cta.b64 [full], 33;

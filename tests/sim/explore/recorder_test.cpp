@@ -98,6 +98,13 @@ TEST(Recorder, elected_lanes_meet_too) {
   EXPECT_EQ(r.report.forced, 1U);
 }
 
+TEST(Recorder, lanes_meet_at_movmatrix_too) {
+  const Recorded r(ring("movmatrix.sync.aligned.m8n8.trans.b16 %r5, %r2;"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.forced, 1U);
+  EXPECT_TRUE(r.report.findings.empty());
+}
+
 TEST(Recorder, lanes_that_do_not_meet_may_miss_a_phase) {
   const Recorded r(ring(""));
   ASSERT_TRUE(r.result.clean());
