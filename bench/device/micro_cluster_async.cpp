@@ -1,5 +1,5 @@
-// What lands in another CTA's shared memory asynchronously and signals an mbarrier there: st.async, red.async, bulk
-// copies.
+// What lands in another CTA's shared memory asynchronously and signals an mbarrier there: st.async,
+// red.async, bulk copies.
 #include <fmt/format.h>
 
 #include "bench/device/micro_route.h"

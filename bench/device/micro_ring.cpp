@@ -184,8 +184,8 @@ Case loads(const Ring& r, const Sharing& sharing, int sms) {
   return c;
 }
 
-// Loads in step: the CTA that has waited for a stage fills it again `pace` cycles after the one before. The SMs begin
-// up to `late` cycles apart.
+// Loads in step: the CTA that has waited for a stage fills it again `pace` cycles after the one before. The
+// SMs begin up to `late` cycles apart.
 Case paced(const Ring& r, const char* sharing, const char* panels, int pace, int late) {
   Part p;
   p.before = fmt::format(

@@ -1,5 +1,5 @@
-// Tiles in global memory that CTAs update one after another: strips of them, a chain at one, lines that another SM
-// wrote.
+// Tiles in global memory that CTAs update one after another: strips of them, a chain at one, lines that
+// another SM wrote.
 #include <fmt/format.h>
 
 #include "bench/device/micro.h"
@@ -58,8 +58,8 @@ Case strips(const char* name, bool loads, bool stores, int warps = 4) {
   return c;
 }
 
-// CTAs update a tile one after another, `chains` tiles at once: wait for the semaphore, add to `strips` strips of 128 rows
-// and 32 columns, signal to the next CTA.
+// CTAs update a tile one after another, `chains` tiles at once: wait for the semaphore, add to `strips`
+// strips of 128 rows and 32 columns, signal to the next CTA.
 Case turns(int ctas, int chains, int strips, bool loads = true) {
   Part part;
   part.warps = 4;
@@ -104,8 +104,8 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
   return c;
 }
 
-// CTAs 0 and `other` update a tile alternately: how long the first warp's loads of `strips` strips take, of lines
-// that the other has just written.
+// CTAs 0 and `other` update a tile alternately: how long the first warp's loads of `strips` strips take, of
+// lines that the other has just written.
 Case turn_loads(int other, int strips) {
   Case c = turns(2, 1, strips);
   Part part;

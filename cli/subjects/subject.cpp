@@ -47,9 +47,9 @@ Outcome<const kernels::KernelSpec*> find_spec(const std::string& name) {
 
 Outcome<void> check_which(const Options& o) {
   if (o.kernel.empty() == o.ptx.empty())
-    return user_error(o.kernel.empty() ? "a kernel or --ptx FILE is missing"
-                                       : "a kernel and --ptx: only one can run",
-                      o.kernel.empty() ? "`palladion list` names the kernels" : "");
+    return user_error(
+        o.kernel.empty() ? "a kernel or --ptx FILE is missing" : "a kernel and --ptx: only one can run",
+        o.kernel.empty() ? "`palladion list` names the kernels" : "");
   if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
     return user_error("--shape and --set belong to kernels by name",
                       "a file of PTX takes --grid, --block and --arg");

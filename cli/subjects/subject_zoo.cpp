@@ -12,7 +12,8 @@ constexpr std::string_view prefix = "zoo/";
 
 Outcome<void> refuse_settings(const Options& o) {
   if (o.sizes.empty() && o.settings.empty() && o.in.empty()) return {};
-  return user_error("--shape, --set and --in belong to kernels by name", "kernels of the zoo have no sizes and settings");
+  return user_error("--shape, --set and --in belong to kernels by name",
+                    "kernels of the zoo have no sizes and settings");
 }
 
 }  // namespace

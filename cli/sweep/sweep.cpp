@@ -193,8 +193,7 @@ Outcome<SweepReport> run_sweep(const Options& asked) {
   options.schedule = "hardware";
   if (!options.state.empty() && !options.resume.empty())
     return user_error("--state and --resume cannot both be given");
-  if (options.kernel.empty())
-    return user_error("a kernel is missing", "`palladion list` names them");
+  if (options.kernel.empty()) return user_error("a kernel is missing", "`palladion list` names them");
   SweepReport report;
   report.spec = kernels::find_kernel(options.kernel);
   if (report.spec == nullptr) return tl::make_unexpected(load_program(options).error());

@@ -75,12 +75,12 @@ void add_candidates(Finding& f, const WaitGraph& g, const Waiter& w) {
   std::map<std::string, std::string> warps;  // by what they wait for
   for (const uint32_t i : w.arrivers) {
     const Waiter& v = g.waiters()[i];
-    std::string& names = warps[v.spins ? "spin on memory" : "wait for " + g.object(v)];
+    std::string& names = warps[v.spins ? "spinning on memory" : "waiting for " + g.object(v)];
     names += (names.empty() ? "" : ", ") + g.name(v);
   }
   std::string text;
   for (const auto& [what, names] : warps)
-    text += fmt::format("{}{}, which {}", text.empty() ? "" : "; ", names, what);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", names, what);
   f.notes.push_back("could still arrive: " +
                     (text.empty() ? "no thread: the code of the other warps has no arrival left" : text));
   if (w.object == nullptr) return;

@@ -345,8 +345,9 @@ Reason of_waiter(const WaitGraph& g, uint32_t i) {
 std::string path(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
   std::string out;
   for (const uint32_t i : cycle)
-    out += fmt::format("{} waits for {}; ", g.name(g.waiters()[i]), g.object(g.waiters()[i]));
-  return out + "which only " + g.name(g.waiters()[cycle.front()]) + " can give";
+    out += fmt::format("{}{} waits for {}", out.empty() ? "" : "; ", g.name(g.waiters()[i]),
+                       g.object(g.waiters()[i]));
+  return fmt::format("{}, which only {} can signal", out, g.name(g.waiters()[cycle.front()]));
 }
 
 bool fresh(const Waiter& w) {
@@ -408,11 +409,11 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
         "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
         "that the others wait for: {}",
         g.name(*first), g.object(*first), path(g, cycle));
-    r.help = "the first wait of a producer has parity 1: a fresh mbarrier lets it pass at once";
+    r.help = "the first wait of a producer has parity 1: on a new mbarrier it returns at once";
   } else if (too_shallow(g, cycle)) {
     r.code = 4903;
   }
-  r.missing = fmt::format("{} is the first to be signalled", g.object(waiters[r.root]));
+  r.missing = fmt::format("a signal of {} before these waits", g.object(waiters[r.root]));
   r.cycle = std::move(cycle);
   return r;
 }
