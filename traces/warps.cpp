@@ -148,7 +148,7 @@ void Warps::add_last_wait(uint32_t index) {
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;
   if (!line.recorded || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
   for (const sim::LaneGroup& group : warps[index % warps_].groups) {
-    if (sim::hardware::runnable(group.wait) || group.wait.kind == sim::Wait::Kind::edge) continue;
+    if (sim::hardware::runnable(group.wait) || group.wait.kind == sim::Wait::Kind::quantum_boundary) continue;
     const sim::Stall why = sim::hardware::stall_of(group.wait.kind);
     add(index,
         {.why = why, .pc = group.pc, .line = trace_.line(group.pc), .from = line.until, .to = trace_.now()});

@@ -162,7 +162,7 @@ Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string me
   return r;
 }
 
-Reason nobody_arrives(const WaitGraph& g, uint32_t i) {
+Reason no_arrival(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   Code code = 4101;
   std::string help;
@@ -225,7 +225,7 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
 
 Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
-  if (w.object == nullptr) return w.arrivers.empty() ? nobody_arrives(g, i) : Reason{};
+  if (w.object == nullptr) return w.arrivers.empty() ? no_arrival(g, i) : Reason{};
   if (w.state.pending == 0 && w.state.tx != 0) return bytes_differ(g, i);
   const int64_t observed = w.object->users[g.ledger().causality().index(w.origin)].observed;
   if (observed >= 0 && (observed & 1) == static_cast<int64_t>(w.wait.value) &&
@@ -236,7 +236,7 @@ Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
     return first_parity(g, i);
   if (w.object->current.arrivals() < w.object->count)
     if (const MbarrierObject* other = surplus_elsewhere(g, w)) return wrong_instance(g, i, *other);
-  if (foreign_bytes_only(w) || w.arrivers.empty()) return nobody_arrives(g, i);
+  if (foreign_bytes_only(w) || w.arrivers.empty()) return no_arrival(g, i);
   return {};
 }
 
