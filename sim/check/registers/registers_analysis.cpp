@@ -60,6 +60,12 @@ Rule rule_of(const isa::Instruction& i) {
     case Operation::logic3:
     case Operation::shift_left:
     case Operation::shift_right:
+    case Operation::branch:
+    case Operation::branch_indexed:
+    case Operation::call:
+    case Operation::return_:
+    case Operation::exit:
+    case Operation::trap:
     case Operation::other:
       return Rule::ends;
   }
