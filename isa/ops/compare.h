@@ -18,36 +18,24 @@ enum class BoolOp : uint8_t { none, and_, or_, xor_ };
 struct Words {
   Cmp cmp;
   BoolOp op;
-  bool has_q;
+  uint16_t has_q;
   uint32_t yes;  // what `set` gives where the comparison holds
 };
-static_assert(sizeof(Words) == sizeof(uint64_t));
+static_assert(sizeof(Words) == sizeof(uint64_t) && std::has_unique_object_representations_v<Words>);
 
 inline Words words_of(const Instruction& i) {
   using enum Cmp;
   using enum BoolOp;
-  return {
-      .cmp = decode::word_of<Cmp>(i.mod("cmp"), {{"eq", eq},
-                                                 {"ne", ne},
-                                                 {"lt", lt},
-                                                 {"le", le},
-                                                 {"gt", gt},
-                                                 {"ge", ge},
-                                                 {"lo", lt},
-                                                 {"ls", le},
-                                                 {"hi", gt},
-                                                 {"hs", ge},
-                                                 {"equ", equ},
-                                                 {"neu", neu},
-                                                 {"ltu", ltu},
-                                                 {"leu", leu},
-                                                 {"gtu", gtu},
-                                                 {"geu", geu},
-                                                 {"num", num},
-                                                 {"nan", nan}}),
-      .op = decode::word_of<BoolOp>(i.mod("bool"), {{"", none}, {"and", and_}, {"or", or_}, {"xor", xor_}}),
-      .has_q = i.form->operand("q") >= 0 && i.operand("q") != nullptr,
-      .yes = 0};
+  static constexpr std::pair<std::string_view, Cmp> comparisons[] = {
+      {"eq", eq},   {"ne", ne},   {"lt", lt},   {"le", le},   {"gt", gt},   {"ge", ge},
+      {"lo", lt},   {"ls", le},   {"hi", gt},   {"hs", ge},   {"equ", equ}, {"neu", neu},
+      {"ltu", ltu}, {"leu", leu}, {"gtu", gtu}, {"geu", geu}, {"num", num}, {"nan", nan}};
+  static constexpr std::pair<std::string_view, BoolOp> combinations[] = {
+      {"", none}, {"and", and_}, {"or", or_}, {"xor", xor_}};
+  return {.cmp = decode::word_of(i.mod("cmp"), comparisons),
+          .op = decode::word_of(i.mod("bool"), combinations),
+          .has_q = i.form->operand("q") >= 0 && i.operand("q") != nullptr,
+          .yes = 0};
 }
 
 // --- vectors of 32 bytes --------------------------------------------------------------------------------
@@ -104,7 +92,7 @@ struct Read {
 };
 struct ReadF32Flushed {
   using Value = float;
-  [[gnu::noinline]] static const float* read(const void* s, float* scratch) {
+  PLD_NUM_INLINE static const float* read(const void* s, float* scratch) {
     uint32_t t[lanes::warp_size];
     for (int i = 0; i < lanes::warp_size; ++i)
       t[i] = num::flush_subnormal<num::F32>(static_cast<const uint32_t*>(s)[i]);
@@ -115,7 +103,7 @@ struct ReadF32Flushed {
 template <class Format, bool ftz>
 struct ReadHalf {
   using Value = float;
-  [[gnu::noinline]] static const float* read(const void* s, float* scratch) {
+  PLD_NUM_INLINE static const float* read(const void* s, float* scratch) {
     const auto* halves = static_cast<const uint16_t*>(s);
     uint16_t t[lanes::warp_size];
     if constexpr (ftz) {
@@ -130,7 +118,7 @@ struct ReadHalf {
 };
 
 template <class Source, Cmp c>
-uint32_t compare_lanes(const void* a, const void* b) {
+[[gnu::noinline]] uint32_t compare_lanes(const void* a, const void* b) {
   alignas(32) typename Source::Value x[lanes::warp_size], y[lanes::warp_size];
   return mask_of<c>(Source::read(a, x), Source::read(b, y));
 }
@@ -156,23 +144,18 @@ struct Masks {
   uint32_t p, q;
 };
 
-template <class Source, bool pairs>
-[[gnu::noinline]] Masks compare_by(Cmp cmp, const void* a, const void* b) {
+template <class Source>
+Masks compare_pairs(Cmp cmp, const void* a, const void* b) {
   const Comparison compare = comparison<Source>(cmp);
-  if constexpr (!pairs) {
-    const uint32_t t = compare(a, b);
-    return {t, ~t};
-  } else {
-    uint16_t half[2][2][lanes::warp_size];
-    for (int i = 0; i < lanes::warp_size; ++i) {
-      const uint32_t x = static_cast<const uint32_t*>(a)[i], y = static_cast<const uint32_t*>(b)[i];
-      half[0][0][i] = static_cast<uint16_t>(x);
-      half[0][1][i] = static_cast<uint16_t>(y);
-      half[1][0][i] = static_cast<uint16_t>(x >> 16);
-      half[1][1][i] = static_cast<uint16_t>(y >> 16);
-    }
-    return {compare(half[0][0], half[0][1]), compare(half[1][0], half[1][1])};
+  uint16_t half[2][2][lanes::warp_size];
+  for (int i = 0; i < lanes::warp_size; ++i) {
+    const uint32_t x = static_cast<const uint32_t*>(a)[i], y = static_cast<const uint32_t*>(b)[i];
+    half[0][0][i] = static_cast<uint16_t>(x);
+    half[0][1][i] = static_cast<uint16_t>(y);
+    half[1][0][i] = static_cast<uint16_t>(x >> 16);
+    half[1][1][i] = static_cast<uint16_t>(y >> 16);
   }
+  return {compare(half[0][0], half[0][1]), compare(half[1][0], half[1][1])};
 }
 
 inline uint32_t combine(BoolOp op, uint32_t t, uint32_t c) {
@@ -189,38 +172,52 @@ inline uint32_t combine(BoolOp op, uint32_t t, uint32_t c) {
   return t;
 }
 
+inline Words words_of(const LaneArgs& a) { return std::bit_cast<Words>(*lanes::source<uint64_t>(a, 0)); }
+
 // Sources: the words, a, b, and c if they name a combination.
-template <class Source, bool pairs>
-Masks combined(const LaneArgs& a, Words words) {
-  const Masks t = compare_by<Source, pairs>(words.cmp, a.s[1], a.s[2]);
+inline Masks combined(const LaneArgs& a, Words words, Masks t) {
   const uint32_t third = words.op == BoolOp::none ? 0 : lanes::mask_source(a, 3);
   return {combine(words.op, t.p, third), combine(words.op, t.q, third)};
 }
 
-inline Words words_of(const LaneArgs& a) { return std::bit_cast<Words>(*lanes::source<uint64_t>(a, 0)); }
-
 // --- setp -------------------------------------------------------------------------------------------
+// One result, no combination; numbers that are compared as they are, in line.
 template <class Source, Cmp c>
 void setp_plain(const LaneArgs& a) {
-  lanes::commit_mask(a.d[0], compare_lanes<Source, c>(a.s[0], a.s[1]), a.mask);
+  using T = typename Source::Value;
+  if constexpr (std::is_same_v<Source, Read<T>>)
+    lanes::commit_mask(a.d[0], mask_of<c>(lanes::source<T>(a, 0), lanes::source<T>(a, 1)), a.mask);
+  else
+    lanes::commit_mask(a.d[0], compare_lanes<Source, c>(a.s[0], a.s[1]), a.mask);
 }
 
-template <class Source, bool pairs>
-void setp_by(const LaneArgs& a) {
-  const Words words = words_of(a);
-  const Masks t = combined<Source, pairs>(a, words);
+inline void commit_setp(const LaneArgs& a, Words words, Masks compared) {
+  const Masks t = combined(a, words, compared);
   lanes::commit_mask(a.d[0], t.p, a.mask);
-  if (words.has_q) lanes::commit_mask(a.d[1], t.q, a.mask);
+  if (words.has_q != 0) lanes::commit_mask(a.d[1], t.q, a.mask);
+}
+
+template <class Source, Cmp c>
+void setp_lanes(const LaneArgs& a) {
+  const uint32_t t = compare_lanes<Source, c>(a.s[1], a.s[2]);
+  commit_setp(a, words_of(a), {t, ~t});
+}
+
+template <class Source>
+void setp_pairs(const LaneArgs& a) {
+  const Words words = words_of(a);
+  commit_setp(a, words, compare_pairs<Source>(words.cmp, a.s[1], a.s[2]));
 }
 
 template <class Source, bool pairs = false>
 Pure setp_for(const Instruction& i) {
   const Words words = words_of(i);
-  if constexpr (!pairs) {
-    if (words.op == BoolOp::none && !words.has_q)
-      return {for_cmp<Source>(words.cmp, []<Cmp c>() -> LanesFn { return setp_plain<Source, c>; })};
-  }
-  return {.fn = setp_by<Source, pairs>, .constant = std::bit_cast<uint64_t>(words)};
+  const auto constant = std::bit_cast<uint64_t>(words);
+  if constexpr (pairs) return {.fn = setp_pairs<Source>, .constant = constant};
+  if (words.op == BoolOp::none && words.has_q == 0)
+    return {for_cmp<Source>(words.cmp, []<Cmp c>() -> LanesFn { return setp_plain<Source, c>; })};
+  return {.fn = for_cmp<Source>(words.cmp, []<Cmp c>() -> LanesFn { return setp_lanes<Source, c>; }),
+          .constant = constant};
 }
 
 // --- set: `yes` where the comparison holds, else 0 ------------------------------------------------------
@@ -241,13 +238,15 @@ template <class D>
 template <class Source, class D>
 void set_lanes(const LaneArgs& a) {
   const Words words = words_of(a);
-  write_chosen(a, combined<Source, false>(a, words).p, static_cast<D>(words.yes));
+  const uint32_t t = comparison<Source>(words.cmp)(a.s[1], a.s[2]);
+  write_chosen(a, combined(a, words, {t, ~t}).p, static_cast<D>(words.yes));
 }
 
 template <class Source>
 void set_pairs(const LaneArgs& a) {
   const Words words = words_of(a);
-  write_chosen_pairs(a, combined<Source, true>(a, words), words.yes & 0xFFFF);
+  const Masks t = compare_pairs<Source>(words.cmp, a.s[1], a.s[2]);
+  write_chosen_pairs(a, combined(a, words, t), words.yes & 0xFFFF);
 }
 
 // All ones of the type of the result, or its number one.
@@ -265,23 +264,6 @@ Pure set_for(const Instruction& i) {
   if constexpr (pairs) return {.fn = set_pairs<Source>, .constant = constant};
   const bool narrow = bits(i.type("dtype")) == 16;
   return {.fn = narrow ? set_lanes<Source, uint16_t> : set_lanes<Source, uint32_t>, .constant = constant};
-}
-
-// Calls f.operator()<Read<T>>() with the host type of an integer type; there are none of 8 bits.
-template <class Fn>
-Pure for_integer_source(Type type, Fn f) {
-  switch (type) {
-    case Type::s16:
-      return f.template operator()<Read<int16_t>>();
-    case Type::s32:
-      return f.template operator()<Read<int32_t>>();
-    case Type::s64:
-      return f.template operator()<Read<int64_t>>();
-    default:
-      return bits(type) == 16   ? f.template operator()<Read<uint16_t>>()
-             : bits(type) == 32 ? f.template operator()<Read<uint32_t>>()
-                                : f.template operator()<Read<uint64_t>>();
-  }
 }
 
 }  // namespace palladion::isa::compare

@@ -12,10 +12,10 @@ namespace {
 constexpr Timing alu{Unit::alu, "alu"};
 
 Effect setp(const Instruction& i, const DecodeContext&) {
-  return compare::for_integer_source(i.type(), [&]<class Source>() { return compare::setp_for<Source>(i); });
+  return lanes::for_integer(i.type(), [&]<class T>() { return compare::setp_for<compare::Read<T>>(i); });
 }
 Effect set(const Instruction& i, const DecodeContext&) {
-  return compare::for_integer_source(i.type(), [&]<class Source>() { return compare::set_for<Source>(i); });
+  return lanes::for_integer(i.type(), [&]<class T>() { return compare::set_for<compare::Read<T>>(i); });
 }
 
 template <class T>

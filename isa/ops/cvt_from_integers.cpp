@@ -5,7 +5,7 @@ namespace palladion::isa::cvt {
 
 LanesFn integer_to_float(const Request& r) {
   return for_float(r.to, [&]<class To>() {
-    return lanes::for_integer(r.from, [&]<class From>() -> LanesFn {
+    return lanes::for_any_integer(r.from, [&]<class From>() -> LanesFn {
       using Source = ReadInteger<From>;
       using Format = format_of<typename Source::Value>;
       using Bits = num::bits_of<To>;

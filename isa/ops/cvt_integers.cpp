@@ -59,8 +59,8 @@ constexpr bool can_exceed = std::is_signed_v<From> && !std::is_signed_v<To>  ? t
 }  // namespace
 
 LanesFn saturated_integer(const Request& r) {
-  return lanes::for_integer(r.to, [&]<class To>() {
-    return lanes::for_integer(r.from, [&]<class From>() -> LanesFn {
+  return lanes::for_any_integer(r.to, [&]<class To>() {
+    return lanes::for_any_integer(r.from, [&]<class From>() -> LanesFn {
       if constexpr (can_exceed<From, To>) {
         using Format = format_of<typename ReadWide<From>::Value>;
         return steps<ReadWide<From>, convert_lanes<format_of<To>, Format, Rounding::rn, CvtMods{.sat = true}>,
@@ -72,8 +72,8 @@ LanesFn saturated_integer(const Request& r) {
 }
 
 LanesFn integer_to_integer(const Request& r) {
-  return lanes::for_integer(r.to, [&]<class To>() {
-    return lanes::for_integer(r.from, [&]<class From>() {
+  return lanes::for_any_integer(r.to, [&]<class To>() {
+    return lanes::for_any_integer(r.from, [&]<class From>() {
       return for_register<sizeof(To) * 8>(r.to_width, [&]<class D>() {
         return for_register<sizeof(From) * 8>(
             r.from_width, [&]<class S>() -> LanesFn { return extension<From, To, D, S>(); });

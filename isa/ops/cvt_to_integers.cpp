@@ -27,7 +27,7 @@ LanesFn converted() {
 }  // namespace
 
 LanesFn float_to_integer(const Request& r) {
-  return lanes::for_integer(r.to, [&]<class To>() {
+  return lanes::for_any_integer(r.to, [&]<class To>() {
     return for_float(r.from, [&]<class From>() {
       return floats::for_rounding(r.rounding, [&]<Rounding R>() {
         if constexpr (std::is_same_v<From, num::F32>) {

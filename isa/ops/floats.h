@@ -18,16 +18,10 @@ using num::Rounding;
 // "rn", "rni" and an absent word are nearest even.
 inline Rounding rounding_named(std::string_view word) {
   using enum Rounding;
-  return decode::word_of<Rounding>(word, {{"", rn},
-                                          {"rn", rn},
-                                          {"rni", rn},
-                                          {"rz", rz},
-                                          {"rzi", rz},
-                                          {"rm", rm},
-                                          {"rmi", rm},
-                                          {"rp", rp},
-                                          {"rpi", rp},
-                                          {"rna", rna}});
+  static constexpr std::pair<std::string_view, Rounding> words[] = {
+      {"", rn},   {"rn", rn},  {"rni", rn}, {"rz", rz},  {"rzi", rz},
+      {"rm", rm}, {"rmi", rm}, {"rp", rp},  {"rpi", rp}, {"rna", rna}};
+  return decode::word_of(word, words);
 }
 
 // Whether a slot that only some forms of the op have is filled.

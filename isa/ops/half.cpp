@@ -124,8 +124,7 @@ Effect set(const Instruction& i, const DecodeContext&) {
       if (floats::has(i, "ftz")) return compare::set_for<compare::ReadF32Flushed>(i);
       return compare::set_for<compare::Read<float>>(i);
     default:
-      return compare::for_integer_source(i.type(),
-                                         [&]<class Source>() { return compare::set_for<Source>(i); });
+      return lanes::for_integer(i.type(), [&]<class T>() { return compare::set_for<compare::Read<T>>(i); });
   }
 }
 

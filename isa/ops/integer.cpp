@@ -80,15 +80,12 @@ Effect ternary(const Instruction& i, const DecodeContext&) {
 Effect mul(const Instruction& i, const DecodeContext& c) {
   if (i.mod("half") == "wide") {
     return Pure{for_integer(i.type(), []<class T>() -> LanesFn {
-      if constexpr (sizeof(T) == 2 || sizeof(T) == 4) return lanes::apply<MulWide<T>, wider_t<T>, T, T>;
+      if constexpr (sizeof(T) <= 4) return lanes::apply<MulWide<T>, wider_t<T>, T, T>;
       return nullptr;
     })};
   }
   if (i.mod("half") == "lo") return binary<MulLo>(i, c);
-  return Pure{for_integer(i.type(), []<class T>() -> LanesFn {
-    if constexpr (sizeof(T) > 1) return lanes::apply<MulHi<T>, T, T, T>;
-    return nullptr;
-  })};
+  return Pure{for_integer(i.type(), []<class T>() -> LanesFn { return lanes::apply<MulHi<T>, T, T, T>; })};
 }
 
 Effect mad(const Instruction& i, const DecodeContext& c) {
@@ -96,15 +93,11 @@ Effect mad(const Instruction& i, const DecodeContext& c) {
   if (i.mod("half") == "lo") return ternary<MadLo>(i, c);
   if (i.mod("half") == "wide") {
     return Pure{for_integer(i.type(), []<class T>() -> LanesFn {
-      if constexpr (sizeof(T) == 2 || sizeof(T) == 4)
-        return lanes::apply<MadWide<T>, wider_t<T>, T, T, wider_t<T>>;
+      if constexpr (sizeof(T) <= 4) return lanes::apply<MadWide<T>, wider_t<T>, T, T, wider_t<T>>;
       return nullptr;
     })};
   }
-  return Pure{for_integer(i.type(), []<class T>() -> LanesFn {
-    if constexpr (sizeof(T) > 1) return lanes::apply<MadHi<T>, T, T, T, T>;
-    return nullptr;
-  })};
+  return Pure{for_integer(i.type(), []<class T>() -> LanesFn { return lanes::apply<MadHi<T>, T, T, T, T>; })};
 }
 
 template <template <class> class Lo, template <class> class Hi>

@@ -69,33 +69,31 @@ void test_into(const LaneArgs& a) {
   commit_mask(a.d[0], test<F, S...>(a), a.mask);
 }
 
-// Calls f.operator()<T>() with the host type of an integer type; the result is usually a LanesFn.
+// Calls f.operator()<T>() with the host type of an integer type of 16 bits or more.
 template <class Fn>
-LanesFn for_integer(Type type, Fn f) {
+auto for_integer(Type type, Fn f) -> decltype(f.template operator()<uint16_t>()) {
   switch (type) {
-    case Type::u8:
-    case Type::b8:
-      return f.template operator()<uint8_t>();
-    case Type::s8:
-      return f.template operator()<int8_t>();
-    case Type::u16:
-    case Type::b16:
-      return f.template operator()<uint16_t>();
     case Type::s16:
       return f.template operator()<int16_t>();
-    case Type::u32:
-    case Type::b32:
-      return f.template operator()<uint32_t>();
     case Type::s32:
       return f.template operator()<int32_t>();
-    case Type::u64:
-    case Type::b64:
-      return f.template operator()<uint64_t>();
     case Type::s64:
       return f.template operator()<int64_t>();
     default:
-      return nullptr;
+      break;
   }
+  if (is_float(type)) return {};
+  if (bits(type) == 16) return f.template operator()<uint16_t>();
+  if (bits(type) == 32) return f.template operator()<uint32_t>();
+  if (bits(type) == 64) return f.template operator()<uint64_t>();
+  return {};
+}
+
+// Of any integer type.
+template <class Fn>
+LanesFn for_any_integer(Type type, Fn f) {
+  if (bits(type) != 8) return for_integer(type, f);
+  return is_signed(type) ? f.template operator()<int8_t>() : f.template operator()<uint8_t>();
 }
 
 // The integer type of twice the width.
