@@ -39,7 +39,6 @@ const Trial* reference_trial(const std::vector<Trial>& trials) {
 }
 
 void compare(CheckReport& report, const Subject& subject, const Options& options, Trial& trial) {
-  for (const Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
   const Trial* first = reference_trial(report.trials);
   const bool completed = trial.outcome.result.completed;
   trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
@@ -109,7 +108,9 @@ std::vector<Trial> try_together(const CheckSession& s, std::span<const Condition
     if (interrupted()) return;
     Job job = s.subject.job;  // a kernel may write to its inputs
     MachineRun run = run_on_machine(s.subject, job, s.options, conditions[i], i == 0 ? recorder : nullptr);
-    ran[i] = Trial{name(conditions[i]), std::move(run.outcome), std::move(run.watched), {}};
+    Trial& trial =
+        ran[i].emplace(Trial{name(conditions[i]), std::move(run.outcome), std::move(run.watched), {}});
+    for (const Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
   });
   std::vector<Trial> trials;
   for (std::optional<Trial>& trial : ran) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "isa/formats/tensor_map.h"
+#include "sim/machine/async/tensor_copies.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {
@@ -441,6 +442,16 @@ TEST(TensorLoad, TheWholeBoxIsCountedOnTheMbarrier) {
   const TensorMap m = packed(D::f16, {256, 200}, {64, 16});
   EXPECT_EQ(tensor_copy_fault(m, load(2, "2048")), "none");
   EXPECT_EQ(tensor_copy_fault(m, load(2, "4096")).substr(0, 7), "PLD3080");
+}
+
+// Decoded maps are cached by their bytes and by what the chip allows, not by where its description lies.
+TEST(TensorMaps, AreJudgedAgainForAnotherChip) {
+  const isa::EncodedTensorMap bytes = isa::encode(packed(isa::TensorDataType::f32, {100, 60}, {32, 64}));
+  const auto* const at = reinterpret_cast<const uint8_t*>(bytes.bytes.data());
+  isa::ArchSpec chip = isa::default_arch();
+  EXPECT_EQ(read_tensor_map(at, chip).error, "");
+  chip.max_box = 32;
+  EXPECT_EQ(read_tensor_map(at, chip).error, "box dimension 1 is 64, it must be 1 to 32");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/explore/forced.h"
+#include "sim/explore/report.h"
 #include "sim/explore/spectators.h"
 #include "tests/sim/explore/programs.h"
 
@@ -152,6 +153,29 @@ INSTANTIATE_TEST_SUITE_P(Random, Schedules,
                                          Program::Kind::chain, Program::Kind::mutated_chain,
                                          Program::Kind::pool, Program::Kind::soup),
                          [](const auto& kind) { return name_of(kind.param); });
+
+std::string text_of(const ExploreReport& r) {
+  std::string out =
+      fmt::format("{} {} {} {}\n{}\n", r.all_schedules, r.states, r.classes, r.verdict, r.coverage);
+  for (const sim::Finding& f : r.findings) out += fmt::format("{} {}\n", f.count, render(f));
+  return out;
+}
+
+// Searches that run side by side share one budget, as if they ran one after the other.
+TEST(ExploreRun, ReportIsTheSameForAnyNumberOfThreads) {
+  Random random(7);
+  std::vector<SkeletonObserver::Recorded> recorded;
+  for (int i = 0; i < 8; ++i)
+    for (const Program::Kind kind :
+         {Program::Kind::mutated_ring, Program::Kind::mutated_chain, Program::Kind::soup})
+      recorded.push_back({random_program(kind, random).skeleton(), 1});
+  for (const uint64_t budget : {1U, 20U, 50U, 100U, 1000U, 100'000U}) {
+    const ExploreOptions options{.budget = budget, .budget_after_problem = 50};
+    const std::string alone = text_of(explore_run(recorded, options, 1));
+    for (const unsigned threads : {2U, 3U, 8U})
+      EXPECT_EQ(text_of(explore_run(recorded, options, threads)), alone) << budget << ' ' << threads;
+  }
+}
 
 }  // namespace
 }  // namespace palladion::tests
