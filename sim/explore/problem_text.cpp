@@ -63,7 +63,7 @@ std::string awaits(const Skeleton& s, const OpRef& r) {
   }
 }
 
-std::string who(const Skeleton& s, uint32_t thread) {
+std::string warp_name(const Skeleton& s, uint32_t thread) {
   const SyncThread& t = s.threads[thread];
   const bool several = s.threads.back().cta_rank != 0 || s.threads.front().cta_rank != 0;
   return several ? fmt::format("warp {} of CTA rank {}", t.warp, t.cta_rank) : fmt::format("warp {}", t.warp);
@@ -80,8 +80,8 @@ std::string witness_text(const Skeleton& s, const std::vector<uint32_t>& witness
     if (i + 1 < witness.size() && witness[i + 1] == t) continue;
     const std::string line = op.place < s.places.size() ? line_of(s.places[op.place]) : std::string("?");
     moves.push_back(s.threads[t].agent
-                        ? fmt::format("the signal that {} issued at line {} lands", who(s, t), line)
-                        : fmt::format("{} goes past line {}", who(s, t), line));
+                        ? fmt::format("the signal that {} issued at line {} lands", warp_name(s, t), line)
+                        : fmt::format("{} goes past line {}", warp_name(s, t), line));
   }
   std::string out =
       moves.size() > shown ? "a schedule that shows it ends so: " : "a schedule that shows it: ";

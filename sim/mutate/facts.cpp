@@ -225,9 +225,9 @@ class ClusterFacts {
     const auto me = int32_t(index(origin));
     bool own = true;
     for (uint64_t g = address / granule; g <= (address + bytes - 1) / granule; ++g) {
-      int32_t& who = touched_.try_emplace(g, me).first->second;
-      own = own && who == me;
-      if (who != me) who = many;
+      int32_t& warp = touched_.try_emplace(g, me).first->second;
+      own = own && warp == me;
+      if (warp != me) warp = many;
     }
     return own;
   }

@@ -36,7 +36,7 @@ struct Request {
   double accepted = 0;    // out: the SM sends nothing more before; too many of its reductions wait
 };
 
-// What one group of SMs asked for since the last edge.
+// What one group of SMs asked for since the last quantum boundary.
 struct Batch {
   std::vector<Request> requests;
   std::vector<LineAccess> lines;
