@@ -45,6 +45,7 @@ class Lines {
   }
   std::vector<LineWhere> sorted() {
     std::vector<LineWhere> out;
+    out.reserve(entries_.size());
     for (auto& [key, entry] : entries_) out.push_back(std::move(entry.line));
     std::ranges::stable_sort(out, std::greater{}, &LineWhere::total);
     return out;

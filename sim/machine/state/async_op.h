@@ -123,7 +123,7 @@ struct TileCopy : AsyncPayload {
   uint32_t element_bytes = 1;
   StagingBytes tile;
 
-  explicit TileCopy(isa::TensorWalk box) : walk(std::move(box)) {}
+  explicit TileCopy(const isa::TensorWalk& box) : walk(box) {}
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
   bool lands_at_boundary() const { return reduce != nullptr; }

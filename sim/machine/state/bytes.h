@@ -27,7 +27,7 @@ using AlignedBytes = std::vector<uint8_t, AlignedAllocator<uint8_t>>;
 template <class T>
 struct UninitialisedAllocator : std::allocator<T> {
   template <class U>
-  struct rebind {
+  struct rebind {  // NOLINT: the name that the allocator requirements ask for
     using other = UninitialisedAllocator<U>;
   };
   template <class U>
