@@ -8,7 +8,6 @@
 namespace palladion::plgpu {
 
 using frontend::Address;
-using frontend::Region;
 
 namespace {
 
@@ -79,7 +78,7 @@ Parity parity_of(Recorder& r, const BarrierRef::State& s, const Scalar& which) {
   p.value = r.reg(Type::b32);
   if (which.is_constant()) {
     const int64_t i = which.as_int();
-    p.mask = Operand::imm(static_cast<int64_t>(uint32_t{1} << i));
+    p.mask = Operand::imm(int64_t{uint32_t{1} << i});
     if (i == 0) {
       r.emit("and.b32", {p.value, s.phases, Operand::imm(1)});
       return p;

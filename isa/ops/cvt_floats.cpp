@@ -12,9 +12,9 @@ using num::F64;
 template <class To, class From>
 constexpr bool is_exact = To::man_bits >= From::man_bits && To::exp_bits >= From::exp_bits;
 template <class To, class From>
-constexpr bool knows_ftz = std::is_same_v<To, F32> || std::is_same_v<From, F32>;
+constexpr bool knows_ftz = std::is_same_v<To, F32> || std::is_same_v<From, F32>;  // NOLINT: two formats
 template <class To, class From>
-constexpr bool knows_sat = !std::is_same_v<To, Bf16> && !std::is_same_v<From, Bf16>;
+constexpr bool knows_sat = !std::is_same_v<To, Bf16> && !std::is_same_v<From, Bf16>;  // NOLINT
 
 template <class To, class From, Rounding R, CvtMods M>
 constexpr LanesFn converted = steps<ReadFloat<From>, convert_lanes<To, From, R, M>, num::bits_of<To>>;

@@ -123,8 +123,8 @@ class PaddedChunk {
  public:
   PaddedChunk(const std::uint8_t* row, int column, int n) : from_(row + column * bytes) {
     if (n - column >= chunk) return;
-    std::memcpy(padded_, from_, static_cast<std::size_t>((n - column) * bytes));
-    std::memset(padded_ + (n - column) * bytes, 0, static_cast<std::size_t>((chunk - n + column) * bytes));
+    std::memcpy(padded_, from_, static_cast<std::size_t>(n - column) * bytes);
+    std::memset(padded_ + (n - column) * bytes, 0, static_cast<std::size_t>(chunk - n + column) * bytes);
     from_ = padded_;
   }
   const std::uint8_t* vector(int i) const { return from_ + 32 * i; }

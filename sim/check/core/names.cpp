@@ -102,6 +102,7 @@ std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint3
 std::vector<SharedObject> shared_objects(const RunView& run) {
   const Program& p = *run.program;
   std::vector<SharedObject> out;
+  out.reserve(p.module->buffers.size());
   for (const isa::BufferName& b : p.module->buffers)
     out.push_back({b.name, p.symbol_address[b.symbol] + b.offset, b.bytes});
   for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id) {

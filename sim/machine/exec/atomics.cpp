@@ -230,7 +230,8 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
       return false;
     }
     if (space == isa::Space::global) t.global |= 1U << i;
-    if ((t.at[i] = x.resolve(space, addresses[i], size, i, "atomic access")) == nullptr) return false;
+    t.at[i] = x.resolve(space, addresses[i], size, i, "atomic access");
+    if (t.at[i] == nullptr) return false;
   }
   return true;
 }

@@ -383,8 +383,10 @@ Step exec_store_matrix(Exec& x, const MicroOp& op) {
   if (const Step s = gather_warp(x); s != Step::next) return s;
   const DecodedOperand& address = op.operands[e.address];
   uint8_t* rows[warp_size];
-  for (int row = 0; row < 8 * e.count; ++row)
-    if ((rows[row] = row_at(x, e.space, address, row, "stmatrix")) == nullptr) return Step::fault;
+  for (int row = 0; row < 8 * e.count; ++row) {
+    rows[row] = row_at(x, e.space, address, row, "stmatrix");
+    if (rows[row] == nullptr) return Step::fault;
+  }
   notify(x, Access::Kind::write, 8 * e.count, address);
   for (int row = 0; row < 8 * e.count && !op.moves; ++row)
     note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
