@@ -31,6 +31,7 @@ Outcome<void> try_residency(CheckSession& s, const std::vector<Conditions>& orde
                             const ResidencyLaunch& launch) {
   std::vector<Trial> trials = try_together(s, orders);
   std::vector<sim::check::ResidencyRun> runs;
+  runs.reserve(trials.size());
   for (size_t i = 0; i < trials.size(); ++i) runs.push_back({orders[i], &trials[i].outcome.result});
   if (runs.size() == orders.size()) judge_residency(runs, launch);
   for (Trial& trial : trials)

@@ -17,6 +17,7 @@ using Cells = std::vector<std::string>;
 
 std::string title(const SweepReport& r) {
   std::vector<std::string> parts;
+  parts.reserve(r.spec->sizes.size() + r.spec->settings.size());
   for (const kernels::SizeParam& p : r.spec->sizes)
     parts.push_back(fmt::format("{}={}", p.name, r.fixed.size(p.name)));
   for (const kernels::Setting& s : r.spec->settings)
@@ -110,6 +111,7 @@ std::string ranking_text(const SweepReport& r, size_t top, bool color) {
 
 std::string settings_text(const SweepReport& r, const Timed& t) {
   std::vector<std::string> parts;
+  parts.reserve(r.axes.size());
   for (const Axis& axis : r.axes) parts.push_back(fmt::format("{}={}", axis.name, t.settings.at(axis.name)));
   return fmt::format("{}", fmt::join(parts, " "));
 }

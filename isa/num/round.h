@@ -65,7 +65,7 @@ constexpr bits_of<F> round_pack(bool negative, int exp, std::uint64_t sig, bool 
   const bool half = drop > 64 ? false : (sig >> (drop - 1) & 1) != 0;
   const bool rest = sticky || (drop > 64 ? true : (sig & ((std::uint64_t{1} << (drop - 1)) - 1)) != 0);
   const auto biased =
-      static_cast<std::uint64_t>(e - F::emin + below);  // 0 for the smallest normals and subnormals
+      static_cast<std::uint64_t>(e - F::emin + below);  // NOLINT: 0 for the smallest normals and subnormals
   const std::uint64_t magnitude =
       (biased << F::man_bits) + kept + (rounds_up<R>(negative, kept & 1, half, rest) ? 1 : 0);
   if (magnitude > F::max_magnitude)

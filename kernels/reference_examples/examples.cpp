@@ -32,6 +32,7 @@ pl::ShapeDtype rows(const Choice& choice) { return {pl::f32, {choice.size("rows"
 
 Array map_elements(const std::vector<Array>& inputs, const ElementFunction& f) {
   std::vector<std::vector<double>> values;
+  values.reserve(inputs.size());
   for (const Array& a : inputs) values.push_back(to_doubles(a));
   std::vector<double> out(values.front().size()), at(values.size());
   for (size_t i = 0; i < out.size(); ++i) {
