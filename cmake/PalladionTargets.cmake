@@ -21,6 +21,10 @@ if(PLD_SANITIZE)
   # The first report ends the program. Code that need not recover, at -O1, compiles in a quarter of the time.
   add_compile_options(-fsanitize=${PLD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${PLD_SANITIZE})
+  if(PLD_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)  # coverage, which libFuzzer follows
+    add_link_options(-fsanitize=fuzzer-no-link)
+  endif()
 else()
   # The program may be carried to a machine with an older libstdc++.
   set(PLD_PORTABLE_LINK -static-libstdc++ -static-libgcc)
