@@ -31,6 +31,7 @@ std::vector<sim::Schedule> schedules_of(const Options& options) {
 
 std::vector<std::string> hashes(const std::vector<Array>& arrays) {
   std::vector<std::string> out;
+  out.reserve(arrays.size());
   for (const Array& array : arrays) out.push_back(hash_text(array));
   return out;
 }

@@ -52,10 +52,11 @@ LanesFn for_register(int width, Fn f) {
 
 // Is there a value of From that To does not have?
 template <class From, class To>
-constexpr bool can_exceed = std::is_signed_v<From> && !std::is_signed_v<To> ? true
-                            : std::is_signed_v<From> == std::is_signed_v<To>
-                                ? sizeof(From) > sizeof(To)  // NOLINT: two types
-                                : sizeof(From) >= sizeof(To);
+constexpr bool can_exceed = [] {
+  constexpr bool from_signed = std::is_signed_v<From>, to_signed = std::is_signed_v<To>;
+  if (from_signed && !to_signed) return true;
+  return from_signed == to_signed ? sizeof(From) > sizeof(To) : sizeof(From) >= sizeof(To);
+}();
 
 }  // namespace
 

@@ -198,7 +198,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
   if (!check_tile(x, shared, *walk)) return Step::fault;
-  TileCopy tile(std::move(*walk));
+  TileCopy tile(*walk);
   tile.load = e.load;
   tile.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
   tile.global_address = map->global_address;
