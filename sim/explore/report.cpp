@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "sim/check/catalogue/code.h"
 #include "sim/explore/decide.h"
 #include "sim/explore/problem_text.h"
 #include "sim/explore/spectators.h"
