@@ -110,7 +110,7 @@ std::vector<Trial> try_together(const CheckSession& s, std::span<const Condition
     MachineRun run = run_on_machine(s.subject, job, s.options, conditions[i], i == 0 ? recorder : nullptr);
     Trial& trial =
         ran[i].emplace(Trial{name(conditions[i]), std::move(run.outcome), std::move(run.watched), {}});
-    for (const Array& array : trial.outcome.outputs) trial.output_hashes.push_back(hash_text(array));
+    trial.output_hashes = hash_texts(trial.outcome.outputs);
   });
   std::vector<Trial> trials;
   for (std::optional<Trial>& trial : ran) {

@@ -29,13 +29,6 @@ std::vector<sim::Schedule> schedules_of(const Options& options) {
   return all;
 }
 
-std::vector<std::string> hashes(const std::vector<Array>& arrays) {
-  std::vector<std::string> out;
-  out.reserve(arrays.size());
-  for (const Array& array : arrays) out.push_back(hash_text(array));
-  return out;
-}
-
 // The original's run under one schedule.
 struct Original {
   sim::Schedule schedule;
@@ -101,7 +94,7 @@ void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& ori
   if (mutant.fate != Fate::silent) return;
   std::vector<std::string> codes = lesser_codes(r);
   if (was_given_up(r)) return decide(mutant, Fate::given_up, std::move(codes), original.schedule);
-  if (r.completed && hashes(outcome.outputs) != original.outputs)
+  if (r.completed && hash_texts(outcome.outputs) != original.outputs)
     return decide(mutant, Fate::wrong, std::move(codes), original.schedule);
   if (codes.empty()) return;
   const bool strict = codes_of(r, FindingSeverity::strict).size() == codes.size();
@@ -167,7 +160,7 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
                         "`palladion check` without --mutate prints its findings");
     if (s.originals.empty()) report.instructions = r.instructions;
     report.schedules.push_back(sim::name(schedule));
-    s.originals.push_back({schedule, hashes(outcome.outputs)});
+    s.originals.push_back({schedule, hash_texts(outcome.outputs)});
   }
   s.budget = patience * report.instructions + 100'000;
   s.searches = options.schedule.empty() && searched_codes(s, s.subject.program()).empty();

@@ -156,6 +156,13 @@ std::string row(std::string_view label, std::string_view text) {
 
 std::string hash_text(const Array& array) { return fmt::format("{:016x}", palladion::hash(array)); }
 
+std::vector<std::string> hash_texts(const std::vector<Array>& arrays) {
+  std::vector<std::string> out;
+  out.reserve(arrays.size());
+  for (const Array& array : arrays) out.push_back(hash_text(array));
+  return out;
+}
+
 std::string dims_text(const isa::Dim3& d) {
   if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
   return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);

@@ -69,6 +69,7 @@ std::string describe_subject(const Subject& subject);
 // "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
 std::string describe_comparison(const NamedComparison& c);
 std::string hash_text(const Array& array);  // 16 hexadecimal digits
+std::vector<std::string> hash_texts(const std::vector<Array>& arrays);
 std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
 std::string current_folder();               // empty when it is unknown
 // How findings of this subject are shown on a stream.
