@@ -51,8 +51,7 @@ std::string in_words(const Recorder::RegionInfo& region) {
 }
 
 [[noreturn]] void fail_at(Code code, std::string message, const Loc* loc, std::string help) {
-  if (loc != nullptr) fail(code, std::move(message), *loc, std::move(help));
-  fail(code, std::move(message), std::move(help));
+  fail(code, std::move(message), loc != nullptr ? author_line(*loc) : last_verb(), std::move(help));
 }
 
 }  // namespace

@@ -54,8 +54,11 @@ class Layout {
   static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                       int vector_dim, std::source_location loc = std::source_location::current());
   // The layout of a reduction's result.
-  Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
-  Layout reduce(const std::vector<int>& axes) const;
+  Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
+    return reduce(std::vector<int>{axis}, loc);
+  }
+  Layout reduce(const std::vector<int>& axes,
+                std::source_location loc = std::source_location::current()) const;
 
   Kind kind() const { return kind_; }
   bool is_splat() const { return kind_ == Kind::splat; }
