@@ -28,6 +28,16 @@ std::string_view type_name(Handle kind) {
 
 bool is_loop(std::string_view verb) { return verb.find("loop") != std::string_view::npos; }
 bool is_pipeline(std::string_view verb) { return verb.find("pipeline") != std::string_view::npos; }
+bool of_warps(std::string_view verb) {
+  return verb.find("warp_map") != std::string_view::npos || verb.find("core_map") != std::string_view::npos;
+}
+
+// What an assignment in the body, recorded once, would not do.
+std::string_view not_done(std::string_view verb) {
+  if (is_loop(verb) || is_pipeline(verb)) return "no later round would see the assignment";
+  if (of_warps(verb)) return "each warp has its own value";
+  return "the condition would not matter";
+}
 
 // How the author gets a value out of a body, or changes one from within.
 std::string way_out(Handle kind, std::string_view verb) {
@@ -40,6 +50,7 @@ std::string way_out(Handle kind, std::string_view verb) {
         "carry it: x = {}(..., [&](..., auto x) {{ return next_x; }}, x); what one round alone needs "
         "is declared in the body",
         verb);
+  if (of_warps(verb)) return "what one warp computes reaches the others through SMEM";
   if (is_pipeline(verb))
     return "give the pipeline a carry: its body takes the value last and returns the next one";
   return "x = pl::where(condition, new_x, x), or x = pl::cond(condition, [&] { return new_x; }, [&] { return "
@@ -69,6 +80,9 @@ void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
             "values belong to the kernel whose body made them: pass data through arguments and results");
   }
   const Recorder::RegionInfo& region = r->region(made);
+  if (kind == Handle::array && r->warp)
+    fail_at(Code::bad_warp, "warp-level code can only close over scalars and references, not over an Array",
+            loc, "store it to SMEM before the warps fork");
   if (region.open) return;
   fail_at(Code::left_region,
           fmt::format("a {} made in {} is used after that body has ended", type_name(kind), in_words(region)),
@@ -81,13 +95,10 @@ RegionId check_assignment(Handle kind, RegionId home) {
   if (r->owns(home) && !r->region(home).open)
     return current_region;  // left in a container by an earlier body
   const Recorder::RegionInfo& region = r->region(current_region);
-  fail(
-      Code::outer_assigned,
-      fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
-                  type_name(kind), in_words(region),
-                  is_loop(region.verb) || is_pipeline(region.verb) ? "no later round would see the assignment"
-                                                                   : "the condition would not matter"),
-      way_out(kind, region.verb));
+  fail(Code::outer_assigned,
+       fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
+                   type_name(kind), in_words(region), not_done(region.verb)),
+       way_out(kind, region.verb));
 }
 
 void check_alive(RegionId scope, std::string_view what, std::string_view name) {

@@ -92,6 +92,7 @@ plgpu::Ref materialize(const plgpu::SemaphoreType&) {
 void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
                  std::source_location loc) {
   const frontend::Recorder& r = frontend::Recorder::current();
+  r.needs_warpgroup("run_scoped", "allocate before the warps fork, and use the reference there");
   const std::string& thread = r.mesh().thread.name;
   for (const std::string& axis : collective.axes) {
     const bool of_cluster =
