@@ -7,6 +7,7 @@
 #include "frontend/core/transforms.h"
 #include "frontend/launch/debug.h"
 #include "frontend/launch/kernel.h"
+#include "frontend/matrix/mma.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"

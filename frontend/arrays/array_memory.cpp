@@ -175,9 +175,8 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
 }
 
 Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
-  bool transposed = false;
-  if (frontend::matrix_way(ref, layout, ref.dtype(), &transposed))
-    return frontend::load_matrices(r, ref, layout, transposed);
+  if (const auto way = frontend::matrix_load_way(ref, layout))
+    return frontend::load_matrices(r, ref, layout, *way);
   std::vector<Operand> registers;
   const int pack = Array::pack_of(ref.dtype(), layout);
   std::string_view space;
@@ -192,9 +191,8 @@ Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
 
 void store_elements(Recorder& r, const Ref& ref, const Array& value) {
   const Layout& layout = value.layout();
-  bool transposed = false;
-  if (frontend::matrix_way(ref, layout, value.dtype(), &transposed))
-    return frontend::store_matrices(r, ref, value, transposed);
+  if (const auto way = frontend::matrix_store_way(ref, layout))
+    return frontend::store_matrices(r, ref, value, *way);
   const Operand guard = frontend::one_of_the_copies(r, layout);
   const int64_t vector = layout.vector_length();
   const int pack = value.pack();
@@ -392,9 +390,7 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
 
 Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
   const At at(loc);
-  bool transposed = false;
-  const bool by_matrices =
-      ref.space() == MemorySpace::smem && frontend::matrix_way(ref, options.layout, ref.dtype(), &transposed);
+  const bool by_matrices = frontend::matrix_load_way(ref, options.layout).has_value();
   if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
       options.layout.misfit(ref.shape()).empty() && !by_matrices) {
     const int64_t conflicts = bank_conflicts(ref, options.layout);

@@ -98,6 +98,54 @@ Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vecto
   return l;
 }
 
+namespace {
+
+// Elements of a dtype in a register of an operand of mma.sync.
+int64_t mma_pack(DType dtype, int m_warps, std::string_view name) {
+  if (m_warps != 1 && m_warps != 2 && m_warps != 4)
+    fail(Code::bad_axis, fmt::format("{}: m_warps is {}, it must be 1, 2 or 4", name, m_warps));
+  const int bits = pl::bits(dtype);
+  if (dtype == DType::bool_ || (bits != 8 && bits != 16)) {
+    fail(Code::mma_dtype,
+         fmt::format("{} of {}: the operands of mma have 8 or 16 bits", name, pl::name(dtype)),
+         "f16, bf16, e4m3, e5m2, s8 or u8");
+  }
+  return 32 / bits;
+}
+
+std::string mma_name(std::string_view name, DType dtype, int m_warps) {
+  return fmt::format("{}({}, {})", name, pl::name(dtype), m_warps);
+}
+
+}  // namespace
+
+Layout Layout::MMA_LHS(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t pack = mma_pack(dtype, m_warps, "MMA_LHS"), half = 4 * pack;
+  Layout l = TILED({{{int64_t{16} * m_warps, 2 * half}, {16, half}, {8, half}, {pack}}},
+                   {-7, Replicated{4 / m_warps}}, {-3, -2}, -1);
+  l.name_ = mma_name("MMA_LHS", dtype, m_warps);
+  return l;
+}
+
+Layout Layout::MMA_RHS(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t pack = mma_pack(dtype, m_warps, "MMA_RHS"), half = 4 * pack;
+  Layout l = TILED({{{2 * half, int64_t{8} * (4 / m_warps)}, {half, 8}, {pack, 1}}},
+                   {Replicated{m_warps}, -5}, {-3, -4}, -2);
+  l.name_ = mma_name("MMA_RHS", dtype, m_warps);
+  return l;
+}
+
+Layout Layout::MMA_ACC(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  mma_pack(dtype, m_warps, "MMA_ACC");
+  Layout l = TILED({{{int64_t{16} * m_warps, int64_t{8} * (4 / m_warps)}, {16, 8}, {8, 8}, {2}}}, {-7, -6},
+                   {-3, -2}, -1);
+  l.name_ = fmt::format("MMA_ACC({})", m_warps);
+  return l;
+}
+
 Layout Layout::WG_SPLAT(Shape shape) {
   Layout l;
   l.kind_ = Kind::splat;
@@ -268,7 +316,7 @@ std::string to_string(const Layout& l) {
   if (!name.empty()) return std::string(name);
   if (l == Layout::WGMMA.reduce(1)) return "WGMMA.reduce(1)";
   if (l == Layout::WGMMA.reduce(0)) return "WGMMA.reduce(0)";
-  if (!l.is_tiled()) return l.name();
+  if (!l.is_tiled() || l.name().starts_with("MMA_")) return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }
 

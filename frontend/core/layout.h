@@ -47,6 +47,16 @@ class Layout {
 
   // --- Pallas' layouts
   static const Layout WGMMA, WGMMA_8BIT, WGMMA_UPCAST_2X, WGMMA_UPCAST_4X, WGMMA_TRANSPOSED;
+  // The operands a (m, k) and b (k, n) of plgpu::mma, of 8 or 16 bits, and its result (m, n), of 32 bits,
+  // which is the same for every dtype of the operands. Tiles: 16 m_warps rows, 32 bytes along k, 8 columns
+  // for each of 4 / m_warps warps. `m_warps`, 1, 2 or 4: how many warps share the rows; the others share the
+  // columns. (PTX, "Matrix Fragments for mma.m16n8k16, .m16n8k32".)
+  static Layout MMA_LHS(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
+  static Layout MMA_RHS(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
+  static Layout MMA_ACC(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
   static Layout WG_SPLAT(Shape shape = {});
   static Layout WG_STRIDED(Shape shape, int vec_size,
                            std::source_location loc = std::source_location::current());

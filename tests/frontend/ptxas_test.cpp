@@ -90,6 +90,27 @@ TEST(Ptxas, ArraysOfEveryKindAssemble) {
   }
 }
 
+TEST(Ptxas, MmaOfEveryTypeAssembles) {
+  const std::string tool = ptxas();
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  for (const pl::DType d : {pl::f16, pl::bf16, pl::e4m3, pl::e5m2, pl::s8, pl::u8}) {
+    SCOPED_TRACE(pl::name(d));
+    const pl::DType sum = pl::is_float(d) ? pl::f32 : pl::s32;
+    const auto kernel = plgpu::kernel(
+        [&](const plgpu::Ref& a, const plgpu::Ref& b, const plgpu::Ref& o, plgpu::Scratch& s) {
+          s["a"].store(a.load());
+          const auto x = plgpu::load(s["a"], {.layout = plgpu::Layout::MMA_LHS(d, 2), .optimized = false});
+          o.store(plgpu::mma(plgpu::zeros({64, 64}, sum), x, b.load(plgpu::Layout::MMA_RHS(d, 2))));
+        },
+        {.in_types = {{d, {64, 64}}, {d, {64, 64}}},
+         .out_type = {sum, {64, 64}},
+         .scratch_types = {{"a", plgpu::SMEM({64, 64}, d)}}});
+    const Assembled a = assemble(tool, isa::print(kernel.module));
+    EXPECT_EQ(a.status, 0) << a.log;
+  }
+}
+
 TEST(Ptxas, PrintedTextIsReadBack) {
   const auto kernel = ws_matmul({.cluster = 2});
   const std::string text = isa::print(kernel.module);
