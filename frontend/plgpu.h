@@ -6,6 +6,7 @@
 #include "frontend/core/profile.h"
 #include "frontend/core/transforms.h"
 #include "frontend/launch/debug.h"
+#include "frontend/launch/inline_ptx.h"
 #include "frontend/launch/kernel.h"
 #include "frontend/matrix/mma.h"
 #include "frontend/matrix/wgmma.h"

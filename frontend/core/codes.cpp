@@ -79,6 +79,11 @@ constexpr isa::CodeText table[] = {
     {2602, "an allocation used outside its scope", "", "", ""},
     {2701, "an invalid pipeline", "", "", ""},
     {2702, "a BlockSpec that does not fit its array", "", "", ""},
+    {2801, "PTX text that cannot be a part of a kernel",
+     "inline_ptx takes instructions, labels and registers of the text's own. What it stores, or how it "
+     "synchronises, is declared.",
+     "plgpu::inline_ptx(\"st.shared.b32 [a], x;\", {}, {{\"a\", ref}, {\"x\", x}})",
+     "plgpu::inline_ptx(\"st.shared.b32 [a], x;\", {}, {{\"a\", ref}, {\"x\", x}}, {.side_effects = true})"},
     {2999, "not in this version of the frontend",
      "The verb or the combination is known and not done yet; the message names it.", "", ""},
 };
