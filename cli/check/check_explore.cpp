@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/check/check_run.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "sim/explore/residency.h"
 
@@ -61,8 +62,7 @@ void search_schedules(CheckSession& s) {
                  replay_command(s.options, "check",
                                 fmt::format("--explore {} --schedule {}", *s.options.explore, s.recorded)));
   const size_t n = s.report.explored->findings.size();
-  fmt::print("{}",
-             row(exploration, n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s")));
+  print_out(row(exploration, n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s")));
 }
 
 }  // namespace palladion::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/check/check_run.h"
+#include "cli/support/interrupt.h"
 
 namespace palladion::cli {
 namespace {
@@ -39,6 +40,11 @@ bool wrong_outputs(const CheckReport& report) {
 
 void judge_check(CheckReport& report, const Options& options) {
   const std::vector<std::string> reasons = reasons_of(report);
+  if (interrupted()) {
+    report.verdict = interrupted_verdict(report.findings);
+    report.exit_code = exit_interrupted;
+    return;
+  }
   report.verdict = verdict_of(report.findings, reasons);
   report.exit_code = code_of_findings(report.findings, options.strict);
   if (report.exit_code == exit_findings) return;
@@ -47,8 +53,6 @@ void judge_check(CheckReport& report, const Options& options) {
     report.verdict = {Verdict::Word::errors, report.reference.empty() ? "outputs depend on the schedule"
                                                                       : "outputs differ from the reference"};
     report.exit_code = exit_findings;
-  } else if (any([](const Trial& t) { return t.outcome.result.interrupted; })) {
-    report.exit_code = exit_interrupted;
   } else if (any([](const Trial& t) { return !t.outcome.result.completed && !t.hangs_by_letter(); }) &&
              report.exit_code == exit_clean) {
     report.exit_code = exit_findings;

@@ -1,4 +1,5 @@
 #include "cli/check/check_run.h"
+#include "cli/support/output.h"
 
 #include <fmt/format.h>
 
@@ -43,8 +44,8 @@ void compare(CheckReport& report, const Subject& subject, const Options& options
   const bool completed = trial.outcome.result.completed;
   trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
   if (completed && options.reference && (first == nullptr || !trial.same_outputs))
-    for (NamedComparison& c : compare_with_reference(subject, trial.outcome.outputs))
-      report.reference.emplace_back(trial.schedule, std::move(c));
+    if (auto compared = compare_with_reference(subject, trial.outcome.outputs))
+      for (NamedComparison& c : *compared) report.reference.emplace_back(trial.schedule, std::move(c));
   if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
 }
 
@@ -125,8 +126,7 @@ Outcome<void> take_trial(CheckSession& s, Trial trial) {
   if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
   compare(s.report, s.subject, s.options, trial);
   merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
-  fmt::print("{}", row(trial.schedule, trial_text(s.report, trial)));
-  std::fflush(stdout);
+  print_out(row(trial.schedule, trial_text(s.report, trial)));
   s.report.trials.push_back(std::move(trial));
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "cli/check/check_run.h"
 #include "cli/findings/findings_json.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {
@@ -61,7 +62,7 @@ void print_reference(const CheckReport& report, bool color) {
   for (const auto& [schedule, c] : report.reference) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
     const std::string label = report.reference.size() > 1 ? fmt::format("{}, {}: ", c.output, schedule) : "";
-    fmt::print("{}", row("reference", paint(label + describe_comparison(c), style, color)));
+    print_out(row("reference", paint(label + describe_comparison(c), style, color)));
   }
 }
 
@@ -89,15 +90,13 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   const bool color = wants_color(stdout);
   FindingView view = view_of(subject, options, stderr);
   view.schedules = report.trials.size();
-  std::fflush(stdout);
-  fmt::print(stderr, "{}{}", findings_text(report.findings, view), report.unused_suppressions);
+  print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
   print_reference(report, color);
-  fmt::print("{}", row("findings", findings_row(report)));
-  fmt::print("{}", row("schedules", schedules_text(report)));
-  if (report.explored) fmt::print("{}", row(exploration, explored_text(*report.explored)));
-  if (const Watched* watched = widest(report))
-    fmt::print("{}", row("coverage", coverage_text(watched->coverage)));
-  fmt::print("{}", row("verdict", verdict_text(report.verdict, color)));
+  print_out(row("findings", findings_row(report)));
+  print_out(row("schedules", schedules_text(report)));
+  if (report.explored) print_out(row(exploration, explored_text(*report.explored)));
+  if (const Watched* watched = widest(report)) print_out(row("coverage", coverage_text(watched->coverage)));
+  print_out(row("verdict", verdict_text(report.verdict, color)));
 }
 
 std::string check_json(const Subject& subject, const Options& options, const CheckReport& report) {

@@ -1,8 +1,9 @@
 #include "cli/check/mutate.h"
+#include "cli/support/output.h"
 
 #include <fmt/format.h>
 
-#include "cli/support/files.h"
+#include "cli/support/interrupt.h"
 
 namespace palladion::cli {
 namespace {
@@ -48,15 +49,14 @@ Outcome<ExitCode> check_by_mutation(const Options& given) {
   const Options options = with_small_shape(given);
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
-  fmt::print("{}", describe_subject(*subject));
-  std::fflush(stdout);
+  print_out(describe_subject(*subject));
+  const Polled polled;
   const auto report = run_mutation(*subject, options);
   if (!report) return tl::make_unexpected(report.error());
   print_mutation(*subject, *report);
-  if (!options.json.empty())
-    if (const auto written = write_text(options.json, mutation_json(*subject, options, *report)); !written)
-      return user_error(written.error());
-  return report->exit_code;
+  Deliveries deliveries;
+  deliveries.take(write_json(options, [&] { return mutation_json(*subject, options, *report); }));
+  return deliveries.code(report->exit_code);
 }
 
 }  // namespace palladion::cli

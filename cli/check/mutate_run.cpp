@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
 
 #include "cli/check/mutate.h"
 #include "cli/support/term.h"
@@ -136,14 +135,11 @@ void try_mutant(const Setting& s, MutantOutcome& mutant) {
 }
 
 void try_all(const Setting& s, MutationReport& report) {
-  size_t done = 0;
-  std::mutex drawing;
   Progress progress(s.subject.name, report.mutants.size());
   sim::WorkerPool(s.threads).for_each(report.mutants.size(), [&](size_t i, unsigned) {
     if (interrupted()) return;
     try_mutant(s, report.mutants[i]);
-    const std::scoped_lock lock(drawing);
-    progress.update(++done);
+    progress.step();
   });
 }
 
@@ -155,6 +151,8 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
     const SimOutcome outcome = run_module(s, s.subject.program(), schedule, &checker);
     const sim::RunResult& r = outcome.result;
     if (!r.errors.empty()) return failure_of(r.errors, s.subject.job.ptx);
+    if (r.interrupted)
+      return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
     if (!r.completed || !codes_of(r, FindingSeverity::error).empty())
       return user_error("--mutate needs a program without findings, and this one has some",
                         "`palladion check` without --mutate prints its findings");
@@ -191,6 +189,8 @@ Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
   MutationReport report;
   Setting setting{.subject = subject, .checks = *checks_of(options), .threads = host_threads(options)};
   if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
+  if (interrupted())
+    return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
   for (sim::check::Mutant& mutant :
        sim::check::mutants_of(subject.program(), *subject.arch, subject.job.entry))
     report.mutants.push_back({.mutant = std::move(mutant)});

@@ -6,6 +6,7 @@
 
 #include "cli/check/mutate.h"
 #include "cli/support/json.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {
@@ -58,13 +59,13 @@ std::string fate_text(const MutantOutcome& m) {
 }
 
 void print_line(std::string_view name, const Tally& t) {
-  fmt::print("  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", name, t.mutants, t.caught, t.equivalent, t.survivors,
-             t.codes_text());
+  print_out("  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", name, t.mutants, t.caught, t.equivalent, t.survivors,
+            t.codes_text());
 }
 
 void print_table(const MutationReport& report) {
-  fmt::print("\n  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", "operator", "mutants", "caught", "equivalent",
-             "survivors", "caught by");
+  print_out("\n  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", "operator", "mutants", "caught", "equivalent",
+            "survivors", "caught by");
   Tally all;
   for (const auto& [mutation, tally] : tallies(report)) print_line(sim::check::name(mutation), tally);
   for (const MutantOutcome& m : report.mutants) all.add(m);
@@ -74,12 +75,12 @@ void print_table(const MutationReport& report) {
 
 void print_equivalent(const MutationReport& report) {
   if (report.count(Fate::equivalent) == 0) return;
-  fmt::print("\n  equivalent, because\n");
+  print_out("\n  equivalent, because\n");
   for (const sim::check::EquivalenceRule& rule : sim::check::equivalence_rules()) {
     const auto n = std::ranges::count_if(report.mutants, [&](const MutantOutcome& m) {
       return m.fate == Fate::equivalent && m.rule == &rule;
     });
-    if (n != 0) fmt::print("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
+    if (n != 0) print_out("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
   }
 }
 
@@ -89,10 +90,9 @@ void print_mutants(const Subject& subject, const MutationReport& report, std::st
   bool first = true;
   for (const MutantOutcome& m : report.mutants) {
     if (!select(m)) continue;
-    if (std::exchange(first, false)) fmt::print("\n  {}\n", title);
-    fmt::print("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant),
-               fate_text(m));
-    if (m.contradicts()) fmt::print("      rule: {}\n", m.rule->name);
+    if (std::exchange(first, false)) print_out("\n  {}\n", title);
+    print_out("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant), fate_text(m));
+    if (m.contradicts()) print_out("      rule: {}\n", m.rule->name);
   }
 }
 
@@ -122,15 +122,15 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
   const size_t n = report.mutants.size();
   const size_t broken = n - report.count(Fate::equivalent) - report.count(Fate::not_run);
   const size_t caught = report.count(Fate::caught) + report.count(Fate::refused);
-  fmt::print("\n{}", row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
-                                                "equivalent",
-                                                caught, broken,
-                                                broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
-                                                report.count(Fate::equivalent))));
+  print_out("\n{}", row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
+                                               "equivalent",
+                                               caught, broken,
+                                               broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
+                                               report.count(Fate::equivalent))));
   if (const size_t left = report.count(Fate::not_run); left != 0)
-    fmt::print("{}", row("interrupted", fmt::format("{} were not run", left)));
-  fmt::print("{}", row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))));
-  fmt::print("{}", row("wall", human_seconds(report.seconds)));
+    print_out(row("interrupted", fmt::format("{} were not run", left)));
+  print_out(row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))));
+  print_out(row("wall", human_seconds(report.seconds)));
 }
 
 std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {

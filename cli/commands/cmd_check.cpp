@@ -2,7 +2,8 @@
 
 #include "cli/check/check_run.h"
 #include "cli/check/mutate.h"
-#include "cli/support/files.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/output.h"
 
 namespace palladion::cli {
 
@@ -12,16 +13,15 @@ Outcome<ExitCode> cmd_check(const Options& options) {
   if (options.mutate) return check_by_mutation(options);
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
-  fmt::print("{}", describe_subject(*subject));
+  print_out(describe_subject(*subject));
+  const Polled polled;
   const auto report = run_check(*subject, options);
   if (!report) return tl::make_unexpected(report.error());
   print_check(*subject, options, *report);
-  if (const auto written = write_sarif(*subject, options, report->findings, report->exit_code); !written)
-    return tl::make_unexpected(written.error());
-  if (!options.json.empty())
-    if (const auto written = write_text(options.json, check_json(*subject, options, *report)); !written)
-      return user_error(written.error());
-  return report->exit_code;
+  Deliveries deliveries;
+  deliveries.take(write_sarif(*subject, options, report->findings, report->exit_code));
+  deliveries.take(write_json(options, [&] { return check_json(*subject, options, *report); }));
+  return deliveries.code(report->exit_code);
 }
 
 }  // namespace palladion::cli

@@ -1,5 +1,6 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
+#include "cli/support/interrupt.h"
 
 namespace palladion::cli {
 
@@ -7,6 +8,7 @@ Outcome<ExitCode> cmd_compare(const Options& options) {
   if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
+  const Polled polled;
   auto report = execute(*subject, options, true, true);
   if (!report) return tl::make_unexpected(report.error());
   report->command = "compare";

@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/ptxas.h"
 #include "cli/report/report.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "native/device.h"
 #include "sim/schedule/worker_pool.h"
@@ -41,33 +42,32 @@ std::string memory_text() {
 void print_device() {
   const native::Availability there = native::Device::available();
   if (!there.usable()) {
-    fmt::print("{}", row("device", there.reason));
-    fmt::print("{}", row("", "not needed: the simulator runs everything"));
+    print_out(row("device", there.reason));
+    print_out(row("", "not needed: the simulator runs everything"));
   }
   for (const native::DeviceFacts& d : there.devices) {
-    fmt::print("{}", row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm,
-                                               d.sm_count, human_bytes(uint64_t(d.memory_bytes)),
-                                               d.driver_version / 1000, d.driver_version % 1000 / 10)));
-    if (d.sm != 90) fmt::print("{}", row("", "kernels here are written for sm_90a and do not run on it"));
+    print_out(row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm, d.sm_count,
+                                        human_bytes(uint64_t(d.memory_bytes)), d.driver_version / 1000,
+                                        d.driver_version % 1000 / 10)));
+    if (d.sm != 90) print_out(row("", "kernels here are written for sm_90a and do not run on it"));
   }
 }
 
 }  // namespace
 
 Outcome<ExitCode> cmd_doctor(const Options&) {
-  fmt::print("palladion {}\n", version);
-  fmt::print("{}", row("processor", processor_name()));
-  fmt::print("{}", row("vectors", vector_units()));
-  fmt::print("{}", row("threads", fmt::format("{}", sim::hardware_threads())));
-  fmt::print("{}", row("memory", memory_text()));
+  print_out("palladion {}\n", version);
+  print_out(row("processor", processor_name()));
+  print_out(row("vectors", vector_units()));
+  print_out(row("threads", fmt::format("{}", sim::hardware_threads())));
+  print_out(row("memory", memory_text()));
   print_device();
   const std::pair<const char*, const char*> tools[] = {{"ptxas", "tests and --registers ptxas"},
                                                        {"nvcc", "tests"}};
   for (const auto& [tool, users] : tools) {
     const auto path = find_tool(tool);
-    fmt::print("{}",
-               row(tool, path ? path->string()
-                              : fmt::format("neither in CUDA_HOME nor on PATH; needed by {} only", users)));
+    print_out(row(tool, path ? path->string()
+                             : fmt::format("neither in CUDA_HOME nor on PATH; needed by {} only", users)));
   }
   return exit_clean;
 }

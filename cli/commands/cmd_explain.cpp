@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/report/report.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
@@ -37,14 +38,14 @@ std::string wrapped(std::string_view text, std::string_view indent) {
 void print_example(std::string_view label, std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    fmt::print("  {:<6} {}\n", label, text.substr(0, end));
+    print_out("  {:<6} {}\n", label, text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     label = "";
   }
 }
 
 void print_part(std::string_view label, std::string_view text) {
-  if (!text.empty()) fmt::print("  {}\n{}", label, wrapped(text, "    "));
+  if (!text.empty()) print_out("  {}\n{}", label, wrapped(text, "    "));
 }
 
 // The pairs of the zoo that show this code: tests run them.
@@ -52,13 +53,13 @@ void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
   for (const zoo::Pair& pair : zoo::all_pairs()) {
     if (pair.code != name) continue;
-    fmt::print("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
-               pair.needs_exploration ? " --explore 1000000" : "", pair.name);
+    print_out("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
+              pair.needs_exploration ? " --explore 1000000" : "", pair.name);
     const TwinText twins = twin_text(pair);
     print_example("wrong", twins.wrong);
     print_example("right", twins.right);
     if (twins.wrong.empty() && twins.right.empty())
-      fmt::print("  both are recorded in C++: zoo, \"{}\"\n", pair.name);
+      print_out("  both are recorded in C++: zoo, \"{}\"\n", pair.name);
   }
 }
 
@@ -76,13 +77,13 @@ std::string_view severity_text(isa::CodeSeverity severity) {
 
 void explain_code(const CodeText& code) {
   const std::string entry = entry_of(code.number);
-  fmt::print("PLD{}{}: {}\n{}", code.number, entry.empty() ? "" : " (" + entry + ")", code.title,
-             wrapped(code.meaning, "  "));
+  print_out("PLD{}{}: {}\n{}", code.number, entry.empty() ? "" : " (" + entry + ")", code.title,
+            wrapped(code.meaning, "  "));
   if (!code.rule.empty()) print_part("severity", severity_text(code.severity));
   print_part("rule", rule_text(code.rule));
   print_part("on hardware", code.effect);
   print_part("fix", code.fix);
-  if (code.reported_as != 0) fmt::print("  reported as PLD{}\n", code.reported_as);
+  if (code.reported_as != 0) print_out("  reported as PLD{}\n", code.reported_as);
   print_example("wrong", code.wrong);
   print_example("right", code.right);
   print_pairs(code);
@@ -135,12 +136,12 @@ std::string form_text(const isa::Form& form) {
 }
 
 void explain_form(const isa::Op& op, const isa::Form& form, const isa::Form* before) {
-  if (before == nullptr || before->def != form.def) fmt::print("{}", wrapped(form.def->doc.value, "  "));
-  fmt::print("    {}\n", form_text(form));
+  if (before == nullptr || before->def != form.def) print_out(wrapped(form.def->doc.value, "  "));
+  print_out("    {}\n", form_text(form));
   std::string about;
   if (form.ptx_version > 10)
     about = fmt::format("PTX {}.{}, {}; ", form.ptx_version / 10, form.ptx_version % 10, form.target);
-  fmt::print("      {}{}\n", about, timing_text(op, form));
+  print_out("      {}{}\n", about, timing_text(op, form));
 }
 
 // `words` behind the op's name choose among its forms, when any form has them.
@@ -151,7 +152,7 @@ void explain_op(const isa::Op& op, const std::vector<std::string_view>& words) {
     });
   };
   const bool some = std::ranges::any_of(op.forms, chosen);
-  fmt::print("{}\n", op.name);
+  print_out("{}\n", op.name);
   const isa::Form* before = nullptr;
   for (const isa::Form& form : op.forms) {
     if (some && !chosen(form)) continue;
@@ -161,9 +162,9 @@ void explain_op(const isa::Op& op, const std::vector<std::string_view>& words) {
 }
 
 void explain_stall(const StallText& stall) {
-  fmt::print("{}: a stall reason, in Nsight Compute's words\n",
-             paint(sim::name(stall.stall), Style::bold, wants_color(stdout)));
-  fmt::print("{}", wrapped(stall.meaning, "  "));
+  print_out("{}: a stall reason, in Nsight Compute's words\n",
+            paint(sim::name(stall.stall), Style::bold, wants_color(stdout)));
+  print_out(wrapped(stall.meaning, "  "));
   print_part("what helps", stall.fix);
 }
 
@@ -212,17 +213,17 @@ Outcome<void> explain_word(const std::string& word) {
 
 void list_topics() {
   const bool color = wants_color(stdout);
-  fmt::print("{}\n", paint("codes", Style::bold, color));
+  print_out("{}\n", paint("codes", Style::bold, color));
   for (const auto codes : all_codes())
-    for (const CodeText& code : codes) fmt::print("  PLD{}  {}\n", code.number, code.title);
-  fmt::print("{}\n", paint("instructions", Style::bold, color));
+    for (const CodeText& code : codes) print_out("  PLD{}  {}\n", code.number, code.title);
+  print_out("{}\n", paint("instructions", Style::bold, color));
   std::vector<std::string_view> names;
   for (const isa::Op& op : isa::all_ops()) names.push_back(op.name);
-  fmt::print("{}", wrapped(fmt::format("{}", fmt::join(names, " ")), "  "));
-  fmt::print("{}\n", paint("stall reasons, of the hardware schedule's clock", Style::bold, color));
+  print_out(wrapped(fmt::format("{}", fmt::join(names, " ")), "  "));
+  print_out("{}\n", paint("stall reasons, of the hardware schedule's clock", Style::bold, color));
   std::vector<std::string_view> reasons;
   for (const StallText& stall : all_stalls()) reasons.push_back(sim::name(stall.stall));
-  fmt::print("{}", wrapped(fmt::format("{}", fmt::join(reasons, ", ")), "  "));
+  print_out(wrapped(fmt::format("{}", fmt::join(reasons, ", ")), "  "));
 }
 
 }  // namespace

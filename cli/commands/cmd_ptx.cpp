@@ -4,6 +4,7 @@
 #include "cli/execute/execute.h"
 #include "cli/report/lowered_text.h"
 #include "cli/support/files.h"
+#include "cli/support/output.h"
 #include "isa/text/print.h"
 
 namespace palladion::cli {
@@ -38,10 +39,10 @@ Outcome<ExitCode> cmd_ptx(const Options& options) {
   const Outcome<std::string> text = options.lowered ? lowered(*subject, options) : printed(*subject);
   if (!text) return tl::make_unexpected(text.error());
   if (options.output.empty()) {
-    fmt::print("{}", *text);
+    write_out(*text);
     return exit_clean;
   }
-  if (const auto written = write_text(options.output, *text); !written) return user_error(written.error());
+  if (const auto written = write_text(options.output, *text); !written) return not_written(written.error());
   return exit_clean;
 }
 

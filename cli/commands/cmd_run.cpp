@@ -1,5 +1,6 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
+#include "cli/support/interrupt.h"
 
 namespace palladion::cli {
 
@@ -9,6 +10,7 @@ Outcome<ExitCode> cmd_run(const Options& options) {
   if (!suppressions) return tl::make_unexpected(suppressions.error());
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
+  const Polled polled;
   auto report = execute(*subject, options, options.on != "device", options.on != "sim");
   if (!report) return tl::make_unexpected(report.error());
   report->command = "run";

@@ -2,20 +2,21 @@
 
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
-#include "cli/support/files.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cli/sweep/sweep.h"
 
 namespace palladion::cli {
 
 Outcome<ExitCode> cmd_sweep(const Options& options) {
+  const Polled polled;
   const auto report = run_sweep(options);
   if (!report) return tl::make_unexpected(report.error());
-  fmt::print("{}", sweep_text(*report, options, wants_color(stdout)));
-  if (!options.json.empty())
-    if (const auto written = write_text(options.json, sweep_json(*report, options)); !written)
-      return user_error(written.error());
-  return report->exit_code();
+  print_out(sweep_text(*report, options, wants_color(stdout)));
+  Deliveries deliveries;
+  deliveries.take(write_json(options, [&] { return sweep_json(*report, options); }));
+  return deliveries.code(report->exit_code());
 }
 
 }  // namespace palladion::cli

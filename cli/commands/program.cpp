@@ -1,10 +1,17 @@
 #include <fmt/format.h>
 
+#include <signal.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 
 #include "cli/commands/commands.h"
-#include "cli/support/term.h"
+#include "cli/options/paths.h"
+#include "cli/support/abandon.h"
+#include "cli/support/output.h"
 
 namespace palladion::cli {
 namespace {
@@ -17,8 +24,7 @@ Outcome<ExitCode> dispatch(const Options& options) {
 }
 
 int fail(const Failure& failure) {
-  std::fflush(stdout);
-  fmt::print(stderr, "{}", failure.text);
+  print_err(failure.text);
   return failure.code;
 }
 
@@ -26,34 +32,53 @@ int run_program(int argc, const char* const* argv) {
   const auto parsed = parse_options(argc, argv);
   if (!parsed) return fail(parsed.error());
   if (parsed->text) {
-    fmt::print("{}", *parsed->text);
+    print_out(*parsed->text);
     return exit_clean;
   }
-  const Command command = parsed->options.command;
-  if (command == Command::run || command == Command::sweep || command == Command::check ||
-      command == Command::compare)
-    install_interrupt_handler();
+  if (const auto ok = check_paths(parsed->options); !ok) return fail(ok.error());
   const auto code = dispatch(parsed->options);
-  return code ? *code : fail(code.error());
+  if (!code) fail(code.error());
+  if (interrupted()) return exit_interrupted;
+  return code ? *code : code.error().code;
 }
 
-}  // namespace
-
-int program(int argc, const char* const* argv) {
+int run_guarded(int argc, const char* const* argv) {
   try {
     return run_program(argc, argv);
   } catch (const isa::Error& e) {
     return fail(failure_of(e.diagnostics()).value());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "error: not enough memory on this machine\n   = help: smaller arrays (--shape, --arg), or "
-               "more memory\n");
+    print_err(
+        "error: not enough memory on this machine\n   = help: smaller arrays (--shape, --arg), or more "
+        "memory\n");
     return exit_user_error;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "palladion: internal error: {}\nThis is a bug of palladion, please report it.\n",
-               e.what());
+    print_err(fmt::format("palladion: internal error: {}\nThis is a bug of palladion, please report it.\n",
+                          e.what()));
     return exit_internal;
   }
+}
+
+// A reader that has gone ends the program as it ends others; the files are written by now.
+int code_without_output(int code) {
+  if (output_failure() == EPIPE) {
+    ::signal(SIGPIPE, SIG_DFL);
+    ::raise(SIGPIPE);
+  }
+  print_err(fmt::format("error: standard output cannot be written: {}\n", std::strerror(output_failure())));
+  return code == exit_interrupted ? code : exit_not_written;
+}
+
+}  // namespace
+
+int program(int argc, const char* const* argv) {
+  forget_output_failure();
+  ignore_broken_pipes();
+  install_interrupt_handler();
+  int code = run_guarded(argc, argv);
+  if (output_failure() != 0) code = code_without_output(code);
+  if (work_was_abandoned()) std::_Exit(code);
+  return code;
 }
 
 }  // namespace palladion::cli

@@ -8,7 +8,9 @@
 #include "cli/findings/findings_json.h"
 #include "cli/options/clock_settings.h"
 #include "cli/report/trace.h"
+#include "cli/support/abandon.h"
 #include "cli/support/files.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "sim/check/observers.h"
 #include "sim/schedule/worker_pool.h"
@@ -60,11 +62,10 @@ void finish_trace(Report& report, const Subject& subject, RunTrace& trace) {
 
 void print_time(Report& report, const Subject& subject, const Options& options) {
   const sim::RunResult& result = report.sim->result;
-  if (!on_hardware_schedule(options) || result.clock.cycles == 0) return;
+  if (!on_hardware_schedule(options) || result.clock.cycles == 0 || !result.completed) return;
   const ClockSettings settings = clock_settings(options).value();
   report.time = time_report(subject, result, settings);
-  if (options.why && result.completed)
-    report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
+  if (options.why) report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
 }
 
 }  // namespace
@@ -146,11 +147,13 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
   return out;
 }
 
-std::vector<NamedComparison> compare_with_reference(const Subject& subject,
-                                                    const std::vector<Array>& outputs) {
-  if (subject.spec == nullptr || !subject.spec->reference) return {};
-  return compare_outputs(subject, outputs, subject.spec->reference(subject.choice, inputs_of(subject)),
-                         tolerance_of(subject));
+std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
+                                                                   const std::vector<Array>& outputs) {
+  if (subject.spec == nullptr || !subject.spec->reference) return std::vector<NamedComparison>();
+  const auto wanted = unless_interrupted([reference = subject.spec->reference, choice = subject.choice,
+                                          inputs = inputs_of(subject)] { return reference(choice, inputs); });
+  if (!wanted) return std::nullopt;
+  return compare_outputs(subject, outputs, *wanted, tolerance_of(subject));
 }
 
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
@@ -188,7 +191,9 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
       options.values != "none";
   if (whole && options.reference) {
     const auto start = std::chrono::steady_clock::now();
-    report.reference = compare_with_reference(subject, outputs_of(report));
+    auto compared = compare_with_reference(subject, outputs_of(report));
+    report.reference_interrupted = !compared;
+    if (compared) report.reference = std::move(*compared);
     report.reference_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
@@ -217,30 +222,49 @@ Outcome<void> write_sarif(const Subject& subject, const Options& options,
   run.suppressions = !options.suppress.empty();
   run.exit_code = code;
   if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)
-    return user_error(written.error());
+    return not_written(written.error());
   return {};
 }
 
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
-  report.exit_code = exit_code_of(report);
+namespace {
+
+// What was computed to the end: half an output under a final name would be taken for one.
+void write_outputs(const Subject& subject, Report& report, Deliveries& deliveries) {
   const auto& outputs = outputs_of(report);
+  const bool whole = !report.sim || report.sim->result.completed;
   size_t next = 0;
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
     const Array& array = outputs[next++];
     const auto file = subject.out_files.find(subject.job.buffers[i].name);
     if (file == subject.out_files.end()) continue;
-    if (const auto written = write_array(file->second, array); !written)
-      return tl::make_unexpected(written.error());
-    report.written.push_back(*file);
+    const auto& [name, path] = *file;
+    if (!whole) {
+      print_out(row("not written", fmt::format("{} to {}: the run did not reach its end", name, path)));
+    } else if (deliveries.take(write_array(path, array))) {
+      print_out(row("written", fmt::format("{} to {}", name, path)));
+      report.written.push_back(*file);
+    }
   }
+}
+
+}  // namespace
+
+bool Deliveries::take(const Outcome<void>& written) {
+  if (written) return true;
+  print_err(written.error().text);
+  failed_ = true;
+  return false;
+}
+
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
+  report.exit_code = exit_code_of(report);
   print_report(subject, report, options);
-  if (const auto written = write_sarif(subject, options, report.findings, report.exit_code); !written)
-    return tl::make_unexpected(written.error());
-  if (!options.json.empty())
-    if (const auto written = write_text(options.json, json_report(subject, report)); !written)
-      return user_error(written.error());
-  return report.exit_code;
+  Deliveries deliveries;
+  write_outputs(subject, report, deliveries);
+  deliveries.take(write_sarif(subject, options, report.findings, report.exit_code));
+  deliveries.take(write_json(options, [&] { return json_report(subject, report); }));
+  return deliveries.code(report.exit_code);
 }
 
 }  // namespace palladion::cli

@@ -9,6 +9,7 @@
 #include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "cli/runs/checks.h"
+#include "cli/support/files.h"
 
 namespace palladion::cli {
 
@@ -31,9 +32,9 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
                           sim::check::SkeletonObserver* recorder = nullptr, sim::Observer* tracer = nullptr);
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
-// Against the kernel's reference; empty when it has none.
-std::vector<NamedComparison> compare_with_reference(const Subject& subject,
-                                                    const std::vector<Array>& outputs);
+// Against the kernel's reference; empty when it has none, nothing when Ctrl-C came first.
+std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
+                                                                   const std::vector<Array>& outputs);
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
                                              const std::vector<Array>& wanted, Tolerance tolerance);
 // --suppress, read and understood; nothing when it was not given.
@@ -41,7 +42,26 @@ Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
 // --sarif, when it was given.
 Outcome<void> write_sarif(const Subject& subject, const Options& options,
                           std::span<const SeenFinding> findings, ExitCode code);
-// Output files, then text, then --sarif and --json; gives the exit code.
+// --json, when it was given.
+template <class Text>
+Outcome<void> write_json(const Options& options, Text text) {
+  if (options.json.empty()) return {};
+  const auto written = write_text(options.json, text());
+  return written ? Outcome<void>{} : not_written(written.error());
+}
+
+// The files of a report, written after its text: one that fails is reported and keeps none of the others.
+class Deliveries {
+ public:
+  // False when it failed.
+  bool take(const Outcome<void>& written);
+  ExitCode code(ExitCode of_report) const { return failed_ ? exit_not_written : of_report; }
+
+ private:
+  bool failed_ = false;
+};
+
+// Text, then output files, --sarif and --json; gives the exit code.
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
 
 }  // namespace palladion::cli

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 
 #include "cli/codes/codes.h"
 #include "cli/findings/findings.h"
 #include "cli/support/term.h"
+#include "isa/core/diagnostic.h"
+#include "isa/core/visible.h"
 
 namespace palladion::cli {
 namespace {
@@ -59,9 +60,11 @@ std::string nth_line(std::string_view text, uint32_t line) {
 
 // The author's line, else the line of the PTX.
 std::string frame_line(const sim::Site& s, const FindingView& view) {
-  if (!s.source.known()) return trimmed(s.ptx_line == 0 ? "" : nth_line(view.ptx, s.ptx_line));
-  return trimmed(view.source_line ? view.source_line(s.source.file, s.source.line)
-                                  : read_source_line(s.source.file, s.source.line));
+  const std::string line = !s.source.known()  ? (s.ptx_line == 0 ? "" : nth_line(view.ptx, s.ptx_line))
+                           : view.source_line ? view.source_line(s.source.file, s.source.line)
+                                              : read_source_line(s.source.file, s.source.line);
+  size_t column = 0;
+  return isa::excerpt(trimmed(line), column);
 }
 
 std::string site_text(const sim::Site& s, const FindingView& view) {
@@ -149,13 +152,7 @@ std::string within(const std::string& folder, const std::string& path) {
   return below ? path.substr(folder.size() + 1) : path;
 }
 
-std::string read_source_line(const std::string& file, uint32_t line) {
-  std::ifstream in(file);
-  std::string text;
-  for (uint32_t i = 0; i < line && std::getline(in, text); ++i) {
-  }
-  return in ? text : std::string{};
-}
+std::string read_source_line(const std::string& file, uint32_t line) { return isa::line_of_file(file, line); }
 
 std::string finding_text(const SeenFinding& seen, const FindingView& view) {
   const sim::Finding& f = seen.finding;

@@ -114,7 +114,7 @@ Outcome<Suppressions> parse_suppressions(std::string_view text, const std::strin
 }
 
 Outcome<Suppressions> read_suppressions(const std::string& file) {
-  const auto text = read_text(file);
+  const auto text = read_text(file, most_of_settings);
   if (!text) return user_error(text.error());
   return parse_suppressions(*text, file);
 }

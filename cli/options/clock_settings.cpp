@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view schedule_help = "it belongs to `--schedule hardware`";
 
 Outcome<isa::ClockParameters> read_parameters(const std::string& file) {
-  const auto text = read_text(file);
+  const auto text = read_text(file, most_of_settings);
   if (!text) return user_error(text.error());
   auto parsed = isa::ClockParameters::parse(*text, file);
   if (!parsed) return failure_of(parsed.error());
@@ -67,7 +67,8 @@ Outcome<void> check_clock_options(const Options& o) {
   if (!o.l2.empty() && o.l2 != "cold" && o.l2 != "warm")
     return user_error(fmt::format("--l2 is cold or warm, not `{}`", o.l2));
   if (o.sm_clock && !(*o.sm_clock > 0 && *o.sm_clock < 1e6))
-    return user_error(fmt::format("--sm-clock is a frequency in MHz, not `{}`", *o.sm_clock));
+    return user_error(
+        fmt::format("--sm-clock is a frequency above 0 and below 1000000 MHz, not `{}`", *o.sm_clock));
   if (const auto settings = clock_settings(o); !settings) return tl::make_unexpected(settings.error());
   return check_registers(o);
 }

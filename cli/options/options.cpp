@@ -35,10 +35,39 @@ constexpr CommandWord command_words[] = {
     {Command::lab, "lab", "exercises"},
 };
 
+template <class T>
+struct Number {
+  using type = T;
+};
+template <class T>
+struct Number<std::optional<T>> {
+  using type = T;
+};
+
+constexpr uint64_t any = ~uint64_t{0};
+constexpr uint64_t most_threads = 4096, most_seeds = 1'000'000, most_lines = 1'000'000'000,
+                   most_repeats = 1'000'000;
+
 // The text of options that are taken apart after parsing.
 struct Raw {
   std::vector<std::string> shape, set, in, out;
 };
+
+// A whole number, refused with the range that is permitted.
+template <class T>
+CLI::Option* number(CLI::App& app, const std::string& name, T& into, uint64_t low, uint64_t high,
+                    const std::string& doc) {
+  const auto take = [&into, name, low, high](const CLI::results_t& texts) {
+    const auto value = number_in<uint64_t>(texts.front());
+    if (value && *value >= low && *value <= high) {
+      into = static_cast<typename Number<T>::type>(*value);
+      return true;
+    }
+    throw CLI::ValidationError(
+        fmt::format("{} is a whole number from {} to {}, not `{}`", name, low, high, texts.front()));
+  };
+  return app.add_option(name, CLI::callback_t(take), doc)->type_name("N");
+}
 
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
@@ -46,7 +75,7 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
                  "a name from `palladion list`; zoo/NAME is a broken kernel, zoo/NAME:good its correct twin");
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
-  app.add_option("--seed", o.seed, "seed of random inputs");
+  number(app, "--seed", o.seed, 0, any, "seed of random inputs");
   many(app.add_option("--in", raw.in, "an input from a file: NAME=file.npy"));
   app.add_option("--arch", o.arch, "chip: h200, h100");
   app.add_option("--ptx", o.ptx, "a PTX file to run instead of a kernel");
@@ -54,7 +83,7 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--grid", o.grid, "CTAs: x,y,z");
   app.add_option("--block", o.block, "threads a CTA: x,y,z");
   app.add_option("--cluster", o.cluster, "CTAs a cluster: x,y,z");
-  app.add_option("--smem", o.smem, "dynamic shared memory a CTA, bytes");
+  number(app, "--smem", o.smem, 0, UINT32_MAX, "dynamic shared memory a CTA, bytes");
   many(app.add_option("--arg", o.args,
                       "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
 }
@@ -80,17 +109,18 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
                  "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
   app.add_flag("--strict", o.strict, "findings of severity strict count as errors");
   app.add_option("--suppress", o.suppress, "a file of accepted findings: lines `CODE FILE:LINE # reason`");
-  app.add_option("--limit", o.limit, "findings printed in full (20); the others are counted by code");
+  number(app, "--limit", o.limit, 1, most_lines,
+         "findings printed in full (20); the others are counted by code");
   app.add_option("--sarif", o.sarif, "a file for the findings as SARIF 2.1.0");
   app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
   add_clock(app, o);
   app.add_flag("--why", o.why,
                "find the three changes that would help most: run again with parts of the chip relaxed");
-  app.add_option("--lines", o.lines, "source lines of the time report (10)");
+  number(app, "--lines", o.lines, 1, most_lines, "source lines of the time report (10)");
   app.add_option("--out", raw.out, "write an output to a file: NAME=file.npy")->allow_extra_args(false);
-  app.add_option("--threads", o.threads, "host threads; 0: all");
-  app.add_option("--max-instructions", o.max_instructions,
-                 "give up after so many warp instructions; 0: never");
+  number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
+  number(app, "--max-instructions", o.max_instructions, 0, any,
+         "give up after so many warp instructions; 0: never");
   app.add_option("--json", o.json, "a file for the results as JSON");
   app.add_option("--trace", o.trace,
                  "a file for a timeline; its extension is the format: .pftrace (opens in ui.perfetto.dev), "
@@ -106,7 +136,7 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
                  "bytes of the timeline's file (2 GiB); a longer trace is complete up to that size");
   app.add_option("--report", o.report, "not in this version");
   app.add_option("--on", o.on, "where to run: sim, device or both");
-  app.add_option("--repeats", o.repeats, "timed runs on a device; 0: none");
+  number(app, "--repeats", o.repeats, 0, most_repeats, "timed runs on a device; 0: none");
   app.add_flag_callback(
       "--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
 }
@@ -118,15 +148,15 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   many(
       app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
   app.add_option("--arch", o.arch, "chip: h200, h100");
-  app.add_option("--seed", o.seed, "seed of random inputs, where the time depends on them");
+  number(app, "--seed", o.seed, 0, any, "seed of random inputs, where the time depends on them");
   add_clock(app, o);
-  app.add_option("--top", o.top, "configurations to list (20); 0: all");
+  number(app, "--top", o.top, 0, most_lines, "configurations to list (20); 0: all");
   app.add_option("--json", o.json, "a file for the results as JSON");
   app.add_option("--state", o.state, "a file that keeps the results; a sweep continues an existing one");
   app.add_option("--resume", o.resume, "continue the sweep of this --state file");
-  app.add_option("--threads", o.threads, "host threads; 0: all");
-  app.add_option("--max-instructions", o.max_instructions,
-                 "give up a configuration after so many warp instructions; 0: never");
+  number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
+  number(app, "--max-instructions", o.max_instructions, 0, any,
+         "give up a configuration after so many warp instructions; 0: never");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
@@ -145,12 +175,11 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       break;
     case Command::check:
       add_run(app, o, raw);
-      app.add_option("--seeds", o.seeds,
-                     "number of random schedules (20); by default none if one run decides for all schedules");
-      app.add_option(
-          "--explore", o.explore,
-          "search all orders of synchronisation, up to N states; vary elected lanes, waits that time "
-          "out, resident CTAs and their start order");
+      number(app, "--seeds", o.seeds, 0, most_seeds,
+             "number of random schedules (20); by default none if one run decides for all schedules");
+      number(app, "--explore", o.explore, 1, any,
+             "search all orders of synchronisation, up to N states; vary elected lanes, waits that time "
+             "out, resident CTAs and their start order");
       app.add_flag("--mutate", o.mutate,
                    "break one synchronisation instruction at a time, and list the broken programs that the "
                    "checks miss");
@@ -206,7 +235,9 @@ Outcome<std::map<std::string, std::string>> pairs_in(const std::vector<std::stri
       const size_t equals = pair.find('=');
       if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size())
         return user_error(fmt::format("{} {}: expected NAME={}", option, text, whole ? "file.npy" : "value"));
-      out[std::string(pair.substr(0, equals))] = std::string(pair.substr(equals + 1));
+      const auto [at, is_new] =
+          out.emplace(std::string(pair.substr(0, equals)), std::string(pair.substr(equals + 1)));
+      if (!is_new) return user_error(fmt::format("{} gives {} more than once", option, at->first));
     }
   }
   return out;
@@ -270,6 +301,11 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& e) {
     parsed.text = std::string(e.what()) + "\n";
     return parsed;
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string text = e.what(), option = text.substr(0, text.find(':'));
+    if (text.find("At Most 1") != std::string::npos)
+      return user_error(fmt::format("{} is given more than once", option));
+    return user_error(text, "`palladion --help`, `palladion COMMAND --help`");
   } catch (const CLI::ParseError& e) {
     if (argc < 2) return user_error("a command is needed", "`palladion --help` names them");
     return user_error(e.what(), "`palladion --help`, `palladion COMMAND --help`");

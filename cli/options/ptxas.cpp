@@ -91,7 +91,7 @@ Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view
   const fs::path folder = cache_folder();
   const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);
   if (!file.empty())
-    if (auto known = read_text(file)) return {true, std::move(*known)};
+    if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};
   Said said = assemble(ptxas, ptx, target);
   std::error_code failed;
   if (said.ok && !file.empty() && (fs::create_directories(folder, failed), !failed))

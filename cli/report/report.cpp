@@ -1,4 +1,5 @@
 #include "cli/report/report.h"
+#include "cli/support/output.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,9 +29,8 @@ ExitCode code_of_device(const isa::Diagnostics& errors) {
 ExitCode code_of_sim(const Report& report) {
   const sim::RunResult& result = report.sim->result;
   if (!result.errors.empty()) return code_of_diagnostics(result.errors);
+  if (was_interrupted(report)) return exit_interrupted;
   if (const ExitCode code = code_of_findings(report.findings, report.strict); code != exit_clean) return code;
-  const bool asking_was_ended = report.time && report.time->why && report.time->why->interrupted;
-  if (result.interrupted || asking_was_ended) return exit_interrupted;
   if (!result.completed) return exit_findings;
   return report.watched && !report.watched->coverage.incomplete.empty() ? exit_unsupported : exit_clean;
 }
@@ -86,7 +86,7 @@ std::string device_text(const Report& report) {
 
 void print_outputs(const Subject& subject, const Report& report) {
   if (!computes_outputs(report)) {
-    fmt::print("{}", row("out", "not computed, not compared: --values none is for the time alone"));
+    print_out(row("out", "not computed, not compared: --values none is for the time alone"));
     return;
   }
   const auto& outputs = outputs_of(report);
@@ -95,12 +95,10 @@ void print_outputs(const Subject& subject, const Report& report) {
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
     const Array& array = outputs[next++];
-    std::string text = fmt::format("{:<{}}  {:<16} hash {}", subject.job.buffers[i].name, name_width(subject),
-                                   describe(array.type), hash_text(array));
-    if (!whole) text += ", incomplete";
-    for (const auto& [name, file] : report.written)
-      if (name == subject.job.buffers[i].name) text += fmt::format(", written to {}", file);
-    fmt::print("{}", row("out", text));
+    const std::string contents = whole ? fmt::format("hash {}", hash_text(array)) : "incomplete";
+    const std::string text = fmt::format("{:<{}}  {:<16} {}", subject.job.buffers[i].name,
+                                         name_width(subject), describe(array.type), contents);
+    print_out(row("out", text));
   }
 }
 
@@ -108,7 +106,7 @@ void print_comparisons(std::string_view label, const std::vector<NamedComparison
   for (const NamedComparison& c : comparisons) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
     const std::string name = comparisons.size() > 1 ? c.output + ": " : "";
-    fmt::print("{}", row(label, paint(name + describe_comparison(c), style, color)));
+    print_out(row(label, paint(name + describe_comparison(c), style, color)));
   }
 }
 
@@ -127,20 +125,19 @@ std::string against_device(const Report& report) {
 
 void print_time(const Subject& subject, const Report& report, const Options& options, bool color) {
   const TimeReport& time = *report.time;
-  fmt::print("{}", time_rows(time));
-  if (report.device && report.device->timing) fmt::print("{}", row("", against_device(report)));
+  print_out(time_rows(time));
+  if (report.device && report.device->timing) print_out(row("", against_device(report)));
   TimeView view{
       .folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
-  fmt::print("{}", where_text(time, view));
-  if (time.why) fmt::print("{}", why_text(*time.why, color));
+  print_out(where_text(time, view));
+  if (time.why) print_out(why_text(*time.why, color));
 }
 
 void print_checks(const Report& report, bool color) {
-  fmt::print("{}", row("findings", findings_row(report)));
-  if (!report.watched) return;
-  fmt::print("{}", row("coverage", coverage_text(report.watched->coverage)));
-  const auto reasons = incomplete_reasons(report.sim->result, &*report.watched);
-  fmt::print("{}", row("verdict", verdict_text(verdict_of(report.findings, reasons), color)));
+  print_out(row("findings", findings_row(report)));
+  if (report.watched) print_out(row("coverage", coverage_text(report.watched->coverage)));
+  if (report.watched || was_interrupted(report))
+    print_out(row("verdict", verdict_text(verdict_of(report), color)));
 }
 
 }  // namespace
@@ -233,6 +230,17 @@ bool computes_outputs(const Report& report) {
   return !report.time || report.time->values == sim::Values::full;
 }
 
+bool was_interrupted(const Report& report) {
+  const bool asking_was_ended = report.time && report.time->why && report.time->why->interrupted;
+  return report.reference_interrupted || asking_was_ended || (report.sim && report.sim->result.interrupted);
+}
+
+Verdict verdict_of(const Report& report) {
+  if (was_interrupted(report)) return interrupted_verdict(report.findings);
+  const Watched* const watched = report.watched ? &*report.watched : nullptr;
+  return verdict_of(report.findings, incomplete_reasons(report.sim->result, watched));
+}
+
 ExitCode exit_code_of(const Report& report) {
   if (report.sim)
     if (const ExitCode code = code_of_sim(report); code != exit_clean) return code;
@@ -245,30 +253,28 @@ ExitCode exit_code_of(const Report& report) {
 
 void print_report(const Subject& subject, const Report& report, const Options& options) {
   const bool color = wants_color(stdout);
-  fmt::print("{}", describe_subject(subject));
+  print_out(describe_subject(subject));
   if (report.sim) {
-    fmt::print("{}", report.sim->result.printed);
-    std::fflush(stdout);
-    fmt::print(stderr, "{}", isa::render(report.sim->result.errors, subject.job.ptx));
-    fmt::print(stderr, "{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
-               report.unused_suppressions);
+    write_out(report.sim->result.printed);
+    print_err(isa::render(report.sim->result.errors, subject.job.ptx));
+    print_err(fmt::format("{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
+                          report.unused_suppressions));
     if (!report.sim->result.errors.empty()) return;
-    fmt::print("{}", row("sim", ran_text(report)));
+    print_out(row("sim", ran_text(report)));
   }
   if (report.device) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}", isa::render(report.device->errors, subject.job.ptx));
-    if (report.device->errors.empty()) fmt::print("{}", row("device", device_text(report)));
+    print_err(isa::render(report.device->errors, subject.job.ptx));
+    if (report.device->errors.empty()) print_out(row("device", device_text(report)));
   }
   print_outputs(subject, report);
   print_comparisons("reference", report.reference, color);
+  if (report.reference_interrupted) print_out(row("reference", "interrupted, not compared"));
   print_comparisons("device", report.device_against_sim, color);
   if (report.trace) {
-    fmt::print("{}", row("trace", describe(*report.trace)));
+    print_out(row("trace", describe(*report.trace)));
     for (const std::string_view line : split(report.trace->scopes, "\n"))
-      if (!line.empty()) fmt::print("{}", row("", line));
-    std::fflush(stdout);
-    fmt::print(stderr, "{}", warning(*report.trace));
+      if (!line.empty()) print_out(row("", line));
+    print_err(warning(*report.trace));
   }
   if (report.sim) print_checks(report, color);
   if (report.time) print_time(subject, report, options, color);

@@ -45,11 +45,16 @@ struct Report {
   std::vector<NamedComparison> device_against_sim;
   std::vector<std::pair<std::string, std::string>> written;  // output, file
 
+  bool reference_interrupted = false;  // by Ctrl-C
   double reference_seconds = 0;
   ExitCode exit_code = exit_clean;
 };
 
 ExitCode exit_code_of(const Report& report);
+// Ctrl-C ended the run, its comparison or the questions of --why.
+bool was_interrupted(const Report& report);
+// Of the checks, where there were any.
+Verdict verdict_of(const Report& report);
 
 // The outputs that count: the machine's, else the device's.
 const std::vector<Array>& outputs_of(const Report& report);

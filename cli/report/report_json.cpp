@@ -28,11 +28,10 @@ json::object sim_json(const Subject& subject, const Report& report) {
                       {"resident_ctas_per_sm", r.resident_ctas_per_sm},
                       {"errors", diagnostics_json(r.errors)},
                       {"findings", findings_json(report.findings)}};
-  if (report.watched) {
-    out.emplace("coverage", coverage_json(*report.watched));
-    append(out, verdict_json(verdict_of(report.findings, incomplete_reasons(r, &*report.watched))));
-  }
-  if (computes_outputs(report)) out.emplace("outputs", outputs_json(subject, report.sim->outputs));
+  if (report.watched) out.emplace("coverage", coverage_json(*report.watched));
+  if (report.watched || was_interrupted(report)) append(out, verdict_json(verdict_of(report)));
+  if (computes_outputs(report) && r.completed)
+    out.emplace("outputs", outputs_json(subject, report.sim->outputs));
   if (report.time) out.emplace("clock", time_json(*report.time));
   if (report.trace) out.emplace("trace", trace_json(*report.trace));
   out.emplace("printed", r.printed);

@@ -10,6 +10,7 @@
 #include "cli/report/report.h"
 #include "cli/report/time_report.h"
 #include "cli/support/term.h"
+#include "isa/core/visible.h"
 
 namespace palladion::cli {
 namespace {
@@ -127,7 +128,8 @@ std::string place_of(const sim::LineWhere& line, const TimeView& view) {
 std::string line_text(const sim::LineWhere& line, const TimeReport& time, const TimeView& view) {
   const double part = share(line.total(), time.where.warp_cycles);
   std::string code = line.source.known() ? trimmed(read_source_line(line.source.file, line.source.line)) : "";
-  if (code.empty()) code = line.instruction;
+  size_t column = 0;
+  code = isa::excerpt(code.empty() ? line.instruction : code, column);
   return fmt::format("  {} {:>6}  {}  {}\n         {}\n", bar(part, small_bar_columns), percent(part),
                      paint(place_of(line, view), Style::bold, view.color), reasons_text(line),
                      paint(code, Style::dim, view.color));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 
 #include "cli/options/clock_settings.h"
 #include "cli/report/report.h"
@@ -74,6 +75,8 @@ Outcome<void> check_trace_options(const Options& o) {
 
 RunTrace::RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces::RecorderOptions options)
     : file_(std::move(file)), sink_(std::move(sink)), unit_(options.unit) {
+  std::error_code none;
+  if (std::filesystem::is_regular_file(file_, none)) unfinished_.emplace(file_);
   using Kind = traces::CtaChoice::Kind;
   const bool numbered = options.ctas.kind == Kind::ctas;
   first_cta_ = numbered ? options.ctas.first : 0;
@@ -123,6 +126,7 @@ TraceReport RunTrace::finish() {
   sink_->finish(
       report.cut.empty() ? "" : fmt::format("ends at {} {}: {}", report.cut_at, report.unit, report.cut),
       report.cut_at);
+  unfinished_.reset();
   if (report.cut.empty()) report.cut = sink_->why_full();
   report.scopes = std::move(report_.scopes);
   report.lost = report_.lost;

@@ -7,6 +7,7 @@
 
 #include "cli/runs/scopes.h"
 #include "cli/subjects/subject.h"
+#include "cli/support/interrupt.h"
 #include "sim/launch/schedule.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
@@ -36,6 +37,7 @@ class RunTrace {
   TraceReport finish();
 
  private:
+  std::optional<Unfinished> unfinished_;  // while the file is written
   RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces::RecorderOptions options);
 
   std::string file_;

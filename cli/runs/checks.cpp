@@ -30,7 +30,7 @@ bool is_plain(std::string_view word) {
   return !word.empty() && word.find_first_of(" ()[]{}*?!#~$&|;<>`'\"\\\t\n") == std::string_view::npos;
 }
 
-std::string quoted(std::string_view word) {
+std::string shell_quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -78,8 +78,13 @@ Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std:
   return {};
 }
 
+Verdict interrupted_verdict(std::span<const SeenFinding> findings) {
+  const size_t n = count_findings(findings).reported();
+  return {Verdict::Word::interrupted, n == 0 ? "" : fmt::format("{} finding{} so far", n, n == 1 ? "" : "s")};
+}
+
 std::string_view name(Verdict::Word word) {
-  static constexpr std::string_view names[] = {"clean", "strict", "incomplete", "errors"};
+  static constexpr std::string_view names[] = {"clean", "strict", "incomplete", "errors", "interrupted"};
   return names[size_t(word)];
 }
 
@@ -105,7 +110,7 @@ std::string command_line(const Options& options, std::string_view command,
       i += option == word;  // its value is the next word
       continue;
     }
-    text += " " + (is_plain(word) ? word : quoted(word));
+    text += " " + (is_plain(word) ? word : shell_quoted(word));
   }
   return more.empty() ? text : fmt::format("{} {}", text, more);
 }

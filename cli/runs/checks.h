@@ -38,14 +38,15 @@ struct Watched {
 std::string coverage_text(const sim::check::Coverage& coverage);
 
 // clean: nothing was found and everything was checked. The worst verdict counts: errors, incomplete, strict,
-// clean.
+// clean. interrupted: Ctrl-C came first, whatever was found until then.
 struct Verdict {
-  enum class Word : uint8_t { clean, strict, incomplete, errors };
+  enum class Word : uint8_t { clean, strict, incomplete, errors, interrupted };
   Word word = Word::clean;
   std::string reason;  // "3 findings", "the run was interrupted"
 };
 // `reasons`: why the checks are incomplete, one each; empty when they are complete.
 Verdict verdict_of(std::span<const SeenFinding> findings, const std::vector<std::string>& reasons);
+Verdict interrupted_verdict(std::span<const SeenFinding> findings);
 std::string_view name(Verdict::Word word);
 // Why the checks of this run are incomplete.
 std::vector<std::string> incomplete_reasons(const sim::RunResult& result, const Watched* watched);

@@ -107,7 +107,7 @@ Outcome<void> check_scopes(const Subject& subject, const Options& o) {
 }
 
 Outcome<RunScopes> read_scopes(const std::string& file) {
-  const auto text = read_text(file);
+  const auto text = read_text(file, most_of_records);
   if (!text) return user_error(text.error());
   auto times = traces::scopes_from(*text);
   if (!times) return user_error(fmt::format("{}: {}", file, times.error()));
@@ -118,7 +118,7 @@ Outcome<RunScopes> read_scopes(const std::string& file) {
 
 Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes) {
   if (const auto written = write_text(file, traces::to_text(scopes.times)); !written)
-    return user_error(written.error());
+    return not_written(written.error());
   return {};
 }
 

@@ -254,6 +254,15 @@ std::string expectation(const Expected& expected) {
   return fmt::format("; expected {}", describe(dtype, *expected.shape));
 }
 
+// Of a file, in bytes. A header has less than 64 KiB, the longest of version 2 aside.
+uint64_t most_of_array(const Expected& expected) {
+  constexpr uint64_t header = 1 << 20, any = uint64_t{64} << 30;
+  const Format* const format = find_format(expected.dtype);
+  if (format == nullptr || !expected.shape) return any;
+  const auto bytes = byte_count(*expected.shape, sizeof(double));  // of the widest type: it is named as wrong
+  return bytes ? std::min<uint64_t>(*bytes + header, any) : any;
+}
+
 }  // namespace
 
 size_t size_of(std::string_view dtype) {
@@ -300,7 +309,7 @@ Result<Array> parse(std::span<const std::byte> file, std::string_view name, cons
 }
 
 Result<Array> read(const std::filesystem::path& path, const Expected& expected) {
-  const auto file = read_file(path);
+  const auto file = read_file(path, most_of_array(expected));
   if (!file) return tl::make_unexpected(file.error() + expectation(expected));
   return parse(*file, path.string(), expected);
 }

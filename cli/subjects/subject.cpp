@@ -81,7 +81,7 @@ Outcome<void> record(Subject& subject, const Options& o) {
 }
 
 Outcome<void> parse_file(Subject& subject, const Options& o) {
-  auto text = read_text(o.ptx);
+  auto text = read_text(o.ptx, most_of_ptx);
   if (!text) return user_error(text.error());
   subject.name = std::filesystem::path(o.ptx).filename().string();
   const auto start = Clock::now();
@@ -185,7 +185,7 @@ Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
 
 Outcome<void> write_array(const std::string& file, const Array& array) {
   const auto written = npy::write(file, npy_name(array.dtype()), array.type.shape, array.bytes);
-  if (!written) return user_error(written.error());
+  if (!written) return not_written(written.error());
   return {};
 }
 

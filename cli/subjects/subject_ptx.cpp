@@ -12,6 +12,8 @@
 namespace palladion::cli {
 namespace {
 
+constexpr uint64_t most_of_parameter = 1 << 16;  // bytes; PTX allows 32764 for all together
+
 std::string parameter_text(const isa::Symbol& p) {
   const isa::Variable& v = p.variable;
   if (!v.dims.empty()) return fmt::format("{} ({} bytes)", p.name, v.size());
@@ -103,7 +105,7 @@ class Binder {
     if (std::holds_alternative<ArrayArg>(specs_[i])) return PointerValue{buffer_of_[i]};
     if (const auto* map = std::get_if<TensorMapArg>(&specs_[i])) return tensor_map(i, *map);
     const std::string& file = std::get<BytesArg>(specs_[i]).file;
-    const auto bytes = read_file(file);
+    const auto bytes = read_file(file, most_of_parameter);
     if (!bytes) return user_error(bytes.error());
     const auto* first = reinterpret_cast<const uint8_t*>(bytes->data());
     return BytesValue{{first, first + bytes->size()}};

@@ -2,11 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
+
+#include "cli/support/interrupt.h"
+#include "cli/support/term.h"
 
 namespace palladion::cli {
 
@@ -30,25 +37,52 @@ struct Descriptor {
   bool close() { return ::close(std::exchange(fd, -1)) == 0; }
 };
 
+tl::unexpected<std::string> too_large(const fs::path& path, uint64_t most) {
+  return tl::make_unexpected(
+      fmt::format("{}: has more than {}, the most that is read here", path.string(), human_bytes(most)));
+}
+
+// Waits until `fd`, opened without blocking, has bytes or its end. A pipe without a writer has no end yet.
+bool wait_for_bytes(int fd, bool has_writer) {
+  using namespace std::chrono;
+  constexpr seconds patience(5);
+  pollfd wanted{fd, POLLIN, 0};
+  if (has_writer) return ::poll(&wanted, 1, -1) >= 0 || errno == EINTR;
+  const auto start = steady_clock::now();
+  while (steady_clock::now() - start < patience) {
+    const int ready = ::poll(&wanted, 1, 20);
+    if (ready > 0 && (wanted.revents & POLLIN) != 0) return true;
+    if (ready > 0) std::this_thread::sleep_for(milliseconds(20));
+  }
+  return false;
+}
+
 template <class Buffer>
-Result<Buffer> read_whole(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.fd < 0) return failure(path, "cannot be opened");
   struct stat info{};
   if (::fstat(file.fd, &info) != 0) return failure(path, "cannot be read");
   if (S_ISDIR(info.st_mode))
     return tl::make_unexpected(fmt::format("{}: is a folder, not a file", path.string()));
+  if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > most) return too_large(path, most);
+  const bool is_pipe = S_ISFIFO(info.st_mode);
+  if (is_pipe && !wait_for_bytes(file.fd, false))
+    return tl::make_unexpected(fmt::format("{}: nobody wrote into this pipe for 5 s", path.string()));
   Buffer content;
   content.resize(S_ISREG(info.st_mode) ? size_t(info.st_size) : 0);
   size_t filled = 0;
   for (;;) {
     // One byte more than known: a file that grows, or a pipe, is read to its end.
-    if (filled == content.size()) content.resize(filled + (filled < 65536 ? 65536 : filled / 2));
+    if (filled == content.size())
+      content.resize(size_t(std::min<uint64_t>(filled + (filled < 65536 ? 65536 : filled / 2), most + 1)));
     const ssize_t got = ::read(file.fd, content.data() + filled, content.size() - filled);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN && wait_for_bytes(file.fd, true)) continue;
     if (got < 0) return failure(path, "cannot be read");
     if (got == 0) break;
     filled += size_t(got);
+    if (filled > most) return too_large(path, most);
   }
   content.resize(filled);
   return content;
@@ -75,13 +109,23 @@ Result<void> write_parts(const fs::path& path, const fs::path& name_for_user, in
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<std::byte>> read_file(const fs::path& path) {
-  return read_whole<std::vector<std::byte>>(path);
+// A link keeps pointing where it did: the file behind it is what is replaced.
+fs::path target_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
 }
 
-Result<std::string> read_text(const fs::path& path) { return read_whole<std::string>(path); }
+fs::path beside(const fs::path& target) { return fmt::format("{}.{}.part", target.string(), ::getpid()); }
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const fs::path& path, uint64_t most) {
+  return read_whole<std::vector<std::byte>>(path, most);
+}
+
+Result<std::string> read_text(const fs::path& path, uint64_t most) {
+  return read_whole<std::string>(path, most);
+}
 
 Result<void> write_file(const fs::path& path, std::initializer_list<std::span<const std::byte>> parts) {
   std::error_code ignored;
@@ -91,13 +135,27 @@ Result<void> write_file(const fs::path& path, std::initializer_list<std::span<co
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_parts(path, path, 0, parts);
 
-  // A link keeps pointing where it did: the file behind it is what is replaced.
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-  const fs::path aside = fmt::format("{}.{}.part", target.string(), ::getpid());
+  const fs::path target = target_of(path), aside = beside(target);
+  const Unfinished removed(aside);
   auto written = write_parts(aside, path, O_CREAT | O_TRUNC, parts);
   if (written && fs::exists(status)) fs::permissions(aside, status.permissions(), ignored);
   if (written && ::rename(aside.c_str(), target.c_str()) != 0) written = failure(path, "cannot be replaced");
   if (!written) ::unlink(aside.c_str());
+  return written;
+}
+
+Result<void> probe_file(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  if (fs::is_directory(status))
+    return tl::make_unexpected(fmt::format("{}: is a folder, not a file", path.string()));
+  const bool exists = fs::exists(status);
+  if (exists && ::access(path.c_str(), W_OK) != 0) return failure(path, "cannot be written");
+  if (exists && !fs::is_regular_file(status)) return {};
+  const fs::path aside = beside(target_of(path));
+  const Unfinished removed(aside);
+  auto written = write_parts(aside, path, O_CREAT | O_TRUNC, {});
+  ::unlink(aside.c_str());
   return written;
 }
 

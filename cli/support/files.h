@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <span>
@@ -15,13 +16,24 @@ namespace palladion::cli {
 template <class T>
 using Result = tl::expected<T, std::string>;
 
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
-Result<std::string> read_text(const std::filesystem::path& path);
+// Limits of what is read, in bytes.
+inline constexpr uint64_t most_of_ptx = uint64_t{256} << 20;
+inline constexpr uint64_t most_of_settings = uint64_t{4} << 20;  // clock parameters, suppressions
+inline constexpr uint64_t most_of_records = uint64_t{1} << 30;   // a sweep's state, a device's scopes
+
+// The error names a file that has more than `most` bytes, without reading them. A pipe into which nobody
+// writes within five seconds is an error.
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t most);
+Result<std::string> read_text(const std::filesystem::path& path, uint64_t most);
 
 // Writes the parts one after another into a file beside `path` and renames it, so that the old file at `path`
-// stays intact until the new content is complete. Pipes and devices are written directly.
+// stays intact until the new content is complete; the new one is removed when the program is ended before.
+// Pipes and devices are written directly.
 Result<void> write_file(const std::filesystem::path& path,
                         std::initializer_list<std::span<const std::byte>> parts);
 Result<void> write_text(const std::filesystem::path& path, std::string_view text);
+
+// Whether `write_file` can write there, found without changing the file.
+Result<void> probe_file(const std::filesystem::path& path);
 
 }  // namespace palladion::cli

@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 #include <cmath>
 
+#include "isa/core/visible.h"
+
 namespace palladion::cli {
 namespace {
 
@@ -27,6 +29,8 @@ class Printer {
         return list('[', value.get_array(), ']');
       case json::kind::double_:
         return number(value.get_double());
+      case json::kind::string:
+        return text_of(value.get_string());
       default:
         out_ += json::serialize(value);
     }
@@ -47,10 +51,13 @@ class Printer {
   }
 
   void print(const json::key_value_pair& member) {
-    out_ += json::serialize(member.key());
+    text_of(member.key());
     out_ += ": ";
     print(member.value());
   }
+
+  // JSON is UTF-8, whatever a file's name or contents are.
+  void text_of(std::string_view bytes) { out_ += json::serialize(isa::valid_utf8(bytes)); }
 
   void number(double number) {
     const std::string text = std::isnan(number) ? "nan" : fmt::format("{}", number);

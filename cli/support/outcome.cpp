@@ -22,6 +22,10 @@ tl::unexpected<Failure> unsupported(const std::string& message, const std::strin
   return fail(exit_unsupported, "unsupported", message, help);
 }
 
+tl::unexpected<Failure> not_written(const std::string& message) {
+  return fail(exit_not_written, "error", message, {});
+}
+
 tl::unexpected<Failure> not_in_this_version(const std::string& what, const std::string& help) {
   return unsupported(what + " is not in this version", help);
 }

@@ -1,7 +1,6 @@
 #include "cli/support/term.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,15 +8,13 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+
+#include "isa/core/visible.h"
 
 namespace palladion::cli {
 
 namespace {
-
-std::atomic<bool> interrupt_seen = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
-
-extern "C" void on_interrupt(int) { interrupt_seen.store(true, std::memory_order_relaxed); }
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
@@ -72,43 +69,82 @@ std::string human_count(double count) {
 }
 
 namespace {
+
 std::atomic<bool> drawing = false;  // by some Progress
+
+// Straight to the descriptor: nothing stays in a buffer when the program is ended.
+void draw(const std::string& text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); }
+
+// ", 28.6 s left" at the rate so far; nothing while there is none.
+std::string left_text(uint64_t done, uint64_t total, double seconds, std::string_view about) {
+  if (done == 0 || done >= total || seconds < 1) return {};
+  return fmt::format(", {}{} left", about,
+                     human_seconds(seconds * static_cast<double>(total - done) / static_cast<double>(done)));
 }
+
+}  // namespace
 
 Progress::Progress(std::string label, uint64_t total)
-    : label_(std::move(label)),
+    : label_(isa::visible(label)),
       total_(total),
-      watched_(::isatty(STDERR_FILENO) != 0 && !drawing.exchange(true)) {}
+      watched_(!drawing.exchange(true)),
+      terminal_(::isatty(STDERR_FILENO) != 0) {
+  if (watched_) watcher_ = std::thread([this] { watch(); });
+}
 
 Progress::~Progress() {
-  finish();
-  if (watched_) drawing = false;
-}
-
-void Progress::update(uint64_t done) {
-  using namespace std::chrono_literals;
   if (!watched_) return;
-  const auto now = Clock::now();
-  if (now - start_ < 500ms || (drawn_ && now - last_draw_ < 100ms)) return;
-  last_draw_ = now;
-  drawn_ = true;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::fputs(("\r" + line(label_, done, total_, seconds, terminal_columns()) + "\x1b[K").c_str(), stderr);
-  std::fflush(stderr);
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  ending_.notify_all();
+  watcher_.join();
+  erase();
+  drawing = false;
 }
 
-void Progress::finish() {
-  if (!drawn_) return;
-  std::fputs("\r\x1b[K", stderr);
-  std::fflush(stderr);
-  drawn_ = false;
+void Progress::watch() {
+  using namespace std::chrono_literals;
+  Clock::duration next = terminal_ ? Clock::duration(500ms) : Clock::duration(10s);
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_until(lock, start_ + next, [this] { return ended_; })) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (terminal_) {
+      draw("\r" + line(label_, done_, total_, seconds, terminal_columns()) + "\x1b[K");
+      drawn_ = true;
+      next = Clock::now() - start_ + 100ms;
+    } else {
+      draw(log_line(label_, done_, total_, seconds) + "\n");
+      next += std::min<Clock::duration>(next, 5min);
+    }
+  }
+}
+
+void Progress::pause() {
+  const std::lock_guard lock(mutex_);
+  erase();
+}
+
+void Progress::erase() {
+  if (std::exchange(drawn_, false)) draw("\r\x1b[K");
+}
+
+std::string Progress::log_line(std::string_view label, uint64_t done, uint64_t total, double seconds) {
+  if (total <= 1) return fmt::format("{}: running, {}", label, human_seconds(seconds));
+  done = std::min(done, total);
+  return fmt::format("{}: {} of {}, {}{}", label, done, total, human_seconds(seconds),
+                     left_text(done, total, seconds, "about "));
 }
 
 std::string Progress::line(std::string_view label, uint64_t done, uint64_t total, double seconds,
                            int columns) {
   if (total == 0) return fmt::format("{} {}, {}", label, human_count(double(done)), human_seconds(seconds));
   done = std::min(done, total);
-  const std::string tail = fmt::format(" {} %, {}", done * 100 / total, human_seconds(seconds));
+  const std::string short_tail = fmt::format(" {} %, {}", done * 100 / total, human_seconds(seconds));
+  const std::string long_tail = short_tail + left_text(done, total, seconds, "");
+  const bool fits = label.size() + long_tail.size() + 10 < static_cast<size_t>(std::max(columns, 0));
+  const std::string& tail = fits ? long_tail : short_tail;
   // One column stays free: some terminals wrap when the last one is written.
   const int room = std::min(40, columns - 1 - int(label.size()) - int(tail.size()) - 3);
   if (room < 5) return fmt::format("{}{}", label, tail);
@@ -116,15 +152,5 @@ std::string Progress::line(std::string_view label, uint64_t done, uint64_t total
   return fmt::format("{} [{}{}]{}", label, std::string(full, '#'), std::string(size_t(room) - full, '-'),
                      tail);
 }
-
-void install_interrupt_handler() {
-  struct sigaction action{};
-  action.sa_handler = on_interrupt;
-  // The default comes back with the first one; calls in progress are not cut short.
-  action.sa_flags = int(SA_RESETHAND | SA_RESTART);
-  ::sigaction(SIGINT, &action, nullptr);
-}
-
-const std::atomic<bool>& interrupt_flag() { return interrupt_seen; }
 
 }  // namespace palladion::cli

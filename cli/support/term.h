@@ -1,12 +1,17 @@
-// The terminal: colour and progress only on a terminal, and Ctrl-C as a flag.
+// The terminal: colour, progress, numbers for people.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+
+#include "cli/support/interrupt.h"
 
 namespace palladion::cli {
 
@@ -25,8 +30,11 @@ std::string human_bytes(uint64_t bytes);
 // "1 234 567" is hard to grep: "1.23 M" for text, exact numbers are in the JSON.
 std::string human_count(double count);
 
-// One line on stderr, redrawn in place: "matmul_ws [#######-------] 52 %, 3.1 s". Draws nothing when
-// stderr is no terminal, in the first half second of work, nor while another Progress does.
+// What a command does and how far it is, on stderr. On a terminal one line, redrawn in place after half a
+// second: "matmul_ws [#######-------] 52 %, 3.1 s, 2.9 s left". Elsewhere a line now and then, so that a log
+// shows life: after ten seconds, then at twice the time of the line before, at most five minutes later.
+// Nothing while another Progress shows. A thread draws, so that work that never calls `update` is seen as
+// well.
 class Progress {
  public:
   Progress(std::string label, uint64_t total);
@@ -34,28 +42,33 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Cheap enough for every call back of a run: draws ten times a second at most.
-  void update(uint64_t done);
-  void finish();
+  // From any thread.
+  void update(uint64_t done) { done_.store(done, std::memory_order_relaxed); }
+  void step() { done_.fetch_add(1, std::memory_order_relaxed); }
+  // Erases the line before other text is printed; it comes back.
+  void pause();
 
-  // The line that update(done) draws after `seconds`.
+  // The line after `seconds`.
   static std::string line(std::string_view label, uint64_t done, uint64_t total, double seconds, int columns);
+  // "matmul_ws: 52 %, 31.0 s, about 28.6 s left"
+  static std::string log_line(std::string_view label, uint64_t done, uint64_t total, double seconds);
 
  private:
   using Clock = std::chrono::steady_clock;
+  void watch();
+  void erase();
 
   std::string label_;
   uint64_t total_;
+  std::atomic<uint64_t> done_ = 0;
   bool watched_;
+  bool terminal_;
   bool drawn_ = false;
+  bool ended_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point last_draw_ = start_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  std::thread watcher_;
 };
-
-// From here on the first Ctrl-C only sets the flag, so that a run can end with its results so far; the second
-// one ends the program as usual.
-void install_interrupt_handler();
-const std::atomic<bool>& interrupt_flag();
-inline bool interrupted() { return interrupt_flag().load(std::memory_order_relaxed); }
 
 }  // namespace palladion::cli

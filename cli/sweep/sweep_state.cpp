@@ -99,7 +99,7 @@ Outcome<SweepState> SweepState::open(const std::string& file, bool must_exist,
     return user_error(fmt::format("--resume {}: there is no such file", file), "--state FILE begins one");
   std::string text;
   if (exists) {
-    auto read = read_text(file);
+    auto read = read_text(file, most_of_records);
     if (!read) return user_error(read.error());
     text = std::move(*read);
   }

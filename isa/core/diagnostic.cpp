@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <limits>
+#include <span>
+
+#include "isa/core/visible.h"
 
 namespace palladion::isa {
 namespace {
@@ -31,35 +36,52 @@ std::string nth_line(std::string_view text, uint32_t line) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-std::string source_line(const SourceLoc& loc, std::string_view memory) {
-  if (loc.file.empty()) return nth_line(memory, loc.line);
-  std::ifstream file(loc.file);
-  std::string text;
-  for (uint32_t i = 0; i < loc.line && std::getline(file, text); ++i) {
+// The errors that are shown: the wrong file has thousands.
+constexpr size_t most_shown = 32;
+
+std::string quoted_line(const SourceLoc& loc, std::string_view memory) {
+  const std::string line = loc.file.empty() ? nth_line(memory, loc.line) : line_of_file(loc.file, loc.line);
+  if (line.empty()) return {};
+  size_t column = loc.column;
+  std::string out = fmt::format("{:>5} | {}\n", loc.line, excerpt(line, column));
+  if (column != 0) out += fmt::format("      | {:>{}}\n", '^', column);
+  return out;
+}
+
+std::string text_of(const Diagnostic& d, std::string_view source) {
+  std::string out = d.code.empty() ? fmt::format("{}: {}\n", word(d.severity), d.message)
+                                   : fmt::format("{}[{}]: {}\n", word(d.severity), d.code, d.message);
+  if (d.loc.known()) {
+    const std::string file = d.loc.file.empty() ? "<ptx>" : d.loc.file;
+    out += d.loc.column != 0 ? fmt::format("  --> {}:{}:{}\n", file, d.loc.line, d.loc.column)
+                             : fmt::format("  --> {}:{}\n", file, d.loc.line);
+    out += quoted_line(d.loc, source);
   }
-  return file ? text : std::string{};
+  if (!d.help.empty()) out += fmt::format("   = help: {}\n", d.help);
+  return visible(out);
 }
 
 }  // namespace
 
+std::string line_of_file(const std::string& path, uint32_t line) {
+  constexpr size_t longest = 1 << 16;  // of a line that is shown
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return {};
+  std::ifstream file(path);
+  for (uint32_t i = 1; i < line && file; ++i) file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  std::string text(longest, '\0');
+  size_t size = 0;
+  for (int c = 0; size < longest && (c = file.get()) != EOF && c != '\n';)
+    text[size++] = static_cast<char>(c);
+  text.resize(size);
+  return text;
+}
+
 std::string render(const Diagnostics& diagnostics, std::string_view source) {
   std::string out;
-  for (const Diagnostic& d : diagnostics) {
-    out += d.code.empty() ? fmt::format("{}: {}\n", word(d.severity), d.message)
-                          : fmt::format("{}[{}]: {}\n", word(d.severity), d.code, d.message);
-    if (d.loc.known()) {
-      const std::string file = d.loc.file.empty() ? "<ptx>" : d.loc.file;
-      out += d.loc.column != 0 ? fmt::format("  --> {}:{}:{}\n", file, d.loc.line, d.loc.column)
-                               : fmt::format("  --> {}:{}\n", file, d.loc.line);
-      std::string text = source_line(d.loc, source);
-      std::ranges::replace(text, '\t', ' ');  // the caret counts characters
-      if (!text.empty()) {
-        out += fmt::format("{:>5} | {}\n", d.loc.line, text);
-        if (d.loc.column != 0) out += fmt::format("      | {:>{}}\n", '^', d.loc.column);
-      }
-    }
-    if (!d.help.empty()) out += fmt::format("   = help: {}\n", d.help);
-  }
+  for (const Diagnostic& d : std::span(diagnostics).first(std::min(diagnostics.size(), most_shown)))
+    out += text_of(d, source);
+  if (diagnostics.size() > most_shown) out += fmt::format("and {} more\n", diagnostics.size() - most_shown);
   return out;
 }
 

@@ -43,6 +43,10 @@ class Error : public std::runtime_error {
 // an empty file name refer to (PTX from memory).
 std::string render(const Diagnostics& diagnostics, std::string_view source = {});
 
+// A line (from 1) of a regular file, without its end, at most 64 KiB of it; empty when there is none. A
+// device or a pipe is not read.
+std::string line_of_file(const std::string& path, uint32_t line);
+
 [[noreturn]] void check_failed(const char* expression, const char* file, int line, const std::string& detail);
 
 }  // namespace palladion::isa

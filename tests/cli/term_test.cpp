@@ -6,10 +6,15 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
+#include "cli/support/interrupt.h"
 #include "cli/support/json.h"
+#include "cli/support/outcome.h"
 #include "tests/support/golden.h"
+#include "tests/support/toolkit.h"
 
 namespace palladion::cli {
 namespace {
@@ -27,7 +32,7 @@ TEST(term, files_get_no_color) {
 }
 
 TEST(term, progress_line_fits) {
-  EXPECT_EQ(Progress::line("run", 1, 4, 2.0, 40), "run [#####---------------] 25 %, 2.00 s");
+  EXPECT_EQ(Progress::line("run", 1, 4, 0.5, 40), "run [#####---------------] 25 %, 500 ms");
   EXPECT_EQ(Progress::line("run", 9, 4, 2.0, 24), "run 100 %, 2.00 s")
       << "too narrow for a bar; never above 100 %";
   EXPECT_EQ(Progress::line("run", 1500, 0, 0.25, 80), "run 1.50 k, 250 ms") << "an unknown total";
@@ -46,17 +51,54 @@ TEST(term, numbers_for_people) {
   EXPECT_EQ(human_count(1234567), "1.23 M");
 }
 
-TEST(term, first_interrupt_sets_the_flag_second_ends) {
+TEST(term, an_interrupt_ends_at_once_where_nothing_polls) {
   EXPECT_EXIT(
       {
         install_interrupt_handler();
+        raise(SIGTERM);
+        _exit(1);
+      },
+      testing::ExitedWithCode(exit_interrupted), "interrupted");
+}
+
+TEST(term, the_first_interrupt_of_what_polls_sets_the_flag_the_second_ends) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handler();
+        const Polled polled;
         if (interrupted()) _exit(1);
         raise(SIGINT);
         if (!interrupted()) _exit(2);
         raise(SIGINT);
         _exit(3);
       },
-      testing::KilledBySignal(SIGINT), "");
+      testing::ExitedWithCode(exit_interrupted), "interrupted");
+}
+
+TEST(term, an_unfinished_file_is_removed_when_the_program_is_ended) {
+  const toolkit::TemporaryFolder folder;
+  const std::filesystem::path left = folder.path() / "left", kept = folder.path() / "kept";
+  for (const auto& path : {left, kept}) std::ofstream(path) << "x";
+  EXPECT_EXIT(
+      {
+        install_interrupt_handler();
+        {
+          const Unfinished done(kept);
+        }
+        const Unfinished unfinished(left);
+        raise(SIGINT);
+      },
+      testing::ExitedWithCode(exit_interrupted), "interrupted");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
+TEST(term, progress_tells_the_time_left) {
+  EXPECT_EQ(Progress::line("x", 1, 4, 2, 80),
+            "x [##########------------------------------] 25 %, 2.00 s, 6.00 s left");
+  EXPECT_EQ(Progress::log_line("x", 1, 4, 20), "x: 1 of 4, 20.0 s, about 60.0 s left");
+  EXPECT_EQ(Progress::log_line("x", 0, 4, 20), "x: 0 of 4, 20.0 s");
+  EXPECT_EQ(Progress::log_line("x", 0, 1, 20), "x: running, 20.0 s");
 }
 
 TEST(json, nests_in_order) {

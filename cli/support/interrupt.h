@@ -1,0 +1,37 @@
+// Ctrl-C and SIGTERM: the program ends with what is known, and leaves no half-written file.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+
+namespace palladion::cli {
+
+// From here on SIGINT and SIGTERM end the program with exit code 130: at once, or, while a Polled exists, by
+// setting a flag that the run polls. The second one ends it at once in any case.
+void install_interrupt_handler();
+
+// While one exists, the program polls `interrupted()` and ends by itself, with a report.
+class Polled {
+ public:
+  Polled();
+  ~Polled();
+  Polled(const Polled&) = delete;
+  Polled& operator=(const Polled&) = delete;
+};
+
+const std::atomic<bool>& interrupt_flag();
+inline bool interrupted() { return interrupt_flag().load(std::memory_order_relaxed); }
+
+// A file that is removed when the program is ended before the end of this scope.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::filesystem::path& file);
+  ~Unfinished();
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  int slot_;  // -1: too many files, or too long a name
+};
+
+}  // namespace palladion::cli
