@@ -170,6 +170,31 @@ Layout Layout::WG_STRIDED(Shape shape, int vec_size, std::source_location loc) {
   return l;
 }
 
+Layout Layout::WG_PADDED(Shape shape, int vec_size, std::source_location loc) {
+  const frontend::At at(loc);
+  Layout l;
+  l.kind_ = Kind::strided;
+  l.shape_ = std::move(shape);
+  l.vector_ = vec_size;
+  const int64_t n = pl::volume(l.shape_);
+  if (vec_size < 1 || n < 1 || n % vec_size != 0) {
+    fail(Code::layout_shape, fmt::format("WG_PADDED: the {} elements of {} are no vectors of {}", n,
+                                         pl::to_string(l.shape_), vec_size));
+  }
+  l.name_ = fmt::format("{}({}, {})", n % (warpgroup_size * vec_size) == 0 ? "WG_STRIDED" : "WG_PADDED",
+                        pl::to_string(l.shape_), vec_size);
+  return l;
+}
+
+Layout Layout::with_shape(Shape shape) const {
+  return WG_PADDED(std::move(shape), static_cast<int>(vector_));
+}
+
+int64_t Layout::lanes_at(int64_t e) const {
+  if (kind_ != Kind::strided) return warpgroup_size;
+  return std::min(warpgroup_size, pl::volume(shape_) / vector_ - e / vector_ * warpgroup_size);
+}
+
 const Layout Layout::WGMMA = Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2}}}, {-7}, {-3, -2}, -1);
 const Layout Layout::WGMMA_8BIT = Layout::TILED({{{64, 16}, {16, 16}, {8, 16}, {4}}}, {-7}, {-3, -2}, -1);
 const Layout Layout::WGMMA_UPCAST_2X =
@@ -232,7 +257,7 @@ std::string Layout::misfit(const Shape& shape) const {
 
 int64_t Layout::elements(const Shape& shape) const {
   if (kind_ == Kind::splat) return 1;
-  if (kind_ == Kind::strided) return pl::volume(shape) / warpgroup_size;
+  if (kind_ == Kind::strided) return pl::cdiv(pl::volume(shape), warpgroup_size * vector_) * vector_;
   int64_t n = pl::volume(shape) / pl::volume(tile_);
   for (const Part& p : parts_)
     if (p.role != Part::Role::thread) n *= p.size;
@@ -276,7 +301,8 @@ Shape Layout::index(const Shape& shape, int64_t thread, int64_t e) const {
   }
   Shape index(shape.size(), 0);
   if (kind_ == Kind::splat) return index;
-  int64_t flat = (e / vector_ * warpgroup_size + thread) * vector_ + e % vector_;
+  const int64_t own = std::min(thread, lanes_at(e) - 1);
+  int64_t flat = (e / vector_ * warpgroup_size + own) * vector_ + e % vector_;
   for (size_t d = shape.size(); d-- > 0;) {
     index[d] = flat % shape[d];
     flat /= shape[d];

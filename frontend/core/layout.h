@@ -60,6 +60,10 @@ class Layout {
   static Layout WG_SPLAT(Shape shape = {});
   static Layout WG_STRIDED(Shape shape, int vec_size,
                            std::source_location loc = std::source_location::current());
+  // WG_STRIDED for any number of elements that is a multiple of vec_size: the lanes behind the last vector
+  // hold copies of it. Pallas has no word for it: its arrays have multiples of 128 elements.
+  static Layout WG_PADDED(Shape shape, int vec_size,
+                          std::source_location loc = std::source_location::current());
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
   static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                       int vector_dim, std::source_location loc = std::source_location::current());
@@ -75,6 +79,11 @@ class Layout {
 
   // Empty when an array of this shape can have the layout, else why it cannot.
   std::string misfit(const Shape& shape) const;
+  // A strided layout's same lanes and registers for another shape of as many elements.
+  Layout with_shape(Shape shape) const;
+  // How many lanes hold a vector of their own at element `e` of each lane: fewer than 128 behind the end of a
+  // WG_PADDED array.
+  int64_t lanes_at(int64_t e) const;
   // Elements that one lane holds of an array of this shape, and how many neighbours form a vector.
   int64_t elements(const Shape& shape) const;
   int64_t vector_length() const { return vector_; }

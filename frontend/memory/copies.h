@@ -39,7 +39,10 @@ void wait_smem_to_gmem(int n, bool wait_read_only = false,
                        std::source_location loc = std::source_location::current());
 
 struct PrefetchOptions {
+  // Each of the CTAs along these cluster axes fetches a part.
   std::vector<std::string> collective_axes;
+  // False: nothing is fetched.
+  std::optional<Scalar> predicate = std::nullopt;
 };
 // Into L2.
 void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},

@@ -70,9 +70,12 @@ void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrie
           fail(Code::bad_transform,
                fmt::format("async_store_smem into {}: neighbours of a vector are not contiguous",
                            to_string(ref)));
+        const Operand guard = frontend::one_of_the_copies(r, v.layout(), e);
         for (int64_t k = 0; k < v.layout().vector_length(); k += pack) {
-          r.emit(mnemonic, {where(k).operand(), v.registers()[static_cast<size_t>((e + k) / pack)],
-                            Operand::address(remote)});
+          r.emit(mnemonic,
+                 {where(k).operand(), v.registers()[static_cast<size_t>((e + k) / pack)],
+                  Operand::address(remote)},
+                 guard);
         }
       },
       &space);

@@ -244,17 +244,17 @@ void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int6
   remember_arrival(r, *this, "mbarrier.arrive.release.cluster.shared::cluster.b64", where, r.elected());
 }
 
-void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
+namespace {
+
+// `guard`: holds in the lane of a warp that arrives for it.
+void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_arrive", &offset);
   barrier.state().group_arrivals = true;
   // The other lanes' accesses come before the arrival of the lane that arrives for all.
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (!barrier.state().type.cluster) {
-    r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)},
-           r.elected_in_warp());
+    r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)}, guard);
     return;
   }
   const Operand own = offset == 0 ? address : r.pure("add.s32", {address, Operand::imm(offset)}, Type::b32);
@@ -262,8 +262,27 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
     const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
     r.emit(barrier.state().type.orders_memory ? "mbarrier.arrive.release.cluster.shared::cluster.b64"
                                               : "mbarrier.arrive.shared::cluster.b64",
-           {Operand::sink(), Operand::address(remote)}, r.elected_in_warp());
+           {Operand::sink(), Operand::address(remote)}, guard);
   }
+}
+
+}  // namespace
+
+void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  arrive(r, barrier, r.elected_in_warp());
+}
+
+void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const Scalar holds = options.predicate ? options.predicate->astype(DType::bool_) : Scalar(true);
+  if (holds.is_constant()) {
+    if (holds.as_int() != 0) arrive(r, barrier, r.elected_in_warp());
+    return;
+  }
+  arrive(r, barrier, r.pure("and.pred", {r.elected_in_warp(), holds.operand()}, Type::pred));
 }
 
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
