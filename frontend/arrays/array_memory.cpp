@@ -377,11 +377,11 @@ void Ref::store(const Scalar& value, std::source_location loc) const {
   barrier_around_store(r, *this);
 }
 
-namespace {
+}  // namespace palladion::plgpu
 
-// The most times that lanes of one warp, served together, want different words of one bank, over the
-// vectors of one register.
-int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
+namespace palladion::frontend {
+
+int64_t bank_conflicts(const plgpu::Ref& ref, const plgpu::Layout& layout) {
   const auto& base = ref.base().physical;
   const int64_t width = std::min<int64_t>(16, layout.vector_length() * pl::bytes(ref.dtype()));
   const int64_t together = width <= 4 ? 32 : width == 8 ? 16 : 8;
@@ -389,7 +389,7 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
   for (int64_t first = 0; first < 32; first += together) {
     std::array<std::set<int64_t>, 32> words;
     for (int64_t lane = first; lane < first + together; ++lane) {
-      const Shape index = layout.index(ref.shape(), lane, 0);
+      const pl::Shape index = layout.index(ref.shape(), lane, 0);
       int64_t at = 0;
       for (size_t d = 0; d < index.size(); ++d) {
         const int b = ref.dims()[d].base;
@@ -403,14 +403,16 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
   return worst;
 }
 
-}  // namespace
+}  // namespace palladion::frontend
+
+namespace palladion::plgpu {
 
 Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
   const At at(loc);
   const bool by_matrices = frontend::matrix_load_way(ref, options.layout).has_value();
   if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
       options.layout.misfit(ref.shape()).empty() && !by_matrices) {
-    const int64_t conflicts = bank_conflicts(ref, options.layout);
+    const int64_t conflicts = frontend::bank_conflicts(ref, options.layout);
     if (conflicts > 1) {
       fail(Code::bank_conflicts,
            fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref),

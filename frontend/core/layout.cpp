@@ -146,6 +146,62 @@ Layout Layout::MMA_ACC(DType dtype, int m_warps, std::source_location loc) {
   return l;
 }
 
+namespace {
+
+struct TileCounts {
+  int64_t rows = 1, columns = 1;
+};
+
+// Halves of the tiles go to neighbours, columns first, until `parts` have a share.
+TileCounts share_tiles(TileCounts& left, int64_t parts) {
+  TileCounts share;
+  for (; parts > 1 && left.columns % 2 == 0; parts /= 2, left.columns /= 2) share.columns *= 2;
+  for (; parts > 1 && left.rows % 2 == 0; parts /= 2, left.rows /= 2) share.rows *= 2;
+  return share;
+}
+
+// The four warps take whole rows of tiles where they can.
+TileCounts warp_tiles(TileCounts& left) {
+  TileCounts warps;
+  while (warps.rows < 4 && left.rows % 2 == 0) warps.rows *= 2, left.rows /= 2;
+  warps.columns = 4 / warps.rows;
+  if (left.columns % warps.columns != 0)
+    fail(Code::layout_shape, "SMEM_GMEM_COPY: the number of tiles is not a multiple of 4, one for each warp");
+  left.columns /= warps.columns;
+  return warps;
+}
+
+}  // namespace
+
+Layout Layout::SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t size = pl::bytes(dtype), span = swizzle / size;
+  const bool known = swizzle == 16 || swizzle == 32 || swizzle == 64 || swizzle == 128;
+  if (!known || shape.size() < 2 || shape[shape.size() - 2] % 8 != 0 || shape.back() % span != 0) {
+    fail(Code::layout_shape,
+         fmt::format("SMEM_GMEM_COPY: {} {} does not consist of tiles of 8 rows of {} bytes", pl::name(dtype),
+                     pl::to_string(shape), swizzle));
+  }
+  TileCounts left{shape[shape.size() - 2] / 8, shape.back() / span};
+  const TileCounts warps = warp_tiles(left);
+  int64_t bytes = std::min<int64_t>(16, 8 * swizzle / warp_size);
+  const TileCounts lanes = share_tiles(left, 16 / bytes);
+  bytes *= lanes.rows * lanes.columns;
+  if (bytes < size)
+    fail(Code::unsupported_dtype,
+         fmt::format("SMEM_GMEM_COPY of {} with a swizzle of {}", pl::name(dtype), swizzle));
+  const int64_t vector = bytes / size;
+  const int64_t rows_at_once = std::min<int64_t>(8, warp_size * vector / span);
+  Layout l = TILED({{{warps.rows * lanes.rows * 8, warps.columns * lanes.columns * span},
+                     {lanes.rows * 8, lanes.columns * span},
+                     {8, span},
+                     {rows_at_once, span},
+                     {vector}}},
+                   {-9, -8}, {-7, -6, -3, -2}, -1);
+  l.name_ = fmt::format("SMEM_GMEM_COPY({}, {}, {})", pl::to_string(shape), pl::name(dtype), swizzle);
+  return l;
+}
+
 Layout Layout::WG_SPLAT(Shape shape) {
   Layout l;
   l.kind_ = Kind::splat;
@@ -342,7 +398,7 @@ std::string to_string(const Layout& l) {
   if (!name.empty()) return std::string(name);
   if (l == Layout::WGMMA.reduce(1)) return "WGMMA.reduce(1)";
   if (l == Layout::WGMMA.reduce(0)) return "WGMMA.reduce(0)";
-  if (!l.is_tiled() || l.name().starts_with("MMA_")) return l.name();
+  if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_")) return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }
 

@@ -57,6 +57,10 @@ class Layout {
                         std::source_location loc = std::source_location::current());
   static Layout MMA_ACC(DType dtype, int m_warps = 4,
                         std::source_location loc = std::source_location::current());
+  // For moving an array of this shape between GMEM and SMEM with TilingTransform({8, 8 swizzle / bits}) and
+  // SwizzleTransform(swizzle): vectors of 16 bytes, no bank conflicts, whole rows of tiles in GMEM.
+  static Layout SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle,
+                               std::source_location loc = std::source_location::current());
   static Layout WG_SPLAT(Shape shape = {});
   static Layout WG_STRIDED(Shape shape, int vec_size,
                            std::source_location loc = std::source_location::current());

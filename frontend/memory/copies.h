@@ -51,7 +51,8 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
 struct AsyncStoreOptions {
   Scalar cluster_idx;
   std::string cluster_dim;
-  std::string atomic;  // add, min, max, inc, dec, and, or, xor; empty: a store
+  std::string atomic;     // add, min, max, inc, dec, and, or, xor; empty: a store
+  bool optimized = true;  // an error when the stores would have bank conflicts
 };
 // Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
 void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,

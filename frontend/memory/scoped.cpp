@@ -144,7 +144,10 @@ void check_global_scope(const Collective& collective, std::source_location loc) 
 namespace palladion::pl {
 
 plgpu::Ref get_global(const plgpu::GmemType& type, std::source_location loc) {
-  return plgpu::make_gmem(type, "global", loc);
+  const plgpu::Ref made = plgpu::make_gmem(type, "global", loc);
+  auto base = std::make_shared<plgpu::Allocation>(made.base());
+  base->scope = frontend::Recorder::current().root();  // of the whole kernel
+  return plgpu::Ref(std::move(base));
 }
 
 }  // namespace palladion::pl

@@ -86,6 +86,10 @@ Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout, int64_t e);
 // The lane's number, for WG_PADDED that of the lane whose element `e` it holds.
 pl::Scalar lane_that_holds(Recorder& r, const plgpu::Layout& layout, int64_t e);
 
+// The most times that lanes of one warp, served together, want different words of one bank of an SMEM window,
+// over the vectors of one register of a tiled layout.
+int64_t bank_conflicts(const plgpu::Ref& ref, const plgpu::Layout& layout);
+
 // ld / st of `registers` (each of `type`) at an address; more than 16 bytes are not allowed.
 void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
                std::string_view type, const Address& a);

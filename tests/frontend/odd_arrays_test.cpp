@@ -50,7 +50,7 @@ TEST(OddArrays, ComputeAndReduce) {
             sums.at(0).store(wide.sum_all());
             sums.at(1).store(wide.max_all());
             sums.at(2).store(wide.min_all());
-            sums.at(3).store(plgpu::where(wide == 1, 2, 1).astype(sum).prod_all());
+            sums.at(3).store(plgpu::where(wide == 1, -1, 1).astype(sum).prod_all());
           },
           {.in_types = {{d, shape}, {d, shape}},
            .out_type = {{d, shape}, {sum, {4}}},
@@ -62,7 +62,7 @@ TEST(OddArrays, ComputeAndReduce) {
       double total = 0, most = -99, least = 99, product = 1;
       for (int64_t i = 0; i < n; ++i) {
         const double y = a[static_cast<size_t>(i)] + b[static_cast<size_t>(i)];
-        total += y, most = std::max(most, y), least = std::min(least, y), product *= y == 1 ? 2 : 1;
+        total += y, most = std::max(most, y), least = std::min(least, y), product *= y == 1 ? -1 : 1;
         ASSERT_EQ(ran.outputs[0][static_cast<size_t>(i)],
                   std::max(y, 0.0) + static_cast<double>(i % shape.back()))
             << i;

@@ -108,6 +108,31 @@ TEST(StridedSlices, Copies) {
         ASSERT_EQ(ran.outputs[0][(p + 2 * i) * 64 + j], a[(p + 3 * i) * 128 + 64 + j]);
 }
 
+// Every element once, 16 bytes a lane wherever the swizzle allows, without bank conflicts.
+TEST(CopyLayouts, MoveTilesBothWays) {
+  for (const pl::DType d : {pl::s8, pl::f16, pl::f32}) {
+    for (const int64_t swizzle : {32, 64, 128}) {
+      for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{32, 1}, {16, 2}, {8, 4}, {64, 2}}) {
+        const int64_t span = swizzle / pl::bytes(d);
+        const pl::Shape shape{rows, columns * span};
+        SCOPED_TRACE(fmt::format("{} {} {}", pl::name(d), swizzle, pl::to_string(shape)));
+        const auto layout = plgpu::Layout::SMEM_GMEM_COPY(shape, d, swizzle);
+        const auto kernel = plgpu::kernel(
+            [&](const Ref& a, const Ref& o, Scratch& s) {
+              s["x"].store(a.load(layout));
+              o.store(plgpu::load(s["x"], {.layout = layout}));
+            },
+            {.in_types = {{d, shape}},
+             .out_type = {d, shape},
+             .scratch_types = {{"x", plgpu::SMEM(shape, d, tiles(swizzle, d))}}});
+        const Values a = small_integers(pl::volume(shape), 8);
+        EXPECT_EQ(run(kernel, {a}).outputs[0], a);
+        if (rows * columns * swizzle >= 128 * 16) EXPECT_EQ(layout.vector_length() * pl::bytes(d), 16);
+      }
+    }
+  }
+}
+
 // Two CTAs exchange rows through global scratch, by stores and by bulk copies.
 TEST(GmemScratch, IsSharedByTheGrid) {
   const auto kernel = plgpu::kernel(
