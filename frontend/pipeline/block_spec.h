@@ -124,6 +124,8 @@ namespace palladion::plgpu {
 
 // For `.memory_space` of a BlockSpec: the whole array where it is; nothing is copied.
 inline constexpr MemorySpace GMEM = MemorySpace::gmem;
+// Registers: of accumulators, which are allocated with plgpu::ACC.
+inline constexpr MemorySpace REGS = MemorySpace::regs;
 
 struct BlockSpecOptions {
   std::optional<MemorySpace> memory_space = {};  // SMEM
@@ -158,6 +160,9 @@ struct BlockSpec {
 
 namespace palladion::pl {
 
+using plgpu::MemorySpace;
+inline constexpr MemorySpace ANY = MemorySpace::ANY;
+
 struct BlockSpecOptions {
   std::optional<plgpu::MemorySpace> memory_space = {};
 };
@@ -170,6 +175,12 @@ struct BlockSpec : plgpu::BlockSpec {
   BlockSpec(BlockSpecOptions o, std::source_location l = std::source_location::current())  // NOLINT
       : plgpu::BlockSpec({.memory_space = o.memory_space}, l) {}
 };
+
+// For in_specs and out_specs: the whole arrays.
+struct NoBlockSpec {
+  operator std::vector<plgpu::BlockSpec>() const { return {}; }  // NOLINT: it stands for specs
+};
+inline constexpr NoBlockSpec no_block_spec{};
 
 }  // namespace palladion::pl
 
