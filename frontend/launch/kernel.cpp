@@ -213,6 +213,8 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   if (options.compiler_params.profile_space < 0)
     fail(Code::bad_scope,
          fmt::format("profile_space is {}, it cannot be negative", options.compiler_params.profile_space));
+  if (options.compiler_params.profile_trace_scope == TraceScope::WARP)
+    frontend::unsupported("profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
   frontend::begin_profile(r);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();

@@ -17,7 +17,8 @@ namespace palladion::plgpu {
 using pl::Scalar;
 class Array;
 
-enum class MemorySpace : uint8_t { gmem, smem, regs };
+// Pallas' spellings are the same spaces; `ANY` is global memory.
+enum class MemorySpace : uint8_t { gmem, smem, regs, GMEM = gmem, SMEM = smem, REGS = regs, ANY = gmem };
 
 // Registers of a wgmma accumulator, changed in place.
 struct Accumulator {
