@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isa/core/diagnostic.h"
+#include "isa/verify/verify.h"
 
 namespace palladion {
 namespace {
@@ -20,6 +21,13 @@ void check_inputs(const plgpu::Kernel& kernel, const std::vector<Array>& inputs)
     if (inputs[i].type != wanted[i])
       wrong_inputs(fmt::format("`{}` takes {} as array {}, given is {}", kernel.name,
                                pl::to_string(wanted[i]), i, pl::to_string(inputs[i].type)));
+}
+
+// What breaks the rules of PTX must not reach a machine, which relies on them.
+void check_module(const plgpu::Kernel& kernel) {
+  isa::Diagnostics problems = isa::verify(kernel.module);
+  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
+  if (!problems.empty()) throw isa::Error(std::move(problems));
 }
 
 std::string name_of(const std::vector<std::string>& names, size_t i, size_t inputs) {
@@ -59,6 +67,7 @@ ParamValue value_of(Job& job, const plgpu::Launch& launch, const plgpu::Param& p
 
 Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs, const std::vector<std::string>& names) {
   check_inputs(kernel, inputs);
+  check_module(kernel);
   const plgpu::Launch& launch = kernel.launch;
   Job job{.module = &kernel.module,
           .entry = launch.entry,

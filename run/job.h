@@ -56,7 +56,8 @@ struct Job {
 };
 
 // A recorded kernel with its inputs. Names stand for inputs, then outputs, in messages; missing ones are
-// in0, in1, ..., out0, ... Throws isa::Error (PLD5001) when the inputs are not what the kernel takes.
+// in0, in1, ..., out0, ... Throws isa::Error (PLD5001) when the inputs are not what the kernel takes, and
+// with isa::verify's codes when its module breaks a rule of PTX.
 Job job_of(const plgpu::Kernel& kernel, std::vector<Array> inputs,
            const std::vector<std::string>& names = {});
 

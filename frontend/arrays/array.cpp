@@ -11,6 +11,7 @@ namespace palladion::plgpu {
 
 using frontend::Binary;
 using frontend::Compare;
+using frontend::last_verb;
 using frontend::Unary;
 
 // --- registers --------------------------------------------------------------------------------------
@@ -73,6 +74,11 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
   }
 }
 
+void Array::check_assigned(const std::source_location& loc) const {
+  home_.check(false, loc);
+  if (registers_.empty()) fail(Code::shape_mismatch, "an Array that was never assigned is used", loc);
+}
+
 Array Array::from_elements(DType dtype, Shape shape, Layout layout, const std::vector<Operand>& elements) {
   Recorder& r = Recorder::current();
   const int pack = pack_of(dtype, layout);
@@ -89,6 +95,7 @@ Array Array::splat(const Scalar& value, Shape shape) {
 }
 
 std::vector<Operand> Array::elements() const {
+  home_.check();
   const int p = pack();
   if (p == 1) return registers_;
   Recorder& r = Recorder::current();
@@ -116,7 +123,7 @@ Scalar Array::scalar(std::source_location loc) const {
   const At at(loc);
   if (!layout_.is_splat())
     fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)));
-  return Scalar::from_register(dtype_, registers_.front());
+  return Scalar::from_register(dtype_, registers().front());
 }
 
 // --- elementwise ------------------------------------------------------------------------------------
@@ -256,8 +263,6 @@ PLD_ARRAY_BINARY(|, or_)
 PLD_ARRAY_BINARY(^, xor_)
 PLD_ARRAY_BINARY(<<, shl)
 PLD_ARRAY_BINARY(>>, shr)
-PLD_ARRAY_BINARY(&&, and_)
-PLD_ARRAY_BINARY(||, or_)
 PLD_ARRAY_COMPARE(==, eq)
 PLD_ARRAY_COMPARE(!=, ne)
 PLD_ARRAY_COMPARE(<, lt)
@@ -265,7 +270,6 @@ PLD_ARRAY_COMPARE(<=, le)
 PLD_ARRAY_COMPARE(>, gt)
 PLD_ARRAY_COMPARE(>=, ge)
 PLD_ARRAY_UNARY(operator-, neg)
-PLD_ARRAY_UNARY(operator!, not_)
 PLD_ARRAY_UNARY(operator~, not_)
 PLD_ARRAY_UNARY(exp, exp)
 PLD_ARRAY_UNARY(exp2, exp2)
@@ -289,6 +293,21 @@ PLD_ARRAY_UNARY(ceil, ceil)
 PLD_ARRAY_UNARY(trunc, trunc)
 PLD_ARRAY_UNARY(clz, clz)
 PLD_ARRAY_UNARY(population_count, popc)
+
+#define PLD_ARRAY_LOGICAL(symbol, op, A, B) \
+  Array operator symbol(A a, B b) { return binary(Binary::op, {a, last_verb()}, {b, last_verb()}); }
+PLD_ARRAY_LOGICAL(&&, and_, const Array&, const Array&)
+PLD_ARRAY_LOGICAL(&&, and_, const Array&, const Scalar&)
+PLD_ARRAY_LOGICAL(&&, and_, const Scalar&, const Array&)
+PLD_ARRAY_LOGICAL(&&, and_, const Array&, bool)
+PLD_ARRAY_LOGICAL(&&, and_, bool, const Array&)
+PLD_ARRAY_LOGICAL(||, or_, const Array&, const Array&)
+PLD_ARRAY_LOGICAL(||, or_, const Array&, const Scalar&)
+PLD_ARRAY_LOGICAL(||, or_, const Scalar&, const Array&)
+PLD_ARRAY_LOGICAL(||, or_, const Array&, bool)
+PLD_ARRAY_LOGICAL(||, or_, bool, const Array&)
+#undef PLD_ARRAY_LOGICAL
+Array operator!(const Array& a) { return unary(Unary::not_, {a, last_verb()}); }
 #undef PLD_ARRAY_BINARY
 #undef PLD_ARRAY_COMPARE
 #undef PLD_ARRAY_UNARY
@@ -405,7 +424,7 @@ Array Array::astype(DType to, std::source_location loc) const {
 Array Array::bitcast(DType to, std::source_location loc) const {
   const At at(loc);
   Recorder& r = Recorder::current();
-  if (pl::bits(to) == pl::bits(dtype_) && pack() > 1) return Array(to, shape_, layout_, registers_);
+  if (pl::bits(to) == pl::bits(dtype_) && pack() > 1) return Array(to, shape_, layout_, registers());
   return map(to, {*this}, [&](const auto& e) { return frontend::element_bitcast(r, dtype_, to, e[0]); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // plgpu::Array: an immutable array spread over the registers of a warpgroup.
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <source_location>
@@ -19,6 +20,27 @@ struct ArrayArg;
 class Array {
  public:
   Array() = default;
+  Array(const Array&) = default;
+  Array(Array&&) = default;
+  ~Array() = default;
+  // An Error where *this was declared outside of the body of control flow that is being recorded.
+  Array& operator=(const Array&) & = default;
+  Array& operator=(Array&&) & = default;  // NOLINT: it may throw
+  template <class T>
+  void operator=(const T&) const&& {
+    static_assert(
+        frontend::never<T>,
+        "an assignment to a temporary plgpu::Array stores nothing: arrays are values; ref.store(value) "
+        "writes memory, plgpu::where(condition, a, b) selects elements");
+  }
+  template <std::same_as<bool> B>
+  explicit operator B() const {
+    static_assert(
+        frontend::never<B>,
+        "a plgpu::Array is known when the kernel runs, not while it is recorded: elements are selected with "
+        "plgpu::where(condition, a, b), minima with plgpu::minimum; pl::when takes one pl::Scalar");
+    return {};
+  }
   // Registers as described at `registers()`.
   Array(DType dtype, Shape shape, Layout layout, std::vector<isa::Operand> registers);
   static Array from_elements(DType dtype, Shape shape, Layout layout,
@@ -27,19 +49,21 @@ class Array {
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  int64_t shape(size_t i) const { return shape_[i]; }
+  // An Error for a dimension that the array does not have.
+  int64_t shape(size_t i) const { return pl::dimension(shape_, i); }
   size_t rank() const { return shape_.size(); }
   const Layout& layout() const { return layout_; }
 
   // What one lane holds. Neighbours of a vector share a register: two 16-bit elements or four 8-bit
   // ones in 32 bits (two in 16), when the layout's vectors are that long; others have one each.
-  const std::vector<isa::Operand>& registers() const { return registers_; }
-  int pack() const { return pack_of(dtype_, layout_); }
-  // An error for an array that was never assigned (default-constructed).
-  void check_assigned(std::source_location loc) const {
-    if (registers_.empty())
-      frontend::fail(frontend::Code::shape_mismatch, "an Array that was never assigned is used", loc);
+  // An Error where the body that made the array has ended.
+  const std::vector<isa::Operand>& registers() const {
+    home_.check();
+    return registers_;
   }
+  int pack() const { return pack_of(dtype_, layout_); }
+  // An Error for an array that was never assigned (default-constructed, moved away), or whose body has ended.
+  void check_assigned(const std::source_location& loc) const;
   // One operand an element, in the order of Layout::index's `e`.
   std::vector<isa::Operand> elements() const;
   static int pack_of(DType dtype, const Layout& layout);
@@ -74,8 +98,18 @@ class Array {
   friend Array operator^(ArrayArg a, ArrayArg b);
   friend Array operator<<(ArrayArg a, ArrayArg b);
   friend Array operator>>(ArrayArg a, ArrayArg b);
-  friend Array operator&&(ArrayArg a, ArrayArg b);
-  friend Array operator||(ArrayArg a, ArrayArg b);
+  // Exact matches, which the built-in operators on bool would hide otherwise; recorded at the last verb's
+  // line.
+  friend Array operator&&(const Array& a, const Array& b);
+  friend Array operator&&(const Array& a, const Scalar& b);
+  friend Array operator&&(const Scalar& a, const Array& b);
+  friend Array operator&&(const Array& a, bool b);
+  friend Array operator&&(bool a, const Array& b);
+  friend Array operator||(const Array& a, const Array& b);
+  friend Array operator||(const Array& a, const Scalar& b);
+  friend Array operator||(const Scalar& a, const Array& b);
+  friend Array operator||(const Array& a, bool b);
+  friend Array operator||(bool a, const Array& b);
   friend Array operator==(ArrayArg a, ArrayArg b);
   friend Array operator!=(ArrayArg a, ArrayArg b);
   friend Array operator<(ArrayArg a, ArrayArg b);
@@ -83,7 +117,7 @@ class Array {
   friend Array operator>(ArrayArg a, ArrayArg b);
   friend Array operator>=(ArrayArg a, ArrayArg b);
   friend Array operator-(ArrayArg a);
-  friend Array operator!(ArrayArg a);
+  friend Array operator!(const Array& a);
   friend Array operator~(ArrayArg a);
 
  private:
@@ -91,6 +125,7 @@ class Array {
   Shape shape_;
   Layout layout_;
   std::vector<isa::Operand> registers_;
+  frontend::Home<frontend::Handle::array> home_;
 };
 
 // An operand of an operator, with the place where it stands.

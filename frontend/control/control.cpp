@@ -17,8 +17,8 @@ Operand negated(const Operand& p) {
   return n;
 }
 
-void user_code(Recorder& r, const std::function<void()>& body) {
-  const Region region(r);
+void user_code(Recorder& r, std::string_view verb, const std::function<void()>& body) {
+  const Region region(r, verb);
   const UserCode user;
   body();
 }
@@ -27,26 +27,27 @@ Scalar as_bool(const Scalar& s) { return s.astype(pl::DType::bool_); }
 
 }  // namespace
 
-void record_when(const Scalar& condition, const std::function<void()>& body) {
-  record_if(condition, body, nullptr);
+void record_when(const Scalar& condition, const std::function<void()>& body, std::string_view verb) {
+  record_if(condition, body, nullptr, verb);
 }
 
-void record_if(const Scalar& condition, const std::function<void()>& yes, const std::function<void()>& no) {
+void record_if(const Scalar& condition, const std::function<void()>& yes, const std::function<void()>& no,
+               std::string_view verb) {
   Recorder& r = Recorder::current();
   const Scalar c = as_bool(condition);
   if (c.is_constant()) {
     const auto& chosen = c.as_int() != 0 ? yes : no;
-    if (chosen) user_code(r, chosen);
+    if (chosen) user_code(r, verb, chosen);
     return;
   }
   const int64_t mark = r.smem_mark();
   const Operand otherwise = r.label("else"), end = r.label("end");
   r.emit("bra", {no ? otherwise : end}, negated(c.operand()));
-  user_code(r, yes);
+  user_code(r, verb, yes);
   if (no) {
     r.emit("bra", {end});
     r.place(otherwise);
-    user_code(r, no);
+    user_code(r, verb, no);
   }
   r.place(end);
   r.release_smem(mark);
@@ -59,9 +60,10 @@ bool loop_runs_at_least_once(const Scalar& lower, const Scalar& upper) {
 namespace {
 
 // What one body computed from a carry is not known to the next, whose carry has another value.
-void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function<void(const Scalar&)>& body) {
+void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function<void(const Scalar&)>& body,
+              std::string_view verb) {
   for (int64_t u = 0; u < unroll; ++u) {
-    const Region region(Recorder::current());
+    const Region region(Recorder::current(), verb);
     body(i + u * step);
   }
 }
@@ -69,8 +71,13 @@ void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function
 }  // namespace
 
 void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t unroll,
-                 const std::function<void(const Scalar&)>& body) {
+                 const std::function<void(const Scalar&)>& body, std::string_view verb) {
   Recorder& r = Recorder::current();
+  for (const Scalar& bound : {lower, upper})
+    if (!pl::is_integer(bound.dtype()))
+      fail(Code::bad_carry,
+           fmt::format("a bound of a loop is a {}, it must be an integer", pl::name(bound.dtype())),
+           "convert it with .astype(pl::s32)");
   if (step < 1) fail(Code::bad_carry, fmt::format("a loop with step {}: it must be at least 1", step));
   const bool known = lower.is_constant() && upper.is_constant();
   const int64_t trips = known ? std::max<int64_t>(0, pl::cdiv(upper.as_int() - lower.as_int(), step)) : -1;
@@ -82,7 +89,7 @@ void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t
   }
   if (trips == 0) return;
   if (trips == unroll) {
-    user_code(r, [&] { unrolled(lower, step, unroll, body); });
+    user_code(r, verb, [&] { unrolled(lower, step, unroll, body, verb); });
     return;
   }
   const pl::DType dtype = pl::bits(upper.dtype()) > pl::bits(lower.dtype()) ? upper.dtype() : lower.dtype();
@@ -99,7 +106,7 @@ void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t
   r.place(head);
   const Scalar index = Scalar::from_register(
       dtype, i, lower.nonnegative(), lower.is_constant() ? std::gcd(lower.as_int(), step * unroll) : 1);
-  user_code(r, [&] { unrolled(index, step, unroll, body); });
+  user_code(r, verb, [&] { unrolled(index, step, unroll, body, verb); });
   const Operand again = r.reg(Type::pred);
   r.emit(fmt::format("add.{}", pl::name(dtype)), {i, i, Operand::imm(step * unroll)});
   r.emit(compare, {again, i, limit});
@@ -111,19 +118,20 @@ void record_while(const std::function<Scalar()>& condition, const std::function<
   Recorder& r = Recorder::current();
   const Operand head = r.label("while"), end = r.label("while_end");
   r.place(head);
-  const Region region(r);
-  Scalar holds;
-  {
+  const Region region(r, "pl::while_loop");
+  const Scalar c = as_bool([&] {
     const UserCode user;
-    holds = condition();
-  }
-  const Scalar c = as_bool(holds);
+    return condition();
+  }());
   if (c.is_constant() && c.as_int() == 0) {
     r.place(end);
     return;
   }
+  if (c.is_constant())
+    fail(Code::endless, "pl::while_loop: its condition is true while recording, so that it never ends",
+         "compute it from the carry: [&](pl::Scalar x) { return x < n; }");
   r.emit("bra", {end}, negated(c.as_register()));
-  user_code(r, body);
+  user_code(r, "pl::while_loop", body);
   r.emit("bra", {head});
   r.place(end);
 }

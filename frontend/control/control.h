@@ -11,11 +11,13 @@
 namespace palladion::frontend {
 
 // The instructions around a body; `body` records it with the author's lines of its own.
-void record_when(const pl::Scalar& condition, const std::function<void()>& body);
-void record_if(const pl::Scalar& condition, const std::function<void()>& yes,
-               const std::function<void()>& no);
+// `verb`: what the author wrote, a literal.
+void record_when(const pl::Scalar& condition, const std::function<void()>& body,
+                 std::string_view verb = "pl::when");
+void record_if(const pl::Scalar& condition, const std::function<void()>& yes, const std::function<void()>& no,
+               std::string_view verb = "pl::cond");
 void record_loop(const pl::Scalar& lower, const pl::Scalar& upper, int64_t step, int64_t unroll,
-                 const std::function<void(const pl::Scalar&)>& body);
+                 const std::function<void(const pl::Scalar&)>& body, std::string_view verb = "pl::fori_loop");
 void record_while(const std::function<pl::Scalar()>& condition, const std::function<void()>& body);
 bool loop_runs_at_least_once(const pl::Scalar& lower, const pl::Scalar& upper);
 
@@ -24,17 +26,28 @@ bool loop_runs_at_least_once(const pl::Scalar& lower, const pl::Scalar& upper);
 namespace palladion::pl {
 
 // Runs the body where the condition holds. The condition must be the same in all lanes.
-template <std::invocable Body>
+template <class Body>
 void when(ScalarArg condition, Body&& body) {
+  static_assert(std::invocable<Body&>,
+                "pl::when(condition, body): the body is a function without parameters");
+  if constexpr (std::invocable<Body&>) {
+    static_assert(std::is_void_v<std::invoke_result_t<Body&>>,
+                  "pl::when(condition, body): what the body returns is lost; pl::cond(condition, yes, no) "
+                  "gives a value");
+  }
   const frontend::At at(condition.loc);
   frontend::record_when(condition.value, body);
 }
 
 // Both branches give the same kind of value (or none).
-template <std::invocable Yes, std::invocable No>
+template <class Yes, class No>
 auto cond(ScalarArg condition, Yes&& yes, No&& no) {
+  static_assert(std::invocable<Yes&> && std::invocable<No&>,
+                "pl::cond(condition, yes, no): the branches are functions without parameters");
   const frontend::At at(condition.loc);
-  using Value = std::invoke_result_t<Yes>;
+  using Value = std::invoke_result_t<Yes&>;
+  static_assert(std::is_void_v<Value> == std::is_void_v<std::invoke_result_t<No&>>,
+                "pl::cond(condition, yes, no): one branch returns a value, the other nothing");
   if constexpr (std::is_void_v<Value>) {
     frontend::record_if(condition.value, yes, no);
   } else {
@@ -80,20 +93,46 @@ struct LoopOptions {
 
 // for (i = lower; i < upper; i += step) body(i)
 template <class Body>
-  requires std::invocable<Body, Scalar>
 void loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& options = {}) {
+  static_assert(
+      std::invocable<Body&, const Scalar&>,
+      "pl::fori_loop(lower, upper, body): the body takes (pl::Index i); a body that also takes a carry needs "
+      "its initial value: x = pl::fori_loop(lower, upper, body, x)");
+  if constexpr (std::invocable<Body&, const Scalar&>) {
+    static_assert(
+        std::is_void_v<std::invoke_result_t<Body&, const Scalar&>>,
+        "pl::fori_loop(lower, upper, body): what the body returns is lost; with an initial value it is "
+        "carried: x = pl::fori_loop(lower, upper, [&](pl::Index i, auto x) { return next_x; }, x)");
+  }
   const frontend::At at(lower.loc);
   frontend::record_loop(lower.value, upper.value, options.step, options.unroll,
                         [&](const Scalar& i) { body(i); });
 }
 
 template <class Body>
-  requires std::invocable<Body, Scalar>
 void fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& options = {}) {
   loop(lower, upper, std::forward<Body>(body), options);
 }
 
 namespace detail {
+template <class T>
+struct IsTuple : std::false_type {};
+template <class... Ts>
+struct IsTuple<std::tuple<Ts...>> : std::true_type {};
+
+template <class Body, class State>
+constexpr bool takes_carry() {
+  if constexpr (std::invocable<Body&, const Scalar&, const State&>) {
+    return true;
+  } else if constexpr (IsTuple<State>::value) {
+    return []<class... C>(const std::tuple<C...>*) {
+      return std::invocable<Body&, const Scalar&, const C&...>;
+    }(static_cast<const State*>(nullptr));
+  } else {
+    return false;
+  }
+}
+
 template <class Body, class State>
 auto call_with_carry(Body& body, const Scalar& i, const State& state) {
   if constexpr (std::invocable<Body&, const Scalar&, const State&>) {
@@ -109,6 +148,19 @@ template <class Body, class Init>
   requires(!std::same_as<std::decay_t<Init>, LoopOptions>)
 frontend::CarryResult<Init> fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const Init& init,
                                       const LoopOptions& options = {}) {
+  using State = frontend::CarryResult<Init>;
+  constexpr bool takes = detail::takes_carry<Body, State>();
+  static_assert(
+      takes,
+      "pl::fori_loop(lower, upper, body, init...): the body takes (pl::Index i, carry...), one parameter for "
+      "each initial value, by value or by const reference");
+  if constexpr (takes) {
+    using Next = decltype(detail::call_with_carry(body, lower.value, std::declval<const State&>()));
+    static_assert(!std::is_void_v<Next>,
+                  "pl::fori_loop(lower, upper, body, init...): the body returns the carry of the next round "
+                  "(several as "
+                  "std::tuple), it returns nothing");
+  }
   const frontend::At at(lower.loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init));
@@ -132,6 +184,16 @@ auto fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const First& first
 template <class Condition, class Body, class Init>
 frontend::CarryResult<Init> while_loop(Condition&& condition, Body&& body, const Init& init,
                                        std::source_location loc = std::source_location::current()) {
+  using State = frontend::CarryResult<Init>;
+  static_assert(
+      std::is_invocable_r_v<Scalar, Condition&, const State&> && std::invocable<Body&, const State&>,
+      "pl::while_loop(condition, body, init): condition(carry) gives a pl::Scalar, body(carry) the next "
+      "carry");
+  if constexpr (std::invocable<Body&, const State&>) {
+    static_assert(
+        !std::is_void_v<std::invoke_result_t<Body&, const State&>>,
+        "pl::while_loop(condition, body, init): the body returns the next carry, it returns nothing");
+  }
   const frontend::At at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init));

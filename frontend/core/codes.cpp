@@ -21,6 +21,8 @@ constexpr isa::CodeText table[] = {
     {2007, "no room for a reduction across warps",
      "CompilerParams::reduction_scratch_bytes says how much SMEM each thread has for it.", "", ""},
     {2008, "a dtype that the operation does not take", "", "", ""},
+    {2009, "a shape that no array has", "Sizes are not negative, and a shape has at most 2^48 elements.", "",
+     ""},
     {2101, "an index of the wrong kind", "", "", ""},
     {2102, "an index out of bounds",
      "A static index or slice that leaves the reference. What is known only at run time is checked by the "
@@ -75,7 +77,30 @@ constexpr isa::CodeText table[] = {
     {2510, "an invalid grid", "", "", ""},
     {2601, "a carry that changes its type",
      "What a loop's body returns has the shape, dtype and layout of what it was given.", "", ""},
-    {2602, "an allocation used outside its scope", "", "", ""},
+    {2602, "an allocation used outside its scope",
+     "What run_scoped allocates ends with its body: its bytes serve the next scope. Bodies return arrays.",
+     "Ref kept = pl::run_scoped([&](Ref r) { return r; }, SMEM(...)); kept.load()",
+     "Array kept = pl::run_scoped([&](Ref r) { ...; return r.load(); }, SMEM(...))"},
+    {2603, "a value used outside the body that made it",
+     "A body of pl::when, pl::cond or a loop may run never or many times: what it computes exists in it "
+     "alone.",
+     "std::vector<Array> rows; pl::fori_loop(0, 4, [&](Index i) { rows.push_back(a.at(i).load()); }); "
+     "rows[0] + 1",
+     "x = pl::fori_loop(0, 4, [&](Index i, Array x) { return x + a.at(i).load(); }, x)"},
+    {2604, "an assignment to what was declared outside the body",
+     "A body is recorded once: the host assigns once, the machine would have to assign in each round, or "
+     "under "
+     "the condition. Carries and pl::where say that.",
+     "Scalar n = 0; pl::fori_loop(0, 4, [&](Index i) { n += i; })",
+     "Scalar n = pl::fori_loop(0, 4, [&](Index i, Scalar n) { return n + i; }, 0)"},
+    {2605, "a value of another kernel",
+     "Values and references belong to the kernel whose body made them; data go through arguments.", "", ""},
+    {2606, "a number that is not known while recording",
+     "The body runs once, on the host; program ids, loop indices and what is loaded exist when the kernel "
+     "runs.",
+     "for (int k = 0; k < pl::program_id(0).as_int(); ++k)", "pl::fori_loop(0, pl::program_id(0), ...)"},
+    {2607, "a recording or a loop without end",
+     "Host loops are unrolled into instructions; a while_loop's condition depends on its carry.", "", ""},
     {2701, "an invalid pipeline", "", "", ""},
     {2702, "a BlockSpec that does not fit its array", "", "", ""},
     {2999, "not in this version of the frontend",

@@ -40,6 +40,7 @@ enum class Code : int {
   bad_conversion = 2006,
   no_scratch = 2007,
   unsupported_dtype = 2008,
+  bad_shape = 2009,
   bad_index = 2101,
   out_of_bounds = 2102,
   unaligned_slice = 2103,
@@ -64,14 +65,25 @@ enum class Code : int {
   bad_accumulator = 2404,
   bad_carry = 2601,
   bad_scope = 2602,
+  left_region = 2603,
+  outer_assigned = 2604,
+  other_kernel = 2605,
+  not_known = 2606,
+  endless = 2607,
   bad_pipeline = 2701,
   bad_block_spec = 2702,
 };
 
 inline isa::SourceLoc place(const Loc& loc) { return {loc.file_name(), loc.line(), loc.column()}; }
 
+// "kernel.cpp:12", for a second place that a message names.
+std::string short_place(const Loc& loc);
+
+// Throws an isa::Error whose what() is the whole diagnostic: code, sentence, line with a caret, help.
 [[noreturn]] void fail(Code code, std::string message, const Loc& loc, std::string help = {});
-// At the line of the verb that is being recorded.
+// The line of the verb that is being recorded, or was recorded last.
+const Loc& last_verb();
+// At that line.
 [[noreturn]] void fail(Code code, std::string message, std::string help = {});
 // What the frontend does not do (yet), by name.
 [[noreturn]] void unsupported(std::string what, std::string help = {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "frontend/core/profile.h"
 
@@ -30,6 +31,9 @@ void append_key(std::string& key, const Operand& o) {
   for (const Operand& e : o.elements) append_key(key, e);
 }
 
+std::atomic<uint32_t> recorders = 0;
+constexpr size_t max_instructions = 4'000'000;
+
 std::string key_of(std::string_view mnemonic, const std::vector<Operand>& sources) {
   std::string key(mnemonic);
   for (const Operand& o : sources) append_key(key, o);
@@ -38,24 +42,39 @@ std::string key_of(std::string_view mnemonic, const std::vector<Operand>& source
 
 }  // namespace
 
+namespace {
+// what() is the whole diagnostic, with the author's line: a program that does not catch it shows it.
+class RecordingError : public isa::Error {
+ public:
+  explicit RecordingError(isa::Diagnostic d)
+      : Error(std::move(d)), text_(fmt::format("\n{}", isa::render(diagnostics()))) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+}  // namespace
+
 void fail(Code code, std::string message, const Loc& loc, std::string help) {
-  throw isa::Error(isa::Diagnostic{fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
-                                   std::move(message), place(loc), std::move(help)});
+  throw RecordingError({fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
+                        std::move(message), place(loc), std::move(help)});
 }
+
+const Loc& last_verb() { return verb_loc; }
 
 void fail(Code code, std::string message, std::string help) {
   fail(code, std::move(message), verb_loc, std::move(help));
 }
 
 void unsupported(std::string what, std::string help) {
-  throw isa::Error(isa::Diagnostic{"PLD2999", isa::Severity::unsupported, std::move(what), place(verb_loc),
-                                   std::move(help)});
+  throw RecordingError(
+      {"PLD2999", isa::Severity::unsupported, std::move(what), place(verb_loc), std::move(help)});
 }
 
 int64_t MeshAxes::cluster_size() const {
-  int64_t n = 1;
-  for (const Axis& a : cluster) n *= a.size;
-  return n;
+  pl::Shape sizes;
+  for (const Axis& a : cluster) sizes.push_back(a.size);
+  return pl::volume(sizes);
 }
 
 Recorder* Recorder::current_or_null() { return active; }
@@ -75,12 +94,14 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
       }()),
       builder_(module_, *function_),
       mesh_(std::move(mesh)),
-      options_(options) {
+      options_(options),
+      serial_(++recorders) {
   if (active != nullptr) {
     fail(Code::no_kernel,
          "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
   }
   active = this;
+  open_region("plgpu::kernel", verb_loc, false);
   module_.target = arch().ptx_target;
   isa::Symbol symbol;
   symbol.name = kernel_name;
@@ -93,10 +114,18 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
   function_->entry = true;
 }
 
-Recorder::~Recorder() { active = nullptr; }
+Recorder::~Recorder() {
+  active = nullptr;
+  current_region = current_scope = 0;
+}
 
 isa::Instruction& Recorder::emit(std::string_view mnemonic, std::vector<Operand> operands,
                                  const Operand& guard) {
+  // What the host unrolls without end would fill the memory.
+  if (function_->body.size() >= max_instructions) {
+    fail(Code::endless, fmt::format("the kernel has more than {} instructions", max_instructions),
+         "a loop of the host is unrolled: pl::fori_loop and pl::while_loop record one body");
+  }
   return builder_.emit(mnemonic, std::move(operands), guard);
 }
 
@@ -456,7 +485,33 @@ UserCode::~UserCode() {
   }
 }
 
-void Recorder::enter_region() { known_.emplace_back(); }
-void Recorder::leave_region() { known_.pop_back(); }
+// --- regions --------------------------------------------------------------------------------------
+
+void Recorder::open_region(std::string_view verb, const Loc& loc, bool allocates) {
+  open_.push_back(static_cast<uint32_t>(regions_.size()));
+  regions_.push_back({verb, loc, allocates});
+  current_scope = id_of(open_.back());
+  if (!allocates) current_region = current_scope;
+}
+
+void Recorder::close_region() {
+  regions_[open_.back()].open = false;
+  open_.pop_back();
+  const auto values =
+      std::ranges::find_if(open_.rbegin(), open_.rend(), [&](uint32_t i) { return !regions_[i].allocates; });
+  current_region = id_of(*values);
+  current_scope = id_of(open_.back());
+}
+
+void Recorder::enter_region(std::string_view verb) {
+  open_region(verb, verb_loc, false);
+  known_.emplace_back();
+}
+void Recorder::leave_region() {
+  known_.pop_back();
+  close_region();
+}
+void Recorder::enter_scope(std::string_view verb, const Loc& loc) { open_region(verb, loc, true); }
+void Recorder::leave_scope() { close_region(); }
 
 }  // namespace palladion::frontend

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/core/errors.h"
+#include "frontend/core/home.h"
 #include "frontend/core/launch.h"
 #include "isa/arch/arch.h"
 #include "isa/core/builder.h"
@@ -72,9 +73,24 @@ class Recorder {
   Operand at_entry(std::string_view mnemonic, std::vector<Operand> sources, Type result);
   void in_prologue(const std::function<void()>& record);
 
-  // Values recorded in a region (loop body, branch) are forgotten at its end.
-  void enter_region();
+  // --- regions --------------------------------------------------------------------------------
+  // The kernel's body, a body of control flow, or (`allocates`) of run_scoped: what was made in one is used
+  // while it is open.
+  struct RegionInfo {
+    std::string_view verb;
+    Loc loc;  // of the verb
+    bool allocates = false;
+    bool open = true;
+  };
+  // `verb` lives as long as the program. Values that are at hand in a region are forgotten at its end.
+  void enter_region(std::string_view verb);
   void leave_region();
+  // References and barriers taken in it end with it; values do not.
+  void enter_scope(std::string_view verb, const Loc& loc);
+  void leave_scope();
+  RegionId root() const { return id_of(0); }
+  bool owns(RegionId id) const { return id >> 32 == serial_; }
+  const RegionInfo& region(RegionId id) const { return regions_[static_cast<uint32_t>(id)]; }
 
   Operand label(std::string_view hint) { return builder_.label(hint); }
   void place(const Operand& label) { builder_.place(label); }
@@ -147,6 +163,9 @@ class Recorder {
   Operand pointer_param(plgpu::Param param);
   void fill_launch(plgpu::Kernel& kernel, const Loc& loc);
   const Operand* find_known(const std::string& key) const;
+  RegionId id_of(uint32_t region) const { return serial_ << 32 | region; }
+  void open_region(std::string_view verb, const Loc& loc, bool allocates);
+  void close_region();
 
   isa::Module module_;
   isa::Function* function_ = nullptr;
@@ -158,6 +177,10 @@ class Recorder {
   std::vector<std::unordered_map<std::string, Operand>> known_{2};
   std::vector<std::pair<size_t, std::vector<isa::Instruction>>> insertions_;
   bool in_prologue_ = false;
+
+  RegionId serial_;  // of this recorder in the process
+  std::vector<RegionInfo> regions_;
+  std::vector<uint32_t> open_;  // from the kernel's body inwards
 
   Loc loc_;
   int depth_ = 0;
@@ -211,9 +234,22 @@ class UserCode : Guard {
   Loc saved_;
 };
 
+// The body of run_scoped, while it is being recorded.
+class Scope : Guard {
+ public:
+  Scope(std::string_view verb, const Loc& loc) : recorder_(Recorder::current()) {
+    recorder_.enter_scope(verb, loc);
+  }
+  ~Scope() { recorder_.leave_scope(); }
+
+ private:
+  Recorder& recorder_;
+};
+
+// The body of a verb, while it is being recorded.
 class Region : Guard {
  public:
-  explicit Region(Recorder& r) : recorder_(r) { recorder_.enter_region(); }
+  explicit Region(Recorder& r, std::string_view verb) : recorder_(r) { recorder_.enter_region(verb); }
   ~Region() { recorder_.leave_region(); }
 
  private:

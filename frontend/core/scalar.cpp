@@ -13,6 +13,7 @@ namespace palladion::pl {
 
 using frontend::Binary;
 using frontend::Compare;
+using frontend::Loc;
 using frontend::Unary;
 
 Scalar Scalar::constant(DType dtype, int64_t value) {
@@ -53,7 +54,13 @@ Scalar Scalar::without_offset() const {
   return s;
 }
 
+int64_t Scalar::not_known() {
+  fail(Code::not_known, "as_int() and as_double() of a pl::Scalar that is known when the kernel runs only",
+       "is_constant() tells; what depends on it is recorded: pl::when, pl::where, ref.at(scalar)");
+}
+
 Operand Scalar::operand() const {
+  home_.check(is_constant());
   if (is_constant()) {
     return is_float(dtype_) ? frontend::constant(dtype_, number_) : frontend::constant(dtype_, offset_);
   }
@@ -280,14 +287,25 @@ Scalar binary_int(Binary op, const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-Scalar& Scalar::operator+=(const Scalar& other) {
-  if (is_integer(dtype_) && other.is_constant() && !is_float(other.dtype())) {
-    offset_ = wrap(dtype_, offset_ + other.as_int());
+Scalar& Scalar::operator+=(const ScalarArg& other) & {
+  const At at(other.loc);
+  check(other.loc);
+  if (is_integer(dtype_) && other.value.is_constant() && !is_float(other.value.dtype())) {
+    home_.remake();
+    offset_ = wrap(dtype_, offset_ + other.value.as_int());
     return *this;
   }
-  return *this = binary(Binary::add, *this, other);
+  return update(Binary::add, other);
 }
-Scalar& Scalar::operator-=(const Scalar& other) { return *this = binary(Binary::sub, *this, other); }
+Scalar& Scalar::operator-=(const ScalarArg& other) & { return update(Binary::sub, other); }
+Scalar& Scalar::operator*=(const ScalarArg& other) & { return update(Binary::mul, other); }
+Scalar& Scalar::operator/=(const ScalarArg& other) & { return update(Binary::div, other); }
+
+Scalar& Scalar::update(Binary op, const ScalarArg& other) {
+  const At at(other.loc);
+  check(other.loc);
+  return *this = binary(op, *this, other.value);
+}
 
 Scalar binary(Binary op, Scalar a, Scalar b) {
   unify(a, b);
@@ -391,15 +409,25 @@ PLD_SCALAR_COMPARE(>=, ge)
 #undef PLD_SCALAR_COMPARE
 
 namespace {
-Scalar logical(Binary op, ScalarArg a, ScalarArg b) {
-  const At at(a.loc);
-  return binary(op, a.value.astype(DType::bool_), b.value.astype(DType::bool_));
+Scalar logical(Binary op, const Scalar& a, const Scalar& b) {
+  const Loc loc = frontend::last_verb();
+  a.check(loc);
+  b.check(loc);
+  const At at(loc);
+  return binary(op, a.astype(DType::bool_, loc), b.astype(DType::bool_, loc));
 }
 }  // namespace
 
-Scalar operator&&(ScalarArg a, ScalarArg b) { return logical(Binary::and_, a, b); }
-Scalar operator||(ScalarArg a, ScalarArg b) { return logical(Binary::or_, a, b); }
-Scalar operator!(ScalarArg a) { return unary(Unary::not_, {a.value.astype(DType::bool_, a.loc), a.loc}); }
+Scalar operator&&(const Scalar& a, const Scalar& b) { return logical(Binary::and_, a, b); }
+Scalar operator&&(const Scalar& a, bool b) { return a && Scalar(b); }
+Scalar operator&&(bool a, const Scalar& b) { return Scalar(a) && b; }
+Scalar operator||(const Scalar& a, const Scalar& b) { return logical(Binary::or_, a, b); }
+Scalar operator||(const Scalar& a, bool b) { return a || Scalar(b); }
+Scalar operator||(bool a, const Scalar& b) { return Scalar(a) || b; }
+Scalar operator!(const Scalar& a) {
+  const Loc loc = frontend::last_verb();
+  return unary(Unary::not_, {a.astype(DType::bool_, loc), loc});
+}
 Scalar operator~(ScalarArg a) { return unary(Unary::not_, a); }
 Scalar operator-(ScalarArg a) { return unary(Unary::neg, a); }
 

@@ -7,20 +7,47 @@
 #include <string>
 
 #include "frontend/core/elementwise.h"
+#include "frontend/core/home.h"
 #include "frontend/core/types.h"
 
 namespace palladion::pl {
+
+struct ScalarArg;
 
 class Scalar {
  public:
   Scalar() : Scalar(0) {}
   template <std::integral T>
   Scalar(T value)  // NOLINT: host numbers are scalars
-      : dtype_(std::same_as<T, bool> ? DType::bool_ : default_dtype(static_cast<int64_t>(value))),
+      : dtype_(std::same_as<T, bool> ? DType::bool_
+               : std::unsigned_integral<T> && static_cast<int64_t>(value) < 0
+                   ? DType::u64
+                   : default_dtype(static_cast<int64_t>(value))),
         offset_(static_cast<int64_t>(value)),
         weak_(true) {}
   template <std::floating_point T>
   Scalar(T value) : dtype_(DType::f32), number_(value), weak_(true) {}  // NOLINT
+
+  Scalar(const Scalar&) = default;
+  Scalar(Scalar&&) = default;
+  ~Scalar() = default;
+  // An Error where *this was declared outside of the body of control flow that is being recorded.
+  Scalar& operator=(const Scalar&) & = default;
+  Scalar& operator=(Scalar&&) & = default;  // NOLINT: it may throw
+  template <class T>
+  void operator=(const T&) const&& {
+    static_assert(frontend::never<T>,
+                  "an assignment to a temporary pl::Scalar stores nothing: use ref.store(value)");
+  }
+  template <std::same_as<bool> B>
+  explicit operator B() const {
+    static_assert(
+        frontend::never<B>,
+        "a pl::Scalar is known when the kernel runs, not while it is recorded: if (x) is pl::when(x, body), "
+        "while (x) is pl::while_loop, x ? a : b is pl::where(x, a, b), std::min is pl::minimum; "
+        "a number of the host stays an int64_t or a bool");
+    return {};
+  }
 
   static Scalar constant(DType dtype, int64_t value);
   static Scalar constant(DType dtype, double value);
@@ -30,9 +57,11 @@ class Scalar {
 
   DType dtype() const { return dtype_; }
   bool is_constant() const { return register_ == isa::no_id; }
-  // The value, when known on the host.
-  int64_t as_int() const { return offset_; }
-  double as_double() const { return is_float(dtype_) ? number_ : static_cast<double>(offset_); }
+  // The value; an Error where it is not known on the host.
+  int64_t as_int() const { return is_constant() ? offset_ : not_known(); }
+  double as_double() const {
+    return is_float(dtype_) && is_constant() ? number_ : static_cast<double>(as_int());
+  }
   bool nonnegative() const { return is_constant() ? offset_ >= 0 : nonnegative_ && offset_ >= 0; }
   // The largest number that is known to divide it (0 divides into everything).
   int64_t multiple() const;
@@ -51,8 +80,13 @@ class Scalar {
   Scalar without_offset() const;
   int64_t offset() const { return offset_; }
 
-  Scalar& operator+=(const Scalar& other);
-  Scalar& operator-=(const Scalar& other);
+  Scalar& operator+=(const ScalarArg& other) &;
+  Scalar& operator-=(const ScalarArg& other) &;
+  Scalar& operator*=(const ScalarArg& other) &;
+  Scalar& operator/=(const ScalarArg& other) &;
+
+  // For verbs: an Error where the body that made the value has ended.
+  void check(const std::source_location& loc) const { home_.check(is_constant(), loc); }
 
  private:
   friend Scalar binary(frontend::Binary op, Scalar a, Scalar b);
@@ -66,6 +100,10 @@ class Scalar {
   int64_t multiple_ = 1;
   bool nonnegative_ = false;
   bool weak_ = false;
+  frontend::Home<frontend::Handle::scalar> home_;
+
+  Scalar& update(frontend::Binary op, const ScalarArg& other);
+  [[noreturn]] static int64_t not_known();
 };
 using Index = Scalar;
 
@@ -74,7 +112,9 @@ struct ScalarArg {
   Scalar value;
   std::source_location loc;
   ScalarArg(const Scalar& v, std::source_location l = std::source_location::current())
-      : value(v), loc(l) {}  // NOLINT
+      : value(v), loc(l) {  // NOLINT
+    v.check(l);
+  }
   template <class T>
     requires std::integral<T> || std::floating_point<T>
   ScalarArg(T v, std::source_location l = std::source_location::current()) : value(v), loc(l) {}  // NOLINT
@@ -91,9 +131,14 @@ Scalar operator|(ScalarArg a, ScalarArg b);
 Scalar operator^(ScalarArg a, ScalarArg b);
 Scalar operator<<(ScalarArg a, ScalarArg b);
 Scalar operator>>(ScalarArg a, ScalarArg b);
-Scalar operator&&(ScalarArg a, ScalarArg b);
-Scalar operator||(ScalarArg a, ScalarArg b);
-Scalar operator!(ScalarArg a);
+// Exact matches, which the built-in operators on bool would hide otherwise; recorded at the last verb's line.
+Scalar operator&&(const Scalar& a, const Scalar& b);
+Scalar operator&&(const Scalar& a, bool b);
+Scalar operator&&(bool a, const Scalar& b);
+Scalar operator||(const Scalar& a, const Scalar& b);
+Scalar operator||(const Scalar& a, bool b);
+Scalar operator||(bool a, const Scalar& b);
+Scalar operator!(const Scalar& a);
 Scalar operator~(ScalarArg a);
 Scalar operator-(ScalarArg a);
 Scalar operator==(ScalarArg a, ScalarArg b);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+
+#include "frontend/core/errors.h"
 
 namespace palladion::pl {
 namespace {
@@ -23,12 +26,33 @@ bool is_signed(DType dtype) { return dtype >= DType::s8 && dtype <= DType::s64; 
 bool is_integer(DType dtype) { return dtype >= DType::s8 && dtype <= DType::u64; }
 
 int64_t volume(const Shape& shape) {
+  constexpr int64_t most = int64_t{1} << 48;
+  constexpr size_t dimensions = 64;
+  if (shape.size() > dimensions)
+    frontend::fail(frontend::Code::bad_shape,
+                   fmt::format("a shape of {} dimensions: {} are the most", shape.size(), dimensions));
+  if (std::ranges::any_of(shape, [](int64_t d) { return d < 0; }))
+    frontend::fail(frontend::Code::bad_shape,
+                   fmt::format("a shape {} has a negative size", to_string(shape)));
   int64_t v = 1;
-  for (int64_t d : shape) v *= d;
+  for (int64_t d : shape) {
+    if (d != 0 && v > most / d)
+      frontend::fail(frontend::Code::bad_shape,
+                     fmt::format("a shape {} has more than 2^48 elements", to_string(shape)));
+    v *= d;
+  }
   return v;
 }
 
+int64_t dimension(const Shape& shape, size_t i) {
+  if (i >= shape.size())
+    frontend::fail(frontend::Code::bad_axis,
+                   fmt::format("dimension {} of a shape {} with {}", i, to_string(shape), shape.size()));
+  return shape[i];
+}
+
 Shape strides_of(const Shape& shape) {
+  volume(shape);  // an Error where they would overflow
   Shape strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return strides;

@@ -32,7 +32,11 @@ bool is_integer(DType dtype);
 isa::Type isa_type(DType dtype);
 
 using Shape = std::vector<int64_t>;
+// The number of elements. An Error for negative sizes, more than 64 dimensions and more than 2^48 elements,
+// so that bytes of a shape never overflow.
 int64_t volume(const Shape& shape);
+// An Error for a dimension that the shape does not have.
+int64_t dimension(const Shape& shape, size_t i);
 std::string to_string(const Shape& shape);
 // Row-major strides in elements.
 Shape strides_of(const Shape& shape);

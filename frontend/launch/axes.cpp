@@ -55,6 +55,7 @@ Scalar cluster_position(Recorder& r, size_t axis) {
 Scalar axis_index(const std::string& name, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
+  if (name.empty()) unknown_axis(r, name);
   for (size_t i = 0; i < r.mesh().grid.size(); ++i)
     if (r.mesh().grid[i].name == name) return grid_position(r, i);
   for (size_t i = 0; i < r.mesh().cluster.size(); ++i)
@@ -68,6 +69,7 @@ Scalar axis_index(const std::string& name, std::source_location loc) {
 int64_t axis_size(const std::string& name, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
+  if (name.empty()) unknown_axis(r, name);
   for (const auto& a : r.mesh().grid)
     if (a.name == name) return a.size;
   for (const auto& a : r.mesh().cluster)

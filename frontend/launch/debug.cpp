@@ -106,7 +106,7 @@ void call_vprintf(Recorder& r, const std::string& format, const std::vector<Valu
     skip.negated = !skip.negated;
     r.emit("bra", {end}, skip);
   }
-  frontend::Region region(r);
+  frontend::Region region(r, "debug_print");
   const isa::SymbolId function = declare_vprintf(r);
   Operand arguments = Operand::imm(0);
   if (!values.empty()) {

@@ -50,11 +50,11 @@ MeshAxes mesh_of(const KernelOptions& o, const isa::ArchSpec& arch) {
     fail(Code::bad_mesh, "num_threads and thread_name must be both set or neither",
          "name the axis of the threads, e.g. .thread_name = \"wg\"");
   }
-  if (o.num_threads * group_threads > arch.max_threads_per_cta) {
+  if (int64_t{o.num_threads} * group_threads > arch.max_threads_per_cta) {
     fail(Code::too_many_threads,
          fmt::format(
              "Requested too many CUDA threads per block: {} warpgroups are {} threads, {} are possible",
-             o.num_threads, o.num_threads * group_threads, arch.max_threads_per_cta));
+             o.num_threads, int64_t{o.num_threads} * group_threads, arch.max_threads_per_cta));
   }
   std::set<std::string> seen;
   const auto unique = [&](const std::string& n) {
@@ -71,6 +71,16 @@ bool legal_name(const std::string& name) {
   if (name.empty() || (std::isdigit(static_cast<unsigned char>(name[0])) != 0)) return false;
   return std::ranges::all_of(name,
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '$'; });
+}
+
+void check_scratch_names(const std::vector<NamedScratch>& scratch, const std::source_location& loc) {
+  std::set<std::string_view> seen;
+  for (const NamedScratch& s : scratch) {
+    if (s.name.empty()) fail(Code::bad_type, "a scratch has no name", loc, "the body finds it by its name");
+    if (!seen.insert(s.name).second)
+      fail(Code::duplicate_name, fmt::format("two scratches are named \"{}\"", s.name), loc,
+           "the body would always get the first one");
+  }
 }
 
 Ref argument(int array, const pl::ShapeDtype& type, const std::source_location& loc) {
@@ -109,8 +119,7 @@ std::variant<Ref, BarrierRef, UnionRef> allocate(const NamedScratch& s, const st
 }
 
 void fill_geometry(Kernel& kernel, Recorder& r, const KernelOptions& o) {
-  int64_t programs = 1;
-  for (int64_t g : o.grid) programs *= g;
+  const int64_t programs = pl::volume(o.grid);
   Launch& l = kernel.launch;
   l.block = {static_cast<uint32_t>(group_threads * o.num_threads), 1, 1};
   std::array<uint32_t, 3> cluster{1, 1, 1};
@@ -215,6 +224,7 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
       for (const auto& type : list->list())
         refs.push_back(argument(static_cast<int>(refs.size()), type, loc));
     Scratch scratch;
+    check_scratch_names(options.scratch_types, loc);
     const frontend::UserCode user;
     for (const NamedScratch& s : options.scratch_types) scratch.add(s.name, allocate(s, loc));
     body(refs, scratch);

@@ -41,6 +41,12 @@ Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const
 
 }  // namespace
 
+const std::vector<Ref>& UnionRef::operator[](size_t i) const {
+  if (i >= groups.size())
+    fail(Code::bad_index, fmt::format("group {} of a RefUnion of {}", i, groups.size()));
+  return groups[i];
+}
+
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc) {
   const At at(loc);
   check_type(type, name, loc);

@@ -62,7 +62,8 @@ inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
 }
 struct UnionRef {
   std::vector<std::vector<Ref>> groups;
-  const std::vector<Ref>& operator[](size_t i) const { return groups[i]; }
+  // An Error for a group that the union does not have.
+  const std::vector<Ref>& operator[](size_t i) const;
 };
 
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc);
@@ -116,17 +117,19 @@ constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, 
 template <class T>
 constexpr bool takes_acc = std::same_as<T, plgpu::AccType>;
 
-// Shared memory taken inside is free again afterwards.
-class SmemScope {
+// Shared memory taken inside is free again afterwards; references to it, and accumulators, end.
+class AllocationScope {
  public:
-  SmemScope() : recorder_(frontend::Recorder::current()), mark_(recorder_.smem_mark()) {}
-  ~SmemScope() { recorder_.release_smem(mark_); }
-  SmemScope(const SmemScope&) = delete;
-  SmemScope& operator=(const SmemScope&) = delete;
+  AllocationScope(std::string_view verb, const std::source_location& loc)
+      : recorder_(frontend::Recorder::current()), mark_(recorder_.smem_mark()), scope_(verb, loc) {}
+  ~AllocationScope() { recorder_.release_smem(mark_); }
+  AllocationScope(const AllocationScope&) = delete;
+  AllocationScope& operator=(const AllocationScope&) = delete;
 
  private:
   frontend::Recorder& recorder_;
   int64_t mark_;
+  frontend::Scope scope_;
 };
 }  // namespace detail
 
@@ -137,7 +140,7 @@ auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
   static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
   detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes,
                       detail::first_place(types...));
-  const detail::SmemScope scope;
+  const detail::AllocationScope scope("pl::run_scoped", detail::first_place(types...));
   auto refs = std::tuple{detail::materialize(types)...};
   const frontend::UserCode user;
   return std::apply(body, std::move(refs));
@@ -163,6 +166,7 @@ auto run_state(Body&& body, const Inits&... inits) {
     plgpu::store_accumulator(acc, v, init.loc);
     return acc;
   };
+  const detail::AllocationScope scope("pl::run_state", loc);
   auto accs = std::tuple{make(inits)...};
   {
     const frontend::UserCode user;

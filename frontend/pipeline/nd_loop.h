@@ -43,14 +43,16 @@ void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
              std::source_location loc = std::source_location::current()) {
   const frontend::At at(loc);
   const NDLoop loop(std::move(grid), options, loc);
-  frontend::record_loop(0, loop.num_local_steps(), 1, 1, [&](const pl::Scalar& i) {
-    NDLoopInfo info;
-    {
-      const frontend::At here(loc);
-      info = loop.at(i);
-    }
-    body(info);
-  });
+  frontend::record_loop(
+      0, loop.num_local_steps(), 1, 1,
+      [&](const pl::Scalar& i) {
+        const NDLoopInfo info = [&] {
+          const frontend::At here(loc);
+          return loop.at(i);
+        }();
+        body(info);
+      },
+      "plgpu::nd_loop");
 }
 
 // carry = body(info, carry); gives the last one.
@@ -63,15 +65,17 @@ frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& optio
   frontend::Recorder& r = frontend::Recorder::current();
   const NDLoop loop(std::move(grid), options, loc);
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init_carry));
-  frontend::record_loop(0, loop.num_local_steps(), 1, 1, [&](const pl::Scalar& i) {
-    NDLoopInfo info;
-    {
-      const frontend::At here(loc);
-      info = loop.at(i);
-    }
-    const auto next = body(info, frontend::rebuild(carry, init_carry));
-    frontend::assign_carry(r, carry, frontend::flatten(next), "nd_loop");
-  });
+  frontend::record_loop(
+      0, loop.num_local_steps(), 1, 1,
+      [&](const pl::Scalar& i) {
+        const NDLoopInfo info = [&] {
+          const frontend::At here(loc);
+          return loop.at(i);
+        }();
+        const auto next = body(info, frontend::rebuild(carry, init_carry));
+        frontend::assign_carry(r, carry, frontend::flatten(next), "nd_loop");
+      },
+      "plgpu::nd_loop");
   return frontend::rebuild(carry, init_carry);
 }
 

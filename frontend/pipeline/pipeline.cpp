@@ -182,7 +182,7 @@ void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_r
                   const frontend::PipelineBody& body, std::source_location loc) {
   const At at(loc);
   check(options, gmem_refs.size());
-  const pl::detail::SmemScope scope;
+  const pl::detail::AllocationScope scope("the pipeline", loc);
   SingleThreadPipeline(options, gmem_refs).run(body, loc);
 }
 

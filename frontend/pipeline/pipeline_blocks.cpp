@@ -127,7 +127,7 @@ struct MapTraits {
 MapTraits traits_of(const BlockSpec& spec, const PipelineGrid& grid) {
   Recorder& r = Recorder::current();
   MapTraits t;
-  const Region region(r);
+  const Region region(r, "an index_map");
   std::unordered_set<uint32_t> unknown;
   Indices dummies;
   for (size_t i = 0; i < grid.rank(); ++i) {
@@ -279,18 +279,20 @@ std::vector<PipelineBuffer> make_buffers(const std::vector<BlockSpec>& specs, co
 
 void when_within(const Scalar& condition, const std::function<void()>& body) {
   const Loc loc = Recorder::current().loc();
-  record_when(condition, [&] {
+  const auto within = [&] {
     const At at(loc);
     body();
-  });
+  };
+  record_when(condition, within, "the pipeline");
 }
 
 void loop_within(const Scalar& steps, const std::function<void(const Scalar&)>& body) {
   const Loc loc = Recorder::current().loc();
-  record_loop(0, steps, 1, 1, [&](const Scalar& i) {
+  const auto within = [&](const Scalar& i) {
     const At at(loc);
     body(i);
-  });
+  };
+  record_loop(0, steps, 1, 1, within, "the pipeline");
 }
 
 Scalar slot_of(const Scalar& step, int64_t slots) { return slots == 1 ? Scalar(0) : step % slots; }

@@ -326,7 +326,7 @@ void run_warp_specialized(const WarpSpecializedOptions& options, const std::vect
     pipeline.run(compute);
     return;
   }
-  const pl::detail::SmemScope scope;
+  const pl::detail::AllocationScope scope("the pipeline", loc);
   pipeline.use(pipeline.allocate(loc));
   // The buffers may have served another scope before, and may serve the next one.
   Recorder::current().emit("fence.proxy.async.shared::cta", {});

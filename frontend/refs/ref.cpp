@@ -15,15 +15,22 @@ std::string_view name(MemorySpace s) {
   return names[static_cast<size_t>(s)];
 }
 
+void check_integer(const Scalar& index) {
+  if (!pl::is_integer(index.dtype()))
+    fail(Code::bad_index, fmt::format("an index is a {}, it must be an integer", pl::name(index.dtype())),
+         "convert it with .astype(pl::s32)");
+}
+
 // Everything that a window must keep along one dimension of the allocation.
 void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
   if (slice.size < 1)
     fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)));
+  pl::volume({slice.size});  // an Error where it is larger than any array
   if (slice.stride != 1) fail(Code::bad_index, "strided slices of references are not supported");
   const bool known = slice.start.is_constant();
   // TMA fills or drops what lies outside of a GMEM array; element accesses check for themselves.
   if (ref.space() != MemorySpace::gmem && known &&
-      (slice.start.as_int() < 0 || slice.start.as_int() + slice.size > ref.shape(dim))) {
+      (slice.start.as_int() < 0 || slice.start.as_int() > ref.shape(dim) - slice.size)) {
     fail(Code::out_of_bounds,
          fmt::format("slice [{}, {}) of dimension {} of {} is out of bounds", slice.start.as_int(),
                      slice.start.as_int() + slice.size, dim, to_string(ref)));
@@ -68,6 +75,8 @@ const Allocation& Ref::base() const {
   if (base_ == nullptr)
     fail(Code::bad_index, "a reference that was never given is used",
          "references come from the kernel's arguments and from scratch");
+  home_.check();
+  frontend::check_alive(base_->scope, "reference", base_->name);
   return *base_;
 }
 
@@ -77,7 +86,7 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
     fail(Code::bad_index,
          fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()));
   }
-  Ref out = *this;
+  Ref out = view();
   out.dims_.clear();
   for (size_t i = 0; i < rank(); ++i) {
     const Dim& d = dims_[i];
@@ -86,6 +95,7 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
       continue;
     }
     const auto* scalar = std::get_if<Scalar>(&indices[i]);
+    check_integer(scalar != nullptr ? *scalar : std::get<pl::Slice>(indices[i]).start);
     const pl::Slice slice = scalar != nullptr ? pl::Slice{*scalar, 1, 1} : std::get<pl::Slice>(indices[i]);
     if (scalar == nullptr) {
       check_slice(*this, i, d.base, slice);
@@ -118,7 +128,7 @@ Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const
          fmt::format("a transpose of {} needs a permutation of its {} dimensions", to_string(*this), rank()));
   }
   if (space() == MemorySpace::regs) fail(Code::bad_transpose, "an accumulator cannot be transposed");
-  Ref out = *this;
+  Ref out = view();
   for (size_t i = 0; i < permutation.size(); ++i) out.dims_[i] = dims_[static_cast<size_t>(permutation[i])];
   out.refresh_shape();
   return out;
@@ -136,7 +146,7 @@ bool Ref::is_transposed() const {
 
 Ref Ref::squeeze(std::source_location loc) const {
   const At at(loc);
-  Ref out = *this;
+  Ref out = view();
   std::erase_if(out.dims_, [](const Dim& d) { return d.size == 1; });
   out.refresh_shape();
   return out;
@@ -294,7 +304,7 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
     fail(Code::bad_reshape, fmt::format("{} cannot be reshaped to {}: the numbers of elements differ",
                                         to_string(*this), pl::to_string(shape)));
   }
-  Ref out = *this;
+  Ref out = view();
   if (without_ones(shape_) == without_ones(shape)) {
     out.dims_ = carried_over(dims_, shape);
   } else {
@@ -308,7 +318,7 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
 }
 
 Ref Ref::with_flat_dim(std::shared_ptr<const Allocation> base) const {
-  Ref out = *this;
+  Ref out = view();
   out.dims_ = {{static_cast<int>(base->shape.size()) - 1, base->shape.back()}};
   out.starts_.push_back(Scalar(0));
   out.base_ = std::move(base);
@@ -322,9 +332,9 @@ Ref Ref::bitcast(DType target, std::source_location loc) const {
     fail(Code::bad_conversion,
          fmt::format("a bitcast of {} to {}: the widths differ", to_string(*this), pl::name(target)));
   }
-  auto base = std::make_shared<Allocation>(*base_);
+  auto base = std::make_shared<Allocation>(this->base());
   base->dtype = target;
-  Ref out = *this;
+  Ref out = view();
   out.base_ = std::move(base);
   return out;
 }

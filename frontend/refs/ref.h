@@ -39,6 +39,7 @@ struct Allocation {
   isa::Operand pointer;                // GMEM scratch: 64-bit global address
   std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
   std::shared_ptr<Accumulator> accumulator;
+  frontend::RegionId scope = frontend::current_scope;  // it ends with it
 };
 
 using Indexer = std::variant<Scalar, pl::Slice, pl::All>;
@@ -70,10 +71,30 @@ class Ref {
   };
 
   Ref() = default;
+  Ref(const Ref&) = default;
+  Ref(Ref&&) = default;
+  ~Ref() = default;
+  // The handle looks at something else; nothing is stored. An Error where it was declared outside of the body
+  // of control flow that is being recorded.
+  Ref& operator=(const Ref&) & = default;
+  Ref& operator=(Ref&&) & = default;  // NOLINT: it may throw
+  template <class T>
+  void operator=(const T&) const&& {
+    static_assert(frontend::never<T>,
+                  "an assignment stores nothing: out.at(i) = x is out.at(i).store(x), and "
+                  "out.at(i) = a.at(i) is out.at(i).store(a.at(i).load())");
+  }
+  template <class T>
+  void operator=(const T&) const& {
+    static_assert(frontend::never<T>,
+                  "an assignment stores nothing: out = x is out.store(x), and out = a is "
+                  "out.store(a.load())");
+  }
   explicit Ref(std::shared_ptr<const Allocation> allocation);
 
   const Shape& shape() const { return shape_; }
-  int64_t shape(size_t i) const { return shape_[i]; }
+  // An Error for a dimension that the reference does not have.
+  int64_t shape(size_t i) const { return pl::dimension(shape_, i); }
   size_t rank() const { return shape_.size(); }
   DType dtype() const { return base().dtype; }
   MemorySpace space() const { return base().space; }
@@ -102,7 +123,8 @@ class Ref {
   void store(const Scalar& value, std::source_location loc = std::source_location::current()) const;
 
   // --- for other verbs
-  // An error for a reference that looks at nothing (default-constructed).
+  // An Error for a reference that looks at nothing (default-constructed, moved away), or whose scope has
+  // ended.
   const Allocation& base() const;
   const std::shared_ptr<const Allocation>& allocation() const { return base_; }
   const std::vector<Dim>& dims() const { return dims_; }
@@ -110,7 +132,7 @@ class Ref {
   bool is_transposed() const;
   // The same window of another allocation of the same shape.
   Ref with_base(std::shared_ptr<const Allocation> base) const {
-    Ref out = *this;
+    Ref out = view();
     out.base_ = std::move(base);
     return out;
   }
@@ -119,11 +141,19 @@ class Ref {
 
  private:
   void refresh_shape();
+  // A copy to be changed into another view.
+  Ref view() const {
+    base();
+    Ref out = *this;
+    out.home_.derive();
+    return out;
+  }
 
   std::shared_ptr<const Allocation> base_;
   std::vector<Dim> dims_;
   std::vector<Scalar> starts_;  // one for each dimension of the allocation
   Shape shape_;
+  frontend::Home<frontend::Handle::ref> home_;
 };
 
 Ref transpose_ref(const Ref& ref, std::vector<int> permutation,

@@ -114,16 +114,30 @@ Phase phase_of(Recorder& r, const BarrierRef& barrier, const char* verb) {
 BarrierRef::BarrierRef(std::shared_ptr<State> state)
     : state_(std::move(state)), shape_(state_->type.options.num_barriers) {}
 
+BarrierRef::State& BarrierRef::state() const {
+  if (state_ == nullptr)
+    fail(Code::bad_barrier, "a barrier that was never given is used",
+         "barriers come from scratch and run_scoped");
+  home_.check();
+  frontend::check_alive(state_->scope, "barrier", state_->name);
+  return *state_;
+}
+
 BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_location loc) const {
   const At at(loc);
+  state();
   if (index.size() > shape_.size()) {
     fail(Code::barrier_index, fmt::format("{} indices for barrier \"{}\" of shape {}", index.size(),
                                           state_->name, pl::to_string(shape_)));
   }
   BarrierRef out = *this;
+  out.home_.derive();
   out.shape_.assign(shape_.begin() + static_cast<int64_t>(index.size()), shape_.end());
   Scalar linear(0);
   for (size_t i = 0; i < index.size(); ++i) {
+    if (!pl::is_integer(index[i].dtype()))
+      fail(Code::barrier_index, fmt::format("an index of barrier \"{}\" is a {}, it must be an integer",
+                                            state_->name, pl::name(index[i].dtype())));
     if (index[i].is_constant() && (index[i].as_int() < 0 || index[i].as_int() >= shape_[i])) {
       fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}",
                                             index[i].as_int(), state_->name, pl::to_string(shape_)));
@@ -136,6 +150,7 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
 
 Scalar BarrierRef::single(std::string_view verb) const {
   if (state_ == nullptr) fail(Code::bad_barrier, fmt::format("{}: no barrier was given", verb));
+  state();
   if (pl::volume(shape_) != 1) {
     fail(Code::barrier_index,
          fmt::format("{}: \"{}\" is an array of {} barriers", verb, state_->name, pl::to_string(shape_)),
@@ -327,6 +342,7 @@ Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::sou
   a->dtype = DType::s32;
   a->shape = type.shape;
   a->physical = physical_layout({DType::s32, type.shape}, {}, loc);
+  a->scope = r.root();  // GMEM of the whole kernel
   int64_t offset = 0;
   const Operand base = r.scratch_pointer(4 * pl::volume(type.shape), &offset);
   a->pointer = r.at_entry("add.s64", {base, Operand::imm(offset)}, Type::b64);

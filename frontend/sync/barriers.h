@@ -55,6 +55,17 @@ class BarrierRef {
  public:
   struct State;  // shared by all views of one allocation
   BarrierRef() = default;
+  BarrierRef(const BarrierRef&) = default;
+  BarrierRef(BarrierRef&&) = default;
+  ~BarrierRef() = default;
+  // An Error where *this was declared outside of the body of control flow that is being recorded.
+  BarrierRef& operator=(const BarrierRef&) & = default;
+  BarrierRef& operator=(BarrierRef&&) & = default;  // NOLINT: it may throw
+  template <class T>
+  void operator=(const T&) const&& {
+    static_assert(frontend::never<T>,
+                  "an assignment to barriers.at(i) changes nothing: barriers are allocated once");
+  }
   explicit BarrierRef(std::shared_ptr<State> state);
 
   const Shape& shape() const { return shape_; }
@@ -67,7 +78,8 @@ class BarrierRef {
                      std::source_location loc = std::source_location::current()) const;
 
   // --- for other verbs
-  State& state() const { return *state_; }
+  // An Error for a barrier that was never given (default-constructed, moved away), or whose scope has ended.
+  State& state() const;
   // The number of the one barrier that is meant; an error names the rule when there are several.
   Scalar single(std::string_view verb) const;
   // Its shared address.
@@ -77,6 +89,7 @@ class BarrierRef {
   std::shared_ptr<State> state_;
   Scalar linear_;
   Shape shape_;
+  frontend::Home<frontend::Handle::barrier> home_;
 };
 
 struct BarrierRef::State {
@@ -85,6 +98,7 @@ struct BarrierRef::State {
   int64_t offset = 0;  // from the first barrier of the kernel
   int64_t count = 1;
   isa::Operand phases;  // bit i: parity that the next wait for barrier i expects
+  frontend::RegionId scope = frontend::current_scope;  // they end with it
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
   bool tma_arrivals = false, group_arrivals = false;
   std::vector<std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>> copy_arrivals;

@@ -1,0 +1,109 @@
+#include "frontend/core/home.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "frontend/core/recorder.h"
+
+namespace palladion::frontend {
+
+constinit thread_local RegionId current_region = 0, current_scope = 0;
+
+namespace {
+
+std::string_view type_name(Handle kind) {
+  switch (kind) {
+    case Handle::scalar:
+      return "pl::Scalar";
+    case Handle::array:
+      return "plgpu::Array";
+    case Handle::ref:
+      return "plgpu::Ref";
+    case Handle::barrier:
+      return "plgpu::BarrierRef";
+  }
+  return "";
+}
+
+bool is_loop(std::string_view verb) { return verb.find("loop") != std::string_view::npos; }
+bool is_pipeline(std::string_view verb) { return verb.find("pipeline") != std::string_view::npos; }
+
+// How the author gets a value out of a body, or changes one from within.
+std::string way_out(Handle kind, std::string_view verb) {
+  if (kind == Handle::ref || kind == Handle::barrier)
+    return "which one is meant is decided while recording: index one array with a pl::Scalar, x.at(slot), or "
+           "take "
+           "the view where it is used";
+  if (is_loop(verb))
+    return fmt::format(
+        "carry it: x = {}(..., [&](..., auto x) {{ return next_x; }}, x); what one round alone needs "
+        "is declared in the body",
+        verb);
+  if (is_pipeline(verb))
+    return "give the pipeline a carry: its body takes the value last and returns the next one";
+  return "x = pl::where(condition, new_x, x), or x = pl::cond(condition, [&] { return new_x; }, [&] { return "
+         "x; })";
+}
+
+std::string in_words(const Recorder::RegionInfo& region) {
+  return fmt::format("the body of {} ({})", region.verb, short_place(region.loc));
+}
+
+[[noreturn]] void fail_at(Code code, std::string message, const Loc* loc, std::string help) {
+  if (loc != nullptr) fail(code, std::move(message), *loc, std::move(help));
+  fail(code, std::move(message), std::move(help));
+}
+
+}  // namespace
+
+std::string short_place(const Loc& loc) {
+  return fmt::format("{}:{}", std::filesystem::path(loc.file_name()).filename().string(), loc.line());
+}
+
+void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
+  const Recorder* r = Recorder::current_or_null();
+  if (r == nullptr || made == 0) return;
+  if (!r->owns(made)) {
+    if (constant) return;
+    fail_at(Code::other_kernel, fmt::format("a {} of another kernel is used", type_name(kind)), loc,
+            "values belong to the kernel whose body made them: pass data through arguments and results");
+  }
+  const Recorder::RegionInfo& region = r->region(made);
+  if (region.open) return;
+  fail_at(Code::left_region,
+          fmt::format("a {} made in {} is used after that body has ended", type_name(kind), in_words(region)),
+          loc, way_out(kind, region.verb));
+}
+
+RegionId check_assignment(Handle kind, RegionId home) {
+  const Recorder* r = Recorder::current_or_null();
+  if (r == nullptr || current_region == r->root()) return home;
+  if (r->owns(home) && !r->region(home).open)
+    return current_region;  // left in a container by an earlier body
+  const Recorder::RegionInfo& region = r->region(current_region);
+  fail(
+      Code::outer_assigned,
+      fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
+                  type_name(kind), in_words(region),
+                  is_loop(region.verb) || is_pipeline(region.verb) ? "no later round would see the assignment"
+                                                                   : "the condition would not matter"),
+      way_out(kind, region.verb));
+}
+
+void check_alive(RegionId scope, std::string_view what, std::string_view name) {
+  const Recorder* r = Recorder::current_or_null();
+  if (r == nullptr || scope == current_scope) return;
+  if (!r->owns(scope))
+    fail(Code::other_kernel, fmt::format("{} {} of another kernel is used", what, name),
+         "references and barriers belong to the kernel that allocated them");
+  const Recorder::RegionInfo& region = r->region(scope);
+  if (region.open) return;
+  fail(Code::bad_scope,
+       fmt::format("{} {} is used after {}, which allocated it, has ended: its bytes may be another array's",
+                   what, name, in_words(region)),
+       "use it in the body, and return arrays: x = pl::run_scoped([&](plgpu::Ref r) { ...; return r.load(); "
+       "}, ...)");
+}
+
+}  // namespace palladion::frontend
