@@ -339,21 +339,38 @@ Operand Recorder::elected_in_warp() {
   return p;
 }
 
+Operand Recorder::warp_index() {
+  return broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
+}
+
 Operand Recorder::elected() {
-  const Operand warp =
-      broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
-  const Operand first = at_entry("setp.eq.s32", {warp, Operand::imm(0)}, Type::pred);
+  if (warp) return elected_in_warp();
+  const Operand first = at_entry("setp.eq.s32", {warp_index(), Operand::imm(0)}, Type::pred);
   return at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
 }
 
-// Named barrier 0 is the whole CTA's; thread t has barrier t + 1.
+// Named barrier 0 is the whole CTA's; thread t of several has barrier t + 1.
+Operand Recorder::named_barrier() {
+  if (thread_count() == 1) return Operand::imm(0);
+  return at_entry("add.s32", {thread_index(), Operand::imm(1)}, Type::b32);
+}
+
 void Recorder::warpgroup_barrier() {
+  if (warp) {
+    emit("bar.warp.sync", {Operand::imm(-1)});
+    return;
+  }
   if (thread_count() == 1) {
     emit("bar.sync", {Operand::imm(0)});
     return;
   }
-  const Operand id = at_entry("add.s32", {thread_index(), Operand::imm(1)}, Type::b32);
-  emit("bar.sync", {id, Operand::imm(128)});
+  emit("bar.sync", {named_barrier(), Operand::imm(128)});
+}
+
+void Recorder::needs_warpgroup(std::string_view what, std::string_view help) const {
+  if (warp)
+    fail(Code::bad_warp, fmt::format("{} in warp-level code: it takes a whole warpgroup", what),
+         std::string(help));
 }
 
 // --- the end --------------------------------------------------------------------------------------
