@@ -246,6 +246,7 @@ void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnem
 void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset,
                                      const Operand& bytes, const Operand& guard) {
   tma_arrivals = true;
+  r.begins_copy(this);
   const Operand where = Operand::address(address, address_offset);
   r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
   remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
@@ -308,6 +309,7 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
+  r.waits_for(&barrier.state());
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
 }
 
