@@ -477,6 +477,7 @@ void walk_indices(Recorder& r, const Ref& ref, const std::vector<Array>& indices
 Array load(const Ref& ref, const std::vector<Array>& indices, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
+  check_loads_array();
   check_gather(ref, indices, "a load");
   std::vector<Array> where = indices;
   spread_alike(where);

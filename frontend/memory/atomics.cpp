@@ -106,14 +106,30 @@ void atomic_add(const Ref& ref, const Array& indices, const Array& values, std::
   }
 }
 
-void atomic_add(const Ref& ref, const Scalar& value, std::source_location loc) {
+namespace {
+
+void atomic_element(const Ref& ref, const Scalar& value, std::string_view op, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   const Scalar v = value.weak() ? value.astype(ref.dtype()) : value;
-  check(ref, Shape(ref.rank(), 1), v.dtype(), "add");
+  check(ref, Shape(ref.rank(), 1), v.dtype(), op);
   frontend::Access access(r, ref, {});
-  r.emit(mnemonic("add", access.space(), ref.dtype()),
+  r.emit(mnemonic(op, access.space(), ref.dtype()),
          {access.at(Shape(ref.rank(), 0)).operand(), v.as_register()}, r.elected());
 }
+
+}  // namespace
+
+#define PLD_ATOMIC_ELEMENT(op)                                                      \
+  void atomic_##op(const Ref& ref, const Scalar& value, std::source_location loc) { \
+    atomic_element(ref, value, #op, loc);                                           \
+  }
+PLD_ATOMIC_ELEMENT(add)
+PLD_ATOMIC_ELEMENT(max)
+PLD_ATOMIC_ELEMENT(min)
+PLD_ATOMIC_ELEMENT(and)
+PLD_ATOMIC_ELEMENT(or)
+PLD_ATOMIC_ELEMENT(xor)
+#undef PLD_ATOMIC_ELEMENT
 
 }  // namespace palladion::plgpu

@@ -133,6 +133,26 @@ TEST(CopyLayouts, MoveTilesBothWays) {
   }
 }
 
+// Numbers into single elements: once for each Pallas thread.
+TEST(Atomics, OfNumbers) {
+  const auto kernel = plgpu::kernel(
+      [&](const Ref& a, const Ref& o) {
+        const pl::Scalar p = pl::program_id(0);
+        plgpu::atomic_add(o.at(0), p + 1);
+        plgpu::atomic_max(o.at(1), p);
+        plgpu::atomic_min(o.at(2), -p);
+        plgpu::atomic_and(o.at(3), p);
+        plgpu::atomic_or(o.at(4), p);
+        plgpu::atomic_xor(o.at(5), p);
+        (void)a;
+      },
+      {.in_types = {{pl::s32, {6}}},
+       .out_type = {pl::s32, {6}},
+       .grid = {7},
+       .input_output_aliases = {{0, 0}}});
+  EXPECT_EQ(run(kernel, {Values(6, 6)}).outputs[0], (Values{34, 6, -6, 0, 7, 1}));
+}
+
 // Two CTAs exchange rows through global scratch, by stores and by bulk copies.
 TEST(GmemScratch, IsSharedByTheGrid) {
   const auto kernel = plgpu::kernel(
