@@ -27,15 +27,13 @@ std::string_view type_name(Handle kind) {
 }
 
 bool is_loop(std::string_view verb) { return verb.find("loop") != std::string_view::npos; }
+bool is_warp_code(std::string_view verb) { return verb.ends_with("warp_map") || verb.ends_with("core_map"); }
 bool is_pipeline(std::string_view verb) { return verb.find("pipeline") != std::string_view::npos; }
-bool of_warps(std::string_view verb) {
-  return verb.find("warp_map") != std::string_view::npos || verb.find("core_map") != std::string_view::npos;
-}
 
 // What an assignment in the body, recorded once, would not do.
 std::string_view not_done(std::string_view verb) {
   if (is_loop(verb) || is_pipeline(verb)) return "no later round would see the assignment";
-  if (of_warps(verb)) return "each warp has its own value";
+  if (is_warp_code(verb)) return "each warp has its own value";
   return "the condition would not matter";
 }
 
@@ -50,7 +48,8 @@ std::string way_out(Handle kind, std::string_view verb) {
         "carry it: x = {}(..., [&](..., auto x) {{ return next_x; }}, x); what one round alone needs "
         "is declared in the body",
         verb);
-  if (of_warps(verb)) return "what one warp computes reaches the others through SMEM";
+  if (is_warp_code(verb))
+    return "each warp has a value of its own: store it, and load it when the warps have joined";
   if (is_pipeline(verb))
     return "give the pipeline a carry: its body takes the value last and returns the next one";
   return "x = pl::where(condition, new_x, x), or x = pl::cond(condition, [&] { return new_x; }, [&] { return "

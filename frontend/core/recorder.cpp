@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "frontend/core/meetings.h"
 #include "frontend/core/profile.h"
 
 namespace palladion::frontend {
@@ -304,6 +305,10 @@ Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
   return param_values_[scratch_param_];
 }
 
+Operand Recorder::scratch_array(int64_t bytes, std::string name) {
+  return pointer_param(plgpu::ScratchParam{bytes, std::move(name)});
+}
+
 Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
 
 // --- position of the thread
@@ -328,7 +333,8 @@ Operand broadcast_lane_0(Recorder& r, const Operand& value) {
 
 Operand Recorder::thread_index() {
   if (thread_count() == 1) return Operand::imm(0);
-  return broadcast_lane_0(*this, at_entry("shr.u32", {tid(), Operand::imm(7)}, Type::b32));
+  thread_index_ = broadcast_lane_0(*this, at_entry("shr.u32", {tid(), Operand::imm(7)}, Type::b32));
+  return thread_index_;
 }
 
 Operand Recorder::elected_in_warp() {
@@ -354,7 +360,8 @@ Operand Recorder::warp_index() {
 Operand Recorder::elected() {
   if (warp) return elected_in_warp();
   const Operand first = at_entry("setp.eq.s32", {warp_index(), Operand::imm(0)}, Type::pred);
-  return at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
+  elected_ = at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
+  return elected_;
 }
 
 // Named barrier 0 is the whole CTA's; thread t of several has barrier t + 1.
@@ -408,6 +415,32 @@ void Recorder::record_barrier_inits() {
   });
 }
 
+// Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
+void Recorder::waits_for(const void* barrier) {
+  if (warp) return;
+  barrier_uses_.push_back({function_->body.size(), barrier, false});
+}
+
+void Recorder::begins_copy(const void* barrier) {
+  if (warp) return;
+  barrier_uses_.push_back({function_->body.size(), barrier, true});
+}
+
+void Recorder::meet_before_copies() {
+  std::vector<isa::Instruction>& body = function_->body;
+  Meetings meetings(body, function_->labels, barrier_uses_,
+                    {thread_index_, elected_, options_.auto_barriers});
+  for (int64_t thread = 0; thread < thread_count(); ++thread) meetings.follow(thread);
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (!meetings.needed()[i]) continue;
+    const isa::Origin origin = body[i].origin;
+    warpgroup_barrier();
+    meetings_.emplace_back(i, std::move(body.back()));
+    meetings_.back().second.origin = origin;
+    body.pop_back();
+  }
+}
+
 void Recorder::assemble_body() {
   std::ranges::stable_sort(insertions_, {}, [](const auto& p) { return p.first; });
   std::vector<isa::Instruction>& body = function_->body;
@@ -415,8 +448,11 @@ void Recorder::assemble_body() {
   std::vector<isa::Instruction> out = std::move(prologue_);
   out.reserve(out.size() + body.size() + 16);
   auto next = insertions_.begin();
+  auto meeting = meetings_.begin();
   for (size_t i = 0; i < body.size(); ++i) {
     moved[i] = static_cast<uint32_t>(out.size());
+    for (; meeting != meetings_.end() && meeting->first == i; ++meeting)
+      out.push_back(std::move(meeting->second));
     out.push_back(std::move(body[i]));
     for (; next != insertions_.end() && next->first == i; ++next) {
       for (auto& instruction : next->second) out.push_back(std::move(instruction));
@@ -455,6 +491,7 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
 
 void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
   end_profile(*this);
+  meet_before_copies();
   record_barrier_inits();
   if (mesh_.cluster_size() > 1) {
     // A CTA must not end while others still arrive at its barriers or write into its memory.

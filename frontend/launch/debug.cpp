@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "frontend/core/verbs.h"
+#include "frontend/refs/access.h"
 
 namespace palladion::pl {
 namespace {
@@ -170,13 +171,22 @@ void debug_print(Format format, const plgpu::Array& x) {
     std::vector<Value> values;
     for (const auto& index : indices) values.push_back({DType::s32, index[e]});
     values.push_back({x.dtype(), elements[e]});
-    call_vprintf(r, text, values, {});
+    call_vprintf(r, text, values, frontend::one_of_the_copies(r, layout, static_cast<int64_t>(e)));
   }
 }
+
+namespace {
+thread_local bool has_debug_checks = true;
+}  // namespace
+
+enable_debug_checks::enable_debug_checks(bool enable) : outer_(std::exchange(has_debug_checks, enable)) {}
+enable_debug_checks::~enable_debug_checks() { has_debug_checks = outer_; }
+bool debug_checks_enabled() { return has_debug_checks; }
 
 void debug_check(const Scalar& condition, const std::string& message, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
+  if (!has_debug_checks) return;
   const Scalar holds = condition.astype(DType::bool_);
   if (holds.is_constant()) {
     if (holds.as_int() == 0) fail(Code::bad_index, "debug_check failed while recording: " + message);

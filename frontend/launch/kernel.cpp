@@ -105,6 +105,7 @@ std::variant<Ref, BarrierRef, UnionRef> allocate(const NamedScratch& s, const st
     const std::source_location& loc;
     using Value = std::variant<Ref, BarrierRef, UnionRef>;
     Value operator()(const SmemType& t) const { return make_smem(t, name, t.loc); }
+    Value operator()(const GmemType& t) const { return make_gmem(t, name, t.loc); }
     Value operator()(const BarrierType& t) const { return make_barrier(t, name, t.loc); }
     Value operator()(const SemaphoreType& t) const { return make_semaphores(t, name, loc); }
     Value operator()(const RefUnionType& t) const { return make_union(t, name, t.loc); }
@@ -224,6 +225,8 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
              {&arch, options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
               options.compiler_params.reduction_scratch_bytes, options.compiler_params.profile_space});
   check_params(options.compiler_params, arch);
+  if (options.compiler_params.profile_trace_scope == TraceScope::WARP)
+    frontend::unsupported("profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
   frontend::begin_profile(r);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
+#include "frontend/core/blackwell.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
@@ -19,6 +20,7 @@ struct CopyInOptions {
   OOBFillMode oob_mode = OOBFillMode::ZEROS;
   // False: nothing is copied, the barrier gets its arrival all the same.
   std::optional<Scalar> predicate;
+  std::optional<CopyPartition> leader_tracked = {};  // its values are refused: Blackwell's
 };
 // One arrival at `barrier` when all bytes are there.
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
@@ -39,7 +41,10 @@ void wait_smem_to_gmem(int n, bool wait_read_only = false,
                        std::source_location loc = std::source_location::current());
 
 struct PrefetchOptions {
+  // Each of the CTAs along these cluster axes fetches a part.
   std::vector<std::string> collective_axes;
+  // False: nothing is fetched.
+  std::optional<Scalar> predicate = std::nullopt;
 };
 // Into L2.
 void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
@@ -48,7 +53,8 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
 struct AsyncStoreOptions {
   Scalar cluster_idx;
   std::string cluster_dim;
-  std::string atomic;  // add, min, max, inc, dec, and, or, xor; empty: a store
+  std::string atomic;     // add, min, max, inc, dec, and, or, xor; empty: a store
+  bool optimized = true;  // an error when the stores would have bank conflicts
 };
 // Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
 void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,
