@@ -17,3 +17,4 @@
 #include "frontend/pipeline/warp_specialized.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
+#include "frontend/sync/warps.h"

@@ -70,6 +70,7 @@ Array load_accumulator(const Ref& acc, int wait_n, std::source_location loc) {
   const At at(loc);
   check_window(acc);
   Recorder& r = Recorder::current();
+  r.needs_warpgroup("a load of an accumulator");
   if (wait_n >= 0) r.emit("wgmma.wait_group.sync.aligned", {Operand::imm(wait_n)});
   const bool single = acc.dtype() == DType::f32;
   std::vector<Operand> out;

@@ -62,6 +62,8 @@ Operand pack_elements(Recorder& r, DType d, const std::vector<Operand>& e, size_
 
 Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> registers)
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
+  Recorder::current().needs_warpgroup(
+      "an Array", "only scalars can be loaded, computed and stored there: ref.at(i).load_scalar()");
   PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
             plgpu::to_string(*this));
   const auto registers_of_a_thread = static_cast<size_t>(Recorder::current().arch().max_registers_per_thread);

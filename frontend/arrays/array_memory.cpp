@@ -266,6 +266,12 @@ Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout) {
 
 namespace palladion::plgpu {
 
+namespace {
+void check_loads_array() {
+  Recorder::current().needs_warpgroup("a load of an Array", "load single elements: ref.at(i).load_scalar()");
+}
+}  // namespace
+
 Layout default_layout(const Shape& shape, DType dtype, std::source_location loc) {
   const At at(loc);
   const int64_t n = pl::volume(shape);
@@ -281,6 +287,7 @@ Layout default_layout(const Shape& shape, DType dtype, std::source_location loc)
 
 Array Ref::load(Layout layout, std::source_location loc) const {
   const At at(loc);
+  check_loads_array();
   Recorder& r = Recorder::current();
   if (space() == MemorySpace::regs) {
     const Array a = load_accumulator(*this, 0, loc);
@@ -300,6 +307,7 @@ Array Ref::load(Layout layout, std::source_location loc) const {
 
 Array Ref::load(std::source_location loc) const {
   const At at(loc);
+  check_loads_array();
   if (space() == MemorySpace::regs) return load_accumulator(*this, 0, loc);
   if (rank() == 0 || pl::volume(shape_) == 1) {
     const Scalar first = index(std::vector<Indexer>(rank(), Scalar(0)), loc).load_scalar(loc);

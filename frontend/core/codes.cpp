@@ -101,6 +101,13 @@ constexpr isa::CodeText table[] = {
      "for (int k = 0; k < pl::program_id(0).as_int(); ++k)", "pl::fori_loop(0, pl::program_id(0), ...)"},
     {2607, "a recording or a loop without end",
      "Host loops are unrolled into instructions; a while_loop's condition depends on its carry.", "", ""},
+    {2608, "not in warp-level code",
+     "Inside plgpu::warp_map and pl::core_map(WarpMesh) each of the four warps runs for itself: numbers, "
+     "copies, barriers and control flow. Arrays are spread over all four warps, and allocations, wgmma and "
+     "cluster barriers are of the warpgroup.",
+     "plgpu::warp_map([&](pl::Scalar warp) { out.store(x.load()); })",
+     "plgpu::warp_map([&](pl::Scalar warp) { pl::when(warp == 0, [&] { plgpu::copy_smem_to_gmem(x, out); }); "
+     "})"},
     {2701, "an invalid pipeline", "", "", ""},
     {2702, "a BlockSpec that does not fit its array", "", "", ""},
     {2999, "not in this version of the frontend",

@@ -70,6 +70,7 @@ enum class Code : int {
   other_kernel = 2605,
   not_known = 2606,
   endless = 2607,
+  bad_warp = 2608,
   bad_pipeline = 2701,
   bad_block_spec = 2702,
 };

@@ -70,6 +70,9 @@ void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
             "values belong to the kernel whose body made them: pass data through arguments and results");
   }
   const Recorder::RegionInfo& region = r->region(made);
+  if (kind == Handle::array && r->warp)
+    fail_at(Code::bad_warp, "warp-level code can only close over scalars and references, not over an Array",
+            loc, "store it to SMEM before the warps fork");
   if (region.open) return;
   fail_at(Code::left_region,
           fmt::format("a {} made in {} is used after that body has ended", type_name(kind), in_words(region)),

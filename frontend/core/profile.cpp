@@ -76,6 +76,9 @@ void record_scope_event(const std::string& name, bool exit) {
   Recorder& r = Recorder::current();
   if (name.empty()) fail(Code::bad_scope, "a profile_scope has no name");
   if (!r.profile) return;
+  if (r.warp)
+    unsupported("a profile_scope in warp-level code (plgpu::TraceScope::WARP)",
+                "put the scope around warp_map");
   std::vector<std::string>& names = r.profile->scopes;
   const auto known = std::ranges::find(names, name);
   const auto scope = known - names.begin();

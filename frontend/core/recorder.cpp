@@ -341,22 +341,39 @@ Operand Recorder::elected_in_warp() {
   return p;
 }
 
+Operand Recorder::warp_index() {
+  return broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
+}
+
 Operand Recorder::elected() {
-  const Operand warp =
-      broadcast_lane_0(*this, at_entry("shr.u32", {lane_in_group(), Operand::imm(5)}, Type::b32));
-  const Operand first = at_entry("setp.eq.s32", {warp, Operand::imm(0)}, Type::pred);
+  if (warp) return elected_in_warp();
+  const Operand first = at_entry("setp.eq.s32", {warp_index(), Operand::imm(0)}, Type::pred);
   elected_ = at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
   return elected_;
 }
 
-// Named barrier 0 is the whole CTA's; thread t has barrier t + 1.
+// Named barrier 0 is the whole CTA's; thread t of several has barrier t + 1.
+Operand Recorder::named_barrier() {
+  if (thread_count() == 1) return Operand::imm(0);
+  return at_entry("add.s32", {thread_index(), Operand::imm(1)}, Type::b32);
+}
+
 void Recorder::warpgroup_barrier() {
+  if (warp) {
+    emit("bar.warp.sync", {Operand::imm(-1)});
+    return;
+  }
   if (thread_count() == 1) {
     emit("bar.sync", {Operand::imm(0)});
     return;
   }
-  const Operand id = at_entry("add.s32", {thread_index(), Operand::imm(1)}, Type::b32);
-  emit("bar.sync", {id, Operand::imm(128)});
+  emit("bar.sync", {named_barrier(), Operand::imm(128)});
+}
+
+void Recorder::needs_warpgroup(std::string_view what, std::string_view help) const {
+  if (warp)
+    fail(Code::bad_warp, fmt::format("{} in warp-level code: it takes a whole warpgroup", what),
+         std::string(help));
 }
 
 // --- the end --------------------------------------------------------------------------------------
@@ -391,7 +408,8 @@ void Recorder::waits_for(const void* barrier) {
 }
 
 void Recorder::begins_copy(const void* barrier) {
-  barrier_uses_.push_back({function_->body.size(), barrier, true});
+  // The lane that copies in warp-level code waits with its own warp alone.
+  if (!warp) barrier_uses_.push_back({function_->body.size(), barrier, true});
 }
 
 void Recorder::meet_before_copies() {

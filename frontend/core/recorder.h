@@ -21,7 +21,8 @@ namespace palladion::frontend {
 using isa::Operand;
 using isa::Type;
 
-inline constexpr int group_threads = 128;  // of a warpgroup: PTX's, whatever the chip
+// Of a warpgroup: PTX's, whatever the chip.
+inline constexpr int group_threads = 128, warps_per_group = 4;
 
 struct Axis {
   std::string name;
@@ -140,9 +141,11 @@ class Recorder {
   Operand tid();            // 0 .. block size - 1
   Operand lane_in_group();  // 0 .. 127
   Operand thread_index();   // warpgroup, uniform in a warp
-  Operand elected();        // predicate: one lane of the warpgroup
+  Operand warp_index();     // 0 .. 3 in the warpgroup, uniform in a warp
+  Operand elected();        // predicate: one lane of the warpgroup, in warp-level code of the warp
   Operand elected_in_warp();
-  void warpgroup_barrier();
+  Operand named_barrier();   // the number of the warpgroup's bar.sync
+  void warpgroup_barrier();  // in warp-level code: of the warp
   int64_t thread_count() const { return mesh_.thread.size; }
 
   struct BarrierInit {
@@ -159,6 +162,16 @@ class Recorder {
   };
   std::optional<Profile> profile;
   bool uses_dependency_wait = false;
+
+  // Warp-level code (frontend/sync/warps.h), while it is being recorded.
+  struct WarpCode {
+    std::string axis;
+    Mark fork;                                   // an instruction before it that all warps execute
+    std::vector<std::function<void()>> at_join;  // called when the warps have joined
+  };
+  std::optional<WarpCode> warp;
+  // An Error in warp-level code: `what` takes a whole warpgroup.
+  void needs_warpgroup(std::string_view what, std::string_view help = {}) const;
   bool in_scoped_thread = false;
 
   // Ends recording: assembles prologue, barrier initialisation and body.

@@ -45,6 +45,7 @@ Scalar cluster_position(Recorder& r, size_t axis) {
   for (const auto& a : r.mesh().grid) add(a);
   for (const auto& a : r.mesh().cluster) add(a);
   add(r.mesh().thread);
+  if (r.warp) add({r.warp->axis});
   fail(Code::unknown_axis, fmt::format("the kernel has no axis named \"{}\"", name),
        known.empty() ? "name the axes with grid_names, cluster_names and thread_name"
                      : "its axes are: " + known);
@@ -63,6 +64,8 @@ Scalar axis_index(const std::string& name, std::source_location loc) {
   if (r.mesh().thread.name == name && !name.empty()) {
     return Scalar::from_register(DType::s32, r.thread_index(), true);
   }
+  if (r.warp && r.warp->axis == name && !name.empty())
+    return Scalar::from_register(DType::s32, r.warp_index(), true);
   unknown_axis(r, name);
 }
 
@@ -75,6 +78,7 @@ int64_t axis_size(const std::string& name, std::source_location loc) {
   for (const auto& a : r.mesh().cluster)
     if (a.name == name) return a.size;
   if (r.mesh().thread.name == name && !name.empty()) return r.mesh().thread.size;
+  if (r.warp && r.warp->axis == name && !name.empty()) return frontend::warps_per_group;
   unknown_axis(r, name);
 }
 

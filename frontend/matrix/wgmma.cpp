@@ -109,6 +109,7 @@ struct Product {
 };
 
 Product check_shapes(const Ref& acc, const Shape& a, const Ref& b) {
+  Recorder::current().needs_warpgroup("wgmma");
   if (acc.space() != MemorySpace::regs)
     fail(Code::bad_accumulator,
          fmt::format("wgmma: the accumulator must be ACC in registers, it is {}", to_string(acc)));
@@ -222,6 +223,7 @@ void wgmma(const Ref& acc, const Array& a, const Ref& b, std::source_location lo
 
 void wgmma_wait(int n, std::source_location loc) {
   const At at(loc);
+  Recorder::current().needs_warpgroup("wgmma_wait");
   if (n < 0 || n > 7)
     fail(Code::mma_shape, fmt::format("wgmma_wait({}): the number of groups left must be 0 to 7", n));
   Recorder::current().emit("wgmma.wait_group.sync.aligned", {Operand::imm(n)});

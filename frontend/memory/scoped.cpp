@@ -91,6 +91,7 @@ plgpu::Ref materialize(const plgpu::SemaphoreType&) {
 void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
                  std::source_location loc) {
   const frontend::Recorder& r = frontend::Recorder::current();
+  r.needs_warpgroup("run_scoped", "allocate before the warps fork, and use the reference there");
   const std::string& thread = r.mesh().thread.name;
   const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
   if (allocates_smem && r.thread_count() > 1 && !shared) {

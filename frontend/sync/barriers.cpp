@@ -11,7 +11,7 @@ using frontend::Address;
 
 namespace {
 
-constexpr int64_t warps_per_group = 4;
+using frontend::warps_per_group;
 
 // How many CTAs differ from one in at most one of the axes, itself included.
 int64_t peers(const Recorder& r, const std::vector<std::string>& axes) {
@@ -209,6 +209,8 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
     if (state->group_arrivals) {
       for (auto& [mark, extra] : state->copy_arrivals) r.insert_after(mark, extra);
     }
+    if (state->group_waits)
+      for (auto& [mark, extra] : state->joins) r.insert_after(mark, extra);
     const int64_t arrivals =
         state->type.options.num_arrivals * per_arrival * peers(r, state->type.collective_axes);
     return {state->offset, state->count, arrivals};
@@ -254,10 +256,12 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   // The other lanes' accesses come before the arrival of the lane that arrives for all.
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (!barrier.state().type.cluster) {
-    r.emit("mbarrier.arrive.shared::cta.b64", {Operand::sink(), Operand::address(address, offset)},
-           r.elected_in_warp());
+    std::vector<Operand> operands{Operand::sink(), Operand::address(address, offset)};
+    if (r.warp) operands.push_back(Operand::imm(warps_per_group));  // for the other warps too
+    r.emit("mbarrier.arrive.shared::cta.b64", std::move(operands), r.elected_in_warp());
     return;
   }
+  r.needs_warpgroup("an arrival at a ClusterBarrier");
   const Operand own = offset == 0 ? address : r.pure("add.s32", {address, Operand::imm(offset)}, Type::b32);
   for (const Scalar& rank : target_ranks(r, barrier.state().type.collective_axes)) {
     const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
@@ -271,6 +275,7 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   const Phase phase = phase_of(r, barrier, "barrier_wait");
+  barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
   r.waits_for(&barrier.state());
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
@@ -280,23 +285,21 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   const Phase phase = phase_of(r, barrier, "barrier_test");
-  const Operand mine = r.reg(Type::pred), done = r.reg(Type::b32), all = r.reg(Type::b32),
-                result = r.reg(Type::pred);
+  const Operand mine = r.reg(Type::pred), any = r.reg(Type::pred);
   r.emit(barrier.state().type.orders_memory ? "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64"
                                             : "mbarrier.test_wait.parity.shared::cta.b64",
          {mine, Operand::address(phase.address, phase.offset), phase.parity.value});
-  // Lanes may see different answers; all follow lane 0 of their warp.
-  r.emit("selp.b32", {done, Operand::imm(1), Operand::imm(0), mine});
-  r.emit("shfl.sync.idx.b32", {all, done, Operand::imm(0), Operand::imm(31), Operand::imm(-1)});
-  r.emit("setp.ne.s32", {result, all, Operand::imm(0)});
-  // ... and all warps agree.
-  const Operand id = r.thread_count() == 1
-                         ? Operand::imm(0)
-                         : r.at_entry("add.s32", {r.thread_index(), Operand::imm(1)}, Type::b32);
-  const Operand agreed = r.reg(Type::pred);
-  r.emit("bar.red.and.pred", {agreed, id, Operand::imm(128), result});
-  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask}, agreed);
-  return Scalar::from_register(DType::bool_, agreed);
+  barrier.state().waits(r);
+  // Lanes may see different answers; when one has seen the completion, the barrier orders all others after
+  // it.
+  if (r.warp) {
+    r.emit("vote.sync.any.pred", {any, mine, Operand::imm(-1)});
+    r.warpgroup_barrier();
+  } else {
+    r.emit("bar.red.or.pred", {any, r.named_barrier(), Operand::imm(frontend::group_threads), mine});
+  }
+  r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask}, any);
+  return Scalar::from_register(DType::bool_, any);
 }
 
 void commit_smem(std::source_location loc) {
@@ -317,6 +320,7 @@ void set_max_registers(int n, const std::string& action, std::source_location lo
     fail(Code::bad_registers,
          fmt::format("set_max_registers: the action is \"increase\" or \"decrease\", not \"{}\"", action));
   }
+  Recorder::current().needs_warpgroup("set_max_registers");
   Recorder::current().emit(
       action == "increase" ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32",
       {Operand::imm(n)});

@@ -101,7 +101,16 @@ struct BarrierRef::State {
   frontend::RegionId scope = frontend::current_scope;  // they end with it
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
   bool tma_arrivals = false, group_arrivals = false;
-  std::vector<std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>> copy_arrivals;
+  using Aside = std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>;
+  std::vector<Aside> copy_arrivals;
+  // The parities of warps that waited for themselves become the warpgroup's where they join; left out when
+  // the warpgroup never waits.
+  bool group_waits = false;
+  std::vector<Aside> joins;
+  std::optional<size_t> joined_fork;
+
+  void waits(frontend::Recorder& r);
+  void join_phases(frontend::Recorder& r, frontend::Recorder::Mark fork);
 
   // One arrival by this thread's elected lane that announces `bytes`, here or (`remote`: an address in
   // the cluster's window) at another CTA's barrier.
