@@ -33,7 +33,7 @@ void append_key(std::string& key, const Operand& o) {
 }
 
 std::atomic<uint32_t> recorders = 0;
-constexpr size_t max_instructions = 4'000'000;
+constexpr size_t max_instructions = 1'000'000;
 
 std::string key_of(std::string_view mnemonic, const std::vector<Operand>& sources) {
   std::string key(mnemonic);
@@ -62,6 +62,7 @@ void fail(Code code, std::string message, const Loc& loc, std::string help) {
 }
 
 const Loc& last_verb() { return verb_loc; }
+const Loc& author_line(const Loc& loc) { return active != nullptr && active->in_verb() ? verb_loc : loc; }
 
 void fail(Code code, std::string message, std::string help) {
   fail(code, std::move(message), verb_loc, std::move(help));
@@ -76,6 +77,13 @@ int64_t MeshAxes::cluster_size() const {
   pl::Shape sizes;
   for (const Axis& a : cluster) sizes.push_back(a.size);
   return pl::volume(sizes);
+}
+
+void check_distinct(const std::vector<std::string>& axes, std::string_view what) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (std::find(axes.begin(), axes.begin() + static_cast<int64_t>(i), axes[i]) !=
+        axes.begin() + static_cast<int64_t>(i))
+      fail(Code::duplicate_name, fmt::format("{}: the axis \"{}\" is named twice", what, axes[i]));
 }
 
 Recorder* Recorder::current_or_null() { return active; }
@@ -412,8 +420,9 @@ void Recorder::waits_for(const void* barrier) {
 }
 
 void Recorder::begins_copy(const void* barrier) {
-  // The lane that copies in warp-level code waits with its own warp alone.
-  if (!warp) barrier_uses_.push_back({function_->body.size(), barrier, true});
+  // Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
+  if (warp) return;
+  barrier_uses_.push_back({function_->body.size(), barrier, true});
 }
 
 void Recorder::meet_before_copies() {
@@ -465,6 +474,12 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
              bytes, arch().max_shared_bytes_per_cta),
          loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
   }
+  if (const int64_t size = static_cast<int64_t>(isa::param_layout(module_, *function_).size);
+      size > arch().max_parameter_bytes)
+    fail(Code::bad_type,
+         fmt::format("the parameters of the kernel take {} bytes, {} are possible", size,
+                     arch().max_parameter_bytes),
+         loc, "a pointer takes 8 bytes, a tensor map 128: use fewer arrays, or slices of one");
   kernel.launch.entry = function_->name;
   kernel.launch.dynamic_smem_bytes = static_cast<uint32_t>(bytes);
   kernel.launch.params = params_;

@@ -116,6 +116,7 @@ class Recorder {
 
   // --- places ---------------------------------------------------------------------------------
   const Loc& loc() const { return loc_; }
+  bool in_verb() const { return depth_ > 0; }
 
   // --- shared memory --------------------------------------------------------------------------
   Operand smem_base();  // b32 register: shared address of byte 0 of the dynamic shared memory
@@ -228,6 +229,9 @@ class Recorder {
  public:
   Operand barrier_base();  // shared address of barrier slot 0
 };
+
+// An Error where an axis is named twice.
+void check_distinct(const std::vector<std::string>& axes, std::string_view what);
 
 // What ends with a scope: neither copied nor moved.
 class Guard {
