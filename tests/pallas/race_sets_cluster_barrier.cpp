@@ -30,10 +30,14 @@ struct Mesh {
     return out;
   }
   plgpu::KernelOptions options(const std::vector<pl::Shape>& in, const pl::Shape& out) const {
-    plgpu::KernelOptions o{.scratch_types = {{"barrier", plgpu::ClusterBarrier({.collective_axes = collective,
-                                                                                .num_barriers = barriers,
-                                                                                .num_arrivals = threads,
-                                                                                .orders_memory = true})}}};
+    // Over no axis a barrier is one of the CTA, which ours calls by that name.
+    const plgpu::BarrierType type = collective.empty()
+                                        ? plgpu::Barrier({.num_arrivals = threads, .num_barriers = barriers})
+                                        : plgpu::ClusterBarrier({.collective_axes = collective,
+                                                                 .num_barriers = barriers,
+                                                                 .num_arrivals = threads,
+                                                                 .orders_memory = true});
+    plgpu::KernelOptions o{.scratch_types = {{"barrier", type}}};
     std::vector<pl::ShapeDtype> types;
     for (const pl::Shape& shape : in) types.push_back({pl::s32, with_one(shape)});
     o.in_types = types;
