@@ -54,7 +54,7 @@ std::string schedules_text(const CheckReport& report) {
   const size_t n = report.trials.size();
   std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
   text += report.decided ? "; decided for all schedules by one run" : undecided_text(report);
-  if (report.seeds_skipped) text += " (random ones with --seeds)";
+  if (report.seeds_skipped) text += " (random ones cannot differ)";
   return text;
 }
 

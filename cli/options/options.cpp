@@ -123,7 +123,8 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--out", raw.out, "write an output to a file: NAME=file.npy")->allow_extra_args(false);
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
   number(app, "--max-instructions", o.max_instructions, 0, any,
-         "give up after so many warp instructions; 0: never");
+         "give up when a warp has executed N instructions (2^30), or N/16 in a row without a store, a "
+         "barrier or a copy; 0: never");
   app.add_option("--json", o.json, "a file for the results as JSON");
   app.add_option("--trace", o.trace,
                  "a file for a timeline; its extension is the format: .pftrace (opens in ui.perfetto.dev), "
@@ -159,7 +160,8 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--resume", o.resume, "continue the sweep of this --state file");
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
   number(app, "--max-instructions", o.max_instructions, 0, any,
-         "give up a configuration after so many warp instructions; 0: never");
+         "give up a configuration when a warp has executed N instructions (2^30), or N/16 in a row without a "
+         "store, a barrier or a copy; 0: never");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
@@ -179,7 +181,7 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::check:
       add_run(app, o, raw);
       number(app, "--seeds", o.seeds, 0, most_seeds,
-             "number of random schedules (20); by default none if one run decides for all schedules");
+             "number of random schedules (20); none run if one run decides for all schedules");
       number(app, "--explore", o.explore, 1, any,
              "search all orders of synchronisation, up to N states; vary elected lanes, waits that time "
              "out, resident CTAs and their start order");

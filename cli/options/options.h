@@ -36,7 +36,7 @@ struct Options {
   std::string check;  // words of --check; empty: what the command usually does
   uint64_t seed = 0;
   unsigned threads = 0;  // 0: all cores
-  uint64_t max_instructions = 0;
+  uint64_t max_instructions = uint64_t{1} << 30;  // of a warp
   std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
   std::optional<uint64_t> explore;  // check: states to search at most
   bool mutate = false;              // check: mutate the program
