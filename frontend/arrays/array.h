@@ -202,7 +202,7 @@ Array slice(const Array& x, const Shape& start, const Shape& limit,
 // The index of every element along `dimension`, as s32 operands of one lane.
 std::vector<isa::Operand> element_indices(const Shape& shape, const Layout& layout, int dimension);
 
-// The widest WG_STRIDED layout that fits, or WG_SPLAT-like failure when 128 lanes do not divide it.
+// The widest WG_STRIDED layout that fits; WG_PADDED when 128 lanes do not divide the number of elements.
 Layout default_layout(const Shape& shape, DType dtype,
                       std::source_location loc = std::source_location::current());
 
@@ -213,6 +213,14 @@ struct LoadOptions {
 Array load(const Ref& ref, const LoadOptions& options,
            std::source_location loc = std::source_location::current());
 Array load(const Ref& ref, std::source_location loc = std::source_location::current());
+// Gathers and scatters: element ref[i0, i1, ...] for every place of the index arrays, one s32 or u32 array
+// for each dimension of a reference in GMEM or SMEM, all of one shape, within bounds. The result has their
+// shape and layout. An index that stands twice in a store is a race. (TMA's own gathers, of rows, begin with
+// sm_100.) Errors: PLD2001 shapes, PLD2101 indices that are no integers of 32 bits, PLD2107 an accumulator.
+Array load(const Ref& ref, const std::vector<Array>& indices,
+           std::source_location loc = std::source_location::current());
+void store(const Ref& ref, const std::vector<Array>& indices, const Array& values,
+           std::source_location loc = std::source_location::current());
 
 // Elementwise, for other files: f gets one element of each array (all of one layout after splats are spread).
 Array map(DType result, const std::vector<Array>& arrays,

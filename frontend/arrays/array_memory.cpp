@@ -149,7 +149,13 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
     *space = access.space();
     const int64_t width = access.contiguous(0, vector);
     for (int64_t e = 0; e < n; e += vector) {
-      visit(e, [&](int64_t v) { return access.at({e / vector * 128 * vector + v}); }, width);
+      const int64_t first = e / vector * 128 * vector;
+      const bool whole = layout.lanes_at(e) == warpgroup_size;
+      const Scalar own = whole ? Scalar(0) : frontend::lane_that_holds(r, layout, e) * vector;
+      visit(
+          e,
+          [&](int64_t v) { return whole ? access.at({first + v}) : access.at_dynamic({own + (first + v)}); },
+          width);
     }
     return;
   }
@@ -158,7 +164,7 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
   const bool rows = ref.shape().back() % vector == 0;
   const int64_t width = rows ? access.contiguous(static_cast<int>(ref.rank()) - 1, vector) : 1;
   for (int64_t e = 0; e < n; e += vector) {
-    const Scalar first = frontend::lane_scalar(r) * vector + e / vector * 128 * vector;
+    const Scalar first = frontend::lane_that_holds(r, layout, e) * vector + e / vector * 128 * vector;
     visit(
         e,
         [&](int64_t v) {
@@ -175,9 +181,8 @@ void walk_strided(Recorder& r, const Ref& ref, const Layout& layout, const Visit
 }
 
 Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
-  bool transposed = false;
-  if (frontend::matrix_way(ref, layout, ref.dtype(), &transposed))
-    return frontend::load_matrices(r, ref, layout, transposed);
+  if (const auto way = frontend::matrix_load_way(ref, layout))
+    return frontend::load_matrices(r, ref, layout, *way);
   std::vector<Operand> registers;
   const int pack = Array::pack_of(ref.dtype(), layout);
   std::string_view space;
@@ -192,10 +197,8 @@ Array load_elements(Recorder& r, const Ref& ref, const Layout& layout) {
 
 void store_elements(Recorder& r, const Ref& ref, const Array& value) {
   const Layout& layout = value.layout();
-  bool transposed = false;
-  if (frontend::matrix_way(ref, layout, value.dtype(), &transposed))
-    return frontend::store_matrices(r, ref, value, transposed);
-  const Operand guard = frontend::one_of_the_copies(r, layout);
+  if (const auto way = frontend::matrix_store_way(ref, layout))
+    return frontend::store_matrices(r, ref, value, *way);
   const int64_t vector = layout.vector_length();
   const int pack = value.pack();
   std::string_view space;
@@ -203,6 +206,7 @@ void store_elements(Recorder& r, const Ref& ref, const Array& value) {
       r, ref, layout,
       [&](int64_t e, const auto& at, int64_t width) {
         const auto first = value.registers().begin() + e / pack;
+        const Operand guard = frontend::one_of_the_copies(r, layout, e);
         Mover{r, ref.dtype(), space}.store_vector(at, {first, first + vector / pack}, vector, width, pack,
                                                   guard);
       },
@@ -253,13 +257,24 @@ void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layo
 }
 
 // Bits of the thread's number that no part follows: those lanes hold copies.
-Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout) {
-  if (!layout.is_tiled()) return {};
+Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout, int64_t e) {
+  if (!layout.is_tiled()) {
+    const int64_t lanes = layout.lanes_at(e);
+    return lanes == plgpu::warpgroup_size ? Operand{} : (lane_scalar(r) < lanes).operand();
+  }
   int64_t free = 127;
   for (const auto& p : layout.parts())
     if (p.role == plgpu::Layout::Part::Role::thread) free &= ~((p.size - 1) * p.place);
   if (free == 0) return {};
   return ((lane_scalar(r) & free) == 0).operand();
+}
+
+pl::Scalar lane_that_holds(Recorder& r, const plgpu::Layout& layout, int64_t e) {
+  const int64_t lanes = layout.lanes_at(e);
+  if (lanes == plgpu::warpgroup_size) return lane_scalar(r);
+  if (lanes == 1) return pl::Scalar(0);
+  const Operand last = r.pure("min.s32", {lane_scalar(r).operand(), Operand::imm(lanes - 1)}, Type::b32);
+  return pl::Scalar::from_register(pl::DType::s32, last, true);
 }
 
 }  // namespace palladion::frontend
@@ -275,13 +290,13 @@ void check_loads_array() {
 Layout default_layout(const Shape& shape, DType dtype, std::source_location loc) {
   const At at(loc);
   const int64_t n = pl::volume(shape);
-  if (n % 128 != 0) {
-    fail(Code::layout_shape,
-         fmt::format("{} elements of {} do not spread evenly over the 128 lanes of a warpgroup", n,
-                     pl::to_string(shape)),
-         "use a shape whose number of elements is a multiple of 128, or index single elements");
-  }
   const int64_t widest = std::max(1, 128 / pl::bits(dtype));
+  if (n % 128 != 0) {
+    // Vectors, as long as they keep all lanes busy.
+    int64_t vector = std::gcd(n, widest);
+    while (vector > 1 && n / vector < 128) vector /= 2;
+    return Layout::WG_PADDED(shape, static_cast<int>(vector));
+  }
   return Layout::WG_STRIDED(shape, static_cast<int>(std::gcd(n / 128, widest)));
 }
 
@@ -370,11 +385,11 @@ void Ref::store(const Scalar& value, std::source_location loc) const {
   barrier_around_store(r, *this);
 }
 
-namespace {
+}  // namespace palladion::plgpu
 
-// The most times that lanes of one warp, served together, want different words of one bank, over the
-// vectors of one register.
-int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
+namespace palladion::frontend {
+
+int64_t bank_conflicts(const plgpu::Ref& ref, const plgpu::Layout& layout) {
   const auto& base = ref.base().physical;
   const int64_t width = std::min<int64_t>(16, layout.vector_length() * pl::bytes(ref.dtype()));
   const int64_t together = width <= 4 ? 32 : width == 8 ? 16 : 8;
@@ -382,7 +397,7 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
   for (int64_t first = 0; first < 32; first += together) {
     std::array<std::set<int64_t>, 32> words;
     for (int64_t lane = first; lane < first + together; ++lane) {
-      const Shape index = layout.index(ref.shape(), lane, 0);
+      const pl::Shape index = layout.index(ref.shape(), lane, 0);
       int64_t at = 0;
       for (size_t d = 0; d < index.size(); ++d) {
         const int b = ref.dims()[d].base;
@@ -396,16 +411,16 @@ int64_t bank_conflicts(const Ref& ref, const Layout& layout) {
   return worst;
 }
 
-}  // namespace
+}  // namespace palladion::frontend
+
+namespace palladion::plgpu {
 
 Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
   const At at(loc);
-  bool transposed = false;
-  const bool by_matrices =
-      ref.space() == MemorySpace::smem && frontend::matrix_way(ref, options.layout, ref.dtype(), &transposed);
+  const bool by_matrices = frontend::matrix_load_way(ref, options.layout).has_value();
   if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
       options.layout.misfit(ref.shape()).empty() && !by_matrices) {
-    const int64_t conflicts = bank_conflicts(ref, options.layout);
+    const int64_t conflicts = frontend::bank_conflicts(ref, options.layout);
     if (conflicts > 1) {
       fail(Code::bank_conflicts,
            fmt::format("a load of {} with layout {}: {} lanes of a warp want the same bank", to_string(ref),
@@ -416,5 +431,82 @@ Array load(const Ref& ref, const LoadOptions& options, std::source_location loc)
   return ref.load(options.layout, loc);
 }
 Array load(const Ref& ref, std::source_location loc) { return ref.load(loc); }
+
+namespace {
+
+void check_gather(const Ref& ref, const std::vector<Array>& indices, std::string_view verb) {
+  if (ref.space() == MemorySpace::regs)
+    fail(Code::bad_space,
+         fmt::format("{} of {} at indices: an accumulator has no addresses", verb, to_string(ref)));
+  if (indices.size() != ref.rank() || indices.empty()) {
+    fail(Code::shape_mismatch, fmt::format("{} of {} at {} index arrays: one for each dimension is needed",
+                                           verb, to_string(ref), indices.size()));
+  }
+  for (const Array& i : indices) {
+    i.check_assigned(Recorder::current().loc());
+    if (i.dtype() != DType::s32 && i.dtype() != DType::u32)
+      fail(Code::bad_index,
+           fmt::format("{} of {} at an {}: indices are s32 or u32", verb, to_string(ref), to_string(i)));
+  }
+}
+
+// In one layout, in which each element is some lane's.
+void spread_alike(std::vector<Array>& arrays) {
+  unify_layouts(arrays);
+  if (!arrays.front().layout().is_splat()) return;
+  const Layout layout = default_layout(arrays.front().shape(), arrays.back().dtype());
+  for (Array& a : arrays) a = layout_cast(a, layout, Recorder::current().loc());
+}
+
+// Calls visit(e, address) for each element of a lane.
+void walk_indices(Recorder& r, const Ref& ref, const std::vector<Array>& indices, std::string_view* space,
+                  const std::function<void(size_t, const Address&)>& visit) {
+  std::vector<std::vector<Operand>> elements;
+  for (size_t d = 0; d < ref.rank(); ++d) elements.push_back(indices[d].elements());
+  Access access(r, ref, {});
+  *space = access.space();
+  for (size_t e = 0; e < elements.front().size(); ++e) {
+    std::vector<Scalar> at;
+    for (const auto& dim : elements) at.push_back(Scalar::from_register(DType::s32, dim[e], true));
+    visit(e, access.at_dynamic(at));
+  }
+}
+
+}  // namespace
+
+Array load(const Ref& ref, const std::vector<Array>& indices, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  check_loads_array();
+  check_gather(ref, indices, "a load");
+  std::vector<Array> where = indices;
+  spread_alike(where);
+  std::vector<Operand> out;
+  std::string_view space;
+  walk_indices(r, ref, where, &space,
+               [&](size_t, const Address& a) { Mover{r, ref.dtype(), space}.load(a, 1, 1, out); });
+  return Array::from_elements(ref.dtype(), where.front().shape(), where.front().layout(), out);
+}
+
+void store(const Ref& ref, const std::vector<Array>& indices, const Array& values, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  check_gather(ref, indices, "a store");
+  values.check_assigned(loc);
+  if (values.dtype() != ref.dtype())
+    fail(Code::dtype_mismatch,
+         fmt::format("a store of an {} into {}: the dtypes differ", to_string(values), to_string(ref)));
+  std::vector<Array> all = indices;
+  all.push_back(values);
+  spread_alike(all);
+  const std::vector<Operand> what = all.back().elements();
+  barrier_around_store(r, ref);
+  std::string_view space;
+  walk_indices(r, ref, all, &space, [&](size_t e, const Address& a) {
+    Mover{r, ref.dtype(), space}.store(
+        a, {what[e]}, 1, frontend::one_of_the_copies(r, all.back().layout(), static_cast<int64_t>(e)));
+  });
+  barrier_around_store(r, ref);
+}
 
 }  // namespace palladion::plgpu

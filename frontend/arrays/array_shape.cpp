@@ -148,7 +148,8 @@ std::vector<Operand> element_indices(const Shape& shape, const Layout& layout, i
   for (size_t i = d + 1; i < shape.size(); ++i) inner *= shape[i];
   const int64_t vector = layout.vector_length();
   for (int64_t e = 0; e < layout.elements(shape); ++e) {
-    const Scalar flat = lane * vector + (e / vector * 128 * vector + e % vector);
+    const Scalar own = frontend::lane_that_holds(r, layout, e) * vector;
+    const Scalar flat = own + (e / vector * 128 * vector + e % vector);
     out.push_back((d == 0 ? flat / inner : flat / inner % shape[d]).as_register());
   }
   return out;
@@ -183,9 +184,7 @@ Array Array::reshape(Shape shape, std::source_location loc) const {
                                            plgpu::to_string(*this), pl::to_string(shape)));
   }
   if (layout_.is_splat()) return Array(dtype_, shape, Layout::WG_SPLAT(shape), registers_);
-  if (layout_.is_strided())
-    return Array(dtype_, shape, Layout::WG_STRIDED(shape, static_cast<int>(layout_.vector_length())),
-                 registers_);
+  if (layout_.is_strided()) return Array(dtype_, shape, layout_.with_shape(shape), registers_);
   // A tiled layout holds the trailing dimensions; leading ones may change, as long as they stay registers.
   const size_t tiled = layout_.tile().size();
   const bool keeps =
@@ -256,6 +255,9 @@ Array Array::operator[](const std::vector<pl::Slice>& slices) const {
   for (const pl::Slice& s : slices) {
     if (!s.start.is_constant())
       fail(Code::bad_index, "arrays are registers: they can only be sliced at numbers known while recording");
+    if (s.stride != 1)
+      fail(Code::bad_index, "arrays are registers: they cannot be sliced with a stride",
+           "slice the reference before loading");
     start.push_back(s.start.as_int());
     limit.push_back(s.start.as_int() + s.size);
   }

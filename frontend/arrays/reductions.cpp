@@ -147,9 +147,28 @@ Array reduce_splat(Recorder& r, Binary op, const Array& x, const Shape& shape, i
   return Array(d, shape, Layout::WG_SPLAT(shape), {v});
 }
 
+// What changes nothing; copies of elements change neither a minimum nor a maximum.
+Operand neutral(Binary op, DType d) {
+  const int one = op == Binary::mul ? 1 : 0;
+  return pl::is_float(d) ? frontend::constant(d, static_cast<double>(one))
+                         : frontend::constant(d, int64_t{one});
+}
+
+// The lane's elements, with neutral ones in place of copies.
+std::vector<Operand> elements_once(Recorder& r, Binary op, const Array& x) {
+  std::vector<Operand> elements = x.elements();
+  if (op != Binary::add && op != Binary::mul) return elements;
+  for (size_t e = 0; e < elements.size(); ++e) {
+    const Operand own = frontend::one_of_the_copies(r, x.layout(), static_cast<int64_t>(e));
+    if (own.is(Operand::Kind::reg))
+      elements[e] = frontend::element_select(r, x.dtype(), own, elements[e], neutral(op, x.dtype()));
+  }
+  return elements;
+}
+
 // A strided array is reduced as a whole: every lane holds some of it.
 Array reduce_strided(Recorder& r, Binary op, const Array& x) {
-  std::vector<Operand> one{combine_all(r, op, x.dtype(), x.elements())};
+  std::vector<Operand> one{combine_all(r, op, x.dtype(), elements_once(r, op, x))};
   across_threads(r, op, x.dtype(), one, 127);
   return Array(x.dtype(), {}, Layout::WG_SPLAT(), one);
 }

@@ -20,7 +20,7 @@ struct TextAt {
 
 // PLD20xx shapes, dtypes and layouts; PLD21xx references, slices and transforms; PLD22xx barriers and
 // semaphores; PLD23xx copies; PLD24xx matrix products; PLD25xx kernels, meshes and resources;
-// PLD26xx control flow and scopes; PLD27xx pipelines.
+// PLD26xx control flow and scopes; PLD27xx pipelines; PLD28xx PTX text.
 enum class Code : int {
   no_kernel = 2501,
   bad_mesh = 2502,
@@ -73,6 +73,7 @@ enum class Code : int {
   bad_warp = 2608,
   bad_pipeline = 2701,
   bad_block_spec = 2702,
+  bad_inline_ptx = 2801,
 };
 
 inline isa::SourceLoc place(const Loc& loc) { return {loc.file_name(), loc.line(), loc.column()}; }

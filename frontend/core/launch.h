@@ -25,9 +25,11 @@ struct TensorMapParam {
   isa::TensorMap map;
 };
 
-// Global memory that the launcher allocates, zeroed before each launch (semaphores).
+// Global memory that the launcher allocates, zeroed before each launch: semaphores, or an array of its own
+// name.
 struct ScratchParam {
   int64_t bytes = 0;
+  std::string name;
 };
 
 // Where profile scopes record; zeroed before a launch and read back after it (Launch::profile).

@@ -98,6 +98,110 @@ Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vecto
   return l;
 }
 
+namespace {
+
+// Elements of a dtype in a register of an operand of mma.sync.
+int64_t mma_pack(DType dtype, int m_warps, std::string_view name) {
+  if (m_warps != 1 && m_warps != 2 && m_warps != 4)
+    fail(Code::bad_axis, fmt::format("{}: m_warps is {}, it must be 1, 2 or 4", name, m_warps));
+  const int bits = pl::bits(dtype);
+  if (dtype == DType::bool_ || (bits != 8 && bits != 16)) {
+    fail(Code::mma_dtype,
+         fmt::format("{} of {}: the operands of mma have 8 or 16 bits", name, pl::name(dtype)),
+         "f16, bf16, e4m3, e5m2, s8 or u8");
+  }
+  return 32 / bits;
+}
+
+std::string mma_name(std::string_view name, DType dtype, int m_warps) {
+  return fmt::format("{}({}, {})", name, pl::name(dtype), m_warps);
+}
+
+}  // namespace
+
+Layout Layout::MMA_LHS(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t pack = mma_pack(dtype, m_warps, "MMA_LHS"), half = 4 * pack;
+  Layout l = TILED({{{int64_t{16} * m_warps, 2 * half}, {16, half}, {8, half}, {pack}}},
+                   {-7, Replicated{4 / m_warps}}, {-3, -2}, -1);
+  l.name_ = mma_name("MMA_LHS", dtype, m_warps);
+  return l;
+}
+
+Layout Layout::MMA_RHS(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t pack = mma_pack(dtype, m_warps, "MMA_RHS"), half = 4 * pack;
+  Layout l = TILED({{{2 * half, int64_t{8} * (4 / m_warps)}, {half, 8}, {pack, 1}}},
+                   {Replicated{m_warps}, -5}, {-3, -4}, -2);
+  l.name_ = mma_name("MMA_RHS", dtype, m_warps);
+  return l;
+}
+
+Layout Layout::MMA_ACC(DType dtype, int m_warps, std::source_location loc) {
+  const frontend::At at(loc);
+  mma_pack(dtype, m_warps, "MMA_ACC");
+  Layout l = TILED({{{int64_t{16} * m_warps, int64_t{8} * (4 / m_warps)}, {16, 8}, {8, 8}, {2}}}, {-7, -6},
+                   {-3, -2}, -1);
+  l.name_ = fmt::format("MMA_ACC({})", m_warps);
+  return l;
+}
+
+namespace {
+
+struct TileCounts {
+  int64_t rows = 1, columns = 1;
+};
+
+// Halves of the tiles go to neighbours, columns first, until `parts` have a share.
+TileCounts share_tiles(TileCounts& left, int64_t parts) {
+  TileCounts share;
+  for (; parts > 1 && left.columns % 2 == 0; parts /= 2, left.columns /= 2) share.columns *= 2;
+  for (; parts > 1 && left.rows % 2 == 0; parts /= 2, left.rows /= 2) share.rows *= 2;
+  return share;
+}
+
+// The four warps take whole rows of tiles where they can.
+TileCounts warp_tiles(TileCounts& left) {
+  TileCounts warps;
+  while (warps.rows < 4 && left.rows % 2 == 0) warps.rows *= 2, left.rows /= 2;
+  warps.columns = 4 / warps.rows;
+  if (left.columns % warps.columns != 0)
+    fail(Code::layout_shape, "SMEM_GMEM_COPY: the number of tiles is not a multiple of 4, one for each warp");
+  left.columns /= warps.columns;
+  return warps;
+}
+
+}  // namespace
+
+Layout Layout::SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle, std::source_location loc) {
+  const frontend::At at(loc);
+  const int64_t size = pl::bytes(dtype), span = swizzle / size;
+  const bool known = swizzle == 16 || swizzle == 32 || swizzle == 64 || swizzle == 128;
+  if (!known || shape.size() < 2 || shape[shape.size() - 2] % 8 != 0 || shape.back() % span != 0) {
+    fail(Code::layout_shape,
+         fmt::format("SMEM_GMEM_COPY: {} {} does not consist of tiles of 8 rows of {} bytes", pl::name(dtype),
+                     pl::to_string(shape), swizzle));
+  }
+  TileCounts left{shape[shape.size() - 2] / 8, shape.back() / span};
+  const TileCounts warps = warp_tiles(left);
+  int64_t bytes = std::min<int64_t>(16, 8 * swizzle / warp_size);
+  const TileCounts lanes = share_tiles(left, 16 / bytes);
+  bytes *= lanes.rows * lanes.columns;
+  if (bytes < size)
+    fail(Code::unsupported_dtype,
+         fmt::format("SMEM_GMEM_COPY of {} with a swizzle of {}", pl::name(dtype), swizzle));
+  const int64_t vector = bytes / size;
+  const int64_t rows_at_once = std::min<int64_t>(8, warp_size * vector / span);
+  Layout l = TILED({{{warps.rows * lanes.rows * 8, warps.columns * lanes.columns * span},
+                     {lanes.rows * 8, lanes.columns * span},
+                     {8, span},
+                     {rows_at_once, span},
+                     {vector}}},
+                   {-9, -8}, {-7, -6, -3, -2}, -1);
+  l.name_ = fmt::format("SMEM_GMEM_COPY({}, {}, {})", pl::to_string(shape), pl::name(dtype), swizzle);
+  return l;
+}
+
 Layout Layout::WG_SPLAT(Shape shape) {
   Layout l;
   l.kind_ = Kind::splat;
@@ -120,6 +224,31 @@ Layout Layout::WG_STRIDED(Shape shape, int vec_size, std::source_location loc) {
          "prod(shape) must be a multiple of 128 * vec_size");
   }
   return l;
+}
+
+Layout Layout::WG_PADDED(Shape shape, int vec_size, std::source_location loc) {
+  const frontend::At at(loc);
+  Layout l;
+  l.kind_ = Kind::strided;
+  l.shape_ = std::move(shape);
+  l.vector_ = vec_size;
+  const int64_t n = pl::volume(l.shape_);
+  if (vec_size < 1 || n < 1 || n % vec_size != 0) {
+    fail(Code::layout_shape, fmt::format("WG_PADDED: the {} elements of {} are no vectors of {}", n,
+                                         pl::to_string(l.shape_), vec_size));
+  }
+  l.name_ = fmt::format("{}({}, {})", n % (warpgroup_size * vec_size) == 0 ? "WG_STRIDED" : "WG_PADDED",
+                        pl::to_string(l.shape_), vec_size);
+  return l;
+}
+
+Layout Layout::with_shape(Shape shape) const {
+  return WG_PADDED(std::move(shape), static_cast<int>(vector_));
+}
+
+int64_t Layout::lanes_at(int64_t e) const {
+  if (kind_ != Kind::strided) return warpgroup_size;
+  return std::min(warpgroup_size, pl::volume(shape_) / vector_ - e / vector_ * warpgroup_size);
 }
 
 const Layout Layout::WGMMA = Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2}}}, {-7}, {-3, -2}, -1);
@@ -184,7 +313,7 @@ std::string Layout::misfit(const Shape& shape) const {
 
 int64_t Layout::elements(const Shape& shape) const {
   if (kind_ == Kind::splat) return 1;
-  if (kind_ == Kind::strided) return pl::volume(shape) / warpgroup_size;
+  if (kind_ == Kind::strided) return pl::cdiv(pl::volume(shape), warpgroup_size * vector_) * vector_;
   int64_t n = pl::volume(shape) / pl::volume(tile_);
   for (const Part& p : parts_)
     if (p.role != Part::Role::thread) n *= p.size;
@@ -228,7 +357,8 @@ Shape Layout::index(const Shape& shape, int64_t thread, int64_t e) const {
   }
   Shape index(shape.size(), 0);
   if (kind_ == Kind::splat) return index;
-  int64_t flat = (e / vector_ * warpgroup_size + thread) * vector_ + e % vector_;
+  const int64_t own = std::min(thread, lanes_at(e) - 1);
+  int64_t flat = (e / vector_ * warpgroup_size + own) * vector_ + e % vector_;
   for (size_t d = shape.size(); d-- > 0;) {
     index[d] = flat % shape[d];
     flat /= shape[d];
@@ -268,7 +398,7 @@ std::string to_string(const Layout& l) {
   if (!name.empty()) return std::string(name);
   if (l == Layout::WGMMA.reduce(1)) return "WGMMA.reduce(1)";
   if (l == Layout::WGMMA.reduce(0)) return "WGMMA.reduce(0)";
-  if (!l.is_tiled()) return l.name();
+  if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_")) return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }
 

@@ -47,9 +47,27 @@ class Layout {
 
   // --- Pallas' layouts
   static const Layout WGMMA, WGMMA_8BIT, WGMMA_UPCAST_2X, WGMMA_UPCAST_4X, WGMMA_TRANSPOSED;
+  // The operands a (m, k) and b (k, n) of plgpu::mma, of 8 or 16 bits, and its result (m, n), of 32 bits,
+  // which is the same for every dtype of the operands. Tiles: 16 m_warps rows, 32 bytes along k, 8 columns
+  // for each of 4 / m_warps warps. `m_warps`, 1, 2 or 4: how many warps share the rows; the others share the
+  // columns. (PTX, "Matrix Fragments for mma.m16n8k16, .m16n8k32".)
+  static Layout MMA_LHS(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
+  static Layout MMA_RHS(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
+  static Layout MMA_ACC(DType dtype, int m_warps = 4,
+                        std::source_location loc = std::source_location::current());
+  // For moving an array of this shape between GMEM and SMEM with TilingTransform({8, 8 swizzle / bits}) and
+  // SwizzleTransform(swizzle): vectors of 16 bytes, no bank conflicts, whole rows of tiles in GMEM.
+  static Layout SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle,
+                               std::source_location loc = std::source_location::current());
   static Layout WG_SPLAT(Shape shape = {});
   static Layout WG_STRIDED(Shape shape, int vec_size,
                            std::source_location loc = std::source_location::current());
+  // WG_STRIDED for any number of elements that is a multiple of vec_size: the lanes behind the last vector
+  // hold copies of it. Pallas has no word for it: its arrays have multiples of 128 elements.
+  static Layout WG_PADDED(Shape shape, int vec_size,
+                          std::source_location loc = std::source_location::current());
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
   static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                       int vector_dim, std::source_location loc = std::source_location::current());
@@ -65,6 +83,11 @@ class Layout {
 
   // Empty when an array of this shape can have the layout, else why it cannot.
   std::string misfit(const Shape& shape) const;
+  // A strided layout's same lanes and registers for another shape of as many elements.
+  Layout with_shape(Shape shape) const;
+  // How many lanes hold a vector of their own at element `e` of each lane: fewer than 128 behind the end of a
+  // WG_PADDED array.
+  int64_t lanes_at(int64_t e) const;
   // Elements that one lane holds of an array of this shape, and how many neighbours form a vector.
   int64_t elements(const Shape& shape) const;
   int64_t vector_length() const { return vector_; }

@@ -296,6 +296,10 @@ Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
   return param_values_[scratch_param_];
 }
 
+Operand Recorder::scratch_array(int64_t bytes, std::string name) {
+  return pointer_param(plgpu::ScratchParam{bytes, std::move(name)});
+}
+
 Operand Recorder::profile_pointer() { return pointer_param(plgpu::ProfileParam{}); }
 
 // --- position of the thread

@@ -123,6 +123,7 @@ class Recorder {
   Operand array_pointer(int array);
   Operand tensor_map(int array, const isa::TensorMap& map);
   Operand scratch_pointer(int64_t bytes, int64_t* offset);
+  Operand scratch_array(int64_t bytes, std::string name);  // of a parameter of its own
   Operand profile_pointer();
 
   // --- position of the thread

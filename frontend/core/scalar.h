@@ -161,14 +161,14 @@ Scalar multiple_of(const Scalar& value, int64_t n);
 // Dynamic versions of the host's cdiv for nonnegative a.
 Scalar cdiv(ScalarArg a, ScalarArg b);
 
-// start and size of a slice, `pl::ds(start, size)`.
+// start, size and stride of a slice, `pl::ds(start, size, stride)`: elements start + i stride.
 struct Slice {
   Scalar start;
   int64_t size = 0;
   int64_t stride = 1;
 };
-inline Slice ds(const Scalar& start, int64_t size) { return {start, size, 1}; }
-inline Slice dslice(const Scalar& start, int64_t size) { return {start, size, 1}; }
+inline Slice ds(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
+inline Slice dslice(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
 struct All {};
 inline constexpr All all{};
 

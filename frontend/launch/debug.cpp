@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "frontend/core/verbs.h"
+#include "frontend/refs/access.h"
 
 namespace palladion::pl {
 namespace {
@@ -170,7 +171,7 @@ void debug_print(Format format, const plgpu::Array& x) {
     std::vector<Value> values;
     for (const auto& index : indices) values.push_back({DType::s32, index[e]});
     values.push_back({x.dtype(), elements[e]});
-    call_vprintf(r, text, values, {});
+    call_vprintf(r, text, values, frontend::one_of_the_copies(r, layout, static_cast<int64_t>(e)));
   }
 }
 

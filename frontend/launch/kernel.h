@@ -30,7 +30,7 @@ class Types {
   std::vector<pl::ShapeDtype> types_;
 };
 
-using ScratchType = std::variant<SmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
+using ScratchType = std::variant<SmemType, GmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
 struct NamedScratch {
   std::string name;
   ScratchType type;

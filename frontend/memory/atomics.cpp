@@ -64,12 +64,12 @@ void atomic(const Ref& ref, const Array& value, std::string_view op, std::source
   check(ref, value.shape(), value.dtype(), op);
   Array v = value;
   if (v.layout().is_splat()) v = layout_cast(v, default_layout(v.shape(), v.dtype(), loc), loc);
-  const Operand guard = frontend::one_of_the_copies(r, v.layout());
   const std::vector<Operand> elements = v.elements();
   std::string_view space;
   frontend::walk_elements(
       r, ref, v.layout(),
       [&](int64_t e, const auto& where, int64_t) {
+        const Operand guard = frontend::one_of_the_copies(r, v.layout(), e);
         for (int64_t k = 0; k < v.layout().vector_length(); ++k) {
           r.emit(mnemonic(op, space, ref.dtype()), {where(k).operand(), elements[static_cast<size_t>(e + k)]},
                  guard);
@@ -96,24 +96,40 @@ void atomic_add(const Ref& ref, const Array& indices, const Array& values, std::
   if (both[0].layout().is_splat()) {
     for (Array& a : both) a = layout_cast(a, default_layout(a.shape(), a.dtype(), loc), loc);
   }
-  const Operand guard = frontend::one_of_the_copies(r, both[0].layout());
   const std::vector<Operand> where = both[0].elements(), what = both[1].elements();
   frontend::Access access(r, ref, {});
   const std::string instruction = mnemonic("add", access.space(), ref.dtype());
   for (size_t e = 0; e < where.size(); ++e) {
     const Address a = access.at_dynamic({Scalar::from_register(DType::s32, where[e], true)});
-    r.emit(instruction, {a.operand(), what[e]}, guard);
+    r.emit(instruction, {a.operand(), what[e]},
+           frontend::one_of_the_copies(r, both[0].layout(), static_cast<int64_t>(e)));
   }
 }
 
-void atomic_add(const Ref& ref, const Scalar& value, std::source_location loc) {
+namespace {
+
+void atomic_element(const Ref& ref, const Scalar& value, std::string_view op, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   const Scalar v = value.weak() ? value.astype(ref.dtype()) : value;
-  check(ref, Shape(ref.rank(), 1), v.dtype(), "add");
+  check(ref, Shape(ref.rank(), 1), v.dtype(), op);
   frontend::Access access(r, ref, {});
-  r.emit(mnemonic("add", access.space(), ref.dtype()),
+  r.emit(mnemonic(op, access.space(), ref.dtype()),
          {access.at(Shape(ref.rank(), 0)).operand(), v.as_register()}, r.elected());
 }
+
+}  // namespace
+
+#define PLD_ATOMIC_ELEMENT(op)                                                      \
+  void atomic_##op(const Ref& ref, const Scalar& value, std::source_location loc) { \
+    atomic_element(ref, value, #op, loc);                                           \
+  }
+PLD_ATOMIC_ELEMENT(add)
+PLD_ATOMIC_ELEMENT(max)
+PLD_ATOMIC_ELEMENT(min)
+PLD_ATOMIC_ELEMENT(and)
+PLD_ATOMIC_ELEMENT(or)
+PLD_ATOMIC_ELEMENT(xor)
+#undef PLD_ATOMIC_ELEMENT
 
 }  // namespace palladion::plgpu

@@ -26,5 +26,15 @@ void atomic_add(const Ref& ref, const Array& indices, const Array& values,
 // A single element, once for the Pallas thread.
 void atomic_add(const Ref& ref, const Scalar& value,
                 std::source_location loc = std::source_location::current());
+void atomic_max(const Ref& ref, const Scalar& value,
+                std::source_location loc = std::source_location::current());
+void atomic_min(const Ref& ref, const Scalar& value,
+                std::source_location loc = std::source_location::current());
+void atomic_and(const Ref& ref, const Scalar& value,
+                std::source_location loc = std::source_location::current());
+void atomic_or(const Ref& ref, const Scalar& value,
+               std::source_location loc = std::source_location::current());
+void atomic_xor(const Ref& ref, const Scalar& value,
+                std::source_location loc = std::source_location::current());
 
 }  // namespace palladion::plgpu

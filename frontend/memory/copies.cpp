@@ -15,7 +15,7 @@ namespace {
 
 Operand with_predicate(Recorder& r, const Operand& elected, const std::optional<Scalar>& predicate) {
   if (!predicate) return elected;
-  return r.pure("and.pred", {elected, predicate->astype(DType::bool_).operand()}, Type::pred);
+  return r.pure("and.pred", {elected, predicate->astype(DType::bool_).as_register()}, Type::pred);
 }
 
 Operand tensor_operand(Recorder& r, const Ref& gmem, const frontend::TmaBox& box) {
@@ -64,8 +64,8 @@ Collective collective(Recorder& r, const std::vector<std::string>& axes, std::st
 // One run of bytes on both sides: no tensor map is needed.
 bool copies_linearly(const Ref& gmem, const Ref& smem, OOBFillMode mode) {
   const int64_t bytes = pl::volume(gmem.shape()) * pl::bytes(gmem.dtype());
-  return mode != OOBFillMode::ZEROS && bytes % 16 == 0 && frontend::is_contiguous(gmem) &&
-         frontend::is_contiguous(smem);
+  return (mode != OOBFillMode::ZEROS || gmem.base().array < 0) && bytes % 16 == 0 &&
+         frontend::is_contiguous(gmem) && frontend::is_contiguous(smem);
 }
 
 Operand global_address(Recorder& r, const Ref& gmem, int64_t* offset) {
@@ -88,6 +88,28 @@ void linear_copy_in(Recorder& r, const Ref& src, const Ref& dst, const Operand& 
       guard);
 }
 
+void linear_copy_out(Recorder& r, const Ref& src, const Ref& dst, const Operand& guard) {
+  frontend::copy_digits(dst, src, "copy_smem_to_gmem");
+  int64_t offset = 0;
+  const Operand to = global_address(r, dst, &offset);
+  const Scalar from = frontend::shared_address(src);
+  r.emit("cp.async.bulk.global.shared::cta.bulk_group",
+         {Operand::address(to, offset), Operand::address(from.without_offset().as_register(), from.offset()),
+          Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype()))},
+         guard);
+}
+
+// A slice with a stride has a dimension of its own in the tensor map, which knows nothing of the array's end.
+void check_oob_mode(const Ref& gmem, OOBFillMode mode) {
+  if (mode != OOBFillMode::ZEROS || !gmem.base().open_stride) return;
+  fail(
+      Code::copy_limits,
+      fmt::format("copy_gmem_to_smem of {}: a slice with a stride and a start that is known only at run time "
+                  "is not filled with zeros behind the array's end",
+                  to_string(gmem)),
+      "promise that it lies within: {.oob_mode = plgpu::OOBFillMode::PROMISE_IN_BOUNDS}");
+}
+
 }  // namespace
 
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
@@ -95,6 +117,7 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
   const At at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "copy_gmem_to_smem";
+  check_oob_mode(src, options.oob_mode);
   int64_t mbar_offset = 0;
   const Operand mbar = barrier.address(verb, &mbar_offset);
   const Operand elected = r.elected();
@@ -158,8 +181,14 @@ void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& opt
   const At at(loc);
   Recorder& r = Recorder::current();
   if (!options.reduction_op.empty()) check_reduction(options.reduction_op, src.dtype());
-  const auto t = frontend::make_transfer(r, dst, src, {}, "copy_smem_to_gmem");
   const Operand guard = with_predicate(r, r.elected(), options.predicate);
+  if (dst.base().array < 0 && options.reduction_op.empty() &&
+      copies_linearly(dst, src, OOBFillMode::PROMISE_IN_BOUNDS)) {
+    linear_copy_out(r, src, dst, guard);
+    if (options.commit_group) r.emit("cp.async.bulk.commit_group", {}, r.elected());
+    return;
+  }
+  const auto t = frontend::make_transfer(r, dst, src, {}, "copy_smem_to_gmem");
   const Operand from =
       Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset());
   const std::string mnemonic =
@@ -199,7 +228,7 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options, std::source_
     partition = collective(r, options.collective_axes, "async_prefetch").partition;
   const auto box = frontend::make_box(ref, partition, "async_prefetch");
   r.emit(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", box.map.rank),
-         {tensor_operand(r, ref, box)}, r.elected());
+         {tensor_operand(r, ref, box)}, with_predicate(r, r.elected(), options.predicate));
 }
 
 }  // namespace palladion::plgpu

@@ -39,7 +39,10 @@ void wait_smem_to_gmem(int n, bool wait_read_only = false,
                        std::source_location loc = std::source_location::current());
 
 struct PrefetchOptions {
+  // Each of the CTAs along these cluster axes fetches a part.
   std::vector<std::string> collective_axes;
+  // False: nothing is fetched.
+  std::optional<Scalar> predicate = std::nullopt;
 };
 // Into L2.
 void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
@@ -48,7 +51,8 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
 struct AsyncStoreOptions {
   Scalar cluster_idx;
   std::string cluster_dim;
-  std::string atomic;  // add, min, max, inc, dec, and, or, xor; empty: a store
+  std::string atomic;     // add, min, max, inc, dec, and, or, xor; empty: a store
+  bool optimized = true;  // an error when the stores would have bank conflicts
 };
 // Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
 void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,

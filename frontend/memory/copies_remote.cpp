@@ -49,6 +49,16 @@ void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrie
          fmt::format("async_store_smem{}{} of an {}: words of 32 or 64 bits are moved",
                      options.atomic.empty() ? "" : " with ", options.atomic, to_string(src)));
   }
+  const int64_t conflicts =
+      options.optimized && v.layout().is_tiled() && v.layout().misfit(ref.shape()).empty()
+          ? frontend::bank_conflicts(ref, v.layout())
+          : 1;
+  if (conflicts > 1) {
+    fail(Code::bank_conflicts,
+         fmt::format("async_store_smem of an {} into {}: {} lanes of a warp want the same bank", to_string(v),
+                     to_string(ref), conflicts),
+         "tile and swizzle the array, choose another layout, or accept it with .optimized = false");
+  }
   const Ref peer = cluster_ref(ref, options.cluster_dim, options.cluster_idx, loc);
   int64_t offset = 0;
   const Operand own = barrier.address("async_store_smem", &offset);
@@ -70,9 +80,12 @@ void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrie
           fail(Code::bad_transform,
                fmt::format("async_store_smem into {}: neighbours of a vector are not contiguous",
                            to_string(ref)));
+        const Operand guard = frontend::one_of_the_copies(r, v.layout(), e);
         for (int64_t k = 0; k < v.layout().vector_length(); k += pack) {
-          r.emit(mnemonic, {where(k).operand(), v.registers()[static_cast<size_t>((e + k) / pack)],
-                            Operand::address(remote)});
+          r.emit(mnemonic,
+                 {where(k).operand(), v.registers()[static_cast<size_t>((e + k) / pack)],
+                  Operand::address(remote)},
+                 guard);
         }
       },
       &space);

@@ -53,6 +53,23 @@ Ref make_smem(const SmemType& type, const std::string& name, std::source_locatio
   return smem_at(type, name, Recorder::current().allocate_smem(size_of(type), smem_alignment), loc);
 }
 
+Ref make_gmem(const GmemType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const int64_t n = pl::volume(type.shape);
+  if (n < 1)
+    fail(Code::bad_type,
+         fmt::format("GMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
+  auto a = std::make_shared<Allocation>();
+  a->space = MemorySpace::gmem;
+  a->name = name;
+  a->dtype = type.dtype;
+  a->shape = type.shape;
+  a->physical = physical_layout({type.dtype, type.shape}, {}, loc);
+  a->pointer = r.scratch_array(n * pl::bytes(type.dtype), name);
+  return Ref(std::move(a));
+}
+
 UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
   const At at(loc);
   int64_t bytes = 0;
@@ -108,4 +125,30 @@ void check_scope(bool allocates_smem, bool allocates_acc, const Collective& coll
   }
 }
 
+void check_global_scope(const Collective& collective, std::source_location loc) {
+  const frontend::MeshAxes& mesh = frontend::Recorder::current().mesh();
+  std::vector<std::string> all;
+  for (const auto* axes : {&mesh.grid, &mesh.cluster})
+    for (const frontend::Axis& a : *axes) all.push_back(a.name);
+  if (mesh.thread.size > 1) all.push_back(mesh.thread.name);
+  for (const std::string& name : all) {
+    if (std::ranges::find(collective.axes, name) != collective.axes.end()) continue;
+    frontend::fail(frontend::Code::bad_scope,
+                   fmt::format("run_scoped: GMEM is shared by the whole mesh, also along \"{}\"", name), loc,
+                   "name every axis in pl::collective; for one array a program give it the mesh's dimensions "
+                   "and index it with pl::axis_index");
+  }
+}
+
 }  // namespace palladion::pl::detail
+
+namespace palladion::pl {
+
+plgpu::Ref get_global(const plgpu::GmemType& type, std::source_location loc) {
+  const plgpu::Ref made = plgpu::make_gmem(type, "global", loc);
+  auto base = std::make_shared<plgpu::Allocation>(made.base());
+  base->scope = frontend::Recorder::current().root();  // of the whole kernel
+  return plgpu::Ref(std::move(base));
+}
+
+}  // namespace palladion::pl

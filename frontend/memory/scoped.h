@@ -30,6 +30,24 @@ inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {},
   return {std::move(shape), dtype, std::move(options), loc};
 }
 
+// An array in global memory that all CTAs of the grid share, zeros when the kernel starts. In scratch_types,
+// in run_scoped over all axes of the mesh, or of pl::get_global. Pallas' GPU backend has semaphores there
+// only. Copies between it and SMEM are bulk copies: of contiguous windows and multiples of 16 bytes.
+struct GmemType {
+  Shape shape;
+  DType dtype = DType::f32;
+  std::source_location loc;
+};
+struct GmemMaker {
+  GmemType operator()(Shape shape, DType dtype,
+                      std::source_location loc = std::source_location::current()) const {
+    return {std::move(shape), dtype, loc};
+  }
+  // For `.memory_space` of a BlockSpec.
+  constexpr operator MemorySpace() const { return MemorySpace::gmem; }  // NOLINT: implicit on purpose
+};
+inline constexpr GmemMaker GMEM{};
+
 // A wgmma accumulator: zeros, or (with pl::run_state) an array.
 struct AccType {
   Shape shape;
@@ -67,6 +85,7 @@ struct UnionRef {
 };
 
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc);
+Ref make_gmem(const GmemType& type, const std::string& name, std::source_location loc);
 UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc);
 
 }  // namespace palladion::plgpu
@@ -90,6 +109,7 @@ inline plgpu::Ref materialize(const plgpu::AccType& t) {
                    t.loc);
   return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
 }
+inline plgpu::Ref materialize(const plgpu::GmemType& t) { return plgpu::make_gmem(t, "scoped", t.loc); }
 inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) {
   return plgpu::make_barrier(t, "scoped barrier", t.loc);
 }
@@ -100,6 +120,7 @@ plgpu::Ref materialize(const plgpu::SemaphoreType& t);
 
 void check_scope(bool allocates_smem, bool allocates_acc, const Collective& collective,
                  std::source_location loc);
+void check_global_scope(const Collective& collective, std::source_location loc);
 template <class T>
 std::source_location place_of(const T& type) {
   if constexpr (requires { type.loc; })
@@ -114,6 +135,8 @@ std::source_location first_place(const First& first, const Rest&...) {
 template <class T>
 constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> ||
                             std::same_as<T, plgpu::RefUnionType>;
+template <class T>
+constexpr bool takes_gmem = std::same_as<T, plgpu::GmemType>;
 template <class T>
 constexpr bool takes_acc = std::same_as<T, plgpu::AccType>;
 
@@ -134,12 +157,15 @@ class AllocationScope {
 }  // namespace detail
 
 // Calls body(ref...) with an allocation for each type; they end with it. With several Pallas threads,
-// SMEM and barriers must be shared by all: pl::collective(thread_name).
+// SMEM and barriers must be shared by all: pl::collective(thread_name). GMEM is shared by the whole mesh:
+// pl::collective(every axis of the grid, of the cluster and the thread's).
 template <class Body, class... Types>
 auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
   static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
   detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes,
                       detail::first_place(types...));
+  if constexpr ((detail::takes_gmem<Types> || ...))
+    detail::check_global_scope(axes, detail::first_place(types...));
   const detail::AllocationScope scope("pl::run_scoped", detail::first_place(types...));
   auto refs = std::tuple{detail::materialize(types)...};
   const frontend::UserCode user;
@@ -178,5 +204,9 @@ auto run_state(Body&& body, const Inits&... inits) {
     return std::apply([&](const auto&... a) { return std::tuple{a.load(loc)...}; }, accs);
   }
 }
+
+// Global memory for the whole grid, from here to the kernel's end.
+plgpu::Ref get_global(const plgpu::GmemType& type,
+                      std::source_location loc = std::source_location::current());
 
 }  // namespace palladion::pl

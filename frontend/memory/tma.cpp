@@ -151,7 +151,9 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
   if (dims.back().stride != 1) {
     // TMA's innermost dimension is contiguous in global memory.
     limit(verb, gmem, "the minor dimension of the SMEM window is not the contiguous one of the array",
-          "copy it untransposed and transpose the SMEM reference with plgpu::transpose_ref");
+          "copy it untransposed and transpose the SMEM reference with plgpu::transpose_ref; what a slice "
+          "with a "
+          "stride along this dimension picks is loaded with .load()");
   }
   if (dims.size() > isa::max_tensor_rank) {
     limit(verb, gmem, fmt::format("the copy needs {} dimensions, TMA has 5", dims.size()),
@@ -212,9 +214,6 @@ std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string
     fail(Code::copy_mismatch, fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem),
                                           plgpu::to_string(smem)));
   }
-  if (gmem.base().array < 0)
-    fail(Code::bad_space,
-         fmt::format("{}: {} is not an argument of the kernel", verb, plgpu::to_string(gmem)));
   // Digits in the order of SMEM bytes.
   std::vector<CopyDigit> digits;
   for (size_t d = 0; d < smem.rank(); ++d) {
@@ -273,6 +272,13 @@ Ref moved(const Ref& ref, const CopyDigit& digit, const Scalar& part) {
 Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partition& partition,
                        std::string_view verb) {
   std::vector<CopyDigit> digits = copy_digits(gmem, smem, verb);
+  if (gmem.base().array < 0) {
+    limit(
+        verb, gmem,
+        "the launcher makes tensor maps of the kernel's arguments alone, and this copy needs one: without, a "
+        "copy is of contiguous windows and a multiple of 16 bytes",
+        "copy whole rows of untiled SMEM, or pass the array as an argument");
+  }
   Ref from = gmem, to = smem;
   if (partition.parts > 1) {
     const size_t which = partition_digit(digits, partition.parts, gmem, verb);

@@ -14,6 +14,7 @@
 #include "frontend/core/scalar.h"
 #include "frontend/core/transforms.h"
 #include "frontend/memory/copies.h"
+#include "frontend/memory/scoped.h"
 #include "frontend/refs/ref.h"
 
 namespace palladion::pl {
@@ -122,11 +123,8 @@ class IndexMap {
 
 namespace palladion::plgpu {
 
-// For `.memory_space` of a BlockSpec: the whole array where it is; nothing is copied.
-inline constexpr MemorySpace GMEM = MemorySpace::gmem;
-
 struct BlockSpecOptions {
-  std::optional<MemorySpace> memory_space = {};  // SMEM
+  std::optional<MemorySpace> memory_space = {};  // SMEM; GMEM: the whole array where it is, nothing is copied
   Transforms transforms = {};                    // of the SMEM buffers
   // Steps for which a block stays in use after its own (a wgmma that still runs): it is overwritten so much
   // later.

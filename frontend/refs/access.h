@@ -81,8 +81,14 @@ using VisitElements =
     std::function<void(int64_t e, const std::function<Address(int64_t)>& at, int64_t width)>;
 void walk_elements(Recorder& r, const plgpu::Ref& ref, const plgpu::Layout& layout,
                    const VisitElements& visit, std::string_view* space);
-// A predicate that holds in one of the lanes with the same elements; none when all lanes differ.
-Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout);
+// A predicate that holds in one of the lanes with the same element `e`; none when all lanes differ.
+Operand one_of_the_copies(Recorder& r, const plgpu::Layout& layout, int64_t e);
+// The lane's number, for WG_PADDED that of the lane whose element `e` it holds.
+pl::Scalar lane_that_holds(Recorder& r, const plgpu::Layout& layout, int64_t e);
+
+// The most times that lanes of one warp, served together, want different words of one bank of an SMEM window,
+// over the vectors of one register of a tiled layout.
+int64_t bank_conflicts(const plgpu::Ref& ref, const plgpu::Layout& layout);
 
 // ld / st of `registers` (each of `type`) at an address; more than 16 bytes are not allowed.
 void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,

@@ -21,12 +21,41 @@ void check_integer(const Scalar& index) {
          "convert it with .astype(pl::s32)");
 }
 
+// A slice with a stride picks rows: of tiles it takes one row each, and a swizzle's span stays whole.
+void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
+  if (slice.stride < 1) {
+    fail(Code::bad_index,
+         fmt::format("a slice of {} with stride {}: it must be at least 1", to_string(ref), slice.stride));
+  }
+  if (ref.space() == MemorySpace::regs || base_dim < 0)
+    fail(Code::bad_index, fmt::format("a slice with a stride along dimension {} of {}", dim, to_string(ref)));
+  const int64_t last = (slice.size - 1) * slice.stride;
+  if (slice.start.is_constant() &&
+      (slice.start.as_int() < 0 || slice.start.as_int() + last >= ref.shape(dim))) {
+    fail(Code::out_of_bounds,
+         fmt::format("a slice of elements {} to {}, every {}, of dimension {} of {} is out of bounds",
+                     slice.start.as_int(), slice.start.as_int() + last, slice.stride, dim, to_string(ref)));
+  }
+  const auto& p = ref.base().physical;
+  const auto& d = p.dims[static_cast<size_t>(base_dim)];
+  const bool minor = d.tile == 1 ? d.outer == pl::bytes(ref.dtype()) : d.inner == pl::bytes(ref.dtype());
+  if (p.swizzle != 16 && minor)
+    fail(Code::swizzled_slice,
+         fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)));
+  if (d.tile != 1 && slice.stride % d.tile != 0) {
+    fail(Code::unaligned_slice,
+         fmt::format("a slice with stride {} of dimension {} of {}: the stride must be a "
+                     "multiple of the tile of {}",
+                     slice.stride, dim, to_string(ref), d.tile));
+  }
+}
+
 // Everything that a window must keep along one dimension of the allocation.
 void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
   if (slice.size < 1)
     fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)));
   pl::volume({slice.size});  // an Error where it is larger than any array
-  if (slice.stride != 1) fail(Code::bad_index, "strided slices of references are not supported");
+  if (slice.stride != 1) return check_strided(ref, dim, base_dim, slice);
   const bool known = slice.start.is_constant();
   // TMA fills or drops what lies outside of a GMEM array; element accesses check for themselves.
   if (ref.space() != MemorySpace::gmem && known &&
@@ -59,6 +88,13 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
 }
 
 }  // namespace
+
+Indexer detail::to_indexer(const Array&) {
+  frontend::unsupported(
+      "a reference indexed with an array: TMA gathers and scatters rows from sm_100 on",
+      "plgpu::load(ref, {indices}) and plgpu::store(ref, {indices}, values) gather and scatter "
+      "single elements");
+}
 
 Ref::Ref(std::shared_ptr<const Allocation> allocation) : base_(std::move(allocation)) {
   for (size_t d = 0; d < base_->shape.size(); ++d) dims_.push_back({static_cast<int>(d), base_->shape[d]});
@@ -113,6 +149,11 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
       start = start + slice.start;
     }
   }
+  for (size_t i = 0, shown = 0; i < indices.size(); ++i) {
+    const auto* slice = std::get_if<pl::Slice>(&indices[i]);
+    if (slice != nullptr && slice->stride != 1) out.stride_dim(shown, *slice);
+    shown += static_cast<size_t>(!std::holds_alternative<Scalar>(indices[i]));
+  }
   out.refresh_shape();
   return out;
 }
@@ -132,6 +173,22 @@ Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const
   for (size_t i = 0; i < permutation.size(); ++i) out.dims_[i] = dims_[static_cast<size_t>(permutation[i])];
   out.refresh_shape();
   return out;
+}
+
+// The allocation's dimension becomes two: the old one, no longer shown, with the slice's start, and behind it
+// one of the slice's elements.
+void Ref::stride_dim(size_t dim, const pl::Slice& slice) {
+  const int b = dims_[dim].base;
+  const auto at = static_cast<std::ptrdiff_t>(b) + 1;
+  auto base = std::make_shared<Allocation>(*base_);
+  const PhysicalLayout::Dim d = base->physical.dims[static_cast<size_t>(b)];
+  base->shape.insert(base->shape.begin() + at, slice.size);
+  base->physical.dims.insert(base->physical.dims.begin() + at, {1, d.outer * (slice.stride / d.tile), 0});
+  base->open_stride |= space() == MemorySpace::gmem && !slice.start.is_constant();
+  starts_.insert(starts_.begin() + at, Scalar(0));
+  for (Dim& other : dims_) other.base += static_cast<int>(other.base > b);
+  dims_[dim].base = b + 1;
+  base_ = std::move(base);
 }
 
 bool Ref::is_transposed() const {
@@ -245,15 +302,18 @@ class Reshaping {
 
   // Bytes between neighbours along the last of the old dimensions.
   int64_t stride_of(const Group& g) const {
-    int64_t stride = pl::bytes(from_.dtype());
-    for (size_t i = g.old_first; i < g.old_last; ++i) {
+    int64_t stride = pl::bytes(from_.dtype()), joined = 0;
+    for (size_t i = g.old_last; i-- > g.old_first;) {
       const Ref::Dim& d = old(i);
       if (d.base < 0) continue;
       const auto& p = from_.base().physical.dims[static_cast<size_t>(d.base)];
       const bool whole = d.size == from_.base().shape[static_cast<size_t>(d.base)] || i == g.old_first;
       if (p.tile != 1 || !whole)
         impossible(fmt::format("dimension {} is {}", i, p.tile != 1 ? "tiled" : "sliced"));
-      stride = p.outer;
+      if (joined != 0 && d.size != 1 && p.outer != joined)
+        impossible(fmt::format("the elements along dimension {} are no neighbours of the others", i));
+      if (joined == 0) stride = p.outer;
+      if (joined == 0 || d.size != 1) joined = p.outer * d.size;
     }
     return stride;
   }

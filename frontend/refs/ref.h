@@ -39,6 +39,7 @@ struct Allocation {
   isa::Operand pointer;                // GMEM scratch: 64-bit global address
   std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
   std::shared_ptr<Accumulator> accumulator;
+  bool open_stride = false;  // GMEM: sliced with a stride from a start that is known only at run time
   frontend::RegionId scope = frontend::current_scope;  // it ends with it
 };
 
@@ -48,6 +49,8 @@ namespace detail {
 inline Indexer to_indexer(const pl::Slice& s) { return s; }
 inline Indexer to_indexer(pl::All a) { return a; }
 inline Indexer to_indexer(const Scalar& s) { return s; }
+// An Error: plgpu::load(ref, {indices}) gathers.
+Indexer to_indexer(const Array& indices);
 template <std::integral T>
 Indexer to_indexer(T v) {
   return Scalar(v);
@@ -141,6 +144,7 @@ class Ref {
 
  private:
   void refresh_shape();
+  void stride_dim(size_t dim, const pl::Slice& slice);
   // A copy to be changed into another view.
   Ref view() const {
     base();

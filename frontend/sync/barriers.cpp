@@ -246,9 +246,10 @@ void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int6
   remember_arrival(r, *this, "mbarrier.arrive.release.cluster.shared::cluster.b64", where, r.elected());
 }
 
-void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
+namespace {
+
+// `guard`: holds in the lane of a warp that arrives for it.
+void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_arrive", &offset);
   barrier.state().group_arrivals = true;
@@ -257,7 +258,7 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   if (!barrier.state().type.cluster) {
     std::vector<Operand> operands{Operand::sink(), Operand::address(address, offset)};
     if (r.warp) operands.push_back(Operand::imm(warps_per_group));  // for the other warps too
-    r.emit("mbarrier.arrive.shared::cta.b64", std::move(operands), r.elected_in_warp());
+    r.emit("mbarrier.arrive.shared::cta.b64", std::move(operands), guard);
     return;
   }
   r.needs_warpgroup("an arrival at a ClusterBarrier");
@@ -266,8 +267,27 @@ void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
     const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
     r.emit(barrier.state().type.orders_memory ? "mbarrier.arrive.release.cluster.shared::cluster.b64"
                                               : "mbarrier.arrive.shared::cluster.b64",
-           {Operand::sink(), Operand::address(remote)}, r.elected_in_warp());
+           {Operand::sink(), Operand::address(remote)}, guard);
   }
+}
+
+}  // namespace
+
+void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  arrive(r, barrier, r.elected_in_warp());
+}
+
+void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const Scalar holds = options.predicate ? options.predicate->astype(DType::bool_) : Scalar(true);
+  if (holds.is_constant()) {
+    if (holds.as_int() != 0) arrive(r, barrier, r.elected_in_warp());
+    return;
+  }
+  arrive(r, barrier, r.pure("and.pred", {r.elected_in_warp(), holds.operand()}, Type::pred));
 }
 
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {

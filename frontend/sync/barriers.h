@@ -124,6 +124,12 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
 // One arrival of this Pallas thread (release); at a ClusterBarrier, at those of all CTAs that differ
 // in at most one collective axis.
 void barrier_arrive(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
+struct ArriveOptions {
+  // False: there is no arrival. The same in all lanes of the Pallas thread.
+  std::optional<Scalar> predicate = std::nullopt;
+};
+void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options,
+                    std::source_location loc = std::source_location::current());
 // Until the barrier's next phase completes (acquire).
 void barrier_wait(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
 // Whether it has; then this counts as the wait.

@@ -143,6 +143,11 @@ Instruction& Builder::emit(std::string_view mnemonic, std::vector<Operand> opera
   return function_.body.back();
 }
 
+void Builder::append(Instruction instruction) {
+  instruction.origin = {0, source_};
+  function_.body.push_back(std::move(instruction));
+}
+
 void Builder::set_source(const SourceLoc& loc) {
   auto& locs = module_.source_locs;
   if (source_ != no_id && locs[source_].line == loc.line && locs[source_].file == loc.file) return;

@@ -41,6 +41,9 @@ class Builder {
   // Appends; an unknown mnemonic is an internal error (checked). `guard`: predicate register operand.
   Instruction& emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard = {});
 
+  // Appends an instruction of another function; its operands are this one's already.
+  void append(Instruction instruction);
+
   // The author's place given to the instructions that follow.
   void set_source(const SourceLoc& loc);
 

@@ -90,6 +90,60 @@ TEST(Ptxas, ArraysOfEveryKindAssemble) {
   }
 }
 
+TEST(Ptxas, MmaOfEveryTypeAssembles) {
+  const std::string tool = ptxas();
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  for (const pl::DType d : {pl::f16, pl::bf16, pl::e4m3, pl::e5m2, pl::s8, pl::u8}) {
+    SCOPED_TRACE(pl::name(d));
+    const pl::DType sum = pl::is_float(d) ? pl::f32 : pl::s32;
+    const auto kernel = plgpu::kernel(
+        [&](const plgpu::Ref& a, const plgpu::Ref& b, const plgpu::Ref& o, plgpu::Scratch& s) {
+          s["a"].store(a.load());
+          const auto x = plgpu::load(s["a"], {.layout = plgpu::Layout::MMA_LHS(d, 2), .optimized = false});
+          o.store(plgpu::mma(plgpu::zeros({64, 64}, sum), x, b.load(plgpu::Layout::MMA_RHS(d, 2))));
+        },
+        {.in_types = {{d, {64, 64}}, {d, {64, 64}}},
+         .out_type = {sum, {64, 64}},
+         .scratch_types = {{"a", plgpu::SMEM({64, 64}, d)}}});
+    const Assembled a = assemble(tool, isa::print(kernel.module));
+    EXPECT_EQ(a.status, 0) << a.log;
+  }
+}
+
+TEST(Ptxas, WindowsOfEveryKindAssemble) {
+  const std::string tool = ptxas();
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  const auto kernel = plgpu::kernel(
+      [&](const plgpu::Ref& a, const plgpu::Ref& o, const plgpu::Ref& q, plgpu::Scratch& s) {
+        const pl::Scalar p = pl::program_id(0);
+        const auto full = s.barrier("full");
+        plgpu::async_prefetch(a, {.predicate = p == 0});
+        plgpu::copy_gmem_to_smem(a.at(pl::ds(p, 16, 3), pl::ds(64, 64)), s["x"], full,
+                                 {.oob_mode = plgpu::OOBFillMode::PROMISE_IN_BOUNDS});
+        plgpu::copy_smem_to_gmem(s["plain"], s["kept"]);
+        plgpu::copy_gmem_to_smem(s["kept"], s["plain"], full);
+        plgpu::barrier_arrive(full, {.predicate = p == 0});
+        plgpu::barrier_wait(full);
+        const auto i = plgpu::broadcasted_iota(pl::s32, {77}, 0);
+        const auto x = plgpu::load(a, {i % 16, i}) + a.at(3, pl::ds(1, 77)).load();
+        plgpu::store(o, {76 - i}, x.astype(pl::f32) * x.astype(pl::f32).sum_all());
+        q.store(
+            plgpu::inline_ptx(".reg .pred p;\n setp.gt.f32 p, x, 0f00000000;\n selp.f32 y, x, 0f00000000, p;",
+                              {{"y", pl::f32}}, {{"x", o.load()}}));
+      },
+      {.in_types = {{pl::f16, {48, 128}}},
+       .out_type = {{pl::f32, {77}}, {pl::f32, {77}}},
+       .scratch_types = {{"x", plgpu::SMEM({16, 64}, pl::f16, tiles(128, pl::f16))},
+                         {"plain", plgpu::SMEM({16, 64}, pl::f16)},
+                         {"kept", plgpu::GMEM({16, 64}, pl::f16)},
+                         {"full", plgpu::Barrier({.num_arrivals = 3})}},
+       .grid = {2}});
+  const Assembled a = assemble(tool, isa::print(kernel.module));
+  EXPECT_EQ(a.status, 0) << a.log;
+}
+
 TEST(Ptxas, PrintedTextIsReadBack) {
   const auto kernel = ws_matmul({.cluster = 2});
   const std::string text = isa::print(kernel.module);
