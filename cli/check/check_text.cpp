@@ -92,6 +92,8 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   view.schedules = report.trials.size();
   print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
   print_reference(report, color);
+  if (subject.spec != nullptr && !subject.spec->reference)
+    print_out(row("reference", "no reference: outputs are compared between schedules alone"));
   print_out(row("findings", findings_row(report)));
   print_out(row("schedules", schedules_text(report)));
   if (report.explored) print_out(row(exploration, explored_text(*report.explored)));

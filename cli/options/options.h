@@ -4,20 +4,25 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/options/sweep_axes.h"
 #include "cli/support/outcome.h"
+#include "kernels/spec.h"
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab };
+enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab, new_project };
 
 struct Options {
   Command command = Command::list;
 
-  // What to run: a kernel by name, or a file of PTX with its launch.
+  std::span<const kernels::KernelSpec> kernels;  // that the program has by name
+
+  // What to run: a kernel by name, a file of kernels (cli/options/kernel_word.h), or a file of PTX with its
+  // launch.
   std::string kernel, ptx;
   std::map<std::string, std::string> sizes, settings;  // --shape, --set
   std::string entry, grid, block, cluster;
