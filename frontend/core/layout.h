@@ -82,8 +82,11 @@ class Layout {
       TMA_INDICES{"plgpu::Layout::TMA_INDICES", "TMA gathers and scatters are Blackwell's (sm_100)"},
       TMA_INDICES_4{"plgpu::Layout::TMA_INDICES_4", TMA_INDICES.reason()};
   // The layout of a reduction's result.
-  Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
-  Layout reduce(const std::vector<int>& axes) const;
+  Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
+    return reduce(std::vector<int>{axis}, loc);
+  }
+  Layout reduce(const std::vector<int>& axes,
+                std::source_location loc = std::source_location::current()) const;
 
   Kind kind() const { return kind_; }
   bool is_splat() const { return kind_ == Kind::splat; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "isa/text/buffer_names.h"
 #include "isa/text/print_internal.h"
 
 namespace palladion::isa {
@@ -48,10 +49,10 @@ void append_hex(std::string& out, uint64_t value, int digits) {
 }
 
 std::string_view Names::add(std::string_view name) {
-  if (is_valid(name) && taken_.insert(name).second) return name;
+  if (is_valid(name) && !contains(name)) return *taken_.insert(name).first;
   const std::string base = sanitized(name);
   std::string unique = base;
-  for (int suffix = 1; taken_.contains(unique); ++suffix) unique = base + "_" + std::to_string(suffix);
+  for (int& suffix = suffixes_[base]; contains(unique);) unique = base + "_" + std::to_string(++suffix);
   changed_.push_back(std::move(unique));
   taken_.insert(changed_.back());
   return changed_.back();
@@ -245,7 +246,9 @@ std::string Printer::text() {
 }  // namespace detail
 
 std::string print(const Module& module, const PrintOptions& options) {
-  return detail::Printer(module, options).text();
+  std::string text = detail::Printer(module, options).text();
+  if (options.buffer_names) text += buffer_comments(module);
+  return text;
 }
 
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {
