@@ -1,3 +1,7 @@
-#include "cli/commands/commands.h"
+#include "kernels/registry.h"
+#include "program.h"
 
-int main(int argc, char** argv) { return palladion::cli::program(argc, argv); }
+int main(int argc, char** argv) {
+  const auto kernels = palladion::kernels::all_kernels();
+  return palladion::program::main(argc, argv, {kernels.begin(), kernels.end()});
+}

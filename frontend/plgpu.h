@@ -2,6 +2,7 @@
 // Pallas:Mosaic GPU's words: namespace palladion::plgpu. Includes pallas.h.
 #include "frontend/arrays/array.h"
 #include "frontend/control/helpers.h"
+#include "frontend/core/blackwell.h"
 #include "frontend/core/layout.h"
 #include "frontend/core/profile.h"
 #include "frontend/core/transforms.h"

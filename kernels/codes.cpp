@@ -19,6 +19,11 @@ constexpr isa::CodeText table[] = {
     {5003, "a size or setting that the kernel does not have",
      "`palladion list` shows each kernel's sizes and settings with their defaults.",
      "palladion run vector_add --shape m=512", "palladion run vector_add --shape n=512"},
+    {5004, "a kernel's description that cannot be used",
+     "A kernel without name or function, two kernels of one name, a function of the description that throws, "
+     "or a reference that does not give one array for each output, of its type.",
+     "PALLADION_KERNELS(Spec(\"add\", \"a + b\", add), Spec(\"add\", \"a - b\", subtract))",
+     "PALLADION_KERNELS(Spec(\"add\", \"a + b\", add), Spec(\"subtract\", \"a - b\", subtract))"},
 };
 
 }  // namespace

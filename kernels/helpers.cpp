@@ -43,11 +43,4 @@ KernelSpec spec_of(std::string name, std::string doc, std::vector<std::string> i
           .outputs = std::move(outputs)};
 }
 
-std::vector<Array> normal_inputs(const std::vector<pl::ShapeDtype>& types, uint64_t seed) {
-  std::vector<Array> inputs;
-  for (const pl::ShapeDtype& type : types)
-    inputs.push_back(filled(type, {.kind = Fill::Kind::randn, .seed = seed++}));
-  return inputs;
-}
-
 }  // namespace palladion::kernels

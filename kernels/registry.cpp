@@ -1,12 +1,44 @@
 #include "kernels/registry.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <new>
+#include <set>
+
+#include "isa/core/diagnostic.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {
+
+[[noreturn]] void wrong(std::string message) {
+  throw isa::Error(isa::Diagnostic{.code = "PLD5004", .message = std::move(message)});
+}
+
+// Calls what a kernel's author wrote.
+template <class F>
+auto guarded(const std::string& name, const char* what, F&& f) {
+  try {
+    return f();
+  } catch (const isa::Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    wrong(fmt::format("kernel `{}`: its {} threw: {}", name, what, e.what()));
+  }
+}
+
+void check_names(const std::vector<KernelSpec>& specs) {
+  std::set<std::string_view> names;
+  for (const KernelSpec& spec : specs) {
+    if (spec.name.empty()) wrong("a kernel has no name");
+    if (!spec.build) wrong(fmt::format("kernel `{}` has no function that records it", spec.name));
+    if (!names.insert(spec.name).second) wrong(fmt::format("two kernels are called `{}`", spec.name));
+  }
+}
 
 // In the order of the list that people read.
 std::vector<KernelSpec> make_kernels() {
@@ -21,16 +53,31 @@ std::vector<KernelSpec> make_kernels() {
         reference_examples::matrix_products}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
-  for (KernelSpec& spec : specs) {
-    spec.build = [record = std::move(spec.build)](const Choice& choice) {
-      const plgpu::ForArch target(*choice.arch);
-      return record(choice);
-    };
-  }
-  return specs;
+  return prepared(std::move(specs));
 }
 
 }  // namespace
+
+std::vector<KernelSpec> prepared(std::vector<KernelSpec> specs) {
+  check_names(specs);
+  for (KernelSpec& spec : specs) {
+    spec.build = [name = spec.name, record = std::move(spec.build)](const Choice& choice) {
+      const plgpu::ForArch target(*choice.arch);
+      return guarded(name, "body", [&] { return record(choice); });
+    };
+    if (spec.make_inputs)
+      spec.make_inputs = [name = spec.name, make = std::move(spec.make_inputs)](const Choice& choice,
+                                                                                uint64_t seed) {
+        return guarded(name, "inputs", [&] { return make(choice, seed); });
+      };
+    if (spec.reference)
+      spec.reference = [name = spec.name, compute = std::move(spec.reference)](
+                           const Choice& choice, const std::vector<Array>& inputs) {
+        return guarded(name, "reference", [&] { return compute(choice, inputs); });
+      };
+  }
+  return specs;
+}
 
 std::span<const KernelSpec> all_kernels() {
   static const std::vector<KernelSpec> specs = make_kernels();

@@ -32,7 +32,8 @@ class Chooser {
     const auto value = number_in<int64_t>(text);
     if (!value || *value <= 0)
       return wrong(fmt::format("size `{}` must be a positive integer, not `{}`", name, text));
-    choice_.sizes[name] = *value;
+    if (in_range("size", name, std::ranges::find(spec_.sizes, name, &SizeParam::name)->range, *value))
+      choice_.sizes[name] = *value;
   }
 
   void setting(const std::string& name, const std::string& text) {
@@ -40,8 +41,10 @@ class Chooser {
     for (const Setting& s : spec_.settings) known.push_back(s.name);
     const auto at = std::ranges::find(spec_.settings, name, &Setting::name);
     if (at == spec_.settings.end()) return unknown("setting", name, known);
-    if (at->allowed.empty() && !number_in<int64_t>(text))
+    const auto value = number_in<int64_t>(text);
+    if (at->allowed.empty() && !value)
       return wrong(fmt::format("setting `{}` must be an integer, not `{}`", name, text));
+    if (at->allowed.empty() && !in_range("setting", name, at->range, *value)) return;
     if (!at->allowed.empty() && std::ranges::find(at->allowed, text) == at->allowed.end())
       return wrong(
           fmt::format("setting `{}` cannot be `{}`; it can be {}", name, text, fmt::join(at->allowed, ", ")));
@@ -54,6 +57,11 @@ class Chooser {
   }
 
  private:
+  bool in_range(std::string_view what, const std::string& name, const Range& range, int64_t value) {
+    if (range.contains(value)) return true;
+    wrong(fmt::format("{} `{}` cannot be {}; it can be {}", what, name, value, describe(range)));
+    return false;
+  }
   void unknown(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
     const std::string there =
         known.empty() ? fmt::format("it has no {}s", what) : fmt::format("it has {}", fmt::join(known, ", "));
@@ -70,6 +78,19 @@ class Chooser {
 };
 
 }  // namespace
+
+std::string describe(const Range& range) {
+  constexpr Range all;
+  std::string text;
+  if (range.min != all.min && range.max != all.max)
+    text = fmt::format("{} to {}", range.min, range.max);
+  else if (range.min != all.min)
+    text = fmt::format("{} or more", range.min);
+  else if (range.max != all.max)
+    text = fmt::format("{} or less", range.max);
+  if (range.multiple_of == 1) return text;
+  return fmt::format("{}{}multiples of {}", text, text.empty() ? "" : ", ", range.multiple_of);
+}
 
 Setting profile_setting() { return {"profile", "0", "1: scopes are recorded, for --trace", {"0", "1"}}; }
 
@@ -91,6 +112,20 @@ Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& 
   for (const auto& [name, text] : sizes) chooser.size(name, text);
   for (const auto& [name, text] : settings) chooser.setting(name, text);
   return chooser.finish();
+}
+
+std::vector<Array> normal_inputs(const std::vector<pl::ShapeDtype>& types, uint64_t seed) {
+  std::vector<Array> inputs;
+  for (const pl::ShapeDtype& type : types)
+    inputs.push_back(filled(type, {.kind = Fill::Kind::randn, .seed = seed++}));
+  return inputs;
+}
+
+std::vector<Array> inputs_of(const KernelSpec& spec, const plgpu::Kernel& kernel, const Choice& choice,
+                             uint64_t seed) {
+  if (spec.make_inputs) return spec.make_inputs(choice, seed);
+  const std::vector<pl::ShapeDtype>& types = kernel.launch.inputs;
+  return normal_inputs(types, seed * types.size());
 }
 
 }  // namespace palladion::kernels

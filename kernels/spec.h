@@ -1,6 +1,7 @@
 #pragma once
 // A kernel's description: its sizes and settings, how it is built, its inputs and its expected outputs.
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,20 +12,31 @@
 
 namespace palladion::kernels {
 
-// A size that the user may choose: --shape m=512.
+// The integers that a size or setting may be: min <= x <= max, a multiple of `multiple_of`.
+struct Range {
+  int64_t min = std::numeric_limits<int64_t>::min(), max = std::numeric_limits<int64_t>::max();
+  int64_t multiple_of = 1;
+  bool contains(int64_t x) const { return x >= min && x <= max && x % multiple_of == 0; }
+};
+// "128 to 8192, multiples of 128"; empty for all integers.
+std::string describe(const Range& range);
+
+// A size that the user may choose: --shape m=512. Always positive.
 struct SizeParam {
   std::string name;
   int64_t fallback = 0;
   std::string doc;
+  Range range = {};
 };
 
-// Anything else that the user may choose: --set tile_m=128. Without `allowed`, any integer.
+// Anything else that the user may choose: --set tile_m=128. Without `allowed`, any integer of the range.
 struct Setting {
   std::string name;
   std::string fallback;
   std::string doc;
   std::vector<std::string> allowed;
   int per_sm = 0;  // not 0: the default is so many for each SM of the chip, `fallback` that of default_arch()
+  Range range = {};
 };
 
 // A number of CTAs whose default follows the chip.
@@ -56,8 +68,9 @@ struct KernelSpec {
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
   // Records the kernel for the choice's chip. Throws isa::Error for an invalid choice.
   std::function<plgpu::Kernel(const Choice&)> build;
+  // Without it: normal numbers, of the types that the kernel takes (inputs_of).
   std::function<std::vector<Array>(const Choice&, uint64_t seed)> make_inputs;
-  // The expected outputs.
+  // The expected outputs. Without it outputs are not compared.
   std::function<std::vector<Array>(const Choice&, const std::vector<Array>& inputs)> reference;
   // Their tolerance; without it, equal bit by bit.
   std::function<Tolerance(const Choice&)> tolerance;
@@ -68,5 +81,12 @@ struct KernelSpec {
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes = {},
               const std::map<std::string, std::string>& settings = {},
               const isa::ArchSpec& arch = isa::default_arch());
+
+// The kernel's inputs, as make_inputs says or else normal numbers.
+std::vector<Array> inputs_of(const KernelSpec& spec, const plgpu::Kernel& kernel, const Choice& choice,
+                             uint64_t seed);
+
+// Arrays of normal numbers; the first is made from `seed`, each other one from the seed after it.
+std::vector<Array> normal_inputs(const std::vector<pl::ShapeDtype>& types, uint64_t seed);
 
 }  // namespace palladion::kernels

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <utility>
 
 #include "cli/support/term.h"
@@ -15,7 +18,7 @@ namespace {
 using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
 constexpr unsigned usual_check_seeds = 20;
-constexpr size_t most_together = 8;  // runs: each has arrays and checkers of its own
+constexpr unsigned most_together = 8;  // runs: each has arrays and checkers of its own
 
 // The adverse schedules, of which a single run is often enough; or those that the user names.
 std::vector<Conditions> named_conditions(const Options& options) {
@@ -67,6 +70,12 @@ std::string replay_of(const Options& options, const Trial& trial) {
   return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
 }
 
+// A loop that is endless under one schedule would take as long under all others.
+bool was_given_up(const Trial& trial) {
+  return std::ranges::any_of(trial.outcome.result.findings,
+                             [](const sim::Finding& f) { return f.code == "PLD3002"; });
+}
+
 Outcome<void> try_schedules(CheckSession& s) {
   const std::vector<Conditions> named = named_conditions(s.options);
   // The first run is recorded, for the verdict on all schedules and for the search.
@@ -75,9 +84,15 @@ Outcome<void> try_schedules(CheckSession& s) {
   if (const auto ran = try_all(s, named, record ? &s.recorder : nullptr); !ran) return ran;
   s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
   const bool one = !s.options.schedule.empty();
-  s.report.seeds_skipped = s.report.decided && !s.options.seeds && !one;
-  if (!s.report.seeds_skipped && !one)
-    if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) return ran;
+  if (one) {
+    s.report.seeds_skipped = false;
+  } else if (std::ranges::any_of(s.report.trials, was_given_up)) {
+    return {};
+  } else if (s.report.decided) {
+    s.report.seeds_skipped = s.options.seeds.value_or(usual_check_seeds) != 0;
+  } else if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) {
+    return ran;
+  }
   if (!s.options.explore) return {};
   if (!one)
     if (const auto ran = try_freedoms(s); !ran) return ran;
@@ -102,22 +117,80 @@ std::string replay_command(const Options& options, std::string_view command, con
   return command_line(options, command, without, more);
 }
 
-std::vector<Trial> try_together(const CheckSession& s, std::span<const Conditions> conditions,
-                                sim::check::SkeletonObserver* recorder) {
-  std::vector<std::optional<Trial>> ran(conditions.size());
-  sim::WorkerPool(host_threads(s.options)).for_each(ran.size(), [&](size_t i, unsigned) {
-    if (interrupted()) return;
-    Job job = s.subject.job;  // a kernel may write to its inputs
-    MachineRun run = run_on_machine(s.subject, job, s.options, conditions[i], i == 0 ? recorder : nullptr);
-    Trial& trial =
-        ran[i].emplace(Trial{name(conditions[i]), std::move(run.outcome), std::move(run.watched), {}});
-    trial.output_hashes = hash_texts(trial.outcome.outputs);
-  });
-  std::vector<Trial> trials;
-  for (std::optional<Trial>& trial : ran) {
-    if (!trial) break;
-    trials.push_back(std::move(*trial));
+namespace {
+
+Trial try_one(const CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
+  Job job = s.subject.job;  // a kernel may write to its inputs
+  MachineRun run = run_on_machine(s.subject, job, s.options, conditions, recorder);
+  Trial trial{name(conditions), std::move(run.outcome), std::move(run.watched), {}};
+  trial.output_hashes = hash_texts(trial.outcome.outputs);
+  return trial;
+}
+
+// Runs that begin in their order, as many at once as there are host threads for, and are taken in that order
+// while others still run. The first error of `take` ends them, and Ctrl-C.
+class SideBySide {
+ public:
+  using Take = std::function<Outcome<void>(Trial)>;
+  SideBySide(const CheckSession& s, std::span<const Conditions> conditions,
+             sim::check::SkeletonObserver* recorder, Take take)
+      : s_(s),
+        conditions_(conditions),
+        recorder_(recorder),
+        take_(std::move(take)),
+        ran_(conditions.size()) {}
+
+  Outcome<void> run() {
+    const unsigned threads = host_threads(s_.options);
+    sim::WorkerPool(threads).for_each(std::min({size_t{threads}, size_t{most_together}, conditions_.size()}),
+                                      [&](size_t, unsigned) { work(); });
+    return std::move(failed_);
   }
+
+ private:
+  void work() {
+    for (size_t i; next(i);) {
+      Trial trial = try_one(s_, conditions_[i], i == 0 ? recorder_ : nullptr);
+      const std::lock_guard lock(mutex_);
+      ran_[i].emplace(std::move(trial));
+      while (failed_ && taken_ < ran_.size() && ran_[taken_]) {
+        failed_ = take_(std::move(*ran_[taken_]));
+        ran_[taken_++].reset();
+      }
+      room_.notify_all();
+    }
+  }
+
+  // Results that wait for an earlier one hold their outputs: there are not many of them.
+  bool next(size_t& i) {
+    std::unique_lock lock(mutex_);
+    i = begun_;
+    room_.wait(lock,
+               [&] { return !failed_ || begun_ < taken_ + 2 * most_together || begun_ == ran_.size(); });
+    if (!failed_ || interrupted() || begun_ == ran_.size()) return false;
+    i = begun_++;
+    return true;
+  }
+
+  const CheckSession& s_;
+  std::span<const Conditions> conditions_;
+  sim::check::SkeletonObserver* recorder_;
+  Take take_;
+  std::mutex mutex_;
+  std::condition_variable room_;
+  std::vector<std::optional<Trial>> ran_;
+  size_t begun_ = 0, taken_ = 0;
+  Outcome<void> failed_;
+};
+
+}  // namespace
+
+std::vector<Trial> try_together(const CheckSession& s, std::span<const Conditions> conditions) {
+  std::vector<Trial> trials;
+  (void)SideBySide(s, conditions, nullptr, [&](Trial trial) {
+    trials.push_back(std::move(trial));
+    return Outcome<void>{};
+  }).run();
   return trials;
 }
 
@@ -126,6 +199,8 @@ Outcome<void> take_trial(CheckSession& s, Trial trial) {
   if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
   compare(s.report, s.subject, s.options, trial);
   merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
+  s.progress.pause();
+  s.progress.step();
   print_out(row(trial.schedule, trial_text(s.report, trial)));
   s.report.trials.push_back(std::move(trial));
   return {};
@@ -133,20 +208,17 @@ Outcome<void> take_trial(CheckSession& s, Trial trial) {
 
 Outcome<void> try_all(CheckSession& s, std::span<const Conditions> conditions,
                       sim::check::SkeletonObserver* recorder) {
-  const size_t together = std::min<size_t>(host_threads(s.options), most_together);
-  while (!conditions.empty() && !interrupted()) {
-    const auto group = conditions.first(std::min(together, conditions.size()));
-    for (Trial& trial : try_together(s, group, std::exchange(recorder, nullptr)))
-      if (const auto ran = take_trial(s, std::move(trial)); !ran) return ran;
-    conditions = conditions.subspan(group.size());
-  }
-  return {};
+  return SideBySide(s, conditions, recorder, [&](Trial trial) { return take_trial(s, std::move(trial)); })
+      .run();
 }
 
 Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
   auto suppressions = suppressions_of(options);
   if (!suppressions) return tl::make_unexpected(suppressions.error());
-  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}};
+  const size_t schedules =
+      options.schedule.empty() ? 3 + options.seeds.value_or(usual_check_seeds) : size_t{1};
+  Progress progress(fmt::format("check {}", subject.name), schedules);
+  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}, progress};
   CheckReport& report = session.report;
   report.races_checked = checks_of(options)->race;
   if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());

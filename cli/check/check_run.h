@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/execute/execute.h"
+#include "cli/support/term.h"
 #include "sim/explore/report.h"
 
 namespace palladion::cli {
@@ -48,15 +49,15 @@ struct CheckSession {
   CheckReport report;
   sim::check::SkeletonObserver recorder;  // of the first run
   std::string recorded;                   // under these conditions
+  Progress& progress;                     // a step a schedule
 };
-// Runs that do not depend on each other, several at once where there are host threads for them; fewer results
-// than conditions after Ctrl-C. `recorder`: of the first.
+// Runs that do not depend on each other, side by side on the host's threads; fewer results than conditions
+// after Ctrl-C.
 std::vector<Trial> try_together(const CheckSession& session,
-                                std::span<const sim::check::Conditions> conditions,
-                                sim::check::SkeletonObserver* recorder = nullptr);
+                                std::span<const sim::check::Conditions> conditions);
 // Compares its outputs, merges its findings, prints its line.
 Outcome<void> take_trial(CheckSession& session, Trial trial);
-// All of them in groups, so that results appear early and few arrays exist at once. `recorder`: of the first.
+// All of them side by side; each is taken as soon as those before it are. `recorder`: of the first.
 Outcome<void> try_all(CheckSession& session, std::span<const sim::check::Conditions> conditions,
                       sim::check::SkeletonObserver* recorder = nullptr);
 std::string replay_command(const Options& options, std::string_view command, const std::string& more);

@@ -54,7 +54,7 @@ std::string schedules_text(const CheckReport& report) {
   const size_t n = report.trials.size();
   std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
   text += report.decided ? "; decided for all schedules by one run" : undecided_text(report);
-  if (report.seeds_skipped) text += " (random ones with --seeds)";
+  if (report.seeds_skipped) text += " (random ones cannot differ)";
   return text;
 }
 
@@ -92,6 +92,8 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   view.schedules = report.trials.size();
   print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
   print_reference(report, color);
+  if (subject.spec != nullptr && !subject.spec->reference)
+    print_out(row("reference", "no reference: outputs are compared between schedules alone"));
   print_out(row("findings", findings_row(report)));
   print_out(row("schedules", schedules_text(report)));
   if (report.explored) print_out(row(exploration, explored_text(*report.explored)));

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "arrays/words.h"
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
+#include "cli/kernel_files/kernel_file.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
@@ -20,15 +25,20 @@ std::string settings_text(const kernels::KernelSpec& spec) {
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 
+std::string range_text(const kernels::Range& range) {
+  const std::string text = kernels::describe(range);
+  return text.empty() ? text : fmt::format(" ({})", text);
+}
+
 // A kernel: all its sizes and settings.
 void list_kernel(const kernels::KernelSpec& spec, bool color) {
   print_out("{}: {}\n", paint(spec.name, Style::bold, color), spec.doc);
   for (const kernels::SizeParam& p : spec.sizes)
-    print_out("  --shape {:<14} {:<8} {}\n", p.name, p.fallback, p.doc);
+    print_out("  --shape {:<14} {:<8} {}{}\n", p.name, p.fallback, p.doc, range_text(p.range));
   for (const kernels::Setting& s : spec.settings) {
     print_out("  --set   {:<14} {:<8} {}", s.name, s.fallback, s.doc);
     if (!s.allowed.empty()) print_out(" ({})", fmt::join(s.allowed, ", "));
-    print_out("\n");
+    print_out("{}\n", range_text(s.range));
   }
 }
 
@@ -48,17 +58,145 @@ void list_arch(const isa::ArchSpec& arch, bool color) {
   print_out(clock);
 }
 
+struct Word {
+  std::string_view name, doc;
+};
+constexpr Word schedules[] = {
+    {"functional", "fair and fast"},
+    {"hardware", "the chip's own, with its clock: cycles, and where they went"},
+    {"earliest", "asynchronous work is done as early as it may be"},
+    {"latest", "asynchronous work waits until no warp can continue"},
+    {"seeded:N", "random choices, repeated exactly by their seed"},
+};
+
+void list_word(std::string_view name, std::string_view doc) { print_out("  {:<22} {}\n", name, doc); }
+
+void list_kernels(std::span<const kernels::KernelSpec> kernels, bool color) {
+  for (const kernels::KernelSpec& spec : kernels) {
+    list_word(spec.name, spec.doc);
+    list_word("", paint(settings_text(spec), Style::dim, color));
+  }
+}
+
 void list_zoo() {
   for (const zoo::Pair& pair : zoo::all_pairs())
     print_out("  {:<40} {} {} {}\n", "zoo/" + pair.name, pair.code, pair.entry, pair.title);
 }
 
-Outcome<void> list_one(const std::string& name, bool color) {
-  if (name == "zoo") {
-    list_zoo();
+void list_architectures() {
+  for (const isa::ArchSpec& arch : isa::architectures())
+    list_word(arch.name, fmt::format("{}, {} SMs, {}", arch.chip, arch.sm_count, arch.ptx_target));
+}
+
+void list_schedules() {
+  for (const Word& word : schedules) list_word(word.name, word.doc);
+}
+
+void list_checks() {
+  for (const CheckWord& word : check_words()) list_word(word.name, word.doc);
+}
+
+// A part of the list, by its heading.
+struct Part {
+  std::string_view name, more;
+  void (*list)(const Options& options, bool color);
+};
+constexpr Part parts[] = {
+    {"kernels", "", [](const Options& o, bool color) { list_kernels(o.kernels, color); }},
+    {"zoo", ": broken kernels and, by zoo/NAME:good, right ones", [](const Options&, bool) { list_zoo(); }},
+    {"architectures", "", [](const Options&, bool) { list_architectures(); }},
+    {"schedules", "", [](const Options&, bool) { list_schedules(); }},
+    {"checks", "", [](const Options&, bool) { list_checks(); }},
+};
+
+void list_pair(const zoo::Pair& pair, bool color) {
+  print_out("{}: {}\n", paint("zoo/" + pair.name, Style::bold, color), pair.title);
+  const std::string more = pair.needs_exploration ? " --explore 1000000" : "";
+  print_out("  its finding is {}; `palladion explain {}` has the meaning and both texts\n", pair.code,
+            pair.code);
+  print_out("  palladion check zoo/{}{}\n  palladion check zoo/{}:good{}\n", pair.name, more, pair.name,
+            more);
+}
+
+// All kernels that have a size or a setting of this name.
+bool list_setting(std::span<const kernels::KernelSpec> kernels, std::string_view name, bool color) {
+  bool found = false;
+  const auto print = [&](const kernels::KernelSpec& spec, std::string_view option, const auto& value,
+                         const std::string& doc) {
+    if (!found) print_out("{}\n", paint(fmt::format("{} {}=", option, name), Style::bold, color));
+    found = true;
+    print_out("  {:<22} {:<8} {}\n", spec.name, value, doc);
+  };
+  for (const kernels::KernelSpec& spec : kernels) {
+    for (const kernels::SizeParam& p : spec.sizes)
+      if (p.name == name) print(spec, "--shape", p.fallback, p.doc + range_text(p.range));
+    for (const kernels::Setting& s : spec.settings)
+      if (s.name == name) {
+        const std::string words =
+            s.allowed.empty() ? range_text(s.range) : fmt::format(" ({})", fmt::join(s.allowed, ", "));
+        print(spec, "--set", s.fallback, s.doc + words);
+      }
+  }
+  return found;
+}
+
+bool list_word_of(std::string_view name) {
+  const auto is_seeded = [&](const Word& w) { return w.name == "seeded:N" && name.starts_with("seeded"); };
+  for (const Word& word : schedules)
+    if (word.name == name || is_seeded(word)) {
+      list_word(word.name, word.doc);
+      print_out("  palladion run KERNEL --schedule {}\n", name == "seeded" ? "seeded:7" : name);
+      return true;
+    }
+  for (const CheckWord& word : check_words())
+    if (word.name == name) {
+      list_word(word.name, word.doc);
+      print_out("  palladion check KERNEL --check {}\n", name);
+      return true;
+    }
+  return false;
+}
+
+bool list_twin(std::string_view name, bool color) {
+  if (!name.starts_with("zoo/")) return false;
+  const zoo::Pair* pair = zoo::find_pair(name.substr(4, name.substr(4).find(':')));
+  if (pair != nullptr) list_pair(*pair, color);
+  return pair != nullptr;
+}
+
+std::vector<std::string> names_of_all(const Options& options) {
+  std::vector<std::string> names;
+  for (const Part& part : parts) names.emplace_back(part.name);
+  for (const kernels::KernelSpec& spec : options.kernels) names.push_back(spec.name);
+  for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
+  for (const Word& word : schedules) names.emplace_back(word.name);
+  for (const CheckWord& word : check_words()) names.emplace_back(word.name);
+  for (const zoo::Pair& pair : zoo::all_pairs()) names.push_back("zoo/" + pair.name);
+  return names;
+}
+
+Outcome<void> list_file(const KernelFileWord& word, bool color) {
+  const auto kernels = kernels_of_file(word.file);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  if (!word.kernel.empty()) {
+    const auto spec = kernel_of_file(word);
+    if (!spec) return tl::make_unexpected(spec.error());
+    list_kernel(**spec, color);
     return {};
   }
-  if (const kernels::KernelSpec* spec = kernels::find_kernel(name)) {
+  for (const kernels::KernelSpec& spec : *kernels) list_kernel(spec, color);
+  return {};
+}
+
+Outcome<void> list_one(const Options& options, const std::string& name, bool color) {
+  if (const auto file = kernel_file_word(name)) return list_file(*file, color);
+  const auto part = std::ranges::find(parts, name, &Part::name);
+  if (part != std::end(parts)) {
+    part->list(options, color);
+    return {};
+  }
+  const auto spec = std::ranges::find(options.kernels, name, &kernels::KernelSpec::name);
+  if (spec != options.kernels.end()) {
     list_kernel(*spec, color);
     return {};
   }
@@ -66,8 +204,13 @@ Outcome<void> list_one(const std::string& name, bool color) {
     list_arch(*arch, color);
     return {};
   }
-  return user_error(fmt::format("there is no kernel and no architecture `{}`", name),
-                    "`palladion list` names them");
+  if (list_twin(name, color) || list_word_of(name) || list_setting(options.kernels, name, color)) return {};
+  const std::string near = nearest(name, names_of_all(options));
+  return user_error(fmt::format("`palladion list` names no `{}`", name),
+                    near.empty()
+                        ? "kernels, architectures, schedules, checks, sizes, settings, zoo, zoo/NAME, "
+                          "or a file of kernels"
+                        : fmt::format("did you mean `{}`?", near));
 }
 
 }  // namespace
@@ -75,27 +218,13 @@ Outcome<void> list_one(const std::string& name, bool color) {
 Outcome<ExitCode> cmd_list(const Options& options) {
   const bool color = wants_color(stdout);
   for (const std::string& name : options.topics)
-    if (const auto listed = list_one(name, color); !listed) return tl::make_unexpected(listed.error());
+    if (const auto listed = list_one(options, name, color); !listed)
+      return tl::make_unexpected(listed.error());
   if (!options.topics.empty()) return exit_clean;
-  const auto heading = [&](std::string_view text) { print_out("{}\n", paint(text, Style::bold, color)); };
-  heading("kernels");
-  for (const kernels::KernelSpec& spec : kernels::all_kernels()) {
-    print_out("  {:<22} {}\n", spec.name, spec.doc);
-    print_out("  {:<22} {}\n", "", paint(settings_text(spec), Style::dim, color));
+  for (const Part& part : parts) {
+    print_out("{}\n", paint(fmt::format("{}{}", part.name, part.more), Style::bold, color));
+    part.list(options, color);
   }
-  heading("zoo: broken kernels and, by zoo/NAME:good, right ones");
-  list_zoo();
-  heading("architectures");
-  for (const isa::ArchSpec& arch : isa::architectures())
-    print_out("  {:<22} {}, {} SMs, {}\n", arch.name, arch.chip, arch.sm_count, arch.ptx_target);
-  heading("schedules");
-  print_out("  {:<22} fair and fast\n", "functional");
-  print_out("  {:<22} the chip's own, with its clock: cycles, and where they went\n", "hardware");
-  print_out("  {:<22} asynchronous work is done as early as it may be\n", "earliest");
-  print_out("  {:<22} asynchronous work waits until no warp can continue\n", "latest");
-  print_out("  {:<22} random choices, repeated exactly by their seed\n", "seeded:N");
-  heading("checks");
-  for (const CheckWord& word : check_words()) print_out("  {:<22} {}\n", word.name, word.doc);
   return exit_clean;
 }
 

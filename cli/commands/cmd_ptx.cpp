@@ -28,7 +28,8 @@ Outcome<std::string> lowered(const Subject& subject, const Options& options) {
 
 // For a file, what the parser understood of it.
 std::string printed(const Subject& subject) {
-  return isa::print(subject.program(), {.source_lines = true, .collect_files = !subject.is_foreign()});
+  return isa::print(subject.program(),
+                    {.source_lines = true, .collect_files = !subject.is_foreign(), .buffer_names = true});
 }
 
 }  // namespace

@@ -15,8 +15,6 @@ Outcome<ExitCode> cmd_compare(const Options& options);
 Outcome<ExitCode> cmd_explain(const Options& options);
 Outcome<ExitCode> cmd_doctor(const Options& options);
 Outcome<ExitCode> cmd_lab(const Options& options);
-
-// The whole program except main's handler of last resort.
-int program(int argc, const char* const* argv);
+Outcome<ExitCode> cmd_new(const Options& options);
 
 }  // namespace palladion::cli

@@ -12,6 +12,8 @@
 #include "cli/options/paths.h"
 #include "cli/support/abandon.h"
 #include "cli/support/output.h"
+#include "kernels/registry.h"
+#include "program.h"
 
 namespace palladion::cli {
 namespace {
@@ -19,7 +21,8 @@ namespace {
 Outcome<ExitCode> dispatch(const Options& options) {
   constexpr Outcome<ExitCode> (*commands[])(const Options&) = {
       // in the order of Command
-      cmd_list, cmd_run, cmd_sweep, cmd_ptx, cmd_check, cmd_compare, cmd_explain, cmd_doctor, cmd_lab};
+      cmd_list,    cmd_run,     cmd_sweep,  cmd_ptx, cmd_check,
+      cmd_compare, cmd_explain, cmd_doctor, cmd_lab, cmd_new};
   return commands[static_cast<size_t>(options.command)](options);
 }
 
@@ -28,9 +31,11 @@ int fail(const Failure& failure) {
   return failure.code;
 }
 
-int run_program(int argc, const char* const* argv) {
-  const auto parsed = parse_options(argc, argv);
+int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {
+  auto parsed = parse_options(argc, argv);
   if (!parsed) return fail(parsed.error());
+  const std::vector<kernels::KernelSpec> prepared = kernels::prepared(std::move(specs));
+  parsed->options.kernels = prepared;
   if (parsed->text) {
     print_out(*parsed->text);
     return exit_clean;
@@ -42,9 +47,9 @@ int run_program(int argc, const char* const* argv) {
   return code ? *code : code.error().code;
 }
 
-int run_guarded(int argc, const char* const* argv) {
+int run_guarded(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {
   try {
-    return run_program(argc, argv);
+    return run_program(argc, argv, std::move(specs));
   } catch (const isa::Error& e) {
     return fail(failure_of(e.diagnostics()).value());
   } catch (const std::bad_alloc&) {
@@ -70,15 +75,15 @@ int code_without_output(int code) {
 }
 
 }  // namespace
+}  // namespace palladion::cli
 
-int program(int argc, const char* const* argv) {
+int palladion::program::main(int argc, const char* const* argv, std::vector<KernelSpec> specs) {
+  using namespace palladion::cli;
   forget_output_failure();
   ignore_broken_pipes();
   install_interrupt_handler();
-  int code = run_guarded(argc, argv);
+  int code = run_guarded(argc, argv, std::move(specs));
   if (output_failure() != 0) code = code_without_output(code);
   if (work_was_abandoned()) std::_Exit(code);
   return code;
 }
-
-}  // namespace palladion::cli

@@ -125,7 +125,7 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
     run.registers = subject.registers.count;
   }
   run.threads = host_threads(options);
-  run.max_instructions = options.max_instructions;
+  run.max_warp_instructions = options.max_instructions;
   run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
@@ -153,6 +153,10 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
   const auto wanted = unless_interrupted([reference = subject.spec->reference, choice = subject.choice,
                                           inputs = inputs_of(subject)] { return reference(choice, inputs); });
   if (!wanted) return std::nullopt;
+  if (wanted->size() != outputs.size())
+    throw isa::Error(isa::Diagnostic{
+        .code = "PLD5004", .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
+                                                  subject.name, wanted->size(), outputs.size())});
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject));
 }
 

@@ -33,6 +33,7 @@ constexpr CommandWord command_words[] = {
      "explain a finding code (PLD3001), an instruction (wgmma) or a stall reason"},
     {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
+    {Command::new_project, "new", "write a project with a kernel of your own: palladion new my_kernel"},
 };
 
 template <class T>
@@ -71,8 +72,10 @@ CLI::Option* number(CLI::App& app, const std::string& name, T& into, uint64_t lo
 
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option("KERNEL", o.kernel,
-                 "a name from `palladion list`; zoo/NAME is a broken kernel, zoo/NAME:good its correct twin");
+  app.add_option(
+      "KERNEL", o.kernel,
+      "a name from `palladion list`; a file of kernels, add.cpp or add.cpp:NAME; zoo/NAME is a broken "
+      "kernel, zoo/NAME:good its correct twin");
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   number(app, "--seed", o.seed, 0, any, "seed of random inputs");
@@ -120,7 +123,8 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--out", raw.out, "write an output to a file: NAME=file.npy")->allow_extra_args(false);
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
   number(app, "--max-instructions", o.max_instructions, 0, any,
-         "give up after so many warp instructions; 0: never");
+         "give up when a warp has executed N instructions (2^30), or N/16 in a row without a store, a "
+         "barrier or a copy; 0: never");
   app.add_option("--json", o.json, "a file for the results as JSON");
   app.add_option("--trace", o.trace,
                  "a file for a timeline; its extension is the format: .pftrace (opens in ui.perfetto.dev), "
@@ -143,7 +147,7 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
 
 void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option("KERNEL", o.kernel, "a name from `palladion list`");
+  app.add_option("KERNEL", o.kernel, "a name from `palladion list`, or a file of kernels, add.cpp");
   many(app.add_option("--shape", raw.shape, "sizes: m=4096,n=4096,k=4096"));
   many(
       app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
@@ -156,13 +160,14 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--resume", o.resume, "continue the sweep of this --state file");
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
   number(app, "--max-instructions", o.max_instructions, 0, any,
-         "give up a configuration after so many warp instructions; 0: never");
+         "give up a configuration when a warp has executed N instructions (2^30), or N/16 in a row without a "
+         "store, a barrier or a copy; 0: never");
 }
 
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
-      app.add_option("NAME", o.topics, "an architecture, a kernel, or zoo");
+      app.add_option("NAME", o.topics, "whatever `palladion list` names, or a file of kernels, add.cpp");
       break;
     case Command::doctor:
       break;
@@ -176,7 +181,7 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::check:
       add_run(app, o, raw);
       number(app, "--seeds", o.seeds, 0, most_seeds,
-             "number of random schedules (20); by default none if one run decides for all schedules");
+             "number of random schedules (20); none run if one run decides for all schedules");
       number(app, "--explore", o.explore, 1, any,
              "search all orders of synchronisation, up to N states; vary elected lanes, waits that time "
              "out, resident CTAs and their start order");
@@ -197,6 +202,9 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       break;
     case Command::lab:
       app.add_option("LAB", o.topics, "");
+      break;
+    case Command::new_project:
+      app.add_option("NAME", o.topics, "of the project, its folder and its kernel");
       break;
   }
   app.allow_extras();  // named below, with what exists

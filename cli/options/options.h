@@ -4,20 +4,25 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/options/sweep_axes.h"
 #include "cli/support/outcome.h"
+#include "kernels/spec.h"
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab };
+enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab, new_project };
 
 struct Options {
   Command command = Command::list;
 
-  // What to run: a kernel by name, or a file of PTX with its launch.
+  std::span<const kernels::KernelSpec> kernels;  // that the program has by name
+
+  // What to run: a kernel by name, a file of kernels (cli/options/kernel_word.h), or a file of PTX with its
+  // launch.
   std::string kernel, ptx;
   std::map<std::string, std::string> sizes, settings;  // --shape, --set
   std::string entry, grid, block, cluster;
@@ -31,7 +36,7 @@ struct Options {
   std::string check;  // words of --check; empty: what the command usually does
   uint64_t seed = 0;
   unsigned threads = 0;  // 0: all cores
-  uint64_t max_instructions = 0;
+  uint64_t max_instructions = uint64_t{1} << 30;  // of a warp
   std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
   std::optional<uint64_t> explore;  // check: states to search at most
   bool mutate = false;              // check: mutate the program

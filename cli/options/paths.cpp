@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/options/kernel_word.h"
 #include "cli/support/files.h"
 #include "run/arg_spec.h"
 
@@ -38,6 +39,7 @@ Files files_of(const Options& o) {
   const std::pair<const char*, const std::string&> out[] = {{"--json", o.json},   {"--sarif", o.sarif},
                                                             {"--trace", o.trace}, {"--output", o.output},
                                                             {"--state", o.state}, {"--resume", o.resume}};
+  if (const auto file = kernel_file_word(o.kernel)) files.inputs.push_back({"the kernel", file->file});
   for (const auto& [option, path] : in)
     if (!path.empty()) files.inputs.push_back({option, path});
   for (const auto& [option, path] : out)

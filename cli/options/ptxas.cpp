@@ -10,6 +10,7 @@
 
 #include "arrays/arrays.h"
 #include "arrays/words.h"
+#include "cli/support/cache.h"
 #include "cli/support/files.h"
 
 namespace palladion::cli {
@@ -68,27 +69,15 @@ Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view targ
                          quoted(folder.path() / "kernel.cubin"), quoted(source)));
 }
 
-// The folder of cached results; empty: no cache.
-fs::path cache_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != 0) return fs::path(cache) / "palladion" / "ptxas";
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && *home != 0 ? fs::path(home) / ".cache" / "palladion" / "ptxas" : fs::path();
-}
-
 // Another ptxas at the same place has another size or date.
 std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
-  std::error_code none;
-  const fs::path real = fs::canonical(ptxas, none);
-  const std::string text =
-      fmt::format("{} {} {} {}\n{}", real.string(), fs::file_size(real, none),
-                  fs::last_write_time(real, none).time_since_epoch().count(), target, ptx);
+  const std::string text = fmt::format("{} {}\n{}", identity_of(ptxas), target, ptx);
   return fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(text))));
 }
 
 // A cache that cannot be written is no error.
 Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
-  const fs::path folder = cache_folder();
+  const fs::path folder = cache_folder("ptxas");
   const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);
   if (!file.empty())
     if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};

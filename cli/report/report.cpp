@@ -268,6 +268,8 @@ void print_report(const Subject& subject, const Report& report, const Options& o
   }
   print_outputs(subject, report);
   print_comparisons("reference", report.reference, color);
+  if (subject.spec != nullptr && !subject.spec->reference && report.sim && report.sim->result.completed)
+    print_out(row("reference", "no reference: outputs are not compared"));
   if (report.reference_interrupted) print_out(row("reference", "interrupted, not compared"));
   print_comparisons("device", report.device_against_sim, color);
   if (report.trace) {

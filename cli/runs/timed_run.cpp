@@ -13,7 +13,7 @@ sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, 
   sim::RunOptions run;
   run.schedule.kind = sim::Schedule::Kind::hardware;
   run.threads = std::max(1U, threads);
-  run.max_instructions = max_instructions;
+  run.max_warp_instructions = max_instructions;
   run.stop = &interrupt_flag();
   run.registers = subject.registers.count;
   settings.apply(run);

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "arrays/words.h"
+#include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
@@ -35,16 +36,6 @@ std::string one_of(std::string_view word, const std::vector<std::string>& known)
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }
 
-Outcome<const kernels::KernelSpec*> find_spec(const std::string& name) {
-  const kernels::KernelSpec* spec = kernels::find_kernel(name);
-  if (spec != nullptr) return spec;
-  std::vector<std::string> names;
-  for (const auto& s : kernels::all_kernels()) names.push_back(s.name);
-  const bool is_file = name.ends_with(".ptx");
-  return user_error(fmt::format("there is no kernel `{}`", name),
-                    is_file ? fmt::format("a file of PTX runs with `--ptx {}`", name) : one_of(name, names));
-}
-
 Outcome<void> check_which(const Options& o) {
   if (o.kernel.empty() == o.ptx.empty())
     return user_error(
@@ -65,7 +56,7 @@ Outcome<void> check_which(const Options& o) {
 }
 
 Outcome<void> record(Subject& subject, const Options& o) {
-  const auto spec = find_spec(o.kernel);
+  const auto spec = find_spec(o, o.kernel);
   if (!spec) return tl::make_unexpected(spec.error());
   subject.spec = *spec;
   subject.name = subject.spec->name;
@@ -110,7 +101,8 @@ Outcome<void> make_inputs(Subject& subject, const Options& o) {
   if (const auto fits = check_memory(bytes); !fits && o.values != "none") return fits;
   const bool blank = o.values == "none";
   std::vector<Array> inputs =
-      blank ? blank_inputs(*subject.kernel) : subject.spec->make_inputs(subject.choice, o.seed);
+      blank ? blank_inputs(*subject.kernel)
+            : kernels::inputs_of(*subject.spec, *subject.kernel, subject.choice, o.seed);
   subject.contents.assign(inputs.size(),
                           blank ? "no contents: --values none" : fmt::format("seed {}", o.seed));
   for (const auto& [name, file] : o.in) {
@@ -187,6 +179,17 @@ Outcome<void> write_array(const std::string& file, const Array& array) {
   const auto written = npy::write(file, npy_name(array.dtype()), array.type.shape, array.bytes);
   if (!written) return not_written(written.error());
   return {};
+}
+
+Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std::string& word) {
+  if (const auto file = kernel_file_word(word)) return kernel_of_file(*file);
+  const auto at = std::ranges::find(options.kernels, word, &kernels::KernelSpec::name);
+  if (at != options.kernels.end()) return &*at;
+  std::vector<std::string> names;
+  for (const kernels::KernelSpec& s : options.kernels) names.push_back(s.name);
+  const bool is_file = word.ends_with(".ptx");
+  return user_error(fmt::format("there is no kernel `{}`", word),
+                    is_file ? fmt::format("a file of PTX runs with `--ptx {}`", word) : one_of(word, names));
 }
 
 Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {

@@ -10,7 +10,7 @@
 #include "cli/options/registers.h"
 #include "cli/support/outcome.h"
 #include "isa/arch/arch.h"
-#include "kernels/registry.h"
+#include "kernels/spec.h"
 #include "run/job.h"
 #include "zoo/zoo.h"
 
@@ -40,6 +40,9 @@ struct Subject {
 Outcome<Subject> load_subject(const Options& options);
 // Without arrays: for the PTX alone.
 Outcome<Subject> load_program(const Options& options);
+
+// The kernel that the command names, of the program or of a file, which is compiled when it has changed.
+Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std::string& word);
 
 Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
 

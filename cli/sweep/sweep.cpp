@@ -195,8 +195,9 @@ Outcome<SweepReport> run_sweep(const Options& asked) {
     return user_error("--state and --resume cannot both be given");
   if (options.kernel.empty()) return user_error("a kernel is missing", "`palladion list` names them");
   SweepReport report;
-  report.spec = kernels::find_kernel(options.kernel);
-  if (report.spec == nullptr) return tl::make_unexpected(load_program(options).error());
+  const auto spec = find_spec(options, options.kernel);
+  if (!spec) return tl::make_unexpected(spec.error());
+  report.spec = *spec;
   if (const auto ok = check_clock_options(options); !ok) return tl::make_unexpected(ok.error());
   const auto arch = find_architecture(options.arch);
   if (!arch) return tl::make_unexpected(arch.error());

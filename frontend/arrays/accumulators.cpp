@@ -35,6 +35,7 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   }
   Recorder& r = Recorder::current();
   const isa::ArchSpec& arch = r.arch();
+  pl::volume({m, n});  // an Error for a negative size, or one that overflows
   if (m < arch.mma_m || m % arch.mma_m != 0 || n < arch.mma_n_step || n % arch.mma_n_step != 0) {
     fail(Code::bad_accumulator, fmt::format("ACC({}, {}): m must be a multiple of {} and n of {}", m, n,
                                             arch.mma_m, arch.mma_n_step));
@@ -44,7 +45,8 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   acc->n = n;
   acc->dtype = dtype;
   const Type type = dtype == DType::f32 ? Type::f32 : Type::b32;
-  const int64_t registers = m / arch.mma_m * isa::wgmma_d(static_cast<int>(n), pl::bits(dtype)).registers;
+  const int64_t registers =
+      (m / arch.mma_m) * (n / arch.mma_n_step) * isa::wgmma_d(arch.mma_n_step, pl::bits(dtype)).registers;
   if (registers > arch.max_accumulators) {
     fail(Code::bad_accumulator,
          fmt::format("ACC({}, {}) of {} takes {} registers of each lane; a lane has {} at most", m, n,

@@ -64,6 +64,8 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
   Recorder::current().needs_warpgroup(
       "an Array", "only scalars can be loaded, computed and stored there: ref.at(i).load_scalar()");
+  if (pl::volume(shape_) == 0)
+    fail(Code::bad_shape, fmt::format("an array of shape {} has no elements", pl::to_string(shape_)));
   PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),
             plgpu::to_string(*this));
   const auto registers_of_a_thread = static_cast<size_t>(Recorder::current().arch().max_registers_per_thread);
@@ -77,8 +79,13 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
 }
 
 void Array::check_assigned(const std::source_location& loc) const {
-  home_.check(false, loc);
-  if (registers_.empty()) fail(Code::shape_mismatch, "an Array that was never assigned is used", loc);
+  const At at(loc);
+  registers();
+}
+
+void Array::unassigned() {
+  fail(Code::shape_mismatch, "an Array that was never assigned is used",
+       "std::move leaves nothing behind, too");
 }
 
 Array Array::from_elements(DType dtype, Shape shape, Layout layout, const std::vector<Operand>& elements) {
@@ -97,12 +104,11 @@ Array Array::splat(const Scalar& value, Shape shape) {
 }
 
 std::vector<Operand> Array::elements() const {
-  home_.check();
   const int p = pack();
-  if (p == 1) return registers_;
+  if (p == 1) return registers();
   Recorder& r = Recorder::current();
   std::vector<Operand> out;
-  for (const Operand& reg : registers_) {
+  for (const Operand& reg : registers()) {
     if (pl::bits(dtype_) == 16) {
       const auto [low, high] = frontend::unpack2(r, reg);
       out.insert(out.end(), {low, high});
@@ -203,10 +209,22 @@ bool packs_halves(const Array& a) {
   return a.pack() == 2 && (a.dtype() == DType::f16 || a.dtype() == DType::bf16);
 }
 
+// What is wrong whatever the elements are.
+void check_constant(Binary op, const Array& a, const ArrayArg& y) {
+  if (!y.is_scalar || !y.value.is_constant() || !pl::is_integer(a.dtype())) return;
+  const int64_t n = y.value.as_int();
+  if ((op == Binary::div || op == Binary::rem) && n == 0)
+    fail(Code::bad_index, fmt::format("{} of an {} by the constant zero", frontend::name(op), to_string(a)));
+  if ((op == Binary::shl || op == Binary::shr) && (n < 0 || n >= pl::bits(a.dtype())))
+    fail(Code::bad_index, fmt::format("a shift of an {} by {} bits: 0 to {} are possible", to_string(a), n,
+                                      pl::bits(a.dtype()) - 1));
+}
+
 Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
   const At at(x.loc);
   std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
   check_dtypes(arrays[0], arrays[1], frontend::name(op));
+  check_constant(op, arrays[0], y);
   unify_layouts(arrays);
   Recorder& r = Recorder::current();
   const DType d = arrays[0].dtype();
@@ -313,6 +331,19 @@ Array operator!(const Array& a) { return unary(Unary::not_, {a, last_verb()}); }
 #undef PLD_ARRAY_BINARY
 #undef PLD_ARRAY_COMPARE
 #undef PLD_ARRAY_UNARY
+
+Array& Array::operator+=(const ArrayArg& other) & {
+  return *this = binary(Binary::add, {*this, other.loc}, other);
+}
+Array& Array::operator-=(const ArrayArg& other) & {
+  return *this = binary(Binary::sub, {*this, other.loc}, other);
+}
+Array& Array::operator*=(const ArrayArg& other) & {
+  return *this = binary(Binary::mul, {*this, other.loc}, other);
+}
+Array& Array::operator/=(const ArrayArg& other) & {
+  return *this = binary(Binary::div, {*this, other.loc}, other);
+}
 
 Array minimum(ArrayArg a, ArrayArg b) { return binary(Binary::min, a, b); }
 Array maximum(ArrayArg a, ArrayArg b) { return binary(Binary::max, a, b); }

@@ -50,7 +50,9 @@ class Array {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   // An Error for a dimension that the array does not have.
-  int64_t shape(size_t i) const { return pl::dimension(shape_, i); }
+  int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
+    return pl::dimension(shape_, i, loc);
+  }
   size_t rank() const { return shape_.size(); }
   const Layout& layout() const { return layout_; }
 
@@ -59,6 +61,7 @@ class Array {
   // An Error where the body that made the array has ended.
   const std::vector<isa::Operand>& registers() const {
     home_.check();
+    if (registers_.empty()) unassigned();
     return registers_;
   }
   int pack() const { return pack_of(dtype_, layout_); }
@@ -83,6 +86,10 @@ class Array {
   Scalar prod_all(std::source_location loc = std::source_location::current()) const;
   // The same values for an array of this shape of which this is a trailing part or has sizes of 1.
   Array broadcast_to(Shape shape, std::source_location loc = std::source_location::current()) const;
+  Array& operator+=(const ArrayArg& other) &;
+  Array& operator-=(const ArrayArg& other) &;
+  Array& operator*=(const ArrayArg& other) &;
+  Array& operator/=(const ArrayArg& other) &;
   // A splat as a number.
   Scalar scalar(std::source_location loc = std::source_location::current()) const;
 
@@ -124,6 +131,7 @@ class Array {
   DType dtype_ = DType::f32;
   Shape shape_;
   Layout layout_;
+  [[noreturn]] static void unassigned();
   std::vector<isa::Operand> registers_;
   frontend::Home<frontend::Handle::array> home_;
 };

@@ -51,9 +51,8 @@ Array zeros(Shape shape, DType dtype, std::source_location loc) {
   return full(std::move(shape), Scalar(0), dtype, loc);
 }
 
-Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
-                       std::source_location loc) {
-  const At at(loc);
+namespace {
+void check_broadcast(const Array& x, const Shape& shape, const std::vector<int>& dimensions) {
   if (dimensions.size() != x.rank()) {
     fail(Code::bad_axis, fmt::format("broadcast_in_dim of an {}: {} dimensions are named, it has {}",
                                      to_string(x), dimensions.size(), x.rank()));
@@ -67,6 +66,13 @@ Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dime
                        to_string(x), d, pl::to_string(shape)));
     }
   }
+}
+}  // namespace
+
+Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
+                       std::source_location loc) {
+  const At at(loc);
+  check_broadcast(x, shape, dimensions);
   if (x.layout().is_splat())
     return spread_splat(Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers()), layout);
   check_fits(layout, shape);
@@ -116,6 +122,7 @@ Layout broadcast_layout(const Array& x, const Shape& shape, const std::vector<in
 Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions,
                        std::source_location loc) {
   const At at(loc);
+  check_broadcast(x, shape, dimensions);
   if (x.layout().is_splat()) return Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers());
   const Layout layout = broadcast_layout(x, shape, dimensions);
   return broadcast_in_dim(x, std::move(shape), dimensions, layout, loc);
@@ -183,8 +190,8 @@ Array Array::reshape(Shape shape, std::source_location loc) const {
     fail(Code::shape_mismatch, fmt::format("a reshape of an {} to {}: the numbers of elements differ",
                                            plgpu::to_string(*this), pl::to_string(shape)));
   }
-  if (layout_.is_splat()) return Array(dtype_, shape, Layout::WG_SPLAT(shape), registers_);
-  if (layout_.is_strided()) return Array(dtype_, shape, layout_.with_shape(shape), registers_);
+  if (layout_.is_splat()) return Array(dtype_, shape, Layout::WG_SPLAT(shape), registers());
+  if (layout_.is_strided()) return Array(dtype_, shape, layout_.with_shape(shape), registers());
   // A tiled layout holds the trailing dimensions; leading ones may change, as long as they stay registers.
   const size_t tiled = layout_.tile().size();
   const bool keeps =
@@ -196,11 +203,14 @@ Array Array::reshape(Shape shape, std::source_location loc) const {
                      pl::to_string(shape)),
          "go through SMEM, or reshape the reference");
   }
-  return Array(dtype_, std::move(shape), layout_, registers_);
+  return Array(dtype_, std::move(shape), layout_, registers());
 }
 
 Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_location loc) {
   const At at(loc);
+  for (const int d : dimensions)
+    if (d < 0 || static_cast<size_t>(d) >= x.rank())
+      fail(Code::bad_axis, fmt::format("squeeze: an {} has no dimension {}", to_string(x), d));
   Shape shape;
   for (size_t i = 0; i < x.rank(); ++i) {
     const bool drop = std::ranges::find(dimensions, static_cast<int>(i)) != dimensions.end();
@@ -259,7 +269,7 @@ Array Array::operator[](const std::vector<pl::Slice>& slices) const {
       fail(Code::bad_index, "arrays are registers: they cannot be sliced with a stride",
            "slice the reference before loading");
     start.push_back(s.start.as_int());
-    limit.push_back(s.start.as_int() + s.size);
+    limit.push_back(pl::volume({std::max<int64_t>(0, s.start.as_int())}) + pl::volume({s.size}));
   }
   return slice(*this, start, limit, Recorder::current().loc());
 }

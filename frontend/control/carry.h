@@ -33,7 +33,14 @@ Carry copy_carry(Recorder& r, const Carry& from);
 void assign_carry(Recorder& r, const Carry& to, const Carry& from, std::string_view verb);
 
 template <class T>
-struct CarryTraits;
+struct CarryTraits {
+  static_assert(never<T>,
+                "a carry is a number, an array, or a tuple, pair, std::array or std::vector of them; "
+                "references, barriers and accumulators stay where they are: capture them");
+  using Result = T;
+  static void add(Carry&, const T&) {}
+  static Result get(const Carry&, size_t&, const T& like) { return like; }
+};
 
 template <class T>
   requires std::integral<T> || std::floating_point<T>

@@ -62,9 +62,13 @@ namespace {
 // What one body computed from a carry is not known to the next, whose carry has another value.
 void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function<void(const Scalar&)>& body,
               std::string_view verb) {
+  const Loc loc = last_verb();
   for (int64_t u = 0; u < unroll; ++u) {
     const Region region(Recorder::current(), verb);
-    body(i + u * step);
+    body([&] {
+      const At at(loc);
+      return i + u * step;
+    }());
   }
 }
 

@@ -120,6 +120,13 @@ struct IsTuple : std::false_type {};
 template <class... Ts>
 struct IsTuple<std::tuple<Ts...>> : std::true_type {};
 
+// Of what a body returns.
+template <class T>
+inline constexpr size_t values_of = 1;
+template <class T>
+  requires requires { std::tuple_size<T>::value; }
+inline constexpr size_t values_of<T> = std::tuple_size_v<T>;
+
 template <class Body, class State>
 constexpr bool takes_carry() {
   if constexpr (std::invocable<Body&, const Scalar&, const State&>) {
@@ -160,6 +167,11 @@ frontend::CarryResult<Init> fori_loop(ScalarArg lower, ScalarArg upper, Body&& b
                   "pl::fori_loop(lower, upper, body, init...): the body returns the carry of the next round "
                   "(several as "
                   "std::tuple), it returns nothing");
+    if constexpr (detail::IsTuple<State>::value && !std::is_void_v<Next>)
+      static_assert(
+          detail::values_of<std::decay_t<Next>> == std::tuple_size_v<State>,
+          "pl::fori_loop(lower, upper, body, init...): the body returns as many values as it takes: "
+          "return std::tuple{...}");
   }
   const frontend::At at(lower.loc);
   frontend::Recorder& r = frontend::Recorder::current();

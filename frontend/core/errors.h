@@ -18,6 +18,13 @@ struct TextAt {
   TextAt(std::string t, Loc l = Loc::current()) : text(std::move(t)), loc(l) {}  // NOLINT
 };
 
+// A number, and the line where the author wrote it.
+struct IndexAt {
+  size_t index;
+  Loc loc;
+  IndexAt(size_t i, Loc l = Loc::current()) : index(i), loc(l) {}  // NOLINT: implicit on purpose
+};
+
 // PLD20xx shapes, dtypes and layouts; PLD21xx references, slices and transforms; PLD22xx barriers and
 // semaphores; PLD23xx copies; PLD24xx matrix products; PLD25xx kernels, meshes and resources;
 // PLD26xx control flow and scopes; PLD27xx pipelines; PLD28xx PTX text.
@@ -85,6 +92,8 @@ std::string short_place(const Loc& loc);
 [[noreturn]] void fail(Code code, std::string message, const Loc& loc, std::string help = {});
 // The line of the verb that is being recorded, or was recorded last.
 const Loc& last_verb();
+// `loc`, where no verb is being recorded; else the verb's line: `loc` is then its implementation's.
+const Loc& author_line(const Loc& loc);
 // At that line.
 [[noreturn]] void fail(Code code, std::string message, std::string help = {});
 // What the frontend does not do (yet), by name.

@@ -27,7 +27,15 @@ std::string_view type_name(Handle kind) {
 }
 
 bool is_loop(std::string_view verb) { return verb.find("loop") != std::string_view::npos; }
+bool is_warp_code(std::string_view verb) { return verb.ends_with("warp_map") || verb.ends_with("core_map"); }
 bool is_pipeline(std::string_view verb) { return verb.find("pipeline") != std::string_view::npos; }
+
+// What an assignment in the body, recorded once, would not do.
+std::string_view not_done(std::string_view verb) {
+  if (is_loop(verb) || is_pipeline(verb)) return "no later round would see the assignment";
+  if (is_warp_code(verb)) return "each warp has its own value";
+  return "the condition would not matter";
+}
 
 // How the author gets a value out of a body, or changes one from within.
 std::string way_out(Handle kind, std::string_view verb) {
@@ -40,6 +48,8 @@ std::string way_out(Handle kind, std::string_view verb) {
         "carry it: x = {}(..., [&](..., auto x) {{ return next_x; }}, x); what one round alone needs "
         "is declared in the body",
         verb);
+  if (is_warp_code(verb))
+    return "each warp has a value of its own: store it, and load it when the warps have joined";
   if (is_pipeline(verb))
     return "give the pipeline a carry: its body takes the value last and returns the next one";
   return "x = pl::where(condition, new_x, x), or x = pl::cond(condition, [&] { return new_x; }, [&] { return "
@@ -51,8 +61,7 @@ std::string in_words(const Recorder::RegionInfo& region) {
 }
 
 [[noreturn]] void fail_at(Code code, std::string message, const Loc* loc, std::string help) {
-  if (loc != nullptr) fail(code, std::move(message), *loc, std::move(help));
-  fail(code, std::move(message), std::move(help));
+  fail(code, std::move(message), loc != nullptr ? author_line(*loc) : last_verb(), std::move(help));
 }
 
 }  // namespace
@@ -85,13 +94,10 @@ RegionId check_assignment(Handle kind, RegionId home) {
   if (r->owns(home) && !r->region(home).open)
     return current_region;  // left in a container by an earlier body
   const Recorder::RegionInfo& region = r->region(current_region);
-  fail(
-      Code::outer_assigned,
-      fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
-                  type_name(kind), in_words(region),
-                  is_loop(region.verb) || is_pipeline(region.verb) ? "no later round would see the assignment"
-                                                                   : "the condition would not matter"),
-      way_out(kind, region.verb));
+  fail(Code::outer_assigned,
+       fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
+                   type_name(kind), in_words(region), not_done(region.verb)),
+       way_out(kind, region.verb));
 }
 
 void check_alive(RegionId scope, std::string_view what, std::string_view name) {

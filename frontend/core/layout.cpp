@@ -260,7 +260,8 @@ const Layout Layout::WGMMA_UPCAST_4X =
 const Layout Layout::WGMMA_TRANSPOSED =
     Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2, 2}, {2, 1}}}, {-10}, {-6, -3, -5}, -2);
 
-Layout Layout::reduce(const std::vector<int>& axes) const {
+Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) const {
+  const frontend::At at(loc);
   if (kind_ == Kind::splat) return *this;
   if (kind_ == Kind::strided)
     fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_);
@@ -311,13 +312,27 @@ std::string Layout::misfit(const Shape& shape) const {
   return {};
 }
 
+namespace {
+// What no thread can hold is refused before a list of its elements is made.
+int64_t checked_elements(int64_t n, const Shape& shape) {
+  constexpr int64_t most = int64_t{1} << 14;
+  if (n > most)
+    fail(Code::bad_registers,
+         fmt::format("an array {} has {} elements in each lane: more than registers hold",
+                     pl::to_string(shape), n),
+         "work on smaller tiles: slice the reference, loop over blocks");
+  return n;
+}
+}  // namespace
+
 int64_t Layout::elements(const Shape& shape) const {
   if (kind_ == Kind::splat) return 1;
-  if (kind_ == Kind::strided) return pl::cdiv(pl::volume(shape), warpgroup_size * vector_) * vector_;
+  if (kind_ == Kind::strided)
+    return checked_elements(pl::cdiv(pl::volume(shape), warpgroup_size * vector_) * vector_, shape);
   int64_t n = pl::volume(shape) / pl::volume(tile_);
   for (const Part& p : parts_)
     if (p.role != Part::Role::thread) n *= p.size;
-  return n;
+  return checked_elements(n, shape);
 }
 
 Shape Layout::element_index(const Shape& shape, int64_t e) const {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/core/refused.h"
 #include "frontend/core/types.h"
 
 namespace palladion::plgpu {
@@ -71,9 +72,21 @@ class Layout {
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
   static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                       int vector_dim, std::source_location loc = std::source_location::current());
+  // Blackwell's, refused by name.
+  static constexpr frontend::Refused TCGEN05{
+      "plgpu::Layout::TCGEN05", "a layout of Blackwell's tensor memory (sm_100)", "Layout::WGMMA"},
+      TCGEN05_TRANSPOSED{"plgpu::Layout::TCGEN05_TRANSPOSED", TCGEN05.reason(), "Layout::WGMMA_TRANSPOSED"},
+      TCGEN05_TMEM_NATIVE{"plgpu::Layout::TCGEN05_TMEM_NATIVE", TCGEN05.reason()},
+      TCGEN05_M64_COLLECTIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE", TCGEN05.reason()},
+      TCGEN05_M64_COLLECTIVE_NATIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE_NATIVE", TCGEN05.reason()},
+      TMA_INDICES{"plgpu::Layout::TMA_INDICES", "TMA gathers and scatters are Blackwell's (sm_100)"},
+      TMA_INDICES_4{"plgpu::Layout::TMA_INDICES_4", TMA_INDICES.reason()};
   // The layout of a reduction's result.
-  Layout reduce(int axis) const { return reduce(std::vector<int>{axis}); }
-  Layout reduce(const std::vector<int>& axes) const;
+  Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
+    return reduce(std::vector<int>{axis}, loc);
+  }
+  Layout reduce(const std::vector<int>& axes,
+                std::source_location loc = std::source_location::current()) const;
 
   Kind kind() const { return kind_; }
   bool is_splat() const { return kind_ == Kind::splat; }

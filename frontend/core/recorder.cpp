@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "frontend/core/meetings.h"
 #include "frontend/core/profile.h"
 
 namespace palladion::frontend {
@@ -32,7 +33,7 @@ void append_key(std::string& key, const Operand& o) {
 }
 
 std::atomic<uint32_t> recorders = 0;
-constexpr size_t max_instructions = 4'000'000;
+constexpr size_t max_instructions = 1'000'000;
 
 std::string key_of(std::string_view mnemonic, const std::vector<Operand>& sources) {
   std::string key(mnemonic);
@@ -61,6 +62,7 @@ void fail(Code code, std::string message, const Loc& loc, std::string help) {
 }
 
 const Loc& last_verb() { return verb_loc; }
+const Loc& author_line(const Loc& loc) { return active != nullptr && active->in_verb() ? verb_loc : loc; }
 
 void fail(Code code, std::string message, std::string help) {
   fail(code, std::move(message), verb_loc, std::move(help));
@@ -75,6 +77,13 @@ int64_t MeshAxes::cluster_size() const {
   pl::Shape sizes;
   for (const Axis& a : cluster) sizes.push_back(a.size);
   return pl::volume(sizes);
+}
+
+void check_distinct(const std::vector<std::string>& axes, std::string_view what) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (std::find(axes.begin(), axes.begin() + static_cast<int64_t>(i), axes[i]) !=
+        axes.begin() + static_cast<int64_t>(i))
+      fail(Code::duplicate_name, fmt::format("{}: the axis \"{}\" is named twice", what, axes[i]));
 }
 
 Recorder* Recorder::current_or_null() { return active; }
@@ -324,7 +333,8 @@ Operand broadcast_lane_0(Recorder& r, const Operand& value) {
 
 Operand Recorder::thread_index() {
   if (thread_count() == 1) return Operand::imm(0);
-  return broadcast_lane_0(*this, at_entry("shr.u32", {tid(), Operand::imm(7)}, Type::b32));
+  thread_index_ = broadcast_lane_0(*this, at_entry("shr.u32", {tid(), Operand::imm(7)}, Type::b32));
+  return thread_index_;
 }
 
 Operand Recorder::elected_in_warp() {
@@ -350,7 +360,8 @@ Operand Recorder::warp_index() {
 Operand Recorder::elected() {
   if (warp) return elected_in_warp();
   const Operand first = at_entry("setp.eq.s32", {warp_index(), Operand::imm(0)}, Type::pred);
-  return at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
+  elected_ = at_entry("and.pred", {first, elected_in_warp()}, Type::pred);
+  return elected_;
 }
 
 // Named barrier 0 is the whole CTA's; thread t of several has barrier t + 1.
@@ -404,6 +415,32 @@ void Recorder::record_barrier_inits() {
   });
 }
 
+// Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
+void Recorder::waits_for(const void* barrier) {
+  if (warp) return;
+  barrier_uses_.push_back({function_->body.size(), barrier, false});
+}
+
+void Recorder::begins_copy(const void* barrier) {
+  if (warp) return;
+  barrier_uses_.push_back({function_->body.size(), barrier, true});
+}
+
+void Recorder::meet_before_copies() {
+  std::vector<isa::Instruction>& body = function_->body;
+  Meetings meetings(body, function_->labels, barrier_uses_,
+                    {thread_index_, elected_, options_.auto_barriers});
+  for (int64_t thread = 0; thread < thread_count(); ++thread) meetings.follow(thread);
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (!meetings.needed()[i]) continue;
+    const isa::Origin origin = body[i].origin;
+    warpgroup_barrier();
+    meetings_.emplace_back(i, std::move(body.back()));
+    meetings_.back().second.origin = origin;
+    body.pop_back();
+  }
+}
+
 void Recorder::assemble_body() {
   std::ranges::stable_sort(insertions_, {}, [](const auto& p) { return p.first; });
   std::vector<isa::Instruction>& body = function_->body;
@@ -411,8 +448,11 @@ void Recorder::assemble_body() {
   std::vector<isa::Instruction> out = std::move(prologue_);
   out.reserve(out.size() + body.size() + 16);
   auto next = insertions_.begin();
+  auto meeting = meetings_.begin();
   for (size_t i = 0; i < body.size(); ++i) {
     moved[i] = static_cast<uint32_t>(out.size());
+    for (; meeting != meetings_.end() && meeting->first == i; ++meeting)
+      out.push_back(std::move(meeting->second));
     out.push_back(std::move(body[i]));
     for (; next != insertions_.end() && next->first == i; ++next) {
       for (auto& instruction : next->second) out.push_back(std::move(instruction));
@@ -435,6 +475,12 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
              bytes, arch().max_shared_bytes_per_cta),
          loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
   }
+  if (const int64_t size = static_cast<int64_t>(isa::param_layout(module_, *function_).size);
+      size > arch().max_parameter_bytes)
+    fail(Code::bad_type,
+         fmt::format("the parameters of the kernel take {} bytes, {} are possible", size,
+                     arch().max_parameter_bytes),
+         loc, "a pointer takes 8 bytes, a tensor map 128: use fewer arrays, or slices of one");
   kernel.launch.entry = function_->name;
   kernel.launch.dynamic_smem_bytes = static_cast<uint32_t>(bytes);
   kernel.launch.params = params_;
@@ -445,6 +491,7 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
 
 void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
   end_profile(*this);
+  meet_before_copies();
   record_barrier_inits();
   if (mesh_.cluster_size() > 1) {
     // A CTA must not end while others still arrive at its barriers or write into its memory.

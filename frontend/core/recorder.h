@@ -37,6 +37,13 @@ struct MeshAxes {
   int64_t cluster_size() const;
 };
 
+// A wait for, or a copy that arrives at, one of an array of mbarriers, just before an instruction.
+struct BarrierUse {
+  size_t index;
+  const void* barrier;
+  bool is_copy;
+};
+
 struct Options {
   const isa::ArchSpec* arch = &isa::default_arch();  // the chip that the kernel is for
   bool approx_math = false;
@@ -102,9 +109,14 @@ class Recorder {
   };
   Mark last_instruction() const { return {function_->body.size() - 1}; }
   void insert_after(Mark mark, std::vector<isa::Instruction> instructions);
+  // The next instruction follows a wait for one of these mbarriers, or begins a copy that arrives at one:
+  // from this the warps' meetings before copies follow (core/meetings.h).
+  void waits_for(const void* barrier);
+  void begins_copy(const void* barrier);
 
   // --- places ---------------------------------------------------------------------------------
   const Loc& loc() const { return loc_; }
+  bool in_verb() const { return depth_ > 0; }
 
   // --- shared memory --------------------------------------------------------------------------
   Operand smem_base();  // b32 register: shared address of byte 0 of the dynamic shared memory
@@ -173,6 +185,7 @@ class Recorder {
   void begin_entry();
   void record_barrier_inits();
   void place_names();
+  void meet_before_copies();
   void assemble_body();
   Operand pointer_param(plgpu::Param param);
   void fill_launch(plgpu::Kernel& kernel, const Loc& loc);
@@ -190,6 +203,9 @@ class Recorder {
   // Values at hand: of the prologue, of the body, of each region that is open in it.
   std::vector<std::unordered_map<std::string, Operand>> known_{2};
   std::vector<std::pair<size_t, std::vector<isa::Instruction>>> insertions_;
+  std::vector<BarrierUse> barrier_uses_;
+  std::vector<std::pair<size_t, isa::Instruction>> meetings_;  // before which instruction
+  Operand thread_index_, elected_;
   bool in_prologue_ = false;
 
   RegionId serial_;  // of this recorder in the process
@@ -213,6 +229,9 @@ class Recorder {
  public:
   Operand barrier_base();  // shared address of barrier slot 0
 };
+
+// An Error where an axis is named twice.
+void check_distinct(const std::vector<std::string>& axes, std::string_view what);
 
 // What ends with a scope: neither copied nor moved.
 class Guard {

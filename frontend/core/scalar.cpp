@@ -54,8 +54,9 @@ Scalar Scalar::without_offset() const {
   return s;
 }
 
-int64_t Scalar::not_known() {
+int64_t Scalar::not_known(const Loc& loc) {
   fail(Code::not_known, "as_int() and as_double() of a pl::Scalar that is known when the kernel runs only",
+       frontend::author_line(loc),
        "is_constant() tells; what depends on it is recorded: pl::when, pl::where, ref.at(scalar)");
 }
 
@@ -78,8 +79,30 @@ Operand Scalar::as_register() const {
                                   frontend::register_type(dtype_));
 }
 
+namespace {
+// A number of the host as an integer of this dtype; its bit pattern may stand for a signed one.
+int64_t fitting(double number, int64_t integer, bool is_double, bool weak, DType dtype) {
+  const auto refuse = [&](std::string_view why) {
+    fail(Code::bad_conversion,
+         is_double ? fmt::format("{} {} {}", number, why, name(dtype))
+                   : fmt::format("{} {} {}", integer, why, name(dtype)),
+         "give the array or the reference the dtype of its numbers, or convert with .astype");
+  };
+  if (is_double) {
+    if (!(std::abs(number) < 0x1p63)) refuse("does not fit");
+    if (weak && number != std::trunc(number)) refuse("has a fraction and cannot become");
+    integer = static_cast<int64_t>(number);
+  }
+  const int width = bits(dtype);
+  if (width < 64 && (integer < -(int64_t{1} << (width - 1)) || integer >= int64_t{1} << width))
+    refuse("does not fit");
+  return integer;
+}
+}  // namespace
+
 Scalar Scalar::astype(DType dtype, std::source_location loc) const {
   const At at(loc);
+  check(loc);
   if (dtype == dtype_) {
     Scalar s = *this;
     s.weak_ = false;
@@ -88,14 +111,16 @@ Scalar Scalar::astype(DType dtype, std::source_location loc) const {
   if (is_constant()) {
     if (is_float(dtype)) return constant(dtype, as_double());
     if (dtype == DType::bool_) return constant(dtype, int64_t{as_double() != 0});
-    return constant(dtype, is_float(dtype_) ? static_cast<int64_t>(number_) : offset_);
+    return constant(dtype, fitting(number_, offset_, is_float(dtype_), weak_, dtype));
   }
   const Operand d = frontend::element_convert(Recorder::current(), dtype_, dtype, operand());
   const bool widened = is_integer(dtype_) && is_integer(dtype) && bits(dtype) >= bits(dtype_);
   return from_register(dtype, d, widened && nonnegative(), widened ? multiple() : 1);
 }
 
-Scalar multiple_of(const Scalar& value, int64_t n) {
+Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc) {
+  const At at(loc);
+  if (n < 1) fail(Code::unaligned_slice, fmt::format("multiple_of takes a number of at least 1, not {}", n));
   if (value.is_constant()) {
     if (value.as_int() % n != 0) {
       fail(Code::unaligned_slice, fmt::format("{} was promised to be a multiple of {}", value.as_int(), n));
@@ -329,6 +354,12 @@ Scalar binary(Binary op, Scalar a, Scalar b) {
     if (known.is_constant() && op == Binary::and_) return known.as_int() != 0 ? other : known;
     if (known.is_constant() && op == Binary::or_) return known.as_int() != 0 ? known : other;
   }
+  if ((op == Binary::shl || op == Binary::shr) && b.is_constant() &&
+      (b.as_int() < 0 || b.as_int() >= bits(d)))
+    fail(Code::bad_index,
+         fmt::format("a shift of an {} by {} bits: 0 to {} are possible", name(d), b.as_int(), bits(d) - 1));
+  if ((op == Binary::div || op == Binary::rem) && is_integer(d) && b.is_constant() && b.as_int() == 0)
+    fail(Code::bad_index, "a division by the constant zero");
   if (is_integer(d)) return binary_int(op, a, b);
   return from(d, record(op, a, b), false);
 }

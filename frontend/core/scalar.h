@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 #include "frontend/core/elementwise.h"
 #include "frontend/core/home.h"
@@ -39,7 +40,8 @@ class Scalar {
     static_assert(frontend::never<T>,
                   "an assignment to a temporary pl::Scalar stores nothing: use ref.store(value)");
   }
-  template <std::same_as<bool> B>
+  template <class B>
+    requires std::is_arithmetic_v<B>
   explicit operator B() const {
     static_assert(
         frontend::never<B>,
@@ -58,9 +60,12 @@ class Scalar {
   DType dtype() const { return dtype_; }
   bool is_constant() const { return register_ == isa::no_id; }
   // The value; an Error where it is not known on the host.
-  int64_t as_int() const { return is_constant() ? offset_ : not_known(); }
-  double as_double() const {
-    return is_float(dtype_) && is_constant() ? number_ : static_cast<double>(as_int());
+  int64_t as_int(std::source_location loc = std::source_location::current()) const {
+    home_.check(is_constant(), loc);
+    return is_constant() ? offset_ : not_known(loc);
+  }
+  double as_double(std::source_location loc = std::source_location::current()) const {
+    return is_float(dtype_) && is_constant() ? number_ : static_cast<double>(as_int(loc));
   }
   bool nonnegative() const { return is_constant() ? offset_ >= 0 : nonnegative_ && offset_ >= 0; }
   // The largest number that is known to divide it (0 divides into everything).
@@ -90,7 +95,7 @@ class Scalar {
 
  private:
   friend Scalar binary(frontend::Binary op, Scalar a, Scalar b);
-  friend Scalar multiple_of(const Scalar& value, int64_t n);
+  friend Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc);
   static DType default_dtype(int64_t v) { return v == static_cast<int32_t>(v) ? DType::s32 : DType::s64; }
 
   DType dtype_;
@@ -103,7 +108,7 @@ class Scalar {
   frontend::Home<frontend::Handle::scalar> home_;
 
   Scalar& update(frontend::Binary op, const ScalarArg& other);
-  [[noreturn]] static int64_t not_known();
+  [[noreturn]] static int64_t not_known(const std::source_location& loc);
 };
 using Index = Scalar;
 
@@ -156,7 +161,8 @@ Scalar binary(frontend::Binary op, Scalar a, Scalar b);
 Scalar compare(frontend::Compare op, Scalar a, Scalar b);
 
 // A promise that `value` is a multiple of n: dynamic slices of tiled references rely on it.
-Scalar multiple_of(const Scalar& value, int64_t n);
+Scalar multiple_of(const Scalar& value, int64_t n,
+                   std::source_location loc = std::source_location::current());
 
 // Dynamic versions of the host's cdiv for nonnegative a.
 Scalar cdiv(ScalarArg a, ScalarArg b);

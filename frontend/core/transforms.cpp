@@ -97,6 +97,7 @@ isa::Swizzle PhysicalLayout::mode() const {
 
 PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms,
                                const std::source_location& loc) {
+  pl::volume(type.shape);  // an Error where strides would overflow
   const Collected c = collect(transforms, loc);
   check_tiling(type, c.tiling, loc);
   check_swizzle(type, c.tiling, c.swizzle, loc);

@@ -44,10 +44,11 @@ int64_t volume(const Shape& shape) {
   return v;
 }
 
-int64_t dimension(const Shape& shape, size_t i) {
+int64_t dimension(const Shape& shape, size_t i, const std::source_location& loc) {
   if (i >= shape.size())
     frontend::fail(frontend::Code::bad_axis,
-                   fmt::format("dimension {} of a shape {} with {}", i, to_string(shape), shape.size()));
+                   fmt::format("dimension {} of a shape {} with {}", i, to_string(shape), shape.size()),
+                   frontend::author_line(loc));
   return shape[i];
 }
 

@@ -2,6 +2,7 @@
 // Dtypes, shapes and slices: the words of a kernel's signature.
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ using Shape = std::vector<int64_t>;
 // so that bytes of a shape never overflow.
 int64_t volume(const Shape& shape);
 // An Error for a dimension that the shape does not have.
-int64_t dimension(const Shape& shape, size_t i);
+int64_t dimension(const Shape& shape, size_t i, const std::source_location& loc);
 std::string to_string(const Shape& shape);
 // Row-major strides in elements.
 Shape strides_of(const Shape& shape);

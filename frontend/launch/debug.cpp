@@ -175,9 +175,18 @@ void debug_print(Format format, const plgpu::Array& x) {
   }
 }
 
+namespace {
+thread_local bool has_debug_checks = true;
+}  // namespace
+
+enable_debug_checks::enable_debug_checks(bool enable) : outer_(std::exchange(has_debug_checks, enable)) {}
+enable_debug_checks::~enable_debug_checks() { has_debug_checks = outer_; }
+bool debug_checks_enabled() { return has_debug_checks; }
+
 void debug_check(const Scalar& condition, const std::string& message, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
+  if (!has_debug_checks) return;
   const Scalar holds = condition.astype(DType::bool_);
   if (holds.is_constant()) {
     if (holds.as_int() == 0) fail(Code::bad_index, "debug_check failed while recording: " + message);

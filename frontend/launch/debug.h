@@ -24,6 +24,20 @@ void debug_print(Format format, const Values&... values) {
 // Every element with its index; one `{}`.
 void debug_print(Format format, const plgpu::Array& array);
 
+// While it lives, kernels that this thread records have their debug_checks, or have not: there is no trace of
+// them then. Without one they have them (in JAX they have not).
+class enable_debug_checks {  // NOLINT(readability-identifier-naming): Pallas' name
+ public:
+  explicit enable_debug_checks(bool enable = true);
+  ~enable_debug_checks();
+  enable_debug_checks(const enable_debug_checks&) = delete;
+  enable_debug_checks& operator=(const enable_debug_checks&) = delete;
+
+ private:
+  bool outer_;
+};
+bool debug_checks_enabled();
+
 // Stops the grid when the condition does not hold.
 void debug_check(const Scalar& condition, const std::string& message,
                  std::source_location loc = std::source_location::current());

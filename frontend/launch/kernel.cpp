@@ -139,8 +139,22 @@ void fill_geometry(Kernel& kernel, Recorder& r, const KernelOptions& o) {
   }
 }
 
+void check_params(const CompilerParams& p, const isa::ArchSpec& arch) {
+  constexpr int64_t most_events = int64_t{1} << 24;
+  if (p.profile_space < 0 || p.profile_space > most_events)
+    fail(Code::bad_scope,
+         fmt::format("profile_space is {}, it can be 0 to {}", p.profile_space, most_events));
+  if (p.reduction_scratch_bytes < 0 || p.reduction_scratch_bytes > arch.max_shared_bytes_per_cta)
+    fail(Code::no_scratch, fmt::format("reduction_scratch_bytes is {}, it can be 0 to {}",
+                                       p.reduction_scratch_bytes, arch.max_shared_bytes_per_cta));
+}
+
 void check_aliases(const KernelOptions& o) {
+  std::set<int> taken;
   for (const auto& [in, out] : o.input_output_aliases) {
+    if (!taken.insert(out).second)
+      fail(Code::bad_type,
+           fmt::format("input_output_aliases names output {} twice: it starts as one input", out));
     const auto& ins = o.in_types.list();
     const auto& outs = o.out_type.list();
     if (in < 0 || out < 0 || static_cast<size_t>(in) >= ins.size() ||
@@ -210,9 +224,9 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   Recorder r(options.name, mesh_of(options, arch),
              {&arch, options.compiler_params.approx_math, !options.compiler_params.unsafe_no_auto_barriers,
               options.compiler_params.reduction_scratch_bytes, options.compiler_params.profile_space});
-  if (options.compiler_params.profile_space < 0)
-    fail(Code::bad_scope,
-         fmt::format("profile_space is {}, it cannot be negative", options.compiler_params.profile_space));
+  check_params(options.compiler_params, arch);
+  if (options.compiler_params.profile_trace_scope == TraceScope::WARP)
+    frontend::unsupported("profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
   frontend::begin_profile(r);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();

@@ -12,6 +12,7 @@
 
 #include "frontend/core/errors.h"
 #include "frontend/core/launch.h"
+#include "frontend/core/words.h"
 #include "frontend/memory/scoped.h"
 
 namespace palladion::plgpu {
@@ -45,6 +46,8 @@ struct CompilerParams {
   int64_t reduction_scratch_bytes = 2048;
   // Events (entries and exits) of profile_scope for which each warpgroup has room; 0: none are recorded.
   int64_t profile_space = 0;
+  TraceScope profile_trace_scope = TraceScope::WARPGROUP;
+  LoweringSemantics lowering_semantics = LoweringSemantics::Lane;
 };
 
 // Kernels that this thread records while a ForArch lives are for its chip. Without one they are for

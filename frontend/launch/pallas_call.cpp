@@ -207,6 +207,21 @@ std::vector<ShapeDtype> types_of(const std::vector<Argument>& arguments) {
 
 }  // namespace
 
+PallasCall::PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc)
+    : body_(std::move(body)), options_(std::move(options)), loc_(loc) {
+  if (!options_.grid_spec) return;
+  const At at(loc);
+  if (!options_.grid.empty() || !options_.in_specs.empty() || !options_.out_specs.empty() ||
+      !options_.scratch_shapes.empty())
+    fail(Code::bad_grid, "pallas_call: grid_spec and one of grid, in_specs, out_specs, scratch_shapes",
+         "a GridSpec holds all four");
+  GridSpec& spec = *options_.grid_spec;
+  options_.grid = std::move(spec.grid);
+  options_.in_specs = std::move(spec.in_specs);
+  options_.out_specs = std::move(spec.out_specs);
+  options_.scratch_shapes = std::move(spec.scratch_shapes);
+}
+
 plgpu::Kernel PallasCall::operator()(const std::vector<ShapeDtype>& in_types) const {
   const Call call = build(options_, batch_, in_types, loc_);
   plgpu::KernelOptions o;

@@ -25,6 +25,13 @@ struct PallasCallParams {
   int64_t reduction_scratch_bytes = 2048;
 };
 
+// The grid of a call and what its programs see, in one value.
+struct GridSpec {
+  std::vector<int64_t> grid = {};
+  std::vector<plgpu::BlockSpec> in_specs = {}, out_specs = {};
+  std::vector<plgpu::NamedScratch> scratch_shapes = {};
+};
+
 struct PallasCallOptions {
   plgpu::Types out_shape = {};
   std::vector<int64_t> grid = {};
@@ -34,7 +41,10 @@ struct PallasCallOptions {
   PallasCallParams compiler_params = {};
   std::string name = "kernel";
   std::vector<std::pair<int, int>> input_output_aliases = {};
+  std::optional<GridSpec> grid_spec = {};  // instead of grid, in_specs, out_specs and scratch_shapes
+  std::optional<CostEstimate> cost_estimate = {};
 };
+using CompilerParams = plgpu::CompilerParams;
 
 // Of one pl::vmap: the batch axis of each input (-1: all programs share it; none given: all 0), and its size.
 struct BatchLevel {
@@ -44,8 +54,7 @@ struct BatchLevel {
 
 class PallasCall {
  public:
-  PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc)
-      : body_(std::move(body)), options_(std::move(options)), loc_(loc) {}
+  PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc);
 
   // Records the kernel for inputs of these types.
   plgpu::Kernel operator()(const std::vector<ShapeDtype>& in_types) const;

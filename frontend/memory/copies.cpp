@@ -31,6 +31,7 @@ struct Collective {
 
 // CTAs along the axes that share this one's place on all others.
 Collective collective(Recorder& r, const std::vector<std::string>& axes, std::string_view verb) {
+  frontend::check_distinct(axes, verb);
   Collective c;
   Scalar base(0), part(0);
   int64_t pattern = 1;

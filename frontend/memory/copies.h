@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
+#include "frontend/core/blackwell.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
@@ -19,6 +20,7 @@ struct CopyInOptions {
   OOBFillMode oob_mode = OOBFillMode::ZEROS;
   // False: nothing is copied, the barrier gets its arrival all the same.
   std::optional<Scalar> predicate;
+  std::optional<CopyPartition> leader_tracked = {};  // its values are refused: Blackwell's
 };
 // One arrival at `barrier` when all bytes are there.
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,

@@ -41,10 +41,11 @@ Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const
 
 }  // namespace
 
-const std::vector<Ref>& UnionRef::operator[](size_t i) const {
-  if (i >= groups.size())
-    fail(Code::bad_index, fmt::format("group {} of a RefUnion of {}", i, groups.size()));
-  return groups[i];
+const std::vector<Ref>& UnionRef::operator[](const frontend::IndexAt& i) const {
+  if (i.index >= groups.size())
+    fail(Code::bad_index, fmt::format("group {} of a RefUnion of {}", i.index, groups.size()),
+         frontend::author_line(i.loc));
+  return groups[i.index];
 }
 
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc) {
@@ -110,6 +111,15 @@ void check_scope(bool allocates_smem, bool allocates_acc, const Collective& coll
   const frontend::Recorder& r = frontend::Recorder::current();
   r.needs_warpgroup("run_scoped", "allocate before the warps fork, and use the reference there");
   const std::string& thread = r.mesh().thread.name;
+  for (const std::string& axis : collective.axes) {
+    const bool of_cluster =
+        std::ranges::any_of(r.mesh().cluster, [&](const auto& a) { return a.name == axis; });
+    if (axis.empty() || (axis != thread && !of_cluster))
+      frontend::fail(
+          frontend::Code::unknown_axis,
+          fmt::format("run_scoped: neither the threads nor the cluster have an axis named \"{}\"", axis),
+          loc);
+  }
   const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
   if (allocates_smem && r.thread_count() > 1 && !shared) {
     frontend::fail(frontend::Code::bad_scope,

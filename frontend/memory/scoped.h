@@ -81,7 +81,7 @@ inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
 struct UnionRef {
   std::vector<std::vector<Ref>> groups;
   // An Error for a group that the union does not have.
-  const std::vector<Ref>& operator[](size_t i) const;
+  const std::vector<Ref>& operator[](const frontend::IndexAt& i) const;
 };
 
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc);
@@ -162,6 +162,10 @@ class AllocationScope {
 template <class Body, class... Types>
 auto run_scoped(const Collective& axes, Body&& body, const Types&... types) {
   static_assert(sizeof...(Types) > 0, "run_scoped: nothing is allocated");
+  static_assert(
+      std::invocable<Body&, decltype(detail::materialize(types))...>,
+      "run_scoped(body, types...): the body takes one parameter for each type: plgpu::Ref, plgpu::BarrierRef "
+      "or plgpu::UnionRef");
   detail::check_scope((detail::takes_smem<Types> || ...), (detail::takes_acc<Types> || ...), axes,
                       detail::first_place(types...));
   if constexpr ((detail::takes_gmem<Types> || ...))

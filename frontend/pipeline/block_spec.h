@@ -123,6 +123,9 @@ class IndexMap {
 
 namespace palladion::plgpu {
 
+// Registers: of accumulators, which are allocated with plgpu::ACC.
+inline constexpr MemorySpace REGS = MemorySpace::regs;
+
 struct BlockSpecOptions {
   std::optional<MemorySpace> memory_space = {};  // SMEM; GMEM: the whole array where it is, nothing is copied
   Transforms transforms = {};                    // of the SMEM buffers
@@ -156,6 +159,9 @@ struct BlockSpec {
 
 namespace palladion::pl {
 
+using plgpu::MemorySpace;
+inline constexpr MemorySpace ANY = MemorySpace::ANY;
+
 struct BlockSpecOptions {
   std::optional<plgpu::MemorySpace> memory_space = {};
 };
@@ -168,6 +174,12 @@ struct BlockSpec : plgpu::BlockSpec {
   BlockSpec(BlockSpecOptions o, std::source_location l = std::source_location::current())  // NOLINT
       : plgpu::BlockSpec({.memory_space = o.memory_space}, l) {}
 };
+
+// For in_specs and out_specs: the whole arrays.
+struct NoBlockSpec {
+  operator std::vector<plgpu::BlockSpec>() const { return {}; }  // NOLINT: it stands for specs
+};
+inline constexpr NoBlockSpec no_block_spec{};
 
 }  // namespace palladion::pl
 

@@ -38,9 +38,12 @@ class NDLoop {
 };
 
 template <class Body>
-  requires std::invocable<Body&, const NDLoopInfo&>
 void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
              std::source_location loc = std::source_location::current()) {
+  static_assert(
+      std::invocable<Body&, const NDLoopInfo&>,
+      "plgpu::nd_loop(grid, options, body): the body takes (const plgpu::NDLoopInfo&); one that also takes a "
+      "carry needs its initial value");
   const frontend::At at(loc);
   const NDLoop loop(std::move(grid), options, loc);
   frontend::record_loop(
@@ -57,10 +60,19 @@ void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
 
 // carry = body(info, carry); gives the last one.
 template <class Body, class Init>
-  requires(!std::invocable<Body&, const NDLoopInfo&>)
+  requires(!std::same_as<Init, std::source_location>)
 frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
                                     const Init& init_carry,
                                     std::source_location loc = std::source_location::current()) {
+  using State = frontend::CarryResult<Init>;
+  static_assert(
+      std::invocable<Body&, const NDLoopInfo&, const State&>,
+      "plgpu::nd_loop(grid, options, body, init): the body takes (const plgpu::NDLoopInfo&, carry)");
+  if constexpr (std::invocable<Body&, const NDLoopInfo&, const State&>) {
+    static_assert(
+        !std::is_void_v<std::invoke_result_t<Body&, const NDLoopInfo&, const State&>>,
+        "plgpu::nd_loop(grid, options, body, init): the body returns the next carry, it returns nothing");
+  }
   const frontend::At at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const NDLoop loop(std::move(grid), options, loc);

@@ -420,6 +420,10 @@ Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index, st
     rank = rank * a.size + (here ? index : pl::axis_index(a.name, loc));
   }
   if (!found) fail(Code::unknown_axis, fmt::format("the cluster has no axis named \"{}\"", axis));
+  if (const int64_t size = pl::axis_size(axis, loc);
+      index.is_constant() && (index.as_int() < 0 || index.as_int() >= size))
+    fail(Code::out_of_bounds,
+         fmt::format("cluster_ref: index {} along axis \"{}\" of {} CTAs", index.as_int(), axis, size));
   auto base = std::make_shared<Allocation>(ref.base());
   base->cluster_rank = rank;
   return ref.with_base(std::move(base));

@@ -17,7 +17,8 @@ namespace palladion::plgpu {
 using pl::Scalar;
 class Array;
 
-enum class MemorySpace : uint8_t { gmem, smem, regs };
+// Pallas' spellings are the same spaces; `ANY` is global memory.
+enum class MemorySpace : uint8_t { gmem, smem, regs, GMEM = gmem, SMEM = smem, REGS = regs, ANY = gmem };
 
 // Registers of a wgmma accumulator, changed in place.
 struct Accumulator {
@@ -97,7 +98,9 @@ class Ref {
 
   const Shape& shape() const { return shape_; }
   // An Error for a dimension that the reference does not have.
-  int64_t shape(size_t i) const { return pl::dimension(shape_, i); }
+  int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
+    return pl::dimension(shape_, i, loc);
+  }
   size_t rank() const { return shape_.size(); }
   DType dtype() const { return base().dtype; }
   MemorySpace space() const { return base().space; }

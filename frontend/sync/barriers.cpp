@@ -183,6 +183,13 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
     frontend::unsupported(
         fmt::format("orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on {}",
                     r.arch().ptx_target));
+  if (o.num_arrivals > r.arch().max_mbarrier_count)
+    fail(Code::bad_barrier, fmt::format("barrier \"{}\": num_arrivals is {}, a barrier counts up to {}", name,
+                                        o.num_arrivals, r.arch().max_mbarrier_count));
+  if (type.cluster && type.collective_axes.empty())
+    fail(Code::bad_barrier, fmt::format("barrier \"{}\": a ClusterBarrier over no axis", name),
+         "name axes of the cluster in collective_axes, or use plgpu::Barrier");
+  frontend::check_distinct(type.collective_axes, fmt::format("barrier \"{}\"", name));
   for (const auto& axis : type.collective_axes) {
     bool known = false;
     for (const auto& a : r.mesh().cluster) known |= a.name == axis;
@@ -204,7 +211,7 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
     state->phases = r.reg(Type::b32);
     r.emit("mov.b32", {state->phases, Operand::imm(0)});
   });
-  r.barrier_inits.push_back([state, &r]() -> Recorder::BarrierInit {
+  r.barrier_inits.push_back([state, loc, &r]() -> Recorder::BarrierInit {
     const int64_t per_arrival = state->group_arrivals ? warps_per_group : 1;
     if (state->group_arrivals) {
       for (auto& [mark, extra] : state->copy_arrivals) r.insert_after(mark, extra);
@@ -213,6 +220,11 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
       for (auto& [mark, extra] : state->joins) r.insert_after(mark, extra);
     const int64_t arrivals =
         state->type.options.num_arrivals * per_arrival * peers(r, state->type.collective_axes);
+    if (arrivals > r.arch().max_mbarrier_count)
+      fail(Code::bad_barrier,
+           fmt::format("barrier \"{}\" expects {} arrivals, it counts up to {}", state->name, arrivals,
+                       r.arch().max_mbarrier_count),
+           loc);
     return {state->offset, state->count, arrivals};
   });
   return BarrierRef(std::move(state));
@@ -234,6 +246,7 @@ void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnem
 void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset,
                                      const Operand& bytes, const Operand& guard) {
   tma_arrivals = true;
+  r.begins_copy(this);
   const Operand where = Operand::address(address, address_offset);
   r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
   remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
@@ -296,6 +309,7 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
+  r.waits_for(&barrier.state());
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
 }
 
@@ -452,6 +466,9 @@ plgpu::Ref get_global(const plgpu::SemaphoreType& type, std::source_location loc
 
 void delay(const Scalar& nanoseconds, std::source_location loc) {
   const frontend::At at(loc);
+  if (!is_integer(nanoseconds.dtype()) || (nanoseconds.is_constant() && nanoseconds.as_int() < 0))
+    frontend::fail(frontend::Code::dtype_mismatch,
+                   "delay takes a number of nanoseconds: an integer that is not negative");
   frontend::Recorder::current().emit("nanosleep.u32", {nanoseconds.operand()});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "isa/text/buffer_names.h"
 #include "isa/text/parse_internal.h"
 
 namespace palladion::isa {
@@ -227,7 +228,10 @@ tl::expected<Module, Diagnostics> parse(std::string_view text, const std::string
   detail::Parser parser(text, name);
   parser.run();
   parser.module.file = name;
-  if (parser.diagnostics.empty()) return std::move(parser.module);
+  if (parser.diagnostics.empty()) {
+    read_buffer_comments(text, parser.module);
+    return std::move(parser.module);
+  }
   std::ranges::stable_sort(parser.diagnostics, {},
                            [](const Diagnostic& d) { return std::pair(d.loc.line, d.loc.column); });
   return tl::unexpected(std::move(parser.diagnostics));

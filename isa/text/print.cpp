@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "isa/text/buffer_names.h"
 #include "isa/text/print_internal.h"
 
 namespace palladion::isa {
@@ -245,7 +246,9 @@ std::string Printer::text() {
 }  // namespace detail
 
 std::string print(const Module& module, const PrintOptions& options) {
-  return detail::Printer(module, options).text();
+  std::string text = detail::Printer(module, options).text();
+  if (options.buffer_names) text += buffer_comments(module);
+  return text;
 }
 
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {

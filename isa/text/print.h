@@ -11,6 +11,8 @@ struct PrintOptions {
   bool source_lines = true;
   // Also where it does not (a recorded kernel): the files are those of Module::source_locs.
   bool collect_files = false;
+  // The names of Module::buffers, as comments (isa/text/buffer_names.h).
+  bool buffer_names = false;
 };
 
 std::string print(const Module& module, const PrintOptions& options = {});

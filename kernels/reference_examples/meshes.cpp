@@ -34,6 +34,83 @@ KernelSpec increment() {
           .reference = elementwise([](const Values& v) { return v[0] + 1; })};
 }
 
+// The same body over a mesh: in JAX, references made by pl.run_state; here, arguments.
+KernelSpec core_map() {
+  return {.name = "ref_core_map",
+          .doc = "pl::core_map over a plgpu::Mesh: every CTA adds 1 to its block",
+          .sizes = {{"n", 256, "elements, a multiple of 128"}},
+          .inputs = {"x"},
+          .outputs = {"y"},
+          .build =
+              [](const Choice& c) {
+                Rules("ref_core_map").require(c.size("n") % block == 0, "n must be a multiple of 128");
+                const plgpu::Mesh mesh{
+                    .grid = {c.size("n") / block}, .grid_names = {"x"}, .kernel_name = "ref_core_map"};
+                return pl::core_map(mesh,
+                                    [](const Ref& x, const Ref& y) {
+                                      const auto mine = pl::ds(pl::axis_index("x") * block, block);
+                                      y.at(mine).store(x.at(mine).load() + 1);
+                                    },
+                                    {.in_types = row(c), .out_type = row(c)});
+              },
+          .make_inputs = random_arrays({row}),
+          .reference = elementwise([](const Values& v) { return v[0] + 1; })};
+}
+
+// Two warps of one thread with a ring of rows between them.
+KernelSpec warp_copies() {
+  return {.name = "ref_warp_map",
+          .doc = "plgpu::warp_map: one warp fetches rows, another writes them out in reverse order",
+          .sizes = {{"rows", 8, "rows"}, {"n", 128, "elements of a row, a multiple of 4"}},
+          .settings = {{"slots", "2", "rows in SMEM", {"1", "2", "4"}}},
+          .inputs = {"x"},
+          .outputs = {"y"},
+          .build =
+              [](const Choice& c) {
+                const int64_t count = c.size("rows"), slots = c.number("slots");
+                Rules("ref_warp_map").require(c.size("n") % 4 == 0, "n must be a multiple of 4");
+                return plgpu::kernel(
+                    [=](const Ref& x, const Ref& y, Scratch& s) {
+                      const auto& full = s.barrier("full");
+                      const auto& empty = s.barrier("empty");
+                      plgpu::warp_map([&](pl::Scalar warp) {
+                        pl::when(warp == 0, [&] {
+                          pl::fori_loop(0, count, [&](pl::Index i) {
+                            const pl::Scalar slot = i % slots;
+                            pl::when(i >= slots, [&] { plgpu::barrier_wait(empty.at(slot)); });
+                            plgpu::copy_gmem_to_smem(x.at(i), s["row"].at(slot), full.at(slot));
+                          });
+                        });
+                        pl::when(warp == 1, [&] {
+                          pl::fori_loop(0, count, [&](pl::Index i) {
+                            const pl::Scalar slot = i % slots;
+                            plgpu::barrier_wait(full.at(slot));
+                            plgpu::copy_smem_to_gmem(s["row"].at(slot), y.at(count - 1 - i));
+                            plgpu::wait_smem_to_gmem(0);
+                            pl::when(i < count - slots, [&] { plgpu::barrier_arrive(empty.at(slot)); });
+                          });
+                        });
+                      });
+                    },
+                    {.in_types = rows(c),
+                     .out_type = rows(c),
+                     .scratch_types = {{"row", plgpu::SMEM({slots, c.size("n")}, pl::f32)},
+                                       {"full", plgpu::Barrier({.num_barriers = {slots}})},
+                                       {"empty", plgpu::Barrier({.num_barriers = {slots}})}},
+                     .name = "ref_warp_map"});
+              },
+          .make_inputs = random_arrays({rows}),
+          .reference =
+              [](const Choice& c, const std::vector<Array>& in) {
+                const Values x = to_doubles(in[0]);
+                const auto n = static_cast<ptrdiff_t>(c.size("n"));
+                Values y;
+                for (auto row = c.size("rows"); row-- > 0;)
+                  y.insert(y.end(), x.begin() + row * n, x.begin() + (row + 1) * n);
+                return std::vector{from_doubles(in[0].type, y)};
+              }};
+}
+
 KernelSpec two_threads() {
   return {.name = "ref_two_threads",
           .doc = "Two Pallas threads of a CTA hand data over in SMEM, with a barrier",
@@ -154,9 +231,9 @@ KernelSpec global_semaphore() {
                     [](const Ref& y) {
                       const Ref semaphore = pl::get_global(plgpu::SemaphoreType::REGULAR());
                       const pl::Scalar id = pl::axis_index("x");
-                      pl::when(id == 0, [&] { plgpu::semaphore_signal(semaphore); });
+                      pl::when(id == 0, [&] { pl::semaphore_signal(semaphore); });
                       pl::when(id == 1, [&] {
-                        plgpu::semaphore_wait(semaphore);
+                        pl::semaphore_wait(semaphore);
                         y.store(plgpu::full(y.shape(), 1, pl::f32));
                       });
                     },
@@ -247,8 +324,8 @@ KernelSpec grid_bands() {
 }  // namespace
 
 std::vector<KernelSpec> meshes() {
-  return {increment(),        two_threads(),     scoped_collective(), multicast(),
-          global_semaphore(), exchange_shards(), grid_bands()};
+  return {increment(), core_map(),         warp_copies(),     two_threads(), scoped_collective(),
+          multicast(), global_semaphore(), exchange_shards(), grid_bands()};
 }
 
 }  // namespace palladion::kernels::reference_examples

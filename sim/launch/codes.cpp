@@ -10,8 +10,11 @@ constexpr isa::CodeText table[] = {
      "message names instruction and reason.",
      "", ""},
     {3002, "the run was given up",
-     "The limit of --max-instructions was reached: the run neither ended nor deadlocked. A loop that polls "
-     "forever looks like this.",
+     "The limit of --max-instructions was reached: a warp executed so many instructions and has not ended, "
+     "or a "
+     "sixteenth of them in a row without a store, a barrier, a copy or a strong load. The finding lists the "
+     "loops "
+     "in which the warps are. A loop that polls for ever looks like this.",
      "", ""},
     {3010, "brx.idx beyond its list", "", "brx.idx %r1, targets;   // %r1 = 4, four targets",
      "setp.lt.u32 %p, %r1, 4;\n@%p brx.idx %r1, targets;"},

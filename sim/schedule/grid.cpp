@@ -101,6 +101,15 @@ bool Grid::over_limit() {
   return true;
 }
 
+bool Grid::loops_for_ever() {
+  if (options_.max_warp_instructions == 0) return false;
+  auto finding = find_endless_loop(context_, resident_, state.endless, instructions(), progress(),
+                                   options_.max_warp_instructions);
+  if (!finding) return false;
+  state.result.findings.push_back(std::move(*finding));
+  return true;
+}
+
 bool Grid::advance(Advance& how) {
   if (state.over) return false;
   how.admit(*this);
@@ -120,7 +129,7 @@ bool Grid::advance(Advance& how) {
     report_deadlock(context_.program, resident_, more_clusters(), options_.observer, state.result);
     state.over = true;
   } else {
-    state.over = over_limit() || state.faulted;
+    state.over = over_limit() || state.faulted || loops_for_ever();
   }
   if (state.over) finish(how);
   return !state.over;

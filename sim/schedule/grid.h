@@ -11,6 +11,7 @@
 
 #include "sim/launch/launch.h"
 #include "sim/schedule/cluster_runner.h"
+#include "sim/schedule/endless.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::sim {
@@ -24,6 +25,7 @@ struct GridState {
   uint64_t progress = 0;    // of clusters that are retired
   uint64_t boundaries = 0;  // passed so far
   bool faulted = false, over = false;
+  EndlessWatch endless;
   RunResult result;  // so far
 };
 
@@ -82,6 +84,7 @@ class Grid {
   uint64_t index_of(uint64_t started);
   void collect(ClusterState& cluster);
   bool over_limit();
+  bool loops_for_ever();
   void finish(Advance& how);
 
   const RunContext& context_;

@@ -24,6 +24,7 @@ void drop_memory(ClusterState& cluster) {
 Quanta::Quanta(const RunOptions& options)
     : quantum_(options.quantum != 0 ? options.quantum : longest_quantum), budget_(0) {
   if (options.max_instructions != 0) quantum_ = std::min(quantum_, options.max_instructions);
+  if (options.max_warp_instructions != 0) quantum_ = std::min(quantum_, options.max_warp_instructions);
   budget_ = quantum_;
 }
 

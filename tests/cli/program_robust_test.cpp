@@ -218,6 +218,56 @@ TEST_F(RobustProgram, ANumberOutOfRangeIsAnErrorThatNamesTheRange) {
               HasSubstr("--seeds is a whole number from 0 to"));
 }
 
+// ---- loops without an end ----------------------------------------------------------------------------
+constexpr char counting[] = R"(.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .pred %p;
+  .reg .u32 %c;
+  .reg .u64 %r;
+  mov.u32 %c, %ctaid.x;
+  setp.ne.u32 %p, %c, 5;
+  @%p bra $done;
+  mov.u64 %r, 0;
+$loop:
+  add.u64 %r, %r, 1;
+  bra $loop;
+$done:
+  ret;
+}
+)";
+
+// One CTA of many: the others end.
+TEST_F(RobustProgram, ALoopThatCountsForEverIsGivenUpWithItsLines) {
+  const std::string kernel = "--ptx " + written("counting.ptx", counting) + " --arg u64:0 --block 64 --grid ";
+  for (const std::string schedule : {"functional", "latest", "earliest", "seeded:3"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Ran ran = run("run " + kernel + "500 --max-instructions 100000000 --schedule " + schedule);
+    EXPECT_EQ(ran.status, 3) << schedule;
+    EXPECT_THAT(ran.err, HasSubstr("PLD3002")) << schedule;
+    EXPECT_THAT(ran.err, HasSubstr("without a store, a barrier or a copy")) << schedule;
+    EXPECT_THAT(ran.err, HasSubstr("a loop in PTX lines 14 to 15, 2 warps: cta (5,0,0)")) << schedule;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << schedule;
+  }
+  const Ran clocked = run("run " + kernel + "6 --max-instructions 1000000 --schedule hardware");
+  EXPECT_EQ(clocked.status, 3);
+  EXPECT_THAT(clocked.err, HasSubstr("a loop in PTX lines 14 to 15"));
+  EXPECT_THAT(clocked.out, Not(HasSubstr("cycles"))) << "no figures of half a run";
+  const Ran checked = run("check " + kernel + "6 --max-instructions 1000000");
+  EXPECT_EQ(checked.status, 3);
+  EXPECT_THAT(checked.out, HasSubstr("3 schedules")) << "none after it";
+}
+
+TEST_F(RobustProgram, ALoopThatStoresIsGivenUpAtTheLimit) {
+  const Ran ran =
+      run("run --ptx tests/cli/ptx/spin.ptx --grid 4 --block 128 --arg inout:u32[1]=zeros "
+          "--max-instructions 200000");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("a warp has executed more than 200000 instructions"));
+}
+
 // ---- signals -----------------------------------------------------------------------------------------
 TEST_F(RobustProgram, ASignalEndsEveryCommandAtAnyMoment) {
   const std::string spin = "--ptx " + ptx("spin") + " --grid 4 --block 128 --arg inout:u32[1]=zeros";
@@ -226,7 +276,7 @@ TEST_F(RobustProgram, ASignalEndsEveryCommandAtAnyMoment) {
        {"run " + spin, "check " + spin, "run " + spin + " --schedule hardware", "run " + large,
         "check " + large + " --explore 1000000",
         std::string("sweep matmul_ws --set stages=2..4 --set epilogue_n=32,64,128"),
-        "run " + large + " --schedule hardware --why", std::string("check matmul_pipelined --mutate")}) {
+        "run " + large + " --schedule hardware --why", std::string("check matmul_ws --mutate")}) {
     for (const int after : {5, 50, 700}) {
       const auto start = std::chrono::steady_clock::now();
       const int code = ended_by(after == 50 ? SIGTERM : SIGINT, std::chrono::milliseconds(after),

@@ -36,6 +36,10 @@ std::vector<Case> example_cases() {
                           {{{"batch", "3"}, {"m", "256"}}, {{"activation", "gelu"}}}});
 
   add("ref_increment", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "1024"}}, none}});
+  add("ref_core_map", {{none, none}, {{{"n", "128"}}, none}, {{{"n", "1024"}}, none}});
+  add("ref_warp_map", {{none, none},
+                       {{{"rows", "5"}, {"n", "64"}}, {{"slots", "4"}}},
+                       {{{"rows", "3"}, {"n", "256"}}, {{"slots", "1"}}}});
   add("ref_two_threads", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "1024"}}, none}});
   add("ref_scoped_collective", {{none, none}, {{{"n", "256"}}, none}, {{{"n", "512"}}, none}});
   add("ref_multicast", {{none, none},

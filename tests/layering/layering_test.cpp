@@ -67,7 +67,7 @@ const std::vector<std::vector<std::string>> levels = {
     // cli
     {"cli/support"},
     {"cli/options", "cli/codes"},
-    {"cli/findings"},
+    {"cli/findings", "cli/kernel_files"},
     {"cli/subjects"},
     {"cli/runs"},
     {"cli/report"},

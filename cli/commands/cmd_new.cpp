@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/starter.h"
+#include "cli/support/files.h"
+#include "cli/support/output.h"
+
+namespace palladion::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name for a target of CMake, an entry of PTX and files.
+bool names_project(std::string_view name) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto follows = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  constexpr size_t longest = 64;
+  return !name.empty() && name.size() <= longest && is_letter(name[0]) && std::ranges::all_of(name, follows);
+}
+
+// Of CMake, or of main.
+bool is_reserved(std::string_view name) {
+  constexpr std::string_view words[] = {"test", "all",     "install", "clean",
+                                        "help", "package", "main",    "check"};
+  return std::ranges::find(words, name) != std::end(words);
+}
+
+}  // namespace
+
+Outcome<ExitCode> cmd_new(const Options& options) {
+  if (options.topics.size() != 1)
+    return user_error("`palladion new` takes the name of a project", "palladion new my_kernel");
+  const std::string& name = options.topics.front();
+  if (!names_project(name) || is_reserved(name))
+    return user_error(fmt::format("`{}` cannot name a project", name),
+                      "small letters, digits and _, at most 64, a letter first; no target of CMake's own");
+  std::error_code failed;
+  if (fs::exists(name, failed)) return user_error(fmt::format("`{}` exists", name), "take another name");
+  if (!fs::create_directory(name, failed))
+    return user_error(fmt::format("the folder {} cannot be made: {}", name, failed.message()));
+  for (const StarterFile& file : starter_files(name)) {
+    const fs::path path = fs::path(name) / file.name;
+    if (const auto written = write_text(path, file.text); !written) return user_error(written.error());
+    print_out("wrote {}\n", path.string());
+  }
+  print_out("try   palladion run {0}/{0}_kernel.cpp\n", name);
+  return exit_clean;
+}
+
+}  // namespace palladion::cli

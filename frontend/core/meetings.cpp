@@ -1,0 +1,135 @@
+#include "frontend/core/meetings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "isa/core/op.h"
+
+namespace palladion::frontend {
+
+namespace {
+
+constexpr uint64_t arrives = 1, accessed = 2;
+constexpr size_t first_barrier_bit = 2, last_barrier_bit = 63;  // all further arrays share the last
+
+bool all_meet(const isa::Instruction& i) {
+  return i.op->name == "bar" && !i.has("arrive") && i.guard.reg == isa::no_id;
+}
+
+bool compare(std::string_view how, int64_t a, int64_t b) {
+  if (how == "eq") return a == b;
+  if (how == "ne") return a != b;
+  if (how == "lt" || how == "lo") return a < b;
+  if (how == "le" || how == "ls") return a <= b;
+  if (how == "gt" || how == "hi") return a > b;
+  return a >= b;
+}
+
+}  // namespace
+
+Meetings::Meetings(const std::vector<isa::Instruction>& body, const std::vector<isa::Label>& labels,
+                   const std::vector<BarrierUse>& uses, Known known)
+    : body_(body),
+      labels_(labels),
+      uses_(uses),
+      known_(std::move(known)),
+      at_label_(labels.size()),
+      needed_(body.size() + 1) {
+  for (const isa::Instruction& i : body_) define(i);
+  for (size_t l = 0; l < labels_.size(); ++l)
+    if (labels_[l].target != isa::no_id) labels_at_.emplace(labels_[l].target, l);
+}
+
+void Meetings::define(const isa::Instruction& i) {
+  const bool known = i.op->name == "setp" || i.op->name == "and" || i.op->name == "not";
+  if (!known || !i.operands[0].is(Operand::Kind::reg)) return;
+  const auto [place, is_new] = predicates_.emplace(i.operands[0].id, &i);
+  if (!is_new) place->second = nullptr;
+}
+
+// A predicate of the lane that issues the copies, whose own accesses are in order with them.
+bool Meetings::elects(isa::RegId guard) const {
+  if (!known_.elected.is(Operand::Kind::reg)) return false;
+  if (guard == known_.elected.id) return true;
+  const auto at = predicates_.find(guard);
+  return at != predicates_.end() && at->second != nullptr && at->second->op->name == "and" &&
+         (at->second->operands[1] == known_.elected || at->second->operands[2] == known_.elected);
+}
+
+bool Meetings::accesses_memory(const isa::Instruction& i) const {
+  static constexpr std::array<std::string_view, 7> names = {"ld",       "st",       "atom", "red",
+                                                            "ldmatrix", "stmatrix", "wgmma"};
+  return std::ranges::find(names, i.op->name) != names.end() && !elects(i.guard.reg);
+}
+
+// Whether a condition on the thread's number holds; nothing when it depends on more.
+std::optional<bool> Meetings::holds(const Operand& predicate, int64_t thread) const {
+  const auto at = predicates_.find(predicate.id);
+  if (!predicate.is(Operand::Kind::reg) || at == predicates_.end() || at->second == nullptr) return {};
+  const isa::Instruction& i = *at->second;
+  std::optional<bool> value;
+  if (i.op->name == "not") {
+    value = holds(i.operands[1], thread);
+    if (value) value = !*value;
+  } else if (i.op->name == "and") {
+    const auto a = holds(i.operands[1], thread), b = holds(i.operands[2], thread);
+    if ((a && !*a) || (b && !*b)) value = false;
+    if (a && b) value = *a && *b;
+  } else if (i.operands.size() == 3 && known_.thread.is(Operand::Kind::reg) &&
+             i.operands[1] == known_.thread && i.operands[2].is(Operand::Kind::imm)) {
+    value = compare(i.mod("cmp"), thread, static_cast<int64_t>(i.operands[2].bits));
+  }
+  if (value && predicate.negated) value = !*value;
+  return value;
+}
+
+Meetings::State Meetings::bit_of(const void* barrier) {
+  const auto at = std::ranges::find(barriers_, barrier);
+  const auto n = static_cast<size_t>(at - barriers_.begin());
+  if (at == barriers_.end()) barriers_.push_back(barrier);
+  return State{1} << std::min(first_barrier_bit + n, last_barrier_bit);
+}
+
+Meetings::State Meetings::use(const BarrierUse& u, State s) {
+  if (!u.is_copy) return s | bit_of(u.barrier);
+  if ((s & (bit_of(u.barrier) | accessed)) != 0) needed_[u.index] = true;
+  return needed_[u.index] ? arrives : s;
+}
+
+Meetings::State Meetings::branch(const isa::Instruction& i, State s, int64_t thread) {
+  const bool always = i.guard.reg == isa::no_id;
+  const std::optional<bool> taken =
+      always ? std::optional(true) : holds(Operand::reg(i.guard.reg, i.guard.negated), thread);
+  if (!taken || *taken) {
+    State& there = at_label_[i.operands[0].id];
+    changed_ |= (there | s) != there;
+    there |= s;
+  }
+  return taken && *taken ? 0 : s;
+}
+
+Meetings::State Meetings::pass(size_t i, State s, int64_t thread) {
+  const isa::Instruction& instruction = body_[i];
+  if (instruction.op->name == "bra") return branch(instruction, s, thread);
+  if (instruction.op->name == "ret" && instruction.guard.reg == isa::no_id) return 0;
+  if (all_meet(instruction)) return arrives;
+  return known_.auto_barriers && accesses_memory(instruction) ? s | accessed : s;
+}
+
+void Meetings::follow(int64_t thread) {
+  std::ranges::fill(at_label_, 0);
+  do {
+    changed_ = false;
+    State s = arrives;
+    auto u = uses_.begin();
+    for (size_t i = 0; i < body_.size(); ++i) {
+      const auto [first, last] = labels_at_.equal_range(i);
+      for (auto l = first; l != last; ++l) s |= at_label_[l->second];
+      for (; u != uses_.end() && u->index == i; ++u)
+        if (s != 0) s = use(*u, s);
+      if (s != 0) s = pass(i, s, thread);
+    }
+  } while (changed_);
+}
+
+}  // namespace palladion::frontend

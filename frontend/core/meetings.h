@@ -1,0 +1,54 @@
+#pragma once
+// Where the four warps of a Pallas thread must meet before a copy. Pallas puts a warpgroup barrier before
+// every copy into SMEM; ours has one where a path leads to the copy on which the warps may be apart:
+//   - one of them may still wait for the phase before, of the mbarrier at which the copy arrives
+//     (the copy would complete the next phase, and the late warp would never see its own), or
+//   - one may still access memory that the copy overwrites (not with `unsafe_no_auto_barriers`).
+// A thread that never waits for the mbarriers of its copies, a producer, is free of the first.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/core/recorder.h"
+
+namespace palladion::frontend {
+
+class Meetings {
+ public:
+  struct Known {
+    Operand thread;   // the register with the Pallas thread's number, if the kernel has used it
+    Operand elected;  // the predicate of one lane of the thread, likewise
+    bool auto_barriers;
+  };
+  Meetings(const std::vector<isa::Instruction>& body, const std::vector<isa::Label>& labels,
+           const std::vector<BarrierUse>& uses, Known known);
+  // Indices of instructions before which thread number `thread` must meet; they add up over the threads.
+  void follow(int64_t thread);
+  const std::vector<bool>& needed() const { return needed_; }
+
+ private:
+  using State = uint64_t;  // bits: the thread comes here; memory was accessed; barriers that were waited for
+  State bit_of(const void* barrier);
+  State use(const BarrierUse& u, State s);
+  State pass(size_t i, State s, int64_t thread);
+  State branch(const isa::Instruction& i, State s, int64_t thread);
+  std::optional<bool> holds(const Operand& predicate, int64_t thread) const;
+  bool accesses_memory(const isa::Instruction& i) const;
+  bool elects(isa::RegId guard) const;
+  void define(const isa::Instruction& i);
+
+  const std::vector<isa::Instruction>& body_;
+  const std::vector<isa::Label>& labels_;
+  const std::vector<BarrierUse>& uses_;
+  Known known_;
+  std::unordered_map<isa::RegId, const isa::Instruction*> predicates_;  // null: defined more than once
+  std::vector<const void*> barriers_;
+  std::unordered_multimap<size_t, size_t> labels_at_;
+  std::vector<State> at_label_;
+  std::vector<bool> needed_;
+  bool changed_ = false;
+};
+
+}  // namespace palladion::frontend

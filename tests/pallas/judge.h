@@ -1,0 +1,69 @@
+#pragma once
+// Runs a recorded kernel under several schedules with all checkers and says what they found.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/plgpu.h"
+#include "run/runner.h"
+#include "sim/check/checker.h"
+#include "sim/check/observers.h"
+#include "sim/explore/report.h"
+
+namespace palladion::test {
+
+struct Judged {
+  std::set<std::string> races, other;  // codes of errors; other: no race, but wrong as well
+  std::string text;                    // of all findings
+  std::vector<Array> outputs;          // under the first schedule
+};
+
+// Accesses without an order (PLD43xx), and asynchronous operations whose group was not waited for (PLD44xx).
+inline bool is_race(const std::string& code) {
+  return code.starts_with("PLD43") || code.starts_with("PLD44");
+}
+
+inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findings) {
+  for (const sim::Finding& f : findings) {
+    if (f.severity != sim::FindingSeverity::error) continue;
+    (is_race(f.code) ? judged.races : judged.other).insert(f.code);
+    judged.text += sim::render(f) + "\n";
+  }
+}
+
+inline Judged judge(const plgpu::Kernel& kernel, const std::vector<Array>& inputs) {
+  Judged judged;
+  for (const char* schedule : {"functional", "latest", "earliest", "seeded:1"}) {
+    sim::Machine machine(*isa::find_arch("h200"));
+    sim::check::Checker checker;
+    sim::RunOptions options;
+    options.schedule = *sim::schedule_named(schedule);
+    options.threads = 1;
+    options.max_instructions = 1'000'000;
+    options.observer = &checker;
+    SimOutcome out = run(kernel, inputs, machine, options);
+    EXPECT_TRUE(out.result.errors.empty()) << isa::render(out.result.errors);
+    if (!out.result.completed && out.result.findings.empty()) judged.other.insert("not completed");
+    add_findings(judged, out.result.findings);
+    if (judged.outputs.empty()) judged.outputs = std::move(out.outputs);
+  }
+  return judged;
+}
+
+// What any schedule of the run's synchronisation would do; findings of severity strict count.
+inline sim::check::ExploreReport explore(const plgpu::Kernel& kernel, const std::vector<Array>& inputs) {
+  sim::Machine machine(*isa::find_arch("h200"));
+  sim::check::SkeletonObserver recorder;
+  sim::RunOptions options;
+  options.threads = 1;
+  options.observer = &recorder;
+  EXPECT_TRUE(run(kernel, inputs, machine, options).result.completed);
+  return sim::check::explore_run(recorder.recorded());
+}
+
+}  // namespace palladion::test
