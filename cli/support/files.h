@@ -17,7 +17,7 @@ template <class T>
 using Result = tl::expected<T, std::string>;
 
 // Limits of what is read, in bytes.
-inline constexpr uint64_t most_of_ptx = uint64_t{256} << 20;
+inline constexpr uint64_t most_of_ptx = uint64_t{64} << 20;
 inline constexpr uint64_t most_of_settings = uint64_t{4} << 20;  // clock parameters, suppressions
 inline constexpr uint64_t most_of_records = uint64_t{1} << 30;   // a sweep's state, a device's scopes
 

@@ -1,6 +1,7 @@
 #include "isa/core/cfg.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "isa/core/op.h"
 
@@ -144,33 +145,86 @@ std::vector<uint32_t> reverse_order(const Graph& g, const std::vector<uint32_t>&
   return postorder;
 }
 
-// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph: number 0 is
-// the virtual exit, order[k - 1] has number k. Gives the post-dominator's number for each number.
+// Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005) on the reversed
+// graph; all nodes are known by their number in a depth-first preorder from the virtual exit, 0.
+class SemiNca {
+ public:
+  // Nodes are added in preorder, each with its parent; the root is there.
+  uint32_t add(uint32_t parent) {
+    parent_.push_back(parent);
+    return static_cast<uint32_t>(parent_.size()) - 1;
+  }
+  // Dominators; for_each_predecessor(node, f) calls f(predecessor's number).
+  template <class ForEachPredecessor>
+  std::vector<uint32_t> solve(ForEachPredecessor for_each_predecessor) {
+    const auto count = static_cast<uint32_t>(parent_.size());
+    std::vector<uint32_t> dominator = parent_;
+    semi_.resize(count);
+    std::iota(semi_.begin(), semi_.end(), 0U);
+    label_ = semi_;
+    for (uint32_t i = count; i-- > 1;) {
+      semi_[i] = dominator[i];
+      for_each_predecessor(i, [&](uint32_t p) { semi_[i] = std::min(semi_[i], semi_[evaluate(p, i + 1)]); });
+    }
+    for (uint32_t i = 1; i < count; ++i)
+      while (dominator[i] > semi_[i]) dominator[i] = dominator[dominator[i]];
+    return dominator;
+  }
+
+ private:
+  // The node of the smallest semidominator on the path of linked nodes above, which is compressed.
+  uint32_t evaluate(uint32_t node, uint32_t first_linked) {
+    if (parent_[node] < first_linked) return label_[node];
+    for (; parent_[node] >= first_linked; node = parent_[node]) path_.push_back(node);
+    uint32_t above = node;
+    while (!path_.empty()) {
+      node = path_.back();
+      path_.pop_back();
+      parent_[node] = parent_[above];
+      if (semi_[label_[above]] < semi_[label_[node]]) label_[node] = label_[above];
+      above = node;
+    }
+    return label_[node];
+  }
+
+  std::vector<uint32_t> parent_ = {0}, semi_, label_, path_;
+};
+
+// Number 0 is the virtual exit, order[k - 1] has number k. Gives the post-dominator's number for each number.
 std::vector<uint32_t> post_dominators(const Graph& g, const std::vector<uint32_t>& order,
                                       const std::vector<bool>& is_exit, const std::vector<uint32_t>& number) {
-  std::vector<uint32_t> dominator(order.size() + 1, unknown);
-  dominator[0] = 0;
-  const auto meet = [&](uint32_t a, uint32_t b) {
-    while (a != b) {
-      while (a > b) a = dominator[a];
-      while (b > a) b = dominator[b];
-    }
-    return a;
+  SemiNca tree;
+  std::vector<uint32_t> preorder(order.size() + 1, unknown), node_of = {0};  // by number; by preorder
+  preorder[0] = 0;
+  std::vector<std::pair<uint32_t, size_t>> stack;  // number, its next predecessor
+  const auto enter = [&](uint32_t block, uint32_t parent) {
+    const uint32_t k = number[block];
+    if (k == unknown || preorder[k] != unknown) return;
+    preorder[k] = tree.add(parent);
+    node_of.push_back(k);
+    stack.emplace_back(k, 0);
   };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t k = 1; k <= order.size(); ++k) {
-      const uint32_t block = order[k - 1];
-      uint32_t best = is_exit[block] ? 0 : unknown;
-      for (const uint32_t s : g.successors[block]) {
-        const uint32_t n = number[s];
-        if (n == unknown || dominator[n] == unknown) continue;
-        best = best == unknown ? n : meet(best, n);
-      }
-      changed = changed || best != dominator[k];
-      dominator[k] = best;
+  for (const uint32_t exit : order) {
+    if (is_exit[exit]) enter(exit, 0);
+    while (!stack.empty()) {
+      const auto [k, next] = stack.back();
+      const auto& predecessors = g.predecessors[order[k - 1]];
+      ++stack.back().second;
+      if (next == predecessors.size())
+        stack.pop_back();
+      else
+        enter(predecessors[next], preorder[k]);
     }
   }
+  const std::vector<uint32_t> solved = tree.solve([&](uint32_t node, auto visit) {
+    const uint32_t block = order[node_of[node] - 1];
+    if (is_exit[block]) visit(0);
+    for (const uint32_t s : g.successors[block])
+      if (number[s] != unknown) visit(preorder[number[s]]);
+  });
+  std::vector<uint32_t> dominator(order.size() + 1, unknown);
+  dominator[0] = 0;
+  for (uint32_t i = 1; i < solved.size(); ++i) dominator[node_of[i]] = node_of[solved[i]];
   return dominator;
 }
 

@@ -49,10 +49,10 @@ void append_hex(std::string& out, uint64_t value, int digits) {
 }
 
 std::string_view Names::add(std::string_view name) {
-  if (is_valid(name) && taken_.insert(name).second) return name;
+  if (is_valid(name) && !contains(name)) return *taken_.insert(name).first;
   const std::string base = sanitized(name);
   std::string unique = base;
-  for (int suffix = 1; taken_.contains(unique); ++suffix) unique = base + "_" + std::to_string(suffix);
+  for (int& suffix = suffixes_[base]; contains(unique);) unique = base + "_" + std::to_string(++suffix);
   changed_.push_back(std::move(unique));
   taken_.insert(changed_.back());
   return changed_.back();

@@ -95,10 +95,8 @@ void Printer::directives(const Function& f) {
 }
 
 void Printer::function_names(const Function& f) {
-  names_ = {};
   // A local name must not hide a module-level one that the body uses.
-  for (SymbolId i = 0; i < symbols_.size(); ++i)
-    if (module_.symbols[i].scope == no_id) names_.reserve(symbols_[i]);
+  names_ = Names(&module_names_);
   std::map<std::string_view, std::string_view> register_parameters;
   for (const auto* list : {&f.returns, &f.params, &f.locals}) {
     for (const SymbolId id : *list) {

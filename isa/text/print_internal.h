@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -19,11 +20,18 @@ void append_hex(std::string& out, uint64_t value, int digits);
 // Names that are valid in PTX: without foreign characters, unique in their scope.
 class Names {
  public:
+  // `outer`: names that are taken as well; null: none.
+  explicit Names(const Names* outer = nullptr) : outer_(outer) {}
   std::string_view add(std::string_view name);  // the name to print; lives as long as this
   void reserve(std::string_view name) { taken_.insert(name); }
+  bool contains(std::string_view name) const {
+    return taken_.contains(name) || (outer_ != nullptr && outer_->contains(name));
+  }
 
  private:
+  const Names* outer_;
   std::unordered_set<std::string_view> taken_;
+  std::unordered_map<std::string, int> suffixes_;  // the last one tried, by name
   std::deque<std::string> changed_;
 };
 

@@ -68,7 +68,7 @@ TEST_F(RobustProgram, AnInputWithoutEndIsAnErrorThatNamesTheLimit) {
     EXPECT_EQ(ran.status, 2) << arguments;
     EXPECT_THAT(ran.err, HasSubstr("/dev/zero: has more than")) << arguments;
   }
-  EXPECT_THAT(run("run --ptx /dev/zero --grid 1 --block 32").err, HasSubstr("256 MiB"));
+  EXPECT_THAT(run("run --ptx /dev/zero --grid 1 --block 32").err, HasSubstr("64.0 MiB"));
   EXPECT_THAT(run("run --ptx tests/cli/ptx/saxpy.ptx --grid 1 --block 32 --arg bytes:@/dev/zero").err,
               HasSubstr("parameters"));
 }
