@@ -45,7 +45,7 @@ Outcome<ExitCode> cmd_new(const Options& options) {
     if (const auto written = write_text(path, file.text); !written) return user_error(written.error());
     print_out("wrote {}\n", path.string());
   }
-  print_out("try   palladion run {0}/{0}_kernel.cpp\n", name);
+  print_out("try   palladion run {0}/{0}.cpp\n", name);
   return exit_clean;
 }
 

@@ -8,7 +8,7 @@ project(@NAME@ LANGUAGES CXX)
 
 find_package(palladion 0.1 REQUIRED)
 
-add_executable(@NAME@ main.cpp @NAME@_kernel.cpp)
+add_executable(@NAME@ main.cpp @NAME@.cpp)
 target_compile_features(@NAME@ PRIVATE cxx_std_20)
 target_link_libraries(@NAME@ PRIVATE palladion::program)
 
@@ -67,18 +67,18 @@ int main(int argc, char** argv) { return palladion::program::main(argc, argv); }
 
 constexpr std::string_view readme_text = R"(# @NAME@
 
-A kernel for Hopper, recorded with palladion. `@NAME@_kernel.cpp` has its sizes and settings, its body and its reference.
+A kernel for Hopper, recorded with palladion. `@NAME@.cpp` has its sizes and settings, its body and its reference.
 
 Without a build, straight from the file:
 
 ```
-palladion run @NAME@_kernel.cpp                                   # on the simulator; compared with the reference
-palladion run @NAME@_kernel.cpp --shape n=4096 --set tile=512
-palladion check @NAME@_kernel.cpp                                 # races, barriers, memory, under many schedules
-palladion run @NAME@_kernel.cpp --schedule hardware --why         # how long it takes on an H200, and why
-palladion sweep @NAME@_kernel.cpp --set tile=256,512,1024         # which settings are fastest?
-palladion ptx @NAME@_kernel.cpp -o @NAME@.ptx                     # what a GPU would get
-palladion list @NAME@_kernel.cpp                                  # its sizes and settings
+palladion run @NAME@.cpp                                   # on the simulator; compared with the reference
+palladion run @NAME@.cpp --shape n=4096 --set tile=512
+palladion check @NAME@.cpp                                 # races, barriers, memory, under many schedules
+palladion run @NAME@.cpp --schedule hardware --why         # how long it takes on an H200, and why
+palladion sweep @NAME@.cpp --set tile=256,512,1024         # which settings are fastest?
+palladion ptx @NAME@.cpp -o @NAME@.ptx                     # what a GPU would get
+palladion list @NAME@.cpp                                  # its sizes and settings
 ```
 
 As a program of its own, with the same commands:
@@ -106,7 +106,7 @@ std::string filled_in(std::string_view text, std::string_view name) {
 
 std::vector<StarterFile> starter_files(std::string_view name) {
   return {{"CMakeLists.txt", filled_in(cmake_text, name)},
-          {filled_in("@NAME@_kernel.cpp", name), filled_in(kernel_text, name)},
+          {filled_in("@NAME@.cpp", name), filled_in(kernel_text, name)},
           {"main.cpp", std::string(main_text)},
           {"README.md", filled_in(readme_text, name)}};
 }

@@ -74,7 +74,7 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
   const fs::path header = cache / (key_of(identity) + ".h");
   const fs::path result = header.string() + (compiler.is_clang ? ".pch" : ".gch");
   std::error_code none;
-  if (!fs::exists(result, none)) {
+  if (!fs::exists(result, none) || !fs::exists(header, none)) {
     remove_old(cache);
     remove_large(cache);
     print_err(fmt::format("precompiling <palladion/program.h> for {}, once\n", compiler.name));
@@ -87,9 +87,9 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
     fs::rename(unfinished, result, none);
     if (none) return {};
   }
-  note_use(header);
   note_use(result);
-  if (compiler.is_clang) return {"-include-pch", result.string()};
+  // The name states all that the header depends on; clang would also ask for the date of `header`.
+  if (compiler.is_clang) return {"-include-pch", result.string(), "-Xclang", "-fno-validate-pch"};
   return {"-include", header.string()};
 }
 

@@ -248,6 +248,12 @@ int64_t Recorder::reduction_scratch() {
     reduction_scratch_ = allocate_barriers(
         pl::cdiv(pl::align_to(options_.reduction_scratch_bytes, 16) * thread_count(), 8) + 1);
     reduction_scratch_ = pl::align_to(reduction_scratch_, 16);
+    const int64_t bytes = pl::align_to(options_.reduction_scratch_bytes, 16);
+    name_barriers({.offset = static_cast<uint64_t>(reduction_scratch_),
+                   .bytes = static_cast<uint64_t>(bytes * thread_count()),
+                   .name = "reduction scratch",
+                   .element = "u8",
+                   .shape = {thread_count(), bytes}});
   }
   return reduction_scratch_;
 }
@@ -415,13 +421,12 @@ void Recorder::record_barrier_inits() {
   });
 }
 
-// Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
 void Recorder::waits_for(const void* barrier) {
-  if (warp) return;
   barrier_uses_.push_back({function_->body.size(), barrier, false});
 }
 
 void Recorder::begins_copy(const void* barrier) {
+  // Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
   if (warp) return;
   barrier_uses_.push_back({function_->body.size(), barrier, true});
 }

@@ -40,8 +40,8 @@ bool take_type(std::string_view type, BufferName& into) {
 
 std::optional<BufferName> parse_buffer(std::string_view line, const Module& module) {
   std::istringstream words{std::string(line)};
-  std::string place, bytes, name, type, more;
-  if (!(words >> place >> bytes >> name >> type) || words >> more) return std::nullopt;
+  std::string place, bytes, name, type;
+  if (!(words >> place >> bytes >> type >> std::ws) || !std::getline(words, name)) return std::nullopt;
   const size_t plus = place.rfind('+');
   if (plus == std::string::npos) return std::nullopt;
   const auto offset = whole_number<uint64_t>(std::string_view(place).substr(plus + 1));
@@ -58,10 +58,11 @@ std::optional<BufferName> parse_buffer(std::string_view line, const Module& modu
 std::string buffer_comments(const Module& module) {
   std::string out;
   for (const BufferName& b : module.buffers) {
-    if (b.name.empty() || b.name.find_first_of(" \t\r\n") != std::string::npos || b.element.empty()) continue;
-    out += fmt::format("{}{}+{} {} {} {}", buffer_mark, module.symbols[b.symbol].name, b.offset, b.bytes,
-                       b.name, b.element);
-    out += b.shape.empty() ? "\n" : fmt::format("[{}]\n", fmt::join(b.shape, ","));
+    const bool one_line = !b.name.empty() && b.name.find_first_of("\r\n") == std::string::npos;
+    if (!one_line || b.element.empty()) continue;
+    const std::string shape = b.shape.empty() ? "" : fmt::format("[{}]", fmt::join(b.shape, ","));
+    out += fmt::format("{}{}+{} {} {}{} {}\n", buffer_mark, module.symbols[b.symbol].name, b.offset, b.bytes,
+                       b.element, shape, b.name);
   }
   return out;
 }

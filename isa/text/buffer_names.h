@@ -1,6 +1,6 @@
 #pragma once
 // Module::buffers in PTX text: a comment a name, which ptxas skips and parse() reads back.
-//   //@buffer palladion_smem+131072 32 full mbarrier[4]
+//   //@buffer palladion_smem+131072 32 mbarrier[4] full
 #include <string>
 #include <string_view>
 

@@ -1,0 +1,207 @@
+// `palladion run add.cpp`: files of kernels, compiled and loaded, and `palladion new`.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "tests/cli/program.h"
+
+namespace palladion::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// The cache is the test's own; the precompiled header, which takes seconds, all tests of the build share.
+class KernelFiles : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    fs::copy_file(fs::path(PLD_SOURCE_DIR) / "tests/cli/two_kernels.txt", file("two.cpp"));
+    write("two.h", "#define FACTOR 2.0\n");
+  }
+
+  static std::string shared_cache() { return std::string(PLD_BINARY_DIR) + "/tests/kernel_files_cache"; }
+  Ran run_file(const std::string& arguments) const {
+    ::setenv("XDG_CACHE_HOME", shared_cache().c_str(), 1);
+    return run(arguments);
+  }
+  std::string two(const std::string& kernel = "combine") const { return file("two.cpp") + ":" + kernel; }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+};
+
+TEST_F(KernelFiles, RunComparesWithTheReference) {
+  const Ran ran = run_file("run " + two() + " --shape n=4096 --set twice=1,dtype=f16");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("reference   equal bit by bit (4096 elements)"));
+  EXPECT_THAT(ran.out, HasSubstr("  in          a    f16[4096]"));
+}
+
+TEST_F(KernelFiles, EveryCommandTakesThem) {
+  EXPECT_THAT(run_file("check " + two()).out, HasSubstr("verdict     clean"));
+  EXPECT_THAT(run_file("ptx " + two()).out, HasSubstr(".entry combine"));
+  EXPECT_THAT(run_file("sweep " + two() + " --set tile=256,512").out, HasSubstr("2 configurations: 2 timed"));
+  EXPECT_THAT(run_file("run " + two() + " --schedule hardware --why").out, HasSubstr("two.cpp:27"));
+  EXPECT_THAT(run_file("compare " + two() + " --on sim").err, Not(HasSubstr("there is no kernel")));
+  const Ran list = run_file("list " + file("two.cpp"));
+  EXPECT_THAT(list.out, HasSubstr("elements a CTA (128 or more, multiples of 128)"));
+  EXPECT_THAT(list.out, HasSubstr("ones: out = 1"));
+}
+
+TEST_F(KernelFiles, WithoutAReferenceItSaysSo) {
+  const Ran ran = run_file("run " + two("ones"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("no reference"));
+  EXPECT_THAT(run_file("check " + two("ones")).out, HasSubstr("no reference"));
+}
+
+TEST_F(KernelFiles, MistakesAreTheUsers) {
+  const struct {
+    std::string arguments, message;
+  } mistakes[] = {
+      {"run " + file("two.cpp"), "has 2 kernels"},
+      {"run " + two("three"), "has no kernel `three`"},
+      {"run " + two() + " --set tile=100", "it can be 128 or more, multiples of 128"},
+      {"run " + two() + " --shape n=2097152", "it can be 1048576 or less"},
+      {"run " + two() + " --shape n=1000", "tile=1024 does not divide n=1000"},
+      {"run " + two() + " --shape n=5", "kernel `combine`: its body threw: five is no size"},
+      {"run " + file("missing.cpp"), "missing.cpp"},
+      {"run " + two() + " --json " + file("two.cpp"), "name the same file"},
+  };
+  for (const auto& [arguments, message] : mistakes) {
+    const Ran ran = run_file(arguments);
+    EXPECT_EQ(ran.status, 2) << arguments;
+    EXPECT_THAT(ran.err, HasSubstr(message)) << arguments;
+  }
+}
+
+TEST_F(KernelFiles, ARecordingErrorNamesTheLine) {
+  write("wrong.cpp", R"(#include <palladion/program.h>
+using namespace palladion::program;
+struct None {};
+static plgpu::Kernel wrong(const None&) {
+  return plgpu::kernel([](const plgpu::Ref& a) { a.at(pl::ds(0, 99999)).load(); },
+                       {.out_type = plgpu::Types(pl::f32, {128}), .grid = {1}});
+}
+PALLADION_KERNELS(Spec("wrong", "reads outside", wrong));
+)");
+  const Ran ran = run_file("run " + file("wrong.cpp"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("error[PLD"));
+  EXPECT_THAT(ran.err, HasSubstr("wrong.cpp:5"));
+}
+
+TEST_F(KernelFiles, TheCompilersErrorsAreShown) {
+  write("broken.cpp", "#include <palladion/program.h>\nint f() { return undeclared_word; }\n");
+  const Ran ran = run_file("run " + file("broken.cpp"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("undeclared_word"));
+  EXPECT_THAT(ran.err, HasSubstr("does not compile"));
+}
+
+TEST_F(KernelFiles, WithoutKernelsOrSymbolsItIsAnError) {
+  write("none.cpp", "#include <palladion/program.h>\n");
+  EXPECT_THAT(run_file("run " + file("none.cpp")).err, HasSubstr("names no kernel"));
+  write("missing.cpp", "void elsewhere();\nint f() { elsewhere(); return 1; }\n");
+  EXPECT_THAT(run_file("run " + file("missing.cpp")).err, HasSubstr("cannot be loaded"));
+}
+
+TEST_F(KernelFiles, AnotherLayoutIsRefused) {
+  write("old.cpp", R"(#include <palladion/program.h>
+static void none(std::vector<palladion::kernels::KernelSpec>&) { throw 1; }
+static palladion::kernels::KernelFile old_file{{1, 2, 3}, &none, nullptr};
+static const bool registered = (palladion::kernels::register_file(old_file), true);
+)");
+  const Ran ran = run_file("run " + file("old.cpp"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("compiled against headers of another palladion"));
+}
+
+TEST_F(KernelFiles, AnIncludedFileThatChangesIsCompiledAgain) {
+  EXPECT_EQ(run_file("run " + two() + " --set twice=1").status, 0);
+  write("two.h", "#define FACTOR 4.0\n");
+  EXPECT_EQ(run_file("run " + two() + " --set twice=1").status, 1);
+  write("two.h", "#define FACTOR 2.0\n");
+  EXPECT_EQ(run_file("run " + two() + " --set twice=1").status, 0);
+}
+
+TEST_F(KernelFiles, AnUnchangedFileIsNotCompiled) {
+  EXPECT_EQ(run_file("run " + two("ones")).status, 0);
+  ::setenv("CXXFLAGS", "", 1);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(run_file("run " + two("ones")).status, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(800));
+}
+
+TEST_F(KernelFiles, ConcurrentRunsAgree) {
+  std::vector<std::jthread> threads;
+  std::array<int, 3> status{};
+  ::setenv("XDG_CACHE_HOME", shared_cache().c_str(), 1);
+  for (size_t i = 0; i < status.size(); ++i)
+    threads.emplace_back([&, i] {
+      status[i] = std::system(
+          (program() + " run " + two() + " >/dev/null 2>" + file("err") + std::to_string(i)).c_str());
+    });
+  threads.clear();
+  for (size_t i = 0; i < status.size(); ++i) EXPECT_EQ(status[i], 0) << read(file("err") + std::to_string(i));
+}
+
+// Ctrl-C while the compiler runs.
+TEST_F(KernelFiles, AnInterruptLeavesNothingBehind) {
+  ::setenv("XDG_CACHE_HOME", shared_cache().c_str(), 1);
+  const int status =
+      std::system(("timeout -s INT 0.4 " + program() + " run " + two() + " >/dev/null 2>&1").c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 124) << status;
+  EXPECT_EQ(run_file("run " + two()).status, 0);
+  for (const auto& entry : fs::directory_iterator(shared_cache() + "/palladion/objects"))
+    EXPECT_EQ(entry.path().string().find("unfinished"), std::string::npos) << entry.path();
+}
+
+TEST_F(KernelFiles, WithoutACompilerItSaysWhatWasTried) {
+  ::setenv("CXX", "no-such-compiler", 1);
+  const Ran named = run_file("run " + two());
+  ::unsetenv("CXX");
+  EXPECT_EQ(named.status, 3);
+  EXPECT_THAT(named.err, HasSubstr("tried no-such-compiler: not found"));
+}
+
+TEST_F(KernelFiles, NewWritesAProjectThatRuns) {
+  const std::string here = "cd " + folder_.path().string() + " && " + program();
+  ASSERT_EQ(std::system((here + " new first_kernel >/dev/null").c_str()), 0);
+  const Ran ran = run_file("check " + file("first_kernel/first_kernel.cpp"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("verdict     clean"));
+  for (const char* wrong : {"first_kernel", "3d", "../x", "main", ""})
+    EXPECT_EQ(WEXITSTATUS(std::system((here + " new '" + wrong + "' >/dev/null 2>&1").c_str())), 2) << wrong;
+}
+
+// Every name that `list` prints can be given to `list`.
+TEST_F(Program, ListTakesEveryNameThatItPrints) {
+  std::istringstream lines(run("list").out);
+  std::string line, words;
+  size_t names = 0;
+  const auto take = [&](const std::string& word) { words += " " + word, ++names; };
+  while (std::getline(lines, line)) {
+    const size_t first = line.find_first_not_of(' ');
+    const std::string word = line.substr(first, line.find_first_of(" :", first) - first);
+    if (first == 0) {
+      take(word);  // a heading
+    } else if (first == 2) {
+      take(line.substr(2, line.find(' ', 2) - 2));
+    } else {  // sizes and settings
+      std::istringstream settings(line);
+      for (std::string setting; settings >> setting;)
+        if (setting.find('=') != std::string::npos) take(setting.substr(0, setting.find('=')));
+    }
+  }
+  EXPECT_GT(names, 250U);
+  const Ran all = run("list" + words);
+  EXPECT_EQ(all.status, 0) << all.err;
+  for (const char* word : {"zoo/async-store-no-proxy-fence:good", "seeded", "seeded:7"})
+    EXPECT_EQ(run(std::string("list ") + word).status, 0) << word;
+  EXPECT_EQ(run("list no_such_word_at_all").status, 2);
+}
+
+}  // namespace
+}  // namespace palladion::cli
