@@ -278,6 +278,7 @@ std::vector<Misuse> numbers() {
       MISUSE("the size of an axis without a name", (void)pl::axis_size("")),
       MISUSE("a CTA that the cluster lacks", (void)plgpu::cluster_ref(s["x"], "c", 2)),
       MISUSE("a negative CTA of the cluster", (void)plgpu::cluster_ref(s["x"], "c", -1)),
+      MISUSE("a scope over an axis that does not exist", pl::run_scoped(pl::collective("z"), [](Ref) {}, SMEM({256}, pl::f32))),
       MISUSE("a collective copy over one axis twice", plgpu::copy_gmem_to_smem(a, s["x"], s.barrier("one"), {.collective_axes = {"c", "c"}})),
       MISUSE("a profile_scope without a name", plgpu::profile_scope("", [] {})),
       MISUSE("a planar_snake of nothing", (void)plgpu::planar_snake(p, {0, 4}, 0, 1)),
