@@ -261,16 +261,17 @@ const Layout Layout::WGMMA_TRANSPOSED =
     Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2, 2}, {2, 1}}}, {-10}, {-6, -3, -5}, -2);
 
 Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) const {
-  const frontend::At at(loc);
   if (kind_ == Kind::splat) return *this;
   if (kind_ == Kind::strided)
-    fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_);
+    fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_,
+         frontend::author_line(loc));
   const int rank = static_cast<int>(tile_.size());
   std::vector<bool> gone(tile_.size());
   for (int axis : axes) {
     const int a = axis < 0 ? axis + rank : axis;
     if (a < 0 || a >= rank)
-      fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis));
+      fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis),
+           frontend::author_line(loc));
     gone[static_cast<size_t>(a)] = true;
   }
   Layout l = *this;

@@ -17,7 +17,8 @@ std::string_view name(MemorySpace s) {
 
 void check_integer(const Scalar& index) {
   if (!pl::is_integer(index.dtype()))
-    fail(Code::bad_index, fmt::format("an index is a {}, it must be an integer", pl::name(index.dtype())),
+    fail(Code::bad_index,
+         fmt::format("an index is of dtype {}: it must be an integer", pl::name(index.dtype())),
          "convert it with .astype(pl::s32)");
 }
 
