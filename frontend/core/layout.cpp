@@ -412,8 +412,9 @@ std::string_view well_known(const Layout& l) {
 std::string to_string(const Layout& l) {
   const std::string_view name = well_known(l);
   if (!name.empty()) return std::string(name);
-  if (l == Layout::WGMMA.reduce(1)) return "WGMMA.reduce(1)";
-  if (l == Layout::WGMMA.reduce(0)) return "WGMMA.reduce(0)";
+  // At the author's line, which a verb of our own would move.
+  for (const int axis : {1, 0})
+    if (l == Layout::WGMMA.reduce(axis, frontend::last_verb())) return fmt::format("WGMMA.reduce({})", axis);
   if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_")) return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }
