@@ -60,7 +60,7 @@ TEST(PallasNames, EachOnceAndAll) {
     EXPECT_TRUE(seen.insert(row.written()).second) << row.written();
     ++count[row.module];
   }
-  EXPECT_EQ(count["plgpu"], 93);
+  EXPECT_EQ(count["plgpu"], 94);
   EXPECT_EQ(count["pl"], 59);
 }
 

@@ -10,6 +10,7 @@
 
 #include "isa/text/parse.h"
 #include "isa/text/print.h"
+#include "tests/frontend/run_in_sim.h"
 #include "tests/frontend/ws_matmul.h"
 
 namespace palladion::test {
@@ -140,6 +141,56 @@ TEST(Ptxas, WindowsOfEveryKindAssemble) {
                          {"kept", plgpu::GMEM({16, 64}, pl::f16)},
                          {"full", plgpu::Barrier({.num_arrivals = 3})}},
        .grid = {2}});
+  const Assembled a = assemble(tool, isa::print(kernel.module));
+  EXPECT_EQ(a.status, 0) << a.log;
+}
+
+// Every verb that single warps have.
+TEST(Ptxas, WarpLevelCodeAssembles) {
+  const std::string tool = ptxas();
+  if (tool.empty())
+    GTEST_SKIP() << "ptxas is neither in CUDA_HOME nor in PATH: recorded PTX was NOT assembled";
+  const auto kernel = plgpu::kernel(
+      [](const plgpu::Ref& a, const plgpu::Ref& o, const plgpu::Ref& n, plgpu::Scratch& s) {
+        const auto& b = s.barrier("b");
+        plgpu::warp_map([&](pl::Scalar warp) {
+          pl::when(warp == 0, [&] {
+            plgpu::griddepcontrol_wait();
+            plgpu::async_prefetch(a.at(pl::ds(0, 8)));
+            plgpu::copy_gmem_to_smem(a.at(pl::ds(0, 8)), s["x"], b.at(0), {.predicate = warp < 1});
+            plgpu::copy_gmem_to_smem(a.at(pl::ds(8, 8)), s["y"], b.at(1), {.collective_axes = {"c"}});
+          });
+          pl::when(warp == 1, [&] {
+            plgpu::barrier_wait(b.at(0));
+            n.at(0).store(plgpu::barrier_test(b.at(1)).astype(pl::s32));
+            s["x"].at(0, 0).store(s["x"].at(1, 1).load_scalar() + 1);
+            plgpu::commit_smem();
+            plgpu::copy_smem_to_gmem(s["x"], o, {.commit_group = false});
+            plgpu::commit_smem_to_gmem_group();
+            plgpu::wait_smem_to_gmem(0, true);
+            plgpu::griddepcontrol_launch_dependents();
+          });
+          pl::when(warp == 2, [&] {
+            plgpu::semaphore_signal(s["sem"].at(0), 2);
+            plgpu::semaphore_wait(s["sem"].at(0), 1);
+            plgpu::barrier_arrive(b.at(2));
+            plgpu::atomic_add(n.at(1), plgpu::semaphore_read(s["sem"].at(0)));
+            pl::debug_print("warp {}", warp);
+            pl::debug_check(warp == 2, "the third");
+          });
+        });
+        plgpu::barrier_wait(b.at(2));
+      },
+      {.in_types = {{pl::f32, {16, 64}}},
+       .out_type = {{pl::f32, {8, 64}}, {pl::s32, {2}}},
+       .scratch_types = {{"x", plgpu::SMEM({8, 64}, pl::f32)},
+                         {"y", plgpu::SMEM({8, 64}, pl::f32)},
+                         {"b", plgpu::Barrier({.num_barriers = {3}})},
+                         {"sem", plgpu::SemaphoreType::REGULAR({1})}},
+       .cluster = {2},
+       .cluster_names = {"c"},
+       .num_threads = 2,
+       .thread_name = "wg"});
   const Assembled a = assemble(tool, isa::print(kernel.module));
   EXPECT_EQ(a.status, 0) << a.log;
 }
