@@ -136,8 +136,9 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
   Scalar linear(0);
   for (size_t i = 0; i < index.size(); ++i) {
     if (!pl::is_integer(index[i].dtype()))
-      fail(Code::barrier_index, fmt::format("an index of barrier \"{}\" is a {}, it must be an integer",
-                                            state_->name, pl::name(index[i].dtype())));
+      fail(Code::barrier_index,
+           fmt::format("an index of barrier \"{}\" is of dtype {}: it must be an integer", state_->name,
+                       pl::name(index[i].dtype())));
     if (index[i].is_constant() && (index[i].as_int() < 0 || index[i].as_int() >= shape_[i])) {
       fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}",
                                             index[i].as_int(), state_->name, pl::to_string(shape_)));
