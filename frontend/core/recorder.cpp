@@ -433,7 +433,8 @@ void Recorder::begins_copy(const void* barrier) {
 
 void Recorder::meet_before_copies() {
   std::vector<isa::Instruction>& body = function_->body;
-  Meetings meetings(body, function_->labels, barrier_uses_,
+  if (barrier_uses_.empty()) return;
+  Meetings meetings({module_, *function_, arch()}, barrier_uses_,
                     {thread_index_, elected_, options_.auto_barriers});
   for (int64_t thread = 0; thread < thread_count(); ++thread) meetings.follow(thread);
   for (size_t i = 0; i < body.size(); ++i) {
