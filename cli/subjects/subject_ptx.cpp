@@ -167,6 +167,9 @@ Outcome<void> bind_arguments(Subject& subject, const Options& options) {
   const auto cluster = dims(options.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
   for (const auto* each : {&grid, &block, &cluster})
     if (!*each) return tl::make_unexpected(each->error());
+  constexpr uint64_t most_ctas = UINT32_MAX;
+  if (uint64_t{grid->x} * grid->y > most_ctas || grid->count() > most_ctas)
+    return user_error(fmt::format("--grid {}: a grid has 1 to {} CTAs", options.grid, most_ctas));
   job.grid = *grid;
   job.block = *block;
   job.cluster = *cluster;

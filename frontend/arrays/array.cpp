@@ -79,8 +79,10 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
 }
 
 void Array::check_assigned(const std::source_location& loc) const {
-  const At at(loc);
-  registers();
+  home_.check(false, loc);
+  if (registers_.empty())
+    fail(Code::shape_mismatch, "an Array that was never assigned is used", frontend::author_line(loc),
+         "std::move leaves nothing behind, too");
 }
 
 void Array::unassigned() {

@@ -128,12 +128,13 @@ class Array {
   friend Array operator~(ArrayArg a);
 
  private:
+  [[noreturn]] static void unassigned();
+
+  frontend::Home<frontend::Handle::array> home_;
   DType dtype_ = DType::f32;
   Shape shape_;
   Layout layout_;
-  [[noreturn]] static void unassigned();
   std::vector<isa::Operand> registers_;
-  frontend::Home<frontend::Handle::array> home_;
 };
 
 // An operand of an operator, with the place where it stands.

@@ -80,7 +80,7 @@ void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t
   for (const Scalar& bound : {lower, upper})
     if (!pl::is_integer(bound.dtype()))
       fail(Code::bad_carry,
-           fmt::format("a bound of a loop is a {}, it must be an integer", pl::name(bound.dtype())),
+           fmt::format("a bound of a loop is of dtype {}: it must be an integer", pl::name(bound.dtype())),
            "convert it with .astype(pl::s32)");
   if (step < 1) fail(Code::bad_carry, fmt::format("a loop with step {}: it must be at least 1", step));
   const bool known = lower.is_constant() && upper.is_constant();

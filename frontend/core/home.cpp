@@ -104,13 +104,14 @@ void check_alive(RegionId scope, std::string_view what, std::string_view name) {
   const Recorder* r = Recorder::current_or_null();
   if (r == nullptr || scope == current_scope) return;
   if (!r->owns(scope))
-    fail(Code::other_kernel, fmt::format("{} {} of another kernel is used", what, name),
+    fail(Code::other_kernel, fmt::format("{} \"{}\" of another kernel is used", what, name),
          "references and barriers belong to the kernel that allocated them");
   const Recorder::RegionInfo& region = r->region(scope);
   if (region.open) return;
   fail(Code::bad_scope,
-       fmt::format("{} {} is used after {}, which allocated it, has ended: its bytes may be another array's",
-                   what, name, in_words(region)),
+       fmt::format(
+           "{} \"{}\" is used after {}, which allocated it, has ended: its memory may be another array's",
+           what, name, in_words(region)),
        "use it in the body, and return arrays: x = pl::run_scoped([&](plgpu::Ref r) { ...; return r.load(); "
        "}, ...)");
 }

@@ -261,16 +261,17 @@ const Layout Layout::WGMMA_TRANSPOSED =
     Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2, 2}, {2, 1}}}, {-10}, {-6, -3, -5}, -2);
 
 Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) const {
-  const frontend::At at(loc);
   if (kind_ == Kind::splat) return *this;
   if (kind_ == Kind::strided)
-    fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_);
+    fail(Code::layout_mismatch, "only tiled layouts can be reduced, this is " + name_,
+         frontend::author_line(loc));
   const int rank = static_cast<int>(tile_.size());
   std::vector<bool> gone(tile_.size());
   for (int axis : axes) {
     const int a = axis < 0 ? axis + rank : axis;
     if (a < 0 || a >= rank)
-      fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis));
+      fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis),
+           frontend::author_line(loc));
     gone[static_cast<size_t>(a)] = true;
   }
   Layout l = *this;
@@ -411,8 +412,9 @@ std::string_view well_known(const Layout& l) {
 std::string to_string(const Layout& l) {
   const std::string_view name = well_known(l);
   if (!name.empty()) return std::string(name);
-  if (l == Layout::WGMMA.reduce(1)) return "WGMMA.reduce(1)";
-  if (l == Layout::WGMMA.reduce(0)) return "WGMMA.reduce(0)";
+  // At the author's line, which a verb of our own would move.
+  for (const int axis : {1, 0})
+    if (l == Layout::WGMMA.reduce(axis, frontend::last_verb())) return fmt::format("WGMMA.reduce({})", axis);
   if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_")) return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }

@@ -415,13 +415,12 @@ void Recorder::record_barrier_inits() {
   });
 }
 
-// Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
 void Recorder::waits_for(const void* barrier) {
-  if (warp) return;
   barrier_uses_.push_back({function_->body.size(), barrier, false});
 }
 
 void Recorder::begins_copy(const void* barrier) {
+  // Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
   if (warp) return;
   barrier_uses_.push_back({function_->body.size(), barrier, true});
 }

@@ -98,6 +98,7 @@ class Scalar {
   friend Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc);
   static DType default_dtype(int64_t v) { return v == static_cast<int32_t>(v) ? DType::s32 : DType::s64; }
 
+  frontend::Home<frontend::Handle::scalar> home_;  // first: it refuses an assignment before anything changes
   DType dtype_;
   uint32_t register_ = isa::no_id;
   int64_t offset_ = 0;
@@ -105,7 +106,6 @@ class Scalar {
   int64_t multiple_ = 1;
   bool nonnegative_ = false;
   bool weak_ = false;
-  frontend::Home<frontend::Handle::scalar> home_;
 
   Scalar& update(frontend::Binary op, const ScalarArg& other);
   [[noreturn]] static int64_t not_known(const std::source_location& loc);

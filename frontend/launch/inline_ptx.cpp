@@ -323,6 +323,12 @@ const Array& PtxResults::operator[](std::string_view name) const {
   fail(Code::unknown_name, fmt::format("the PTX text has no output \"{}\"", name));
 }
 
+const Array& PtxResults::operator[](size_t i) const {
+  if (i >= values_.size())
+    fail(Code::bad_inline_ptx, fmt::format("output {} of a PTX text with {} outputs", i, values_.size()));
+  return values_[i].second;
+}
+
 PtxResults::operator Array() const {
   if (values_.size() != 1)
     fail(Code::bad_inline_ptx, fmt::format("the PTX text has {} outputs", values_.size()),

@@ -64,7 +64,7 @@ class PtxResults {
  public:
   explicit PtxResults(std::vector<std::pair<std::string, Array>> values) : values_(std::move(values)) {}
   const Array& operator[](std::string_view name) const;
-  const Array& operator[](size_t i) const { return values_.at(i).second; }
+  const Array& operator[](size_t i) const;
   // The only one.
   operator Array() const;  // NOLINT: implicit on purpose
   Scalar scalar(std::source_location loc = std::source_location::current()) const;

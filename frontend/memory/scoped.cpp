@@ -119,7 +119,10 @@ void check_scope(bool allocates_smem, bool allocates_acc, const Collective& coll
   for (const std::string& axis : collective.axes) {
     const bool of_cluster =
         std::ranges::any_of(r.mesh().cluster, [&](const auto& a) { return a.name == axis; });
-    if (axis.empty() || (axis != thread && !of_cluster))
+    // GMEM alone is shared along the grid.
+    const bool of_grid = !allocates_smem && !allocates_acc &&
+                         std::ranges::any_of(r.mesh().grid, [&](const auto& a) { return a.name == axis; });
+    if (axis.empty() || (axis != thread && !of_cluster && !of_grid))
       frontend::fail(
           frontend::Code::unknown_axis,
           fmt::format("run_scoped: neither the threads nor the cluster have an axis named \"{}\"", axis),
@@ -147,6 +150,10 @@ void check_global_scope(const Collective& collective, std::source_location loc) 
     for (const frontend::Axis& a : *axes) all.push_back(a.name);
   if (mesh.thread.size > 1) all.push_back(mesh.thread.name);
   for (const std::string& name : all) {
+    if (name.empty())
+      frontend::fail(frontend::Code::bad_scope,
+                     "run_scoped: GMEM is shared by the whole mesh, and an axis of it has no name", loc,
+                     "give .grid_names and .cluster_names, or allocate it in .scratch_types");
     if (std::ranges::find(collective.axes, name) != collective.axes.end()) continue;
     frontend::fail(frontend::Code::bad_scope,
                    fmt::format("run_scoped: GMEM is shared by the whole mesh, also along \"{}\"", name), loc,

@@ -17,7 +17,8 @@ std::string_view name(MemorySpace s) {
 
 void check_integer(const Scalar& index) {
   if (!pl::is_integer(index.dtype()))
-    fail(Code::bad_index, fmt::format("an index is a {}, it must be an integer", pl::name(index.dtype())),
+    fail(Code::bad_index,
+         fmt::format("an index is of dtype {}: it must be an integer", pl::name(index.dtype())),
          "convert it with .astype(pl::s32)");
 }
 
@@ -29,12 +30,14 @@ void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& sl
   }
   if (ref.space() == MemorySpace::regs || base_dim < 0)
     fail(Code::bad_index, fmt::format("a slice with a stride along dimension {} of {}", dim, to_string(ref)));
+  pl::volume({slice.size, slice.stride});  // an Error where they span more than any array
   const int64_t last = (slice.size - 1) * slice.stride;
-  if (slice.start.is_constant() &&
-      (slice.start.as_int() < 0 || slice.start.as_int() + last >= ref.shape(dim))) {
+  const int64_t start = slice.start.is_constant() ? slice.start.as_int() : 0;
+  if (start < 0 || start > ref.shape(dim) || start + last >= ref.shape(dim)) {
     fail(Code::out_of_bounds,
-         fmt::format("a slice of elements {} to {}, every {}, of dimension {} of {} is out of bounds",
-                     slice.start.as_int(), slice.start.as_int() + last, slice.stride, dim, to_string(ref)));
+         fmt::format("a slice of {} elements, every {}, from {} on, of dimension {} of {} is out of bounds",
+                     slice.size, slice.stride,
+                     slice.start.is_constant() ? std::to_string(start) : "any place", dim, to_string(ref)));
   }
   const auto& p = ref.base().physical;
   const auto& d = p.dims[static_cast<size_t>(base_dim)];
@@ -182,8 +185,9 @@ void Ref::stride_dim(size_t dim, const pl::Slice& slice) {
   const auto at = static_cast<std::ptrdiff_t>(b) + 1;
   auto base = std::make_shared<Allocation>(*base_);
   const PhysicalLayout::Dim d = base->physical.dims[static_cast<size_t>(b)];
+  const int64_t step = slice.size == 1 ? d.outer : d.outer * (slice.stride / d.tile);
   base->shape.insert(base->shape.begin() + at, slice.size);
-  base->physical.dims.insert(base->physical.dims.begin() + at, {1, d.outer * (slice.stride / d.tile), 0});
+  base->physical.dims.insert(base->physical.dims.begin() + at, {1, step, 0});
   base->open_stride |= space() == MemorySpace::gmem && !slice.start.is_constant();
   starts_.insert(starts_.begin() + at, Scalar(0));
   for (Dim& other : dims_) other.base += static_cast<int>(other.base > b);

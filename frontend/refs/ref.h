@@ -156,11 +156,11 @@ class Ref {
     return out;
   }
 
+  frontend::Home<frontend::Handle::ref> home_;
   std::shared_ptr<const Allocation> base_;
   std::vector<Dim> dims_;
   std::vector<Scalar> starts_;  // one for each dimension of the allocation
   Shape shape_;
-  frontend::Home<frontend::Handle::ref> home_;
 };
 
 Ref transpose_ref(const Ref& ref, std::vector<int> permutation,

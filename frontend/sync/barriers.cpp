@@ -136,8 +136,9 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
   Scalar linear(0);
   for (size_t i = 0; i < index.size(); ++i) {
     if (!pl::is_integer(index[i].dtype()))
-      fail(Code::barrier_index, fmt::format("an index of barrier \"{}\" is a {}, it must be an integer",
-                                            state_->name, pl::name(index[i].dtype())));
+      fail(Code::barrier_index,
+           fmt::format("an index of barrier \"{}\" is of dtype {}: it must be an integer", state_->name,
+                       pl::name(index[i].dtype())));
     if (index[i].is_constant() && (index[i].as_int() < 0 || index[i].as_int() >= shape_[i])) {
       fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}",
                                             index[i].as_int(), state_->name, pl::to_string(shape_)));
@@ -423,6 +424,36 @@ void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptio
   semaphore_signal_parallel({{semaphore, inc}}, options, loc);
 }
 
+namespace {
+
+// Every lane waits for itself: the counter keeps its value.
+void wait_for_value(Recorder& r, const Address& a, const Operand& wanted, const std::string& scope) {
+  const Operand seen = r.reg(Type::b32), again = r.label("semaphore"), short_of = r.reg(Type::pred);
+  r.place(again);
+  r.emit(fmt::format("ld.acquire.{}.global.b32", scope), {seen, a.operand()});
+  r.emit("setp.lt.s32", {short_of, seen, wanted});
+  r.emit("bra", {again}, short_of);
+}
+
+// One lane sees enough and subtracts in one step, so that each unit that was signalled is taken once.
+void take_value(Recorder& r, const Address& a, const Operand& wanted, const std::string& scope) {
+  const Operand again = r.label("semaphore"), end = r.label("taken"), expected = r.reg(Type::b32),
+                rest = r.reg(Type::b32), seen = r.reg(Type::b32), failed = r.reg(Type::pred);
+  Operand others = r.elected();
+  others.negated = !others.negated;
+  r.emit("bra", {end}, others);
+  r.emit("mov.b32", {expected, wanted});
+  r.place(again);
+  r.emit("sub.s32", {rest, expected, wanted});
+  r.emit(fmt::format("atom.acquire.{}.global.cas.b32", scope), {seen, a.operand(), expected, rest});
+  r.emit("setp.ne.s32", {failed, seen, expected});
+  r.emit("max.s32", {expected, seen, wanted});
+  r.emit("bra", {again}, failed);
+  r.place(end);
+}
+
+}  // namespace
+
 void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options,
                     std::source_location loc) {
   const At at(loc);
@@ -430,19 +461,8 @@ void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions
   check_scope(options.memory_scope, "semaphore_wait");
   const Address a = semaphore_address(r, semaphore, "semaphore_wait");
   const Operand wanted = value.astype(DType::s32).as_register();
-  const Operand seen = r.reg(Type::b32), again = r.label("semaphore"), short_of = r.reg(Type::pred);
-  // Every lane waits for itself: one lane's acquire would not order the others' accesses.
-  r.place(again);
-  r.emit(fmt::format("ld.acquire.{}.global.b32", options.memory_scope), {seen, a.operand()});
-  r.emit("setp.lt.s32", {short_of, seen, wanted});
-  r.emit("bra", {again}, short_of);
+  (options.decrement ? take_value : wait_for_value)(r, a, wanted, options.memory_scope);
   r.warpgroup_barrier();
-  if (options.decrement) {
-    const Operand minus = r.pure("sub.s32", {Operand::imm(0), wanted}, Type::b32);
-    r.emit(fmt::format("red.relaxed.{}.global.add.s32", options.memory_scope), {a.operand(), minus},
-           r.elected());
-    r.warpgroup_barrier();
-  }
 }
 
 Scalar semaphore_read(const Ref& semaphore, std::source_location loc) {

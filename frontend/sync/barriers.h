@@ -86,10 +86,10 @@ class BarrierRef {
   isa::Operand address(std::string_view verb, int64_t* offset) const;
 
  private:
+  frontend::Home<frontend::Handle::barrier> home_;
   std::shared_ptr<State> state_;
   Scalar linear_;
   Shape shape_;
-  frontend::Home<frontend::Handle::barrier> home_;
 };
 
 struct BarrierRef::State {

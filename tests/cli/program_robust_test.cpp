@@ -209,6 +209,9 @@ TEST_F(RobustProgram, ANumberOutOfRangeIsAnErrorThatNamesTheRange) {
       {"--shape n=1,n=2", "--shape gives n more than once"},
       {"--in a=x --in a=y", "--in gives a more than once"},
   };
+  const Ran grid = run("run --ptx tests/cli/ptx/hang.ptx --block 32 --grid 2147483647,65535,65535");
+  EXPECT_EQ(grid.status, 2);
+  EXPECT_THAT(grid.err, HasSubstr("a grid has 1 to 4294967295 CTAs"));
   for (const auto& [arguments, says] : cases) {
     const Ran ran = run(adding + std::string(arguments));
     EXPECT_EQ(ran.status, 2) << arguments;

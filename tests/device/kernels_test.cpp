@@ -31,6 +31,16 @@ std::vector<Recorded> recorded() {
   return all;
 }
 
+// Names of kernels that wait for a device.
+std::set<std::string> unrecorded() {
+  std::set<std::string> names;
+  std::ifstream file(PLD_SOURCE_DIR "/tests/device/unrecorded.txt");
+  std::string line;
+  while (std::getline(file, line))
+    if (!line.starts_with('#')) names.insert(line.substr(0, line.find(':')));
+  return names;
+}
+
 std::string hashes_of(const std::vector<Array>& outputs) {
   std::string text;
   for (const Array& a : outputs) text += fmt::format("{}{:016x}", text.empty() ? "" : "+", hash(a));
@@ -64,7 +74,13 @@ TEST(DeviceRecords, EveryCaseIsRecorded) {
 TEST(DeviceRecords, EveryKernelHasThreeCases) {
   std::map<std::string, std::set<std::string>> cases;
   for (const Recorded& r : recorded()) cases[parse_case(r.text).spec->name].insert(r.text);
-  for (const KernelSpec& k : all_kernels()) EXPECT_GE(cases[k.name].size(), 3U) << k.name;
+  const std::set<std::string> missing = unrecorded();
+  for (const KernelSpec& k : all_kernels()) {
+    if (missing.contains(k.name))
+      EXPECT_TRUE(cases[k.name].empty()) << k.name << " is recorded: remove it from unrecorded.txt";
+    else
+      EXPECT_GE(cases[k.name].size(), 3U) << k.name;
+  }
 }
 
 }  // namespace

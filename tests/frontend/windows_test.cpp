@@ -231,5 +231,28 @@ TEST(Predicates, ArrivalsAndPrefetches) {
   for (size_t i = 0; i < 512; ++i) ASSERT_EQ(ran.outputs[0][i], a[i % 256]);
 }
 
+// Each CTA of the cluster fetches half.
+TEST(Predicates, PrefetchOfAClusterIsShared) {
+  const auto kernel = plgpu::kernel(
+      [&](const Ref& a, const Ref& o) {
+        plgpu::async_prefetch(a, {.collective_axes = {"c"}});
+        o.at(pl::axis_index("c")).store(a.at(pl::axis_index("c")).load());
+      },
+      {.in_types = {{pl::f32, {2, 128}}},
+       .out_type = {pl::f32, {2, 128}},
+       .cluster = {2},
+       .cluster_names = {"c"}});
+  int maps = 0;
+  for (const auto& param : kernel.launch.params) {
+    const auto* map = std::get_if<plgpu::TensorMapParam>(&param);
+    if (map == nullptr) continue;
+    ++maps;
+    EXPECT_EQ(map->map.box[0] * map->map.box[1], 128u);
+  }
+  EXPECT_EQ(maps, 1);
+  const Values a = iota(256);
+  EXPECT_EQ(run(kernel, {a}).outputs[0], a);
+}
+
 }  // namespace
 }  // namespace palladion::test

@@ -87,11 +87,11 @@ TEST(Words, ScopesAroundFunctions) {
         auto f = through;
         f(a.at(0), o.at(0));
         f(a.at(1), o.at(1));
-        auto of_all = pl::with_scoped(pl::collective("nobody"), plgpu::SMEM({128}, pl::f32))(
+        auto of_all = pl::with_scoped(pl::collective("wg"), plgpu::SMEM({128}, pl::f32))(
             [&](const Ref& smem) { smem.store(o.at(0).load()); });
         of_all();
       },
-      {.in_types = {{pl::f32, {2, 128}}}, .out_type = {pl::f32, {2, 128}}});
+      {.in_types = {{pl::f32, {2, 128}}}, .out_type = {pl::f32, {2, 128}}, .thread_name = "wg"});
   EXPECT_EQ(run(k, {iota(256)}).outputs[0], iota(256, 1));
 }
 

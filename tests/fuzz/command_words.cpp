@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "cli/subjects/npy.h"
-#include "isa/arch/clock_files.h"
+#include <isa/arch/clock_files.h>  // made by cmake/ClockFiles.cmake
 
 namespace palladion::fuzz {
 namespace {

@@ -23,9 +23,9 @@ struct Judged {
   std::vector<Array> outputs;          // under the first schedule
 };
 
-// Accesses without an order (PLD43xx), and asynchronous operations whose group was not waited for (PLD44xx).
+// Accesses without an order: of copies (PLD43xx), of wgmma (PLD44xx), in global memory (PLD60xx).
 inline bool is_race(const std::string& code) {
-  return code.starts_with("PLD43") || code.starts_with("PLD44");
+  return code.starts_with("PLD43") || code.starts_with("PLD44") || code.starts_with("PLD60");
 }
 
 inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findings) {
