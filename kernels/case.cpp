@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 
 namespace palladion::kernels {
 
@@ -34,7 +34,7 @@ Case parse_case(std::string_view line) {
     isa::Diagnostic d;
     d.code = "PLD5002";
     d.message = fmt::format("no kernel is called `{}`", name);
-    throw isa::Error(std::move(d));
+    throw isa::WholeError(std::move(d));
   }
   c.choice = choose(*c.spec, sizes, settings);
   return c;

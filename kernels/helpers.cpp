@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 
 namespace palladion::kernels {
 
 void Rules::require(bool ok, const std::string& rule) const {
   if (!ok)
-    throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = fmt::format("{}: {}", kernel_, rule)});
+    throw isa::WholeError(
+        isa::Diagnostic{.code = "PLD5001", .message = fmt::format("{}: {}", kernel_, rule)});
 }
 
 void Rules::at_least(std::string_view name, int64_t value, int64_t least) const {

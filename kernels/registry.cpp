@@ -6,7 +6,7 @@
 #include <new>
 #include <set>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
@@ -14,7 +14,7 @@ namespace palladion::kernels {
 namespace {
 
 [[noreturn]] void wrong(std::string message) {
-  throw isa::Error(isa::Diagnostic{.code = "PLD5004", .message = std::move(message)});
+  throw isa::WholeError(isa::Diagnostic{.code = "PLD5004", .message = std::move(message)});
 }
 
 // Calls what a kernel's author wrote.

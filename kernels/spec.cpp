@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "arrays/words.h"
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 
 namespace palladion::kernels {
 namespace {
@@ -52,7 +52,7 @@ class Chooser {
   }
 
   Choice finish() {
-    if (!problems_.empty()) throw isa::Error(std::move(problems_));
+    if (!problems_.empty()) throw isa::WholeError(std::move(problems_));
     return std::move(choice_);
   }
 

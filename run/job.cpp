@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 #include "isa/verify/verify.h"
 
 namespace palladion {
 namespace {
 
 [[noreturn]] void wrong_inputs(const std::string& message) {
-  throw isa::Error(isa::Diagnostic{.code = "PLD5001", .message = message});
+  throw isa::WholeError(isa::Diagnostic{.code = "PLD5001", .message = message});
 }
 
 void check_inputs(const plgpu::Kernel& kernel, const std::vector<Array>& inputs) {
@@ -27,7 +27,7 @@ void check_inputs(const plgpu::Kernel& kernel, const std::vector<Array>& inputs)
 void check_module(const plgpu::Kernel& kernel) {
   isa::Diagnostics problems = isa::verify(kernel.module);
   std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
-  if (!problems.empty()) throw isa::Error(std::move(problems));
+  if (!problems.empty()) throw isa::WholeError(std::move(problems));
 }
 
 std::string name_of(const std::vector<std::string>& names, size_t i, size_t inputs) {

@@ -37,8 +37,10 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   const isa::ArchSpec& arch = r.arch();
   pl::volume({m, n});  // an Error for a negative size, or one that overflows
   if (m < arch.mma_m || m % arch.mma_m != 0 || n < arch.mma_n_step || n % arch.mma_n_step != 0) {
-    fail(Code::bad_accumulator, fmt::format("ACC({}, {}): m must be a multiple of {} and n of {}", m, n,
-                                            arch.mma_m, arch.mma_n_step));
+    fail(
+        Code::bad_accumulator,
+        fmt::format("ACC({}, {}): m must be a multiple of {} and n of {}", m, n, arch.mma_m, arch.mma_n_step),
+        "pad the tile, or use plgpu::mma for fewer rows");
   }
   auto acc = std::make_shared<Accumulator>();
   acc->m = m;

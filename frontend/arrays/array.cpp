@@ -132,7 +132,9 @@ std::vector<Operand> Array::elements() const {
 Scalar Array::scalar(std::source_location loc) const {
   const At at(loc);
   if (!layout_.is_splat())
-    fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)));
+    fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)),
+         "reduce the array to a number with .sum() or .max(), or read an element with "
+         "ref.at(i).load_scalar()");
   return Scalar::from_register(dtype_, registers().front());
 }
 
@@ -216,7 +218,8 @@ void check_constant(Binary op, const Array& a, const ArrayArg& y) {
   if (!y.is_scalar || !y.value.is_constant() || !pl::is_integer(a.dtype())) return;
   const int64_t n = y.value.as_int();
   if ((op == Binary::div || op == Binary::rem) && n == 0)
-    fail(Code::bad_index, fmt::format("{} of an {} by the constant zero", frontend::name(op), to_string(a)));
+    fail(Code::bad_index, fmt::format("{} of an {} by the constant zero", frontend::name(op), to_string(a)),
+         "check the divisor on the host before the kernel is recorded");
   if ((op == Binary::shl || op == Binary::shr) && (n < 0 || n >= pl::bits(a.dtype())))
     fail(Code::bad_index, fmt::format("a shift of an {} by {} bits: 0 to {} are possible", to_string(a), n,
                                       pl::bits(a.dtype()) - 1));

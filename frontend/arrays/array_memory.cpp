@@ -47,7 +47,9 @@ Ref flattened(const Ref& ref) {
 
 void check_layout(const Layout& layout, const Ref& ref, std::string_view verb) {
   const std::string misfit = layout.misfit(ref.shape());
-  if (!misfit.empty()) fail(Code::layout_shape, fmt::format("{} of {}: {}", verb, to_string(ref), misfit));
+  if (!misfit.empty())
+    fail(Code::layout_shape, fmt::format("{} of {}: {}", verb, to_string(ref), misfit),
+         "choose a layout for the array's shape, e.g. Layout::WG_STRIDED, or slice whole tiles");
 }
 
 void check_bounds(const Ref& ref, std::string_view verb) {
@@ -351,7 +353,8 @@ void Ref::store(const Array& value, std::source_location loc) const {
   Recorder& r = Recorder::current();
   if (value.shape() != shape_ && !(value.layout().is_splat() && value.shape().empty())) {
     fail(Code::shape_mismatch,
-         fmt::format("a store of an {} into {}: the shapes differ", to_string(value), to_string(*this)));
+         fmt::format("a store of an {} into {}: the shapes differ", to_string(value), to_string(*this)),
+         "store into a slice of the array's shape, or change the array with .reshape or .broadcast_to");
   }
   if (value.dtype() != dtype()) {
     fail(Code::dtype_mismatch,
@@ -439,14 +442,17 @@ void check_gather(const Ref& ref, const std::vector<Array>& indices, std::string
     fail(Code::bad_space,
          fmt::format("{} of {} at indices: an accumulator has no addresses", verb, to_string(ref)));
   if (indices.size() != ref.rank() || indices.empty()) {
-    fail(Code::shape_mismatch, fmt::format("{} of {} at {} index arrays: one for each dimension is needed",
-                                           verb, to_string(ref), indices.size()));
+    fail(Code::shape_mismatch,
+         fmt::format("{} of {} at {} index arrays: one for each dimension is needed", verb, to_string(ref),
+                     indices.size()),
+         "index leading dimensions with .at(i) first, or give an index array for each");
   }
   for (const Array& i : indices) {
     i.check_assigned(Recorder::current().loc());
     if (i.dtype() != DType::s32 && i.dtype() != DType::u32)
       fail(Code::bad_index,
-           fmt::format("{} of {} at an {}: indices are s32 or u32", verb, to_string(ref), to_string(i)));
+           fmt::format("{} of {} at an {}: indices are s32 or u32", verb, to_string(ref), to_string(i)),
+           "convert it with .astype(pl::s32)");
   }
 }
 
@@ -495,7 +501,8 @@ void store(const Ref& ref, const std::vector<Array>& indices, const Array& value
   values.check_assigned(loc);
   if (values.dtype() != ref.dtype())
     fail(Code::dtype_mismatch,
-         fmt::format("a store of an {} into {}: the dtypes differ", to_string(values), to_string(ref)));
+         fmt::format("a store of an {} into {}: the dtypes differ", to_string(values), to_string(ref)),
+         "convert it with .astype(dtype of the reference)");
   std::vector<Array> all = indices;
   all.push_back(values);
   spread_alike(all);

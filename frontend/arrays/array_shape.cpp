@@ -20,7 +20,9 @@ Array spread_splat(const Array& x, const Layout& layout) {
 
 void check_fits(const Layout& layout, const Shape& shape) {
   const std::string misfit = layout.misfit(shape);
-  if (!misfit.empty()) fail(Code::layout_shape, misfit);
+  if (!misfit.empty())
+    fail(Code::layout_shape, misfit,
+         "choose a layout for the array's shape, e.g. Layout::WG_STRIDED, or slice whole tiles");
 }
 
 // Where index tuples sit in a lane's elements, for the part that is the same in all lanes.
@@ -54,8 +56,10 @@ Array zeros(Shape shape, DType dtype, std::source_location loc) {
 namespace {
 void check_broadcast(const Array& x, const Shape& shape, const std::vector<int>& dimensions) {
   if (dimensions.size() != x.rank()) {
-    fail(Code::bad_axis, fmt::format("broadcast_in_dim of an {}: {} dimensions are named, it has {}",
-                                     to_string(x), dimensions.size(), x.rank()));
+    fail(Code::bad_axis,
+         fmt::format("broadcast_in_dim of an {}: {} dimensions are named, it has {}", to_string(x),
+                     dimensions.size(), x.rank()),
+         "name a dimension of the result for each dimension of the array");
   }
   for (size_t i = 0; i < dimensions.size(); ++i) {
     const int d = dimensions[i];
@@ -63,7 +67,8 @@ void check_broadcast(const Array& x, const Shape& shape, const std::vector<int>&
         (x.shape(i) != shape[static_cast<size_t>(d)] && x.shape(i) != 1)) {
       fail(Code::shape_mismatch,
            fmt::format("broadcast_in_dim: dimension {} of an {} cannot become dimension {} of {}", i,
-                       to_string(x), d, pl::to_string(shape)));
+                       to_string(x), d, pl::to_string(shape)),
+           "name a dimension of the result that has the same size");
     }
   }
 }
@@ -113,8 +118,10 @@ Layout broadcast_layout(const Array& x, const Shape& shape, const std::vector<in
       return *l;
   }
   if (x.rank() == shape.size()) return x.layout();
-  fail(Code::layout_mismatch, fmt::format("broadcast_in_dim of an {} to {}: give the layout of the result",
-                                          to_string(x), pl::to_string(shape)));
+  fail(Code::layout_mismatch,
+       fmt::format("broadcast_in_dim of an {} to {}: give the layout of the result", to_string(x),
+                   pl::to_string(shape)),
+       "load it with Layout::WGMMA.reduce(0) or .reduce(1) and give Layout::WGMMA");
 }
 
 }  // namespace
@@ -167,7 +174,8 @@ Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& la
   const At at(loc);
   if (dimension < 0 || static_cast<size_t>(dimension) >= shape.size()) {
     fail(Code::bad_axis,
-         fmt::format("broadcasted_iota: {} has no dimension {}", pl::to_string(shape), dimension));
+         fmt::format("broadcasted_iota: {} has no dimension {}", pl::to_string(shape), dimension),
+         "dimensions count from 0");
   }
   if (layout.is_splat())
     fail(Code::layout_mismatch, "broadcasted_iota cannot have layout WG_SPLAT: its elements differ");
@@ -187,8 +195,10 @@ Array broadcasted_iota(DType dtype, Shape shape, int dimension, std::source_loca
 Array Array::reshape(Shape shape, std::source_location loc) const {
   const At at(loc);
   if (pl::volume(shape) != pl::volume(shape_)) {
-    fail(Code::shape_mismatch, fmt::format("a reshape of an {} to {}: the numbers of elements differ",
-                                           plgpu::to_string(*this), pl::to_string(shape)));
+    fail(Code::shape_mismatch,
+         fmt::format("a reshape of an {} to {}: the numbers of elements differ", plgpu::to_string(*this),
+                     pl::to_string(shape)),
+         "multiply the sizes out: both shapes hold the same number of elements");
   }
   if (layout_.is_splat()) return Array(dtype_, shape, Layout::WG_SPLAT(shape), registers());
   if (layout_.is_strided()) return Array(dtype_, shape, layout_.with_shape(shape), registers());
@@ -210,13 +220,15 @@ Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_lo
   const At at(loc);
   for (const int d : dimensions)
     if (d < 0 || static_cast<size_t>(d) >= x.rank())
-      fail(Code::bad_axis, fmt::format("squeeze: an {} has no dimension {}", to_string(x), d));
+      fail(Code::bad_axis, fmt::format("squeeze: an {} has no dimension {}", to_string(x), d),
+           "dimensions count from 0");
   Shape shape;
   for (size_t i = 0; i < x.rank(); ++i) {
     const bool drop = std::ranges::find(dimensions, static_cast<int>(i)) != dimensions.end();
     if (drop && x.shape(i) != 1)
       fail(Code::bad_axis,
-           fmt::format("squeeze of dimension {} of an {}: its size is not 1", i, to_string(x)));
+           fmt::format("squeeze of dimension {} of an {}: its size is not 1", i, to_string(x)),
+           "name dimensions of size 1, or reduce the dimension with .sum(axis) or .max(axis)");
     if (!drop) shape.push_back(x.shape(i));
   }
   return x.reshape(shape, loc);
@@ -226,12 +238,15 @@ Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_lo
 Array slice(const Array& x, const Shape& start, const Shape& limit, std::source_location loc) {
   const At at(loc);
   if (start.size() != x.rank() || limit.size() != x.rank())
-    fail(Code::bad_index, fmt::format("slice of an {}: {} dimensions are given", to_string(x), start.size()));
+    fail(Code::bad_index, fmt::format("slice of an {}: {} dimensions are given", to_string(x), start.size()),
+         "give a start and a limit for each dimension");
   Shape shape;
   for (size_t i = 0; i < x.rank(); ++i) {
     if (start[i] < 0 || limit[i] > x.shape(i) || start[i] >= limit[i]) {
-      fail(Code::out_of_bounds, fmt::format("slice [{}, {}) of dimension {} of an {} is out of bounds",
-                                            start[i], limit[i], i, to_string(x)));
+      fail(Code::out_of_bounds,
+           fmt::format("slice [{}, {}) of dimension {} of an {} is out of bounds", start[i], limit[i], i,
+                       to_string(x)),
+           "give 0 <= start < limit <= size in each dimension");
     }
     shape.push_back(limit[i] - start[i]);
   }
@@ -276,11 +291,12 @@ Array Array::operator[](const std::vector<pl::Slice>& slices) const {
 
 Array concatenate(const std::vector<Array>& arrays, int axis, std::source_location loc) {
   const At at(loc);
-  if (arrays.empty()) fail(Code::bad_axis, "concatenate of no arrays");
+  if (arrays.empty()) fail(Code::bad_axis, "concatenate of no arrays", "give at least one array");
   const Array& first = arrays.front();
   const size_t d = static_cast<size_t>(axis);
   if (axis < 0 || d >= first.rank())
-    fail(Code::bad_axis, fmt::format("concatenate: an {} has no dimension {}", to_string(first), axis));
+    fail(Code::bad_axis, fmt::format("concatenate: an {} has no dimension {}", to_string(first), axis),
+         "dimensions count from 0");
   Shape shape = first.shape();
   shape[d] = 0;
   for (const Array& a : arrays) {

@@ -188,7 +188,9 @@ std::optional<std::vector<Operand>> exchange_all(Recorder& r, const std::vector<
 Array layout_cast(const Array& x, const Layout& layout, std::source_location loc) {
   const At at(loc);
   const std::string misfit = layout.misfit(x.shape());
-  if (!misfit.empty()) fail(Code::layout_shape, misfit);
+  if (!misfit.empty())
+    fail(Code::layout_shape, misfit,
+         "choose a layout for the array's shape, e.g. Layout::WG_STRIDED, or slice whole tiles");
   if (x.layout() == layout) return x;
   Recorder& r = Recorder::current();
   if (x.layout().is_splat()) {

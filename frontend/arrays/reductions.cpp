@@ -181,7 +181,8 @@ Array reduce(Binary op, const Array& x, const std::vector<int>& axes) {
   for (int axis : axes) {
     const int a = axis < 0 ? axis + static_cast<int>(x.rank()) : axis;
     if (a < 0 || static_cast<size_t>(a) >= x.rank())
-      fail(Code::bad_axis, fmt::format("a reduction of an {}: there is no dimension {}", to_string(x), axis));
+      fail(Code::bad_axis, fmt::format("a reduction of an {}: there is no dimension {}", to_string(x), axis),
+           "dimensions count from 0; -1 is the last");
     gone[static_cast<size_t>(a)] = true;
     n *= x.shape(static_cast<size_t>(a));
   }

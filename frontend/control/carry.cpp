@@ -89,7 +89,8 @@ Carry copy_carry(Recorder& r, const Carry& from) {
 void assign_carry(Recorder& r, const Carry& to, const Carry& from, std::string_view verb) {
   if (to.size() != from.size()) {
     fail(Code::bad_carry,
-         fmt::format("{}: {} values are carried, the body gives {}", verb, to.size(), from.size()));
+         fmt::format("{}: {} values are carried, the body gives {}", verb, to.size(), from.size()),
+         "return as many values from the body as are carried, in their order");
   }
   std::unordered_set<uint32_t> targets;
   for (const CarryLeaf& leaf : to)

@@ -82,7 +82,9 @@ void record_loop(const Scalar& lower, const Scalar& upper, int64_t step, int64_t
       fail(Code::bad_carry,
            fmt::format("a bound of a loop is of dtype {}: it must be an integer", pl::name(bound.dtype())),
            "convert it with .astype(pl::s32)");
-  if (step < 1) fail(Code::bad_carry, fmt::format("a loop with step {}: it must be at least 1", step));
+  if (step < 1)
+    fail(Code::bad_carry, fmt::format("a loop with step {}: it must be at least 1", step),
+         "count upwards, and compute the falling index in the body: last - i");
   const bool known = lower.is_constant() && upper.is_constant();
   const int64_t trips = known ? std::max<int64_t>(0, pl::cdiv(upper.as_int() - lower.as_int(), step)) : -1;
   if (unroll < 1 || (known && trips % unroll != 0) || (!known && unroll != 1)) {

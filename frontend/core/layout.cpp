@@ -166,7 +166,8 @@ TileCounts warp_tiles(TileCounts& left) {
   while (warps.rows < 4 && left.rows % 2 == 0) warps.rows *= 2, left.rows /= 2;
   warps.columns = 4 / warps.rows;
   if (left.columns % warps.columns != 0)
-    fail(Code::layout_shape, "SMEM_GMEM_COPY: the number of tiles is not a multiple of 4, one for each warp");
+    fail(Code::layout_shape, "SMEM_GMEM_COPY: the number of tiles is not a multiple of 4, one for each warp",
+         "copy tiles of which there are a multiple of 4, or use plgpu::copy_smem_to_gmem");
   left.columns /= warps.columns;
   return warps;
 }
@@ -180,7 +181,8 @@ Layout Layout::SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle, 
   if (!known || shape.size() < 2 || shape[shape.size() - 2] % 8 != 0 || shape.back() % span != 0) {
     fail(Code::layout_shape,
          fmt::format("SMEM_GMEM_COPY: {} {} does not consist of tiles of 8 rows of {} bytes", pl::name(dtype),
-                     pl::to_string(shape), swizzle));
+                     pl::to_string(shape), swizzle),
+         "choose a smaller swizzle, or rows and columns that are multiples of the tile");
   }
   TileCounts left{shape[shape.size() - 2] / 8, shape.back() / span};
   const TileCounts warps = warp_tiles(left);
@@ -234,8 +236,10 @@ Layout Layout::WG_PADDED(Shape shape, int vec_size, std::source_location loc) {
   l.vector_ = vec_size;
   const int64_t n = pl::volume(l.shape_);
   if (vec_size < 1 || n < 1 || n % vec_size != 0) {
-    fail(Code::layout_shape, fmt::format("WG_PADDED: the {} elements of {} are no vectors of {}", n,
-                                         pl::to_string(l.shape_), vec_size));
+    fail(Code::layout_shape,
+         fmt::format("WG_PADDED: the {} elements of {} are no vectors of {}", n, pl::to_string(l.shape_),
+                     vec_size),
+         "use vec_size 1, or pad the array to a multiple of vec_size");
   }
   l.name_ = fmt::format("{}({}, {})", n % (warpgroup_size * vec_size) == 0 ? "WG_STRIDED" : "WG_PADDED",
                         pl::to_string(l.shape_), vec_size);
@@ -271,7 +275,7 @@ Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) co
     const int a = axis < 0 ? axis + rank : axis;
     if (a < 0 || a >= rank)
       fail(Code::bad_axis, fmt::format("layout {} has no dimension {}", to_string(*this), axis),
-           frontend::author_line(loc));
+           frontend::author_line(loc), "dimensions count from 0");
     gone[static_cast<size_t>(a)] = true;
   }
   Layout l = *this;

@@ -74,7 +74,8 @@ void end_profile(Recorder& r) {
 
 void record_scope_event(const std::string& name, bool exit) {
   Recorder& r = Recorder::current();
-  if (name.empty()) fail(Code::bad_scope, "a profile_scope has no name");
+  if (name.empty())
+    fail(Code::bad_scope, "a profile_scope has no name", "give the name under which the timeline shows it");
   if (!r.profile) return;
   if (r.warp)
     unsupported("a profile_scope in warp-level code (plgpu::TraceScope::WARP)",

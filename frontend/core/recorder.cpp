@@ -7,6 +7,7 @@
 
 #include "frontend/core/meetings.h"
 #include "frontend/core/profile.h"
+#include "isa/core/whole_error.h"
 
 namespace palladion::frontend {
 namespace {
@@ -43,22 +44,9 @@ std::string key_of(std::string_view mnemonic, const std::vector<Operand>& source
 
 }  // namespace
 
-namespace {
-// what() is the whole diagnostic, with the author's line: a program that does not catch it shows it.
-class RecordingError : public isa::Error {
- public:
-  explicit RecordingError(isa::Diagnostic d)
-      : Error(std::move(d)), text_(fmt::format("\n{}", isa::render(diagnostics()))) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
-};
-}  // namespace
-
 void fail(Code code, std::string message, const Loc& loc, std::string help) {
-  throw RecordingError({fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
-                        std::move(message), place(loc), std::move(help)});
+  throw isa::WholeError(isa::Diagnostic{fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
+                                        std::move(message), place(loc), std::move(help)});
 }
 
 const Loc& last_verb() { return verb_loc; }
@@ -69,8 +57,8 @@ void fail(Code code, std::string message, std::string help) {
 }
 
 void unsupported(std::string what, std::string help) {
-  throw RecordingError(
-      {"PLD2999", isa::Severity::unsupported, std::move(what), place(verb_loc), std::move(help)});
+  throw isa::WholeError(isa::Diagnostic{"PLD2999", isa::Severity::unsupported, std::move(what),
+                                        place(verb_loc), std::move(help)});
 }
 
 int64_t MeshAxes::cluster_size() const {
@@ -83,7 +71,8 @@ void check_distinct(const std::vector<std::string>& axes, std::string_view what)
   for (size_t i = 0; i < axes.size(); ++i)
     if (std::find(axes.begin(), axes.begin() + static_cast<int64_t>(i), axes[i]) !=
         axes.begin() + static_cast<int64_t>(i))
-      fail(Code::duplicate_name, fmt::format("{}: the axis \"{}\" is named twice", what, axes[i]));
+      fail(Code::duplicate_name, fmt::format("{}: the axis \"{}\" is named twice", what, axes[i]),
+           "name each axis once");
 }
 
 Recorder* Recorder::current_or_null() { return active; }
@@ -107,7 +96,8 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
       serial_(++recorders) {
   if (active != nullptr) {
     fail(Code::no_kernel,
-         "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body");
+         "a kernel is being recorded already: plgpu::kernel cannot be called inside a kernel body",
+         "record the other kernel first, outside of this body, or call its body as a function");
   }
   active = this;
   open_region("plgpu::kernel", verb_loc, false);
@@ -385,7 +375,7 @@ void Recorder::warpgroup_barrier() {
 void Recorder::needs_warpgroup(std::string_view what, std::string_view help) const {
   if (warp)
     fail(Code::bad_warp, fmt::format("{} in warp-level code: it takes a whole warpgroup", what),
-         std::string(help));
+         std::string(help.empty() ? "move it before or behind the warp-level code" : help));
 }
 
 // --- the end --------------------------------------------------------------------------------------

@@ -120,10 +120,13 @@ Scalar Scalar::astype(DType dtype, std::source_location loc) const {
 
 Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc) {
   const At at(loc);
-  if (n < 1) fail(Code::unaligned_slice, fmt::format("multiple_of takes a number of at least 1, not {}", n));
+  if (n < 1)
+    fail(Code::unaligned_slice, fmt::format("multiple_of takes a number of at least 1, not {}", n),
+         "leave multiple_of away where nothing is known");
   if (value.is_constant()) {
     if (value.as_int() % n != 0) {
-      fail(Code::unaligned_slice, fmt::format("{} was promised to be a multiple of {}", value.as_int(), n));
+      fail(Code::unaligned_slice, fmt::format("{} was promised to be a multiple of {}", value.as_int(), n),
+           "promise a number that divides the value");
     }
     return value;
   }
@@ -190,7 +193,8 @@ std::optional<T> fold(Binary op, T a, T b) {
 
 int64_t fold_int(Binary op, DType d, int64_t a, int64_t b) {
   if ((op == Binary::div || op == Binary::rem) && b == 0) {
-    fail(Code::bad_index, "a division by the constant zero");
+    fail(Code::bad_index, "a division by the constant zero",
+         "check the divisor on the host before the kernel is recorded");
   }
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool wide_unsigned = d == DType::u64;
@@ -359,7 +363,8 @@ Scalar binary(Binary op, Scalar a, Scalar b) {
     fail(Code::bad_index,
          fmt::format("a shift of an {} by {} bits: 0 to {} are possible", name(d), b.as_int(), bits(d) - 1));
   if ((op == Binary::div || op == Binary::rem) && is_integer(d) && b.is_constant() && b.as_int() == 0)
-    fail(Code::bad_index, "a division by the constant zero");
+    fail(Code::bad_index, "a division by the constant zero",
+         "check the divisor on the host before the kernel is recorded");
   if (is_integer(d)) return binary_int(op, a, b);
   return from(d, record(op, a, b), false);
 }

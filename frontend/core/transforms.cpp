@@ -27,7 +27,8 @@ Collected collect(const Transforms& transforms, const std::source_location& loc)
     c.swizzle = std::get<SwizzleTransform>(t).swizzle;
     if (c.swizzle != 16 && c.swizzle != 32 && c.swizzle != 64 && c.swizzle != 128) {
       fail(Code::bad_transform,
-           fmt::format("SwizzleTransform({}): swizzles are 16 (none), 32, 64 or 128 bytes", c.swizzle), loc);
+           fmt::format("SwizzleTransform({}): swizzles are 16 (none), 32, 64 or 128 bytes", c.swizzle), loc,
+           "use SwizzleTransform(128) with TilingTransform({8, 128 / bytes of an element})");
     }
   }
   return c;

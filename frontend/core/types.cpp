@@ -30,15 +30,17 @@ int64_t volume(const Shape& shape) {
   constexpr size_t dimensions = 64;
   if (shape.size() > dimensions)
     frontend::fail(frontend::Code::bad_shape,
-                   fmt::format("a shape of {} dimensions: {} are the most", shape.size(), dimensions));
+                   fmt::format("a shape of {} dimensions: {} are the most", shape.size(), dimensions),
+                   "join dimensions: a shape [2, 3, 4] has as many elements as [2, 12]");
   if (std::ranges::any_of(shape, [](int64_t d) { return d < 0; }))
-    frontend::fail(frontend::Code::bad_shape,
-                   fmt::format("a shape {} has a negative size", to_string(shape)));
+    frontend::fail(frontend::Code::bad_shape, fmt::format("a shape {} has a negative size", to_string(shape)),
+                   "compute each size: a negative one does not stand for the rest");
   int64_t v = 1;
   for (int64_t d : shape) {
     if (d != 0 && v > most / d)
       frontend::fail(frontend::Code::bad_shape,
-                     fmt::format("a shape {} has more than 2^48 elements", to_string(shape)));
+                     fmt::format("a shape {} has more than 2^48 elements", to_string(shape)),
+                     "check the multiplication that gives this size, or cut the work into smaller arrays");
     v *= d;
   }
   return v;
@@ -48,7 +50,7 @@ int64_t dimension(const Shape& shape, size_t i, const std::source_location& loc)
   if (i >= shape.size())
     frontend::fail(frontend::Code::bad_axis,
                    fmt::format("dimension {} of a shape {} with {}", i, to_string(shape), shape.size()),
-                   frontend::author_line(loc));
+                   frontend::author_line(loc), "dimensions count from 0; .rank() says how many there are");
   return shape[i];
 }
 

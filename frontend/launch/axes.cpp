@@ -87,7 +87,8 @@ void check_program_axis(const Recorder& r, int axis) {
   const size_t axes =
       frontend::program_ids() != nullptr ? frontend::program_ids()->ids.size() : r.mesh().grid.size();
   if (axis < 0 || static_cast<size_t>(axis) >= axes) {
-    fail(Code::unknown_axis, fmt::format("the grid has {} axes, there is no axis {}", axes, axis));
+    fail(Code::unknown_axis, fmt::format("the grid has {} axes, there is no axis {}", axes, axis),
+         "axes count from 0: pl::program_id(0) is the first dimension of the grid");
   }
 }
 }  // namespace

@@ -209,9 +209,12 @@ void check_name(const std::string& name, std::vector<std::string>& seen) {
   const bool legal = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
                      (letter(name[0]) || (name[0] == '%' && name.size() > 1)) &&
                      std::all_of(name.begin() + 1, name.end(), letter);
-  if (!legal) fail(Code::bad_inline_ptx, fmt::format("inline_ptx: \"{}\" is no name of a register", name));
+  if (!legal)
+    fail(Code::bad_inline_ptx, fmt::format("inline_ptx: \"{}\" is no name of a register", name),
+         "use letters, digits and _, with a letter first");
   if (std::ranges::find(seen, name) != seen.end())
-    fail(Code::bad_inline_ptx, fmt::format("inline_ptx: two operands are named \"{}\"", name));
+    fail(Code::bad_inline_ptx, fmt::format("inline_ptx: two operands are named \"{}\"", name),
+         "give each operand its own name");
   seen.push_back(name);
 }
 
@@ -325,7 +328,8 @@ const Array& PtxResults::operator[](std::string_view name) const {
 
 const Array& PtxResults::operator[](size_t i) const {
   if (i >= values_.size())
-    fail(Code::bad_inline_ptx, fmt::format("output {} of a PTX text with {} outputs", i, values_.size()));
+    fail(Code::bad_inline_ptx, fmt::format("output {} of a PTX text with {} outputs", i, values_.size()),
+         "outputs count from 0");
   return values_[i].second;
 }
 

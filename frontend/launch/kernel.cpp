@@ -22,12 +22,14 @@ std::vector<frontend::Axis> axes(const std::vector<int64_t>& sizes, const std::v
                                  const char* what) {
   if (!names.empty() && names.size() != sizes.size()) {
     fail(Code::bad_mesh,
-         fmt::format("{} has {} dimensions, but {} names are given", what, sizes.size(), names.size()));
+         fmt::format("{} has {} dimensions, but {} names are given", what, sizes.size(), names.size()),
+         "give one name for each dimension");
   }
   std::vector<frontend::Axis> out;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1)
-      fail(Code::bad_grid, fmt::format("{} dimension {} is {}, it must be at least 1", what, i, sizes[i]));
+      fail(Code::bad_grid, fmt::format("{} dimension {} is {}, it must be at least 1", what, i, sizes[i]),
+           "use 1 for a dimension that is not split");
     out.push_back({names.empty() ? "" : names[i], sizes[i]});
   }
   return out;
@@ -40,7 +42,8 @@ MeshAxes mesh_of(const KernelOptions& o, const isa::ArchSpec& arch) {
   mesh.thread = {o.thread_name, o.num_threads};
   if (mesh.cluster.size() > 3)
     fail(Code::bad_mesh,
-         fmt::format("a cluster of {} dimensions, at most 3 are possible", mesh.cluster.size()));
+         fmt::format("a cluster of {} dimensions, at most 3 are possible", mesh.cluster.size()),
+         "join dimensions of the cluster into one");
   if (mesh.cluster_size() > arch.max_cluster)
     fail(Code::bad_mesh,
          fmt::format("a cluster of {} CTAs, at most {} are possible", mesh.cluster_size(), arch.max_cluster));
@@ -54,12 +57,14 @@ MeshAxes mesh_of(const KernelOptions& o, const isa::ArchSpec& arch) {
     fail(Code::too_many_threads,
          fmt::format(
              "Requested too many CUDA threads per block: {} warpgroups are {} threads, {} are possible",
-             o.num_threads, int64_t{o.num_threads} * group_threads, arch.max_threads_per_cta));
+             o.num_threads, int64_t{o.num_threads} * group_threads, arch.max_threads_per_cta),
+         "lower num_threads and give each warpgroup more work, or use more programs in the grid");
   }
   std::set<std::string> seen;
   const auto unique = [&](const std::string& n) {
     if (!n.empty() && !seen.insert(n).second)
-      fail(Code::duplicate_name, fmt::format("two axes are named \"{}\"", n));
+      fail(Code::duplicate_name, fmt::format("two axes are named \"{}\"", n),
+           "give each axis of the grid, the cluster and the threads its own name");
   };
   for (const auto& a : mesh.grid) unique(a.name);
   for (const auto& a : mesh.cluster) unique(a.name);
@@ -88,7 +93,7 @@ Ref argument(int array, const pl::ShapeDtype& type, const std::source_location& 
     if (d < 1)
       fail(Code::bad_type,
            fmt::format("argument {} has type {}: a dimension is not positive", array, pl::to_string(type)),
-           loc);
+           loc, "give sizes of at least 1; a single number has the shape {}");
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::gmem;
   a->name = fmt::format("#{}", array);
@@ -154,13 +159,15 @@ void check_aliases(const KernelOptions& o) {
   for (const auto& [in, out] : o.input_output_aliases) {
     if (!taken.insert(out).second)
       fail(Code::bad_type,
-           fmt::format("input_output_aliases names output {} twice: it starts as one input", out));
+           fmt::format("input_output_aliases names output {} twice: it starts as one input", out),
+           "alias each output to one input, or copy the second input in the body");
     const auto& ins = o.in_types.list();
     const auto& outs = o.out_type.list();
     if (in < 0 || out < 0 || static_cast<size_t>(in) >= ins.size() ||
         static_cast<size_t>(out) >= outs.size()) {
       fail(Code::bad_type,
-           fmt::format("input_output_aliases names input {} and output {}, which do not exist", in, out));
+           fmt::format("input_output_aliases names input {} and output {}, which do not exist", in, out),
+           "inputs and outputs count from 0, each for itself");
     }
     if (!(ins[static_cast<size_t>(in)] == outs[static_cast<size_t>(out)])) {
       fail(Code::bad_type, fmt::format("input {} and output {} are aliases of different types: {} and {}", in,
@@ -211,14 +218,16 @@ void wrong_arity(size_t refs, std::source_location loc) {
        fmt::format(
            "the kernel body does not take {} references (inputs, then outputs) followed by plgpu::Scratch&",
            refs),
-       loc);
+       loc,
+       "the body takes a const Ref& for each input and each output, then plgpu::Scratch& if it has scratch");
 }
 }  // namespace detail
 
 Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::source_location loc) {
   const At outer(loc);
   if (!legal_name(options.name))
-    fail(Code::bad_type, fmt::format("\"{}\" is not a kernel name: letters, digits and _", options.name));
+    fail(Code::bad_type, fmt::format("\"{}\" is not a kernel name: letters, digits and _", options.name),
+         "choose a name such as my_kernel, which starts with a letter or _");
   check_aliases(options);
   const isa::ArchSpec& arch = options.arch != nullptr ? *options.arch : *recorded_for;
   Recorder r(options.name, mesh_of(options, arch),

@@ -18,7 +18,8 @@ void check_mma_types(const Array& acc, const Array& a, const Array& b) {
   if (!matrices || acc.shape(0) != a.shape(0) || acc.shape(1) != b.shape(1) || a.shape(1) != b.shape(0)) {
     fail(Code::mma_shape,
          fmt::format("mma: acc {}, a {} and b {} are not (m, n), (m, k) and (k, n)",
-                     pl::to_string(acc.shape()), pl::to_string(a.shape()), pl::to_string(b.shape())));
+                     pl::to_string(acc.shape()), pl::to_string(a.shape()), pl::to_string(b.shape())),
+         "slice or transpose the references before the loads");
   }
   if (a.dtype() != b.dtype() || !is_mma_operand(a.dtype())) {
     fail(Code::mma_dtype, fmt::format("mma: a is {} and b is {}", pl::name(a.dtype()), pl::name(b.dtype())),
@@ -26,8 +27,10 @@ void check_mma_types(const Array& acc, const Array& a, const Array& b) {
   }
   const DType wanted = pl::is_float(a.dtype()) ? DType::f32 : DType::s32;
   if (acc.dtype() != wanted) {
-    fail(Code::mma_dtype, fmt::format("mma: acc is {}, products of {} are added in {}", pl::name(acc.dtype()),
-                                      pl::name(a.dtype()), pl::name(wanted)));
+    fail(Code::mma_dtype,
+         fmt::format("mma: acc is {}, products of {} are added in {}", pl::name(acc.dtype()),
+                     pl::name(a.dtype()), pl::name(wanted)),
+         "allocate or create the accumulator with the dtype in which the products are added");
   }
 }
 
@@ -41,8 +44,10 @@ int rows_of_warps(const Array& a) {
 
 void check_mma_layout(const Array& x, const Layout& wanted, std::string_view which) {
   if (x.layout() == wanted) return;
-  fail(Code::layout_mismatch, fmt::format("mma: {} is an {}, with this a it must have layout {}", which,
-                                          to_string(x), to_string(wanted)));
+  fail(Code::layout_mismatch,
+       fmt::format("mma: {} is an {}, with this a it must have layout {}", which, to_string(x),
+                   to_string(wanted)),
+       "load it with that layout");
 }
 
 struct MmaTiles {

@@ -197,8 +197,10 @@ void wgmma(const Ref& acc, const Ref& a, const Ref& b, std::source_location loc)
   check_dtypes(acc.dtype(), a.dtype(), b.dtype());
   const MatrixOperand left = describe(r, a, 0, 1, 'a'), right = describe(r, b, 1, 0, 'b');
   if (left.swizzle != right.swizzle) {
-    fail(Code::mma_transform, fmt::format("wgmma: a has swizzle {}, b {}: they must be equal",
-                                          isa::name(left.swizzle), isa::name(right.swizzle)));
+    fail(Code::mma_transform,
+         fmt::format("wgmma: a has swizzle {}, b {}: they must be equal", isa::name(left.swizzle),
+                     isa::name(right.swizzle)),
+         "allocate both operands with the same SwizzleTransform");
   }
   check_k(p, a.base().physical.swizzle, a.dtype());
   emit_product(r, acc, {&left, nullptr, a.dtype()}, right, b.dtype(), p);
@@ -225,7 +227,8 @@ void wgmma_wait(int n, std::source_location loc) {
   const At at(loc);
   Recorder::current().needs_warpgroup("wgmma_wait");
   if (n < 0 || n > 7)
-    fail(Code::mma_shape, fmt::format("wgmma_wait({}): the number of groups left must be 0 to 7", n));
+    fail(Code::mma_shape, fmt::format("wgmma_wait({}): the number of groups left must be 0 to 7", n),
+         "wait for all products with wgmma_wait(0)");
   Recorder::current().emit("wgmma.wait_group.sync.aligned", {Operand::imm(n)});
 }
 

@@ -28,7 +28,8 @@ void check_place(const Ref& ref, DType dtype, std::string_view op) {
   if (ref.space() == MemorySpace::regs)
     fail(Code::bad_space, fmt::format("atomic_{} of {}: it must be in SMEM or GMEM", op, to_string(ref)));
   if (type_of(op, dtype).empty())
-    fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)));
+    fail(Code::unsupported_dtype, fmt::format("atomic_{} is not defined for {}", op, pl::name(dtype)),
+         "add takes floats and 32- or 64-bit integers, the other atomics integers alone");
 }
 
 void check(const Ref& ref, const Shape& shape, DType dtype, std::string_view op) {
@@ -45,7 +46,8 @@ void check_indexed(const Ref& ref, const Array& indices, const Array& values) {
     fail(Code::shape_mismatch,
          fmt::format("atomic_add of an {} at an {} into {}: one dimension, s32 indices of the values' shape, "
                      "and one dtype are needed",
-                     to_string(values), to_string(indices), to_string(ref)));
+                     to_string(values), to_string(indices), to_string(ref)),
+         "load the indices as s32 in the layout of the values");
   }
   check_place(ref, values.dtype(), "add");
 }

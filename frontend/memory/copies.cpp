@@ -54,7 +54,9 @@ Collective collective(Recorder& r, const std::vector<std::string>& axes, std::st
   for (const auto& name : axes) {
     bool known = false;
     for (const auto& a : r.mesh().cluster) known |= a.name == name;
-    if (!known) fail(Code::unknown_axis, fmt::format("{}: the cluster has no axis named \"{}\"", verb, name));
+    if (!known)
+      fail(Code::unknown_axis, fmt::format("{}: the cluster has no axis named \"{}\"", verb, name),
+           "name an axis of cluster_names");
   }
   c.partition.part = part;
   Operand mask = (Scalar(pattern).astype(DType::s32) << base).as_register();
@@ -172,7 +174,9 @@ void check_reduction(const std::string& op, DType d) {
     ok = d == DType::s32 || d == DType::u32 || d == DType::s64 || d == DType::u64;
   if (!ok)
     fail(Code::bad_reduction,
-         fmt::format("copy_smem_to_gmem: the reduction \"{}\" is not defined for {}", op, pl::name(d)));
+         fmt::format("copy_smem_to_gmem: the reduction \"{}\" is not defined for {}", op, pl::name(d)),
+         "add: floats, s32, u32, u64; min, max: f16, bf16, 32- or 64-bit integers; and, or, xor: these "
+         "integers; inc, dec: u32");
 }
 
 }  // namespace
@@ -212,7 +216,8 @@ void wait_smem_to_gmem(int n, bool wait_read_only, std::source_location loc) {
   Recorder& r = Recorder::current();
   if (n < 0)
     fail(Code::copy_limits,
-         fmt::format("wait_smem_to_gmem({}): the number of groups left cannot be negative", n));
+         fmt::format("wait_smem_to_gmem({}): the number of groups left cannot be negative", n),
+         "wait for all copies with wait_smem_to_gmem(0)");
   r.emit(wait_read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", {Operand::imm(n)});
   r.warpgroup_barrier();
 }

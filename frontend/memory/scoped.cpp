@@ -17,7 +17,8 @@ void check_type(const SmemType& type, const std::string& name, const std::source
   for (int64_t d : type.shape) {
     if (d < 1)
       fail(Code::bad_type,
-           fmt::format("SMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
+           fmt::format("SMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc,
+           "give sizes of at least 1, or leave the allocation away");
   }
 }
 
@@ -44,7 +45,7 @@ Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const
 const std::vector<Ref>& UnionRef::operator[](const frontend::IndexAt& i) const {
   if (i.index >= groups.size())
     fail(Code::bad_index, fmt::format("group {} of a RefUnion of {}", i.index, groups.size()),
-         frontend::author_line(i.loc));
+         frontend::author_line(i.loc), "groups count from 0, in the order in which RefUnion names them");
   return groups[i.index];
 }
 
@@ -60,7 +61,8 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
   const int64_t n = pl::volume(type.shape);
   if (n < 1)
     fail(Code::bad_type,
-         fmt::format("GMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
+         fmt::format("GMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc,
+         "give sizes of at least 1, or leave the allocation away");
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::gmem;
   a->name = r.distinct_name(name);
@@ -125,8 +127,8 @@ void check_scope(bool allocates_smem, bool allocates_acc, const Collective& coll
     if (axis.empty() || (axis != thread && !of_cluster && !of_grid))
       frontend::fail(
           frontend::Code::unknown_axis,
-          fmt::format("run_scoped: neither the threads nor the cluster have an axis named \"{}\"", axis),
-          loc);
+          fmt::format("run_scoped: neither the threads nor the cluster have an axis named \"{}\"", axis), loc,
+          "name the thread_name of the kernel or an axis of cluster_names");
   }
   const bool shared = std::ranges::find(collective.axes, thread) != collective.axes.end();
   if (allocates_smem && r.thread_count() > 1 && !shared) {
@@ -139,7 +141,7 @@ void check_scope(bool allocates_smem, bool allocates_acc, const Collective& coll
   if (allocates_acc && !collective.axes.empty()) {
     frontend::fail(frontend::Code::bad_scope,
                    "run_scoped: an accumulator belongs to one thread, it cannot be allocated collectively",
-                   loc);
+                   loc, "call run_scoped without pl::collective: each thread gets its own");
   }
 }
 

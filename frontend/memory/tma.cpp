@@ -199,8 +199,10 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
 
 std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string_view verb) {
   if (gmem.space() != MemorySpace::gmem || smem.space() != MemorySpace::smem) {
-    fail(Code::bad_space, fmt::format("{} copies between GMEM and SMEM; these are {} and {}", verb,
-                                      plgpu::to_string(gmem), plgpu::to_string(smem)));
+    fail(Code::bad_space,
+         fmt::format("{} copies between GMEM and SMEM; these are {} and {}", verb, plgpu::to_string(gmem),
+                     plgpu::to_string(smem)),
+         "copy within one memory space with dst.store(src.load())");
   }
   if (smem.base().cluster_rank)
     fail(Code::bad_space,
@@ -208,11 +210,14 @@ std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string
   if (gmem.shape() != smem.shape()) {
     fail(Code::copy_mismatch,
          fmt::format("{}: Expected source shape to be {}, but the windows are {} and {}", verb,
-                     pl::to_string(smem.shape()), plgpu::to_string(gmem), plgpu::to_string(smem)));
+                     pl::to_string(smem.shape()), plgpu::to_string(gmem), plgpu::to_string(smem)),
+         "slice the larger reference with .at(pl::ds(start, size)), or allocate SMEM of the copy's shape");
   }
   if (gmem.dtype() != smem.dtype()) {
-    fail(Code::copy_mismatch, fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem),
-                                          plgpu::to_string(smem)));
+    fail(
+        Code::copy_mismatch,
+        fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem), plgpu::to_string(smem)),
+        "allocate the SMEM with the dtype of the GMEM array and convert after the load with .astype(dtype)");
   }
   // Digits in the order of SMEM bytes.
   std::vector<CopyDigit> digits;

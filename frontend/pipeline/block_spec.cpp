@@ -33,7 +33,7 @@ BlockSpec resolved(const BlockSpec& spec, const pl::Shape& array, std::string_vi
   if (spec.options.delay_release < 0) {
     fail(Code::bad_block_spec,
          fmt::format("{}: delay_release is {}, it must not be negative", verb, spec.options.delay_release),
-         spec.loc);
+         spec.loc, "give the number of steps that a buffer is kept longer; 0 is none");
   }
   if (!spec.block_shape) {
     if (spec.index_map)
@@ -52,7 +52,8 @@ BlockSpec resolved(const BlockSpec& spec, const pl::Shape& array, std::string_vi
   for (const BlockDim& d : *spec.block_shape) {
     if (d.size < 1)
       fail(Code::bad_block_spec,
-           fmt::format("{}: a block dimension is {}, it must be at least 1", verb, d.size), spec.loc);
+           fmt::format("{}: a block dimension is {}, it must be at least 1", verb, d.size), spec.loc,
+           "give the size of the block; a dimension of size 1 that the body does not see is nullptr");
   }
   if (!spec.index_map) {
     out.index_map = [rank = array.size()](const Indices&) { return Indices(rank, Scalar(0)); };
@@ -70,7 +71,7 @@ Indices block_indices(const BlockSpec& spec, const Indices& grid_indices) {
     fail(Code::bad_block_spec,
          fmt::format("the index_map gives {} indices for a block of {} dimensions", out.size(),
                      spec.block_shape->size()),
-         spec.loc);
+         spec.loc, "return one index for each dimension of the block");
   }
   for (Scalar& s : out) s = s.is_constant() ? Scalar(s.as_int()) : s;
   return out;

@@ -39,7 +39,8 @@ PipelineGrid::PipelineGrid(const Indices& grid, std::string_view verb) : sizes(g
   for (Scalar& s : sizes) {
     if (!pl::is_integer(s.dtype()))
       fail(Code::bad_pipeline,
-           fmt::format("{}: a grid dimension is a {}, it must be an integer", verb, pl::name(s.dtype())));
+           fmt::format("{}: a grid dimension is a {}, it must be an integer", verb, pl::name(s.dtype())),
+           "convert it with .astype(pl::s32)");
     if (s.is_constant() && s.as_int() < 1) {
       fail(Code::bad_pipeline,
            fmt::format("{}: grid dimensions must be positive, one is {}", verb, s.as_int()),

@@ -159,7 +159,8 @@ class WarpSpecialized {
       });
       if (runs != 1)
         refuse(fmt::format("the compute_context called its pipeline {} times, it must call it exactly once",
-                           runs));
+                           runs),
+               "call pipeline(body) once, in no branch and no loop");
     });
     when_within(thread == o_.num_compute_wgs, [&] {
       set_max_registers(o_.memory_registers, "decrease");

@@ -26,7 +26,8 @@ void check_integer(const Scalar& index) {
 void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
   if (slice.stride < 1) {
     fail(Code::bad_index,
-         fmt::format("a slice of {} with stride {}: it must be at least 1", to_string(ref), slice.stride));
+         fmt::format("a slice of {} with stride {}: it must be at least 1", to_string(ref), slice.stride),
+         "leave the stride away for every element, or index one element with .at(i)");
   }
   if (ref.space() == MemorySpace::regs || base_dim < 0)
     fail(Code::bad_index, fmt::format("a slice with a stride along dimension {} of {}", dim, to_string(ref)));
@@ -37,26 +38,30 @@ void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& sl
     fail(Code::out_of_bounds,
          fmt::format("a slice of {} elements, every {}, from {} on, of dimension {} of {} is out of bounds",
                      slice.size, slice.stride,
-                     slice.start.is_constant() ? std::to_string(start) : "any place", dim, to_string(ref)));
+                     slice.start.is_constant() ? std::to_string(start) : "any place", dim, to_string(ref)),
+         "the last element is start + (size - 1) * stride: take fewer elements");
   }
   const auto& p = ref.base().physical;
   const auto& d = p.dims[static_cast<size_t>(base_dim)];
   const bool minor = d.tile == 1 ? d.outer == pl::bytes(ref.dtype()) : d.inner == pl::bytes(ref.dtype());
   if (p.swizzle != 16 && minor)
     fail(Code::swizzled_slice,
-         fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)));
+         fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)),
+         "slice another dimension, or allocate the array without a swizzle");
   if (d.tile != 1 && slice.stride % d.tile != 0) {
     fail(Code::unaligned_slice,
          fmt::format("a slice with stride {} of dimension {} of {}: the stride must be a "
                      "multiple of the tile of {}",
-                     slice.stride, dim, to_string(ref), d.tile));
+                     slice.stride, dim, to_string(ref), d.tile),
+         "allocate the array without a TilingTransform, or slice it with stride 1 and whole tiles");
   }
 }
 
 // Everything that a window must keep along one dimension of the allocation.
 void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
   if (slice.size < 1)
-    fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)));
+    fail(Code::bad_index, fmt::format("a slice of {} elements of {}", slice.size, to_string(ref)),
+         "give a size of at least 1: .at(pl::ds(start, size))");
   pl::volume({slice.size});  // an Error where it is larger than any array
   if (slice.stride != 1) return check_strided(ref, dim, base_dim, slice);
   const bool known = slice.start.is_constant();
@@ -65,7 +70,8 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
       (slice.start.as_int() < 0 || slice.start.as_int() > ref.shape(dim) - slice.size)) {
     fail(Code::out_of_bounds,
          fmt::format("slice [{}, {}) of dimension {} of {} is out of bounds", slice.start.as_int(),
-                     slice.start.as_int() + slice.size, dim, to_string(ref)));
+                     slice.start.as_int() + slice.size, dim, to_string(ref)),
+         "indices count from 0; the start and the size of a slice add up to at most the dimension's size");
   }
   if (base_dim < 0 || ref.space() != MemorySpace::smem) return;
   const auto& p = ref.base().physical;
@@ -86,7 +92,8 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
          fmt::format("Expected slice start ({}) and slice size ({}) to be divisible by the tile size ({}) "
                      "along dimension {} of {}",
                      known ? std::to_string(slice.start.as_int()) : "dynamic", slice.size, d.tile, dim,
-                     to_string(ref)));
+                     to_string(ref)),
+         "slice whole tiles, or allocate the array with a smaller tile");
   }
 }
 
@@ -123,7 +130,8 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
   const At at(loc);
   if (indices.size() > rank()) {
     fail(Code::bad_index,
-         fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()));
+         fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()),
+         "give at most one index or slice for each dimension");
   }
   Ref out = view();
   out.dims_.clear();
@@ -140,8 +148,10 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
       check_slice(*this, i, d.base, slice);
       out.dims_.push_back({d.base, slice.size});
     } else if (scalar->is_constant() && (scalar->as_int() < 0 || scalar->as_int() >= d.size)) {
-      fail(Code::out_of_bounds, fmt::format("index {} is out of bounds for dimension {} of {}",
-                                            scalar->as_int(), i, to_string(*this)));
+      fail(Code::out_of_bounds,
+           fmt::format("index {} is out of bounds for dimension {} of {}", scalar->as_int(), i,
+                       to_string(*this)),
+           "indices count from 0");
     }
     if (space() == MemorySpace::regs && !slice.start.is_constant()) {
       fail(Code::bad_index,
@@ -169,7 +179,8 @@ Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const
   for (size_t i = 0; valid && i < sorted.size(); ++i) valid = sorted[i] == static_cast<int>(i);
   if (!valid) {
     fail(Code::bad_transpose,
-         fmt::format("a transpose of {} needs a permutation of its {} dimensions", to_string(*this), rank()));
+         fmt::format("a transpose of {} needs a permutation of its {} dimensions", to_string(*this), rank()),
+         "name each dimension once: {1, 0} transposes a matrix");
   }
   if (space() == MemorySpace::regs) fail(Code::bad_transpose, "an accumulator cannot be transposed");
   Ref out = view();
@@ -301,7 +312,8 @@ class Reshaping {
 
   [[noreturn]] void impossible(const std::string& why) const {
     fail(Code::bad_reshape,
-         fmt::format("{} cannot be reshaped to {}: {}", to_string(from_), pl::to_string(shape_), why));
+         fmt::format("{} cannot be reshaped to {}: {}", to_string(from_), pl::to_string(shape_), why),
+         "allocate the array without transforms, or reshape it after the load");
   }
 
   // Bytes between neighbours along the last of the old dimensions.
@@ -365,8 +377,10 @@ class Reshaping {
 Ref Ref::reshape(Shape shape, std::source_location loc) const {
   const At at(loc);
   if (pl::volume(shape) != pl::volume(shape_)) {
-    fail(Code::bad_reshape, fmt::format("{} cannot be reshaped to {}: the numbers of elements differ",
-                                        to_string(*this), pl::to_string(shape)));
+    fail(Code::bad_reshape,
+         fmt::format("{} cannot be reshaped to {}: the numbers of elements differ", to_string(*this),
+                     pl::to_string(shape)),
+         "multiply the sizes out: both shapes hold the same number of elements");
   }
   Ref out = view();
   if (without_ones(shape_) == without_ones(shape)) {
@@ -420,11 +434,14 @@ Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index, st
     found |= here;
     rank = rank * a.size + (here ? index : pl::axis_index(a.name, loc));
   }
-  if (!found) fail(Code::unknown_axis, fmt::format("the cluster has no axis named \"{}\"", axis));
+  if (!found)
+    fail(Code::unknown_axis, fmt::format("the cluster has no axis named \"{}\"", axis),
+         "name an axis of cluster_names");
   if (const int64_t size = pl::axis_size(axis, loc);
       index.is_constant() && (index.as_int() < 0 || index.as_int() >= size))
     fail(Code::out_of_bounds,
-         fmt::format("cluster_ref: index {} along axis \"{}\" of {} CTAs", index.as_int(), axis, size));
+         fmt::format("cluster_ref: index {} along axis \"{}\" of {} CTAs", index.as_int(), axis, size),
+         "CTAs count from 0 along each axis; wrap around with % of the axis' size");
   auto base = std::make_shared<Allocation>(ref.base());
   base->cluster_rank = rank;
   return ref.with_base(std::move(base));

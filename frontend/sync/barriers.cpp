@@ -140,8 +140,10 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
            fmt::format("an index of barrier \"{}\" is of dtype {}: it must be an integer", state_->name,
                        pl::name(index[i].dtype())));
     if (index[i].is_constant() && (index[i].as_int() < 0 || index[i].as_int() >= shape_[i])) {
-      fail(Code::barrier_index, fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}",
-                                            index[i].as_int(), state_->name, pl::to_string(shape_)));
+      fail(Code::barrier_index,
+           fmt::format("index {} is out of bounds of barrier \"{}\" of shape {}", index[i].as_int(),
+                       state_->name, pl::to_string(shape_)),
+           "barriers count from 0");
     }
     linear = linear * shape_[i] + index[i];
   }
@@ -150,7 +152,9 @@ BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_loc
 }
 
 Scalar BarrierRef::single(std::string_view verb) const {
-  if (state_ == nullptr) fail(Code::bad_barrier, fmt::format("{}: no barrier was given", verb));
+  if (state_ == nullptr)
+    fail(Code::bad_barrier, fmt::format("{}: no barrier was given", verb),
+         "pass a barrier of the scratch: s.barrier(name), or .at(slot) of an array of barriers");
   state();
   if (pl::volume(shape_) != 1) {
     fail(Code::barrier_index,
@@ -175,18 +179,22 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   const int64_t count = pl::volume(o.num_barriers);
   if (o.num_arrivals < 1)
     fail(Code::bad_barrier,
-         fmt::format("barrier \"{}\": num_arrivals is {}, it must be at least 1", name, o.num_arrivals));
+         fmt::format("barrier \"{}\": num_arrivals is {}, it must be at least 1", name, o.num_arrivals),
+         "count the arrivals that complete a phase: one for each thread that arrives");
   if (count < 1 || count > 32) {
     fail(Code::too_many_barriers,
-         fmt::format("barrier \"{}\": {} barriers in one array, at most 32 are possible", name, count));
+         fmt::format("barrier \"{}\": {} barriers in one array, at most 32 are possible", name, count),
+         "split them over several Barrier entries of scratch_types");
   }
   if (o.orders_tensor_core)
     frontend::unsupported(
         fmt::format("orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on {}",
                     r.arch().ptx_target));
   if (o.num_arrivals > r.arch().max_mbarrier_count)
-    fail(Code::bad_barrier, fmt::format("barrier \"{}\": num_arrivals is {}, a barrier counts up to {}", name,
-                                        o.num_arrivals, r.arch().max_mbarrier_count));
+    fail(Code::bad_barrier,
+         fmt::format("barrier \"{}\": num_arrivals is {}, a barrier counts up to {}", name, o.num_arrivals,
+                     r.arch().max_mbarrier_count),
+         "let fewer threads arrive, or use several barriers");
   if (type.cluster && type.collective_axes.empty())
     fail(Code::bad_barrier, fmt::format("barrier \"{}\": a ClusterBarrier over no axis", name),
          "name axes of the cluster in collective_axes, or use plgpu::Barrier");
@@ -196,7 +204,8 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
     for (const auto& a : r.mesh().cluster) known |= a.name == axis;
     if (!known)
       fail(Code::unknown_axis,
-           fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis));
+           fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis),
+           "name an axis of cluster_names");
   }
   auto state = std::make_shared<BarrierRef::State>();
   state->name = r.distinct_name(name);
@@ -486,7 +495,8 @@ void delay(const Scalar& nanoseconds, std::source_location loc) {
   const frontend::At at(loc);
   if (!is_integer(nanoseconds.dtype()) || (nanoseconds.is_constant() && nanoseconds.as_int() < 0))
     frontend::fail(frontend::Code::dtype_mismatch,
-                   "delay takes a number of nanoseconds: an integer that is not negative");
+                   "delay takes a number of nanoseconds: an integer that is not negative",
+                   "convert a computed number with .astype(pl::s32)");
   frontend::Recorder::current().emit("nanosleep.u32", {nanoseconds.operand()});
 }
 

@@ -11,12 +11,15 @@ namespace palladion::frontend {
 namespace {
 
 void check_mesh(const Recorder& r, const plgpu::WarpMesh& mesh, std::string_view verb) {
-  if (r.warp) fail(Code::bad_warp, fmt::format("{} in warp-level code: warps do not fork again", verb));
+  if (r.warp)
+    fail(Code::bad_warp, fmt::format("{} in warp-level code: warps do not fork again", verb),
+         "leave the inner core_map away: the code inside runs in each warp already");
   const auto taken = [&](const Axis& a) { return !a.name.empty() && a.name == mesh.axis_name; };
   const MeshAxes& axes = r.mesh();
   if (std::ranges::any_of(axes.grid, taken) || std::ranges::any_of(axes.cluster, taken) || taken(axes.thread))
     fail(Code::duplicate_name,
-         fmt::format("{}: the kernel has an axis named \"{}\" already", verb, mesh.axis_name));
+         fmt::format("{}: the kernel has an axis named \"{}\" already", verb, mesh.axis_name),
+         "choose another axis name for the mesh");
 }
 
 // All four warps execute it; what they did before is done.

@@ -1,6 +1,6 @@
 // Programs that C++ takes and that mean something else than their author thinks: each is refused while
 // recording, at the author's line, with the way to write it. Nothing wrong is recorded silently. The texts
-// are golden.
+// are golden. A message that states the permitted range or values has no help line: they are the way out.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Programs that must not record: each is refused at the author's line, with a stable code, the rule in
-// the author's words and, where there is one, a way out. The texts are golden.
+// the author's words and, where the rule does not already say it, a way out. The texts are golden.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -184,6 +184,12 @@ const std::vector<Wrong>& cases() {
 }
 // clang-format on
 
+// Other lines move when a case is added above.
+std::string without_own_lines(const std::string& text) {
+  static const std::regex place("must_fail_test\\.cpp:[0-9]+");
+  return std::regex_replace(text, place, "must_fail_test.cpp:LINE");
+}
+
 TEST(MustFail, DiagnosticsAreGolden) {
   std::string text;
   for (const Wrong& w : cases()) {
@@ -203,9 +209,7 @@ TEST(MustFail, DiagnosticsAreGolden) {
       text += "\n";
     }
   }
-  // Other lines move when a case is added above.
-  text = std::regex_replace(text, std::regex("must_fail_test\\.cpp:[0-9]+"), "must_fail_test.cpp:LINE");
-  EXPECT_TRUE(golden::compare("frontend/must_fail.txt", text));
+  EXPECT_TRUE(golden::compare("frontend/must_fail.txt", without_own_lines(text)));
 }
 
 }  // namespace
