@@ -58,8 +58,7 @@ ParamValue value_of(Job& job, const plgpu::Launch& launch, const plgpu::Param& p
     return PointerValue{int(job.buffers.size()) - 1};
   }
   const auto& scratch = std::get<plgpu::ScratchParam>(param);
-  std::string name = scratch.name.empty() ? fmt::format("scratch{}", job.buffers.size()) : scratch.name;
-  job.buffers.push_back({std::move(name), Role::scratch, {pl::u8, {scratch.bytes}}, {}});
+  job.buffers.push_back({scratch.name, Role::scratch, {pl::u8, {scratch.bytes}}, {}});
   return PointerValue{int(job.buffers.size()) - 1};
 }
 

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 
 #include "cli/check/mutate.h"
+#include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "sim/explore/report.h"
 #include "sim/schedule/worker_pool.h"
@@ -155,7 +158,7 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
       return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
     if (!r.completed || !codes_of(r, FindingSeverity::error).empty())
       return user_error("--mutate needs a program without findings, and this one has some",
-                        "`palladion check` without --mutate prints its findings");
+                        fmt::format("`{} check` without --mutate prints its findings", program_name()));
     if (s.originals.empty()) report.instructions = r.instructions;
     report.schedules.push_back(sim::name(schedule));
     s.originals.push_back({schedule, hash_texts(outcome.outputs)});

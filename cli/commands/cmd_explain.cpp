@@ -11,6 +11,7 @@
 #include "cli/execute/execute.h"
 #include "cli/report/report.h"
 #include "cli/support/output.h"
+#include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/registry.h"
@@ -53,7 +54,7 @@ void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
   for (const zoo::Pair& pair : zoo::all_pairs()) {
     if (pair.code != name) continue;
-    print_out("  palladion check zoo/{}{}, and zoo/{}:good\n", pair.name,
+    print_out("  {} check zoo/{}{}, and zoo/{}:good\n", program_name(), pair.name,
               pair.needs_exploration ? " --explore 1000000" : "", pair.name);
     const TwinText twins = twin_text(pair);
     print_example("wrong", twins.wrong);
@@ -189,7 +190,7 @@ Outcome<void> explain_word(const std::string& word) {
     const CodeText* code = find_code(number);
     if (code == nullptr)
       return user_error(fmt::format("there is no code `{}`", word),
-                        "`palladion explain` lists all codes and instructions");
+                        fmt::format("`{} explain` lists all codes and instructions", program_name()));
     explain_code(*code);
     return {};
   }
@@ -208,7 +209,8 @@ Outcome<void> explain_word(const std::string& word) {
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
   const std::string near = nearest(word, names);
   return user_error(fmt::format("`{}` is neither a code nor an instruction, nor a stall reason", word),
-                    near.empty() ? "`palladion explain` lists all" : fmt::format("did you mean `{}`?", near));
+                    near.empty() ? fmt::format("`{} explain` lists all", program_name())
+                                 : fmt::format("did you mean `{}`?", near));
 }
 
 void list_topics() {

@@ -9,6 +9,7 @@
 #include "cli/execute/execute.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/support/output.h"
+#include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
 
@@ -112,10 +113,9 @@ constexpr Part parts[] = {
 void list_pair(const zoo::Pair& pair, bool color) {
   print_out("{}: {}\n", paint("zoo/" + pair.name, Style::bold, color), pair.title);
   const std::string more = pair.needs_exploration ? " --explore 1000000" : "";
-  print_out("  its finding is {}; `palladion explain {}` has the meaning and both texts\n", pair.code,
-            pair.code);
-  print_out("  palladion check zoo/{}{}\n  palladion check zoo/{}:good{}\n", pair.name, more, pair.name,
-            more);
+  print_out("  its finding is {}; `{} explain {}` has the meaning and both texts\n", pair.code,
+            program_name(), pair.code);
+  print_out("  {0} check zoo/{1}{2}\n  {0} check zoo/{1}:good{2}\n", program_name(), pair.name, more);
 }
 
 // All kernels that have a size or a setting of this name.
@@ -145,13 +145,13 @@ bool list_word_of(std::string_view name) {
   for (const Word& word : schedules)
     if (word.name == name || is_seeded(word)) {
       list_word(word.name, word.doc);
-      print_out("  palladion run KERNEL --schedule {}\n", name == "seeded" ? "seeded:7" : name);
+      print_out("  {} run KERNEL --schedule {}\n", program_name(), name == "seeded" ? "seeded:7" : name);
       return true;
     }
   for (const CheckWord& word : check_words())
     if (word.name == name) {
       list_word(word.name, word.doc);
-      print_out("  palladion check KERNEL --check {}\n", name);
+      print_out("  {} check KERNEL --check {}\n", program_name(), name);
       return true;
     }
   return false;
@@ -206,7 +206,7 @@ Outcome<void> list_one(const Options& options, const std::string& name, bool col
   }
   if (list_twin(name, color) || list_word_of(name) || list_setting(options.kernels, name, color)) return {};
   const std::string near = nearest(name, names_of_all(options));
-  return user_error(fmt::format("`palladion list` names no `{}`", name),
+  return user_error(fmt::format("`{} list` names no `{}`", program_name(), name),
                     near.empty()
                         ? "kernels, architectures, schedules, checks, sizes, settings, zoo, zoo/NAME, "
                           "or a file of kernels"

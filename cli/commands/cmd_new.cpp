@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -6,6 +8,7 @@
 #include "cli/commands/starter.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
+#include "cli/support/program_name.h"
 
 namespace palladion::cli {
 namespace {
@@ -31,7 +34,8 @@ bool is_reserved(std::string_view name) {
 
 Outcome<ExitCode> cmd_new(const Options& options) {
   if (options.topics.size() != 1)
-    return user_error("`palladion new` takes the name of a project", "palladion new my_kernel");
+    return user_error(fmt::format("`{} new` takes the name of a project", program_name()),
+                      fmt::format("{} new my_kernel", program_name()));
   const std::string& name = options.topics.front();
   if (!names_project(name) || is_reserved(name))
     return user_error(fmt::format("`{}` cannot name a project", name),
@@ -45,7 +49,7 @@ Outcome<ExitCode> cmd_new(const Options& options) {
     if (const auto written = write_text(path, file.text); !written) return user_error(written.error());
     print_out("wrote {}\n", path.string());
   }
-  print_out("try   palladion run {0}/{0}.cpp\n", name);
+  print_out("try   {0} run {1}/{1}.cpp\n", program_name(), name);
   return exit_clean;
 }
 

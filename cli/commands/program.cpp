@@ -12,6 +12,7 @@
 #include "cli/options/paths.h"
 #include "cli/support/abandon.h"
 #include "cli/support/output.h"
+#include "cli/support/program_name.h"
 #include "kernels/registry.h"
 #include "program.h"
 
@@ -82,6 +83,7 @@ int palladion::program::main(int argc, const char* const* argv, std::vector<Kern
   forget_output_failure();
   ignore_broken_pipes();
   install_interrupt_handler();
+  if (argc > 0) set_program_name(argv[0]);
   int code = run_guarded(argc, argv, std::move(specs));
   if (output_failure() != 0) code = code_without_output(code);
   if (work_was_abandoned()) std::_Exit(code);

@@ -34,7 +34,7 @@ fs::path unfinished_name(const fs::path& file) {
   return fmt::format("{}.{}.unfinished{}", file.string(), ::getpid(), file.extension().string());
 }
 
-// What nobody has used for 30 days goes when something new comes.
+// What was not used for 30 days is removed when something new comes.
 void remove_old(const fs::path& folder) {
   std::error_code none;
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
@@ -42,7 +42,7 @@ void remove_old(const fs::path& folder) {
     if (entry.last_write_time(none) < limit && !none) fs::remove(entry.path(), none);
 }
 
-// Precompiled headers are large: of those that nobody has used for an hour, the four used last stay.
+// Precompiled headers are large: of those that were not used for an hour, the four used last stay.
 void remove_large(const fs::path& folder) {
   std::error_code none;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;

@@ -5,6 +5,7 @@
 #include "arrays/arrays.h"
 #include "cli/options/registers.h"
 #include "cli/support/files.h"
+#include "cli/support/program_name.h"
 #include "isa/arch/arch.h"
 
 namespace palladion::cli {
@@ -24,7 +25,8 @@ Outcome<isa::ClockParameters> parameters_of(const Options& o) {
   if (!o.clock.empty()) return read_parameters(o.clock);
   if (const isa::ClockParameters* known = isa::find_clock(o.arch)) return *known;
   return unsupported(fmt::format("no clock is known for {}", o.arch),
-                     "--clock FILE brings its parameters; `palladion list h200` shows those of an H200");
+                     fmt::format("--clock FILE brings its parameters; `{} list h200` shows those of an H200",
+                                 program_name()));
 }
 
 Outcome<void> refuse_without_clock(const Options& o) {

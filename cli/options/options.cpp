@@ -8,6 +8,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "arrays/words.h"
+#include "cli/support/program_name.h"
 #include "kernels/registry.h"
 
 namespace palladion::cli {
@@ -33,7 +34,7 @@ constexpr CommandWord command_words[] = {
      "explain a finding code (PLD3001), an instruction (wgmma) or a stall reason"},
     {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
-    {Command::new_project, "new", "write a project with a kernel of your own: palladion new my_kernel"},
+    {Command::new_project, "new", "write a project with a kernel of your own, for example my_kernel"},
 };
 
 template <class T>
@@ -74,8 +75,9 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
   app.add_option(
       "KERNEL", o.kernel,
-      "a name from `palladion list`; a file of kernels, add.cpp or add.cpp:NAME; zoo/NAME is a broken "
-      "kernel, zoo/NAME:good its correct twin");
+      fmt::format("a name from `{} list`; a file of kernels, add.cpp or add.cpp:NAME; zoo/NAME is a broken "
+                  "kernel, zoo/NAME:good its correct twin",
+                  program_name()));
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   number(app, "--seed", o.seed, 0, any, "seed of random inputs");
@@ -147,7 +149,8 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
 
 void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option("KERNEL", o.kernel, "a name from `palladion list`, or a file of kernels, add.cpp");
+  app.add_option("KERNEL", o.kernel,
+                 fmt::format("a name from `{} list`, or a file of kernels, add.cpp", program_name()));
   many(app.add_option("--shape", raw.shape, "sizes: m=4096,n=4096,k=4096"));
   many(
       app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
@@ -167,7 +170,8 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
-      app.add_option("NAME", o.topics, "whatever `palladion list` names, or a file of kernels, add.cpp");
+      app.add_option("NAME", o.topics,
+                     fmt::format("whatever `{} list` names, or a file of kernels, add.cpp", program_name()));
       break;
     case Command::doctor:
       break;
@@ -295,7 +299,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
   ParsedOptions parsed;
   Raw raw;
-  CLI::App app{"runs Hopper kernels on a CPU, with the same bits as the chip, or on a GPU", "palladion"};
+  CLI::App app{"runs Hopper kernels on a CPU, with the same bits as the chip, or on a GPU", program_name()};
   app.set_version_flag("--version", std::string("palladion ") + version);
   app.require_subcommand(1);
   for (const CommandWord& word : command_words)
@@ -304,7 +308,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    parsed.text = chosen.empty() ? app.help() : chosen.front()->help("palladion");
+    parsed.text = chosen.empty() ? app.help() : chosen.front()->help(program_name());
     return parsed;
   } catch (const CLI::CallForVersion& e) {
     parsed.text = std::string(e.what()) + "\n";
@@ -313,10 +317,11 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
     const std::string text = e.what(), option = text.substr(0, text.find(':'));
     if (text.find("At Most 1") != std::string::npos)
       return user_error(fmt::format("{} is given more than once", option));
-    return user_error(text, "`palladion --help`, `palladion COMMAND --help`");
+    return user_error(text, fmt::format("`{0} --help`, `{0} COMMAND --help`", program_name()));
   } catch (const CLI::ParseError& e) {
-    if (argc < 2) return user_error("a command is needed", "`palladion --help` names them");
-    return user_error(e.what(), "`palladion --help`, `palladion COMMAND --help`");
+    if (argc < 2)
+      return user_error("a command is needed", fmt::format("`{} --help` names them", program_name()));
+    return user_error(e.what(), fmt::format("`{0} --help`, `{0} COMMAND --help`", program_name()));
   }
   const CLI::App& chosen = *app.get_subcommands().front();
   for (int i = 2; i < argc; ++i) parsed.options.words.emplace_back(argv[i]);

@@ -58,7 +58,8 @@ std::string launch_text(const Subject& subject) {
 
 size_t name_width(const Subject& subject) {
   size_t width = 0;
-  for (const Buffer& b : subject.job.buffers) width = std::max(width, b.name.size());
+  for (const Buffer& b : subject.job.buffers)
+    if (b.role != Role::scratch && b.role != Role::profile) width = std::max(width, b.name.size());
   return width;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arrays/words.h"
+#include "cli/support/program_name.h"
 #include "cli/support/term.h"
 
 namespace palladion::cli {
@@ -102,7 +103,8 @@ std::vector<std::string> incomplete_reasons(const sim::RunResult& result, const 
 
 std::string command_line(const Options& options, std::string_view command,
                          std::span<const std::string_view> without, std::string_view more) {
-  std::string text = fmt::format("palladion {}", command);
+  const std::string& program = program_name();
+  std::string text = fmt::format("{} {}", is_plain(program) ? program : shell_quoted(program), command);
   for (size_t i = 0; i < options.words.size(); ++i) {
     const std::string& word = options.words[i];
     const std::string option = word.substr(0, word.find('='));

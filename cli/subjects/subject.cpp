@@ -11,6 +11,7 @@
 #include "arrays/words.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
+#include "cli/support/program_name.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "run/runner.h"
@@ -40,7 +41,7 @@ Outcome<void> check_which(const Options& o) {
   if (o.kernel.empty() == o.ptx.empty())
     return user_error(
         o.kernel.empty() ? "a kernel or --ptx FILE is missing" : "a kernel and --ptx: only one can run",
-        o.kernel.empty() ? "`palladion list` names the kernels" : "");
+        o.kernel.empty() ? fmt::format("`{} list` names the kernels", program_name()) : "");
   if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
     return user_error("--shape and --set belong to kernels by name",
                       "a file of PTX takes --grid, --block and --arg");

@@ -4,6 +4,7 @@
 
 #include "arrays/words.h"
 #include "cli/subjects/subject.h"
+#include "cli/support/program_name.h"
 
 namespace palladion::cli {
 namespace {
@@ -33,9 +34,9 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
     std::vector<std::string> names;
     for (const auto& pair : zoo::all_pairs()) names.push_back(pair.name);
     const std::string near = nearest(name, names);
-    return user_error(
-        fmt::format("there is no pair `{}` in the zoo", name),
-        near.empty() ? "`palladion list` names them" : fmt::format("did you mean `zoo/{}`?", near));
+    return user_error(fmt::format("there is no pair `{}` in the zoo", name),
+                      near.empty() ? fmt::format("`{} list` names them", program_name())
+                                   : fmt::format("did you mean `zoo/{}`?", near));
   }
   zoo::Specimen specimen = subject.pair->make(which == "broken");
   subject.name = fmt::format("zoo/{}{}", name, which == "good" ? ":good" : "");

@@ -9,7 +9,7 @@
 
 namespace palladion::cli {
 
-// Some work still runs that nobody waits for: the program must end without destroying anything.
+// Some work still runs and is not waited for: the program must end without destroying anything.
 bool work_was_abandoned();
 void note_abandoned_work();
 

@@ -68,7 +68,7 @@ Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
   if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > most) return too_large(path, most);
   const bool is_pipe = S_ISFIFO(info.st_mode);
   if (is_pipe && !wait_for_bytes(file.fd, false))
-    return tl::make_unexpected(fmt::format("{}: nobody wrote into this pipe for 5 s", path.string()));
+    return tl::make_unexpected(fmt::format("{}: no program wrote into this pipe for 5 s", path.string()));
   Buffer content;
   content.resize(S_ISREG(info.st_mode) ? size_t(info.st_size) : 0);
   size_t filled = 0;

@@ -21,7 +21,7 @@ inline constexpr uint64_t most_of_ptx = uint64_t{64} << 20;
 inline constexpr uint64_t most_of_settings = uint64_t{4} << 20;  // clock parameters, suppressions
 inline constexpr uint64_t most_of_records = uint64_t{1} << 30;   // a sweep's state, a device's scopes
 
-// The error names a file that has more than `most` bytes, without reading them. A pipe into which nobody
+// The error names a file that has more than `most` bytes, without reading them. A pipe into which no program
 // writes within five seconds is an error.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t most);
 Result<std::string> read_text(const std::filesystem::path& path, uint64_t most);

@@ -10,6 +10,7 @@
 #include "cli/execute/execute.h"
 #include "cli/report/time_report.h"
 #include "cli/runs/timed_run.h"
+#include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/text/print.h"
 #include "sim/schedule/worker_pool.h"
@@ -24,7 +25,7 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa:
                                      const Options& o) {
   if (o.axes.empty())
     return user_error("a sweep needs settings to combine: --set NAME=value,value or NAME=first..last",
-                      fmt::format("`palladion list {}` shows them", spec.name));
+                      fmt::format("`{} list {}` shows them", program_name(), spec.name));
   if (combinations(o.axes) > most_combinations)
     return user_error(fmt::format("more than {} combinations", most_combinations));
   for (const auto& [name, text] : o.sizes)
@@ -193,7 +194,8 @@ Outcome<SweepReport> run_sweep(const Options& asked) {
   options.schedule = "hardware";
   if (!options.state.empty() && !options.resume.empty())
     return user_error("--state and --resume cannot both be given");
-  if (options.kernel.empty()) return user_error("a kernel is missing", "`palladion list` names them");
+  if (options.kernel.empty())
+    return user_error("a kernel is missing", fmt::format("`{} list` names them", program_name()));
   SweepReport report;
   const auto spec = find_spec(options, options.kernel);
   if (!spec) return tl::make_unexpected(spec.error());

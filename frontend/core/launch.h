@@ -25,8 +25,8 @@ struct TensorMapParam {
   isa::TensorMap map;
 };
 
-// Global memory that the launcher allocates, zeroed before each launch: semaphores, or an array of its own
-// name.
+// Global memory that the launcher allocates, zeroed before each launch: an array, or semaphores, with what
+// findings call it.
 struct ScratchParam {
   int64_t bytes = 0;
   std::string name;

@@ -1,8 +1,8 @@
 #include "frontend/core/meetings.h"
 
 #include <algorithm>
-#include <array>
 
+#include "isa/core/effects.h"
 #include "isa/core/op.h"
 
 namespace palladion::frontend {
@@ -11,10 +11,6 @@ namespace {
 
 constexpr uint64_t arrives = 1, accessed = 2;
 constexpr size_t first_barrier_bit = 2, last_barrier_bit = 63;  // all further arrays share the last
-
-bool all_meet(const isa::Instruction& i) {
-  return i.op->name == "bar" && !i.has("arrive") && i.guard.reg == isa::no_id;
-}
 
 bool compare(std::string_view how, int64_t a, int64_t b) {
   if (how == "eq") return a == b;
@@ -27,21 +23,25 @@ bool compare(std::string_view how, int64_t a, int64_t b) {
 
 }  // namespace
 
-Meetings::Meetings(const std::vector<isa::Instruction>& body, const std::vector<isa::Label>& labels,
-                   const std::vector<BarrierUse>& uses, Known known)
-    : body_(body),
-      labels_(labels),
+Meetings::Meetings(const isa::DecodeContext& kernel, const std::vector<BarrierUse>& uses, Known known)
+    : body_(kernel.function.body),
+      labels_(kernel.function.labels),
       uses_(uses),
       known_(std::move(known)),
-      at_label_(labels.size()),
-      needed_(body.size() + 1) {
+      at_label_(labels_.size()),
+      needed_(body_.size() + 1) {
   for (const isa::Instruction& i : body_) define(i);
+  kinds_.reserve(body_.size());
+  for (const isa::Instruction& i : body_)
+    kinds_.push_back(kind_of(i, isa::footprint(isa::effect(i, kernel))));
   for (size_t l = 0; l < labels_.size(); ++l)
     if (labels_[l].target != isa::no_id) labels_at_.emplace(labels_[l].target, l);
 }
 
 void Meetings::define(const isa::Instruction& i) {
-  const bool known = i.op->name == "setp" || i.op->name == "and" || i.op->name == "not";
+  const isa::Operation op = isa::operation(i);
+  const bool known =
+      op == isa::Operation::compare || op == isa::Operation::and_ || op == isa::Operation::not_;
   if (!known || !i.operands[0].is(Operand::Kind::reg)) return;
   const auto [place, is_new] = predicates_.emplace(i.operands[0].id, &i);
   if (!is_new) place->second = nullptr;
@@ -52,14 +52,24 @@ bool Meetings::elects(isa::RegId guard) const {
   if (!known_.elected.is(Operand::Kind::reg)) return false;
   if (guard == known_.elected.id) return true;
   const auto at = predicates_.find(guard);
-  return at != predicates_.end() && at->second != nullptr && at->second->op->name == "and" &&
+  return at != predicates_.end() && at->second != nullptr &&
+         isa::operation(*at->second) == isa::Operation::and_ &&
          (at->second->operands[1] == known_.elected || at->second->operands[2] == known_.elected);
 }
 
-bool Meetings::accesses_memory(const isa::Instruction& i) const {
-  static constexpr std::array<std::string_view, 7> names = {"ld",       "st",       "atom", "red",
-                                                            "ldmatrix", "stmatrix", "wgmma"};
-  return std::ranges::find(names, i.op->name) != names.end() && !elects(i.guard.reg);
+// What the warps do for themselves: copies by an elected lane are in order with the next ones.
+Meetings::Kind Meetings::kind_of(const isa::Instruction& i, const isa::Footprint& f) const {
+  const bool always = i.guard.reg == isa::no_id;
+  if (f.next == isa::Control::branches) return Kind::branch;
+  if (f.ends() && always) return Kind::end;
+  if (f.at(isa::Sync::Object::cta_barrier) && f.sync.waits && always) return Kind::meeting;
+  if (!known_.auto_barriers || elects(i.guard.reg)) return Kind::other;
+  if (f.issues()) return f.issues(isa::AsyncFamily::wgmma) ? Kind::access : Kind::other;
+  const auto shared_or_global = [](const isa::MemoryUse& use) {
+    return use.space != isa::Space::param && use.space != isa::Space::local &&
+           use.space != isa::Space::const_;
+  };
+  return std::ranges::any_of(f.memory, shared_or_global) ? Kind::access : Kind::other;
 }
 
 // Whether a condition on the thread's number holds; nothing when it depends on more.
@@ -68,10 +78,11 @@ std::optional<bool> Meetings::holds(const Operand& predicate, int64_t thread) co
   if (!predicate.is(Operand::Kind::reg) || at == predicates_.end() || at->second == nullptr) return {};
   const isa::Instruction& i = *at->second;
   std::optional<bool> value;
-  if (i.op->name == "not") {
+  const isa::Operation op = isa::operation(i);
+  if (op == isa::Operation::not_) {
     value = holds(i.operands[1], thread);
     if (value) value = !*value;
-  } else if (i.op->name == "and") {
+  } else if (op == isa::Operation::and_) {
     const auto a = holds(i.operands[1], thread), b = holds(i.operands[2], thread);
     if ((a && !*a) || (b && !*b)) value = false;
     if (a && b) value = *a && *b;
@@ -109,11 +120,19 @@ Meetings::State Meetings::branch(const isa::Instruction& i, State s, int64_t thr
 }
 
 Meetings::State Meetings::pass(size_t i, State s, int64_t thread) {
-  const isa::Instruction& instruction = body_[i];
-  if (instruction.op->name == "bra") return branch(instruction, s, thread);
-  if (instruction.op->name == "ret" && instruction.guard.reg == isa::no_id) return 0;
-  if (all_meet(instruction)) return arrives;
-  return known_.auto_barriers && accesses_memory(instruction) ? s | accessed : s;
+  switch (kinds_[i]) {
+    case Kind::branch:
+      return branch(body_[i], s, thread);
+    case Kind::end:
+      return 0;
+    case Kind::meeting:
+      return arrives;
+    case Kind::access:
+      return s | accessed;
+    case Kind::other:
+      return s;
+  }
+  return s;
 }
 
 void Meetings::follow(int64_t thread) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "frontend/core/recorder.h"
+#include "isa/core/footprint.h"
+#include "isa/core/op.h"
 
 namespace palladion::frontend {
 
@@ -22,8 +24,7 @@ class Meetings {
     Operand elected;  // the predicate of one lane of the thread, likewise
     bool auto_barriers;
   };
-  Meetings(const std::vector<isa::Instruction>& body, const std::vector<isa::Label>& labels,
-           const std::vector<BarrierUse>& uses, Known known);
+  Meetings(const isa::DecodeContext& kernel, const std::vector<BarrierUse>& uses, Known known);
   // Indices of instructions before which thread number `thread` must meet; they add up over the threads.
   void follow(int64_t thread);
   const std::vector<bool>& needed() const { return needed_; }
@@ -35,7 +36,8 @@ class Meetings {
   State pass(size_t i, State s, int64_t thread);
   State branch(const isa::Instruction& i, State s, int64_t thread);
   std::optional<bool> holds(const Operand& predicate, int64_t thread) const;
-  bool accesses_memory(const isa::Instruction& i) const;
+  enum class Kind : uint8_t { other, access, meeting, branch, end };
+  Kind kind_of(const isa::Instruction& i, const isa::Footprint& f) const;
   bool elects(isa::RegId guard) const;
   void define(const isa::Instruction& i);
 
@@ -43,6 +45,7 @@ class Meetings {
   const std::vector<isa::Label>& labels_;
   const std::vector<BarrierUse>& uses_;
   Known known_;
+  std::vector<Kind> kinds_;                                             // of each instruction
   std::unordered_map<isa::RegId, const isa::Instruction*> predicates_;  // null: defined more than once
   std::vector<const void*> barriers_;
   std::unordered_multimap<size_t, size_t> labels_at_;

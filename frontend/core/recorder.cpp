@@ -221,6 +221,11 @@ int64_t Recorder::allocate_barriers(int64_t count) {
 void Recorder::name_smem(isa::BufferName buffer) { module_.buffers.push_back(std::move(buffer)); }
 void Recorder::name_barriers(isa::BufferName buffer) { barrier_names_.push_back(std::move(buffer)); }
 
+std::string Recorder::distinct_name(const std::string& name) {
+  const int n = ++taken_names_[name];
+  return n == 1 ? name : fmt::format("{} #{}", name, n);
+}
+
 // The symbol, and where barriers are, is known when the kernel is complete.
 void Recorder::place_names() {
   for (isa::BufferName& b : barrier_names_) {
@@ -298,17 +303,6 @@ Operand Recorder::pointer_param(plgpu::Param param) {
   params_.push_back(param);
   param_values_.push_back(at_entry("cvta.to.global.u64", {generic}, Type::b64));
   return param_values_.back();
-}
-
-Operand Recorder::scratch_pointer(int64_t bytes, int64_t* offset) {
-  if (scratch_param_ < 0) {
-    scratch_param_ = static_cast<int>(params_.size());
-    pointer_param(plgpu::ScratchParam{});
-  }
-  *offset = global_scratch_;
-  global_scratch_ += pl::align_to(bytes, 16);
-  std::get<plgpu::ScratchParam>(params_[scratch_param_]).bytes = global_scratch_;
-  return param_values_[scratch_param_];
 }
 
 Operand Recorder::scratch_array(int64_t bytes, std::string name) {
@@ -433,7 +427,8 @@ void Recorder::begins_copy(const void* barrier) {
 
 void Recorder::meet_before_copies() {
   std::vector<isa::Instruction>& body = function_->body;
-  Meetings meetings(body, function_->labels, barrier_uses_,
+  if (barrier_uses_.empty()) return;
+  Meetings meetings({module_, *function_, arch()}, barrier_uses_,
                     {thread_index_, elected_, options_.auto_barriers});
   for (int64_t thread = 0; thread < thread_count(); ++thread) meetings.follow(thread);
   for (size_t i = 0; i < body.size(); ++i) {

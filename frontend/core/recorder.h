@@ -128,13 +128,14 @@ class Recorder {
   // What findings call the bytes at an offset from smem_base(), or from barrier_base().
   void name_smem(isa::BufferName buffer);
   void name_barriers(isa::BufferName buffer);
+  // `name`, with a number where the kernel has bytes of this name already: "scoped (a.cpp:7) #2".
+  std::string distinct_name(const std::string& name);
   int64_t reduction_scratch();  // offset of the scratch of thread 0; one a thread follows
 
   // --- parameters -----------------------------------------------------------------------------
   // Value of a pointer parameter / generic address of a tensor map parameter.
   Operand array_pointer(int array);
   Operand tensor_map(int array, const isa::TensorMap& map);
-  Operand scratch_pointer(int64_t bytes, int64_t* offset);
   Operand scratch_array(int64_t bytes, std::string name);  // of a parameter of its own
   Operand profile_pointer();
 
@@ -220,11 +221,10 @@ class Recorder {
   int64_t barriers_ = 0;  // 8-byte slots, placed behind everything else
   int64_t reduction_scratch_ = -1;
   std::vector<isa::BufferName> barrier_names_;
+  std::unordered_map<std::string, int> taken_names_;
   Operand barrier_base_;
   std::vector<plgpu::Param> params_;
   std::vector<Operand> param_values_;
-  int64_t global_scratch_ = 0;
-  int scratch_param_ = -1;
 
  public:
   Operand barrier_base();  // shared address of barrier slot 0

@@ -25,7 +25,7 @@ struct AnyArgument {
   AnyArgument(const T&, std::source_location l = std::source_location::current()) : loc(l) {}  // NOLINT
 };
 
-// What a refused word "gives": nobody gets one.
+// The type of what a refused word would give; no object of it is ever made.
 struct RefusedResult {
   template <class T>
   operator T() const {  // NOLINT: in place of a result of any type

@@ -26,14 +26,14 @@ int64_t size_of(const SmemType& type) { return pl::volume(type.shape) * pl::byte
 Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const std::source_location& loc) {
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::smem;
-  a->name = name;
+  a->name = Recorder::current().distinct_name(name);
   a->dtype = type.dtype;
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, type.options.transforms, loc);
   a->smem_offset = offset;
   Recorder::current().name_smem({.offset = static_cast<uint64_t>(offset),
                                  .bytes = static_cast<uint64_t>(size_of(type)),
-                                 .name = name,
+                                 .name = a->name,
                                  .element = std::string(pl::name(type.dtype)),
                                  .shape = type.shape});
   return Ref(std::move(a));
@@ -63,11 +63,11 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
          fmt::format("GMEM \"{}\": a shape {} has no elements", name, pl::to_string(type.shape)), loc);
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::gmem;
-  a->name = name;
+  a->name = r.distinct_name(name);
   a->dtype = type.dtype;
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, {}, loc);
-  a->pointer = r.scratch_array(n * pl::bytes(type.dtype), name);
+  a->pointer = r.scratch_array(n * pl::bytes(type.dtype), a->name);
   return Ref(std::move(a));
 }
 
@@ -83,13 +83,14 @@ UnionRef make_union(const RefUnionType& type, const std::string& name, std::sour
     bytes = std::max(bytes, sum);
   }
   const int64_t base = Recorder::current().allocate_smem(bytes, smem_alignment);
+  const std::string distinct = Recorder::current().distinct_name(name);
   UnionRef out;
   for (size_t g = 0; g < type.groups.size(); ++g) {
     int64_t offset = base;
     std::vector<Ref> refs;
     for (size_t i = 0; i < type.groups[g].size(); ++i) {
       offset = pl::align_to(offset, smem_alignment);
-      refs.push_back(smem_at(type.groups[g][i], fmt::format("{}[{}][{}]", name, g, i), offset, loc));
+      refs.push_back(smem_at(type.groups[g][i], fmt::format("{}[{}][{}]", distinct, g, i), offset, loc));
       offset += size_of(type.groups[g][i]);
     }
     out.groups.push_back(std::move(refs));
@@ -100,6 +101,10 @@ UnionRef make_union(const RefUnionType& type, const std::string& name, std::sour
 }  // namespace palladion::plgpu
 
 namespace palladion::pl::detail {
+
+std::string name_at(std::string_view what, const std::source_location& loc) {
+  return fmt::format("{} ({})", what, frontend::short_place(loc));
+}
 
 plgpu::Ref materialize(const plgpu::SemaphoreType&) {
   frontend::fail(frontend::Code::bad_semaphore, "semaphores cannot be allocated by run_scoped",
@@ -162,7 +167,7 @@ void check_global_scope(const Collective& collective, std::source_location loc) 
 namespace palladion::pl {
 
 plgpu::Ref get_global(const plgpu::GmemType& type, std::source_location loc) {
-  const plgpu::Ref made = plgpu::make_gmem(type, "global", loc);
+  const plgpu::Ref made = plgpu::make_gmem(type, detail::name_at("global", type.loc), loc);
   auto base = std::make_shared<plgpu::Allocation>(made.base());
   base->scope = frontend::Recorder::current().root();  // of the whole kernel
   return plgpu::Ref(std::move(base));

@@ -84,6 +84,7 @@ struct UnionRef {
   const std::vector<Ref>& operator[](const frontend::IndexAt& i) const;
 };
 
+// `name`: what findings and errors say; a kernel's second allocation of a name gets a number besides.
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc);
 Ref make_gmem(const GmemType& type, const std::string& name, std::source_location loc);
 UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc);
@@ -102,19 +103,26 @@ Collective collective(Names... names) {
 }
 
 namespace detail {
-inline plgpu::Ref materialize(const plgpu::SmemType& t) { return plgpu::make_smem(t, "scoped", t.loc); }
+// What findings call an allocation without a name of its own: "scoped (kernel.cpp:41)".
+std::string name_at(std::string_view what, const std::source_location& loc);
+
+inline plgpu::Ref materialize(const plgpu::SmemType& t) {
+  return plgpu::make_smem(t, name_at("scoped", t.loc), t.loc);
+}
 inline plgpu::Ref materialize(const plgpu::AccType& t) {
   if (t.shape.size() != 2)
     frontend::fail(frontend::Code::bad_accumulator, "ACC takes a shape (m, n), not " + to_string(t.shape),
                    t.loc);
   return plgpu::make_accumulator(t.shape[0], t.shape[1], t.dtype, t.loc);
 }
-inline plgpu::Ref materialize(const plgpu::GmemType& t) { return plgpu::make_gmem(t, "scoped", t.loc); }
+inline plgpu::Ref materialize(const plgpu::GmemType& t) {
+  return plgpu::make_gmem(t, name_at("scoped", t.loc), t.loc);
+}
 inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) {
-  return plgpu::make_barrier(t, "scoped barrier", t.loc);
+  return plgpu::make_barrier(t, name_at("scoped barrier", t.loc), t.loc);
 }
 inline plgpu::UnionRef materialize(const plgpu::RefUnionType& t) {
-  return plgpu::make_union(t, "scoped", t.loc);
+  return plgpu::make_union(t, name_at("scoped", t.loc), t.loc);
 }
 plgpu::Ref materialize(const plgpu::SemaphoreType& t);
 

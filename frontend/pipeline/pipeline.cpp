@@ -95,9 +95,8 @@ class SingleThreadPipeline {
   bool outs_in_smem() const { return std::ranges::any_of(outs_, &PipelineBuffer::in_smem); }
 
   void allocate(std::source_location loc) {
-    int64_t n = 0;
     for (auto* buffers : {&ins_, &outs_}) {
-      for (PipelineBuffer& b : *buffers) {
+      for (int64_t n = 0; PipelineBuffer & b : *buffers) {
         const std::string name = fmt::format("{} {}", buffers == &ins_ ? "input" : "output", n++);
         if (b.in_smem) b.smem = make_smem(b.smem_type(), "pipeline " + name, loc);
       }

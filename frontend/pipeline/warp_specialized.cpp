@@ -128,13 +128,13 @@ class WarpSpecialized {
     if (!o_.manual_ready_barriers) make_ready(copies_, "pipeline inputs ready");
     if (!o_.manual_consumed_barriers)
       a.consumed.push_back(make_consumed(all_axes(), "pipeline inputs consumed", loc));
-    for (const PipelineBuffer& b : ins_) {
+    for (size_t i = 0; i < ins_.size(); ++i) {
+      const PipelineBuffer& b = ins_[i];
       if (!b.in_smem) continue;
-      if (o_.manual_ready_barriers) make_ready(1, fmt::format("pipeline input {} ready", a.ready.size()));
+      if (o_.manual_ready_barriers) make_ready(1, fmt::format("pipeline input {} ready", i));
       if (o_.manual_consumed_barriers)
-        a.consumed.push_back(make_consumed(b.spec.options.collective_axes,
-                                           fmt::format("pipeline input {} consumed", a.consumed.size()),
-                                           loc));
+        a.consumed.push_back(
+            make_consumed(b.spec.options.collective_axes, fmt::format("pipeline input {} consumed", i), loc));
     }
     return a;
   }

@@ -199,13 +199,13 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
            fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis));
   }
   auto state = std::make_shared<BarrierRef::State>();
-  state->name = name;
+  state->name = r.distinct_name(name);
   state->type = type;
   state->count = count;
   state->offset = r.allocate_barriers(count);
   r.name_barriers({.offset = static_cast<uint64_t>(state->offset),
                    .bytes = static_cast<uint64_t>(count) * 8,
-                   .name = name,
+                   .name = state->name,
                    .element = "mbarrier",
                    .shape = {count}});
   r.in_prologue([&] {
@@ -377,14 +377,12 @@ Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::sou
   Recorder& r = Recorder::current();
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::gmem;
-  a->name = name;
+  a->name = r.distinct_name(name);
   a->dtype = DType::s32;
   a->shape = type.shape;
   a->physical = physical_layout({DType::s32, type.shape}, {}, loc);
   a->scope = r.root();  // GMEM of the whole kernel
-  int64_t offset = 0;
-  const Operand base = r.scratch_pointer(4 * pl::volume(type.shape), &offset);
-  a->pointer = r.at_entry("add.s64", {base, Operand::imm(offset)}, Type::b64);
+  a->pointer = r.scratch_array(4 * pl::volume(type.shape), a->name);
   return Ref(std::move(a));
 }
 
@@ -481,7 +479,7 @@ Scalar semaphore_read(const Ref& semaphore, std::source_location loc) {
 namespace palladion::pl {
 
 plgpu::Ref get_global(const plgpu::SemaphoreType& type, std::source_location loc) {
-  return plgpu::make_semaphores(type, "semaphore", loc);
+  return plgpu::make_semaphores(type, fmt::format("semaphore ({})", frontend::short_place(loc)), loc);
 }
 
 void delay(const Scalar& nanoseconds, std::source_location loc) {

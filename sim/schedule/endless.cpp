@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t look_interval = 1 << 24;  // warp instructions of the grid
 constexpr uint64_t share_without_effect = 16;
 
-// It reads no more than registers and memory that nobody changes, and no other warp notices it.
+// It reads registers and memory that no other warp changes meanwhile, and no other warp observes it.
 bool has_no_effect(const Program& program, const MicroOp& op) {
   const isa::Footprint& f = program.footprint(op);
   const bool stays = f.next == isa::Control::next || f.next == isa::Control::branches || f.ends();

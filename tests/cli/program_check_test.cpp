@@ -173,6 +173,48 @@ TEST_F(Program, TwinsOfTheZooAreKernels) {
   EXPECT_EQ(run("check zoo/" + name + ":godo").status, 2);
 }
 
+// Names of arrays are in the PTX text: a file has them too.
+TEST_F(Program, FindingsOfAFileHaveTheAuthorsNames) {
+  ASSERT_EQ(run("ptx zoo/mbarrier-count-too-large -o " + file("k.ptx")).status, 0);
+  const Ran ran =
+      run("check --ptx " + file("k.ptx") +
+          " --grid 1 --block 256 --smem 2048 --arg in:f32[4,256]=iota --arg out:f32[4,256] --json " +
+          file("r.json") + " --sarif " + file("r.sarif"));
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("= object: mbarrier `drained`"));
+  for (const char* report : {"r.json", "r.sarif"}) EXPECT_THAT(read(file(report)), HasSubstr("`drained`"));
+}
+
+TEST_F(Program, BytesBehindAnArrayAreNamedAfterIt) {
+  std::ofstream(file("gap.ptx")) << R"(.version 8.8
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 memory[];
+//@buffer memory+0 16 f32[4] a
+.visible .entry gap() {
+  .reg .b32 %r<3>;
+  mov.u32 %r0, memory;
+  mov.u32 %r1, %tid.x;
+  st.shared.b32 [%r0+32], %r1;
+  ret;
+}
+)";
+  const Ran ran = run("check --ptx " + file("gap.ptx") + " --grid 1 --block 64 --smem 1024 --seeds 0");
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("= object: `a` bytes [32, 36), past its end"));
+}
+
+// A program of the user's own has another name than this one.
+TEST_F(Program, CommandsToRepeatNameTheProgramThatRuns) {
+  const std::string mine = file("my_kernels");
+  std::filesystem::create_symlink(program(), mine);
+  const std::string hang = mine + " check --ptx " + ptx("hang") + " --grid 2 --block 64 --seeds 0";
+  ASSERT_EQ(WEXITSTATUS(std::system((hang + " >" + file("out") + " 2>&1").c_str())), 1);
+  EXPECT_THAT(read(file("out")), HasSubstr("replay: my_kernels run --ptx "));
+  ASSERT_EQ(WEXITSTATUS(std::system((mine + " run >" + file("out") + " 2>&1").c_str())), 2);
+  EXPECT_THAT(read(file("out")), HasSubstr("`my_kernels list` names the kernels"));
+}
+
 TEST_F(Program, ExplainShowsTheTwins) {
   const zoo::Pair& pair = zoo::all_pairs().front();
   const Ran ran = run("explain " + pair.code);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <regex>
 
 #include "frontend/plgpu.h"
 #include "tests/support/golden.h"
@@ -202,6 +203,8 @@ TEST(MustFail, DiagnosticsAreGolden) {
       text += "\n";
     }
   }
+  // Other lines move when a case is added above.
+  text = std::regex_replace(text, std::regex("must_fail_test\\.cpp:[0-9]+"), "must_fail_test.cpp:LINE");
   EXPECT_TRUE(golden::compare("frontend/must_fail.txt", text));
 }
 

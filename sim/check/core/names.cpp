@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "sim/check/core/context.h"
@@ -36,7 +37,11 @@ Named of_symbol(const Program& p, isa::SymbolId id, uint64_t dynamic_bytes) {
   return n;
 }
 
-// All names of the range, the author's own before those of symbols.
+bool has_named_parts(const Program& p, isa::SymbolId id) {
+  return std::ranges::any_of(p.module->buffers, [&](const auto& b) { return b.symbol == id; });
+}
+
+// All names of the range: the author's own, else those of symbols that the author gave no names.
 std::vector<Named> names_of(const RunView& run, uint64_t offset, uint64_t bytes) {
   const Program& p = *run.program;
   std::vector<Named> out;
@@ -50,7 +55,19 @@ std::vector<Named> names_of(const RunView& run, uint64_t offset, uint64_t bytes)
          .slice = b.shape.empty() ? 0 : slice_of(b.bytes, static_cast<uint64_t>(b.shape[0]))});
   if (!out.empty()) return out;
   for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id)
-    if (is_shared_array(p.module->symbols[id])) add(of_symbol(p, id, run.launch->dynamic_shared));
+    if (is_shared_array(p.module->symbols[id]) && !has_named_parts(p, id))
+      add(of_symbol(p, id, run.launch->dynamic_shared));
+  return out;
+}
+
+// The array that ends last before the offset, for bytes between or behind arrays.
+std::optional<Named> ends_before(const RunView& run, uint64_t offset) {
+  const Program& p = *run.program;
+  std::optional<Named> out;
+  for (const isa::BufferName& b : p.module->buffers) {
+    const Named n{.name = b.name, .base = p.symbol_address[b.symbol] + b.offset, .bytes = b.bytes};
+    if (n.base + n.bytes <= offset && (!out || n.base + n.bytes > out->base + out->bytes)) out = n;
+  }
   return out;
 }
 
@@ -83,6 +100,9 @@ std::string shared_name(const RunView& run, const ClusterState& cluster, uint32_
   std::set<std::string> names;
   for (const Named& n : names_of(run, offset, bytes)) names.insert(describe(n, offset, bytes, true));
   std::string out = fmt::format("{}", fmt::join(names, " / "));
+  if (const auto before = ends_before(run, offset); out.empty() && before)
+    out = fmt::format("`{}` bytes [{}, {}), past its end", before->name, offset - before->base,
+                      offset - before->base + bytes);
   if (out.empty()) out = fmt::format("shared memory [0x{:x}, 0x{:x})", offset, offset + bytes);
   return out + of_cta(run, cluster, rank);
 }
@@ -95,6 +115,8 @@ std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint3
     names.insert(whole ? describe(n, offset, 8, false) : fmt::format("`{}`+{}", n.name, offset - n.base));
   }
   std::string out = fmt::format("{}", fmt::join(names, " / "));
+  if (const auto before = ends_before(run, offset); out.empty() && before)
+    out = fmt::format("`{}`+{}, past its end", before->name, offset - before->base);
   out = out.empty() ? fmt::format("mbarrier at shared address 0x{:x}", offset) : "mbarrier " + out;
   return out + of_cta(run, cluster, rank);
 }
@@ -107,9 +129,9 @@ std::vector<SharedObject> shared_objects(const RunView& run) {
     out.push_back({b.name, p.symbol_address[b.symbol] + b.offset, b.bytes});
   for (isa::SymbolId id = 0; id < p.module->symbols.size(); ++id) {
     if (!is_shared_array(p.module->symbols[id])) continue;
-    const bool named = std::ranges::any_of(p.module->buffers, [&](const auto& b) { return b.symbol == id; });
+    if (has_named_parts(p, id)) continue;
     const Named n = of_symbol(p, id, run.launch->dynamic_shared);
-    if (!named) out.push_back({n.name, n.base, n.bytes});
+    out.push_back({n.name, n.base, n.bytes});
   }
   return out;
 }
