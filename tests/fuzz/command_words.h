@@ -1,5 +1,6 @@
-// Random command lines of the program: a grammar of all its commands and options, with values that are right,
-// nearly right and absurd, and files that are whole, mutated or of the wrong kind.
+// Random command lines of the program: a grammar of its commands and options with small subjects. Three in
+// five are right as a whole; the others have one or two mistakes: an option or a value that does not fit, a
+// damaged word, a file that is mutated or of the wrong kind.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,15 @@ class Files {
   // `sources`: the root of the repository, whose PTX files serve.
   Files(const std::filesystem::path& sources, const std::filesystem::path& folder);
 
-  // The path of a file: of this kind ("ptx", "npy", "clock", "suppress", "state", "scopes"), or, now and
-  // then, of another one, a folder, a device, a name that does not exist; often a new mutation of one.
-  std::string any(const std::string& kind, Random& random);
+  // The path of a file; `what`: its name ("saxpy.ptx") or its kind ("ptx", "npy", "clock", "suppress",
+  // "state", "scopes").
+  std::string whole(const std::string& what, Random& random);
+  // The path of a new mutation of it.
+  std::string mutation(const std::string& what, Random& random);
+  // One of the two, or another file, a folder, a device, a name that does not exist.
+  std::string any(const std::string& what, Random& random);
+  // "wgmma-no-fence:good"
+  std::string zoo_kernel(Random& random);
   // A path to write to.
   std::string output(const std::string& ending, Random& random);
   const std::filesystem::path& folder() const { return folder_; }
@@ -42,6 +49,7 @@ class Files {
     std::filesystem::path path;
   };
   void add(const std::string& kind, const std::string& name, std::string content);
+  const Seed& seed(const std::string& what, Random& random) const;
   std::string mutated(const Seed& seed, Random& random);
 
   std::filesystem::path folder_;
