@@ -154,9 +154,10 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
                                           inputs = inputs_of(subject)] { return reference(choice, inputs); });
   if (!wanted) return std::nullopt;
   if (wanted->size() != outputs.size())
-    throw isa::Error(isa::Diagnostic{
-        .code = "PLD5004", .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
-                                                  subject.name, wanted->size(), outputs.size())});
+    throw isa::Error(
+        isa::Diagnostic{.code = "PLD5004",
+                        .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
+                                               subject.name, wanted->size(), outputs.size())});
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject));
 }
 

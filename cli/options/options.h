@@ -35,13 +35,13 @@ struct Options {
   std::string arch = "h200", schedule, values = "full", on = "sim";
   std::string check;  // words of --check; empty: what the command usually does
   uint64_t seed = 0;
-  unsigned threads = 0;  // 0: all cores
+  unsigned threads = 0;                           // 0: all cores
   uint64_t max_instructions = uint64_t{1} << 30;  // of a warp
-  std::optional<unsigned> seeds;    // check: random schedules, 20 when absent
-  std::optional<uint64_t> explore;  // check: states to search at most
-  bool mutate = false;              // check: mutate the program
-  bool strict = false;              // findings of severity strict count as errors
-  int repeats = 20;                 // timed runs on a device
+  std::optional<unsigned> seeds;                  // check: random schedules, 20 when absent
+  std::optional<uint64_t> explore;                // check: states to search at most
+  bool mutate = false;                            // check: mutate the program
+  bool strict = false;                            // findings of severity strict count as errors
+  int repeats = 20;                               // timed runs on a device
   bool reference = true;
 
   // Of the hardware schedule (cli/options/clock_settings.h).

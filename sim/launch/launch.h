@@ -38,10 +38,10 @@ struct RunOptions {
   Schedule schedule;              // functional
   unsigned threads = 0;           // host threads; 0 = all cores
   uint64_t max_instructions = 0;  // warp instructions after which the run is stopped; 0 = no limit
-  // Of one warp: a warp that executes more, or a sixteenth of them in a row without an effect, is taken for one
-  // that loops for ever (PLD3002); 0 = no limit. sim/schedule/endless.h
+  // Of one warp: a warp that executes more, or a sixteenth of them in a row without an effect, is taken for
+  // one that loops for ever (PLD3002); 0 = no limit. sim/schedule/endless.h
   uint64_t max_warp_instructions = 0;
-  uint64_t quantum = 0;           // warp instructions of a cluster up to a boundary, without a clock; 0: 4 Mi
+  uint64_t quantum = 0;  // warp instructions of a cluster up to a boundary, without a clock; 0: 4 Mi
   Observer* observer = nullptr;
   const std::atomic<bool>* stop = nullptr;  // set from outside: the run ends early with its results so far
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
