@@ -1,6 +1,7 @@
 // Programs that C++ refuses: each marked line with a sentence that says what to write. compile_test.cpp
-// compiles it and looks for the sentence at the line: `expect N: a part of the sentence`. Lines with the same N are
-// compiled together; those that meet the same template differ in N, because a compiler reports each once.
+// compiles it and looks for the sentence at the line: `expect N: a part of the sentence`. Lines with the same
+// N are compiled together; those that meet the same template differ in N, because a compiler reports each
+// once.
 #include <algorithm>
 
 #include "frontend/pipeline/nd_loop.h"
