@@ -119,7 +119,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   return *this;
 }
 Buffer::~Buffer() {
-  if (!session_) return;
+  if (!session_ || session_->lost()) return;
   session_->enter();
   session_->api().MemFree(address_);
 }
@@ -187,17 +187,23 @@ Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
 
 // ---- waiting and timing --------------------------------------------------------------------------
 
-Result<void> Device::wait(std::optional<std::chrono::milliseconds> limit) const {
+Result<void> Device::wait(const WaitOptions& options) const {
   session_->enter();
   const driver::Api& api = session_->api();
-  if (limit) {
-    const auto end = std::chrono::steady_clock::now() + *limit;
+  if (options.limit || options.stop != nullptr) {
+    const auto start = std::chrono::steady_clock::now();
     // Short kernels are seen soon, long ones cost no processor time.
     auto pause = std::chrono::microseconds(20);
     while (api.StreamQuery(nullptr) == driver::not_ready) {
-      if (std::chrono::steady_clock::now() > end)
-        return failure("PLD8007", fmt::format("the kernel did not end within {} ms", limit->count()),
+      const bool stopped = options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+      if (stopped || (options.limit && std::chrono::steady_clock::now() - start > *options.limit)) {
+        session_->lose();
+        return failure("PLD8007",
+                       stopped ? "the kernel had not ended on the device when it was interrupted"
+                               : fmt::format("the kernel did not end on the device within {} ms",
+                                             options.limit->count()),
                        "run it on the simulator, which reports what each warp waits for");
+      }
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::microseconds(2000));
     }
@@ -210,26 +216,26 @@ namespace {
 // Two events per repeat, destroyed with the object.
 class EventPairs {
  public:
-  EventPairs(const driver::Api& api, int count) : api_(api), events_(static_cast<size_t>(count) * 2) {
-    for (driver::Event& e : events_) status_ = status_ ? status_ : api_.EventCreate(&e, 0);
+  EventPairs(const Session& session, int count) : session_(session), events_(static_cast<size_t>(count) * 2) {
+    for (driver::Event& e : events_) status_ = status_ ? status_ : session_.api().EventCreate(&e, 0);
   }
   EventPairs(const EventPairs&) = delete;
   EventPairs& operator=(const EventPairs&) = delete;
   ~EventPairs() {
     for (driver::Event e : events_)
-      if (e) api_.EventDestroy(e);
+      if (e && !session_.lost()) session_.api().EventDestroy(e);
   }
   driver::Status status() const { return status_; }
-  driver::Status start(int i) { return api_.EventRecord(events_[2 * i], nullptr); }
-  driver::Status stop(int i) { return api_.EventRecord(events_[2 * i + 1], nullptr); }
+  driver::Status start(int i) { return session_.api().EventRecord(events_[2 * i], nullptr); }
+  driver::Status stop(int i) { return session_.api().EventRecord(events_[2 * i + 1], nullptr); }
   double microseconds(int i) {
     float ms = 0;
-    status_ = api_.EventElapsedTime(&ms, events_[2 * i], events_[2 * i + 1]);
+    status_ = session_.api().EventElapsedTime(&ms, events_[2 * i], events_[2 * i + 1]);
     return ms * 1e3;
   }
 
  private:
-  const driver::Api& api_;
+  const Session& session_;
   std::vector<driver::Event> events_;
   driver::Status status_ = driver::success;
 };
@@ -251,7 +257,7 @@ Result<Timing> Device::time(const std::function<Result<void>()>& work, const Tim
   if (options.repeats < 1) return failure("PLD8003", "a timing needs at least one repeat");
   for (int i = 0; i < options.warmups; ++i)
     if (auto done = work(); !done) return tl::unexpected(done.error());
-  if (auto done = wait(); !done) return tl::unexpected(done.error());
+  if (auto done = wait(options.wait); !done) return tl::unexpected(done.error());
 
   Buffer flush;
   if (options.flush_l2) {
@@ -259,7 +265,7 @@ Result<Timing> Device::time(const std::function<Result<void>()>& work, const Tim
     if (!buffer) return tl::unexpected(buffer.error());
     flush = std::move(*buffer);
   }
-  EventPairs events(session_->api(), options.repeats);
+  EventPairs events(*session_, options.repeats);
   if (auto made = session_->check(events.status(), "create events"); !made)
     return tl::unexpected(made.error());
   for (int i = 0; i < options.repeats; ++i) {
@@ -269,7 +275,7 @@ Result<Timing> Device::time(const std::function<Result<void>()>& work, const Tim
     if (auto done = work(); !done) return tl::unexpected(done.error());
     events.stop(i);
   }
-  if (auto done = wait(); !done) return tl::unexpected(done.error());
+  if (auto done = wait(options.wait); !done) return tl::unexpected(done.error());
   std::vector<double> samples;
   for (int i = 0; i < options.repeats; ++i) samples.push_back(events.microseconds(i));
   if (auto read = session_->check(events.status(), "read events"); !read) return tl::unexpected(read.error());

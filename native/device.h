@@ -5,6 +5,7 @@
 // Codes: PLD8001 no driver, PLD8002 no device, PLD8003 a driver call failed, PLD8004 a launch that
 // cannot be, PLD8005 the driver's compiler refused the PTX, PLD8006 the kernel failed while it ran,
 // PLD8007 the kernel did not end in time, PLD8008 a tensor map that cannot be.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -167,10 +168,16 @@ struct ModuleOptions {
   bool line_info = false;
 };
 
+struct WaitOptions {
+  std::optional<std::chrono::milliseconds> limit;
+  const std::atomic<bool>* stop = nullptr;  // polled; true ends the wait as the limit does
+};
+
 struct TimingOptions {
   int warmups = 3;
   int repeats = 20;
   bool flush_l2 = false;  // overwrite twice the L2's size before each repeat
+  WaitOptions wait;       // for the warm-ups, and again for all repeats
 };
 
 struct Timing {
@@ -194,8 +201,9 @@ class Device {
   Result<TensorMapHandle> encode(const isa::TensorMap& map) const;
 
   // Waits for all that was launched; device-side printf appears. Without a limit it can wait forever.
-  // After PLD8006 and PLD8007 the device is lost to this process.
-  Result<void> wait(std::optional<std::chrono::milliseconds> limit = std::nullopt) const;
+  // After PLD8006 and PLD8007 the device is lost to this process; after PLD8007 the kernel still runs, and
+  // the process ends with std::_Exit, since the driver's own end waits for it.
+  Result<void> wait(const WaitOptions& options = {}) const;
 
   // Runs `work`, which launches, and measures each run between two events. All repeats are enqueued
   // without waiting, so the time of a kernel shorter than the host's launch (about 5 us) holds some of

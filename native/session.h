@@ -21,12 +21,18 @@ class Session {
       : api_(std::move(api)), device_(device), context_(context), facts_(std::move(facts)) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() { api_->DevicePrimaryCtxRelease(device_); }
+  ~Session() {
+    if (!lost_) api_->DevicePrimaryCtxRelease(device_);
+  }
 
   const driver::Api& api() const { return *api_; }
   const DeviceFacts& facts() const { return facts_; }
   // Contexts are current per host thread, so every call begins with this.
   void enter() const { api_->CtxSetCurrent(context_); }
+  // A kernel does not end. The driver waits for it in every call that frees something, so from here on
+  // nothing is freed: the end of the process frees all.
+  void lose() { lost_ = true; }
+  bool lost() const { return lost_; }
 
   Result<void> check(driver::Status status, std::string_view what, const char* code = "PLD8003") const {
     if (status == driver::success) return {};
@@ -38,6 +44,7 @@ class Session {
   driver::DeviceId device_;
   driver::Context context_;
   DeviceFacts facts_;
+  bool lost_ = false;
 };
 
 struct LoadedModule {
@@ -50,7 +57,7 @@ struct LoadedModule {
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
   ~LoadedModule() {
-    if (!handle) return;
+    if (!handle || session->lost()) return;
     session->enter();
     session->api().ModuleUnload(handle);
   }

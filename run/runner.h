@@ -1,6 +1,7 @@
 #pragma once
 // Runs a job on a simulated machine or on a device. Inputs are bound to the machine without a copy: a
 // kernel that writes to its input changes the job's array.
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -53,11 +54,13 @@ std::vector<Array> blank_inputs(const plgpu::Kernel& kernel);
 struct DeviceOptions {
   int repeats = 20;  // timed runs after the one whose results count; 0: none
   int warmups = 3;
-  std::chrono::milliseconds limit{60'000};  // for the first run
+  std::chrono::milliseconds limit{10'000};  // for the first run; each timed run may take as long
+  const std::atomic<bool>* stop = nullptr;  // polled while a kernel runs
 };
 
 struct DeviceOutcome {
   isa::Diagnostics errors;  // nothing was returned
+  bool still_runs = false;  // PLD8007: end the process with std::_Exit
   std::vector<Array> outputs;
   std::vector<std::byte> profile;  // of the run whose results count
   native::FunctionAttributes attributes;

@@ -106,7 +106,7 @@ Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Devi
   const auto arguments = arguments_of(job, buffers, device);
   if (!arguments) return tl::unexpected(arguments.error());
   if (auto done = launch_once(job, buffers, *function, *arguments); !done) return done;
-  if (auto done = device.wait(options.limit); !done) return done;
+  if (auto done = device.wait({options.limit, options.stop}); !done) return done;
   auto outputs = download(job, buffers);
   if (!outputs) return tl::unexpected(outputs.error());
   outcome.outputs = std::move(*outputs);
@@ -116,7 +116,9 @@ Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Devi
   if (options.repeats == 0) return {};
   // Repeats write the same outputs again; their contents are not used any more.
   auto timing = device.time([&] { return launch_once(job, buffers, *function, *arguments); },
-                            {.warmups = options.warmups, .repeats = options.repeats});
+                            {.warmups = options.warmups,
+                             .repeats = options.repeats,
+                             .wait = {options.limit * options.repeats, options.stop}});
   if (!timing) return tl::unexpected(timing.error());
   outcome.timing = std::move(*timing);
   return {};
@@ -130,7 +132,11 @@ std::string ptx_of(const Job& job) {
 
 DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOptions& options) {
   DeviceOutcome outcome;
-  if (const auto done = run_into(outcome, job, device, options); !done) outcome.errors = done.error();
+  if (const auto done = run_into(outcome, job, device, options); !done) {
+    outcome.errors = done.error();
+    outcome.still_runs =
+        std::ranges::any_of(outcome.errors, [](const isa::Diagnostic& d) { return d.code == "PLD8007"; });
+  }
   return outcome;
 }
 

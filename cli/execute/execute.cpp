@@ -42,7 +42,11 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
   auto device = native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
-  report.device = palladion::run(subject.job, *device, {.repeats = options.repeats});
+  report.device = palladion::run(subject.job, *device,
+                                 {.repeats = options.repeats,
+                                  .limit = std::chrono::milliseconds(options.device_limit * 1000),
+                                  .stop = &interrupt_flag()});
+  if (report.device->still_runs) note_abandoned_work();
   if (!has_scopes(subject)) return {};
   report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
                                    device_name(*report.device_facts), subject.name);

@@ -48,7 +48,7 @@ struct Number<std::optional<T>> {
 
 constexpr uint64_t any = ~uint64_t{0};
 constexpr uint64_t most_threads = 4096, most_seeds = 1'000'000, most_lines = 1'000'000'000,
-                   most_repeats = 1'000'000;
+                   most_repeats = 1'000'000, most_seconds = 86'400;
 
 // The text of options that are taken apart after parsing.
 struct Raw {
@@ -143,6 +143,8 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--report", o.report, "not in this version");
   app.add_option("--on", o.on, "where to run: sim, device or both");
   number(app, "--repeats", o.repeats, 0, most_repeats, "timed runs on a device; 0: none");
+  number(app, "--device-limit", o.device_limit, 1, most_seconds,
+         "give up when a run on a device takes longer than N seconds (10)");
   app.add_flag_callback(
       "--no-reference", [&o] { o.reference = false; }, "do not compute the kernel's reference");
 }

@@ -42,6 +42,7 @@ struct Options {
   bool mutate = false;                            // check: mutate the program
   bool strict = false;                            // findings of severity strict count as errors
   int repeats = 20;                               // timed runs on a device
+  uint64_t device_limit = 10;                     // seconds of a run on a device
   bool reference = true;
 
   // Of the hardware schedule (cli/options/clock_settings.h).

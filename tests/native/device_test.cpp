@@ -50,7 +50,7 @@ TEST_F(OnDevice, RunsAKernel) {
   arguments.add(buffer.address()).add(uint32_t{1000});
   const LaunchShape shape{.grid = {8}, .block = {128}};
   must(kernel.launch(shape, arguments));
-  must(device_->wait(std::chrono::seconds(5)));
+  must(device_->wait({.limit = std::chrono::seconds(5)}));
   must(buffer.download(std::as_writable_bytes(std::span(back))));
   for (size_t i = 0; i < data.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]);
   EXPECT_GT(must(kernel.attributes()).registers, 0);
@@ -91,7 +91,7 @@ TEST_F(OnDevice, ZGivesUpOnAKernelThatNeverEnds) {
     GTEST_SKIP() << "set PLD_TEST_HANG=1: it leaves a kernel running until exit";
   const Module module = must(device_->load(double_it));
   must(must(module.function("spin")).launch({}, {}));
-  const auto late = device_->wait(std::chrono::milliseconds(200));
+  const auto late = device_->wait({.limit = std::chrono::milliseconds(200)});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error()[0].code, "PLD8007");
   std::_Exit(::testing::Test::HasFailure() ? 1 : 0);

@@ -52,7 +52,7 @@ class TensorCopy : public OnDevice {
         .add(at)
         .add(taps);
     must(kernel.launch({}, arguments));
-    must(device_->wait(std::chrono::seconds(20)));
+    must(device_->wait({.limit = std::chrono::seconds(20)}));
     Tile raw(probe_tile_bytes + 16);
     must(out_->download(raw));
     EXPECT_EQ(raw[0], std::byte{1}) << "the barrier did not complete with " << walk.transaction_bytes()
