@@ -196,9 +196,10 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   }
   using K = OperandKind;
   static constexpr std::pair<std::string_view, K> words[] = {
-      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address},
-      {"tensor", K::tensor},  {"label", K::label},   {"func", K::function},
-      {"list", K::list},      {"pack", K::pack},     {"any", K::any}};
+      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address},   {"tmem", K::address},
+      {"tensor", K::tensor},  {"label", K::label},   {"func", K::function}, {"list", K::list},
+      {"pack", K::pack},      {"any", K::any}};
+  operand.tensor_memory = kind == "tmem";
   for (const auto& [word, value] : words) {
     if (word == kind) {
       operand.kind = value;
