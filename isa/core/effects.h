@@ -419,18 +419,12 @@ struct TensorMemoryCopy {  // tcgen05.cp
   int address = 0, descriptor = 1;
   Footprint footprint() const;
 };
-struct TensorMemoryShift {
-  int ctas = 1;
-  int address = 0;
-  Footprint footprint() const;
-};
 enum class Tcgen05Kind : uint8_t { f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4, mxf4nvf4 };
 struct Tcgen05Mma {
   Tcgen05Kind kind = Tcgen05Kind::f16;
   int ctas = 1;
   bool weight_stationary = false;  // .ws
   bool sparse = false;
-  bool shift_a = false;   // .ashift
   int scale_vectors = 0;  // of .block_scale: 1, 2 or 4 scales for the K of an instruction
   int d = 0, a_desc = -1, a_tmem = -1, b_desc = 2, metadata = -1, idesc = -1;
   int scale_a = -1, scale_b = -1;
@@ -479,7 +473,7 @@ using Effect =
                  ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
                  BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
                  WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation, TensorMemoryLoad,
-                 TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, TensorMemoryShift,
+                 TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy,
                  Tcgen05Mma, Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);

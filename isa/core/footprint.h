@@ -103,7 +103,7 @@ enum class AsyncFamily : uint8_t {
   remote_store,      // st.async, red.async
   deferred_arrival,  // cp.async.mbarrier.arrive
   wgmma,
-  tcgen05,           // mma, cp, shift
+  tcgen05,           // mma, cp
   tcgen05_commit,    // the arrival when those before it have completed
   cluster_launch,    // clusterlaunchcontrol.try_cancel
 };

@@ -57,13 +57,6 @@ Footprint TensorMemoryCopy::footprint() const {
           .async = issues};
 }
 
-Footprint TensorMemoryShift::footprint() const {
-  return {.values = Values::tensor,
-          .memory = {tensor_memory(address, true, true)},
-          .control = {address},
-          .async = issues};
-}
-
 Footprint Tcgen05Mma::footprint() const {
   const MemoryUse a = a_desc >= 0 ? matrix(a_desc) : tensor_memory(a_tmem, true, false);
   Footprint f{.values = Values::tensor,
@@ -189,9 +182,10 @@ Effect copy(const Instruction& i, const DecodeContext&) {
   return e;
 }
 
-Effect shift(const Instruction& i, const DecodeContext&) {
-  return TensorMemoryShift{.ctas = ctas(i), .address = index(i, "a")};
-}
+constexpr std::string_view no_shift =
+    "the manual does not say whether rows move to the next lane or to the one before";
+
+Effect shift(const Instruction& i, const DecodeContext&) { return decode::unsupported(i, no_shift); }
 
 Effect commit(const Instruction& i, const DecodeContext&) {
   return Tcgen05Commit{
@@ -214,10 +208,10 @@ int scale_vectors(const Instruction& i, Tcgen05Kind kind) {
 }
 
 Effect mma(const Instruction& i, const DecodeContext&) {
+  if (i.has("ashift")) return decode::unsupported(i, no_shift);
   Tcgen05Mma e{.kind = kind_of(i), .ctas = ctas(i)};
   e.weight_stationary = i.has("ws");
   e.sparse = i.has("sp");
-  e.shift_a = i.has("ashift");
   if (i.has("block_scale")) e.scale_vectors = scale_vectors(i, e.kind);
   e.d = index(i, "d");
   e.a_desc = index(i, "a");
