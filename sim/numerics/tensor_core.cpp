@@ -15,9 +15,9 @@ namespace {
 bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8; }
 
 std::uint32_t value_of_b(const BOperand& b, int k, int n) {
-  const int stride = words_of_k(b.type);
+  const int stride = words_of_k(b.split);
   const std::uint32_t* word = b.word + (std::ptrdiff_t{n / block_n} * b.k + k) * stride + n % block_n;
-  return is_fp8(b.type) ? word[0] | word[block_n] : word[0];
+  return b.split ? word[0] | word[block_n] : word[0];
 }
 
 // One output from decoded operands.
@@ -90,7 +90,7 @@ Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& 
 }
 
 Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
-  if (is_fp8(a.type)) return half ? Mode::f16_fp8 : Mode::f32_13_bits;
+  if (b.split) return half ? Mode::f16_fp8 : Mode::f32_13_bits;
   if (half) return Mode::f16;
   const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
   const int largest = a.range.largest + b.range.largest - 127;

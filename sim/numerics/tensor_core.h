@@ -39,11 +39,12 @@ struct AOperand {
   alignas(64) std::uint32_t exponent[max_m * max_k];
 };
 
-// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each). fp8 words are [n /
-// 64][k][2][64]: first the values that are not negative, then those that are, each with +0 in the place of
-// the others.
+// Decoded B, [n / 64][k][64]; words and exponents as in AOperand (one byte each). If split (fp8 of Hopper),
+// the words are [n / 64][k][2][64]: first the values that are not negative, then those that are, each with +0
+// in the place of the others.
 struct BOperand {
   Element type = Element::f16;
+  bool split = false;
   int n = 0;
   int k = 0;
   ExponentRange range;
@@ -67,14 +68,16 @@ struct Rows {
 // How the rows run. k: each row holds all k of one m (or n). mn: each row holds all m (or n) of one k.
 enum class Major : std::uint8_t { k, mn };
 
+// Whose sums of fp8 products: with 13 fraction bits, or with 25 as those of other floats.
+enum class Generation : std::uint8_t { hopper, blackwell };
+
 // Rows hold raw little-endian elements. k * element_bits must be a multiple of 256 (pad shorter ones with
-// zeros: they change no result), so must m * element_bits for Major::mn; n is a multiple of 8. Integers and
-// b1 are Major::k only, as in wgmma. negate flips the sign of every element (scale-a, scale-b = -1; floats
-// only).
+// zeros: they change no result), so must m * element_bits for Major::mn; n is a multiple of 8. b1 is Major::k
+// only. negate flips the sign of every element (scale-a, scale-b = -1; floats only).
 void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major = Major::k,
               bool negate = false);
 void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major = Major::k,
-              bool negate = false);
+              bool negate = false, Generation generation = Generation::hopper);
 
 // Marks the elements of a sparse A that the metadata selected: bit k of selected[row]. A itself is decoded in
 // dense form (k of the sparse instruction, zeros elsewhere).

@@ -50,11 +50,11 @@ void find_specials(AOperand& a) {
 
 void find_specials(BOperand& b) {
   SlowScan scan;
-  const int stride = words_of_k(b.type);
+  const int stride = words_of_k(b.split);
   for (int n = 0; n < b.n; ++n) {
     const std::uint32_t* word = b.word + std::ptrdiff_t{n / block_n} * b.k * stride + n % block_n;
     for (int k = 0; k < b.k; ++k, word += stride) {
-      const std::uint32_t value = is_fp8(b.type) ? word[0] | word[block_n] : word[0];
+      const std::uint32_t value = b.split ? word[0] | word[block_n] : word[0];
       if (scan.add(value)) b.special_columns[n / block_n] |= std::uint64_t{1} << n % block_n;
     }
   }
@@ -166,9 +166,9 @@ void store_chunk_exponents(BOperand& b, const RelativeExponents<type>& relative,
 }
 
 // Rows are those of one k.
-template <Element type>
+template <Element type, bool split>
 void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
-  using Sink = std::conditional_t<is_fp8(type), SplitSink, PlainSink>;
+  using Sink = std::conditional_t<split, SplitSink, PlainSink>;
   constexpr int step = elements_per_vector<type>;
   Scan<type> scan;
   const RelativeExponents<type> fixed(fixed_range<type>());
@@ -176,7 +176,7 @@ void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
     const std::uint8_t* row = rows[k];
     for (int column = 0; column < b.n; column += chunk) {
       const PaddedChunk<type> c(row, column, b.n);
-      const Sink sink{b.word + place(b, column, k, words_of_k(type)), sign};
+      const Sink sink{b.word + place(b, column, k, words_of_k(split)), sign};
       for (int i = 0; i < chunk / step; ++i) {
         scan.add(load_raw(c.vector(i)));
         store_values<type>(c.vector(i), sink, i * step);
@@ -197,7 +197,7 @@ void decode_b_floats(BOperand& b, const Rows& rows, __m256i sign) {
 
 // Eight or sixteen columns (as in mma.sync) as one stream of elements, [k][n]: padding each k to 32 would
 // cost more.
-template <Element type>
+template <Element type, bool split>
 void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
   constexpr int step = elements_per_vector<type>;
   const int count = b.k * b.n;
@@ -210,10 +210,10 @@ void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
   }
   const std::uint32_t* from = value;
   for (int k = 0; k < b.k; ++k) {
-    std::uint32_t* to = b.word + k * words_of_k(type);
+    std::uint32_t* to = b.word + k * words_of_k(split);
     for (int column = 0; column < b.n; column += 8, from += 8) {
       const __m256i bits = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
-      if constexpr (is_fp8(type)) {
+      if constexpr (split) {
         SplitSink{to, _mm256_setzero_si256()}(column, bits);
       } else {
         store_words(to + column, bits);
@@ -221,7 +221,7 @@ void decode_few_columns(BOperand& b, const std::uint8_t* raw, __m256i sign) {
     }
     if (b.n == 16) continue;
     store_words(to + 8, _mm256_setzero_si256());  // a wide vector reads as far
-    if (is_fp8(type)) store_words(to + block_n + 8, _mm256_setzero_si256());
+    if (split) store_words(to + block_n + 8, _mm256_setzero_si256());
   }
   settle_range(b, scan);
   const RelativeExponents<type> relative(b.range);
@@ -247,7 +247,12 @@ void store_pairs(const std::uint8_t* from, std::uint32_t* to) {
 }
 
 template <Element type>
-void decode_a_integers(AOperand& a, const Rows& rows) {
+void decode_a_integers(AOperand& a, Rows rows, Major major) {
+  alignas(32) std::uint8_t raw[max_m * max_k];
+  if (major == Major::mn) {
+    transpose<1>(rows, a.k, a.m, raw, a.k);
+    rows = {raw, a.k};
+  }
   for (int m = 0; m < a.m; ++m) {
     for (int k = 0; k < a.k; k += 16) store_pairs<type>(rows[m] + k, a.word + (m * a.k + k) / 2);
   }
@@ -264,10 +269,23 @@ void spread_over_blocks(BOperand& b, int words, const std::uint8_t* raw, int byt
 
 constexpr int raw_bytes = max_n * max_k * 2;  // the most that one operand of any type holds
 
+// Two rows of k as pairs of bytes.
+void pair_rows(const std::uint8_t* first, const std::uint8_t* second, int n, std::uint8_t* to) {
+  for (int i = 0; i < n; i += 8) {
+    const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first + i));
+    const __m128i y = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(second + i));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i), _mm_unpacklo_epi8(x, y));
+  }
+}
+
 template <Element type>
-void decode_b_integers(BOperand& b, const Rows& rows) {
+void decode_b_integers(BOperand& b, const Rows& rows, Major major) {
   alignas(32) std::uint8_t raw[raw_bytes];
-  transpose<2>(rows, b.n, b.k, raw, b.n * 2);
+  if (major == Major::k) {
+    transpose<2>(rows, b.n, b.k, raw, b.n * 2);
+  } else {
+    for (int k = 0; k < b.k; k += 2) pair_rows(rows[k], rows[k + 1], b.n, raw + k * b.n);
+  }
   spread_over_blocks(b, b.k / 2, raw, 2, store_pairs<type>);
 }
 
@@ -293,13 +311,21 @@ void decode_floats(AOperand& a, const Rows& rows, Major major, __m256i sign) {
   decode_a_floats<type>(a, transposed<type>(rows, a.k, a.m, raw), sign);
 }
 
-template <Element type>
-void decode_floats(BOperand& b, const Rows& rows, Major major, __m256i sign) {
-  if (major == Major::mn) return decode_b_floats<type>(b, rows, sign);
+template <Element type, bool split>
+void decode_b_floats(BOperand& b, const Rows& rows, Major major, __m256i sign) {
+  if (major == Major::mn) return decode_b_floats<type, split>(b, rows, sign);
   alignas(32) std::uint8_t raw[raw_bytes];
   const Rows by_k = transposed<type>(rows, b.n, b.k, raw);
-  if (b.n <= 16) return decode_few_columns<type>(b, raw, sign);
-  decode_b_floats<type>(b, by_k, sign);
+  if (b.n <= 16) return decode_few_columns<type, split>(b, raw, sign);
+  decode_b_floats<type, split>(b, by_k, sign);
+}
+
+template <Element type>
+void decode_floats(BOperand& b, const Rows& rows, Major major, __m256i sign) {
+  if constexpr (is_fp8(type)) {
+    if (b.split) return decode_b_floats<type, true>(b, rows, major, sign);
+  }
+  decode_b_floats<type, false>(b, rows, major, sign);
 }
 
 template <class Operand>
@@ -316,6 +342,12 @@ void decode_floats(Operand& out, const Rows& rows, Major major, bool negate) {
       return decode_floats<Element::e4m3>(out, rows, major, sign);
     case Element::e5m2:
       return decode_floats<Element::e5m2>(out, rows, major, sign);
+    case Element::e2m3:
+      return decode_floats<Element::e2m3>(out, rows, major, sign);
+    case Element::e3m2:
+      return decode_floats<Element::e3m2>(out, rows, major, sign);
+    case Element::e2m1:
+      return decode_floats<Element::e2m1>(out, rows, major, sign);
     default:
       assert(!"not a type of the tile kernels");
   }
@@ -325,7 +357,7 @@ void decode_floats(Operand& out, const Rows& rows, Major major, bool negate) {
 
 void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major, bool negate) {
   assert(m >= 1 && m <= max_m && (k * element_bits(type)) % 256 == 0);
-  assert(major == Major::k || (!is_integer(type) && (m * element_bits(type)) % 256 == 0));
+  assert(major == Major::k || (type != Element::b1 && (m * element_bits(type)) % 256 == 0));
   out.type = type;
   out.m = m;
   out.k = k;
@@ -334,9 +366,9 @@ void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major,
   out.sparse = false;
   switch (type) {
     case Element::s8:
-      return decode_a_integers<Element::s8>(out, rows);
+      return decode_a_integers<Element::s8>(out, rows, major);
     case Element::u8:
-      return decode_a_integers<Element::u8>(out, rows);
+      return decode_a_integers<Element::u8>(out, rows, major);
     case Element::b1:
       for (int r = 0; r < m; ++r)
         std::memcpy(out.word + r * (k / 32), rows[r], static_cast<std::size_t>(k / 8));
@@ -346,19 +378,21 @@ void decode_a(AOperand& out, Element type, int m, int k, Rows rows, Major major,
   }
 }
 
-void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major, bool negate) {
+void decode_b(BOperand& out, Element type, int n, int k, Rows rows, Major major, bool negate,
+              Generation generation) {
   assert(n >= 8 && n <= max_n && n % 8 == 0 && (k * element_bits(type)) % 256 == 0 &&
-         (major == Major::k || !is_integer(type)));
+         (major == Major::k || type != Element::b1));
   out.type = type;
+  out.split = is_fp8(type) && generation == Generation::hopper;
   out.n = n;
   out.k = k;
   out.range = {};
   std::memset(out.special_columns, 0, sizeof out.special_columns);
   switch (type) {
     case Element::s8:
-      return decode_b_integers<Element::s8>(out, rows);
+      return decode_b_integers<Element::s8>(out, rows, major);
     case Element::u8:
-      return decode_b_integers<Element::u8>(out, rows);
+      return decode_b_integers<Element::u8>(out, rows, major);
     case Element::b1:
       return decode_b_bits(out, rows);
     default:

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <bit>
 #include <cstdint>
 
 #include "sim/numerics/tensor_core.h"
@@ -28,6 +29,13 @@ template <>
 struct FloatFormat<Element::e4m3> : FloatFields<8, 3, 7, 0x7F, 0x7F> {};
 template <>
 struct FloatFormat<Element::e5m2> : FloatFields<8, 2, 15, 0x7F, 0x7C> {};
+template <>
+struct FloatFormat<Element::e2m3> : FloatFields<8, 3, 1, 0x1F, 0x20> {
+};  // no specials: beyond all magnitudes
+template <>
+struct FloatFormat<Element::e3m2> : FloatFields<8, 2, 3, 0x1F, 0x20> {};
+template <>
+struct FloatFormat<Element::e2m1> : FloatFields<8, 1, 1, 0x07, 0x08> {};
 
 // Integer lanes as wide as an element.
 template <int bits>
@@ -214,14 +222,16 @@ void store_halves(__m256i halves, const Sink& sink, int at, float scale) {
   sink(at + 8, _mm256_castps_si256(high));
 }
 
-// Sixteen e4m3: in the fields of f16 they are 2^8 too small (bias 7 against 15). 7F, the only NaN, is set by
-// the caller.
-template <class Sink>
-void store_e4m3(__m128i bytes, const Sink& sink, int at) {
-  const __m256i x = _mm256_cvtepi8_epi16(bytes);  // the sign arrives at the top
-  const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x7F)), 7);
-  const __m256i sign = _mm256_and_si256(x, _mm256_set1_epi16(static_cast<short>(0x8000)));
-  store_halves(_mm256_or_si256(magnitude, sign), sink, at, 256.0f);
+// Sixteen bytes: in the fields of f16 they are 2^(15 - bias) too small. NaNs are set by the caller.
+template <Element type, class Sink>
+void store_bytes_as_halves(__m128i bytes, const Sink& sink, int at) {
+  using F = FloatFormat<type>;
+  constexpr int sign = F::magnitude_mask + 1, to_sign = std::countl_zero(static_cast<std::uint16_t>(sign));
+  const __m256i x = _mm256_cvtepu8_epi16(bytes);
+  const __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(F::magnitude_mask));
+  const __m256i negative = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(sign)), to_sign);
+  store_halves(_mm256_or_si256(_mm256_slli_epi16(magnitude, 10 - F::fraction_bits), negative), sink, at,
+               static_cast<float>(1 << (15 - F::bias)));
 }
 
 // The 8, 16 or 32 elements of 32 bytes as f32 bits, exactly, to places from `at` on.
@@ -240,8 +250,9 @@ void store_values(const std::uint8_t* from, const Sink& sink, int at) {
     store_halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm256_extracti128_si256(raw, 1)), 8), sink, at + 16,
                  1);
   } else {
-    store_e4m3(_mm256_castsi256_si128(raw), sink, at);
-    store_e4m3(_mm256_extracti128_si256(raw, 1), sink, at + 16);
+    store_bytes_as_halves<type>(_mm256_castsi256_si128(raw), sink, at);
+    store_bytes_as_halves<type>(_mm256_extracti128_si256(raw, 1), sink, at + 16);
+    if constexpr (type != Element::e4m3) return;
     const __m256i nan = _mm256_cmpeq_epi8(magnitude_of<type>(raw), _mm256_set1_epi8(0x7F));
     for (unsigned mask = static_cast<unsigned>(_mm256_movemask_epi8(nan)); mask; mask &= mask - 1) {
       sink.nan(at + __builtin_ctz(mask));

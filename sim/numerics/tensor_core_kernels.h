@@ -56,7 +56,7 @@ struct Suspects {
 };
 
 // Words of one k in a decoded B.
-constexpr int words_of_k(Element type) { return is_fp8(type) ? 2 * block_n : block_n; }
+constexpr int words_of_k(bool split) { return split ? 2 * block_n : block_n; }
 
 // Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others
 // stay.

@@ -272,7 +272,7 @@ bool float_shape(const MmaSync& op) {
     case Element::tf32:
       return op.b == op.a && one_of(dense, {4, 8}) && op.d == Result::f32;
     default:
-      return is_fp8(op.b) && !op.sparse && one_of(op.k, {16, 32}) &&
+      return is_fp8(op.a) && is_fp8(op.b) && !op.sparse && one_of(op.k, {16, 32}) &&
              (op.d == Result::f16 || op.d == Result::f32);
   }
 }

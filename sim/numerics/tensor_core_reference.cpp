@@ -10,28 +10,37 @@ namespace {
 
 using Class = Unpacked::Class;
 
+// What an all-ones exponent means: infinity and NaN; NaN if the fraction is all ones too; a number.
+enum class Top : std::uint8_t { ieee, one_nan, number };
+
 struct Format {
   int exponent_bits;
   int fraction_bits;
   int bias;
-  bool ieee;  // all-ones exponent means infinity or NaN; otherwise only S.1111.111 is NaN (e4m3)
+  Top top;
 };
 
-constexpr Format f32_format{8, 23, 127, true};
-constexpr Format f16_format{5, 10, 15, true};
+constexpr Format f32_format{8, 23, 127, Top::ieee};
+constexpr Format f16_format{5, 10, 15, Top::ieee};
 
 Format format_of(Element type) {
   switch (type) {
     case Element::f16:
       return f16_format;
     case Element::bf16:
-      return {8, 7, 127, true};
+      return {8, 7, 127, Top::ieee};
     case Element::tf32:
-      return {8, 10, 127, true};
+      return {8, 10, 127, Top::ieee};
     case Element::e5m2:
-      return {5, 2, 15, true};
+      return {5, 2, 15, Top::ieee};
     case Element::e4m3:
-      return {4, 3, 7, false};
+      return {4, 3, 7, Top::one_nan};
+    case Element::e2m3:
+      return {2, 3, 1, Top::number};
+    case Element::e3m2:
+      return {3, 2, 3, Top::number};
+    case Element::e2m1:
+      return {2, 1, 1, Top::number};
     default:
       assert(!"not a small float");
       return f32_format;
@@ -45,9 +54,9 @@ Unpacked unpack_fields(std::uint32_t bits, const Format& f) {
   Unpacked out;
   out.negative = (bits >> (f.exponent_bits + f.fraction_bits)) & 1;
   const int to_23_bits = 23 - f.fraction_bits;
-  if (field == all_ones && f.ieee) {
+  if (field == all_ones && f.top == Top::ieee) {
     out.kind = fraction ? Class::nan : Class::infinity;
-  } else if (field == all_ones && fraction == (1u << f.fraction_bits) - 1) {
+  } else if (field == all_ones && f.top == Top::one_nan && fraction == (1u << f.fraction_bits) - 1) {
     out.kind = Class::nan;
   } else if (field == 0) {
     out.kind = fraction ? Class::finite : Class::zero;
@@ -135,14 +144,14 @@ Unpacked unpack_value(std::uint32_t f32_bits, int min_exponent) {
 }
 
 std::uint32_t fused_dot_add(std::span<const Unpacked> a, std::span<const Unpacked> b, const Unpacked& c,
-                            const FusedDotSpec& spec) {
+                            const FusedDotSpec& spec, int scale) {
   Specials specials;
   specials.add(c);
   int e_max = c.kind == Class::finite ? c.exponent : spec.zero_exponent;
   for (std::size_t i = 0; i < a.size(); ++i) {
     specials.add_product(a[i], b[i]);
     const bool zero = a[i].significand == 0 || b[i].significand == 0;
-    e_max = std::max(e_max, zero ? spec.zero_exponent : a[i].exponent + b[i].exponent);
+    e_max = std::max(e_max, zero ? spec.zero_exponent : a[i].exponent + b[i].exponent + scale);
   }
   if (specials.any()) return specials.bits(target_of(spec.rounding));
 
@@ -151,7 +160,7 @@ std::uint32_t fused_dot_add(std::span<const Unpacked> a, std::span<const Unpacke
   if (c.negative) sum = -sum;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::int64_t product = std::int64_t{a[i].significand} * b[i].significand;
-    const std::int64_t term = aligned(product, a[i].exponent + b[i].exponent - e_max + f - 46);
+    const std::int64_t term = aligned(product, a[i].exponent + b[i].exponent + scale - e_max + f - 46);
     sum += a[i].negative != b[i].negative ? -term : term;
   }
   return round_sum(sum, e_max, spec);

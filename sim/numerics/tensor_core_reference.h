@@ -27,10 +27,10 @@ Unpacked unpack_c(Result type, std::uint32_t bits);
 // The same from an element's exact value as f32 bits; min_exponent is that of the element's own type.
 Unpacked unpack_value(std::uint32_t f32_bits, int min_exponent);
 
-// One step: rho(trunc-sum(a[i] * b[i], c)). Returns f32 or f16 bits. Any length; spec.products is not
-// consulted.
+// One step: rho(trunc-sum(a[i] * b[i] * 2^scale, c)). Returns f32 or f16 bits. Any length; spec.products is
+// not consulted.
 std::uint32_t fused_dot_add(std::span<const Unpacked> a, std::span<const Unpacked> b, const Unpacked& c,
-                            const FusedDotSpec& spec);
+                            const FusedDotSpec& spec, int scale = 0);
 
 // K products as a chain of steps of spec.products; c and the result are bits of `type` (f32 or f16).
 std::uint32_t dot_chain(std::span<const Unpacked> a, std::span<const Unpacked> b, std::uint32_t c,

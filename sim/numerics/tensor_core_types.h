@@ -5,9 +5,10 @@
 
 namespace palladion::sim::numerics::tc {
 
-// Element types of A and B. tf32 lives in 32-bit containers (the low 13 bits are ignored); s4, u4 and b1 are
-// packed, low bits first.
-enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, b1, f64 };
+// Element types of A and B. tf32 lives in 32-bit containers (the low 13 bits are ignored), the 6-bit and
+// 4-bit floats e2m3, e3m2, e2m1 in the low bits of a byte (the others are ignored); s4, u4 and b1 are packed,
+// low bits first.
+enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, s8, u8, s4, u4, b1, f64 };
 
 // Type of C and D.
 enum class Result : std::uint8_t { f32, f16, s32, f64 };
@@ -46,7 +47,8 @@ constexpr int element_bits(Element e) {
 }
 
 constexpr bool is_fp8(Element e) { return e == Element::e4m3 || e == Element::e5m2; }
-constexpr bool is_small_float(Element e) { return e <= Element::e5m2; }
+constexpr bool is_byte_float(Element e) { return e >= Element::e4m3 && e <= Element::e2m1; }
+constexpr bool is_small_float(Element e) { return e <= Element::e2m1; }
 constexpr bool is_integer(Element e) { return e >= Element::s8 && e <= Element::b1; }
 
 // Smallest field exponent of a finite number of this type (that of its subnormals).
@@ -57,6 +59,11 @@ constexpr int min_exponent(Element e) {
       return -14;
     case Element::e4m3:
       return -6;
+    case Element::e3m2:
+      return -2;
+    case Element::e2m3:
+    case Element::e2m1:
+      return 0;
     default:
       return -126;
   }
