@@ -89,8 +89,8 @@ constexpr ArchSpec h200() {
   return a;
 }
 
-// 74 of 80 TPCs of two dies with four GPCs each, as evenly as can be: which GPCs lack some differs from chip to
-// chip.
+// 74 of 80 TPCs of two dies with four GPCs each, as evenly as can be: which GPCs lack some differs from chip
+// to chip.
 constexpr std::array<uint8_t, 8> tpcs_of_148_sms = {10, 10, 9, 9, 9, 9, 9, 9};
 
 // Compute capability 10.0 and 10.3: the limits of 9.0 (CUDA programming guide, "Technical Specifications per
@@ -192,8 +192,8 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
       {"box of a tensor copy", text(a.max_box), "elements a dimension",
        "CUDA driver API, cuTensorMapEncodeTiled"},
       {"pixels of an im2col copy", text(a.max_box_pixels), "", "CUDA driver API, cuTensorMapEncodeIm2col"},
-      {"tensor memory", fmt::format("{} x {}", a.tensor_lanes, a.tensor_columns), "lanes x columns of 32 bits",
-       "PTX ISA, tensor memory"},
+      {"tensor memory", fmt::format("{} x {}", a.tensor_lanes, a.tensor_columns),
+       "lanes x columns of 32 bits", "PTX ISA, tensor memory"},
       {"wgmma", fmt::format("m{}n{}k{}", a.mma_m, a.mma_max_n, a.mma_k_bytes / 2), "16-bit elements, largest",
        "PTX ISA, wgmma"},
       {"warps of a wgmma", text(a.mma_warps), "", "PTX ISA, wgmma"},

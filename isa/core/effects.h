@@ -410,7 +410,14 @@ struct TensorMemoryFence {
   bool after = false;  // after_thread_sync; else before_thread_sync
   Footprint footprint() const;
 };
-enum class TensorCopyShape : uint8_t { l128x256b, l4x256b, l128x128b, l64x128b_02_13, l64x128b_01_23, l32x128b };
+enum class TensorCopyShape : uint8_t {
+  l128x256b,
+  l4x256b,
+  l128x128b,
+  l64x128b_02_13,
+  l64x128b_01_23,
+  l32x128b
+};
 enum class TensorUnpack : uint8_t { none, b4x16_p64, b6x16_p32 };
 struct TensorMemoryCopy {  // tcgen05.cp
   TensorCopyShape shape = TensorCopyShape::l128x256b;
@@ -443,7 +450,7 @@ struct TryCancel {  // clusterlaunchcontrol.try_cancel
   int address = 0, mbar = 1;
   Footprint footprint() const;
 };
-struct QueryCancel {  // clusterlaunchcontrol.query_cancel
+struct QueryCancel {   // clusterlaunchcontrol.query_cancel
   int canceled = -1;   // predicate
   int ctaid = -1;      // register, or a vector of four
   int dimension = -1;  // 0 to 2; -1: all
@@ -473,8 +480,8 @@ using Effect =
                  ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
                  BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
                  WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation, TensorMemoryLoad,
-                 TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy,
-                 Tcgen05Mma, Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
+                 TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
+                 Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

@@ -50,8 +50,8 @@ constexpr MatrixDescriptor decode_matrix_descriptor(uint64_t bits) {
 }
 
 // --- sm_100 ---------------------------------------------------------------------------------------------
-// tcgen05's descriptor differs in its version, bits 46 to 48, and in the numbers of the swizzles, bits 61 to 63
-// (PTX, "Shared Memory Descriptor" of tcgen05).
+// tcgen05's descriptor differs in its version, bits 46 to 48, and in the numbers of the swizzles, bits 61 to
+// 63 (PTX, "Shared Memory Descriptor" of tcgen05).
 inline constexpr uint64_t tcgen05_descriptor_version = uint64_t{1} << 46;
 // Bits that must be zero: 14-15, 30-31, 53-60; 52 states absolute addresses, which K = 96 alone has.
 inline constexpr uint64_t tcgen05_descriptor_reserved = 0x1FF0'0000'C000'C000;
@@ -81,7 +81,8 @@ constexpr MatrixDescriptor decode_tcgen05_matrix(uint64_t bits) {
 // Whether the bits are a descriptor of tcgen05 at all.
 constexpr bool is_tcgen05_matrix(uint64_t bits) {
   const uint64_t mode = bits >> 61;
-  return (bits & tcgen05_descriptor_reserved) == 0 && (bits >> 46 & 7) == 1 && mode != 3 && mode != 5 && mode != 7;
+  return (bits & tcgen05_descriptor_reserved) == 0 && (bits >> 46 & 7) == 1 && mode != 3 && mode != 5 &&
+         mode != 7;
 }
 
 // What a descriptor and a major-ness make of element (mn, k): the two halves of a layout, kept

@@ -17,11 +17,11 @@ struct Code {
   uint32_t code;
 };
 constexpr Code codes[] = {
-    {Tcgen05Kind::f16, Type::f16, 0},       {Tcgen05Kind::f16, Type::bf16, 1},
-    {Tcgen05Kind::tf32, Type::tf32, 2},     {Tcgen05Kind::f8f6f4, Type::e4m3, 0},
-    {Tcgen05Kind::f8f6f4, Type::e5m2, 1},   {Tcgen05Kind::f8f6f4, Type::e2m3, 3},
-    {Tcgen05Kind::f8f6f4, Type::e3m2, 4},   {Tcgen05Kind::f8f6f4, Type::e2m1, 5},
-    {Tcgen05Kind::i8, Type::u8, 0},         {Tcgen05Kind::i8, Type::s8, 1},
+    {Tcgen05Kind::f16, Type::f16, 0},     {Tcgen05Kind::f16, Type::bf16, 1},
+    {Tcgen05Kind::tf32, Type::tf32, 2},   {Tcgen05Kind::f8f6f4, Type::e4m3, 0},
+    {Tcgen05Kind::f8f6f4, Type::e5m2, 1}, {Tcgen05Kind::f8f6f4, Type::e2m3, 3},
+    {Tcgen05Kind::f8f6f4, Type::e3m2, 4}, {Tcgen05Kind::f8f6f4, Type::e2m1, 5},
+    {Tcgen05Kind::i8, Type::u8, 0},       {Tcgen05Kind::i8, Type::s8, 1},
     {Tcgen05Kind::mxf4, Type::e2m1, 1},
 };
 // Kinds that share their numbers.
@@ -110,17 +110,21 @@ void types(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {
     out.push_back(fmt::format(".kind::{} has no type with the number of {}", name(i.kind),
                               d.a == Type::none ? "A (bits 7 to 9)" : "B (bits 10 to 12)"));
   const bool integers = i.kind == Tcgen05Kind::i8;
-  const bool halves = (i.kind == Tcgen05Kind::f16 && d.a == Type::f16 && d.b == Type::f16) ||
-                      i.kind == Tcgen05Kind::f8f6f4;
+  const bool halves =
+      (i.kind == Tcgen05Kind::f16 && d.a == Type::f16 && d.b == Type::f16) || i.kind == Tcgen05Kind::f8f6f4;
   const bool right = integers ? d.d == Type::s32 : d.d == Type::f32 || (d.d == Type::f16 && halves);
   if (!right)
     out.push_back(fmt::format("D is {} with .kind::{} (bits 4 and 5)",
-                              integers ? "s32" : halves ? "f32 or f16" : "f32", name(i.kind)));
+                              integers ? "s32"
+                              : halves ? "f32 or f16"
+                                       : "f32",
+                              name(i.kind)));
   if (i.kind == Tcgen05Kind::f16 && d.a != d.b) out.push_back("A and B are both f16 or both bf16");
   if (integers && (d.negate_a || d.negate_b)) out.push_back("integers are not negated (bits 13 and 14)");
   if (!integers && d.saturate) out.push_back("only integers saturate (bit 3)");
   if (is_mxf4(i.kind) && (d.transpose_a || d.transpose_b))
-    out.push_back(fmt::format(".kind::{} is not transposed (bits 15 and 16): K runs along the rows", name(i.kind)));
+    out.push_back(
+        fmt::format(".kind::{} is not transposed (bits 15 and 16): K runs along the rows", name(i.kind)));
   if (d.sparse != i.sparse) out.push_back("bit 2 (sparse) differs from the instruction's .sp");
 }
 
@@ -129,8 +133,9 @@ void shape(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {
     for (const int m : permitted)
       if (d.m == m) return;
     out.push_back(fmt::format("M is {} with {}, not {}", text,
-                              i.weight_stationary ? std::string(".ws")
-                                                  : fmt::format(".cta_group::{} and .kind::{}", i.ctas, name(i.kind)),
+                              i.weight_stationary
+                                  ? std::string(".ws")
+                                  : fmt::format(".cta_group::{} and .kind::{}", i.ctas, name(i.kind)),
                               d.m));
   };
   if (i.weight_stationary) {
@@ -155,8 +160,8 @@ void shape(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {
   int step = i.ctas == 2 ? 16 : 8;
   if (i.kind == Tcgen05Kind::i8 && (i.ctas == 2 || d.n > 32)) step *= 2;
   if (d.n < step || d.n > 256 || d.n % step != 0)
-    out.push_back(fmt::format("N is a multiple of {} up to 256 with .cta_group::{} and .kind::{}, not {}", step,
-                              i.ctas, name(i.kind), d.n));
+    out.push_back(fmt::format("N is a multiple of {} up to 256 with .cta_group::{} and .kind::{}, not {}",
+                              step, i.ctas, name(i.kind), d.n));
 }
 
 void scales(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {

@@ -1,7 +1,7 @@
 #pragma once
 // Addresses of tensor memory, and where the registers of tcgen05.ld and tcgen05.st and the rows of a matrix
-// product lie in it (PTX, "Tensor Memory Addressing", "tcgen05 Data Path Layout Organization", "tcgen05 Matrix
-// Fragments").
+// product lie in it (PTX, "Tensor Memory Addressing", "tcgen05 Data Path Layout Organization", "tcgen05
+// Matrix Fragments").
 #include <cstdint>
 
 #include "isa/core/effects.h"
@@ -45,8 +45,8 @@ constexpr TensorShapeSize size_of(TensorShape shape) {
   }
   return {};
 }
-// Relative to the address: where register `r` of `thread` is. `split`: columns from the first half of 16x32bx2
-// to the second.
+// Relative to the address: where register `r` of `thread` is. `split`: columns from the first half of
+// 16x32bx2 to the second.
 constexpr TensorPlace tensor_fragment(TensorShape shape, int thread, int r, int split) {
   using enum TensorShape;
   switch (shape) {
@@ -87,8 +87,8 @@ constexpr int rows_of_cta(int m, int ctas) { return m / ctas; }
 constexpr int column_parts(DataPath path) {
   return path == DataPath::b || path == DataPath::e ? 2 : path == DataPath::g ? 4 : 1;
 }
-// The lane of row `row` (of the CTA's) in part `part` of the columns; relative to the lane of the address where
-// layouts c and f can start at 16.
+// The lane of row `row` (of the CTA's) in part `part` of the columns; relative to the lane of the address
+// where layouts c and f can start at 16.
 constexpr int lane_of_row(DataPath path, int row, int part = 0) {
   using enum DataPath;
   switch (path) {
@@ -108,8 +108,8 @@ constexpr int lane_of_row(DataPath path, int row, int part = 0) {
 }
 
 // --- scales ----------------------------------------------------------------------------------------------
-// One byte for each row (or column of B) and block of K, from column `column` on: rows 32 apart in neighbouring
-// columns, the same in all four quarters of the lanes (PTX, "tcgen05 block scaling").
+// One byte for each row (or column of B) and block of K, from column `column` on: rows 32 apart in
+// neighbouring columns, the same in all four quarters of the lanes (PTX, "tcgen05 block scaling").
 constexpr TensorPlace scale_place(int row) { return {row % 32, row / 32}; }
 
 }  // namespace palladion::isa

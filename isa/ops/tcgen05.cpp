@@ -9,7 +9,8 @@ namespace palladion::isa {
 namespace {
 
 MemoryUse tensor_memory(int address, bool reads, bool writes) {
-  return {.space = Space::tensor, .proxy = Proxy::async, .reads = reads, .writes = writes, .address = address};
+  return {
+      .space = Space::tensor, .proxy = Proxy::async, .reads = reads, .writes = writes, .address = address};
 }
 MemoryUse matrix(int descriptor) {
   return {.space = Space::shared_cta, .proxy = Proxy::async, .reads = true, .address = descriptor};
@@ -59,10 +60,11 @@ Footprint TensorMemoryCopy::footprint() const {
 
 Footprint Tcgen05Mma::footprint() const {
   const MemoryUse a = a_desc >= 0 ? matrix(a_desc) : tensor_memory(a_tmem, true, false);
-  Footprint f{.values = Values::tensor,
-              .memory = {a, matrix(b_desc), tensor_memory(d, true, true)},
-              .control = {d, a_desc, a_tmem, b_desc, metadata, idesc, scale_a, scale_b, enable_d, zero_columns},
-              .async = issues};
+  Footprint f{
+      .values = Values::tensor,
+      .memory = {a, matrix(b_desc), tensor_memory(d, true, true)},
+      .control = {d, a_desc, a_tmem, b_desc, metadata, idesc, scale_a, scale_b, enable_d, zero_columns},
+      .async = issues};
   if (scale_a >= 0)
     f.memory = {a, matrix(b_desc), tensor_memory(d, true, true), tensor_memory(scale_a, true, false),
                 tensor_memory(scale_b, true, false)};
@@ -130,9 +132,9 @@ bool has_registers(const Instruction& i, int operand, int count) {
 }
 
 Effect wrong_count(const Instruction& i, TensorShape shape, int repeat) {
-  return decode::unsupported(
-      i, "the vector has another number of registers than shape and repetition need: " +
-             std::to_string(registers(shape) * repeat));
+  return decode::unsupported(i,
+                             "the vector has another number of registers than shape and repetition need: " +
+                                 std::to_string(registers(shape) * repeat));
 }
 
 Effect load(const Instruction& i, const DecodeContext&) {
@@ -169,9 +171,11 @@ Effect order(const Instruction& i, const DecodeContext&) {
 
 Effect copy(const Instruction& i, const DecodeContext&) {
   using enum TensorCopyShape;
-  constexpr std::pair<std::string_view, TensorCopyShape> table[] = {
-      {"128x256b", l128x256b}, {"4x256b", l4x256b}, {"128x128b", l128x128b},
-      {"64x128b", l64x128b_02_13}, {"32x128b", l32x128b}};
+  constexpr std::pair<std::string_view, TensorCopyShape> table[] = {{"128x256b", l128x256b},
+                                                                    {"4x256b", l4x256b},
+                                                                    {"128x128b", l128x128b},
+                                                                    {"64x128b", l64x128b_02_13},
+                                                                    {"32x128b", l32x128b}};
   TensorMemoryCopy e{.shape = decode::word_of(i.mod("shape"), table), .ctas = ctas(i)};
   if (i.mod("multicast") == "warpx2::01_23") e.shape = l64x128b_01_23;
   e.unpack = i.has("b4x16_p64")   ? TensorUnpack::b4x16_p64
@@ -256,7 +260,8 @@ constexpr decode::Definition words[] = {
     {"$a", "<a:a:b64;ta:tmem>"},
     {"$floats", ".kind:kind::f16|kind::tf32|kind::f8f6f4"},
     {"$scaled", "<k:.kind:kind::f16|kind::tf32;.kind:kind::f16|kind::tf32;$floats;$floats>"},
-    {"$keep", "{.collector:collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard}"},
+    {"$keep",
+     "{.collector:collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard}"},
     {"$keep_shifted", "{.collector:collector::a::lastuse|collector::a::discard}"},
     {"$keep_b",
      "{.collector:collector::b0::fill|collector::b0::use|collector::b0::lastuse|collector::b0::discard|"
@@ -272,17 +277,20 @@ constexpr decode::Definition words[] = {
 
 std::vector<OpDef> memory_defs() {
   return {
+      OpDef{
+          "tcgen05",
+          "Allocates columns of tensor memory, waiting for them, and stores their address to shared memory; "
+          "frees them; or gives up the right to allocate. TensorCore 5th Generation Family Instructions: "
+          "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit.",
+          decode::expand(
+              {"$family tcgen05.alloc$group.sync.aligned{.space:shared::cta}.b32 a:mem, columns:b32",
+               "$family tcgen05.dealloc$group.sync.aligned.b32 a:b32, columns:b32",
+               "$family tcgen05.relinquish_alloc_permit$group.sync.aligned"},
+              words),
+          Timing{Unit::sync, "tcgen05_alloc"}, allocation},
       OpDef{"tcgen05",
-            "Allocates columns of tensor memory, waiting for them, and stores their address to shared memory; "
-            "frees them; or gives up the right to allocate. TensorCore 5th Generation Family Instructions: "
-            "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit.",
-            decode::expand({"$family tcgen05.alloc$group.sync.aligned{.space:shared::cta}.b32 a:mem, columns:b32",
-                            "$family tcgen05.dealloc$group.sync.aligned.b32 a:b32, columns:b32",
-                            "$family tcgen05.relinquish_alloc_permit$group.sync.aligned"},
-                           words),
-            Timing{Unit::sync, "tcgen05_alloc"}, allocation},
-      OpDef{"tcgen05",
-            "Loads lanes and columns of tensor memory into the registers of a warp; with .red also the smallest "
+            "Loads lanes and columns of tensor memory into the registers of a warp; with .red also the "
+            "smallest "
             "or largest value of each lane. TensorCore 5th Generation Family Instructions: tcgen05.ld.",
             decode::expand(
                 {"$family tcgen05.ld.sync.aligned$shapes{.pack::16b}.b32 =r:b32^*, a:tmem",
@@ -290,45 +298,51 @@ std::vector<OpDef> memory_defs() {
                  "[8.6 sm_103a] tcgen05.ld.red.sync.aligned.shape:32x32b$reducing.op:min|max<t:{.abs}{.NaN}"
                  ".type:f32;.type:u32|s32> <t:=r:f32^*, =reduced:f32;=r:b32^*, =reduced:b32>, a:tmem",
                  "[8.6 sm_103a] tcgen05.ld.red.sync.aligned.shape:16x32bx2$reducing.op:min|max<t:{.abs}{.NaN}"
-                 ".type:f32;.type:u32|s32> <t:=r:f32^*, =reduced:f32;=r:b32^*, =reduced:b32>, a:tmem, split:imm"},
+                 ".type:f32;.type:u32|s32> <t:=r:f32^*, =reduced:f32;=r:b32^*, =reduced:b32>, a:tmem, "
+                 "split:imm"},
                 words),
             Timing{Unit::lsu, "tcgen05_ld"}, load},
       OpDef{"tcgen05",
             "Stores the registers of a warp to lanes and columns of tensor memory. TensorCore 5th Generation "
             "Family Instructions: tcgen05.st.",
-            decode::expand({"$family tcgen05.st.sync.aligned$shapes{.unpack::16b}.b32 a:tmem, r:b32^*",
-                            "$family tcgen05.st.sync.aligned$halves{.unpack::16b}.b32 a:tmem, split:imm, r:b32^*"},
-                           words),
+            decode::expand(
+                {"$family tcgen05.st.sync.aligned$shapes{.unpack::16b}.b32 a:tmem, r:b32^*",
+                 "$family tcgen05.st.sync.aligned$halves{.unpack::16b}.b32 a:tmem, split:imm, r:b32^*"},
+                words),
             Timing{Unit::lsu, "tcgen05_st"}, store},
       OpDef{"tcgen05",
-            "Waits for the thread's loads or stores of tensor memory, or orders its tcgen05 operations with those "
-            "of threads that it synchronises with. TensorCore 5th Generation Family Instructions: tcgen05.wait, "
+            "Waits for the thread's loads or stores of tensor memory, or orders its tcgen05 operations with "
+            "those "
+            "of threads that it synchronises with. TensorCore 5th Generation Family Instructions: "
+            "tcgen05.wait, "
             "tcgen05.fence.",
-            decode::expand({"$family tcgen05.wait::ld.sync.aligned", "$family tcgen05.wait::st.sync.aligned",
-                            "$family tcgen05.fence::before_thread_sync",
-                            "$family tcgen05.fence::after_thread_sync"},
-                           words),
+            decode::expand(
+                {"$family tcgen05.wait::ld.sync.aligned", "$family tcgen05.wait::st.sync.aligned",
+                 "$family tcgen05.fence::before_thread_sync", "$family tcgen05.fence::after_thread_sync"},
+                words),
             Timing{Unit::sync, "tcgen05_wait"}, order},
   };
 }
 
 std::vector<OpDef> async_defs() {
   return {
+      OpDef{
+          "tcgen05",
+          "Copies rows of shared memory to tensor memory, asynchronously. TensorCore 5th Generation Family "
+          "Instructions: tcgen05.cp.",
+          decode::expand(
+              {"$family tcgen05.cp$group.shape:128x256b|4x256b|128x128b$formats a:tmem, desc:b64",
+               "$family tcgen05.cp$group.shape:64x128b.multicast:warpx2::02_13|warpx2::01_23$formats a:tmem, "
+               "desc:b64",
+               "$family tcgen05.cp$group.shape:32x128b.multicast:warpx4$formats a:tmem, desc:b64"},
+              words),
+          Timing{Unit::tensor, "tcgen05_cp"}, copy},
       OpDef{"tcgen05",
-            "Copies rows of shared memory to tensor memory, asynchronously. TensorCore 5th Generation Family "
-            "Instructions: tcgen05.cp.",
-            decode::expand(
-                {"$family tcgen05.cp$group.shape:128x256b|4x256b|128x128b$formats a:tmem, desc:b64",
-                 "$family tcgen05.cp$group.shape:64x128b.multicast:warpx2::02_13|warpx2::01_23$formats a:tmem, "
-                 "desc:b64",
-                 "$family tcgen05.cp$group.shape:32x128b.multicast:warpx4$formats a:tmem, desc:b64"},
-                words),
-            Timing{Unit::tensor, "tcgen05_cp"}, copy},
-      OpDef{"tcgen05",
-            "Moves the rows of 32 lanes of tensor memory down by one, asynchronously. TensorCore 5th Generation "
+            "Moves the rows of 32 lanes of tensor memory down by one, asynchronously. TensorCore 5th "
+            "Generation "
             "Family Instructions: tcgen05.shift.",
-            decode::expand({"$chips tcgen05.shift$group.down a:tmem"}, words), Timing{Unit::tensor, "tcgen05_shift"},
-            shift},
+            decode::expand({"$chips tcgen05.shift$group.down a:tmem"}, words),
+            Timing{Unit::tensor, "tcgen05_shift"}, shift},
       OpDef{"tcgen05",
             "Arrives at mbarriers when the thread's tcgen05 operations so far have completed. TensorCore 5th "
             "Generation Family Instructions: tcgen05.commit.",
@@ -346,16 +360,22 @@ std::vector<std::string_view> mma_forms() {
        "enable:pred, input_scale:imm[0..15]",
        "$family tcgen05.mma$group$floats.ashift$keep_shifted d:tmem, ta:tmem, b:b64, idesc:b32, $lanes"
        "enable:pred",
-       "$family tcgen05.mma$group.kind:kind::f16|kind::tf32.ashift$keep_shifted d:tmem, ta:tmem, b:b64, idesc:b32, "
+       "$family tcgen05.mma$group.kind:kind::f16|kind::tf32.ashift$keep_shifted d:tmem, ta:tmem, b:b64, "
+       "idesc:b32, "
        "$lanesenable:pred, input_scale:imm[0..15]",
        "[8.6 sm_100a] tcgen05.mma$group.kind:kind::i8$keep d:tmem, $a, b:b64, idesc:b32, $lanesenable:pred",
-       "[8.6 sm_100a] tcgen05.mma$group.kind:kind::i8.ashift$keep_shifted d:tmem, ta:tmem, b:b64, idesc:b32, $lanes"
+       "[8.6 sm_100a] tcgen05.mma$group.kind:kind::i8.ashift$keep_shifted d:tmem, ta:tmem, b:b64, idesc:b32, "
+       "$lanes"
        "enable:pred",
-       "$chips tcgen05.mma$group$blocks$keep d:tmem, $a, b:b64, idesc:b32, scale_a:tmem, scale_b:tmem, enable:pred",
-       "$family tcgen05.mma.sp$group$floats$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, $lanesenable:pred",
-       "$family tcgen05.mma.sp$group.kind:kind::f16|kind::tf32$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, "
+       "$chips tcgen05.mma$group$blocks$keep d:tmem, $a, b:b64, idesc:b32, scale_a:tmem, scale_b:tmem, "
+       "enable:pred",
+       "$family tcgen05.mma.sp$group$floats$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, "
+       "$lanesenable:pred",
+       "$family tcgen05.mma.sp$group.kind:kind::f16|kind::tf32$keep d:tmem, $a, b:b64, metadata:tmem, "
+       "idesc:b32, "
        "$lanesenable:pred, input_scale:imm[0..15]",
-       "[8.6 sm_100a] tcgen05.mma.sp$group.kind:kind::i8$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, $lanes"
+       "[8.6 sm_100a] tcgen05.mma.sp$group.kind:kind::i8$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, "
+       "$lanes"
        "enable:pred",
        "$chips tcgen05.mma.sp$group$blocks$keep d:tmem, $a, b:b64, metadata:tmem, idesc:b32, scale_a:tmem, "
        "scale_b:tmem, enable:pred"},
@@ -366,11 +386,14 @@ std::vector<std::string_view> weight_stationary_forms() {
   return decode::expand(
       {"$family tcgen05.mma.ws.cta_group:cta_group::1$floats$keep_b d:tmem, $a, b:b64, idesc:b32, enable:pred"
        "<z:;, zero_columns:b64>",
-       "[8.6 sm_100a] tcgen05.mma.ws.cta_group:cta_group::1.kind:kind::i8$keep_b d:tmem, $a, b:b64, idesc:b32, "
+       "[8.6 sm_100a] tcgen05.mma.ws.cta_group:cta_group::1.kind:kind::i8$keep_b d:tmem, $a, b:b64, "
+       "idesc:b32, "
        "enable:pred<z:;, zero_columns:b64>",
-       "$family tcgen05.mma.ws.sp.cta_group:cta_group::1$floats$keep_b d:tmem, $a, b:b64, metadata:tmem, idesc:b32, "
+       "$family tcgen05.mma.ws.sp.cta_group:cta_group::1$floats$keep_b d:tmem, $a, b:b64, metadata:tmem, "
+       "idesc:b32, "
        "enable:pred<z:;, zero_columns:b64>",
-       "[8.6 sm_100a] tcgen05.mma.ws.sp.cta_group:cta_group::1.kind:kind::i8$keep_b d:tmem, $a, b:b64, metadata:tmem, "
+       "[8.6 sm_100a] tcgen05.mma.ws.sp.cta_group:cta_group::1.kind:kind::i8$keep_b d:tmem, $a, b:b64, "
+       "metadata:tmem, "
        "idesc:b32, enable:pred<z:;, zero_columns:b64>"},
       words);
 }
@@ -378,7 +401,8 @@ std::vector<std::string_view> weight_stationary_forms() {
 std::vector<OpDef> mma_defs() {
   return {
       OpDef{"tcgen05",
-            "D = A B + D in tensor memory, by one CTA or the two of a pair: B, and A unless it is in tensor memory, "
+            "D = A B + D in tensor memory, by one CTA or the two of a pair: B, and A unless it is in tensor "
+            "memory, "
             "come from shared memory through descriptors; asynchronous. TensorCore 5th Generation Family "
             "Instructions: tcgen05.mma, tcgen05.mma.sp.",
             mma_forms(), Timing{Unit::tensor, "tcgen05_mma"}, mma},
@@ -391,27 +415,29 @@ std::vector<OpDef> mma_defs() {
 
 std::vector<OpDef> launch_control_defs() {
   return {
-      OpDef{"clusterlaunchcontrol",
-            "Asks for the work of a cluster that has not started, asynchronously. Parallel Synchronization and "
-            "Communication Instructions: clusterlaunchcontrol.try_cancel.",
-            {"[8.6 sm_100] "
-             "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-             ".b128 a:mem, mbar:mem",
-             "[8.6 sm_100f] "
-             "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-             ".multicast::cluster::all.b128 a:mem, mbar:mem"},
-            Timing{Unit::sync, "clusterlaunchcontrol"},
-            try_cancel},
-      OpDef{"clusterlaunchcontrol",
-            "Reads the answer: whether the work was given, and of which cluster. Parallel Synchronization and "
-            "Communication Instructions: clusterlaunchcontrol.query_cancel.",
-            {"[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
-             "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, "
-             "response:b128",
-             "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
-             "get_first_ctaid::z.b32.b128 =d:b32, response:b128"},
-            Timing{Unit::alu, "clusterlaunchcontrol"},
-            query_cancel},
+      OpDef{
+          "clusterlaunchcontrol",
+          "Asks for the work of a cluster that has not started, asynchronously. Parallel Synchronization and "
+          "Communication Instructions: clusterlaunchcontrol.try_cancel.",
+          {"[8.6 sm_100] "
+           "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
+           ".b128 a:mem, mbar:mem",
+           "[8.6 sm_100f] "
+           "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
+           ".multicast::cluster::all.b128 a:mem, mbar:mem"},
+          Timing{Unit::sync, "clusterlaunchcontrol"},
+          try_cancel},
+      OpDef{
+          "clusterlaunchcontrol",
+          "Reads the answer: whether the work was given, and of which cluster. Parallel Synchronization and "
+          "Communication Instructions: clusterlaunchcontrol.query_cancel.",
+          {"[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
+           "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, "
+           "response:b128",
+           "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
+           "get_first_ctaid::z.b32.b128 =d:b32, response:b128"},
+          Timing{Unit::alu, "clusterlaunchcontrol"},
+          query_cancel},
   };
 }
 

@@ -33,12 +33,12 @@ void spread_six_bits(const uint8_t* from, uint8_t* to) {
 }  // namespace
 
 void spread_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes) {
-  const int bits = isa::bits(type);
-  if (bits >= 8) return;
+  const bool four = type == isa::Type::e2m1;
+  if (!four && type != isa::Type::e2m3 && type != isa::Type::e3m2) return;
   for (size_t at = 0; at + 16 <= bytes.size(); at += 16) {
     uint8_t group[17] = {};
     std::memcpy(group, bytes.data() + at, 16);
-    if (bits == 4)
+    if (four)
       spread_nibbles(group, bytes.data() + at);
     else
       spread_six_bits(group, bytes.data() + at);
@@ -52,12 +52,13 @@ void read_tensor_rows(const CtaState& cta, uint32_t address, isa::DataPath path,
   tile.bytes.resize(static_cast<size_t>(rows) * row_bytes);
   for (int r = 0; r < rows; ++r) {
     const auto lane = static_cast<uint32_t>(at.lane + isa::lane_of_row(path, r));
-    std::memcpy(tile.bytes.data() + static_cast<size_t>(r) * row_bytes, cta.tensor.row(lane) + at.column, row_bytes);
+    std::memcpy(tile.bytes.data() + static_cast<size_t>(r) * row_bytes, cta.tensor.row(lane) + at.column,
+                row_bytes);
   }
 }
 
-void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes, uint32_t column,
-                          uint32_t columns) {
+void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes,
+                          uint32_t column, uint32_t columns) {
   for (uint32_t c = 0; c < columns; ++c)
     append(pieces, {isa::Space::tensor, tensor_byte(rank, lane, column + c), lanes * 4});
 }

@@ -16,8 +16,8 @@ struct SharedMatrix {
   int element_bytes = 1;  // sub-byte elements lie in groups of 16 bytes: 1
 };
 
-// Calls visit(offset in the CTA's shared memory) for each 16 bytes, in the order of the tile's bytes: rows of K,
-// or where M or N runs along the rows, one row of it for each k.
+// Calls visit(offset in the CTA's shared memory) for each 16 bytes, in the order of the tile's bytes: rows of
+// K, or where M or N runs along the rows, one row of it for each k.
 template <class Visit>
 void for_each_tcgen05_chunk(const SharedMatrix& m, Visit&& visit) {
   const isa::MatrixDescriptor d = isa::decode_tcgen05_matrix(m.descriptor);
@@ -38,14 +38,15 @@ void for_each_tcgen05_chunk(const SharedMatrix& m, Visit&& visit) {
 // Appends the matrix' rows to the tile.
 void read_tcgen05_matrix(const CtaState& cta, const SharedMatrix& m, RawTile& tile);
 
-// Elements of 4 or 6 bits, 16 of them in 16 bytes that they do not fill, to a byte each (PTX, "Packing formats").
+// Elements of 4 or 6 bits, 16 of them in 16 bytes that they do not fill, to a byte each (PTX, "Packing
+// formats").
 void spread_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 
 // A of tensor memory: `rows` lanes of 32 bytes.
 void read_tensor_rows(const CtaState& cta, uint32_t address, isa::DataPath path, int rows, RawTile& tile);
 
 // A rectangle of tensor memory, for observers.
-void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes, uint32_t column,
-                          uint32_t columns);
+void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes,
+                          uint32_t column, uint32_t columns);
 
 }  // namespace palladion::sim

@@ -19,10 +19,10 @@ bool is_power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 
 // Columns that an instruction may allocate or free; false after a fault.
 bool check_columns(Exec& x, uint64_t columns, const char* what) {
-  if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns)) return true;
-  x.fault("PLD3132",
-          fmt::format("{} of {} columns: must be a power of two from {} to {}", what, columns, TensorMemory::unit,
-                      TensorMemory::columns));
+  if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns))
+    return true;
+  x.fault("PLD3132", fmt::format("{} of {} columns: must be a power of two from {} to {}", what, columns,
+                                 TensorMemory::unit, TensorMemory::columns));
   return false;
 }
 
@@ -39,13 +39,16 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
   x.take_resumed();
   const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
   if (at % 4 != 0)
-    return x.fault("PLD3132", fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
-                                          "aligned to 4 bytes", at & shared_offset_mask));
+    return x.fault("PLD3132",
+                   fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
+                               "aligned to 4 bytes",
+                               at & shared_offset_mask));
   uint8_t* const to = x.shared(at, 4, "tcgen05.alloc write");
   if (to == nullptr) return Step::fault;
   if (t.words.empty()) t.words.resize(size_t{TensorMemory::lanes} * TensorMemory::columns);
   ++t.allocations;
-  for (uint32_t u = 0; u < count / TensorMemory::unit; ++u) t.owner[first / TensorMemory::unit + u] = t.allocations;
+  for (uint32_t u = 0; u < count / TensorMemory::unit; ++u)
+    t.owner[first / TensorMemory::unit + u] = t.allocations;
   std::memcpy(to, &first, 4);
   note_shared(x.cluster, Exec::shared_address(at), 4, true);
   if (x.wants<Access>()) {
@@ -75,9 +78,10 @@ Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e
     matches = (t.owner[u] == owner) == inside;
   }
   if (!matches)
-    return x.fault("PLD3133",
-                   fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
-                   "pass the address that tcgen05.alloc stored, and the same number of columns");
+    return x.fault(
+        "PLD3133",
+        fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
+        "pass the address that tcgen05.alloc stored, and the same number of columns");
   for (uint16_t& o : t.owner)
     if (o == owner) o = 0;
   if (x.wants<TensorAllocated>()) x.emit(TensorAllocated{x.origin(), true, first, count, e.ctas});
@@ -99,7 +103,8 @@ struct Request {
 };
 
 bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what, Block& block) {
-  const auto at = static_cast<uint32_t>(x.address_of_lane(op.operands[r.address], std::countr_zero(x.active)));
+  const auto at =
+      static_cast<uint32_t>(x.address_of_lane(op.operands[r.address], std::countr_zero(x.active)));
   const isa::TensorPlace place = isa::tensor_place(at);
   const isa::TensorShapeSize size = isa::size_of(r.shape);
   const int scale = r.halves ? 2 : 1;
@@ -110,18 +115,19 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
   block.columns = static_cast<uint32_t>((size.columns * r.repeat + block.split) * scale);
   const auto first = static_cast<uint32_t>(isa::first_lane_of_warp(x.warp->id));
   if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
-    x.fault("PLD3131",
-            fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id, block.lane,
-                        block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
-            "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
-            "shifted left by 16");
+    x.fault(
+        "PLD3131",
+        fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id,
+                    block.lane, block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
+        "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
+        "shifted left by 16");
     return false;
   }
   if (block.column + block.columns > TensorMemory::columns || x.cta->tensor.words.empty()) {
-    x.fault("PLD3130", fmt::format("{} of columns {} to {}: {}", what, block.column,
-                                   block.column + block.columns - 1,
-                                   x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
-                                                               : "tensor memory has 512"));
+    x.fault("PLD3130",
+            fmt::format("{} of columns {} to {}: {}", what, block.column, block.column + block.columns - 1,
+                        x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
+                                                    : "tensor memory has 512"));
     return false;
   }
   return true;
