@@ -5,6 +5,7 @@
 //   =d:type^vec, a:mem"
 //
 //   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
+//   [8.7 sm_100a sm_103a]  either of these targets
 //   [3.0..6.3 sm_30: use .sync]  the last PTX version that has it, and what to write instead
 //   .slot:a|b|c       a required modifier, one of the words; code refers to the slot by its name
 //   {.slot:a|b}       an optional one
@@ -95,6 +96,7 @@ struct Form {
   uint32_t last_version = ~0U;
   std::string_view instead;  // of a form that later versions do not have
   std::string_view target = "sm_20";
+  std::vector<std::string_view> other_targets;  // any of which will do as well
   std::vector<SlotDef> slots;
   std::vector<OperandDef> operands;
   int slot(std::string_view name) const;     // -1 when the form has none

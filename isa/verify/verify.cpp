@@ -143,11 +143,13 @@ void Verifier::function(const Function& f) {
 // --- instructions --------------------------------------------------------------------------------
 
 void Verifier::needs(const Form& form) {
-  if (!provides(module_.target, form.target)) {
+  const auto provided = [&](std::string_view need) { return provides(module_.target, need); };
+  if (!provided(form.target) && std::ranges::none_of(form.other_targets, provided)) {
+    std::string wanted(form.target);
+    for (const std::string_view other : form.other_targets) wanted += fmt::format(" or {}", other);
     say(code::target,
-        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, form.target,
-                    module_.target),
-        fmt::format("compile for {}", form.target));
+        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, wanted, module_.target),
+        fmt::format("compile for {}", wanted));
   }
   const uint32_t have = module_.version_major * 10 + module_.version_minor;
   if (have < form.ptx_version) {

@@ -85,7 +85,6 @@ TEST(round_trip, nvcc_of_today_is_read) {
 
 // --- every form ----------------------------------------------------------------------------------
 
-// Blackwell's targets are parsed and printed here and assembled elsewhere.
 bool is_later_than_hopper(const Form& form) { return form.target.size() > 5 && form.target[3] == '1'; }
 // PTX since 6.4 refuses these on all that it still compiles for.
 bool is_from_before_volta(const forms::Instance& i) {
@@ -158,6 +157,22 @@ TEST(forms, ptxas_assembles_every_form_for_hopper) {
     EXPECT_GT(lines.size(), target == "sm_90a" ? 4000u : 10u);
     expect_assembles(ptxas, forms::module_text(lines, target, version_for(target)), target);
   }
+}
+
+// Each form for the target that it names: sm_100 what later chips keep, sm_100f what the family has, sm_100a
+// what a chip has alone.
+TEST(forms, ptxas_assembles_every_form_for_blackwell) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  size_t count = 0;
+  for (const auto& [target, forms] : all_forms()) {
+    if (!target.starts_with("sm_1")) continue;
+    std::vector<std::string> lines = {"bra.uni done;"};
+    lines.insert(lines.end(), forms.begin(), forms.end());
+    expect_assembles(ptxas, forms::module_text(lines, target), target);
+    count += forms.size();
+  }
+  EXPECT_GT(count, 500u);
 }
 
 // Each wgmma in a kernel of its own, for the registers; of the 32 widths those at both ends and two between.
