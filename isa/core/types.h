@@ -66,7 +66,19 @@ std::string_view name(Type type);                    // "f16x2", without the dot
 std::optional<Type> type_named(std::string_view s);  // "f16x2"
 
 // State spaces (PTX, "State Spaces"). `generic` is the absence of a space.
-enum class Space : uint8_t { generic, reg, sreg, const_, global, local, param, shared_cta, shared_cluster };
+// `tensor` is tensor memory, which PTX addresses without a space's word.
+enum class Space : uint8_t {
+  generic,
+  reg,
+  sreg,
+  const_,
+  global,
+  local,
+  param,
+  shared_cta,
+  shared_cluster,
+  tensor
+};
 std::string_view name(Space space);
 std::optional<Space> space_named(std::string_view s);  // "shared" and "shared::cta" are the same
 

@@ -139,7 +139,7 @@ std::vector<std::string_view> scalar_forms() {
 
 std::vector<std::string_view> packed_forms() {
   static const std::vector<decode::Definition> words = {
-      {"$families", "sm_100f sm_110f sm_120f"},
+      {"$families", "sm_100f|sm_110f|sm_120f"},
       {"$finite", "<o:{.relu}.satfinite;.satfinite.relu>"},
   };
   return decode::expand(
@@ -176,9 +176,9 @@ std::vector<std::string_view> packed_forms() {
 
 std::vector<std::string_view> stochastic_forms() {
   return decode::expand({
-      "[8.7 sm_100a sm_103a] cvt.rs<o:{.relu}{.satfinite};.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 "
+      "[8.7 sm_100a|sm_103a] cvt.rs<o:{.relu}{.satfinite};.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 "
       "=d:dtype, a:type, b:type, rbits:b32",
-      "[8.7 sm_100a sm_103a] "
+      "[8.7 sm_100a|sm_103a] "
       "cvt.rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
       "=d:dtype, a:type^4, rbits:b32",
   });

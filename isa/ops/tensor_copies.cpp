@@ -63,7 +63,7 @@ constexpr decode::Definition words[] = {
     // some words need less.
     {"$pair", ".cta_group:cta_group::1|cta_group::2"},
     {"$either", "<m:.dst:shared::cta|shared::cluster;.dst:shared::cluster>.src:global"},
-    {"$family", "[8.6 sm_100f sm_110f]"},
+    {"$family", "[8.6 sm_100f|sm_110f]"},
     {"$rows", "<r:.dim:2d;.dim:3d|4d|5d>"},
     {"$row_mode", "<r:tile::gather4;im2col::w>"},
     {"$info", "<r:;, offsets:u16^2>"},
@@ -206,8 +206,8 @@ Effect fenceproxy(const Instruction& i, const DecodeContext&) {
 
 std::vector<OpDef> tensor_maps() {
   constexpr decode::Definition head[] = {{"$replace", "tensormap.replace.tile"},
-                                         {"$families", "sm_100f sm_110f sm_120f"},
-                                         {"$chips", "sm_90a $families"},
+                                         {"$families", "sm_100f|sm_110f|sm_120f"},
+                                         {"$chips", "sm_90a|$families"},
                                          {"$space", "{.space:global|shared::cta}.b1024"}};
   return {
       OpDef{

@@ -174,7 +174,7 @@ constexpr decode::Definition words[] = {
     {"$num", "<n:.num:x1;.num:x2;.num:x4>"},
     {"$registers", "r:b32<n:^*;^2;^4>"},
     {"$space", "{.space:shared|shared::cta}"},
-    {"$families", "[8.6 sm_100f sm_110f sm_120f]"},
+    {"$families", "[8.6 sm_100f|sm_110f|sm_120f]"},
 };
 
 std::vector<OpDef> votes() {

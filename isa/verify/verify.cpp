@@ -143,10 +143,10 @@ void Verifier::function(const Function& f) {
 // --- instructions --------------------------------------------------------------------------------
 
 void Verifier::needs(const Form& form) {
-  const auto provided = [&](std::string_view need) { return provides(module_.target, need); };
-  if (!provided(form.target) && std::ranges::none_of(form.other_targets, provided)) {
+  if (!provides(module_.target, form.target)) {
     std::string wanted(form.target);
-    for (const std::string_view other : form.other_targets) wanted += fmt::format(" or {}", other);
+    for (size_t at = wanted.find('|'); at != std::string::npos; at = wanted.find('|'))
+      wanted.replace(at, 1, " or ");
     say(code::target,
         fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, wanted, module_.target),
         fmt::format("compile for {}", wanted));

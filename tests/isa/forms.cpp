@@ -89,6 +89,9 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
     const std::string_view own = word(form, c, std::string(d.name) + "type");
     return wmma_registers(d.name, shape, own.empty() ? "f16" : own);
   }
+  if (form.op == "tcgen05" && d.name == "lanes") return word(form, c, "cta_group") == "cta_group::2" ? 8 : 4;
+  if (form.op == "tcgen05")
+    return number_after(word(form, c, "num"), 'x') * (shape == "16x256b" ? 4 : shape == "16x128b" ? 2 : 1);
   if (is_one_of(form.op, {"tex", "suld", "tld4", "sust"})) return 4;
   // im2col has an offset for each of the dimensions between channel and batch.
   const std::string_view dim = word(form, c, "dim");
@@ -134,6 +137,7 @@ std::string operand(const Form& form, const Choice& c, const OperandDef& d, int 
       if (space == "const") return "[konst]";
       if (space.starts_with("param"))
         return form.op == "st" || space == "param::func" ? "[arg_block]" : "[k_param_0]";
+      if (d.tensor_memory) return "[%r9]";
       return space.starts_with("shared") && form.op != "cp" ? "[%r9]" : "[%rd9]";
     case OperandKind::tensor:
       return fmt::format("[%rd9, {}]", vector_of(Type::b32, 1, coordinates(form, c)));
