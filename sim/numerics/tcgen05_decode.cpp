@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -90,6 +91,10 @@ struct PackedRow {
   }
 };
 
+std::uint32_t significand_bits(const ScaleValue& s) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(s.significand));
+}
+
 void decode_packed(AOperand& out, const Matrix& a) {
   PackedA& p = out.packed;
   const int length = out.k / groups;
@@ -101,27 +106,42 @@ void decode_packed(AOperand& out, const Matrix& a) {
       const ScaleValue s = scale_value(a.scales.type, a.scales.rows[m][g * a.scales.count / groups]);
       if (s.significand < 0) p.nan_rows[m / 64] |= std::uint64_t{1} << m % 64;
       p.group.nonzero[m][g] = s.significand ? row.nonzero(g * length, length) : 0;
-      p.group.exponent[m][g] = s.exponent;
-      p.group.significand[m][g] = s.significand;
+      p.group.exponent[m][g] = static_cast<std::uint32_t>(s.exponent + 127);
+      p.group.significand[m][g] = significand_bits(s);
     }
+  }
+}
+
+void decode_column(PackedB& p, int n, const PackedRow& row, int k) {
+  const int length = k / groups;
+  for (int w = 0; w < k / 4; ++w) p.word[w][n] = row.word(w, 0);
+  for (int g = 0; g < groups; ++g) {
+    p.group.nonzero[g][n] = row.nonzero(g * length, length);
+    p.offset[g][n] = static_cast<std::uint16_t>(-packed_offset * row.sum(g * length, length));
+  }
+}
+
+void decode_column_scales(PackedB& p, int n, const Scales& scales) {
+  for (int g = 0; g < groups; ++g) {
+    const ScaleValue s = scale_value(scales.type, scales.rows[n][g * scales.count / groups]);
+    if (s.significand < 0) p.nan_columns[n / 64] |= std::uint64_t{1} << n % 64;
+    if (s.significand == 0) p.group.nonzero[g][n] = 0;
+    p.group.exponent[g][n] = static_cast<std::uint32_t>(s.exponent);
+    p.group.significand[g][n] = significand_bits(s);
   }
 }
 
 void decode_packed(BOperand& out, const Matrix& b) {
   PackedB& p = out.packed;
-  const int length = out.k / groups;
   std::memset(p.nan_columns, 0, sizeof p.nan_columns);
   for (int n = 0; n < out.n; ++n) {
-    const PackedRow row(b.rows[n], out.k, b.negate);
-    for (int w = 0; w < out.k / 4; ++w) p.word[w][n] = row.word(w, 0);
-    for (int g = 0; g < groups; ++g) {
-      const ScaleValue s = scale_value(b.scales.type, b.scales.rows[n][g * b.scales.count / groups]);
-      if (s.significand < 0) p.nan_columns[n / 64] |= std::uint64_t{1} << n % 64;
-      p.group.nonzero[g][n] = s.significand ? row.nonzero(g * length, length) : 0;
-      p.group.exponent[g][n] = s.exponent;
-      p.group.significand[g][n] = s.significand;
-      p.offset[g][n] = -packed_offset * row.sum(g * length, length);
-    }
+    decode_column(p, n, PackedRow(b.rows[n], out.k, b.negate), out.k);
+    decode_column_scales(p, n, b.scales);
+  }
+  const std::uint8_t zeros[2 * max_packed_words] = {};
+  for (int n = out.n; n % 16; ++n) {  // a wide vector reads as far
+    decode_column(p, n, PackedRow(zeros, out.k, false), out.k);
+    for (int g = 0; g < groups; ++g) p.group.exponent[g][n] = p.group.significand[g][n] = 0;
   }
 }
 
@@ -132,6 +152,7 @@ void decode_a(AOperand& out, Kind kind, int m, const Matrix& a, const std::uint6
   assert(!is_block_scaled(kind) || accepts_scales(kind, a.scales.type, a.scales.count));
   out.kind = kind;
   out.type = a.type;
+  out.scale_type = a.scales.type;
   out.m = m;
   out.k = k_of(kind, selected != nullptr);
   if (is_packed(kind)) {
@@ -155,6 +176,7 @@ void decode_b(BOperand& out, Kind kind, int n, const Matrix& b, bool sparse) {
   assert(!is_block_scaled(kind) || accepts_scales(kind, b.scales.type, b.scales.count));
   out.kind = kind;
   out.type = b.type;
+  out.scale_type = b.scales.type;
   out.n = n;
   out.k = k_of(kind, sparse);
   if (is_packed(kind)) {
