@@ -96,24 +96,31 @@ std::uint8_t random_scale(Scale type, int kind, Rng& rng) {
 
 class Tcgen05Tiles : public testing::TestWithParam<Case> {
  protected:
+  tc::Kind random_kind() { return tc::kinds[below(rng_, std::size(tc::kinds))]; }
   bool is_integer() const { return GetParam().kind == Kind::i8; }
 
-  Operand random_operand(Element type, int rows, int k) {
+  Operand random_operand(Element type, int rows, int k, tc::Kind kind) {
     const Case& c = GetParam();
     Operand o{.type = type, .rows = rows, .k = k, .packed = is_packed(c.kind), .matrix = {.type = type}};
     o.bits.resize(static_cast<std::size_t>(rows * k));
-    const auto kind = tc::kinds[below(rng_, std::size(tc::kinds))];
     const std::uint32_t junk = type >= Element::e2m3 && type <= Element::e2m1 && !o.packed ? 0xC0 : 0;
     for (int i = 0; i < rows * k; ++i) {
-      o.bits[static_cast<std::size_t>(i)] =
-          is_integer() ? static_cast<std::uint32_t>(rng_() & 0xFF)
-                       : tc::random_element(tc::fields_of(type), kind, i / k, i % k, rng_) | (rng_() & junk);
+      o.bits[static_cast<std::size_t>(i)] = is_integer()
+                                                ? static_cast<std::uint32_t>(rng_() & 0xFF)
+                                                : random_bits(type, kind, i / k, i % k) | (rng_() & junk);
     }
     if (!o.packed && below(rng_, 2)) o.matrix.major = Major::mn;
     o.matrix.negate = !is_integer() && below(rng_, 4) == 0;
     const int scale_kind = below(rng_, 5);
     for (int i = 0; i < rows * c.scales; ++i) o.scales.push_back(random_scale(c.scale, scale_kind, rng_));
     return o;
+  }
+
+  // If lowered, all exponents below those of 1: what the largest product hides may be all that there is.
+  std::uint32_t random_bits(Element type, tc::Kind kind, int row, int i) {
+    const tc::Fields f = tc::fields_of(type);
+    if (!lowered_) return tc::random_element(f, kind, row, i, rng_);
+    return tc::make(f, rng_() & 1, below(rng_, 1 + f.bias * 3 / 4), static_cast<std::uint32_t>(rng_()));
   }
 
   // Two of each four, or one of two for tf32; unselected elements of A become zeros.
@@ -150,6 +157,7 @@ class Tcgen05Tiles : public testing::TestWithParam<Case> {
 
   Rng rng_{20251123};
   std::size_t outputs_ = 0;
+  bool lowered_ = false;
   std::vector<std::uint64_t> selected_;  // empty if dense
   std::vector<std::vector<model::Value>> a_values_, b_values_;
   std::unique_ptr<AOperand> a_ = std::make_unique<AOperand>();
@@ -208,7 +216,10 @@ void Tcgen05Tiles::check_tile() {
   const bool sparse = below(rng_, 4) == 0;
   const int m = 32 << below(rng_, 3), n = below(rng_, 3) ? 8 + 8 * below(rng_, 5) : 8 * (1 + below(rng_, 32));
   const int k = k_of(t.kind, sparse), stride = n + 5;
-  Operand a = random_operand(t.a, m, k), b = random_operand(t.b, n, k);
+  lowered_ = below(rng_, 16) == 0;
+  const tc::Kind kind = random_kind();
+  Operand a = random_operand(t.a, m, k, kind);
+  Operand b = random_operand(t.b, n, k, below(rng_, 3) ? random_kind() : kind);
   selected_.clear();
   if (sparse) select(a);
   for (Operand* o : {&a, &b}) o->lay_out(rng_), set_scales(*o);
