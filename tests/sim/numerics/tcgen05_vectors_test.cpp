@@ -203,6 +203,14 @@ TEST(Tcgen05Vectors, ScaleProductsByTheirBlocks) {
   EXPECT_EQ(mxf8({}, {}, 0xFE, 0xFE, 0x3F800000), 0x3F800000u);  // zeros do not align where their scale says
 }
 
+// Where the scale of the products, which are all zero, would be infinite as an f32.
+TEST(Tcgen05Vectors, LeaveCAloneWhereScalesAreHugeAndProductsZero) {
+  for (std::uint32_t scale = 0x7F; scale < 0xFF; ++scale) {
+    EXPECT_EQ(mxf8({}, {}, scale, 0x7F, 0x3F8ABCDE), 0x3F8ABCDEu);
+    EXPECT_EQ(mxf8({}, {}, scale, scale, 0xBF8ABCDE), 0xBF8ABCDEu);
+  }
+}
+
 TEST(Tcgen05Vectors, SumGroupsOfSixteenExactly) {
   const Words six(64, 7);
   EXPECT_EQ(nvfp4(six, six, 0), 0x45100000u);
@@ -227,6 +235,16 @@ TEST(Tcgen05Vectors, ScaleCBeforeTheSum) {
   EXPECT_EQ(f16_f32({}, {}, 0x3F800000, {.scale_input_d = 3}), 0x3E000000u);
   EXPECT_EQ(f16_f32({0x3C00}, {0x3C00}, 0x40000000, {.scale_input_d = 1}), 0x40000000u);
   EXPECT_EQ(f16_f32({}, {}, 0x00800000, {.scale_input_d = 2}), 0x00200000u);
+  const auto bf16 = [](std::uint32_t product, std::uint32_t c, int s) {
+    return tcgen05(
+        {Kind::f16, Element::bf16, Element::bf16, Result::f32, Words(16, product), Words(16, 0x3F80), c},
+        {.scale_input_d = s});
+  };
+  for (const std::uint32_t huge : {0x7700u, 0x7780u, 0x7800u, 0x7880u}) {  // 2^111 and on, sixteen times
+    EXPECT_EQ(bf16(huge, 0x7F800000, 15), 0x7F800000u);
+    EXPECT_EQ(bf16(huge, 0xFF800000, 15), 0xFF800000u);
+    EXPECT_EQ(bf16(huge, 0x7FC00000, 15), 0x7FFFFFFFu);
+  }
   // C = 1.5 * 2^-24 becomes 1.5 * 2^-25 before it meets 2^-14 * 2^-11 as f16.
   const auto half = [](Words a, Words b, std::uint32_t c, int s) {
     return tcgen05({Kind::f16, Element::f16, Element::f16, Result::f16, std::move(a), std::move(b), c},
