@@ -344,8 +344,10 @@ void TensorProduct::land(const ClusterRun& run, const AsyncOp& op) {
 void TensorProduct::describe(const AsyncOp&, Traffic& t) const {
   t.source = a_in_tensor_memory ? isa::Space::tensor : isa::Space::shared_cta;
   t.destination = isa::Space::tensor;
-  t.rows = m;
-  t.columns = n;
+  t.rows = rows;
+  t.columns = columns;
+  t.bytes = shared_bytes;
+  t.ctas = ctas;
 }
 
 Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
@@ -362,6 +364,11 @@ Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
   if (!check_product(x, product, s)) return Step::fault;
   product.m = static_cast<uint32_t>(s.d.m);
   product.n = static_cast<uint32_t>(s.d.n);
+  product.rows = static_cast<uint32_t>(s.rows());
+  product.columns = static_cast<uint32_t>(d_columns(s));
+  product.ctas = ((1U << s.ctas()) - 1) << product.leader;
+  product.shared_bytes = static_cast<uint32_t>((product.a_in_tensor_memory ? 0 : s.a_bytes()) * product.rows +
+                                               s.b_bytes() * product.n / s.ctas());
   const AsyncOp& issued = x.issue(std::move(product), x.active);
   announce(x, issued, std::get<TensorProduct>(issued.payload), s);
   return Step::next;
@@ -479,7 +486,8 @@ void TensorCopyIn::land(const ClusterRun& run, const AsyncOp& op) {
 void TensorCopyIn::describe(const AsyncOp&, Traffic& t) const {
   t.source = isa::Space::shared_cta;
   t.destination = isa::Space::tensor;
-  t.bytes = static_cast<uint32_t>(rows[0].size());
+  t.bytes = bytes;
+  t.ctas = ((1U << ctas) - 1) << leader;
 }
 
 Step exec_tensor_memory_copy(Exec& x, const MicroOp& op) {
@@ -491,6 +499,7 @@ Step exec_tensor_memory_copy(Exec& x, const MicroOp& op) {
   if (!find_pair(x, e.ctas, "tcgen05.cp", copy.leader)) return Step::fault;
   copy.target = tensor_operand(x, op, e.address);
   copy.descriptor = x.uniform_value(op.operands[e.descriptor]);
+  copy.bytes = static_cast<uint32_t>(size_of(e.shape).rows) * size_of(e.shape).row_bytes;
   if (!check_matrix(x, "tcgen05.cp", "source", copy.descriptor)) return Step::fault;
   if (!has_tensor_memory(x, copy.leader, e.ctas, "tcgen05.cp")) return Step::fault;
   if (!check_columns(x, "tcgen05.cp", "target", copy.target,
