@@ -51,6 +51,7 @@ TEST_F(KernelFiles, EveryCommandTakesThem) {
   EXPECT_THAT(run_file("check " + two()).out, HasSubstr("verdict     clean"));
   EXPECT_THAT(run_file("ptx " + two()).out, HasSubstr(".entry combine"));
   EXPECT_THAT(run_file("sweep " + two() + " --set tile=256,512").out, HasSubstr("2 configurations: 2 timed"));
+  EXPECT_THAT(run_file("sweep " + two()).err, HasSubstr("list " + two() + "` shows them"));
   EXPECT_THAT(run_file("run " + two() + " --schedule hardware --why").out, HasSubstr("two.cpp:27"));
   EXPECT_THAT(run_file("compare " + two() + " --on sim").err, Not(HasSubstr("there is no kernel")));
   const Ran list = run_file("list " + file("two.cpp"));
