@@ -226,7 +226,7 @@ TEST_F(RobustProgram, JsonIsUtf8WhateverAFileIsCalled) {
                 file("s.json"))
                 .status,
             1);
-  for (const std::string report : {read(file("r.json")), read(file("s.json"))}) {
+  for (const std::string& report : {read(file("r.json")), read(file("s.json"))}) {
     EXPECT_EQ(report, isa::valid_utf8(report));
     EXPECT_THAT(report, HasSubstr("\\\\xff"));
     boost::json::error_code wrong;
@@ -316,7 +316,7 @@ TEST_F(RobustProgram, ALoopThatStoresIsGivenUpAtTheLimit) {
 TEST_F(RobustProgram, ASignalEndsEveryCommandAtAnyMoment) {
   const std::string spin = "--ptx " + ptx("spin") + " --grid 4 --block 128 --arg inout:u32[1]=zeros";
   const std::string large = "matmul_blockspec --shape m=2048,n=2048,k=2048";
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {"run " + spin, "check " + spin, "run " + spin + " --schedule hardware", "run " + large,
         "check " + large + " --explore 1000000",
         std::string("sweep matmul_ws --set stages=2..4 --set epilogue_n=32,64,128"),
