@@ -82,7 +82,7 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   number(app, "--seed", o.seed, 0, any, "seed of random inputs");
   many(app.add_option("--in", raw.in, "an input from a file: NAME=file.npy"));
-  app.add_option("--arch", o.arch, "chip: h200, h100");
+  app.add_option("--arch", o.arch, "chip: h200, h100, b200, b300");
   app.add_option("--ptx", o.ptx, "a PTX file to run instead of a kernel");
   app.add_option("--entry", o.entry, "the .entry of the PTX file, if it has several");
   app.add_option("--grid", o.grid, "CTAs: x,y,z");
@@ -156,7 +156,7 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   many(app.add_option("--shape", raw.shape, "sizes: m=4096,n=4096,k=4096"));
   many(
       app.add_option("--set", raw.set, "values to combine: tile_m=128,256 or stages=2..6 or sms=64..128:32"));
-  app.add_option("--arch", o.arch, "chip: h200, h100");
+  app.add_option("--arch", o.arch, "chip: h200, h100, b200, b300");
   number(app, "--seed", o.seed, 0, any, "seed of random inputs, where the time depends on them");
   add_clock(app, o);
   number(app, "--top", o.top, 0, most_lines, "configurations to list (20); 0: all");

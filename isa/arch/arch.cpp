@@ -57,6 +57,7 @@ constexpr ArchSpec compute_90(std::string_view name, std::string_view chip) {
   a.mma_n_step = 8;
   a.mma_k_bytes = 32;
   a.max_accumulators = 240;
+  a.has_wgmma = true;
   a.register_unit_per_warp = 256;
   a.register_unit_per_thread = 8;
   a.shared_unit_bytes = 128;
@@ -88,7 +89,49 @@ constexpr ArchSpec h200() {
   return a;
 }
 
-constexpr std::array<ArchSpec, 2> chips = {h100(), h200()};
+// 74 of 80 TPCs of two dies with four GPCs each, as evenly as can be: which GPCs lack some differs from chip
+// to chip.
+constexpr std::array<uint8_t, 8> tpcs_of_148_sms = {10, 10, 9, 9, 9, 9, 9, 9};
+
+// Compute capability 10.0 and 10.3: the limits of 9.0 (CUDA programming guide, "Technical Specifications per
+// Compute Capability") but for accesses of 256 bits and tensor memory instead of wgmma (PTX, "ld", "Tensor
+// Memory").
+constexpr ArchSpec compute_100(std::string_view name, std::string_view chip) {
+  ArchSpec a = compute_90(name, chip);
+  a.sm = 100;
+  a.ptx_target = "sm_100a";
+  a.max_access_bits = 256;
+  a.has_wgmma = false;
+  a.tensor_lanes = 128;
+  a.tensor_columns = 512;
+  a.tensor_unit_columns = 32;
+  a.sm_count = 148;
+  a.gpc_tpcs = tpcs_of_148_sms;
+  a.l2_bytes = 126 * 1024 * 1024;
+  return a;
+}
+
+constexpr ArchSpec b200() {
+  ArchSpec a = compute_100("b200", "NVIDIA B200");
+  a.memory_bytes = int64_t{180} << 30;
+  a.memory_gb_per_s = 8000;
+  a.sm_clock_mhz = 1965;
+  a.memory_clock_mhz = 3996;
+  return a;
+}
+
+constexpr ArchSpec b300() {
+  ArchSpec a = compute_100("b300", "NVIDIA B300");
+  a.sm = 103;
+  a.ptx_target = "sm_103a";
+  a.memory_bytes = int64_t{268} << 30;
+  a.memory_gb_per_s = 8000;
+  a.sm_clock_mhz = 2032;
+  a.memory_clock_mhz = 3996;
+  return a;
+}
+
+constexpr std::array<ArchSpec, 4> chips = {h100(), h200(), b200(), b300()};
 
 constexpr int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -104,7 +147,9 @@ const ArchSpec* find_arch(std::string_view name) {
 const ArchSpec& default_arch() { return *find_arch("h200"); }
 
 std::vector<ArchFact> facts(const ArchSpec& a) {
-  constexpr std::string_view guide = "CUDA programming guide, compute capability 9.0";
+  const std::string_view guide = a.sm == 90    ? "CUDA programming guide, compute capability 9.0"
+                                 : a.sm == 100 ? "CUDA programming guide, compute capability 10.0"
+                                               : "CUDA programming guide, compute capability 10.3";
   constexpr std::string_view sheet = "NVIDIA data sheet";
   constexpr std::string_view occupancy_header = "cuda_occupancy.h of CUDA 13.0";
   const bool measured_chip = a.name == "h200";
@@ -147,6 +192,8 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
       {"box of a tensor copy", text(a.max_box), "elements a dimension",
        "CUDA driver API, cuTensorMapEncodeTiled"},
       {"pixels of an im2col copy", text(a.max_box_pixels), "", "CUDA driver API, cuTensorMapEncodeIm2col"},
+      {"tensor memory", fmt::format("{} x {}", a.tensor_lanes, a.tensor_columns),
+       "lanes x columns of 32 bits", "PTX ISA, tensor memory"},
       {"wgmma", fmt::format("m{}n{}k{}", a.mma_m, a.mma_max_n, a.mma_k_bytes / 2), "16-bit elements, largest",
        "PTX ISA, wgmma"},
       {"warps of a wgmma", text(a.mma_warps), "", "PTX ISA, wgmma"},

@@ -63,6 +63,11 @@ struct ArchSpec {
   int mma_n_step;        // columns are a multiple of it
   int mma_k_bytes;       // of a row of A in one instruction
   int max_accumulators;  // 32-bit registers of a thread for results: the rest addresses and counts
+  bool has_wgmma;
+  // Tensor memory of an SM, in columns of 32 bits; 0: none, and no tcgen05.
+  int tensor_lanes, tensor_columns;
+  int tensor_unit_columns;  // of allocation
+  bool has_tcgen05() const { return tensor_columns != 0; }
 
   // Units of allocation.
   int register_unit_per_warp;  // registers

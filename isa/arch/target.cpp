@@ -13,6 +13,8 @@ Target parse_target(std::string_view word) {
 }
 
 bool provides(std::string_view have, std::string_view need) {
+  if (const size_t bar = need.find('|'); bar != std::string_view::npos)
+    return provides(have, need.substr(0, bar)) || provides(have, need.substr(bar + 1));
   const Target h = parse_target(have), n = parse_target(need);
   if (n.suffix == "a") return h.number == n.number && h.suffix == "a";
   if (n.suffix == "f") return h.number / 10 == n.number / 10 && h.number >= n.number && !h.suffix.empty();

@@ -11,7 +11,8 @@ struct Target {
 Target parse_target(std::string_view word);  // "sm_90a"
 
 // What needs the target `need` works on `have`: code for sm_90a on that chip alone, for sm_100f on its family
-// (100, 103), for plain targets on all later chips (PTX, "PTX Module Directives: .target").
+// (100, 103), for plain targets on all later chips (PTX, "PTX Module Directives: .target"). `need` may be a
+// choice: "sm_100a|sm_103a".
 bool provides(std::string_view have, std::string_view need);
 
 }  // namespace palladion::isa

@@ -96,6 +96,11 @@ struct Store {
   Footprint footprint() const;
 };
 enum class AtomicOp : uint8_t { add, sub, min, max, inc, dec, and_, or_, xor_, exch, cas };
+struct StoreBulk {  // st.bulk: zeros in shared memory
+  Space space = Space::generic;
+  int address = 0, size = 1;
+  Footprint footprint() const;
+};
 struct Atomic {  // atom (dst >= 0) and red (dst = -1)
   AtomicOp op = AtomicOp::add;
   Space space = Space::generic;
@@ -283,7 +288,7 @@ struct BulkCopy {  // cp.async.bulk and cp.reduce.async.bulk, linear
   int dst = 0, src = 1, size = 2, mbar = -1, cta_mask = -1, byte_mask = -1;
   Footprint footprint() const;
 };
-enum class TensorMode : uint8_t { tile, im2col };
+enum class TensorMode : uint8_t { tile, gather4, scatter4, im2col, im2col_w, im2col_w_128 };
 struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefetch.tensor
   int rank = 2;
   TensorMode mode = TensorMode::tile;
@@ -294,7 +299,9 @@ struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefe
   Space dst_space = Space::shared_cluster;
   int shared = 0;  // operand [dstMem] or [srcMem]
   int tensor = 1;  // operand [tensorMap, {coordinates}]
-  int mbar = -1, cta_mask = -1, im2col_offsets = -1;
+  int mbar = -1, cta_mask = -1;
+  int im2col_offsets = -1;  // of im2col_w and im2col_w_128: halo and offset
+  int cta_group = 1;        // of loads: with 2 the mbarrier may be in either CTA of a destination's pair
   Footprint footprint() const;
 };
 struct BulkCommit {
@@ -373,6 +380,91 @@ struct Mma {  // mma.sync
   Footprint footprint() const;
 };
 
+// --- tensor memory and tcgen05 ------------------------------------------------------------------
+// `ctas` is 1 or 2: .cta_group.
+enum class TensorMemoryAction : uint8_t { alloc, dealloc, relinquish };
+struct TensorMemoryAllocation {
+  TensorMemoryAction action = TensorMemoryAction::alloc;
+  int ctas = 1;
+  int address = -1;  // alloc: where the address is stored in shared memory; dealloc: the address
+  int columns = -1;
+  Footprint footprint() const;
+};
+// How the registers of a warp lie over lanes and columns (isa/formats/tensor_memory.h).
+enum class TensorShape : uint8_t { l32x32b, l16x64b, l16x128b, l16x256b, l16x32bx2 };
+struct TensorMemoryLoad {
+  TensorShape shape = TensorShape::l32x32b;
+  int repeat = 1;     // .x1 to .x128
+  bool pack = false;  // two columns of 16 bits in a register
+  // tcgen05.ld.red: the minimum or maximum of each lane's values.
+  bool reduces = false, maximum = false, absolute = false, nan = false;
+  Type type = Type::b32;
+  int dst = 0, reduced = -1, address = 1, split = -1;
+  Footprint footprint() const;
+};
+struct TensorMemoryStore {
+  TensorShape shape = TensorShape::l32x32b;
+  int repeat = 1;
+  bool unpack = false;
+  int address = 0, src = 1, split = -1;
+  Footprint footprint() const;
+};
+struct TensorMemoryWait {
+  bool stores = false;
+  Footprint footprint() const;
+};
+struct TensorMemoryFence {
+  bool after = false;  // after_thread_sync; else before_thread_sync
+  Footprint footprint() const;
+};
+enum class TensorCopyShape : uint8_t {
+  l128x256b,
+  l4x256b,
+  l128x128b,
+  l64x128b_02_13,
+  l64x128b_01_23,
+  l32x128b
+};
+enum class TensorUnpack : uint8_t { none, b4x16_p64, b6x16_p32 };
+struct TensorMemoryCopy {  // tcgen05.cp
+  TensorCopyShape shape = TensorCopyShape::l128x256b;
+  TensorUnpack unpack = TensorUnpack::none;
+  int ctas = 1;
+  int address = 0, descriptor = 1;
+  Footprint footprint() const;
+};
+enum class Tcgen05Kind : uint8_t { f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4, mxf4nvf4 };
+struct Tcgen05Mma {
+  Tcgen05Kind kind = Tcgen05Kind::f16;
+  int ctas = 1;
+  bool weight_stationary = false;  // .ws
+  bool sparse = false;
+  int scale_vectors = 0;  // of .block_scale: 1, 2 or 4 scales for the K of an instruction
+  int d = 0, a_desc = -1, a_tmem = -1, b_desc = 2, metadata = -1, idesc = -1;
+  int scale_a = -1, scale_b = -1;
+  int disabled_lanes = -1, enable_d = -1, input_scale = -1, zero_columns = -1;
+  Footprint footprint() const;
+};
+struct Tcgen05Commit {
+  int ctas = 1;
+  Space space = Space::generic;
+  int mbar = 0, cta_mask = -1;
+  Footprint footprint() const;
+};
+struct TryCancel {  // clusterlaunchcontrol.try_cancel
+  Space space = Space::generic;
+  bool multicast = false;
+  int address = 0, mbar = 1;
+  Footprint footprint() const;
+};
+struct QueryCancel {   // clusterlaunchcontrol.query_cancel
+  int canceled = -1;   // predicate
+  int ctaid = -1;      // register, or a vector of four
+  int dimension = -1;  // 0 to 2; -1: all
+  int response = 1;
+  Footprint footprint() const;
+};
+
 // --- the rest -----------------------------------------------------------------------------------
 struct SetMaxRegisters {
   bool increase = true;
@@ -388,13 +480,14 @@ struct Unsupported {
   Footprint footprint() const;
 };  // known to the verifier, not run by the machine
 
-using Effect =
-    std::variant<Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store,
-                 Atomic, Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote,
-                 Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier,
-                 ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
-                 BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
-                 WgmmaFence, WgmmaCommit, WgmmaWait, Mma, SetMaxRegisters, GridDependency, Unsupported>;
+using Effect = std::variant<
+    Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, StoreBulk, Atomic,
+    Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote, Match, Redux, Elect,
+    ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier, ClusterBarrier, Mbarrier, CpAsync,
+    CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync,
+    ReduceAsync, TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation,
+    TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
+    Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

@@ -65,7 +65,7 @@ class MemoryUses {
   const MemoryUse& front() const { return uses_[0]; }
 
  private:
-  std::array<MemoryUse, 3> uses_{};
+  std::array<MemoryUse, 6> uses_{};
   uint8_t size_ = 0;
 };
 
@@ -83,8 +83,9 @@ struct Sync {
     cta_barrier,
     cluster_barrier,
     mbarrier,
-    registers,  // the CTA's pool of registers
-    grid,       // the grid that this one depends on
+    registers,      // the CTA's pool of registers
+    tensor_memory,  // the SM's columns of tensor memory
+    grid,           // the grid that this one depends on
   };
   Object object = Object::none;
   bool arrives = false, waits = false;
@@ -102,6 +103,9 @@ enum class AsyncFamily : uint8_t {
   remote_store,      // st.async, red.async
   deferred_arrival,  // cp.async.mbarrier.arrive
   wgmma,
+  tcgen05,         // mma, cp
+  tcgen05_commit,  // the arrival when those before it have completed
+  cluster_launch,  // clusterlaunchcontrol.try_cancel
 };
 // Groups that operations are committed to and waited for in.
 enum class AsyncGroup : uint8_t { none, cp_async, bulk, wgmma };

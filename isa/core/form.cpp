@@ -196,9 +196,10 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   }
   using K = OperandKind;
   static constexpr std::pair<std::string_view, K> words[] = {
-      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address},
-      {"tensor", K::tensor},  {"label", K::label},   {"func", K::function},
-      {"list", K::list},      {"pack", K::pack},     {"any", K::any}};
+      {"pred", K::predicate}, {"imm", K::immediate}, {"mem", K::address},   {"tmem", K::address},
+      {"tensor", K::tensor},  {"label", K::label},   {"func", K::function}, {"list", K::list},
+      {"pack", K::pack},      {"any", K::any}};
+  operand.tensor_memory = kind == "tmem";
   for (const auto& [word, value] : words) {
     if (word == kind) {
       operand.kind = value;
@@ -209,7 +210,7 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   return operand;
 }
 
-// "8.0", "8.0 sm_90a", "3.0..6.3 sm_30: use .sync"
+// "8.0", "8.0 sm_90a", "8.7 sm_100a|sm_103a", "3.0..6.3 sm_30: use .sync"
 void compile_needs(Form& form, std::string_view s) {
   const auto version = [](std::string_view v) {
     return static_cast<uint32_t>((v[0] - '0') * 10 + (v[2] - '0'));

@@ -5,6 +5,7 @@
 //   =d:type^vec, a:mem"
 //
 //   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
+//   [8.7 sm_100a|sm_103a]  either of these targets
 //   [3.0..6.3 sm_30: use .sync]  the last PTX version that has it, and what to write instead
 //   .slot:a|b|c       a required modifier, one of the words; code refers to the slot by its name
 //   {.slot:a|b}       an optional one
@@ -23,6 +24,7 @@
 //   type^*            a vector of any length (checked by the op)
 //   pred              a predicate register        imm  an integer constant
 //   mem               an address [a]              tensor  [map, {coordinates}]
+//   tmem              an address [a] of tensor memory, 32 bits
 //                     in the space that the slot of its name says (dst, src), or else slot `space`
 //   pack              a value of slot `type`, or a vector of its parts (mov)
 //   label, func, list, any                        any = whatever (checked by the op)
@@ -76,6 +78,7 @@ struct OperandDef {
   bool droppable = false;  // written, or `_`
   bool widens = false;     // a register may be wider than the type
   bool or_predicate = false;
+  bool tensor_memory = false;  // an address there
   OperandKind kind = OperandKind::value;
   std::string_view type_slot;  // slot whose word is the type; empty when literal
   Type literal = Type::none;

@@ -43,6 +43,11 @@ enum class Type : uint8_t {
   e3m2x2,
   e2m1x2,
   ue8m0x2,
+  e4m3x4,
+  e5m2x4,
+  e2m3x4,
+  e3m2x4,
+  e2m1x4,
   s4,
   u4,
   b1,
@@ -61,7 +66,19 @@ std::string_view name(Type type);                    // "f16x2", without the dot
 std::optional<Type> type_named(std::string_view s);  // "f16x2"
 
 // State spaces (PTX, "State Spaces"). `generic` is the absence of a space.
-enum class Space : uint8_t { generic, reg, sreg, const_, global, local, param, shared_cta, shared_cluster };
+// `tensor` is tensor memory, which PTX addresses without a space's word.
+enum class Space : uint8_t {
+  generic,
+  reg,
+  sreg,
+  const_,
+  global,
+  local,
+  param,
+  shared_cta,
+  shared_cluster,
+  tensor
+};
 std::string_view name(Space space);
 std::optional<Space> space_named(std::string_view s);  // "shared" and "shared::cta" are the same
 

@@ -1,5 +1,5 @@
 #pragma once
-// The 64-bit shared-memory descriptor of wgmma on sm_90 (PTX, "Asynchronous Warpgroup Level Matrix
+// The 64-bit shared-memory descriptors of wgmma and tcgen05 (PTX, "Asynchronous Warpgroup Level Matrix
 // Shared Memory Layout", "Matrix Descriptor Format") and the canonical layouts that it describes.
 #include <array>
 #include <cstdint>
@@ -47,6 +47,42 @@ constexpr MatrixDescriptor decode_matrix_descriptor(uint64_t bits) {
   return {static_cast<uint32_t>(bits & 0x3FFF) << 4, static_cast<uint32_t>(bits >> 16 & 0x3FFF) << 4,
           static_cast<uint32_t>(bits >> 32 & 0x3FFF) << 4, static_cast<uint8_t>(bits >> 49 & 7),
           detail::descriptor_swizzles[bits >> 62]};
+}
+
+// --- sm_100 ---------------------------------------------------------------------------------------------
+// tcgen05's descriptor differs in its version, bits 46 to 48, and in the numbers of the swizzles, bits 61 to
+// 63 (PTX, "Shared Memory Descriptor" of tcgen05).
+inline constexpr uint64_t tcgen05_descriptor_version = uint64_t{1} << 46;
+// Bits that must be zero: 14-15, 30-31, 53-60; 52 states absolute addresses, which K = 96 alone has.
+inline constexpr uint64_t tcgen05_descriptor_reserved = 0x1FF0'0000'C000'C000;
+
+namespace detail {
+// By the field's value; 3, 5 and 7 mean nothing.
+inline constexpr std::array<Swizzle, 8> tcgen05_swizzles = {
+    Swizzle::none, Swizzle::b128_atom_32b, Swizzle::b128, Swizzle::none,
+    Swizzle::b64,  Swizzle::none,          Swizzle::b32,  Swizzle::none};
+}  // namespace detail
+
+constexpr uint64_t encode_tcgen05(const MatrixDescriptor& d) {
+  uint64_t mode = 0;
+  for (uint64_t i = 1; i < 8; ++i)
+    if (d.swizzle != Swizzle::none && detail::tcgen05_swizzles[i] == d.swizzle) mode = i;
+  return detail::descriptor_field(d.start) | detail::descriptor_field(d.leading) << 16 |
+         detail::descriptor_field(d.stride) << 32 | tcgen05_descriptor_version |
+         uint64_t{d.base_offset & 7u} << 49 | mode << 61;
+}
+
+constexpr MatrixDescriptor decode_tcgen05_matrix(uint64_t bits) {
+  return {static_cast<uint32_t>(bits & 0x3FFF) << 4, static_cast<uint32_t>(bits >> 16 & 0x3FFF) << 4,
+          static_cast<uint32_t>(bits >> 32 & 0x3FFF) << 4, static_cast<uint8_t>(bits >> 49 & 7),
+          detail::tcgen05_swizzles[bits >> 61]};
+}
+
+// Whether the bits are a descriptor of tcgen05 at all.
+constexpr bool is_tcgen05_matrix(uint64_t bits) {
+  const uint64_t mode = bits >> 61;
+  return (bits & tcgen05_descriptor_reserved) == 0 && (bits >> 46 & 7) == 1 && mode != 3 && mode != 5 &&
+         mode != 7;
 }
 
 // What a descriptor and a major-ness make of element (mn, k): the two halves of a layout, kept
@@ -102,7 +138,8 @@ class MatrixLayout {
 
   // LBO and SBO change roles between the plain and the swizzled layouts.
   constexpr uint32_t mn_major_row(uint32_t k) const {
-    return k % 8 * span() + k / 8 * (plain() ? descriptor_.leading : descriptor_.stride);
+    const uint32_t rows = descriptor_.swizzle == Swizzle::b128_atom_32b ? 4 : 8;
+    return k % rows * span() + k / rows * (plain() ? descriptor_.leading : descriptor_.stride);
   }
   constexpr uint32_t mn_major_chunk(uint32_t chunk) const {
     const uint32_t chunks = span() / 16;

@@ -1,7 +1,6 @@
 // Registers granted to warps, dependent grids, the local stack; and what is recognised but unsupported:
-// textures, surfaces, sm_100's tensor memory (PTX, "Miscellaneous Instructions", "Parallel
-// Synchronization and Communication Instructions", "Stack Manipulation Instructions", "Texture
-// Instructions", "Surface Instructions", "TensorCore 5th Generation Family Instructions").
+// textures, surfaces (PTX, "Miscellaneous Instructions", "Parallel Synchronization and Communication
+// Instructions", "Stack Manipulation Instructions", "Texture Instructions", "Surface Instructions").
 #include <fmt/format.h>
 
 #include "isa/ops/decode.h"
@@ -46,17 +45,14 @@ Effect texture(const Instruction& i, const DecodeContext&) {
   return decode::unsupported(i, "textures and surfaces are not modelled");
 }
 
-Effect blackwell(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "begins with sm_100 and is not modelled");
-}
-
 std::vector<OpDef> machine_defs() {
   return {
       OpDef{"setmaxnreg",
             "Takes more registers from the CTA's pool for each thread of the warpgroup, waiting for them, or "
             "gives some "
             "back. Miscellaneous Instructions: setmaxnreg.",
-            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm[24..256/8]"},
+            {"[8.0 sm_90a|sm_100f|sm_110f|sm_120f] setmaxnreg.action:inc|dec.sync.aligned.u32 "
+             "count:imm[24..256/8]"},
             Timing{Unit::sync, "setmaxnreg"},
             setmaxnreg},
       OpDef{"griddepcontrol",
@@ -66,23 +62,6 @@ std::vector<OpDef> machine_defs() {
             {"[7.8 sm_90] griddepcontrol.action:launch_dependents|wait"},
             Timing{Unit::sync, "griddepcontrol"},
             griddepcontrol},
-      OpDef{
-          "clusterlaunchcontrol",
-          "Takes over the work of a cluster that has not started. Parallel Synchronization and Communication "
-          "Instructions: clusterlaunchcontrol.",
-          decode::expand(
-              {"[8.6 sm_100] "
-               "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-               ".b128 a:mem, mbar:mem",
-               "[8.6 sm_100a] "
-               "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-               ".multicast::cluster::all.b128 a:mem, mbar:mem",
-               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
-               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, "
-               "response:b128",
-               "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
-               "get_first_ctaid::z.b32.b128 =d:b32, response:b128"}),
-          Timing{Unit::sync, "clusterlaunchcontrol"}, blackwell},
       OpDef{"alloca",
             "Takes local memory from the thread's stack. Stack Manipulation Instructions: alloca.",
             {"[7.3 sm_52] alloca.type:u32|u64 =d:type, size:type, align?:imm"},
@@ -174,46 +153,8 @@ std::vector<OpDef> texture_defs() {
   };
 }
 
-std::vector<std::string_view> tcgen05_forms() {
-  constexpr decode::Definition words[] = {
-      {"$need", "[8.6 sm_100a]"},
-      {"$group", ".cta_group:cta_group::1|cta_group::2"},
-      {"$shapes",
-       "<s:.shape:16x64b|32x32b.num:x1|x2|x4|x8|x16|x32|x64|x128;.shape:16x128b.num:x1|x2|x4|x8|x16|x32|x64;"
-       ".shape:16x256b.num:x1|x2|x4|x8|x16|x32>"},
-      {"$halves", ".shape:16x32bx2.num:x1|x2|x4|x8|x16|x32|x64|x128"},
-      {"$kinds", ".kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8"},
-  };
-  return decode::expand(
-      {"$need tcgen05.alloc$group.sync.aligned{.space:shared::cta}.b32 a:mem, columns:u32",
-       "$need tcgen05.dealloc$group.sync.aligned.b32 taddr:b32, columns:u32",
-       "$need tcgen05.relinquish_alloc_permit$group.sync.aligned",
-       "$need tcgen05.ld.sync.aligned$shapes{.pack::16b}.b32 =r:b32^*, a:mem",
-       "$need tcgen05.ld.sync.aligned$halves{.pack::16b}.b32 =r:b32^*, a:mem, split:imm",
-       "$need tcgen05.st.sync.aligned$shapes{.unpack::16b}.b32 a:mem, r:b32^*",
-       "$need tcgen05.st.sync.aligned$halves{.unpack::16b}.b32 a:mem, split:imm, r:b32^*",
-       "$need tcgen05.wait:wait::ld|wait::st.sync.aligned",
-       "$need tcgen05.fence:fence::before_thread_sync|fence::after_thread_sync",
-       "$need tcgen05.commit$group.mbarrier::arrive::one{.space:shared::cluster}<m:;.multicast::cluster>.b64 "
-       "a:mem<m:;, ctas:u16>",
-       "$need tcgen05.cp$group.shape:128x256b|4x256b|128x128b a:mem, desc:b64",
-       "$need tcgen05.cp$group.shape:64x128b.multicast:warpx2::02_13|warpx2::01_23 a:mem, desc:b64",
-       "$need tcgen05.cp$group.shape:32x128b.multicast:warpx4 a:mem, desc:b64",
-       "$need tcgen05.shift$group.down a:mem",
-       "$need tcgen05.mma$group$kinds d:mem, a:any, b:b64, idesc:b32, enable:pred",
-       "$need tcgen05.mma$group$kinds d:mem, a:any, b:b64, idesc:b32, lanes:b32^*, enable:pred"},
-      words);
-}
-
-std::vector<OpDef> tcgen05_defs() {
-  return {OpDef{"tcgen05",
-                "Tensor memory and the matrix products that run on it. TensorCore 5th Generation Family "
-                "Instructions.",
-                tcgen05_forms(), Timing{Unit::tensor, "tcgen05"}, blackwell}};
-}
-
 }  // namespace
 
-std::vector<OpDef> system() { return joined({machine_defs(), texture_defs(), tcgen05_defs()}); }
+std::vector<OpDef> system() { return joined({machine_defs(), texture_defs()}); }
 
 }  // namespace palladion::isa::ops

@@ -249,7 +249,12 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
   const Operand& base = o.elements[0];
   if (base.is(K::reg)) {
     const int have = bits(function_->registers[base.id].type);
-    if (have != 64 && have != 32) {
+    if (def.tensor_memory && have != 32) {
+      say(code::width,
+          fmt::format("address `{}` of tensor memory has {} bits and needs 32",
+                      function_->registers[base.id].name, have),
+          "tcgen05.alloc stores the address to shared memory: load it with ld.shared.b32");
+    } else if (have != 64 && have != 32) {
       say(code::width, fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have),
           "addresses have 64 bits, or 32 in shared memory");
     }

@@ -38,7 +38,8 @@ struct Access {
   isa::Scope scope = isa::Scope::cta;
 };
 
-// Contiguous bytes that an asynchronous operation reads or writes. Shared addresses carry the CTA's rank.
+// Contiguous bytes that an asynchronous operation reads or writes. Addresses of shared and tensor memory
+// carry the CTA's rank (tensor_byte).
 struct Piece {
   isa::Space space = isa::Space::global;
   uint64_t address = 0;
@@ -54,6 +55,22 @@ inline void append(std::vector<Piece>& pieces, const Piece& piece) {
   else
     pieces.push_back(piece);
 }
+
+// A warp loads or stores a rectangle of its CTA's tensor memory: tcgen05.ld, tcgen05.st.
+struct TensorAccess {
+  Origin origin;
+  bool writes = false;
+  uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+};
+
+// Columns of the CTA's tensor memory were allocated or freed, or the right to allocate was given up (columns:
+// 0).
+struct TensorAllocated {
+  Origin origin;
+  bool freed = false;
+  uint32_t column = 0, columns = 0;
+  int ctas = 1;  // .cta_group
+};
 
 // An asynchronous operation was issued by the lanes of its origin (one lane for bulk and tensor copies). One
 // that several warps issue together is announced once, when the last of them has issued it; AsyncJoined comes
@@ -166,7 +183,8 @@ struct GroupWaited {
   uint64_t allowed = 0;
   bool read_only = false;
 };
-// cp.async.mbarrier.arrive: `id` will arrive once the issuing lanes' earlier cp.async have landed.
+// cp.async.mbarrier.arrive, tcgen05.commit: `id` will arrive once the issuing lanes' earlier cp.async, or
+// tcgen05 operations, have landed.
 struct ArrivalDeferred {
   Origin origin;
   uint64_t id = 0;
@@ -200,9 +218,10 @@ template <class... E>
 struct EventList {
   static constexpr size_t count = sizeof...(E);
 };
-using ClusterEventTypes = EventList<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, Fenced,
-                                    WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent,
-                                    AsyncIssue, AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted,
-                                    GroupWaited, ArrivalDeferred, RegistersSet, Exited, Stalled, UnitWorked>;
+using ClusterEventTypes =
+    EventList<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, TensorAccess, TensorAllocated,
+              Fenced, WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent, AsyncIssue,
+              AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted, GroupWaited, ArrivalDeferred, RegistersSet,
+              Exited, Stalled, UnitWorked>;
 
 }  // namespace palladion::sim

@@ -53,6 +53,9 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
       return "its wgmma groups: another warp of the warpgroup has not issued the same wgmma";
     case K::registers:
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
+    case K::tensor_memory:
+      return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
+                         w.value);
     case K::quantum_boundary:
       return "a strong access of global memory";
     case K::poll:

@@ -33,6 +33,8 @@ std::string register_of(Type type, int factor, int number) {
       return fmt::format("%rq{}", number);
     case 32:
       return fmt::format("{}{}", type == Type::f32 ? "%f" : "%r", number);
+    case 8:
+      return fmt::format("%rc{}", number);
     default:
       return bits(type) * factor < 8 ? fmt::format("%r{}", number) : fmt::format("%rs{}", number);
   }
@@ -45,8 +47,12 @@ std::string vector_of(Type type, int factor, size_t count) {
   return s + "}";
 }
 
-// ld, st and cvt take narrow values in 16-bit registers.
-Type narrowest(Type t) { return bits(t) == 8 ? Type::b16 : t; }
+// ld, st and cvt take narrow values in 16-bit registers, but for pairs of e2m1; st.async to global memory
+// does not.
+Type narrowest(const Form& form, Type t) {
+  const bool exact = t == Type::e2m1x2 || form.text.find("st.async{.mmio}") != std::string_view::npos;
+  return bits(t) == 8 && !exact ? Type::b16 : t;
+}
 
 size_t number_after(std::string_view s, char mark) {
   const size_t at = s.find(mark);
@@ -83,6 +89,9 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
     const std::string_view own = word(form, c, std::string(d.name) + "type");
     return wmma_registers(d.name, shape, own.empty() ? "f16" : own);
   }
+  if (form.op == "tcgen05" && d.name == "lanes") return word(form, c, "cta_group") == "cta_group::2" ? 8 : 4;
+  if (form.op == "tcgen05")
+    return number_after(word(form, c, "num"), 'x') * (shape == "16x256b" ? 4 : shape == "16x128b" ? 2 : 1);
   if (is_one_of(form.op, {"tex", "suld", "tld4", "sust"})) return 4;
   // im2col has an offset for each of the dimensions between channel and batch.
   const std::string_view dim = word(form, c, "dim");
@@ -90,7 +99,7 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
 }
 
 std::string value(const Form& form, const Choice& c, const OperandDef& d, int number) {
-  const Type type = narrowest(type_of(form, c, d));
+  const Type type = narrowest(form, type_of(form, c, d));
   size_t count = static_cast<size_t>(d.count);
   if (!d.count_slot.empty()) {
     const std::string_view w = word(form, c, d.count_slot);
@@ -108,6 +117,7 @@ std::string immediate(const Form& form, const Choice& c, const OperandDef& d) {
 }
 
 size_t coordinates(const Form& form, const Choice& c) {
+  if (word(form, c, "mode").ends_with("4")) return 5;  // a column and four rows
   const std::string_view dim = word(form, c, "dim"), geometry = word(form, c, "geom");
   if (!dim.empty()) return static_cast<size_t>(dim[0] - '0');
   if (geometry == "1d") return 1;
@@ -127,6 +137,7 @@ std::string operand(const Form& form, const Choice& c, const OperandDef& d, int 
       if (space == "const") return "[konst]";
       if (space.starts_with("param"))
         return form.op == "st" || space == "param::func" ? "[arg_block]" : "[k_param_0]";
+      if (d.tensor_memory) return "[%r9]";
       return space.starts_with("shared") && form.op != "cp" ? "[%r9]" : "[%rd9]";
     case OperandKind::tensor:
       return fmt::format("[%rd9, {}]", vector_of(Type::b32, 1, coordinates(form, c)));
@@ -195,7 +206,8 @@ std::vector<Instance> instances_of(const Form& form) {
 namespace {
 
 constexpr std::string_view registers =
-    ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg "
+    ".reg .pred %p<20>; .reg .b8 %rc<9>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 "
+    "%f<300>; .reg "
     ".f64 %fd<40>; .reg .b128 %rq<20>;\n";
 
 }  // namespace

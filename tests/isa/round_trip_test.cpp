@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "isa/arch/target.h"
 #include "isa/text/parse.h"
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
@@ -85,8 +87,8 @@ TEST(round_trip, nvcc_of_today_is_read) {
 
 // --- every form ----------------------------------------------------------------------------------
 
-// Blackwell's targets are parsed and printed here and assembled elsewhere.
 bool is_later_than_hopper(const Form& form) { return form.target.size() > 5 && form.target[3] == '1'; }
+constexpr std::array<std::string_view, 4> blackwell = {"sm_100a", "sm_103a", "sm_100f", "sm_120a"};
 // PTX since 6.4 refuses these on all that it still compiles for.
 bool is_from_before_volta(const forms::Instance& i) {
   return (i.form->op == "shfl" || i.form->op == "vote") && i.text.find(".sync") == std::string::npos;
@@ -97,16 +99,25 @@ bool is_for_32_bit_addresses(const forms::Instance& i) {
   return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos;
 }
 
+// Those of Blackwell that have the form, or Hopper's, or an old one's.
+std::vector<std::string> targets_of(const forms::Instance& i) {
+  if (is_from_before_volta(i)) return {"sm_75"};
+  const bool of_several = i.form->target.find('|') != std::string_view::npos;
+  std::vector<std::string> targets;
+  if (!is_later_than_hopper(*i.form)) targets.emplace_back("sm_90a");
+  if (!is_later_than_hopper(*i.form) && !of_several) return targets;
+  for (const std::string_view t : blackwell)
+    if (provides(t, i.form->target)) targets.emplace_back(t);
+  return targets;
+}
+
 std::map<std::string, std::vector<std::string>> all_forms() {
   std::map<std::string, std::vector<std::string>> by_target;
   for (const Op& op : all_ops()) {
     for (const Form& form : op.forms) {
       for (const auto& i : forms::instances_of(form)) {
         if (is_for_32_bit_addresses(i)) continue;
-        by_target[is_from_before_volta(i)      ? "sm_75"
-                  : is_later_than_hopper(form) ? std::string(form.target)
-                                               : "sm_90a"]
-            .push_back(i.text);
+        for (const std::string& target : targets_of(i)) by_target[target].push_back(i.text);
       }
     }
   }
@@ -157,6 +168,18 @@ TEST(forms, ptxas_assembles_every_form_for_hopper) {
       if (!line.starts_with("wgmma") && !line.starts_with("ld.param::func")) lines.push_back(line);
     EXPECT_GT(lines.size(), target == "sm_90a" ? 4000u : 10u);
     expect_assembles(ptxas, forms::module_text(lines, target, version_for(target)), target);
+  }
+}
+
+TEST(forms, ptxas_assembles_every_form_for_blackwell) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  const auto all = all_forms();
+  for (const std::string_view target : blackwell) {
+    std::vector<std::string> lines = {"bra.uni done;"};
+    for (const std::string& line : all.at(std::string(target))) lines.push_back(line);
+    EXPECT_GT(lines.size(), target == "sm_120a" ? 3u : 500u) << target;
+    expect_assembles(ptxas, forms::module_text(lines, std::string(target), "9.0"), std::string(target));
   }
 }
 

@@ -287,6 +287,8 @@ std::string WaitGraph::object(const Waiter& w) const {
       return "the cluster barrier";
     case K::registers:
       return "the CTA's registers";
+    case K::tensor_memory:
+      return "the CTA's tensor memory";
     case K::convergence:
       return fmt::format("lanes {:08x} of its warp", w.wait.object);
     case K::wgmma_group:
@@ -335,6 +337,9 @@ std::string WaitGraph::awaited(const Waiter& w) const {
     case K::registers:
       return fmt::format("{} registers (setmaxnreg to {}): the CTA has {} free", w.wait.object, w.wait.value,
                          cta.free_registers);
+    case K::tensor_memory:
+      return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
+                         w.wait.value);
     case K::convergence:
       return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.wait.object);
     case K::wgmma_group:

@@ -70,10 +70,14 @@ std::string_view copies_of(const isa::Footprint& f) {
       return loads ? "TMA loads" : "TMA stores";
     case bulk:
       return loads ? "bulk loads" : "bulk stores";
+    case tcgen05:
+      return "tcgen05.cp";
     case none:
     case remote_store:
     case deferred_arrival:
     case wgmma:
+    case tcgen05_commit:
+    case cluster_launch:
       return {};
   }
   return {};

@@ -29,6 +29,7 @@ constexpr std::array rows{
     Row{Kind::cp_async_group, Stall::async_group, &P::async_group_wake, &P::async_group_wake},
     Row{Kind::wgmma_group, Stall::gmma},
     Row{Kind::registers, Stall::registers},
+    Row{Kind::tensor_memory, Stall::registers},
     Row{Kind::quantum_boundary, Stall::long_scoreboard},
     Row{Kind::poll, Stall::sleeping},
 };

@@ -20,6 +20,12 @@ inline std::optional<numerics::tc::Element> element_of(isa::Type t) {
       return E::e4m3;
     case isa::Type::e5m2:
       return E::e5m2;
+    case isa::Type::e2m3:
+      return E::e2m3;
+    case isa::Type::e3m2:
+      return E::e3m2;
+    case isa::Type::e2m1:
+      return E::e2m1;
     case isa::Type::s8:
       return E::s8;
     case isa::Type::u8:

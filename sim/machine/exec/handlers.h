@@ -24,6 +24,7 @@ Step exec_nothing(Exec&, const MicroOp&);
 // memory.cpp
 Step exec_load(Exec&, const MicroOp&);
 Step exec_store(Exec&, const MicroOp&);
+Step exec_store_bulk(Exec&, const MicroOp&);
 Step exec_prefetch(Exec&, const MicroOp&);
 Step exec_fence(Exec&, const MicroOp&);
 Step exec_convert_address(Exec&, const MicroOp&);
@@ -48,6 +49,16 @@ Step exec_cta_barrier(Exec&, const MicroOp&);
 Step exec_cluster_barrier(Exec&, const MicroOp&);
 Step exec_mbarrier(Exec&, const MicroOp&);
 Step exec_set_max_registers(Exec&, const MicroOp&);
+// tensor_memory.cpp
+Step exec_tensor_memory_allocation(Exec&, const MicroOp&);
+Step exec_tensor_memory_load(Exec&, const MicroOp&);
+Step exec_tensor_memory_store(Exec&, const MicroOp&);
+Step exec_tensor_memory_wait(Exec&, const MicroOp&);
+Step exec_tensor_memory_fence(Exec&, const MicroOp&);
+// sim/machine/async/tcgen05*.cpp
+Step exec_tensor_memory_copy(Exec&, const MicroOp&);
+Step exec_tcgen05_mma(Exec&, const MicroOp&);
+Step exec_tcgen05_commit(Exec&, const MicroOp&);
 // async_copies.cpp
 Step exec_cp_async(Exec&, const MicroOp&);
 Step exec_cp_async_commit(Exec&, const MicroOp&);
@@ -81,6 +92,7 @@ struct Handlers {
   Handler operator()(const isa::Nanosleep&) const { return exec_nanosleep; }
   Handler operator()(const isa::Load&) const { return exec_load; }
   Handler operator()(const isa::Store&) const { return exec_store; }
+  Handler operator()(const isa::StoreBulk&) const { return exec_store_bulk; }
   Handler operator()(const isa::Atomic&) const { return exec_atomic; }
   Handler operator()(const isa::Prefetch&) const { return exec_prefetch; }
   Handler operator()(const isa::Fence&) const { return exec_fence; }
@@ -117,6 +129,16 @@ struct Handlers {
   Handler operator()(const isa::WgmmaCommit&) const { return exec_wgmma_commit; }
   Handler operator()(const isa::WgmmaWait&) const { return exec_wgmma_wait; }
   Handler operator()(const isa::Mma&) const { return exec_mma; }
+  Handler operator()(const isa::TensorMemoryAllocation&) const { return exec_tensor_memory_allocation; }
+  Handler operator()(const isa::TensorMemoryLoad&) const { return exec_tensor_memory_load; }
+  Handler operator()(const isa::TensorMemoryStore&) const { return exec_tensor_memory_store; }
+  Handler operator()(const isa::TensorMemoryWait&) const { return exec_tensor_memory_wait; }
+  Handler operator()(const isa::TensorMemoryFence&) const { return exec_tensor_memory_fence; }
+  Handler operator()(const isa::TensorMemoryCopy&) const { return exec_tensor_memory_copy; }
+  Handler operator()(const isa::Tcgen05Mma&) const { return exec_tcgen05_mma; }
+  Handler operator()(const isa::Tcgen05Commit&) const { return exec_tcgen05_commit; }
+  Handler operator()(const isa::TryCancel&) const { return exec_unsupported; }
+  Handler operator()(const isa::QueryCancel&) const { return exec_unsupported; }
   Handler operator()(const isa::SetMaxRegisters&) const { return exec_set_max_registers; }
   Handler operator()(const isa::GridDependency&) const { return exec_nothing; }
   Handler operator()(const isa::Unsupported&) const { return exec_unsupported; }

@@ -148,6 +148,8 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
       return journal_satisfied(warp.wgmma, g.mask, g.wait.value, false);
     case Wait::Kind::registers:
       return cta.free_registers >= g.wait.object;
+    case Wait::Kind::tensor_memory:
+      return cta.tensor.find_free(static_cast<uint32_t>(g.wait.value)) < TensorMemory::columns;
     case Wait::Kind::quantum_boundary:
       return false;
   }

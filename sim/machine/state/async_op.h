@@ -116,14 +116,19 @@ struct TileCopy : AsyncPayload {
   uint32_t shared = 0;      // address of the tile
   uint64_t tensor_map = 0;  // its generic address
   bool moves = true;        // false: the bytes stay where they are, see MicroOp
-  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
+  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each. With `pairs` (the load
+  // is .cta_group::2) the bytes of a CTA count in that one of its pair whose rank has the parity of the
+  // address'.
   uint32_t ctas = 0, mbarrier = 0;
+  bool pairs = false;
   // Stores: nullptr for a plain copy.
   ReduceFn reduce = nullptr;
   uint32_t element_bytes = 1;
   StagingBytes tile;
 
   explicit TileCopy(const isa::TensorWalk& box) : walk(box) {}
+  // That counts the bytes which CTA `rank` receives.
+  uint32_t mbarrier_of(uint32_t rank) const;
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
   bool lands_at_boundary() const { return reduce != nullptr; }
@@ -177,8 +182,57 @@ struct WarpgroupProduct : AsyncPayload {
   void describe(const AsyncOp& op, Traffic& traffic) const;
 };
 
-using AsyncPayloads =
-    std::variant<LaneCopies, DeferredArrival, LinearCopy, TileCopy, RemoteStores, WarpgroupProduct>;
+// tcgen05.mma: one product of a CTA, or of the two of a pair.
+struct TensorProduct : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::tcgen05;
+  uint32_t d = 0, a_tensor = 0, scale_a = 0, scale_b = 0, metadata = 0;  // addresses of tensor memory
+  uint64_t a_desc = 0, b_desc = 0;
+  uint32_t idesc = 0;
+  uint32_t leader = 0;  // rank of the first CTA that takes part
+  uint32_t m = 0, n = 0;
+  bool a_in_tensor_memory = false;
+  bool zero_c = false;
+  bool moves = true;
+  int input_scale = 0;
+  std::array<uint32_t, 8> disabled{};  // lanes that are not written: four words for each CTA
+  std::array<RawTile, 2> a, b;         // of the CTAs
+
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "tcgen05.mma"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// tcgen05.cp: rows of shared memory to lanes of tensor memory, in each of the CTAs.
+struct TensorCopyIn : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::tcgen05;
+  uint32_t target = 0;
+  uint64_t descriptor = 0;
+  uint32_t leader = 0, ctas = 1;
+  bool moves = true;
+  std::array<std::vector<uint8_t>, 2> rows;  // of 16 or 32 bytes
+
+  void read(const ClusterRun& run, const AsyncOp& op);
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "tcgen05.cp"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+// tcgen05.commit: arrives when the operations that its thread has issued have landed.
+struct TensorCommit : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::tcgen05_commit;
+  uint32_t mbarrier = 0;
+  uint32_t ctas = 0;  // that it signals, at the same offset; 0: the address has its rank
+  std::vector<uint64_t> awaited;
+
+  bool ready(const ClusterRun& run, const AsyncOp& op) const;
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "tcgen05.commit"; }
+  void describe(const AsyncOp&, Traffic&) const {}
+};
+
+using AsyncPayloads = std::variant<LaneCopies, DeferredArrival, LinearCopy, TileCopy, RemoteStores,
+                                   WarpgroupProduct, TensorProduct, TensorCopyIn, TensorCommit>;
 
 struct AsyncOp {
   enum class Stage : uint8_t { issued, read };
@@ -217,12 +271,22 @@ constexpr AsyncFamilyTraits traits(isa::AsyncFamily family) {
       return {};
     case F::wgmma:
       return {.participants = isa::Participants::warpgroup, .in_order = true};
+    case F::tcgen05:
+      return {.in_order = true};
+    case F::tcgen05_commit:
+    case F::cluster_launch:
+      return {};
   }
   return {};
 }
 
+// Whether two tcgen05 operations of a thread are one of the pairs that run in order (PTX, "tcgen05 Memory
+// Consistency Model": pipelined instructions).
+bool are_pipelined(const AsyncOp& earlier, const AsyncOp& later);
+
 // Whether the later of two operations waits for the earlier one. `mma_warps`: of a warpgroup.
 inline bool run_in_order(const AsyncOp& a, const AsyncOp& b, uint32_t mma_warps) {
+  if (b.family() == isa::AsyncFamily::tcgen05) return are_pipelined(a, b);
   return a.family() == b.family() && traits(a.family()).in_order && a.cta_rank == b.cta_rank &&
          a.warp / mma_warps == b.warp / mma_warps;
 }

@@ -12,6 +12,7 @@
 #include "sim/launch/finding.h"
 #include "sim/machine/state/async_op.h"
 #include "sim/machine/state/bytes.h"
+#include "sim/machine/state/tensor_memory.h"
 #include "sim/machine/state/unmaterialised.h"
 
 namespace palladion::sim {
@@ -50,6 +51,7 @@ struct Wait {
     cp_async_group,
     wgmma_group,
     registers,         // setmaxnreg.inc: value = registers a thread wanted
+    tensor_memory,     // tcgen05.alloc: value = columns wanted
     quantum_boundary,  // a strong access of GMEM: performed in order at the quantum boundary
     poll,              // test_wait that failed, nanosleep: runnable, but after all other groups
   };
@@ -132,6 +134,7 @@ struct CtaState {
   std::vector<WarpgroupState> warpgroups;
   uint32_t threads = 0, alive_threads = 0;
   uint32_t free_registers = 0;  // of the CTA's allocation, given back by setmaxnreg.dec
+  TensorMemory tensor;
 };
 
 struct ClusterBarrierState {

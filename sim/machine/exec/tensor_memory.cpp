@@ -1,0 +1,221 @@
+// Tensor memory: allocation, and the loads and stores of warps (PTX, "Tensor Memory Allocation and Management
+// Instructions", "Tensor Memory Data Movement Instructions").
+#include <fmt/format.h>
+
+#include "isa/formats/tensor_memory.h"
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/values.h"
+
+namespace palladion::sim {
+namespace {
+
+// .sync.aligned: the threads of the warp that have not exited.
+std::optional<Step> gather_whole_warp(Exec& x) {
+  if (x.converged(x.warp->alive)) return std::nullopt;
+  return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
+}
+
+bool is_power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
+
+// Columns that an instruction may allocate or free; false after a fault.
+bool check_columns(Exec& x, uint64_t columns, const char* what) {
+  if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns))
+    return true;
+  x.fault("PLD3132", fmt::format("{} of {} columns: must be a power of two from {} to {}", what, columns,
+                                 TensorMemory::unit, TensorMemory::columns));
+  return false;
+}
+
+Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
+  TensorMemory& t = x.cta->tensor;
+  const uint64_t columns = x.uniform_value(op.operands[e.columns]);
+  if (!check_columns(x, columns, "tcgen05.alloc")) return Step::fault;
+  if (t.relinquished)
+    return x.fault("PLD3132", "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
+                   "allocate before the permit is given up");
+  const auto count = static_cast<uint32_t>(columns);
+  const uint32_t first = t.find_free(count);
+  if (first == TensorMemory::columns) return x.wait(Wait::Kind::tensor_memory, 0, columns);
+  x.take_resumed();
+  const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
+  if (at % 4 != 0)
+    return x.fault("PLD3132",
+                   fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
+                               "aligned to 4 bytes",
+                               at & shared_offset_mask));
+  uint8_t* const to = x.shared(at, 4, "tcgen05.alloc write");
+  if (to == nullptr) return Step::fault;
+  if (t.words.empty()) t.words.resize(size_t{TensorMemory::lanes} * TensorMemory::columns);
+  ++t.allocations;
+  for (uint32_t u = 0; u < count / TensorMemory::unit; ++u)
+    t.owner[first / TensorMemory::unit + u] = t.allocations;
+  std::memcpy(to, &first, 4);
+  note_shared(x.cluster, Exec::shared_address(at), 4, true);
+  if (x.wants<Access>()) {
+    uint64_t addresses[32];
+    x.addresses(op.operands[e.address], addresses);
+    const uint32_t lane = x.active & -x.active;
+    x.emit(Access{x.origin(), Access::Kind::write, isa::Space::shared_cta, 4, addresses, lane});
+  }
+  if (x.wants<TensorAllocated>()) x.emit(TensorAllocated{x.origin(), false, first, count, e.ctas});
+  x.changed();
+  return Step::next;
+}
+
+Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
+  TensorMemory& t = x.cta->tensor;
+  const uint64_t columns = x.uniform_value(op.operands[e.columns]);
+  if (!check_columns(x, columns, "tcgen05.dealloc")) return Step::fault;
+  const auto address = static_cast<uint32_t>(x.uniform_value(op.operands[e.address]));
+  const isa::TensorPlace place = isa::tensor_place(address);
+  const auto first = static_cast<uint32_t>(place.column), count = static_cast<uint32_t>(columns);
+  // Exactly the columns of one allocation.
+  bool matches = place.lane == 0 && first % TensorMemory::unit == 0 && first + count <= TensorMemory::columns;
+  const uint16_t owner = matches ? t.owner[first / TensorMemory::unit] : 0;
+  matches = matches && owner != 0;
+  for (uint32_t u = 0; matches && u < t.owner.size(); ++u) {
+    const bool inside = u >= first / TensorMemory::unit && u < (first + count) / TensorMemory::unit;
+    matches = (t.owner[u] == owner) == inside;
+  }
+  if (!matches)
+    return x.fault(
+        "PLD3133",
+        fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
+        "pass the address that tcgen05.alloc stored, and the same number of columns");
+  for (uint16_t& o : t.owner)
+    if (o == owner) o = 0;
+  if (x.wants<TensorAllocated>()) x.emit(TensorAllocated{x.origin(), true, first, count, e.ctas});
+  x.changed();
+  return Step::next;
+}
+
+// Where a warp's load or store goes; false after a fault.
+struct Block {
+  uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+  int split = 0;
+};
+
+struct Request {
+  isa::TensorShape shape;
+  int repeat;
+  bool halves;  // two columns of 16 bits in a register
+  int address, split;
+};
+
+bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what, Block& block) {
+  const auto at =
+      static_cast<uint32_t>(x.address_of_lane(op.operands[r.address], std::countr_zero(x.active)));
+  const isa::TensorPlace place = isa::tensor_place(at);
+  const isa::TensorShapeSize size = isa::size_of(r.shape);
+  const int scale = r.halves ? 2 : 1;
+  block.split = r.split < 0 ? 0 : static_cast<int>(op.operands[r.split].offset);
+  block.lane = static_cast<uint32_t>(place.lane);
+  block.lanes = static_cast<uint32_t>(size.lanes);
+  block.column = static_cast<uint32_t>(place.column);
+  block.columns = static_cast<uint32_t>((size.columns * r.repeat + block.split) * scale);
+  const auto first = static_cast<uint32_t>(isa::first_lane_of_warp(x.warp->id));
+  if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
+    x.fault(
+        "PLD3131",
+        fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id,
+                    block.lane, block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
+        "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
+        "shifted left by 16");
+    return false;
+  }
+  if (block.column + block.columns > TensorMemory::columns || x.cta->tensor.words.empty()) {
+    x.fault("PLD3130",
+            fmt::format("{} of columns {} to {}: {}", what, block.column, block.column + block.columns - 1,
+                        x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
+                                                    : "tensor memory has 512"));
+    return false;
+  }
+  return true;
+}
+
+void notify_access(Exec& x, const Block& b, bool writes) {
+  if (x.wants<TensorAccess>()) x.emit(TensorAccess{x.origin(), writes, b.lane, b.lanes, b.column, b.columns});
+}
+
+// One register of all threads: 32 words of tensor memory, or pairs of 16-bit columns.
+template <class Visit>
+void for_each_word(Exec& x, const Request& r, const Block& b, int reg, Visit&& visit) {
+  for (int thread = 0; thread < 32; ++thread) {
+    const isa::TensorPlace p = isa::tensor_fragment(r.shape, thread, reg, b.split);
+    uint32_t* const row = x.cta->tensor.row(b.lane + static_cast<uint32_t>(p.lane)) + b.column;
+    visit(thread, row + (r.halves ? 2 * p.column : p.column));
+  }
+}
+
+void load_register(Exec& x, const Request& r, const Block& b, int reg, uint32_t* to) {
+  for_each_word(x, r, b, reg, [&](int thread, const uint32_t* from) {
+    to[thread] = r.halves ? (from[0] & 0xFFFF) | from[1] << 16 : from[0];
+  });
+}
+
+void store_register(Exec& x, const Request& r, const Block& b, int reg, const uint32_t* from) {
+  for_each_word(x, r, b, reg, [&](int thread, uint32_t* to) {
+    if (!r.halves) {
+      to[0] = from[thread];
+      return;
+    }
+    to[0] = from[thread] & 0xFFFF;
+    to[1] = from[thread] >> 16;
+  });
+}
+
+}  // namespace
+
+Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
+  if (const auto step = gather_whole_warp(x)) return *step;
+  const auto& e = effect<isa::TensorMemoryAllocation>(op);
+  if (e.action == isa::TensorMemoryAction::alloc) return allocate(x, op, e);
+  if (e.action == isa::TensorMemoryAction::dealloc) return deallocate(x, op, e);
+  x.cta->tensor.relinquished = true;
+  if (x.wants<TensorAllocated>()) x.emit(TensorAllocated{x.origin(), false, 0, 0, e.ctas});
+  return Step::next;
+}
+
+Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
+  if (const auto step = gather_whole_warp(x)) return *step;
+  const auto& e = effect<isa::TensorMemoryLoad>(op);
+  if (e.reduces) return x.unsupported("tcgen05.ld.red");
+  const Request request{e.shape, e.repeat, e.pack, e.address, e.split};
+  Block block;
+  if (!place_block(x, op, request, "tcgen05.ld", block)) return Step::fault;
+  notify_access(x, block, false);
+  if (!op.moves) return Step::next;
+  const auto& registers = op.operands[e.dst].elements;
+  for (size_t r = 0; r < registers.size(); ++r)
+    load_register(x, request, block, static_cast<int>(r), x.lanes<uint32_t>(registers[r]));
+  return Step::next;
+}
+
+Step exec_tensor_memory_store(Exec& x, const MicroOp& op) {
+  if (const auto step = gather_whole_warp(x)) return *step;
+  const auto& e = effect<isa::TensorMemoryStore>(op);
+  const Request request{e.shape, e.repeat, e.unpack, e.address, e.split};
+  Block block;
+  if (!place_block(x, op, request, "tcgen05.st", block)) return Step::fault;
+  notify_access(x, block, true);
+  if (!op.moves) return Step::next;
+  const auto& registers = op.operands[e.src].elements;
+  for (size_t r = 0; r < registers.size(); ++r)
+    store_register(x, request, block, static_cast<int>(r), x.lanes<uint32_t>(registers[r]));
+  x.changed();
+  return Step::next;
+}
+
+// Loads and stores are performed at once; what must not be relied on before the wait is the checkers' affair.
+Step exec_tensor_memory_wait(Exec& x, const MicroOp&) {
+  if (const auto step = gather_whole_warp(x)) return *step;
+  if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
+  return Step::next;
+}
+
+Step exec_tensor_memory_fence(Exec& x, const MicroOp&) {
+  if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
+  return Step::next;
+}
+
+}  // namespace palladion::sim
