@@ -192,6 +192,13 @@ TEST(Tcgen05Vectors, SumThirtyTwoLargeProductsBeyondThirtyTwoBits) {
   EXPECT_EQ(e4m3_f32(large, large, 0), 0x42E10000u);  // 112.5
   EXPECT_EQ(e4m3_f32(large, negative, 0), 0xC2E10000u);
   EXPECT_EQ(e4m3_f32(large, negative, 0x7F800000), 0x7F800000u);
+  // Beyond 2^31 units f32 keeps multiples of 2^8 of them: all eight bits of this C go.
+  EXPECT_EQ(e4m3_f32(large, negative, 0xB6FF0000), 0xC2E10000u);
+  // 91.875 + 2^-5 is a tie for f16, and 2^-25 decides it.
+  Words a(30, 0x3F), b(30, 0x3F);
+  a.insert(a.end(), {0x3C, 0x04});
+  b.insert(b.end(), {0x28, 0x10});
+  EXPECT_EQ(tcgen05({Kind::f8f6f4, Element::e5m2, Element::e5m2, Result::f16, a, b}), 0x55BFu);
 }
 
 TEST(Tcgen05Vectors, ScaleProductsByTheirBlocks) {
@@ -218,6 +225,8 @@ TEST(Tcgen05Vectors, SumGroupsOfSixteenExactly) {
   EXPECT_EQ(nvfp4({2}, {2}, 0xD1000000), 0xD0FFFFFFu);
   EXPECT_EQ(nvfp4({2}, {2}, 0xD1800000), 0xD1800000u);
   EXPECT_EQ(nvfp4({2}, {2}, 0, {0x7F, 0x38, 0x38, 0x38}), 0x7FFFFFFFu);
+  const Words minus_one(64, 0xA), one(64, 2);
+  EXPECT_EQ(nvfp4(minus_one, one, 0x80000000, {0, 0, 0, 0}), 0u);
   EXPECT_EQ(nvfp4({2}, {2}, 0, {0xB8, 0x38, 0x38, 0x38}),
             0x3F800000u);  // the sign bit of a scale is not read
 }
@@ -253,6 +262,27 @@ TEST(Tcgen05Vectors, ScaleCBeforeTheSum) {
   EXPECT_EQ(half({}, {}, 0x3C00, 1), 0x3800u);
   EXPECT_EQ(half({}, {}, 0x0003, 1), 0x0002u);
   EXPECT_EQ(half({0x0001}, {0x3800}, 0x0003, 1), 0x0002u);
+}
+
+// Products far below the largest of the tile, with nothing beside them but a C of zero.
+TEST(Tcgen05Vectors, SeeTinyProductsUnderAScaledZero) {
+  constexpr int m = 32, n = 72, k = 16;
+  std::vector<std::uint16_t> a(m * k, 0x0040), b(n * k, 0x3C00);  // 2^-127, 2^-7
+  std::fill_n(a.begin(), k, std::uint16_t{0x1F80});               // the first row: 2^-64
+  std::fill_n(b.begin(), k, std::uint16_t{0x3F80});
+  const auto x = std::make_unique<AOperand>();
+  const auto y = std::make_unique<BOperand>();
+  decode_a(*x, Kind::f16, m, {.type = Element::bf16, .rows = {a.data(), 2 * k}});
+  decode_b(*y, Kind::f16, n, {.type = Element::bf16, .rows = {b.data(), 2 * k}});
+  for (const SimdLevel level : {SimdLevel::avx2, tc::best_simd_level()}) {
+    for (const int scale : {0, 1, 15}) {
+      Words d(m * n);
+      multiply(*x, *y, Result::f32, d.data(), n, {.scale_input_d = scale, .level = level});
+      EXPECT_EQ(d[0], 0x21800000u);          // 2^-60
+      EXPECT_EQ(d[n], 0x02000000u);          // 2^-123
+      EXPECT_EQ(d[m * n - 1], 0x00080000u);  // 2^-130
+    }
+  }
 }
 
 }  // namespace
