@@ -54,8 +54,11 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
     case K::registers:
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
     case K::tensor_memory:
-      return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
-                         w.value);
+      return w.object == 2 && cluster.ctas[cta.rank ^ 1].tensor.wanted != w.value
+                 ? fmt::format("the same allocation of {} columns of tensor memory by the pair's other CTA",
+                               w.value)
+                 : fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
+                               w.value);
     case K::quantum_boundary:
       return "a strong access of global memory";
     case K::poll:
