@@ -279,7 +279,6 @@ TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
   expect_refused({.n = 264}, "PLD3134", "N is a multiple of 8");
   expect_refused({.m = 256, .n = 24, .ctas = 2}, "PLD3134",
                  "N is a multiple of 16 up to 256 with .cta_group::2");
-  expect_refused({.m = 256}, "PLD3134", "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
   expect_refused({.m = 64, .n = 72, .ws = true}, "PLD3134", "N is 64, 128 or 256 with .ws, not 72");
   expect_refused({.a_type = "f16", .b_type = "bf16"}, "PLD3134", "A and B are both f16 or both bf16");
   expect_refused({.kind = Tcgen05Kind::i8, .a_type = "s8", .b_type = "s8", .d_type = "f32", .n = 32},
@@ -317,6 +316,7 @@ TEST(Tcgen05, BitsThatAreNoMatrixDescriptorAreNamed) {
   expect_refused_value({}, 1, uint64_t{1} << 55, "PLD3135", "(B)");
   expect_refused_value({}, 2, 4, "PLD3134", "bit 2 (sparse) differs from the instruction's .sp");
   expect_refused_value({}, 2, 7U << 7, "PLD3134", "A (bits 7 to 9)");
+  expect_refused_value({}, 2, 24U << 24, "PLD3134", "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
 }
 
 TEST(Tcgen05, CopiesThatDifferAreAFault) {
