@@ -247,6 +247,32 @@ TEST(Tcgen05, ExpandsASparseAByItsMetadata) {
                 .sparse = true});
 }
 
+// Scale factors of 128 rows as cuBLAS lays them out, 512 bytes, copied by the instruction before: the pair of
+// instructions runs in order without a wait.
+TEST(Tcgen05, ACopyBeforeAProductIsThere) {
+  for (const RunOptions& options : every_schedule()) {
+    Product p({.kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e5m2", .scale_vectors = 1});
+    constexpr int atom = 49152;
+    for (int row = 0; row < 128; ++row) {
+      const uint32_t word = p.image.at(0, row % 32, scale_a_column + row / 32);
+      std::memcpy(p.image.shared[0].data() + atom + row % 32 * 16 + row / 32 * 4, &word, 4);
+    }
+    const Tcgen05Image expected = p.expected();
+    for (int lane = 0; lane < 128; ++lane)
+      for (int c = 0; c < 4; ++c) p.image.at(0, lane, scale_a_column + c) = 0;
+    Tcgen05Program program = p.program();
+    const isa::MatrixDescriptor rows{.start = atom, .leading = 16, .stride = 128};
+    program.values.resize(6);
+    program.values[5] = isa::encode_tcgen05(rows);
+    program.body.insert(
+        program.body.find("  tcgen05.mma"),
+        "  add.u64 %v5, %v5, %base;\n  tcgen05.cp.cta_group::1.32x128b.warpx4 [%r32], %v5;\n");
+    const RunResult r = run_tcgen05(program, p.image, options);
+    ASSERT_TRUE(r.clean()) << PtxRunner::describe(r);
+    EXPECT_EQ(difference(p.image, expected, 1), "");
+  }
+}
+
 TEST(Tcgen05, IsTheSameUnderEverySchedule) {
   for (const RunOptions& options : every_schedule()) {
     expect_right({.m = 256, .n = 64, .ctas = 2}, options);
@@ -288,7 +314,7 @@ TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
       "PLD3134", "M is 128 with .cta_group::1 and .kind::mxf8f6f4");
   expect_refused(
       {.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2, .a_id = 1},
-      "PLD3134", "0 or 2 with .scale_vec::2X, not 1");
+      "PLD3134", "byte 0 or 2 of a column with .scale_vec::2X, not 1");
   expect_refused({.kind = Tcgen05Kind::i8,
                   .a_type = "s8",
                   .b_type = "s8",
@@ -316,7 +342,8 @@ TEST(Tcgen05, BitsThatAreNoMatrixDescriptorAreNamed) {
   expect_refused_value({}, 1, uint64_t{1} << 55, "PLD3135", "(B)");
   expect_refused_value({}, 2, 4, "PLD3134", "bit 2 (sparse) differs from the instruction's .sp");
   expect_refused_value({}, 2, 7U << 7, "PLD3134", "A (bits 7 to 9)");
-  expect_refused_value({}, 2, 24U << 24, "PLD3134", "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
+  expect_refused_value({}, 2, 24U << 24, "PLD3134",
+                       "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
 }
 
 TEST(Tcgen05, CopiesThatDifferAreAFault) {
