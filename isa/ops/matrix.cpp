@@ -213,7 +213,8 @@ Effect mma(const Instruction& i, const DecodeContext&) {
 }
 
 Effect later_mma(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "begins with sm_120a and is not modelled");
+  return decode::unsupported(
+      i, "products of floats of 4 and 6 bits by a warp need sm_120a and are not modelled");
 }
 
 constexpr decode::Definition mma_words[] = {
@@ -357,6 +358,37 @@ std::vector<OpDef> wgmma_defs() {
   };
 }
 
+// As ptxas 13.0 has them for sm_120a; A of mma.sp is 2:4 sparse. A scale operand is followed by the byte and
+// the thread that hold the scales.
+std::vector<std::string_view> later_mma_forms() {
+  static constexpr decode::Definition words[] = {
+      {"$need", "[8.7 sm_120a|sm_120f|sm_121a]"},
+      {"$mma", "mma<p:;.sp::ordered_metadata>.sync.aligned"},
+      {"$k32", "<p:.shape:m16n8k32;.shape:m16n8k64>.alayout:row.blayout:col"},
+      {"$k64", "<p:.shape:m16n8k64;.shape:m16n8k128>.alayout:row.blayout:col"},
+      {"$small", "e4m3|e5m2|e3m2|e2m3|e2m1"},
+      {"$types", ".dtype:f32.atype:$small.btype:$small.ctype:f32"},
+      {"$fours", ".dtype:f32.atype:e2m1.btype:e2m1.ctype:f32"},
+      {"$factors", "a:b32^4, b:b32<p:^2;^4>"},
+      {"$meta", "<p:;, metadata:b32, selector:imm[0]>"},
+      {"$scales", "$meta, scale_a:b32, place_a:u16^2, scale_b:b32, place_b:u16^2"},
+  };
+  return decode::expand(
+      {"$need "
+       "$mma$k32.kind:kind::f8f6f4<d:.dtype:f32;.dtype:f16>.atype:$small.btype:$small<d:.ctype:f32;.ctype:"
+       "f16> "
+       "=d:<d:f32^4;b32^2>, $factors, c:<d:f32^4;b32^2>$meta",
+       "$need $mma$k32.kind:kind::mxf8f6f4.block_scale{.size:scale_vec::1X}$types.stype:ue8m0 =d:f32^4, "
+       "$factors, "
+       "c:f32^4$scales",
+       "$need $mma$k64.kind:kind::mxf4.block_scale{.size:scale_vec::2X}$fours.stype:ue8m0 =d:f32^4, "
+       "$factors, "
+       "c:f32^4$scales",
+       "$need $mma$k64.kind:kind::mxf4nvf4.block_scale<s:.size:scale_vec::2X;.size:scale_vec::4X>$fours"
+       "<s:.stype:ue8m0;.stype:ue4m3> =d:f32^4, $factors, c:f32^4$scales"},
+      words);
+}
+
 std::vector<OpDef> mma_defs() {
   return {
       OpDef{"mma",
@@ -372,14 +404,11 @@ std::vector<OpDef> mma_defs() {
       OpDef{"mma",
             "D = A B + C with A 2:4 sparse. Warp Level Matrix Multiply-Accumulate Instructions: mma.sp.",
             sparse_mma_forms(), mma_timing, mma},
-      OpDef{
-          "mma",
-          "D = A B + C on six- and four-bit floats. Warp Level Matrix Multiply-Accumulate Instructions: mma.",
-          {"[8.7 sm_120a] mma.sync.aligned.shape:m16n8k32.alayout:row.blayout:col.kind:kind::f8f6f4.dtype:f32"
-           ".atype:e4m3|e5m2|e3m2|e2m3|e2m1.btype:e4m3|e5m2|e3m2|e2m3|e2m1.ctype:f32 "
-           "=d:f32^4, a:b32^4, b:b32^2, c:f32^4"},
-          mma_timing,
-          later_mma},
+      OpDef{"mma",
+            "D = A B + C on floats of 8, 6 and 4 bits, with a scale for each block of A and B where it says "
+            "so. "
+            "Warp Level Matrix Multiply-Accumulate Instructions: mma, mma.sp.",
+            later_mma_forms(), mma_timing, later_mma},
       OpDef{"wmma",
             "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
             "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",
