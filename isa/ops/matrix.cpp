@@ -214,7 +214,7 @@ Effect mma(const Instruction& i, const DecodeContext&) {
 
 Effect later_mma(const Instruction& i, const DecodeContext&) {
   return decode::unsupported(
-      i, "products of floats of 4 and 6 bits by a warp need sm_120a and are not modelled");
+      i, "products of small floats by a warp, which begin with sm_100f and sm_120f, are not modelled");
 }
 
 constexpr decode::Definition mma_words[] = {
@@ -358,15 +358,22 @@ std::vector<OpDef> wgmma_defs() {
   };
 }
 
-// As ptxas 13.0 has them for sm_120a; A of mma.sp is 2:4 sparse. A scale operand is followed by the byte and
-// the thread that hold the scales.
+// As ptxas 13.0 has them, the 8-bit ones also for sm_100f; A of mma.sp is 2:4 sparse. A scale operand is
+// followed by the byte and the thread that hold the scales.
 std::vector<std::string_view> later_mma_forms() {
   static constexpr decode::Definition words[] = {
-      {"$need", "[8.7 sm_120a|sm_120f|sm_121a]"},
+      {"$need", "[8.7 sm_120f]"},
+      {"$family", "[8.7 sm_100f|sm_110f|sm_120f]"},
+      {"$words", ".alayout:row.blayout:col.kind:kind::f8f6f4"},
+      {"$fours_need", "[8.7 <p:sm_120f;sm_120a|sm_121a>]"},
       {"$mma", "mma<p:;.sp::ordered_metadata>.sync.aligned"},
       {"$k32", "<p:.shape:m16n8k32;.shape:m16n8k64>.alayout:row.blayout:col"},
       {"$k64", "<p:.shape:m16n8k64;.shape:m16n8k128>.alayout:row.blayout:col"},
       {"$small", "e4m3|e5m2|e3m2|e2m3|e2m1"},
+      {"$eight", "e4m3|e5m2"},
+      {"$six", "e3m2|e2m3|e2m1"},
+      {"$f8f6f4", "$mma$k32.kind:kind::f8f6f4<d:.dtype:f32;.dtype:f16>"},
+      {"$added", "<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, $factors, c:<d:f32^4;b32^2>$meta"},
       {"$types", ".dtype:f32.atype:$small.btype:$small.ctype:f32"},
       {"$fours", ".dtype:f32.atype:e2m1.btype:e2m1.ctype:f32"},
       {"$factors", "a:b32^4, b:b32<p:^2;^4>"},
@@ -374,17 +381,19 @@ std::vector<std::string_view> later_mma_forms() {
       {"$scales", "$meta, scale_a:b32, place_a:u16^2, scale_b:b32, place_b:u16^2"},
   };
   return decode::expand(
-      {"$need "
-       "$mma$k32.kind:kind::f8f6f4<d:.dtype:f32;.dtype:f16>.atype:$small.btype:$small<d:.ctype:f32;.ctype:"
-       "f16> "
-       "=d:<d:f32^4;b32^2>, $factors, c:<d:f32^4;b32^2>$meta",
+      {"$family mma.sync.aligned.shape:m16n8k32$words<d:.dtype:f32;.dtype:f16>.atype:$eight.btype:$eight"
+       "<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, a:b32^4, b:b32^2, c:<d:f32^4;b32^2>",
+       "<d:$family;$need> mma.sp::ordered_metadata.sync.aligned.shape:m16n8k64$words<d:.dtype:f32;.dtype:f16>"
+       ".atype:$eight.btype:$eight<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, a:b32^4, b:b32^4, "
+       "c:<d:f32^4;b32^2>, metadata:b32, selector:imm[0]",
+       "$need $f8f6f4<t:.atype:$eight.btype:$six;.atype:$six.btype:$small>$added",
        "$need $mma$k32.kind:kind::mxf8f6f4.block_scale{.size:scale_vec::1X}$types.stype:ue8m0 =d:f32^4, "
        "$factors, "
        "c:f32^4$scales",
-       "$need $mma$k64.kind:kind::mxf4.block_scale{.size:scale_vec::2X}$fours.stype:ue8m0 =d:f32^4, "
+       "$fours_need $mma$k64.kind:kind::mxf4.block_scale{.size:scale_vec::2X}$fours.stype:ue8m0 =d:f32^4, "
        "$factors, "
        "c:f32^4$scales",
-       "$need $mma$k64.kind:kind::mxf4nvf4.block_scale<s:.size:scale_vec::2X;.size:scale_vec::4X>$fours"
+       "$fours_need $mma$k64.kind:kind::mxf4nvf4.block_scale<s:.size:scale_vec::2X;.size:scale_vec::4X>$fours"
        "<s:.stype:ue8m0;.stype:ue4m3> =d:f32^4, $factors, c:f32^4$scales"},
       words);
 }
