@@ -98,6 +98,8 @@ class SmGroup {
   void retire(uint32_t cluster, uint64_t now);
   Exec exec(Warp& w) const;
   uint64_t warpgroup_of(const Warp& w) const;
+  void share_tensor_memory();
+  void freed_tensor_memory(uint64_t now);
   Sm& sm_of(const Warp& w) { return sms_[w.sm]; }
   SubCore& sub_core_of(const Warp& w) { return sub_cores_[w.sub_core]; }
 

@@ -42,6 +42,9 @@ void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t 
     arrivals_.push_back({w.cluster_number, op.id});
     return try_arrivals(now);
   }
+  if (t.family == Family::cluster_launch)  // a round trip to where the grid's clusters are handed out
+    return events_.add(now + static_cast<uint64_t>(p_->l2_latency), Event::Kind::land, w.cluster_number,
+                       op.id);
   if (!t.from_global() && !t.to_global()) return copy_to_cluster(w, op.id, t, now);
   const auto first = static_cast<uint32_t>(batch.lines.size());
   add_lines(t.global);
