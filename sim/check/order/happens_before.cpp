@@ -124,10 +124,20 @@ bool HappensBefore::before(const Point& p, const Origin& origin) const {
   return true;
 }
 
+namespace {
+// Whether it tells of what the operation did in the shared memory of CTA `rank`. A load of .cta_group::2
+// counts the bytes of both CTAs of a pair at one mbarrier.
+bool tells_of(const Publication& p, const AsyncRecord& op, uint32_t rank) {
+  if (p.rank == Publication::any_rank || p.rank == rank) return true;
+  const auto is_there = [&](uint32_t mbarrier) { return mbarrier >> cta_rank_shift == rank; };
+  return (p.rank ^ 1U) == rank && !op.mbarriers.empty() && std::ranges::none_of(op.mbarriers, is_there);
+}
+}  // namespace
+
 bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& asker) const {
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
-    if (p.rank != Publication::any_rank && p.rank != asker.rank) continue;
+    if (!tells_of(p, op, asker.rank)) continue;
     const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
     const bool by_itself = op.cluster == cluster_ && p.warp == asker.warp && (lanes & asker.lanes) != 0;
     if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
