@@ -91,6 +91,7 @@ struct LinearCopy : AsyncPayload {
   uint32_t bytes = 0;
   uint32_t ctas = 0, mbarrier = 0;  // that receive; its address, the same offset in each
   bool moves = true;
+  uint16_t byte_mask = 0xFFFF;  // of each 16 bytes, those that are written
   ReduceFn reduce = nullptr;
   uint32_t element_bytes = 1;
   StagingBytes staging;
