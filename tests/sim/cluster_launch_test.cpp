@@ -143,15 +143,15 @@ TEST(ClusterLaunch, ASnapshotRemembersWhoHasWhat) {
   runner.array(o.done).array(o.doer).shape({24, 1, 1}, {64, 1, 1}, {1, 1, 1});
   RunOptions options;
   options.resident_clusters = 2;
-  Run run = runner.machine().start(runner.launch, options);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(run.advance());
-  const Snapshot snapshot = run.snapshot();
-  while (run.advance()) {
+  sim::Run r = runner.machine().start(runner.launch, options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(r.advance());
+  const Snapshot snapshot = r.snapshot();
+  while (r.advance()) {
   }
   const std::vector<uint32_t> first = o.doer;
   EXPECT_EQ(o.done, std::vector<uint32_t>(24, 1));
-  run.restore(snapshot);
-  while (run.advance()) {
+  r.restore(snapshot);
+  while (r.advance()) {
   }
   EXPECT_EQ(o.done, std::vector<uint32_t>(24, 1));
   EXPECT_EQ(o.doer, first);
