@@ -181,6 +181,8 @@ Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
   if (!find_pair(x, e.ctas, "tcgen05.mma", leader)) return Step::fault;
   TensorProduct product = product_of(x, op, e, leader);
   const StatedProduct s(e, product.idesc);
+  if (s.d.k96)
+    return x.unsupported("tcgen05.mma with K = 96: how its six groups are summed is not published");
   if (!check_product(x, product, s)) return Step::fault;
   if (const std::string why = not_modelled(product, s); !why.empty()) return x.unsupported(why);
   product.m = static_cast<uint32_t>(s.d.m);
