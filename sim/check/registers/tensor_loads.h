@@ -1,0 +1,50 @@
+#pragma once
+// Registers of tcgen05.ld: an instruction that computes with them before tcgen05.wait::ld (TC-12). Only
+// instructions that can do so on some path are watched. Copies between registers are followed: compilers
+// leave many, and ptxas makes them vanish.
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/check/core/context.h"
+#include "sim/check/registers/watch.h"
+
+namespace palladion::sim::check {
+
+class TensorLoadAnalysis {
+ public:
+  explicit TensorLoadAnalysis(const Program& program);
+
+  bool watches(uint32_t pc) const { return !uses_.empty() && uses_[pc] != 0; }
+  // A register that the instruction at `pc` reads while a load of it may be under way, and its name's index.
+  const std::vector<uint32_t>& used(uint32_t pc) const { return registers_[uses_[pc] - 1]; }
+  // The registers that the load at `pc` writes.
+  const std::vector<uint32_t>& loaded(uint32_t pc) const { return loaded_.at(pc); }
+
+ private:
+  void find_uses(const Program& program, uint32_t function);
+
+  std::vector<uint32_t> uses_;  // by pc; index + 1
+  std::vector<std::vector<uint32_t>> registers_;
+  std::map<uint32_t, std::vector<uint32_t>> loaded_;
+};
+
+class TensorLoadRegisters {
+ public:
+  TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis);
+
+  void on(const Executing& event);
+  void on(const TensorAccess& event);
+  void on(const Fenced& event);
+
+ private:
+  uint32_t warp(const Origin& origin) const { return origin.cta_rank * warps_ + origin.warp; }
+
+  const ClusterContext& context_;
+  const TensorLoadAnalysis& analysis_;
+  uint32_t warps_ = 0;                                   // of a CTA
+  std::vector<std::map<uint32_t, uint32_t>> in_flight_;  // by warp: register, pc of its load
+};
+
+}  // namespace palladion::sim::check
