@@ -10,6 +10,7 @@
 #include "frontend/launch/inline_ptx.h"
 #include "frontend/launch/kernel.h"
 #include "frontend/matrix/mma.h"
+#include "frontend/matrix/tcgen05.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"

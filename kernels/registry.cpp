@@ -7,6 +7,7 @@
 #include <set>
 
 #include "isa/core/whole_error.h"
+#include "kernels/blackwell/matmul.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
@@ -53,6 +54,7 @@ std::vector<KernelSpec> make_kernels() {
         reference_examples::matrix_products}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
+  for (KernelSpec& spec : blackwell::matmul_specs()) specs.push_back(std::move(spec));
   return prepared(std::move(specs));
 }
 

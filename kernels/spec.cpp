@@ -106,9 +106,13 @@ int64_t Choice::number(const std::string& name) const {
 }
 pl::DType Choice::dtype(const std::string& name) const { return dtype_named(settings.at(name)).value(); }
 
+const isa::ArchSpec& chip_of(const KernelSpec& spec) {
+  return spec.chip.empty() ? isa::default_arch() : *isa::find_arch(spec.chip);
+}
+
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes,
-              const std::map<std::string, std::string>& settings, const isa::ArchSpec& arch) {
-  Chooser chooser(spec, arch);
+              const std::map<std::string, std::string>& settings, const isa::ArchSpec* arch) {
+  Chooser chooser(spec, arch != nullptr ? *arch : chip_of(spec));
   for (const auto& [name, text] : sizes) chooser.size(name, text);
   for (const auto& [name, text] : settings) chooser.setting(name, text);
   return chooser.finish();

@@ -66,6 +66,7 @@ struct KernelSpec {
   std::vector<SizeParam> sizes;
   std::vector<Setting> settings;
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
+  std::string_view chip;  // that it is for where no other is chosen, "b200"; empty: default_arch()
   // Records the kernel for the choice's chip. Throws isa::Error for an invalid choice.
   std::function<plgpu::Kernel(const Choice&)> build;
   // Without it: normal numbers, of the types that the kernel takes (inputs_of).
@@ -76,11 +77,13 @@ struct KernelSpec {
   std::function<Tolerance(const Choice&)> tolerance;
 };
 
-// The defaults, overridden. What is wrong with an override (unknown name, not a number, a word that is not
-// allowed) is returned as isa::Error (PLD5003) with the valid values.
+// The chip that a kernel is for where no other is chosen.
+const isa::ArchSpec& chip_of(const KernelSpec& spec);
+
+// The defaults, overridden, for the kernel's own chip or another. What is wrong with an override (unknown
+// name, not a number, a word that is not allowed) is returned as isa::Error (PLD5003) with the valid values.
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes = {},
-              const std::map<std::string, std::string>& settings = {},
-              const isa::ArchSpec& arch = isa::default_arch());
+              const std::map<std::string, std::string>& settings = {}, const isa::ArchSpec* arch = nullptr);
 
 // The kernel's inputs, as make_inputs says or else normal numbers.
 std::vector<Array> inputs_of(const KernelSpec& spec, const plgpu::Kernel& kernel, const Choice& choice,

@@ -10,6 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/options/paths.h"
+#include "cli/subjects/subject.h"
 #include "cli/support/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
@@ -37,6 +38,7 @@ int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSp
   if (!parsed) return fail(parsed.error());
   const std::vector<kernels::KernelSpec> prepared = kernels::prepared(std::move(specs));
   parsed->options.kernels = prepared;
+  choose_chip(parsed->options);
   if (parsed->text) {
     print_out(*parsed->text);
     return exit_clean;

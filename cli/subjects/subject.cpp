@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "arrays/words.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
 #include "cli/support/program_name.h"
+#include "isa/arch/target.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "run/runner.h"
@@ -62,7 +64,7 @@ Outcome<void> record(Subject& subject, const Options& o) {
   subject.spec = *spec;
   subject.name = subject.spec->name;
   try {
-    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings, *subject.arch);
+    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings, subject.arch);
     const auto start = Clock::now();
     subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
     subject.record_seconds = seconds_since(start);
@@ -193,12 +195,38 @@ Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std:
                     is_file ? fmt::format("a file of PTX runs with `--ptx {}`", word) : one_of(word, names));
 }
 
+namespace {
+
+// The first chip that can run the file's `.target`; empty: none, or no file of PTX.
+std::string_view chip_for_file(const std::string& path) {
+  std::ifstream in(path);
+  std::string word;
+  for (int words = 0; words < 1000 && in >> word; ++words) {
+    if (word != ".target") continue;
+    in >> word;
+    for (const isa::ArchSpec& arch : isa::architectures())
+      if (isa::provides(arch.ptx_target, word.substr(0, word.find(',')))) return arch.name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void choose_chip(Options& options) {
+  if (options.names_arch) return;
+  if (!options.ptx.empty()) {
+    const std::string_view chip = chip_for_file(options.ptx);
+    if (chip.starts_with("b")) options.arch = chip;  // older targets run on the default one
+    return;
+  }
+  const auto at = std::ranges::find(options.kernels, options.kernel, &kernels::KernelSpec::name);
+  if (at != options.kernels.end()) options.arch = kernels::chip_of(*at).name;
+}
+
 Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {
   if (const isa::ArchSpec* arch = isa::find_arch(name)) return arch;
   std::vector<std::string> names;
   for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
-  if (name == "b200")
-    return not_in_this_version("--arch b200", fmt::format("valid names: {}", fmt::join(names, ", ")));
   return user_error(fmt::format("there is no architecture `{}`", name), one_of(name, names));
 }
 

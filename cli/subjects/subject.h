@@ -44,6 +44,8 @@ Outcome<Subject> load_program(const Options& options);
 // The kernel that the command names, of the program or of a file, which is compiled when it has changed.
 Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std::string& word);
 
+// Without --arch: the chip that the kernel is for, or that can run the PTX file.
+void choose_chip(Options& options);
 Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
 
 // "zoo/NAME", the broken twin, or "zoo/NAME:good" (subject_zoo.cpp).

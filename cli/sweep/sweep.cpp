@@ -35,9 +35,9 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa:
     for (const Axis& axis : o.axes) {  // names; which values can be is each configuration's own matter
       const auto known = std::ranges::find(spec.settings, axis.name, &kernels::Setting::name);
       const bool is_known = known != spec.settings.end();
-      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}}, arch);
+      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}}, &arch);
     }
-    return kernels::choose(spec, o.sizes, {}, arch);
+    return kernels::choose(spec, o.sizes, {}, &arch);
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());
   }

@@ -264,6 +264,18 @@ const Layout Layout::WGMMA_UPCAST_4X =
 const Layout Layout::WGMMA_TRANSPOSED =
     Layout::TILED({{{64, 8}, {16, 8}, {8, 8}, {2, 2}, {2, 1}}}, {-10}, {-6, -3, -5}, -2);
 
+const Layout Layout::TCGEN05 = Layout::TILED({{{128, 8}, {32, 8}, {8, 8}, {2}}}, {-7}, {-3, -2}, -1);
+
+NativeTensorLayout::operator Layout() const { return (*this)(2); }
+Layout NativeTensorLayout::operator()(int vec_size, std::source_location loc) const {
+  const frontend::At at(loc);
+  if (vec_size < 1)
+    fail(Code::layout_shape,
+         fmt::format("TCGEN05_TMEM_NATIVE({}): a vector has at least one element", vec_size));
+  return Layout::TILED({{{128, vec_size}, {32, vec_size}}}, {-4}, {-2}, -1)
+      .named(fmt::format("TCGEN05_TMEM_NATIVE({})", vec_size));
+}
+
 Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) const {
   if (kind_ == Kind::splat) return *this;
   if (kind_ == Kind::strided)
@@ -406,7 +418,8 @@ std::string_view well_known(const Layout& l) {
       {&Layout::WGMMA_8BIT, "WGMMA_8BIT"},
       {&Layout::WGMMA_UPCAST_2X, "WGMMA_UPCAST_2X"},
       {&Layout::WGMMA_UPCAST_4X, "WGMMA_UPCAST_4X"},
-      {&Layout::WGMMA_TRANSPOSED, "WGMMA_TRANSPOSED"}};
+      {&Layout::WGMMA_TRANSPOSED, "WGMMA_TRANSPOSED"},
+      {&Layout::TCGEN05, "TCGEN05"}};
   for (const auto& [layout, name] : all)
     if (*layout == l) return name;
   return {};
@@ -419,7 +432,9 @@ std::string to_string(const Layout& l) {
   // At the author's line, which a verb of our own would move.
   for (const int axis : {1, 0})
     if (l == Layout::WGMMA.reduce(axis, frontend::last_verb())) return fmt::format("WGMMA.reduce({})", axis);
-  if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_")) return l.name();
+  if (!l.is_tiled() || l.name().starts_with("MMA_") || l.name().starts_with("SMEM_") ||
+      l.name().starts_with("TCGEN05_"))
+    return l.name();
   return fmt::format("TILED with tile {}", pl::to_string(l.tile()));
 }
 

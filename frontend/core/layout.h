@@ -30,6 +30,14 @@ struct Tiling {
   std::vector<std::vector<int64_t>> tiles;
 };
 
+class Layout;
+
+// Layout::TCGEN05_TMEM_NATIVE, and with another vector length Layout::TCGEN05_TMEM_NATIVE(vec).
+struct NativeTensorLayout {
+  operator Layout() const;  // NOLINT: it is a layout
+  Layout operator()(int vec_size, std::source_location loc = std::source_location::current()) const;
+};
+
 class Layout {
  public:
   enum class Kind : uint8_t { splat, strided, tiled };
@@ -72,14 +80,19 @@ class Layout {
   // Negative dimension numbers count from the end of the tiled shape (Mosaic GPU's TiledLayout).
   static Layout TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                       int vector_dim, std::source_location loc = std::source_location::current());
-  // Blackwell's, refused by name.
-  static constexpr frontend::Refused TCGEN05{
-      "plgpu::Layout::TCGEN05", "a layout of Blackwell's tensor memory (sm_100)", "Layout::WGMMA"},
-      TCGEN05_TRANSPOSED{"plgpu::Layout::TCGEN05_TRANSPOSED", TCGEN05.reason(), "Layout::WGMMA_TRANSPOSED"},
-      TCGEN05_TMEM_NATIVE{"plgpu::Layout::TCGEN05_TMEM_NATIVE", TCGEN05.reason()},
-      TCGEN05_M64_COLLECTIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE", TCGEN05.reason()},
-      TCGEN05_M64_COLLECTIVE_NATIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE_NATIVE", TCGEN05.reason()},
-      TMA_INDICES{"plgpu::Layout::TMA_INDICES", "TMA gathers and scatters are Blackwell's (sm_100)"},
+  // Of 128 rows in tensor memory (frontend/memory/tensor_memory.h): like WGMMA with 32 rows a warp; or a row
+  // for each lane, `vec` (2) neighbours in a register where they are short.
+  static const Layout TCGEN05;
+  static constexpr NativeTensorLayout TCGEN05_TMEM_NATIVE{};
+  // Not there yet, refused by name.
+  static constexpr frontend::Refused TCGEN05_TRANSPOSED{"plgpu::Layout::TCGEN05_TRANSPOSED",
+                                                        "transposed loads of tensor memory are not supported",
+                                                        "Layout::TCGEN05"},
+      TCGEN05_M64_COLLECTIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE",
+                             "products of pairs of CTAs with 64 rows each are not supported"},
+      TCGEN05_M64_COLLECTIVE_NATIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE_NATIVE",
+                                    TCGEN05_M64_COLLECTIVE.reason()},
+      TMA_INDICES{"plgpu::Layout::TMA_INDICES", "TMA gathers and scatters are not supported"},
       TMA_INDICES_4{"plgpu::Layout::TMA_INDICES_4", TMA_INDICES.reason()};
   // The layout of a reduction's result.
   Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
@@ -115,6 +128,12 @@ class Layout {
 
   // The whole index of element `e` of thread `thread`, any kind.
   Shape index(const Shape& shape, int64_t thread, int64_t e) const;
+
+  Layout named(std::string name) const {
+    Layout l = *this;
+    l.name_ = std::move(name);
+    return l;
+  }
 
   friend bool operator==(const Layout& a, const Layout& b);
 

@@ -237,6 +237,25 @@ Operand Recorder::barrier_base() {
   return barrier_base_;
 }
 
+Operand Recorder::tensor_base() {
+  if (!tensor_base_.is(Operand::Kind::reg)) tensor_base_ = reg(Type::b32);
+  return tensor_base_;
+}
+
+int64_t Recorder::allocate_tensor(int64_t columns, int ctas) {
+  if (tensor_ctas_ == 0) tensor_slot_ = allocate_barriers(1);
+  tensor_ctas_ = ctas;
+  const int64_t at = tensor_top_;
+  tensor_top_ += columns;
+  tensor_high_ = std::max(tensor_high_, tensor_top_);
+  return at;
+}
+
+// What tcgen05.alloc takes: a power of two, at least its unit.
+int64_t Recorder::tensor_columns() const {
+  return std::max<int64_t>(arch().tensor_unit_columns, pl::next_power_of_2(tensor_high_));
+}
+
 int64_t Recorder::reduction_scratch() {
   if (reduction_scratch_ < 0) {
     // Behind the barriers, one a thread; kept for the whole kernel.
@@ -381,28 +400,66 @@ void Recorder::needs_warpgroup(std::string_view what, std::string_view help) con
 // --- the end --------------------------------------------------------------------------------------
 
 void Recorder::record_barrier_inits() {
-  const bool cluster = mesh_.cluster_size() > 1;
-  if (barrier_inits.empty() && !cluster) return;
-  in_prologue([&] {
-    if (!barrier_inits.empty()) {
-      const Operand base = barrier_base();
-      const Operand first = pure("setp.eq.s32", {tid(), Operand::imm(0)}, Type::pred);
-      for (const auto& init : barrier_inits) {
-        const BarrierInit b = init();
-        for (int64_t i = 0; i < b.count; ++i) {
-          emit("mbarrier.init.shared::cta.b64",
-               {Operand::address(base, b.offset + 8 * i), Operand::imm(b.arrivals)}, first);
-        }
-      }
-      emit("fence.mbarrier_init.release.cluster", {}, first);
+  if (barrier_inits.empty()) return;
+  const Operand base = barrier_base();
+  const Operand first = pure("setp.eq.s32", {tid(), Operand::imm(0)}, Type::pred);
+  for (const auto& init : barrier_inits) {
+    const BarrierInit b = init();
+    for (int64_t i = 0; i < b.count; ++i) {
+      emit("mbarrier.init.shared::cta.b64",
+           {Operand::address(base, b.offset + 8 * i), Operand::imm(b.arrivals)}, first);
     }
+  }
+  emit("fence.mbarrier_init.release.cluster", {}, first);
+}
+
+// Before the threads of the CTA meet: its first warp allocates.
+void Recorder::record_tensor_allocation() {
+  if (tensor_ctas_ == 0) return;
+  const Operand warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
+  const std::string group = fmt::format(".cta_group::{}.sync.aligned", tensor_ctas_);
+  emit("tcgen05.alloc" + group + ".shared::cta.b32",
+       {Operand::address(barrier_base(), tensor_slot_), Operand::imm(tensor_columns())}, warp);
+  emit("tcgen05.relinquish_alloc_permit" + group, {}, warp);
+}
+
+void Recorder::record_entry() {
+  const bool cluster = mesh_.cluster_size() > 1;
+  if (barrier_inits.empty() && tensor_ctas_ == 0 && !cluster) return;
+  in_prologue([&] {
+    record_barrier_inits();
+    record_tensor_allocation();
     if (cluster) {
       emit("barrier.cluster.arrive.release.aligned", {});
       emit("barrier.cluster.wait.acquire.aligned", {});
     } else {
       emit("bar.sync", {Operand::imm(0)});
     }
+    if (tensor_base_.is(Operand::Kind::reg))
+      emit("ld.shared.b32", {tensor_base_, Operand::address(barrier_base(), tensor_slot_)});
   });
+}
+
+// Behind the last use of the tensor memory by any warp.
+void Recorder::record_tensor_release() {
+  if (tensor_ctas_ == 0) return;
+  emit("tcgen05.fence::after_thread_sync", {});
+  const Operand warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
+  emit(fmt::format("tcgen05.dealloc.cta_group::{}.sync.aligned.b32", tensor_ctas_),
+       {tensor_base(), Operand::imm(tensor_columns())}, warp);
+}
+
+void Recorder::record_end() {
+  if (tensor_ctas_ != 0) emit("tcgen05.fence::before_thread_sync", {});
+  if (mesh_.cluster_size() > 1) {
+    // A CTA must not end while others still arrive at its barriers or write into its memory.
+    emit("barrier.cluster.arrive.release.aligned", {});
+    emit("barrier.cluster.wait.acquire.aligned", {});
+  } else if (tensor_ctas_ != 0) {
+    emit("bar.sync", {Operand::imm(0)});
+  }
+  record_tensor_release();
+  emit("ret", {});
 }
 
 void Recorder::waits_for(const void* barrier) {
@@ -482,13 +539,8 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
 void Recorder::finish(plgpu::Kernel& kernel, const Loc& loc) {
   end_profile(*this);
   meet_before_copies();
-  record_barrier_inits();
-  if (mesh_.cluster_size() > 1) {
-    // A CTA must not end while others still arrive at its barriers or write into its memory.
-    emit("barrier.cluster.arrive.release.aligned", {});
-    emit("barrier.cluster.wait.acquire.aligned", {});
-  }
-  emit("ret", {});
+  record_end();
+  record_entry();
   if (barrier_base_.is(Operand::Kind::reg)) {
     for (isa::Instruction& i : prologue_) {
       if (!i.operands.empty() && i.operands[0] == barrier_base_) {

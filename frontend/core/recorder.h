@@ -22,7 +22,7 @@ using isa::Operand;
 using isa::Type;
 
 // Of a warpgroup: PTX's, whatever the chip.
-inline constexpr int group_threads = 128, warps_per_group = 4;
+inline constexpr int group_threads = 128, warps_per_group = 4, warp_threads = 32;
 
 struct Axis {
   std::string name;
@@ -130,6 +130,17 @@ class Recorder {
   void name_barriers(isa::BufferName buffer);
   // `name`, with a number where the kernel has bytes of this name already: "scoped (a.cpp:7) #2".
   std::string distinct_name(const std::string& name);
+  // --- tensor memory --------------------------------------------------------------------------
+  // All of a kernel's columns are one tcgen05.alloc at its entry, freed at its end.
+  Operand tensor_base();  // b32 register: the address of the first column
+  // Columns from tensor_base() on. `ctas`: 2 when pairs of CTAs work on them. Released at the end of the
+  // scope that allocates.
+  int64_t allocate_tensor(int64_t columns, int ctas);
+  int64_t tensor_mark() const { return tensor_top_; }
+  void release_tensor(int64_t mark) { tensor_top_ = mark; }
+  int64_t tensor_columns() const;
+  int tensor_ctas() const { return tensor_ctas_; }  // .cta_group of the kernel; 0: it has no tensor memory
+
   int64_t reduction_scratch();  // offset of the scratch of thread 0; one a thread follows
 
   // --- parameters -----------------------------------------------------------------------------
@@ -184,7 +195,11 @@ class Recorder {
   friend class At;
   friend class UserCode;
   void begin_entry();
+  void record_entry();
   void record_barrier_inits();
+  void record_tensor_allocation();
+  void record_tensor_release();
+  void record_end();
   void place_names();
   void meet_before_copies();
   void assemble_body();
@@ -220,6 +235,10 @@ class Recorder {
   int64_t smem_top_ = 0, smem_high_ = 0;
   int64_t barriers_ = 0;  // 8-byte slots, placed behind everything else
   int64_t reduction_scratch_ = -1;
+  int64_t tensor_top_ = 0, tensor_high_ = 0;
+  int64_t tensor_slot_ = 0;  // barrier slot where the address is stored
+  int tensor_ctas_ = 0;
+  Operand tensor_base_;
   std::vector<isa::BufferName> barrier_names_;
   std::unordered_map<std::string, int> taken_names_;
   Operand barrier_base_;

@@ -111,6 +111,7 @@ std::variant<Ref, BarrierRef, UnionRef> allocate(const NamedScratch& s, const st
     using Value = std::variant<Ref, BarrierRef, UnionRef>;
     Value operator()(const SmemType& t) const { return make_smem(t, name, t.loc); }
     Value operator()(const GmemType& t) const { return make_gmem(t, name, t.loc); }
+    Value operator()(const TmemType& t) const { return make_tmem(t, name, t.loc); }
     Value operator()(const BarrierType& t) const { return make_barrier(t, name, t.loc); }
     Value operator()(const SemaphoreType& t) const { return make_semaphores(t, name, loc); }
     Value operator()(const RefUnionType& t) const { return make_union(t, name, t.loc); }

@@ -31,7 +31,8 @@ class Types {
   std::vector<pl::ShapeDtype> types_;
 };
 
-using ScratchType = std::variant<SmemType, GmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
+using ScratchType =
+    std::variant<SmemType, GmemType, TmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
 struct NamedScratch {
   std::string name;
   ScratchType type;

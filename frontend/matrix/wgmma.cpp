@@ -4,8 +4,7 @@
 
 #include "frontend/arrays/accumulators.h"
 #include "frontend/core/verbs.h"
-#include "frontend/refs/access.h"
-#include "isa/formats/matrix_descriptor.h"
+#include "frontend/matrix/operands.h"
 
 namespace palladion::plgpu {
 
@@ -15,77 +14,17 @@ int64_t bytes_per_k() { return Recorder::current().arch().mma_k_bytes; }
 
 bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
 
-// One operand in SMEM: where its descriptor points and how it moves.
-struct MatrixOperand {
-  Scalar start16;  // address / 16 of the window
-  uint32_t leading = 0, stride = 0;
-  bool mn_major = false;
-  PhysicalLayout::Dim mn, k;
-  isa::Swizzle swizzle;
-};
-
-Scalar start_in_16_bytes(Recorder& r, const Ref& ref) {
-  // Descriptors hold 18 address bits: in a cluster the CTA's rank stands above them.
-  const Operand base = r.at_entry("bfe.u32", {r.smem_base(), Operand::imm(4), Operand::imm(14)}, Type::b32);
-  Scalar at = Scalar::from_register(DType::s32, base, true, 64) + ref.base().smem_offset / 16;
-  for (size_t b = 0; b < ref.base().shape.size(); ++b) {
-    const auto& d = ref.base().physical.dims[b];
-    const Scalar& start = ref.starts()[b];
-    at = at + (start.is_constant() ? Scalar(d.offset(start.as_int()) / 16) : start / d.tile * (d.outer / 16));
-  }
-  return at;
-}
-
-[[noreturn]] void bad_tiles(const Ref& ref, char which) {
-  const int64_t size = pl::bytes(ref.dtype());
-  fail(
-      Code::mma_transform,
-      fmt::format("wgmma: {} is {} without the tiles and the swizzle of an operand", which, to_string(ref)),
-      fmt::format(
-          "allocate it with TilingTransform({{8, {0}}}) and SwizzleTransform(128), or {1} and 64, {2} and 32",
-          128 / size, 64 / size, 32 / size));
-}
-
-// `mn` and `k` are the view's dimensions.
 MatrixOperand describe(Recorder& r, const Ref& ref, int mn, int k, char which) {
-  if (ref.space() != MemorySpace::smem) {
-    fail(Code::bad_space, fmt::format("wgmma: {} must be in SMEM, it is {}", which, to_string(ref)));
-  }
-  if (ref.base().cluster_rank)
-    fail(Code::bad_space, fmt::format("wgmma: {} is in another CTA's SMEM", which));
-  const auto& physical = ref.base().physical;
-  const int64_t size = pl::bytes(ref.dtype());
-  const int bm = ref.dims()[static_cast<size_t>(mn)].base, bk = ref.dims()[static_cast<size_t>(k)].base;
-  if (bm < 0 || bk < 0 || physical.swizzle == 16) bad_tiles(ref, which);
-  MatrixOperand o;
-  o.mn = physical.dims[static_cast<size_t>(bm)];
-  o.k = physical.dims[static_cast<size_t>(bk)];
-  o.swizzle = physical.mode();
-  o.mn_major = o.mn.inner == size && o.mn.tile > 1;
-  const auto& fast = o.mn_major ? o.mn : o.k;
-  const auto& slow = o.mn_major ? o.k : o.mn;
-  if (fast.inner != size || fast.tile * size != physical.swizzle || slow.tile != 8 ||
-      slow.inner != physical.swizzle) {
-    bad_tiles(ref, which);
-  }
-  if (o.mn_major && size != 2) {
+  const MatrixOperand o = matrix_operand(r, ref, mn, k, "wgmma", which);
+  if (o.mn_major && pl::bytes(ref.dtype()) != 2) {
     fail(Code::mma_transform,
          fmt::format("wgmma: {} is {}: only 16-bit operands may be transposed", which, to_string(ref)));
   }
-  o.leading = static_cast<uint32_t>(o.mn_major ? o.mn.outer : 16);
-  o.stride = static_cast<uint32_t>(slow.outer);
-  o.start16 = start_in_16_bytes(r, ref);
   return o;
 }
 
-// The descriptor of the part that starts `mn` rows and `k` elements into the window.
 Operand descriptor(Recorder& r, const MatrixOperand& o, int64_t mn, int64_t k) {
-  const uint64_t fixed =
-      isa::encode({.start = 0, .leading = o.leading, .stride = o.stride, .swizzle = o.swizzle});
-  const int64_t offset = (o.mn.offset(mn) + o.k.offset(k)) / 16;
-  const Scalar low = o.start16 + (offset + static_cast<int64_t>(fixed & 0xFFFFFFFF));
-  const Operand high = r.at_entry("mov.b32", {Operand::imm(static_cast<int64_t>(fixed >> 32))}, Type::b32);
-  return r.pure("mov.b64", {Operand::vector({low.as_register(), high})}, Type::b64);
+  return matrix_descriptor(r, o, isa::encode(o.format()), mn, k);
 }
 
 std::string_view operand_type(DType d) { return d == DType::f32 ? "tf32" : pl::name(d); }

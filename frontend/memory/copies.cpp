@@ -115,12 +115,73 @@ void check_oob_mode(const Ref& gmem, OOBFillMode mode) {
 
 }  // namespace
 
+namespace {
+
+void check_pair(const Recorder& r, const CopyInOptions& options, const Ref& src, const Ref& dst) {
+  const auto& cluster = r.mesh().cluster;
+  if (!r.arch().has_tcgen05())
+    frontend::unsupported(
+        fmt::format("copy_gmem_to_smem with leader_tracked on {}: it is Blackwell's (sm_100)", r.arch().name),
+        "a collective copy (.collective_axes) arrives at each CTA's own barrier");
+  if (options.collective_axes.size() != 1 || cluster.empty() || cluster.back().size != 2 ||
+      cluster.back().name != options.collective_axes[0])
+    fail(Code::bad_collective,
+         "copy_gmem_to_smem with leader_tracked: collective_axes is not the last axis of the cluster with 2 "
+         "CTAs",
+         ".cluster = {2}, .cluster_names = {\"cluster\"}, and .collective_axes = {\"cluster\"}");
+  if (options.predicate) fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
+  const int axis = options.leader_tracked->axis;
+  if (axis < 0 || static_cast<size_t>(axis) >= src.rank() || src.rank() != dst.rank() ||
+      src.shape(static_cast<size_t>(axis)) != 2 * dst.shape(static_cast<size_t>(axis)))
+    fail(Code::copy_mismatch,
+         fmt::format("copy_gmem_to_smem of {} to {}, each CTA's half along dimension {}", to_string(src),
+                     to_string(dst), axis),
+         "the source is both CTAs' window, the destination has half of it along the axis");
+}
+
+// This CTA's half of the source.
+Ref half_of(const Ref& src, const CopyInOptions& options) {
+  std::vector<Indexer> indices(src.rank(), pl::all);
+  const auto axis = static_cast<size_t>(options.leader_tracked->axis);
+  const int64_t half = src.shape(axis) / 2;
+  indices[axis] = pl::ds(pl::axis_index(options.collective_axes[0]) * half, half);
+  return src.index(indices);
+}
+
+// A copy by both CTAs of a pair, whose bytes the first one's barrier counts.
+void copy_for_leader(Recorder& r, const Ref& src, const Ref& dst, const BarrierRef& barrier,
+                     const CopyInOptions& options) {
+  constexpr std::string_view verb = "copy_gmem_to_smem";
+  check_pair(r, options, src, dst);
+  int64_t mbar_offset = 0;
+  const Operand mbar = barrier.address(verb, &mbar_offset);
+  const Scalar place = pl::axis_index(options.collective_axes[0]);
+  Scalar rank(0);
+  for (const auto& a : r.mesh().cluster) rank = rank * a.size + pl::axis_index(a.name);
+  const Operand own =
+      mbar_offset == 0 ? mbar : r.pure("add.s32", {mbar, Operand::imm(mbar_offset)}, Type::b32);
+  const Operand leader = r.pure("mapa.shared::cluster.u32", {own, (rank - place).operand()}, Type::b32);
+  const auto t = frontend::make_transfer(r, half_of(src, options), dst, {}, verb);
+  const int64_t bytes = 2 * pl::volume(dst.shape()) * pl::bytes(dst.dtype());
+  barrier.state().copy_arrival(r, mbar, mbar_offset, Operand::imm(bytes),
+                               with_predicate(r, r.elected(), place == 0));
+  r.emit(fmt::format(
+             "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2",
+             t.box.map.rank),
+         {Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
+          tensor_operand(r, src, t.box), Operand::address(leader)},
+         r.elected());
+}
+
+}  // namespace
+
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
                        const CopyInOptions& options, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "copy_gmem_to_smem";
   check_oob_mode(src, options.oob_mode);
+  if (options.leader_tracked) return copy_for_leader(r, src, dst, barrier, options);
   int64_t mbar_offset = 0;
   const Operand mbar = barrier.address(verb, &mbar_offset);
   const Operand elected = r.elected();

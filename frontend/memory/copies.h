@@ -14,13 +14,25 @@ namespace palladion::plgpu {
 
 enum class OOBFillMode : uint8_t { ZEROS, UNDEFINED, PROMISE_IN_BOUNDS };
 
+// How the CTAs of a pair share a copy whose arrival the first one tracks (sm_100, .cta_group::2).
+struct CopyPartition {
+  int axis = 0;
+  // Each CTA gets its half of the source along this axis.
+  static CopyPartition PARTITIONED(int axis) { return {axis}; }
+  static constexpr frontend::Refused REPLICATED{
+      "plgpu::CopyPartition::REPLICATED", "copies of the whole to both CTAs of a pair are not supported",
+      "CopyPartition::PARTITIONED(axis)"};
+};
+
 struct CopyInOptions {
   // Multicast: every CTA along these cluster axes issues the copy, each fetches a part, all get the whole.
   std::vector<std::string> collective_axes;
   OOBFillMode oob_mode = OOBFillMode::ZEROS;
   // False: nothing is copied, the barrier gets its arrival all the same.
   std::optional<Scalar> predicate;
-  std::optional<CopyPartition> leader_tracked = {};  // its values are refused: Blackwell's
+  // Of a pair, the CTAs along the one collective axis, which is the cluster's last: the first CTA's barrier
+  // alone gets the arrival, when the bytes of both are there. Both issue the copy; `dst` is each CTA's part.
+  std::optional<CopyPartition> leader_tracked = std::nullopt;
 };
 // One arrival at `barrier` when all bytes are there.
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,

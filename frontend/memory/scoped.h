@@ -10,6 +10,7 @@
 
 #include "frontend/arrays/accumulators.h"
 #include "frontend/control/carry.h"
+#include "frontend/memory/tensor_memory.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
@@ -118,6 +119,9 @@ inline plgpu::Ref materialize(const plgpu::AccType& t) {
 inline plgpu::Ref materialize(const plgpu::GmemType& t) {
   return plgpu::make_gmem(t, name_at("scoped", t.loc), t.loc);
 }
+inline plgpu::Ref materialize(const plgpu::TmemType& t) {
+  return plgpu::make_tmem(t, name_at("scoped", t.loc), t.loc);
+}
 inline plgpu::BarrierRef materialize(const plgpu::BarrierType& t) {
   return plgpu::make_barrier(t, name_at("scoped barrier", t.loc), t.loc);
 }
@@ -141,8 +145,8 @@ std::source_location first_place(const First& first, const Rest&...) {
   return place_of(first);
 }
 template <class T>
-constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::BarrierType> ||
-                            std::same_as<T, plgpu::RefUnionType>;
+constexpr bool takes_smem = std::same_as<T, plgpu::SmemType> || std::same_as<T, plgpu::TmemType> ||
+                            std::same_as<T, plgpu::BarrierType> || std::same_as<T, plgpu::RefUnionType>;
 template <class T>
 constexpr bool takes_gmem = std::same_as<T, plgpu::GmemType>;
 template <class T>
@@ -152,14 +156,20 @@ constexpr bool takes_acc = std::same_as<T, plgpu::AccType>;
 class AllocationScope {
  public:
   AllocationScope(std::string_view verb, const std::source_location& loc)
-      : recorder_(frontend::Recorder::current()), mark_(recorder_.smem_mark()), scope_(verb, loc) {}
-  ~AllocationScope() { recorder_.release_smem(mark_); }
+      : recorder_(frontend::Recorder::current()),
+        mark_(recorder_.smem_mark()),
+        tensor_mark_(recorder_.tensor_mark()),
+        scope_(verb, loc) {}
+  ~AllocationScope() {
+    recorder_.release_smem(mark_);
+    recorder_.release_tensor(tensor_mark_);
+  }
   AllocationScope(const AllocationScope&) = delete;
   AllocationScope& operator=(const AllocationScope&) = delete;
 
  private:
   frontend::Recorder& recorder_;
-  int64_t mark_;
+  int64_t mark_, tensor_mark_;
   frontend::Scope scope_;
 };
 }  // namespace detail

@@ -68,6 +68,10 @@ Scalar shared_address(const Ref& ref) {
 
 Access::Access(Recorder& r, const Ref& ref, std::vector<ThreadTerm> terms)
     : r_(r), ref_(ref), terms_(std::move(terms)) {
+  if (ref.space() == MemorySpace::tmem)
+    fail(Code::bad_space,
+         fmt::format("{}: tensor memory has no loads and stores of elements", to_string(ref)),
+         "async_load_tmem and async_store_tmem move whole windows to and from registers");
   wide_ = ref.space() == MemorySpace::gmem;
   if (!wide_ && ref.base().physical.swizzle != 16) pattern_ = ref.base().physical.swizzle * 8;
   split_terms();

@@ -11,7 +11,7 @@ namespace palladion::plgpu {
 namespace {
 
 std::string_view name(MemorySpace s) {
-  constexpr std::string_view names[] = {"GMEM", "SMEM", "REGS"};
+  constexpr std::string_view names[] = {"GMEM", "SMEM", "REGS", "TMEM"};
   return names[static_cast<size_t>(s)];
 }
 
@@ -29,7 +29,7 @@ void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& sl
          fmt::format("a slice of {} with stride {}: it must be at least 1", to_string(ref), slice.stride),
          "leave the stride away for every element, or index one element with .at(i)");
   }
-  if (ref.space() == MemorySpace::regs || base_dim < 0)
+  if (ref.space() == MemorySpace::regs || ref.space() == MemorySpace::tmem || base_dim < 0)
     fail(Code::bad_index, fmt::format("a slice with a stride along dimension {} of {}", dim, to_string(ref)));
   pl::volume({slice.size, slice.stride});  // an Error where they span more than any array
   const int64_t last = (slice.size - 1) * slice.stride;
@@ -183,6 +183,7 @@ Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const
          "name each dimension once: {1, 0} transposes a matrix");
   }
   if (space() == MemorySpace::regs) fail(Code::bad_transpose, "an accumulator cannot be transposed");
+  if (space() == MemorySpace::tmem) fail(Code::bad_transpose, "tensor memory cannot be transposed");
   Ref out = view();
   for (size_t i = 0; i < permutation.size(); ++i) out.dims_[i] = dims_[static_cast<size_t>(permutation[i])];
   out.refresh_shape();

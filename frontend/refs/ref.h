@@ -18,7 +18,24 @@ using pl::Scalar;
 class Array;
 
 // Pallas' spellings are the same spaces; `ANY` is global memory.
-enum class MemorySpace : uint8_t { gmem, smem, regs, GMEM = gmem, SMEM = smem, REGS = regs, ANY = gmem };
+enum class MemorySpace : uint8_t {
+  gmem,
+  smem,
+  regs,
+  tmem,
+  GMEM = gmem,
+  SMEM = smem,
+  REGS = regs,
+  ANY = gmem
+};
+
+// Where an array lies in tensor memory (frontend/matrix/tensor_memory.h).
+struct TensorPlacement {
+  int64_t column = 0;       // from the kernel's first one
+  bool packed = false;      // elements of fewer than 32 bits share a column
+  bool collective = false;  // pairs of CTAs work on it
+  int64_t elements_per_column(DType dtype) const { return packed ? 32 / pl::bits(dtype) : 1; }
+};
 
 // Registers of a wgmma accumulator, changed in place.
 struct Accumulator {
@@ -40,6 +57,7 @@ struct Allocation {
   isa::Operand pointer;                // GMEM scratch: 64-bit global address
   std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
   std::shared_ptr<Accumulator> accumulator;
+  TensorPlacement tensor;    // TMEM
   bool open_stride = false;  // GMEM: sliced with a stride from a start that is known only at run time
   frontend::RegionId scope = frontend::current_scope;  // it ends with it
 };

@@ -186,7 +186,7 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
          fmt::format("barrier \"{}\": {} barriers in one array, at most 32 are possible", name, count),
          "split them over several Barrier entries of scratch_types");
   }
-  if (o.orders_tensor_core)
+  if (o.orders_tensor_core && !r.arch().has_tcgen05())
     frontend::unsupported(
         fmt::format("orders_tensor_core: the tensor cores of Blackwell (tcgen05) are not supported on {}",
                     r.arch().ptx_target));
@@ -262,6 +262,20 @@ void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_
   remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
 }
 
+void BarrierRef::State::commit_arrival(Recorder& r, const Operand& address, int64_t address_offset, int ctas,
+                                       const Operand& cta_mask) {
+  tma_arrivals = true;
+  r.begins_copy(this);
+  const Operand where = Operand::address(address, address_offset);
+  const std::string mnemonic =
+      fmt::format("tcgen05.commit.cta_group::{}.mbarrier::arrive::one.shared::cluster{}.b64", ctas,
+                  ctas == 2 ? ".multicast::cluster" : "");
+  std::vector<Operand> operands{where};
+  if (ctas == 2) operands.push_back(cta_mask);
+  r.emit(mnemonic, std::move(operands), r.elected());
+  remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, r.elected());
+}
+
 void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int64_t bytes) {
   const Operand where = Operand::address(remote);
   r.emit("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64",
@@ -276,6 +290,7 @@ void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_arrive", &offset);
   barrier.state().group_arrivals = true;
+  if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::before_thread_sync", {});
   // The other lanes' accesses come before the arrival of the lane that arrives for all.
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (!barrier.state().type.cluster) {
@@ -319,6 +334,7 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
+  if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::after_thread_sync", {});
   r.waits_for(&barrier.state());
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
 }

@@ -116,6 +116,10 @@ struct BarrierRef::State {
   // the cluster's window) at another CTA's barrier.
   void copy_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset,
                     const isa::Operand& bytes, const isa::Operand& guard);
+  // One arrival, by the tensor core, when this thread's tcgen05 operations so far have completed; with 2 CTAs
+  // at the barrier of each of `cta_mask`.
+  void commit_arrival(frontend::Recorder& r, const isa::Operand& address, int64_t address_offset, int ctas,
+                      const isa::Operand& cta_mask);
   void remote_arrivals(frontend::Recorder& r, const isa::Operand& remote, int64_t bytes);
 };
 

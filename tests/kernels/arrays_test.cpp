@@ -147,13 +147,13 @@ TEST(Choose, FillsInDefaultsAndRefusesWhatDoesNotExist) {
 
 TEST(Choose, NumbersOfCtasFollowTheChip) {
   const auto ctas = [](std::string_view kernel, const char* setting, const isa::ArchSpec& arch) {
-    return choose(*find_kernel(kernel), {}, {}, arch).number(setting);
+    return choose(*find_kernel(kernel), {}, {}, &arch).number(setting);
   };
   EXPECT_EQ(ctas("matmul_ws", "sms", isa::default_arch()), 132);
   EXPECT_EQ(ctas("matmul_ws", "sms", test::small_chip()), 8);
   EXPECT_EQ(ctas("reduce_sum", "ctas", test::small_chip()), 32);
   const KernelSpec& spec = *find_kernel("vector_add");
-  EXPECT_EQ(spec.build(choose(spec, {}, {}, test::small_chip())).module.target, "sm_95a");
+  EXPECT_EQ(spec.build(choose(spec, {}, {}, &test::small_chip())).module.target, "sm_95a");
 }
 
 TEST(Nearest, FindsWhatWasMeant) {

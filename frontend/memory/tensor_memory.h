@@ -1,0 +1,60 @@
+#pragma once
+// Tensor memory of Blackwell (sm_100): allocation, loads into registers and stores from them. Products are in
+// frontend/matrix/tcgen05.h.
+#include <optional>
+#include <source_location>
+#include <string>
+
+#include "frontend/arrays/array.h"
+#include "frontend/refs/ref.h"
+
+namespace palladion::plgpu {
+
+struct TmemOptions {
+  // Elements of fewer than 32 bits: two or four share a column (the left operand of tcgen05_mma), or each has
+  // its own (accumulators). Must be said for them.
+  std::optional<bool> packed = std::nullopt;
+  // Pairs of CTAs of a cluster work on it together (tcgen05_mma's collective_axis).
+  bool collective = false;
+};
+struct TmemType {
+  Shape shape;
+  DType dtype = DType::f32;
+  TmemOptions options;
+  std::source_location loc;
+};
+// A matrix of 128 rows, one a lane, or of 64, 16 in each quarter of the lanes; columns of 32 bits, 512 in all
+// for a CTA. All accesses are asynchronous.
+inline TmemType TMEM(Shape shape, DType dtype, TmemOptions options = {},
+                     std::source_location loc = std::source_location::current()) {
+  return {std::move(shape), dtype, options, loc};
+}
+Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc);
+
+struct TmemLoadOptions {
+  // 128 rows: Layout::TCGEN05 (what is used if none is given) or Layout::TCGEN05_TMEM_NATIVE; 64:
+  // Layout::WGMMA.
+  std::optional<Layout> layout = std::nullopt;
+};
+// The window as an array. It may be used at once; the window may be overwritten after wait_load_tmem.
+Array async_load_tmem(const Ref& src, const TmemLoadOptions& options = {},
+                      std::source_location loc = std::source_location::current());
+// Until this thread's loads are complete; the warps of the thread meet.
+void wait_load_tmem(std::source_location loc = std::source_location::current());
+
+// The array must have one of the layouts in which the window is loaded.
+void async_store_tmem(const Ref& dst, const Array& value,
+                      std::source_location loc = std::source_location::current());
+// Until this thread's stores are complete, and visible to what it issues afterwards; the warps of the thread
+// meet.
+void commit_tmem(std::source_location loc = std::source_location::current());
+
+// For other verbs: the address of the window's first row and column, register and constant part.
+struct TensorAddress {
+  isa::Operand base;
+  int64_t offset = 0;
+  isa::Operand at(int64_t columns) const { return isa::Operand::address(base, offset + columns); }
+};
+TensorAddress tensor_address(const Ref& ref, std::string_view verb);
+
+}  // namespace palladion::plgpu

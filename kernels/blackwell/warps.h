@@ -1,0 +1,24 @@
+#pragma once
+// The two warps that compute a tile: one fetches A and B, one issues the products.
+#include <functional>
+
+#include "kernels/blackwell/matmul.h"
+#include "kernels/helpers.h"
+
+namespace palladion::kernels::blackwell {
+
+// What differs between the kernels.
+struct TileOptions {
+  bool pair = false;         // of CTAs
+  Scalar first_tile = true;  // of this program: no slot of A and B has been used before
+  // Called by the warp that multiplies, before its first product.
+  std::function<void()> before_products = [] {};
+};
+
+// Fetches `rows` of A and `columns` of B step by step and adds their products up in `x.acc`; x.done gets an
+// arrival when all are complete. All warps of the warpgroup call it; it returns before the products are
+// complete.
+void multiply_with_warps(const MatmulConfig& c, const Operands& x, const pl::Slice& rows,
+                         const pl::Slice& columns, const TileOptions& options = {});
+
+}  // namespace palladion::kernels::blackwell
