@@ -24,6 +24,7 @@ struct TensorRaceReporter::Pair {
   const Record& later;
   const Record& earlier;
   const Conflict& conflict;
+  const View& view;  // the later one's
 
   const AsyncRecord* now() const { return later.async.get(); }
   const AsyncRecord& then() const { return *earlier.async; }
@@ -46,11 +47,13 @@ std::string_view does(const Record& r, bool wrote) {
 
 }  // namespace
 
-// A commit by another lane of the warp, which had issued nothing, after the operation.
+// A commit after the operation by another thread of its CTA, which had issued nothing.
 const TensorOrder::Commit* TensorRaceReporter::foreign_commit(const AsyncRecord& op) const {
-  const uint32_t warp = TensorOrder::warp_of(op.stream);
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    const TensorOrder::Commit& c = order_.tensor().last_commit(TensorOrder::thread_stream(warp, lane));
+  const uint32_t warps = order_.warps_per_cta();
+  const uint32_t first = TensorOrder::warp_of(op.stream) / warps * warps;
+  for (uint32_t thread = first * 32; thread < (first + warps) * 32; ++thread) {
+    const TensorOrder::Commit& c =
+        order_.tensor().last_commit(TensorOrder::thread_stream(thread / 32, thread % 32));
     if (c.id > op.id && c.empty) return &c;
   }
   return nullptr;
@@ -72,12 +75,13 @@ Code TensorRaceReporter::code_of(const Pair& p) const {
   if (p.now() == nullptr) return 4507;
   if (p.conflict.relation == Relation::other_proxy) return 4516;
   const AsyncRecord& then = p.then();
-  const bool covered = order_.tensor().covered(then);
-  if (then.tensor_load) {
-    if (!covered) return 4513;
-    return p.later_is_access() ? Code(4523) : Code(4522);
-  }
-  if (then.tensor_store) return covered ? Code(4523) : Code(4514);
+  // Its issue is known, not its end: the thread signalled before it had waited.
+  const bool issue_known =
+      p.later.warp == p.earlier.warp || p.view.knows_any(Visibility::generic, p.earlier.cluster,
+                                                         p.earlier.warp, p.earlier.lanes, p.earlier.time);
+  if (then.tensor_load && issue_known) return 4513;
+  if (then.tensor_load) return p.later_is_access() ? Code(4523) : Code(4522);
+  if (then.tensor_store) return issue_known ? Code(4514) : Code(4523);
   return of_product(p);
 }
 
@@ -121,7 +125,7 @@ Site TensorRaceReporter::site_of(const Record& r, std::string what) const {
 
 void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   if (!options_.race) return;
-  const Pair p{(*records_)[later.record], (*records_)[conflict.earlier], conflict};
+  const Pair p{(*records_)[later.record], (*records_)[conflict.earlier], conflict, *later.view};
   const Code code = code_of(p);
   const FindingKey key{code, p.later.pc, p.earlier.pc, 2};
   if (context_.reporter.seen(key)) return;

@@ -149,6 +149,10 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
     const bool by_itself = op.cluster == cluster_ && p.warp == asker.warp && (lanes & asker.lanes) != 0;
     if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
     if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
+    // Through a commit of the products that waited for it.
+    if (tensor_memory_ && asker.visibility == Visibility::generic &&
+        asker.view->knows_any(Visibility::tensor, op.cluster, p.warp, lanes, p.time))
+      return true;
   }
   return false;
 }
@@ -313,8 +317,10 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   if (!b.completed.commits.empty()) {
     const uint32_t warp = index(origin);
     advance(warp, origin.pc);
-    for (const Commit& c : b.completed.commits)
+    for (const Commit& c : b.completed.commits) {
+      acquire(warp, origin.lanes, *c.known);
       tensor_.publish(c.stream, {c.before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+    }
   }
   if (b.completed.operations.empty()) return;
   const Publication published{.lanes = origin.lanes, .rank = rank};

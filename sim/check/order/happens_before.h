@@ -153,10 +153,12 @@ class HappensBefore final : public OrderQueries {
 
     const ViewRef& view(uint32_t lane) const { return split ? (*split)[lane] : all; }
   };
-  // What a tcgen05.commit covers: of this stream all operations before this id.
+  // What a tcgen05.commit covers: of this stream all operations before this id, and whatever its thread knew
+  // to be complete when it issued them.
   struct Commit {
     uint32_t stream = 0;
     uint64_t before = 0;
+    ViewRef known;
   };
   struct Phase {
     std::vector<Released> released;
@@ -185,6 +187,7 @@ class HappensBefore final : public OrderQueries {
   static void see(WarpViews& w, uint32_t lanes, const Released& r);
   void wait_on(const MbarrierEvent& e);
   void fence_memory(const Origin& origin, const isa::Fence& f);
+  void commit(const ArrivalDeferred& event);
   void wait_for_tensor_memory(const Origin& origin, bool stores);
   void fence_tensor_memory(const Origin& origin, bool after);
   bool tensor_complete(const AsyncRecord& op, const View& view, uint32_t warp, uint32_t lanes, uint32_t time,

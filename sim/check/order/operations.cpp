@@ -53,13 +53,7 @@ void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncReco
 // All copies that these lanes have issued and not waited for, landed or not.
 void HappensBefore::on(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
-  if (std::holds_alternative<isa::Tcgen05Commit>(*origin.effect)) {
-    const uint32_t stream =
-        TensorOrder::thread_stream(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
-    commits_[event.id] = {stream, event.id};
-    tensor_.committed(stream, event.id, origin);
-    return;
-  }
+  if (std::holds_alternative<isa::Tcgen05Commit>(*origin.effect)) return commit(event);
   auto& all = deferred_[event.id];
   for (const Issued& i : warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
     if (i.op != nullptr && (i.lanes & origin.lanes) != 0) all.push_back(i.op);

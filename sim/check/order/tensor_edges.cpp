@@ -18,6 +18,19 @@ std::shared_ptr<AsyncRecord> HappensBefore::accessed(const TensorAccess& a) {
   return op;
 }
 
+// A commit is no release of its thread's accesses. But what its products waited for is complete when they
+// are, as the copies that brought their operands.
+void HappensBefore::commit(const ArrivalDeferred& event) {
+  const Origin& origin = event.origin;
+  const uint32_t warp = index(origin);
+  const uint32_t stream =
+      TensorOrder::thread_stream(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
+  const std::shared_ptr<View> known = release(warp, origin.lanes, origin.pc);
+  known->fence(Visibility::tensor);
+  commits_[event.id] = {stream, event.id, std::make_shared<View>(known->only(Visibility::tensor))};
+  tensor_.committed(stream, event.id, origin);
+}
+
 // The warp's loads, or its stores, up to now are complete.
 void HappensBefore::wait_for_tensor_memory(const Origin& origin, bool stores) {
   const uint32_t warp = index(origin);
