@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/numerics/tcgen05.h"
 #include "sim/numerics/tensor_core.h"
 #include "sim/numerics/tensor_core_mma_sync.h"
 
@@ -122,6 +123,73 @@ void measure_mma_sync(const char* name, const MmaSync& op) {
   fmt::print("{:<28} {:>8.3f} us {:>8.2f} GMAC/s\n", name, each * 1e6, op.m * op.n * op.k / each * 1e-9);
 }
 
+namespace tcgen05 = palladion::sim::numerics::tcgen05;
+
+struct Tcgen05Case {
+  const char* name;
+  tcgen05::Kind kind;
+  Element type;
+  Result d;
+  int scales = 0;  // a row
+  tcgen05::Scale scale = tcgen05::Scale::ue8m0;
+};
+
+constexpr Tcgen05Case tcgen05_cases[] = {
+    {"f16.f32", tcgen05::Kind::f16, Element::f16, Result::f32},
+    {"bf16.f32", tcgen05::Kind::f16, Element::bf16, Result::f32},
+    {"f16.f16", tcgen05::Kind::f16, Element::f16, Result::f16},
+    {"tf32.f32", tcgen05::Kind::tf32, Element::tf32, Result::f32},
+    {"e4m3.f32", tcgen05::Kind::f8f6f4, Element::e4m3, Result::f32},
+    {"e4m3.f16", tcgen05::Kind::f8f6f4, Element::e4m3, Result::f16},
+    {"e2m1.f32", tcgen05::Kind::f8f6f4, Element::e2m1, Result::f32},
+    {"s8.s32", tcgen05::Kind::i8, Element::s8, Result::s32},
+    {"mxf8 e4m3", tcgen05::Kind::mxf8f6f4, Element::e4m3, Result::f32, 1},
+    {"mxf4", tcgen05::Kind::mxf4, Element::e2m1, Result::f32, 2},
+    {"nvf4 ue4m3", tcgen05::Kind::mxf4nvf4, Element::e2m1, Result::f32, 4, tcgen05::Scale::ue4m3}};
+
+void measure_tcgen05(const Tcgen05Case& c, SimdLevel level, int n) {
+  constexpr int m = tcgen05::max_m;
+  const auto a_bytes = random_elements(c.type, m * 32, 1),
+             b_bytes = random_elements(c.type, tcgen05::max_n * 32, 2);
+  std::mt19937 rng(3);
+  std::vector<std::uint8_t> scales(4 * tcgen05::max_n);
+  for (auto& s : scales)
+    s = static_cast<std::uint8_t>(c.scale == tcgen05::Scale::ue8m0 ? 127 - rng() % 8 : 0x38 + rng() % 16);
+  const auto matrix = [&](const std::vector<std::uint8_t>& bytes) {
+    return tcgen05::Matrix{
+        .type = c.type, .rows = {bytes.data(), 32}, .scales = {c.scale, c.scales, {scales.data(), c.scales}}};
+  };
+  const auto a = std::make_unique<tcgen05::AOperand>();
+  const auto b = std::make_unique<tcgen05::BOperand>();
+  std::vector<std::uint32_t> d(m * tcgen05::max_n);
+  int step = 0;
+  const auto once = [&] {
+    tcgen05::multiply(*a, *b, c.d, d.data(), n, {.zero_c = step++ % 16 == 0, .level = level});
+  };
+  const auto decode = [&] {
+    decode_a(*a, c.kind, m, matrix(a_bytes));
+    decode_b(*b, c.kind, n, matrix(b_bytes));
+  };
+  decode();
+  const double multiply_only = seconds_each(once);
+  const double whole = seconds_each([&] { decode(), once(); });
+  const double macs = static_cast<double>(m) * n * tcgen05::k_of(c.kind);
+  fmt::print("{:<10} n={:<4} {:<7} {:>8.2f} {:>12.2f} {:>14.2f}\n", c.name, n,
+             level == SimdLevel::avx2 ? "avx2" : "avx512", whole * 1e6, macs / whole * 1e-9,
+             macs / multiply_only * 1e-9);
+}
+
+void measure_all_tcgen05() {
+  fmt::print("\ntcgen05.mma, m=128, k of one instruction, one core\n{:<10} {:<6} {:<7} {:>8} {:>12} {:>14}\n",
+             "types", "", "level", "us/mma", "GMAC/s", "multiply only");
+  for (const Tcgen05Case& c : tcgen05_cases) {
+    for (const int n : {64, 256}) {
+      measure_tcgen05(c, SimdLevel::avx2, n);
+      if (best_simd_level() == SimdLevel::avx512) measure_tcgen05(c, SimdLevel::avx512, n);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -133,6 +201,7 @@ int main() {
       if (best_simd_level() == SimdLevel::avx512) measure(c, SimdLevel::avx512, n);
     }
   }
+  measure_all_tcgen05();
   fmt::print("\nmma.sync, one warp's instruction\n");
   measure_mma_sync("m16n8k16.f32.f16", {Element::f16, Element::f16, Result::f32, 16, 8, 16});
   measure_mma_sync("m16n8k8.f32.tf32", {Element::tf32, Element::tf32, Result::f32, 16, 8, 8});

@@ -158,6 +158,9 @@ Result<void> Buffer::fill(uint8_t value) {
 
 Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
   isa::Diagnostics broken;
+  if (map.mode > isa::TensorMapMode::im2col)
+    return tl::unexpected(isa::Diagnostics{
+        {.code = "PLD8008", .message = fmt::format("unsupported: tensor maps for {}", name(map.mode))}});
   isa::ArchSpec limits = isa::default_arch();  // the driver judges by its own
   limits.sm = facts().sm;
   for (const std::string& rule : isa::validate(map, limits))

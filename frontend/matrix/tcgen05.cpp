@@ -181,7 +181,7 @@ void emit_products(Recorder& r, const Ref& acc, const Ref& a, const Ref& b, cons
 
 // The CTAs of this one's pair.
 Operand pair_mask(Recorder& r) {
-  if (r.mesh().cluster_size() == 2) return Operand::imm(3);
+  if (r.mesh().cluster_size() == 2) return r.pure("mov.b16", {Operand::imm(3)}, Type::b16);
   Scalar rank(0);
   for (const auto& axis : r.mesh().cluster) rank = rank * axis.size + pl::axis_index(axis.name);
   const Operand first =

@@ -96,6 +96,11 @@ struct Store {
   Footprint footprint() const;
 };
 enum class AtomicOp : uint8_t { add, sub, min, max, inc, dec, and_, or_, xor_, exch, cas };
+struct StoreBulk {  // st.bulk: zeros in shared memory
+  Space space = Space::generic;
+  int address = 0, size = 1;
+  Footprint footprint() const;
+};
 struct Atomic {  // atom (dst >= 0) and red (dst = -1)
   AtomicOp op = AtomicOp::add;
   Space space = Space::generic;
@@ -283,7 +288,7 @@ struct BulkCopy {  // cp.async.bulk and cp.reduce.async.bulk, linear
   int dst = 0, src = 1, size = 2, mbar = -1, cta_mask = -1, byte_mask = -1;
   Footprint footprint() const;
 };
-enum class TensorMode : uint8_t { tile, im2col };
+enum class TensorMode : uint8_t { tile, gather4, scatter4, im2col, im2col_w, im2col_w_128 };
 struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefetch.tensor
   int rank = 2;
   TensorMode mode = TensorMode::tile;
@@ -294,7 +299,9 @@ struct TensorCopy {  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, prefe
   Space dst_space = Space::shared_cluster;
   int shared = 0;  // operand [dstMem] or [srcMem]
   int tensor = 1;  // operand [tensorMap, {coordinates}]
-  int mbar = -1, cta_mask = -1, im2col_offsets = -1;
+  int mbar = -1, cta_mask = -1;
+  int im2col_offsets = -1;  // of im2col_w and im2col_w_128: halo and offset
+  int cta_group = 1;        // of loads: with 2 the mbarrier may be in either CTA of a destination's pair
   Footprint footprint() const;
 };
 struct BulkCommit {
@@ -473,15 +480,14 @@ struct Unsupported {
   Footprint footprint() const;
 };  // known to the verifier, not run by the machine
 
-using Effect =
-    std::variant<Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store,
-                 Atomic, Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote,
-                 Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier,
-                 ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive,
-                 BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync, TensormapReplace, Wgmma,
-                 WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation, TensorMemoryLoad,
-                 TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
-                 Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
+using Effect = std::variant<
+    Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, StoreBulk, Atomic,
+    Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote, Match, Redux, Elect,
+    ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier, ClusterBarrier, Mbarrier, CpAsync,
+    CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync,
+    ReduceAsync, TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation,
+    TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
+    Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

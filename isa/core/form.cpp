@@ -210,7 +210,7 @@ OperandDef compile_operand(const Form& form, std::string_view s, bool joined) {
   return operand;
 }
 
-// "8.0", "8.0 sm_90a", "3.0..6.3 sm_30: use .sync"
+// "8.0", "8.0 sm_90a", "8.7 sm_100a|sm_103a", "3.0..6.3 sm_30: use .sync"
 void compile_needs(Form& form, std::string_view s) {
   const auto version = [](std::string_view v) {
     return static_cast<uint32_t>((v[0] - '0') * 10 + (v[2] - '0'));

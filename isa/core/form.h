@@ -4,8 +4,9 @@
 //   "[8.0 sm_90] ld{.sem:relaxed|acquire}{.scope:cta|gpu}.space:global|shared{.vec:v2|v4}.type:%b|%u
 //   =d:type^vec, a:mem"
 //
-//   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20); sm_100a|sm_103a:
-//   either [3.0..6.3 sm_30: use .sync]  the last PTX version that has it, and what to write instead
+//   [8.0 sm_90a]      optional: the PTX version and the target it needs (default 1.0 sm_20)
+//   [8.7 sm_100a|sm_103a]  either of these targets
+//   [3.0..6.3 sm_30: use .sync]  the last PTX version that has it, and what to write instead
 //   .slot:a|b|c       a required modifier, one of the words; code refers to the slot by its name
 //   {.slot:a|b}       an optional one
 //   .wide / {.ftz}    a slot whose only word is its name

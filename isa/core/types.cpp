@@ -34,8 +34,11 @@ constexpr TypeRow type_rows[] = {
     {Type::e3m2, "e3m2", 8, F},      {Type::e2m1, "e2m1", 4, F},
     {Type::e2m3x2, "e2m3x2", 16, F}, {Type::e3m2x2, "e3m2x2", 16, F},
     {Type::e2m1x2, "e2m1x2", 8, F},  {Type::ue8m0x2, "ue8m0x2", 16, F},
-    {Type::s4, "s4", 4, S},          {Type::u4, "u4", 4, N},
-    {Type::b1, "b1", 1, U},          {Type::texref, "texref", 64, U},
+    {Type::e4m3x4, "e4m3x4", 32, F}, {Type::e5m2x4, "e5m2x4", 32, F},
+    {Type::e2m3x4, "e2m3x4", 32, F}, {Type::e3m2x4, "e3m2x4", 32, F},
+    {Type::e2m1x4, "e2m1x4", 16, F}, {Type::s4, "s4", 4, S},
+    {Type::u4, "u4", 4, N},          {Type::b1, "b1", 1, U},
+    {Type::texref, "texref", 64, U},
 };
 
 const TypeRow& row(Type type) { return type_rows[static_cast<size_t>(type)]; }

@@ -63,6 +63,22 @@ int bits(TensorDataType type) { return facts_of(type).bits; }
 bool is_float(TensorDataType type) { return facts_of(type).floating; }
 bool is_packed(TensorDataType type) { return type >= TensorDataType::u4x16_align8b; }
 std::string_view name(TensorDataType type) { return facts_of(type).name; }
+std::string_view name(TensorMapMode mode) {
+  constexpr std::string_view names[] = {".tile", ".im2col", ".im2col::w", ".im2col::w::128"};
+  return names[static_cast<int>(mode)];
+}
+TensorUnit unit_of(TensorDataType type) {
+  switch (type) {
+    case TensorDataType::u4x16_align8b:
+      return {2, 1, 1};
+    case TensorDataType::u4x16_align16b:
+      return {16, 8, 16};
+    case TensorDataType::u6x16_align16b:
+      return {16, 12, 16};
+    default:
+      return {1, bits(type) / 8, bits(type) / 8};
+  }
+}
 uint32_t replace_number(TensorDataType type) { return facts_of(type).replace_number; }
 
 std::optional<TensorDataType> data_type_of_replace_number(uint32_t number) {
@@ -168,7 +184,7 @@ tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte
     return tl::unexpected(
         std::string("these 128 bytes are not a tensor map (never encoded, or overwritten)"));
   TensorMap map;
-  bool known = get_enum(b, mode_at, 2, map.mode);
+  bool known = get_enum(b, mode_at, 4, map.mode);
   known &= get_enum(b, data_type_at, tensor_data_type_count, map.data_type);
   known &= get_enum(b, interleave_at, 3, map.interleave);
   known &= get_enum(b, l2_at, 4, map.l2_promotion);

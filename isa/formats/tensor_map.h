@@ -50,7 +50,13 @@ inline constexpr int tensor_data_type_count = 16;
 
 int bits(TensorDataType type);  // of one element in global memory
 bool is_float(TensorDataType type);
-bool is_packed(TensorDataType type);         // the 4- and 6-bit types of sm_100
+bool is_packed(TensorDataType type);  // the 4- and 6-bit types of sm_100
+// What TMA moves as one piece along dimension 0. Sixteen elements of an ALIGN16B type take 8 or 12 bytes of
+// global memory and 16 of shared memory, the upper 8 or 4 of which hold nothing.
+struct TensorUnit {
+  int elements = 1, bytes = 1, tile_bytes = 1;
+};
+TensorUnit unit_of(TensorDataType type);
 std::string_view name(TensorDataType type);  // "FLOAT16", as the driver says it
 // The type for a tensor of this PTX type; none for types that TMA cannot carry. fp8 is u8.
 std::optional<TensorDataType> tensor_data_type(Type type);
@@ -59,7 +65,8 @@ std::optional<TensorDataType> tensor_data_type(Type type);
 std::optional<TensorDataType> data_type_of_replace_number(uint32_t number);
 uint32_t replace_number(TensorDataType type);
 
-enum class TensorMapMode : uint8_t { tiled, im2col };
+enum class TensorMapMode : uint8_t { tiled, im2col, im2col_w, im2col_w_128 };
+std::string_view name(TensorMapMode mode);  // ".im2col::w", as instructions name it
 enum class Interleave : uint8_t { none, b16, b32 };
 enum class L2Promotion : uint8_t { none, b64, b128, b256 };
 enum class OobFill : uint8_t { zero, nan_request_zero_fma };
@@ -79,14 +86,15 @@ struct TensorMap {
   L2Promotion l2_promotion = L2Promotion::none;
   OobFill oob_fill = OobFill::zero;
   // im2col: the bounding box of dimensions 1 .. rank - 2 (W, then H, then D), as offsets from the
-  // tensor's first and last element of each.
+  // tensor's first and last element of each; im2col_w and im2col_w_128: of W alone.
   std::array<int32_t, 3> lower_corner{};
   std::array<int32_t, 3> upper_corner{};
   uint32_t channels_per_pixel = 0;
   uint32_t pixels_per_column = 0;
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 
-  int element_bytes() const { return bits(data_type) / 8; }
+  int element_bytes() const { return bits(data_type) / 8; }  // 0 for packed types
+  bool is_im2col() const { return mode != TensorMapMode::tiled; }
   // Elements that a copy moves along dimension i of a tiled map.
   uint32_t box_count(int i) const {
     const uint32_t step = i == 0 && interleave == Interleave::none ? 1 : element_strides[i];
@@ -97,6 +105,9 @@ struct TensorMap {
 // Every rule of the driver that the map breaks, in words that name the field and the limit; empty when
 // the map is valid.
 std::vector<std::string> validate(const TensorMap& map, const ArchSpec& arch);
+
+// Why copies of this direction cannot use the map, which is valid otherwise; empty when they can.
+std::string why_not_copied(const TensorMap& map, bool load);
 
 // ---- the simulator's 128 bytes ------------------------------------------------------------------
 // Little endian; sizes one wider than the hardware's so that a wrong value written by

@@ -60,6 +60,7 @@ class Rules {
             name(m_.data_type));
     require(arch_.sm >= 100 || m_.swizzle <= Swizzle::b128, "swizzle {} needs sm_100 or later",
             name(m_.swizzle));
+    require(arch_.sm >= 100 || m_.mode <= TensorMapMode::im2col, "{} needs sm_100 or later", name(m_.mode));
   }
 
   void check_address() {
@@ -94,7 +95,18 @@ class Rules {
               "box dimension {} is {}, it must be 1 to {}", i, m_.box[i], arch_.max_box);
   }
 
+  // H and D are single positions; the corners are those of W, with 16 bits for every rank.
+  void check_im2col_wide() {
+    check_corner("lower", 0, m_.lower_corner[0], 1 << 15);
+    check_corner("upper", 0, m_.upper_corner[0], 1 << 15);
+    require(m_.interleave == Interleave::none, "an interleaved layout cannot be used with {}", name(m_.mode));
+    require(m_.swizzle != Swizzle::none && m_.swizzle != Swizzle::b128_atom_32b_flip_8b,
+            "swizzle {} cannot be used with {}", name(m_.swizzle), name(m_.mode));
+    check_pixels();
+  }
+
   void check_im2col() {
+    if (m_.mode != TensorMapMode::im2col) return check_im2col_wide();
     constexpr std::array<int, 3> corner_bits = {16, 8, 5};  // for rank 3, 4, 5
     const int limit = 1 << (corner_bits[m_.rank - 3] - 1);
     for (int i = 0; i + 2 < m_.rank; ++i) {
@@ -106,6 +118,10 @@ class Rules {
       require(extent > 0, "the im2col bounding box is empty in dimension {}: size {}, corners {} and {}",
               i + 1, m_.dims[i + 1], m_.lower_corner[i], m_.upper_corner[i]);
     }
+    check_pixels();
+  }
+
+  void check_pixels() {
     require(m_.channels_per_pixel >= 1 && m_.channels_per_pixel <= static_cast<uint32_t>(arch_.max_box),
             "channels per pixel is {}, it must be 1 to {}", m_.channels_per_pixel, arch_.max_box);
     require(m_.pixels_per_column >= 1 && m_.pixels_per_column <= static_cast<uint32_t>(arch_.max_box_pixels),
@@ -149,7 +165,7 @@ class Rules {
     if (!broken_.empty()) return;
     const auto limit = static_cast<uint64_t>(arch_.shared_bytes_per_sm);
     uint64_t bits_moved = static_cast<uint64_t>(bits(m_.data_type));
-    if (m_.mode == TensorMapMode::im2col) {
+    if (m_.is_im2col()) {
       bits_moved *= uint64_t{m_.channels_per_pixel} * m_.pixels_per_column;
     } else {
       for (int i = 0; i < m_.rank; ++i) {
@@ -188,6 +204,18 @@ class Rules {
 };
 
 }  // namespace
+
+std::string why_not_copied(const TensorMap& map, bool load) {
+  const bool u4 = map.data_type == TensorDataType::u4x16_align16b;
+  const bool u6 = map.data_type == TensorDataType::u6x16_align16b;
+  if (!load && map.swizzle == Swizzle::b128_atom_32b_flip_8b)
+    return fmt::format("swizzle {} is for loads only", name(map.swizzle));
+  if (!load && u4) return fmt::format("data type {} is for loads only", name(map.data_type));
+  if (load && u6 && map.swizzle == Swizzle::b128_atom_64b)
+    return fmt::format("swizzle {} with data type {} is for stores only", name(map.swizzle),
+                       name(map.data_type));
+  return {};
+}
 
 std::vector<std::string> validate(const TensorMap& map, const ArchSpec& arch) {
   return Rules(map, arch).broken();

@@ -10,7 +10,8 @@ using cvt::Request;
 bool is_plain_float(Type t) { return t == Type::f16 || t == Type::bf16 || t == Type::f32 || t == Type::f64; }
 bool is_integer(Type t) { return kind(t) == TypeKind::signed_int || kind(t) == TypeKind::unsigned_int; }
 
-bool is_fp8(Type t) { return t == Type::e4m3x2 || t == Type::e5m2x2; }
+// Two or four elements of at most eight bits.
+bool is_small(Type t) { return t >= Type::e4m3x2 && t <= Type::e2m1x4; }
 
 // Conversions of 64-bit floats, and of floats to integers, take the slow unit. On the ALU: integers to f32
 // (I2FP), packs into halves and bytes (F2FP), bf16 to f32, which is a shift.
@@ -23,7 +24,7 @@ Timing timing_of(const Instruction& i) {
     return {Unit::sfu, bits(to) == 64 || bits(from) == 64 ? "cvt64" : "cvt"};
   if (from == Type::bf16) return {Unit::alu, "alu"};
   if (from == Type::f16) return {Unit::fma, "cvt_widen"};
-  return {Unit::alu, is_fp8(to) ? "cvt_fp8" : "cvt_half"};
+  return {Unit::alu, is_small(to) ? "cvt_fp8" : "cvt_half"};
 }
 
 int register_width(const Instruction& i, const DecodeContext& c, std::string_view operand, Type type) {
@@ -54,7 +55,6 @@ Pure find(const Request& r) {
 }
 
 Effect convert(const Instruction& i, const DecodeContext& c) {
-  if (floats::beyond_hopper(i)) return floats::needs_blackwell(i);
   Request r;
   r.to = i.type("dtype");
   r.from = i.type();
@@ -69,6 +69,14 @@ Effect convert(const Instruction& i, const DecodeContext& c) {
   r.relu = floats::has(i, "relu");
   if (const Pure found = find(r); found.fn != nullptr) return found;
   return decode::unsupported(i, "no conversion between registers of these widths");
+}
+
+Effect convert_stochastic(const Instruction& i, const DecodeContext&) {
+  const Request r{.to = i.type("dtype"),
+                  .from = i.type(),
+                  .satfinite = floats::has(i, "satfinite"),
+                  .relu = floats::has(i, "relu")};
+  return Pure{cvt::stochastic(r)};
 }
 
 Effect pack(const Instruction& i, const DecodeContext&) {
@@ -130,34 +138,49 @@ std::vector<std::string_view> scalar_forms() {
 }
 
 std::vector<std::string_view> packed_forms() {
+  static const std::vector<decode::Definition> words = {
+      {"$families", "sm_100f|sm_110f|sm_120f"},
+      {"$finite", "<o:{.relu}.satfinite;.satfinite.relu>"},
+  };
+  return decode::expand(
+      {
+          "[7.0 sm_80] cvt.rnd:rna.dtype:tf32.type:f32 =d:dtype+, a:type+",
+          "[8.1 sm_80] cvt.rnd:rna.satfinite.dtype:tf32.type:f32 =d:dtype+, a:type+",
+          "[7.8 sm_90] cvt.rnd:rn|rz{.relu}.dtype:tf32.type:f32 =d:dtype+, a:type+",
+          "[8.6 sm_100] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:tf32.type:f32 =d:dtype+, "
+          "a:type+",
+          "[7.0 sm_80] cvt.rnd:rn|rz{.relu}.dtype:f16x2|bf16x2.type:f32 =d:dtype+, a:type+, b:type+",
+          "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 "
+          "=d:dtype+, "
+          "a:type+, b:type+",
+          "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 "
+          "=d:dtype+, "
+          "a:type+, b:type+",
+          "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 "
+          "=d:dtype+, "
+          "a:type+",
+          "[8.1 sm_89] cvt.rnd:rn{.relu}.dtype:f16x2.type:e4m3x2|e5m2x2 =d:dtype+, a:type+",
+          "[8.6 $families] cvt.rnd:rn$finite.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype, a:type+, b:type+",
+          "[8.6 $families] cvt.rnd:rn$finite.dtype:e2m1x2.type:f16x2 =d:dtype, a:type+",
+          "[8.6 $families] cvt.rnd:rn{.relu}.dtype:f16x2.type:e2m3x2|e3m2x2|e2m1x2 =d:dtype+, a:type",
+          "[8.6 $families] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:f32 =d:dtype, a:type+, b:type+",
+          "[8.6 $families] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:bf16x2 =d:dtype, a:type+",
+          "[8.6 $families] cvt.rnd:rn.dtype:bf16x2.type:ue8m0x2 =d:dtype+, a:type",
+          "[6.5 sm_72] cvt.pack.sat.ctype:u16|s16.type:s32 =d:b32+, a:type+, b:type+",
+          "[6.5 sm_72] cvt.pack.sat.ctype:u8|s8.type:s32.merge:b32 =d:merge+, a:type+, b:type+, c:merge+",
+          "[6.5 sm_75] cvt.pack.sat.ctype:u4|s4|u2|s2.type:s32.merge:b32 =d:merge+, a:type+, b:type+, "
+          "c:merge+",
+      },
+      words);
+}
+
+std::vector<std::string_view> stochastic_forms() {
   return decode::expand({
-      "[7.0 sm_80] cvt.rnd:rna.dtype:tf32.type:f32 =d:dtype+, a:type+",
-      "[8.1 sm_80] cvt.rnd:rna.satfinite.dtype:tf32.type:f32 =d:dtype+, a:type+",
-      "[7.8 sm_90] cvt.rnd:rn|rz{.relu}.dtype:tf32.type:f32 =d:dtype+, a:type+",
-      "[8.6 sm_100] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:tf32.type:f32 =d:dtype+, "
-      "a:type+",
-      "[7.0 sm_80] cvt.rnd:rn|rz{.relu}.dtype:f16x2|bf16x2.type:f32 =d:dtype+, a:type+, b:type+",
-      "[8.1 sm_80] cvt.rnd:rn|rz<o:{.relu}.satfinite;.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 =d:dtype+, "
-      "a:type+, b:type+",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f32 =d:dtype+, "
-      "a:type+, b:type+",
-      "[8.1 sm_89] cvt.rnd:rn<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x2|e5m2x2.type:f16x2 =d:dtype+, "
-      "a:type+",
-      "[8.1 sm_89] cvt.rnd:rn{.relu}.dtype:f16x2.type:e4m3x2|e5m2x2 =d:dtype+, a:type+",
-      "[8.6 sm_100a] cvt.rnd:rn.satfinite{.relu}.dtype:e2m3x2|e3m2x2|e2m1x2.type:f32 =d:dtype+, a:type+, "
-      "b:type+",
-      "[8.6 sm_100a] cvt.rnd:rn{.relu}.dtype:f16x2.type:e2m3x2|e3m2x2|e2m1x2 =d:dtype+, a:type+",
-      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:f32 =d:dtype+, a:type+, b:type+",
-      "[8.6 sm_100a] cvt.rnd:rz|rp{.satfinite}.dtype:ue8m0x2.type:bf16x2 =d:dtype+, a:type+",
-      "[8.6 sm_100a] cvt.rnd:rn.dtype:bf16x2.type:ue8m0x2 =d:dtype+, a:type+",
-      "[8.7 sm_100a] cvt.rnd:rs{.relu}{.satfinite}.dtype:f16x2|bf16x2.type:f32 =d:dtype+, a:type+, b:type+, "
-      "rbits:b32",
-      "[8.7 sm_100a] "
-      "cvt.rnd:rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
-      "=d:any, a:any, rbits:b32",
-      "[6.5 sm_72] cvt.pack.sat.ctype:u16|s16.type:s32 =d:b32+, a:type+, b:type+",
-      "[6.5 sm_72] cvt.pack.sat.ctype:u8|s8.type:s32.merge:b32 =d:merge+, a:type+, b:type+, c:merge+",
-      "[6.5 sm_75] cvt.pack.sat.ctype:u4|s4|u2|s2.type:s32.merge:b32 =d:merge+, a:type+, b:type+, c:merge+",
+      "[8.7 sm_100a|sm_103a] cvt.rs<o:{.relu}{.satfinite};.satfinite.relu>.dtype:f16x2|bf16x2.type:f32 "
+      "=d:dtype, a:type, b:type, rbits:b32",
+      "[8.7 sm_100a|sm_103a] "
+      "cvt.rs<o:{.relu}.satfinite;.satfinite.relu>.dtype:e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4.type:f32 "
+      "=d:dtype, a:type^4, rbits:b32",
   });
 }
 
@@ -168,7 +191,11 @@ std::vector<OpDef> conversions() {
       OpDef{"cvt",
             "d = a as another type, rounded and saturated as said; pairs put a above b. Data Movement and "
             "Conversion: cvt, cvt.pack.",
-            joined({scalar_forms(), packed_forms()}), timing_of, decode_cvt, Operation::convert}};
+            joined({scalar_forms(), packed_forms()}), timing_of, decode_cvt, Operation::convert},
+      OpDef{"cvt",
+            "Converts two or four f32 with stochastic rounding by the bits of rbits. Data Movement and "
+            "Conversion: cvt.",
+            stochastic_forms(), Timing{Unit::alu, "cvt_fp8"}, convert_stochastic, Operation::convert}};
 }
 
 }  // namespace palladion::isa::ops

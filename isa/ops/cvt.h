@@ -32,6 +32,8 @@ LanesFn common_halves(const Request&);
 // Conversions into or out of pairs, and to tf32, have registers of the type's width (f32 sources may be
 // immediates).
 LanesFn packed(const Request&);
+// cvt.rs, with random bits as the last source.
+LanesFn stochastic(const Request&);
 // cvt.pack.sat: `bits` of one element.
 LanesFn saturating_pack(int bits, bool is_signed);
 

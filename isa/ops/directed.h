@@ -23,13 +23,14 @@ constexpr unsigned control_bits(ArithMods m) {
 // computed neither before nor after its place among the other volatile operations.
 inline void pin(__m256& v) { asm volatile("" : "+x"(v)); }
 
-// Op::host is the bare operation on eight lanes.
-template <class Op, ArithMods M, int sources>
+// Op::host is the bare operation on eight lanes. `count` elements that are contiguous: 64 of packed pairs.
+template <class Op, ArithMods M, int sources, int count = lanes::warp_size>
 void f32_lanes(const LaneArgs& a) {
-  alignas(32) uint32_t t[lanes::warp_size];
+  using Lane = std::conditional_t<count == lanes::warp_size, uint32_t, uint64_t>;
+  alignas(32) uint32_t t[count];
   const unsigned before = _mm_getcsr();
   _mm_setcsr(control_bits(M));
-  for (int i = 0; i < lanes::warp_size; i += 8) {
+  for (int i = 0; i < count; i += 8) {
     __m256 x = _mm256_loadu_ps(lanes::source<float>(a, 0) + i);
     __m256 y = _mm256_loadu_ps(lanes::source<float>(a, 1) + i);
     __m256 z = _mm256_loadu_ps(lanes::source<float>(a, sources - 1) + i);
@@ -41,8 +42,11 @@ void f32_lanes(const LaneArgs& a) {
   _mm_setcsr(before);
   // Adding -0 changes no number: it makes NaN canonical and saturates.
   constexpr ArithMods finish{Rounding::rn, false, M.sat};
-  for (int i = 0; i < lanes::warp_size; ++i) t[i] = num::add<num::F32, finish>(t[i], num::F32::sign_mask);
-  lanes::commit(a.d[0], t, a.mask);
+  for (int i = 0; i < count; ++i) t[i] = num::add<num::F32, finish>(t[i], num::F32::sign_mask);
+  Lane whole[lanes::warp_size];
+  static_assert(sizeof whole == sizeof t);
+  std::memcpy(whole, t, sizeof t);
+  lanes::commit(a.d[0], whole, a.mask);
 }
 
 }  // namespace palladion::isa::directed

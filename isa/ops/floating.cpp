@@ -9,12 +9,10 @@ namespace palladion::isa::ops {
 namespace {
 
 using floats::Abs;
-using floats::beyond_hopper;
 using floats::for_rounding;
 using floats::lanes_of;
 using floats::Max;
 using floats::Min;
-using floats::needs_blackwell;
 using floats::Neg;
 using num::ArithMods;
 using num::bits_of;
@@ -93,19 +91,19 @@ struct Testp {
   bool operator()(bits_of<F> a) const { return num::testp<F>(wanted, a); }
 };
 
-template <template <class, ArithMods> class Op, ArithMods M, int sources>
+// `count` elements: 32, or 64 of f32x2.
+template <template <class, ArithMods> class Op, ArithMods M, int sources, int count = lanes::warp_size>
 LanesFn f32_rounded() {
   if constexpr ((M.rounding != Rounding::rn || M.ftz) && requires { &Op<F32, M>::host; }) {
-    return directed::f32_lanes<Op<F32, M>, M, sources>;
+    return directed::f32_lanes<Op<F32, M>, M, sources, count>;
   } else {
-    return lanes_of<F32, Op<F32, M>, sources>;
+    return floats::elements<Op<F32, M>, uint32_t, count, sources>;
   }
 }
 
 // `has_sat`: division and roots have no .sat.
 template <template <class, ArithMods> class Op, int sources, bool has_sat>
 Effect rounded(const Instruction& i, const DecodeContext&) {
-  if (beyond_hopper(i)) return needs_blackwell(i);
   const Rounding rounding = floats::rounding_named(i.mod("rnd"));
   const bool ftz = floats::has(i, "ftz"), sat = floats::has(i, "sat");
   const bool wide = i.type() == Type::f64;
@@ -117,6 +115,43 @@ Effect rounded(const Instruction& i, const DecodeContext&) {
     }
     if (ftz) return f32_rounded<Op, ArithMods{R, true}, sources>();
     return f32_rounded<Op, ArithMods{R}, sources>();
+  })};
+}
+
+// Pairs of f32, element by element.
+template <template <class, ArithMods> class Op, int sources>
+Effect rounded_pairs(const Instruction& i, const DecodeContext&) {
+  constexpr int elements = 2 * lanes::warp_size;
+  const bool ftz = floats::has(i, "ftz");
+  return Pure{for_rounding(floats::rounding_named(i.mod("rnd")), [&]<Rounding R>() -> LanesFn {
+    if (ftz) return f32_rounded<Op, ArithMods{R, true}, sources, elements>();
+    return f32_rounded<Op, ArithMods{R}, sources, elements>();
+  })};
+}
+
+// The last operand is f32, the others are halves, which f32 holds exactly.
+template <class Half, class Op>
+struct OfHalves {
+  uint32_t operator()(bits_of<Half> a, uint32_t c) const { return Op{}(num::to_f32_bits<Half>(a), c); }
+  uint32_t operator()(bits_of<Half> a, bits_of<Half> b, uint32_t c) const {
+    return Op{}(num::to_f32_bits<Half>(a), num::to_f32_bits<Half>(b), c);
+  }
+};
+template <class Half, class Op, int sources>
+LanesFn mixed_lanes() {
+  using F = OfHalves<Half, Op>;
+  if constexpr (sources == 2) return lanes::apply<F, uint32_t, bits_of<Half>, uint32_t>;
+  if constexpr (sources == 3) return lanes::apply<F, uint32_t, bits_of<Half>, bits_of<Half>, uint32_t>;
+}
+
+template <template <class, ArithMods> class Op, int sources>
+Effect rounded_mixed(const Instruction& i, const DecodeContext&) {
+  const bool sat = floats::has(i, "sat"), bf16 = i.type("atype") == Type::bf16;
+  return Pure{for_rounding(floats::rounding_named(i.mod("rnd")), [&]<Rounding R>() -> LanesFn {
+    using Plain = Op<F32, ArithMods{R}>;
+    using Sat = Op<F32, ArithMods{R, false, true}>;
+    if (bf16) return sat ? mixed_lanes<num::Bf16, Sat, sources>() : mixed_lanes<num::Bf16, Plain, sources>();
+    return sat ? mixed_lanes<num::F16, Sat, sources>() : mixed_lanes<num::F16, Plain, sources>();
   })};
 }
 
@@ -141,9 +176,28 @@ Effect sign_change(const Instruction& i, const DecodeContext&) {
   return Pure{floats::has(i, "ftz") ? lanes_of<F32, Op<F32, true>, 1> : lanes_of<F32, Op<F32, false>, 1>};
 }
 
+// With .abs, of the magnitudes.
+template <class Op, bool magnitudes>
+struct OfThree {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    constexpr uint32_t kept = magnitudes ? F32::magnitude_mask : ~0U;
+    return Op{}(Op{}(a & kept, b & kept), c & kept);
+  }
+};
+
+template <template <class, MinMaxMods> class Op>
+Effect min_max_of_three(const Instruction& i) {
+  const bool magnitudes = floats::has(i, "abs");
+  const MinMaxMods mods{floats::has(i, "ftz"), floats::has(i, "NaN")};
+  return Pure{num::with_mods(mods, [&]<MinMaxMods M>() -> LanesFn {
+    using Two = Op<F32, M>;
+    return magnitudes ? lanes_of<F32, OfThree<Two, true>, 3> : lanes_of<F32, OfThree<Two, false>, 3>;
+  })};
+}
+
 template <template <class, MinMaxMods> class Op>
 Effect min_max(const Instruction& i, const DecodeContext&) {
-  if (beyond_hopper(i)) return needs_blackwell(i);
+  if (i.form->operand("c") >= 0) return min_max_of_three<Op>(i);
   if (i.type() == Type::f64) return Pure{lanes_of<F64, Op<F64, MinMaxMods{}>, 2>};
   const MinMaxMods mods{floats::has(i, "ftz"), floats::has(i, "NaN"), floats::has(i, "xorsign")};
   return Pure{num::with_mods(mods, []<MinMaxMods M>() -> LanesFn { return lanes_of<F32, Op<F32, M>, 2>; })};
@@ -193,9 +247,7 @@ std::vector<OpDef> arithmetic() {
           "add",
           "d = a + b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: add.",
           {"add{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
-           "add{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-           "[8.6 sm_100] add{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
-           "[8.6 sm_100] add{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+           "add{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
           fma_pipe,
           rounded<Add, 2, true>,
           Operation::add},
@@ -203,9 +255,7 @@ std::vector<OpDef> arithmetic() {
           "sub",
           "d = a - b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: sub.",
           {"sub{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
-           "sub{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-           "[8.6 sm_100] sub{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type",
-           "[8.6 sm_100] sub{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+           "sub{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
           fma_pipe,
           rounded<Sub, 2, true>,
           Operation::subtract},
@@ -213,17 +263,14 @@ std::vector<OpDef> arithmetic() {
           "mul",
           "d = a * b. Without a rounding ptxas may fuse it into an fma; here it is .rn. Floating Point: mul.",
           {"mul{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
-           "mul{.rnd:%rnd}.type:f64 =d:type, a:type, b:type",
-           "[8.6 sm_100] mul{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
+           "mul{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
           fma_pipe,
           rounded<Mul, 2, true>,
           Operation::multiply},
       OpDef{"fma",
             "d = a * b + c, rounded once. Floating Point: fma.",
             {"fma.rnd:%rnd{.ftz}{.sat}.type:f32 =d:type, a:type, b:type, c:type",
-             "fma.rnd:%rnd.type:f64 =d:type, a:type, b:type, c:type",
-             "[8.6 sm_100] fma.rnd:%rnd{.ftz}.type:f32x2 =d:type, a:type, b:type, c:type",
-             "[8.6 sm_100] fma.rnd:%rnd{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:atype, c:type"},
+             "fma.rnd:%rnd.type:f64 =d:type, a:type, b:type, c:type"},
             fma_pipe,
             rounded<Fma, 3, true>,
             Operation::fused_multiply_add},
@@ -255,7 +302,7 @@ std::vector<OpDef> arithmetic() {
             sign_change<Neg>,
             Operation::negate},
       OpDef{"min",
-            "d = the smaller of a and b, the other one if one is NaN. Floating Point: min.",
+            "d = the smallest of a, b and perhaps c, NaN left out. Floating Point: min.",
             {"min{.ftz}.type:f32 =d:type, a:type, b:type",
              "[7.0 sm_80] min{.ftz}.NaN.type:f32 =d:type, a:type, b:type",
              "[7.2 sm_86] min{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type",
@@ -265,7 +312,7 @@ std::vector<OpDef> arithmetic() {
             min_max<Min>,
             Operation::minimum},
       OpDef{"max",
-            "d = the larger of a and b, the other one if one is NaN. Floating Point: max.",
+            "d = the largest of a, b and perhaps c, NaN left out. Floating Point: max.",
             {"max{.ftz}.type:f32 =d:type, a:type, b:type",
              "[7.0 sm_80] max{.ftz}.NaN.type:f32 =d:type, a:type, b:type",
              "[7.2 sm_86] max{.ftz}{.NaN}.xorsign.abs.type:f32 =d:type, a:type, b:type",
@@ -280,6 +327,60 @@ std::vector<OpDef> arithmetic() {
             alu,
             copysign,
             Operation::copy_sign},
+  };
+}
+
+std::vector<OpDef> pairs() {
+  constexpr Timing pipe{Unit::fma, "ffma"};
+  return {
+      OpDef{"add",
+            "d = a + b in both elements. Floating Point: add.",
+            {"[8.6 sm_100] add{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
+            pipe,
+            rounded_pairs<Add, 2>,
+            Operation::add},
+      OpDef{"sub",
+            "d = a - b in both elements. Floating Point: sub.",
+            {"[8.6 sm_100] sub{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
+            pipe,
+            rounded_pairs<Sub, 2>,
+            Operation::subtract},
+      OpDef{"mul",
+            "d = a * b in both elements. Floating Point: mul.",
+            {"[8.6 sm_100] mul{.rnd:%rnd}{.ftz}.type:f32x2 =d:type, a:type, b:type"},
+            pipe,
+            rounded_pairs<Mul, 2>,
+            Operation::multiply},
+      OpDef{"fma",
+            "d = a * b + c in both elements, rounded once. Floating Point: fma.",
+            {"[8.6 sm_100] fma.rnd:%rnd{.ftz}.type:f32x2 =d:type, a:type, b:type, c:type"},
+            pipe,
+            rounded_pairs<Fma, 3>,
+            Operation::fused_multiply_add},
+  };
+}
+
+std::vector<OpDef> mixed() {
+  constexpr Timing pipe{Unit::fma, "ffma"};
+  return {
+      OpDef{"add",
+            "d = a + b, a a half. Mixed Precision Floating Point: add.",
+            {"[8.6 sm_100] add{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+            pipe,
+            rounded_mixed<Add, 2>,
+            Operation::add},
+      OpDef{"sub",
+            "d = a - b, a a half. Mixed Precision Floating Point: sub.",
+            {"[8.6 sm_100] sub{.rnd:%rnd}{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:type"},
+            pipe,
+            rounded_mixed<Sub, 2>,
+            Operation::subtract},
+      OpDef{"fma",
+            "d = a * b + c, a and b halves, rounded once. Mixed Precision Floating Point: fma.",
+            {"[8.6 sm_100] fma.rnd:%rnd{.sat}.type:f32.atype:f16|bf16 =d:type, a:atype, b:atype, c:type"},
+            pipe,
+            rounded_mixed<Fma, 3>,
+            Operation::fused_multiply_add},
   };
 }
 
@@ -373,6 +474,6 @@ std::vector<OpDef> tests() {
 
 }  // namespace
 
-std::vector<OpDef> floating() { return joined({arithmetic(), functions(), tests()}); }
+std::vector<OpDef> floating() { return joined({arithmetic(), pairs(), mixed(), functions(), tests()}); }
 
 }  // namespace palladion::isa::ops

@@ -36,12 +36,13 @@ LanesFn for_rounding(Rounding r, Fn f) {
   return num::with_constant<rn, rz, rm, rp>(r == rna ? rn : r, f);
 }
 
-// F over `count` elements of T that are contiguous; packed halves are 64 of 16 bits, written
-// back lane by lane as 32 bits.
+// F over `count` elements of T that are contiguous; packed pairs are 64 elements of half a lane's width,
+// written back lane by lane.
 template <class F, class T, int count, int sources>
 void elements(const LaneArgs& a) {
-  static_assert(count == lanes::warp_size || (count == 2 * lanes::warp_size && sizeof(T) == 2));
-  using Lane = std::conditional_t<count == lanes::warp_size, T, uint32_t>;
+  static_assert(count == lanes::warp_size || (count == 2 * lanes::warp_size && sizeof(T) <= 4));
+  using Pair = std::conditional_t<sizeof(T) == 2, uint32_t, uint64_t>;
+  using Lane = std::conditional_t<count == lanes::warp_size, T, Pair>;
   alignas(32) T t[count];
   const F f{};
   for (int i = 0; i < count; ++i) {
@@ -77,11 +78,5 @@ template <class F, num::MinMaxMods M>
 struct Max {
   auto operator()(num::bits_of<F> a, num::bits_of<F> b) const { return num::max<F, M>(a, b); }
 };
-
-// Forms that only later architectures have are known to the verifier.
-inline bool beyond_hopper(const Instruction& i) { return i.form->target.starts_with("sm_10"); }
-inline Effect needs_blackwell(const Instruction& i) {
-  return decode::unsupported(i, std::string("needs ") + std::string(i.form->target));
-}
 
 }  // namespace palladion::isa::floats

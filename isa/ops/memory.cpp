@@ -28,6 +28,10 @@ Footprint Store::footprint() const {
           .scope = scope};
 }
 
+Footprint StoreBulk::footprint() const {
+  return {.memory = {{.space = space, .writes = true, .address = address, .size = size}}, .control = {size}};
+}
+
 Footprint Prefetch::footprint() const { return {.hint = true}; }
 
 }  // namespace palladion::isa
@@ -37,8 +41,9 @@ namespace {
 
 using decode::index;
 
-// .b128 begins with PTX 8.3. A vector takes at most 128 bits on sm_90; a priority, a prefetch size or a
-// policy needs global memory; a policy operand is present exactly when .L2::cache_hint is.
+// .b128 begins with PTX 8.3. A vector takes at most 128 bits, in global memory from sm_100 on 256 ($wide); a
+// priority, a prefetch size or a policy needs global memory; a policy operand is present exactly when
+// .L2::cache_hint is.
 constexpr decode::Definition words[] = {
     {"$type",
      "<v:{.vec:v2}.type:%b|%u|%s|f32|f64;.vec:v4.type:b8|b16|b32|u8|u16|u32|s8|s16|s32|f32;.type:b128>"},
@@ -47,7 +52,8 @@ constexpr decode::Definition words[] = {
     {"$wide", "<v:.vec:v8.type:b32|u32|s32|f32;.vec:v4.type:b64|u64|s64|f64>"},
     {"$shared", "shared|shared::cta|shared::cluster"},
     {"$evict", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},
-    {"$second", "L2::evict_normal|L2::evict_first|L2::evict_last"},
+    {"$second", ".evict2:L2::evict_normal|L2::evict_first|L2::evict_last"},
+    {"$priority", "<e:.evict:$evict{$second};$second>"},
     {"$hint", "<h:;.L2::cache_hint>"},
     {"$policy", "<h:;, policy:b64>"},
     {"$ahead", "{.prefetch:L2::64B|L2::128B|L2::256B}"},
@@ -75,8 +81,15 @@ std::vector<std::string_view> load_forms() {
        "$firstld.space:global|$shared.volatile$type =_d:$value, a:mem",
        "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =_d:$value, "
        "a:mem",
-       "[8.8 sm_100] ld{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$ahead$wide =_d:type+^vec, "
-       "a:mem$policy"},
+       "[8.8 sm_100] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$wide =_d:type+^vec, "
+       "a:mem$policy",
+       "[8.8 sm_100] ld{.weak}{.space:global}$priority$hint$ahead$wide =_d:type+^vec, a:mem$policy",
+       "[8.8 sm_100] ld.volatile{.space:global}$ahead$wide =_d:type+^vec, a:mem",
+       "[8.8 sm_100] "
+       "ld.sem:relaxed|acquire.scope:%scope{.space:global}{.evict:$evict}{$second}$hint$ahead$wide "
+       "=_d:type+^vec, a:mem$policy",
+       "[8.8 sm_100] ld.space:global.volatile$wide =_d:type+^vec, a:mem",
+       "[8.8 sm_100] ld.space:global.sem:relaxed|acquire.scope:%scope$wide =_d:type+^vec, a:mem"},
       words);
 }
 
@@ -84,7 +97,9 @@ std::vector<std::string_view> non_coherent_forms() {
   return decode::expand(
       {"[<v:3.1;3.1;8.3> sm_<v:32;32;70>] ld.space:global{.cop:ca|cg|cs}.nc$type =_d:$value, a:mem",
        "[<v:7.4;7.4;8.3> sm_80] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$type =_d:$value, a:mem$policy",
-       "[<v:7.4;7.4;8.3> sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =_d:$value, a:mem$policy"},
+       "[<v:7.4;7.4;8.3> sm_80] ld.space:global.nc{.evict:$evict}$hint$ahead$type =_d:$value, a:mem$policy",
+       "[8.8 sm_100] ld.space:global{.cop:ca|cg|cs}.nc$hint$ahead$wide =_d:type+^vec, a:mem$policy",
+       "[8.8 sm_100] ld.space:global.nc$priority$hint$ahead$wide =_d:type+^vec, a:mem$policy"},
       words);
 }
 
@@ -104,8 +119,14 @@ std::vector<std::string_view> store_forms() {
        "$firstst.space:global|$shared.volatile$type a:mem, b:$value",
        "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, "
        "b:$value",
-       "[8.8 sm_100] st{.weak}{.space:global}{.evict:$evict}{.evict2:$second}$hint$wide a:mem, "
-       "b:type+^vec$policy"},
+       "[8.8 sm_100] st{.weak}{.space:global}{.cop:wb|cg|cs|wt}$hint$wide a:mem, b:type+^vec$policy",
+       "[8.8 sm_100] st{.weak}{.space:global}$priority$hint$wide a:mem, b:type+^vec$policy",
+       "[8.8 sm_100] st.volatile{.space:global}$wide a:mem, b:type+^vec",
+       "[8.8 sm_100] st.sem:relaxed|release.scope:%scope{.space:global}{.evict:$evict}{$second}$hint$wide "
+       "a:mem, "
+       "b:type+^vec$policy",
+       "[8.8 sm_100] st.space:global.volatile$wide a:mem, b:type+^vec",
+       "[8.8 sm_100] st.space:global.sem:relaxed|release.scope:%scope$wide a:mem, b:type+^vec"},
       words);
 }
 
@@ -142,9 +163,8 @@ void set_order(const Instruction& i, Access& access) {
   }
 }
 
-// evict2 belongs to 256-bit accesses.
 bool too_wide(const Instruction& i, const DecodeContext& context) {
-  return i.has("evict2") || bits(i.type()) * decode::elements(i) > context.arch.max_access_bits;
+  return bits(i.type()) * decode::elements(i) > context.arch.max_access_bits;
 }
 
 Effect load(const Instruction& i, const DecodeContext& context) {
@@ -176,7 +196,7 @@ Effect store(const Instruction& i, const DecodeContext& context) {
 }
 
 Effect store_bulk(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "begins with sm_100 and is not modelled");
+  return StoreBulk{.space = decode::space(i), .address = index(i, "a"), .size = index(i, "size")};
 }
 
 // --- hints --------------------------------------------------------------------------------------------
@@ -252,7 +272,8 @@ std::vector<OpDef> accesses() {
             store_forms(), store_timing, store},
       OpDef{"st",
             "Zeroes a range of shared memory. Data Movement and Conversion Instructions: st.bulk.",
-            {"[8.6 sm_100] st.bulk{.weak}{.space:shared::cta} a:mem, size:b64, initval:imm"},
+            {"[8.6 sm_100] st.bulk{.weak}{.space:shared::cta} a:mem, size:b64, "
+             "initval:imm[0: zero is the only value]"},
             store_timing,
             store_bulk},
   };

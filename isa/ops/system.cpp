@@ -51,7 +51,8 @@ std::vector<OpDef> machine_defs() {
             "Takes more registers from the CTA's pool for each thread of the warpgroup, waiting for them, or "
             "gives some "
             "back. Miscellaneous Instructions: setmaxnreg.",
-            {"[8.0 sm_90a] setmaxnreg.action:inc|dec.sync.aligned.u32 count:imm[24..256/8]"},
+            {"[8.0 sm_90a|sm_100f|sm_110f|sm_120f] setmaxnreg.action:inc|dec.sync.aligned.u32 "
+             "count:imm[24..256/8]"},
             Timing{Unit::sync, "setmaxnreg"},
             setmaxnreg},
       OpDef{"griddepcontrol",

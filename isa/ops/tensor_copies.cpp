@@ -59,36 +59,45 @@ constexpr decode::Definition words[] = {
     {"$hint", "<h:;.L2::cache_hint>"},
     {"$policy", "<h:;, policy:b64>"},
     {"$mbarrier", ".mbarrier::complete_tx::bytes"},
-    {"$pair", "{.cta_group:cta_group::1|cta_group::2}"},
+    // Where the mbarrier is: .cta_group says so. Forms with it need the family's target, for one destination
+    // some words need less.
+    {"$pair", ".cta_group:cta_group::1|cta_group::2"},
     {"$either", "<m:.dst:shared::cta|shared::cluster;.dst:shared::cluster>.src:global"},
+    {"$family", "[8.6 sm_100f|sm_110f]"},
+    {"$rows", "<r:.dim:2d;.dim:3d|4d|5d>"},
+    {"$row_mode", "<r:tile::gather4;im2col::w>"},
+    {"$info", "<r:;, offsets:u16^2>"},
 };
 
-bool modelled(const Instruction& i) {
-  const std::string_view mode = i.mod("mode");
-  return !i.has("cta_group") &&
-         (mode.empty() || mode == "tile" || mode == "im2col" || mode == "im2col_no_offs");
+TensorMode mode_of(const Instruction& i) {
+  return decode::word_of<TensorMode>(i.mod("mode"), {{"", TensorMode::tile},
+                                                     {"tile", TensorMode::tile},
+                                                     {"tile::gather4", TensorMode::gather4},
+                                                     {"tile::scatter4", TensorMode::scatter4},
+                                                     {"im2col", TensorMode::im2col},
+                                                     {"im2col_no_offs", TensorMode::im2col},
+                                                     {"im2col::w", TensorMode::im2col_w},
+                                                     {"im2col::w::128", TensorMode::im2col_w_128}});
 }
 
 TensorCopy tensor_copy(const Instruction& i) {
-  TensorCopy e{.rank = i.mod("dim")[0] - '0',
-               .mode = i.mod("mode").starts_with("im2col") ? TensorMode::im2col : TensorMode::tile};
+  TensorCopy e{.rank = i.mod("dim")[0] - '0', .mode = mode_of(i)};
   e.tensor = index(i, "map");
   return e;
 }
 
 Effect tensor_load(const Instruction& i, const DecodeContext&) {
-  if (!modelled(i)) return decode::unsupported(i, "this mode begins with sm_100 and is not modelled");
   TensorCopy e = tensor_copy(i);
   e.dst_space = decode::space(i, Space::shared_cluster, "dst");
   e.shared = index(i, "dst");
   e.mbar = index(i, "mbar");
   e.cta_mask = index(i, "ctas");
   e.im2col_offsets = index(i, "offsets");
+  e.cta_group = i.mod("cta_group") == "cta_group::2" ? 2 : 1;
   return e;
 }
 
 Effect tensor_store(const Instruction& i, const DecodeContext&) {
-  if (!modelled(i)) return decode::unsupported(i, "this mode begins with sm_100 and is not modelled");
   TensorCopy e = tensor_copy(i);
   e.load = false;
   e.completion = Completion::bulk_group;
@@ -99,7 +108,6 @@ Effect tensor_store(const Instruction& i, const DecodeContext&) {
 }
 
 Effect tensor_prefetch(const Instruction& i, const DecodeContext&) {
-  if (!modelled(i)) return decode::unsupported(i, "this mode begins with sm_100 and is not modelled");
   TensorCopy e = tensor_copy(i);
   e.completion = Completion::none;
   e.prefetch = true;
@@ -110,23 +118,33 @@ Effect tensor_prefetch(const Instruction& i, const DecodeContext&) {
 
 std::vector<OpDef> copies() {
   return {
-      OpDef{"cp",
-            "Copies a box of a tensor from global memory to shared memory, of one CTA or of several, and "
-            "completes its "
-            "bytes at an mbarrier. Data Movement and Conversion Instructions: cp.async.bulk.tensor.",
-            decode::expand(
-                {"[8.6 sm_90] cp.async.bulk.tensor$load.dst:shared::cta.src:global$mode$mbarrier$hint "
-                 "dst:mem, map:tensor, mbar:mem$offsets$policy",
-                 "[8.0 sm_90] "
-                 "cp.async.bulk.tensor$load.dst:shared::cluster.src:global$mode$mbarrier$multicast$hint "
-                 "dst:mem, map:tensor, mbar:mem$offsets$ctas$policy",
-                 "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d$either"
-                 ".mode:tile::gather4$mbarrier$multicast$pair$hint dst:mem, map:tensor, mbar:mem$ctas$policy",
-                 "[8.6 sm_100a] cp.async.bulk.tensor$load$either$mode$mbarrier"
-                 "$multicast.cta_group:cta_group::1|cta_group::2$hint dst:mem, map:tensor, "
-                 "mbar:mem$offsets$ctas$policy"},
-                words),
-            Timing{Unit::tma, "tensor_load"}, tensor_load},
+      OpDef{
+          "cp",
+          "Copies a box of a tensor from global memory to shared memory, of one CTA or of several, and "
+          "completes its "
+          "bytes at an mbarrier. Data Movement and Conversion Instructions: cp.async.bulk.tensor.",
+          decode::expand(
+              {"[8.6 sm_90] cp.async.bulk.tensor$load.dst:shared::cta.src:global$mode$mbarrier$hint "
+               "dst:mem, map:tensor, mbar:mem$offsets$policy",
+               "[8.0 sm_90] "
+               "cp.async.bulk.tensor$load.dst:shared::cluster.src:global$mode$mbarrier$multicast$hint "
+               "dst:mem, map:tensor, mbar:mem$offsets$ctas$policy",
+               "[8.6 sm_100] "
+               "cp.async.bulk.tensor$rows.dst:shared::cta.src:global.mode:$row_mode$mbarrier$hint "
+               "dst:mem, map:tensor, mbar:mem$info$policy",
+               "$family cp.async.bulk.tensor$rows.dst:shared::cluster.src:global.mode:$row_mode$mbarrier"
+               "$multicast$hint dst:mem, map:tensor, mbar:mem$info$ctas$policy",
+               "$family cp.async.bulk.tensor$rows$either.mode:$row_mode$mbarrier$multicast$pair$hint "
+               "dst:mem, map:tensor, mbar:mem$info$ctas$policy",
+               "$family cp.async.bulk.tensor.dim:3d|4d|5d$either.mode:im2col::w::128$mbarrier$multicast$hint "
+               "dst:mem, map:tensor, mbar:mem, offsets:u16^2$ctas$policy",
+               "$family cp.async.bulk.tensor.dim:3d|4d|5d$either.mode:im2col::w::128$mbarrier$multicast$pair"
+               "$hint dst:mem, map:tensor, mbar:mem, offsets:u16^2$ctas$policy",
+               "$family cp.async.bulk.tensor$load$either$mode$mbarrier$multicast$pair$hint dst:mem, "
+               "map:tensor, "
+               "mbar:mem$offsets$ctas$policy"},
+              words),
+          Timing{Unit::tma, "tensor_load"}, tensor_load},
       OpDef{
           "cp",
           "Copies a box from shared memory to a tensor in global memory, in a bulk group. Data Movement and "
@@ -134,7 +152,7 @@ std::vector<OpDef> copies() {
           decode::expand(
               {"[8.0 sm_90] cp.async.bulk.tensor$store.dst:global.src:shared::cta$no_offsets.bulk_group$hint "
                "map:tensor, src:mem$policy",
-               "[8.6 sm_100a] cp.async.bulk.tensor.dim:2d.dst:global.src:shared::cta.mode:tile::scatter4"
+               "$family cp.async.bulk.tensor.dim:2d.dst:global.src:shared::cta.mode:tile::scatter4"
                ".bulk_group$hint map:tensor, src:mem$policy"},
               words),
           Timing{Unit::tma, "tensor_store"}, tensor_store},
@@ -144,28 +162,29 @@ std::vector<OpDef> copies() {
             "Conversion Instructions: cp.reduce.async.bulk.tensor.",
             decode::expand(
                 {"[8.0 sm_90] cp.reduce.async.bulk.tensor$store.dst:global.src:shared::cta"
-                 ".op:add|min|max|inc|dec|and|or|xor$no_offsets.bulk_group$hint map:tensor, src:mem$policy"},
+                 ".op:add|min|max|inc|dec|and|or|xor$no_offsets.bulk_group$hint map:tensor, src:mem$policy",
+                 "$family cp.reduce.async.bulk.tensor.dim:2d.dst:global.src:shared::cta"
+                 ".op:add|min|max|inc|dec|and|or|xor.mode:tile::scatter4.bulk_group$hint map:tensor, "
+                 "src:mem$policy"},
                 words),
             Timing{Unit::tma, "tensor_reduce"}, tensor_store},
-      OpDef{
-          "cp",
-          "Brings a box of a tensor into L2. Data Movement and Conversion Instructions: "
-          "cp.async.bulk.prefetch.tensor.",
-          decode::expand({"[8.0 sm_90] cp.async.bulk.prefetch.tensor$load.level:L2.src:global$mode$hint "
-                          "map:tensor$offsets$policy",
-                          "[8.6 sm_100a] "
-                          "cp.async.bulk.prefetch.tensor.dim:2d.level:L2.src:global.mode:tile::gather4$hint "
-                          "map:tensor$policy"},
-                         words),
-          Timing{Unit::tma, "tensor_prefetch"}, tensor_prefetch},
+      OpDef{"cp",
+            "Brings a box of a tensor into L2. Data Movement and Conversion Instructions: "
+            "cp.async.bulk.prefetch.tensor.",
+            decode::expand({"[8.0 sm_90] cp.async.bulk.prefetch.tensor$load.level:L2.src:global$mode$hint "
+                            "map:tensor$offsets$policy",
+                            "$family cp.async.bulk.prefetch.tensor$rows.level:L2.src:global.mode:$row_mode"
+                            "$hint map:tensor$info$policy",
+                            "$family cp.async.bulk.prefetch.tensor.dim:3d|4d|5d.level:L2.src:global"
+                            ".mode:im2col::w::128$hint map:tensor, offsets:u16^2$policy"},
+                           words),
+            Timing{Unit::tma, "tensor_prefetch"}, tensor_prefetch},
   };
 }
 
 // --- tensormap ------------------------------------------------------------------------------------------
 Effect replace(const Instruction& i, const DecodeContext&) {
   const TensorMapField field = tensor_map_field_named(i.mod("field")).value();
-  if (field == TensorMapField::swizzle_atomicity)
-    return decode::unsupported(i, "begins with sm_100a and is not modelled");
   return TensormapReplace{.field = field,
                           .space = decode::space(i),
                           .type = i.type(),
@@ -187,6 +206,8 @@ Effect fenceproxy(const Instruction& i, const DecodeContext&) {
 
 std::vector<OpDef> tensor_maps() {
   constexpr decode::Definition head[] = {{"$replace", "tensormap.replace.tile"},
+                                         {"$families", "sm_100f|sm_110f|sm_120f"},
+                                         {"$chips", "sm_90a|$families"},
                                          {"$space", "{.space:global|shared::cta}.b1024"}};
   return {
       OpDef{
@@ -194,14 +215,14 @@ std::vector<OpDef> tensor_maps() {
           "Replaces one field of a tensor map in memory. Data Movement and Conversion Instructions: "
           "tensormap.replace.",
           decode::expand(
-              {"[8.3 sm_90a] $replace.field:global_address$space.type:b64 a:mem, value:type",
-               "[8.3 sm_90a] $replace.field:rank$space.type:b32 a:mem, value:type",
-               "[8.3 sm_90a] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
+              {"[8.3 $chips] $replace.field:global_address$space.type:b64 a:mem, value:type",
+               "[8.3 $chips] $replace.field:rank$space.type:b32 a:mem, value:type",
+               "[8.3 $chips] $replace.field:box_dim|global_dim|element_stride$space.type:b32 a:mem, "
                "ordinal:imm, value:type",
-               "[8.3 sm_90a] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
-               "[8.3 sm_90a] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
+               "[8.3 $chips] $replace.field:global_stride$space.type:b64 a:mem, ordinal:imm, value:type",
+               "[8.3 $chips] $replace.field:elemtype|interleave_layout|swizzle_mode|fill_mode$space.type:b32 "
                "a:mem, value:imm",
-               "[8.6 sm_100a] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
+               "[8.6 $families] $replace.field:swizzle_atomicity$space.type:b32 a:mem, value:imm"},
               head),
           Timing{Unit::lsu, "tensormap_replace"}, replace},
       OpDef{"tensormap",

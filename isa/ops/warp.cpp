@@ -139,7 +139,8 @@ int matrices(const Instruction& i) { return i.mod("num")[1] - '0'; }
 
 // Empty when it is modelled.
 std::string_view refusal(const Instruction& i) {
-  if (i.mod("shape") != "m8n8") return "begins with sm_100a and is not modelled";
+  if (i.mod("shape") != "m8n8")
+    return "matrices of 8-bit elements, which begin with sm_100f, are not modelled";
   const bool fits = i.operand("r")->elements.size() == static_cast<size_t>(matrices(i));
   return fits ? "" : "the number of registers is not that of the matrices";
 }
@@ -173,6 +174,7 @@ constexpr decode::Definition words[] = {
     {"$num", "<n:.num:x1;.num:x2;.num:x4>"},
     {"$registers", "r:b32<n:^*;^2;^4>"},
     {"$space", "{.space:shared|shared::cta}"},
+    {"$families", "[8.6 sm_100f|sm_110f|sm_120f]"},
 };
 
 std::vector<OpDef> votes() {
@@ -217,7 +219,7 @@ std::vector<OpDef> votes() {
           "redux.sync.",
           {"[7.0 sm_80] redux.sync.op:add|min|max.type:u32|s32 =d:type, a:type, members:u32",
            "[7.0 sm_80] redux.sync.op:and|or|xor.type:b32 =d:type, a:type, members:u32",
-           "[8.6 sm_100a] redux.sync.op:min|max{.abs}{.NaN}.type:f32 =d:type, a:type, members:u32"},
+           "[8.6 sm_100f] redux.sync.op:min|max{.abs}{.NaN}.type:f32 =d:type, a:type, members:u32"},
           Timing{Unit::sfu, "redux"},
           redux},
       OpDef{
@@ -254,12 +256,12 @@ std::vector<OpDef> matrix_moves() {
                 {"[6.5 sm_75] ldmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 =$registers, a:mem",
                  // The words in CUTLASS's order.
                  "[6.5 sm_75] ldmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 =$registers, a:mem",
-                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.type:b8 =r:b32^*, "
-                 "a:mem",
-                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m16n16.num:x1|x2.trans$space.dst:b8x16"
-                 ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem",
-                 "[8.6 sm_100a] ldmatrix.sync.aligned.shape:m8n16.num:x1|x2|x4$space.dst:b8x16"
-                 ".src:b6x16_p32|b4x16_p64 =r:b32^*, a:mem"},
+                 "$families ldmatrix.sync.aligned.shape:m16n16<d:.num:x1;.num:x2>.trans$space.type:b8 "
+                 "=r:b32^<d:2;4>, a:mem",
+                 "$families ldmatrix.sync.aligned.shape:m16n16<d:.num:x1;.num:x2>.trans$space.dst:b8x16"
+                 ".src:b6x16_p32|b4x16_p64 =r:b32^<d:2;4>, a:mem",
+                 "$families ldmatrix.sync.aligned.shape:m8n16$num$space.dst:b8x16.src:b6x16_p32|b4x16_p64 "
+                 "=$registers, a:mem"},
                 words),
             Timing{Unit::lsu, "ldmatrix"}, ldmatrix},
       OpDef{"stmatrix",
@@ -269,7 +271,7 @@ std::vector<OpDef> matrix_moves() {
             decode::expand(
                 {"[7.8 sm_90] stmatrix.sync.aligned.shape:m8n8$num{.trans}$space.type:b16 a:mem, $registers",
                  "[7.8 sm_90] stmatrix.sync.aligned$num{.trans}.shape:m8n8$space.type:b16 a:mem, $registers",
-                 "[8.6 sm_100a] stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
+                 "$families stmatrix.sync.aligned.shape:m16n8$num.trans$space.type:b8 a:mem, $registers"},
                 words),
             Timing{Unit::lsu, "stmatrix"}, stmatrix},
       OpDef{"movmatrix",

@@ -144,10 +144,12 @@ void Verifier::function(const Function& f) {
 
 void Verifier::needs(const Form& form) {
   if (!provides(module_.target, form.target)) {
+    std::string wanted(form.target);
+    for (size_t at = wanted.find('|'); at != std::string::npos; at = wanted.find('|'))
+      wanted.replace(at, 1, " or ");
     say(code::target,
-        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, form.target,
-                    module_.target),
-        fmt::format("compile for {}", form.target));
+        fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, wanted, module_.target),
+        fmt::format("compile for {}", wanted));
   }
   const uint32_t have = module_.version_major * 10 + module_.version_minor;
   if (have < form.ptx_version) {

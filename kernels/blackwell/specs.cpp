@@ -17,6 +17,14 @@ const Step steps[] = {
      matmul_warp_specialized},
     {"blackwell_matmul_tiled_epilogue", "step 2: the result leaves in parts", matmul_tiled_epilogue, false,
      true},
+    {"blackwell_matmul_two_cta", "step 3: pairs of CTAs compute one product", matmul_two_cta, true, true},
+    {"blackwell_matmul_persistent", "step 4: each pair computes tile after tile", matmul_persistent, true,
+     true, true},
+    {"blackwell_matmul_epilogue_warpgroup",
+     "step 5: a second warpgroup stores while the next tile is computed", matmul_epilogue_warpgroup, true,
+     true, true},
+    {"blackwell_matmul_grid_tiling", "step 6: tiles in an order that keeps operands in L2",
+     matmul_grid_tiling, true, true, true, true},
 };
 
 std::vector<Setting> settings_of(const Step& step) {
@@ -26,13 +34,24 @@ std::vector<Setting> settings_of(const Step& step) {
                                    {"tile_n", "128", "columns of a CTA's tile", {}},
                                    {"tile_k", "64", "depth of a step", {}},
                                    {"stages", "4", "tiles of A and B on their way", {}}};
+  if (step.pairs) settings[2].allowed = {"128"};
   if (step.tiled) settings.push_back({"epilogue_tile_n", "64", "columns that leave together", {}});
+  if (step.persistent) settings.push_back({"clusters", "74", "pairs of CTAs of the grid", {}});
+  if (step.snake) {
+    settings.push_back({"minor_dim", "0", "the dimension of tiles that changes first", {"0", "1"}});
+    settings.push_back({"tile_width", "8", "tiles along it before the other changes", {}});
+  }
   return settings;
 }
 
 MatmulConfig config_of(const Step& step, const Choice& choice) {
   MatmulConfig c = matmul_config<MatmulConfig>(choice);
   if (step.tiled) c.epilogue_tile_n = choice.number("epilogue_tile_n");
+  if (step.persistent) c.clusters = choice.number("clusters");
+  if (step.snake) {
+    c.minor_dim = choice.number("minor_dim");
+    c.tile_width = choice.number("tile_width");
+  }
   return c;
 }
 

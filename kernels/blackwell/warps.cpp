@@ -27,7 +27,6 @@ void fetch(const MatmulConfig& c, const Operands& x, const pl::Slice& rows, cons
 
 void multiply(const MatmulConfig& c, const Operands& x, const TileOptions& options) {
   const std::string axis = options.pair ? cluster : "";
-  options.before_products();
   pl::fori_loop(0, c.steps(), [&](pl::Index step) {
     const Scalar slot = step % c.stages;
     plgpu::barrier_wait(x.loaded.at(slot));
@@ -39,12 +38,20 @@ void multiply(const MatmulConfig& c, const Operands& x, const TileOptions& optio
 
 }  // namespace
 
+PairTile::PairTile(const MatmulConfig& c, const Scalar& mi, const Scalar& ni)
+    : rows(ds(mi * (2 * c.tile_m), 2 * c.tile_m)),
+      columns(ds(ni * (2 * c.tile_n), 2 * c.tile_n)),
+      own_rows(ds((mi * 2 + pl::axis_index(cluster)) * c.tile_m, c.tile_m)) {}
+
 void multiply_with_warps(const MatmulConfig& c, const Operands& x, const pl::Slice& rows,
                          const pl::Slice& columns, const TileOptions& options) {
   plgpu::warp_map([&](const Scalar& warp) {
     pl::when(warp == 0, [&] { fetch(c, x, rows, columns, options); });
-    const Scalar leads = options.pair ? warp == 1 && pl::axis_index(cluster) == 0 : warp == 1;
-    pl::when(leads, [&] { multiply(c, x, options); });
+    pl::when(warp == 1, [&] {
+      options.before_products();
+      if (!options.pair) return multiply(c, x, options);
+      pl::when(pl::axis_index(cluster) == 0, [&] { multiply(c, x, options); });
+    });
   });
 }
 

@@ -11,8 +11,15 @@ namespace palladion::kernels::blackwell {
 struct TileOptions {
   bool pair = false;         // of CTAs
   Scalar first_tile = true;  // of this program: no slot of A and B has been used before
-  // Called by the warp that multiplies, before its first product.
+  // Called in each CTA by the warp that multiplies, before its first product.
   std::function<void()> before_products = [] {};
+};
+
+// The tile of a pair of CTAs, at the `mi`-th pair of rows and the `ni`-th pair of columns.
+struct PairTile {
+  PairTile(const MatmulConfig& c, const Scalar& mi, const Scalar& ni);
+  pl::Slice rows, columns;  // of the pair
+  pl::Slice own_rows;       // whose results are in this CTA's tensor memory
 };
 
 // Fetches `rows` of A and `columns` of B step by step and adds their products up in `x.acc`; x.done gets an

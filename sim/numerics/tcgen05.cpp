@@ -1,74 +1,120 @@
 #include "sim/numerics/tcgen05.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
-#include <span>
 
+#include "sim/numerics/tcgen05_kernels.h"
 #include "sim/numerics/tcgen05_reference.h"
 #include "sim/numerics/tensor_core_kernels.h"
 
 namespace palladion::sim::numerics::tcgen05 {
 namespace {
 
-struct Output {
-  std::uint32_t* d;
-  Result type;
-  const MultiplyOptions* options;
-
-  std::uint32_t c() const { return options->zero_c ? 0 : *d; }
-  tc::Unpacked unpacked_c() const {
-    tc::Unpacked c = tc::unpack_c(type, type == Result::f16 ? this->c() & 0xFFFF : this->c());
-    if (c.kind == tc::Unpacked::Class::finite) c.exponent -= options->scale_input_d;
-    return c;
-  }
-};
-
-std::uint32_t float_output(const AOperand& a, const BOperand& b, int m, int n, const Output& out) {
-  tc::Unpacked x[tc::max_k], y[tc::max_k];
-  const tc::AOperand& part = a.part[m / tc::max_m];
-  const int row = m % tc::max_m;
-  std::size_t count = 0;
-  for (int k = 0; k < a.k; ++k) {
-    if (part.sparse && !((part.selected[row] >> k) & 1)) continue;
-    const std::ptrdiff_t at = (std::ptrdiff_t{n / tc::block_n} * b.k + k) * tc::block_n + n % tc::block_n;
-    x[count] = tc::unpack_value(part.word[row * a.k + k], tc::min_exponent(a.type));
-    y[count++] = tc::unpack_value(b.whole.word[at], tc::min_exponent(b.type));
-  }
-  const int scale = is_block_scaled(a.kind) ? a.scale[m] + b.scale[n] : 0;
-  return tc::fused_dot_add({x, count}, {y, count}, out.unpacked_c(), spec_of(a.type, out.type), scale);
-}
-
 bool has(const std::uint64_t* mask, int bit) { return (mask[bit / 64] >> bit % 64) & 1; }
 
-std::uint32_t packed_output(const AOperand& a, const BOperand& b, int m, int n, const Output& out) {
-  const PackedA& x = a.packed;
-  const PackedB& y = b.packed;
-  if (has(x.nan_rows, m) || has(y.nan_columns, n)) return 0x7FFFFFFFu;
-  GroupTerm terms[groups];
-  const int words = a.k / 4 / groups;
-  for (int g = 0; g < groups; ++g) {
-    terms[g].sum = y.offset[g][n];
-    for (int w = g * words; w < (g + 1) * words; ++w) {
-      for (int i = 0; i < 32; i += 8)
-        terms[g].sum +=
-            static_cast<std::uint8_t>(x.word[m][w] >> i) * static_cast<std::int8_t>(y.word[w][n] >> i);
-    }
-    terms[g].significand = x.group.significand[m][g] * y.group.significand[g][n];
-    terms[g].exponent = x.group.exponent[m][g] + y.group.exponent[g][n];
-    terms[g].any_product = x.group.nonzero[m][g] & y.group.nonzero[g][n];
+int group_sum(const PackedJob& job, int row, int column, int group) {
+  int sum = static_cast<std::int16_t>(job.b->offset[group][column]);
+  for (int w = group * job.words; w < (group + 1) * job.words; ++w) {
+    const std::uint32_t a = job.a->word[row][w], b = job.b->word[w][column];
+    for (int i = 0; i < 32; i += 8)
+      sum += static_cast<std::uint8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
   }
-  return grouped_add(terms, out.unpacked_c());
+  return sum;
 }
 
-void multiply_integers(const AOperand& a, const BOperand& b, std::uint32_t* d, std::ptrdiff_t stride,
-                       const MultiplyOptions& o) {
+std::uint32_t packed_output(const PackedJob& job, int row, int column, std::uint32_t c) {
+  if (has(job.a->nan_rows, row) || has(job.b->nan_columns, column)) return 0x7FFFFFFFu;
+  const auto& a = job.a->group;
+  const auto& b = job.b->group;
+  GroupTerm terms[groups];
+  for (int g = 0; g < groups; ++g) {
+    const float significand =
+        std::bit_cast<float>(a.significand[row][g]) * std::bit_cast<float>(b.significand[g][column]);
+    terms[g] = {.sum = group_sum(job, row, column, g),
+                .significand = static_cast<std::int32_t>(significand),
+                .exponent = static_cast<std::int32_t>(a.exponent[row][g] + b.exponent[g][column]) - 127,
+                .any_product = (a.nonzero[row][g] & b.nonzero[g][column]) != 0};
+  }
+  return grouped_add(terms, tc::unpack_c(Result::f32, c));
+}
+
+// The kernels' D of one part: words as they are, or a packed copy of f16.
+class PartOfD {
+ public:
+  PartOfD(Result type, std::uint32_t* d, std::ptrdiff_t stride, int m, int n)
+      : half_(type == Result::f16), d_(d), stride_(stride), m_(m), n_(n) {}
+
+  void* data() { return half_ ? static_cast<void*>(packed_) : d_; }
+  std::ptrdiff_t stride() const { return half_ ? n_ : stride_; }
+
+  bool is_half() const { return half_; }
+  void load() {
+    if (!half_) return;
+    for (int m = 0; m < m_; ++m)
+      for (int n = 0; n < n_; ++n) packed_[m * n_ + n] = static_cast<std::uint16_t>(d_[m * stride_ + n]);
+  }
+  void store() const {
+    if (!half_) return;
+    for (int m = 0; m < m_; ++m)
+      for (int n = 0; n < n_; ++n) d_[m * stride_ + n] = packed_[m * n_ + n];
+  }
+
+ private:
+  bool half_;
+  std::uint32_t* d_;
+  std::ptrdiff_t stride_;
+  int m_, n_;
+  std::uint16_t packed_[tc::max_m * max_n];
+};
+
+void multiply_part(const AOperand& a, const BOperand& b, int part, PartOfD& d, const MultiplyOptions& o) {
+  const bool half = d.is_half();
   const tc::MultiplyOptions options{.zero_c = o.zero_c, .saturate = o.saturate, .level = o.level};
-  for (int first = 0; first < a.m; first += tc::max_m)
-    tc::multiply(a.part[first / tc::max_m], b.whole, reinterpret_cast<std::int32_t*>(d + first * stride),
-                 stride, options);
+  if (a.kind == Kind::i8)
+    return tc::multiply(a.part[part], b.whole, static_cast<std::int32_t*>(d.data()), d.stride(), options);
+  if (!is_block_scaled(a.kind) && !o.scale_input_d) {
+    if (half)
+      return tc::multiply(a.part[part], b.whole, static_cast<std::uint16_t*>(d.data()), d.stride(), options);
+    return tc::multiply(a.part[part], b.whole, static_cast<float*>(d.data()), d.stride(), options);
+  }
+  tc::Job job{.a = &a.part[part],
+              .b = &b.whole,
+              .d = d.data(),
+              .stride = d.stride(),
+              .mode = half ? tc::Mode::f16_general : tc::Mode::f32_general,
+              .zero_c = o.zero_c,
+              .saturate = false,
+              .c_scale = -o.scale_input_d};
+  if (is_block_scaled(a.kind)) {
+    job.row_scale = a.scale + part * tc::max_m;
+    job.column_scale = b.scale;
+  }
+  tc::run(job, o.level);
+}
+
+void multiply_packed(const AOperand& a, const BOperand& b, std::uint32_t* d, std::ptrdiff_t stride,
+                     const MultiplyOptions& o) {
+  const PackedJob job{.a = &a.packed,
+                      .b = &b.packed,
+                      .m = a.m,
+                      .n = b.n,
+                      .words = a.k / 4 / groups,
+                      .d = d,
+                      .stride = stride,
+                      .zero_c = o.zero_c,
+                      .significands = a.scale_type == Scale::ue4m3 || b.scale_type == Scale::ue4m3};
+  const bool wide = o.level == SimdLevel::avx512 && b.n > 8;
+  const tc::TruncatingMode truncating;
+  wide ? multiply_packed_avx512(job) : multiply_packed_avx2(job);
 }
 
 }  // namespace
+
+void repair_packed(const PackedJob& job, int row, int column, int count, const std::uint32_t* c) {
+  for (int i = 0; i < count; ++i)
+    job.d[row * job.stride + column + i] = packed_output(job, row, column + i, c[i]);
+}
 
 bool accepts(Kind kind, Element a, Element b, Result d) {
   switch (kind) {
@@ -108,13 +154,12 @@ void multiply(const AOperand& a, const BOperand& b, Result type, std::uint32_t* 
               const MultiplyOptions& o) {
   assert(a.kind == b.kind && a.k == b.k && accepts(a.kind, a.type, b.type, type));
   assert(!o.scale_input_d || a.kind == Kind::f16 || a.kind == Kind::tf32);
-  if (a.kind == Kind::i8) return multiply_integers(a, b, d, stride, o);
-  const auto output = is_packed(a.kind) ? packed_output : float_output;
-  for (int m = 0; m < a.m; ++m) {
-    for (int n = 0; n < b.n; ++n) {
-      std::uint32_t* to = d + m * stride + n;
-      *to = output(a, b, m, n, {to, type, &o});
-    }
+  if (is_packed(a.kind)) return multiply_packed(a, b, d, stride, o);
+  for (int part = 0; part * tc::max_m < a.m; ++part) {
+    PartOfD part_of_d(type, d + part * tc::max_m * stride, stride, std::min(a.m, tc::max_m), b.n);
+    if (!o.zero_c) part_of_d.load();
+    multiply_part(a, b, part, part_of_d, o);
+    part_of_d.store();
   }
 }
 

@@ -67,9 +67,9 @@ struct Matrix {
 // What each group of k of a packed matrix brings along; columns (of B) lie together.
 template <int rows, int columns>
 struct GroupTable {
-  alignas(64) std::uint32_t nonzero[rows][columns];  // which elements are not zero; none if the scale is zero
-  alignas(64) std::int32_t exponent[rows][columns];  // of the scale
-  alignas(64) std::int32_t significand[rows][columns];  // of the scale in eighths, 8 if it is ue8m0
+  alignas(64) std::uint32_t nonzero[rows][columns];      // which elements are not; none if the scale is zero
+  alignas(64) std::uint32_t exponent[rows][columns];     // of the scale; A's are biased by 127
+  alignas(64) std::uint32_t significand[rows][columns];  // of the scale in eighths, as f32
 };
 
 inline constexpr int max_packed_words = 32;  // of four elements
@@ -86,7 +86,8 @@ struct PackedA {
 struct PackedB {
   alignas(64) std::uint32_t word[max_packed_words][max_n];
   GroupTable<groups, max_n> group;
-  alignas(64) std::int32_t offset[groups][max_n];  // -packed_offset times the sum of the group's elements
+  alignas(
+      64) std::uint32_t offset[groups][max_n];  // int16: -packed_offset times the sum of the group's elements
   std::uint64_t nan_columns[max_n / 64];
 };
 
@@ -95,6 +96,7 @@ struct PackedB {
 struct AOperand {
   Kind kind = Kind::f16;
   Element type = Element::f16;
+  Scale scale_type = Scale::ue8m0;
   int m = 0;
   int k = 0;
   tc::AOperand part[2];
@@ -105,6 +107,7 @@ struct AOperand {
 struct BOperand {
   Kind kind = Kind::f16;
   Element type = Element::f16;
+  Scale scale_type = Scale::ue8m0;
   int n = 0;
   int k = 0;
   tc::BOperand whole;

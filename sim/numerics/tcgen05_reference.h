@@ -1,5 +1,6 @@
 // One output of one tcgen05.mma in plain integers: the definition that the fast kernels are held to, and
-// their way out for rare inputs. Floats without groups are tc::fused_dot_add with the spec below.
+// their way out for rare inputs. Kinds that are not packed are
+// tc::fused_dot_add with tc::blackwell_tcgen05.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,6 @@
 #include "sim/numerics/tensor_core_reference.h"
 
 namespace palladion::sim::numerics::tcgen05 {
-
-// Every instruction is one step. An f16 zero counts as 2^-21: measured on Hopper; that Blackwell agrees is
-// assumed.
-constexpr tc::FusedDotSpec spec_of(tc::Element a, tc::Result d) {
-  const int products = a == tc::Element::tf32 ? 8 : tc::is_byte_float(a) ? 32 : 16;
-  return d == tc::Result::f16 ? tc::FusedDotSpec{products, 25, tc::Rounding::f16, -21}
-                              : tc::FusedDotSpec{products, 25, tc::Rounding::f32, -133};
-}
 
 // A group of packed e2m1 products: sum * significand * 2^(exponent - fraction_bits), sum in quarters and
 // significand in 64ths (together 8 bits), aligned by the scales' exponent alone.

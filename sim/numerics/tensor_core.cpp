@@ -12,7 +12,8 @@
 namespace palladion::sim::numerics::tc {
 namespace {
 
-bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8; }
+bool is_half(Mode mode) { return mode == Mode::f16 || mode == Mode::f16_fp8 || mode == Mode::f16_general; }
+bool is_general(Mode mode) { return mode == Mode::f32_general || mode == Mode::f16_general; }
 
 std::uint32_t value_of_b(const BOperand& b, int k, int n) {
   const int stride = words_of_k(b.split);
@@ -40,11 +41,11 @@ class LaneReference {
     return false;
   }
 
-  std::uint32_t operator()(int n, const Unpacked& c, const FusedDotSpec& spec) const {
+  std::uint32_t operator()(int n, const Unpacked& c, const FusedDotSpec& spec, int scale) const {
     Unpacked b_terms[max_k];
     for (int i = 0; i < count_; ++i) b_terms[i] = unpack_value(value_of_b(b_, index_[i], n), min_b_);
     const auto count = static_cast<std::size_t>(count_);
-    return fused_dot_add({a_terms_, count}, {b_terms, count}, c, spec);
+    return fused_dot_add({a_terms_, count}, {b_terms, count}, c, spec, scale);
   }
 
  private:
@@ -68,29 +69,41 @@ void store_bits(const Job& job, int row, int column, std::uint32_t bits) {
 
 enum class Verdict { sound, zero, wrong };
 
+int product_scale(const Job& job, const Suspects& s, int lane) {
+  return is_general(job.mode) ? job.row_scale[s.row] + job.column_scale[s.column + lane] : 0;
+}
+
+bool any_product(const Job& job, const LaneReference& reference, int n) {
+  const bool hides = job.mode == Mode::f32_wide || (is_general(job.mode) && may_hide(job.a->type));
+  return hides && reference.any_product(n);
+}
+
 // What to think of the vector code's result in a lane whose operands have no infinities and NaNs.
 Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& reference) {
   const std::uint32_t c = s.c[lane];
-  const int product = s.exponent[lane] + job.a->range.largest + job.b->range.largest - 127;
-  int of_c = static_cast<int>(c << 1 >> 24);
-  if (is_half(job.mode)) of_c = std::max(of_c, c << 1 ? 113 : 106);
+  const int largest = job.a->range.largest + job.b->range.largest - 127 + product_scale(job, s, lane);
+  int product = s.exponent[lane] + largest;
+  int of_c = static_cast<int>(c << 1 >> 24) + job.c_scale;
+  if (is_half(job.mode)) of_c = std::max(of_c, c << 1 ? 113 + job.c_scale : 106);
   if (s.exponent[lane] == hidden_exponent) {
-    const bool no_products = job.mode != Mode::f32_wide || !reference.any_product(s.column + lane);
-    if (no_products && c << 1 == 0) return Verdict::zero;
-    // The vector code aligned at hidden_exponent; what is hidden may lie above that.
-    const int bound = no_products ? product : product - hidden_exponent + largest_hidden_exponent;
-    if (of_c < bound) return Verdict::wrong;
+    const bool products = any_product(job, reference, s.column + lane);
+    if (!products && c << 1 == 0) return Verdict::zero;
+    // The vector code aligned at hidden_exponent, or in general modes at C; what is hidden may lie above
+    // that.
+    if (is_general(job.mode)) product = of_c;
+    if (of_c < (products ? largest + largest_hidden_exponent : product)) return Verdict::wrong;
   }
   const int e_max = std::max(product, of_c);
   if (e_max < lowest_safe_exponent) return Verdict::wrong;
   if (!s.sum) return e_max <= highest_safe_exponent_of_fp8 ? Verdict::sound : Verdict::wrong;
   const std::int64_t sum = s.sum[lane];
-  return e_max <= highest_safe_exponent && std::abs(sum) <= largest_safe_sum ? Verdict::sound
-                                                                             : Verdict::wrong;
+  return e_max <= highest_safe_exponent + job.c_scale && std::abs(sum) <= largest_safe_sum ? Verdict::sound
+                                                                                           : Verdict::wrong;
 }
 
 Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
   if (b.split) return half ? Mode::f16_fp8 : Mode::f32_13_bits;
+  if (is_byte_float(a.type)) return half ? Mode::f16_general : Mode::f32_general;
   if (half) return Mode::f16;
   const int span = a.range.largest - a.range.smallest + b.range.largest - b.range.smallest;
   const int largest = a.range.largest + b.range.largest - 127;
@@ -98,22 +111,12 @@ Mode mode_of(const AOperand& a, const BOperand& b, bool half) {
                                                                                              : Mode::f32_wide;
 }
 
-void run(const Job& job, SimdLevel level) {
-  assert(job.a->k == job.b->k);
-  const bool wide = level == SimdLevel::avx512 && job.b->n > 8;  // half a wide vector is no gain
-  const auto kernel = wide ? multiply_avx512 : multiply_avx2;
-  // Round toward zero, flush results (not operands) that are subnormal, no exceptions.
-  const unsigned saved = _mm_getcsr();
-  _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_FLUSH_ZERO_ON | _MM_MASK_MASK);
-  kernel(job);
-  _mm_setcsr(saved);
-}
-
 }  // namespace
 
 void repair(const Job& job, const Suspects& s) {
   const bool half = is_half(job.mode);
-  const FusedDotSpec spec = hopper_wgmma(job.a->type, half ? Result::f16 : Result::f32);
+  const auto spec_of = is_general(job.mode) ? blackwell_tcgen05 : hopper_wgmma;
+  const FusedDotSpec spec = spec_of(job.a->type, half ? Result::f16 : Result::f32);
   const bool special_row = (job.a->special_rows >> s.row) & 1;
   const LaneReference reference(job, s.row);
   for (int lane = 0; lane < s.count; ++lane) {
@@ -121,9 +124,24 @@ void repair(const Job& job, const Suspects& s) {
     const bool special = special_row || ((job.b->special_columns[n / block_n] >> n % block_n) & 1);
     const Verdict verdict = special ? Verdict::wrong : judge(job, s, lane, reference);
     if (verdict == Verdict::sound) continue;
-    const Unpacked c = unpack_value(s.c[lane], half ? -14 : -126);
-    store_bits(job, s.row, n, verdict == Verdict::zero ? 0 : reference(n, c, spec));
+    Unpacked c = unpack_value(s.c[lane], half ? -14 : -126);
+    if (c.kind == Unpacked::Class::finite) c.exponent += job.c_scale;
+    const int scale = product_scale(job, s, lane);
+    store_bits(job, s.row, n, verdict == Verdict::zero ? 0 : reference(n, c, spec, scale));
   }
+}
+
+TruncatingMode::TruncatingMode() : saved_(_mm_getcsr()) {
+  _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_FLUSH_ZERO_ON | _MM_MASK_MASK);
+}
+TruncatingMode::~TruncatingMode() { _mm_setcsr(saved_); }
+
+void run(const Job& job, SimdLevel level) {
+  assert(job.a->k == job.b->k);
+  const bool wide = level == SimdLevel::avx512 && job.b->n > 8;  // half a wide vector is no gain
+  const auto kernel = wide ? multiply_avx512 : multiply_avx2;
+  const TruncatingMode truncating;
+  kernel(job);
 }
 
 SimdLevel best_simd_level() {

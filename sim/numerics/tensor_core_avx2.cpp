@@ -1,5 +1,6 @@
 #include <immintrin.h>
 
+#include "sim/numerics/tcgen05_vector.h"
 #include "sim/numerics/tensor_core_vector.h"
 
 namespace palladion::sim::numerics::tc {
@@ -68,6 +69,7 @@ struct Avx2 {
   static I widen(const std::int8_t* p) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }
+  static I halve(I a) { return _mm256_srai_epi32(a, 1); }  // toward minus infinity
   static I both_negative(I a, I b) { return _mm256_srai_epi32(bit_and(a, b), 31); }
   static I select(I mask, I yes, I no) { return _mm256_blendv_epi8(no, yes, mask); }
   static I select_zero(I x, I yes, I no) { return select(_mm256_cmpeq_epi32(x, zero()), yes, no); }
@@ -81,6 +83,18 @@ struct Avx2 {
   static F to_float(I a) { return _mm256_cvtepi32_ps(a); }
   static F or_lowest_bit_if_different(F x, I a, I b) {
     return as_float(bit_or(as_int(x), _mm256_andnot_si256(_mm256_cmpeq_epi32(a, b), set(1))));
+  }
+
+  // Of mxf4: sums of two products a lane of 16 bits, of bytes without and with a sign.
+  static I add_byte_products(I sums, I a, I b) { return _mm256_add_epi16(sums, _mm256_maddubs_epi16(a, b)); }
+  static I add_pairs(I x) { return _mm256_madd_epi16(x, _mm256_set1_epi16(1)); }
+  static F round_to_zero(F x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static __m256d low_doubles(F x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
+  static __m256d high_doubles(F x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
+  static __m256d add_doubles(__m256d a, __m256d b) { return _mm256_add_pd(a, b); }
+  static __m256d mul_doubles(__m256d a, __m256d b) { return _mm256_mul_pd(a, b); }
+  static F from_doubles(__m256d low, __m256d high) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
   }
 
   static I dot_pairs(I a, I b) { return _mm256_madd_epi16(a, b); }
@@ -101,3 +115,9 @@ struct Avx2 {
 void multiply_avx2(const Job& job) { run_job<Avx2>(job); }
 
 }  // namespace palladion::sim::numerics::tc
+
+namespace palladion::sim::numerics::tcgen05 {
+
+void multiply_packed_avx2(const PackedJob& job) { run_packed_job<tc::Avx2>(job); }
+
+}  // namespace palladion::sim::numerics::tcgen05

@@ -3,6 +3,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
+#include "sim/numerics/tcgen05_vector.h"
 #include "sim/numerics/tensor_core_vector.h"
 
 namespace palladion::sim::numerics::tc {
@@ -83,6 +84,7 @@ struct Avx512 {
   static I widen(const std::int8_t* p) {
     return _mm512_cvtepi8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  static I halve(I a) { return _mm512_srai_epi32(a, 1); }  // toward minus infinity
   static I both_negative(I a, I b) { return _mm512_srai_epi32(bit_and(a, b), 31); }
   static I select(I mask, I yes, I no) { return _mm512_ternarylogic_epi32(mask, yes, no, 0xCA); }
   static I select_zero(I x, I yes, I no) {
@@ -99,6 +101,18 @@ struct Avx512 {
   static F or_lowest_bit_if_different(F x, I a, I b) {
     const I bits = as_int(x);
     return as_float(_mm512_mask_or_epi32(bits, _mm512_cmpneq_epi32_mask(a, b), bits, set(1)));
+  }
+
+  // Of mxf4: sums of two products a lane of 16 bits, of bytes without and with a sign.
+  static I add_byte_products(I sums, I a, I b) { return _mm512_add_epi16(sums, _mm512_maddubs_epi16(a, b)); }
+  static I add_pairs(I x) { return _mm512_madd_epi16(x, _mm512_set1_epi16(1)); }
+  static F round_to_zero(F x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static __m512d low_doubles(F x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
+  static __m512d high_doubles(F x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
+  static __m512d add_doubles(__m512d a, __m512d b) { return _mm512_add_pd(a, b); }
+  static __m512d mul_doubles(__m512d a, __m512d b) { return _mm512_mul_pd(a, b); }
+  static F from_doubles(__m512d low, __m512d high) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
   }
 
   static I dot_pairs(I a, I b) { return _mm512_madd_epi16(a, b); }
@@ -118,3 +132,9 @@ struct Avx512 {
 void multiply_avx512(const Job& job) { run_job<Avx512>(job); }
 
 }  // namespace palladion::sim::numerics::tc
+
+namespace palladion::sim::numerics::tcgen05 {
+
+void multiply_packed_avx512(const PackedJob& job) { run_packed_job<tc::Avx512>(job); }
+
+}  // namespace palladion::sim::numerics::tcgen05

@@ -15,6 +15,8 @@ enum class Mode : std::uint8_t {
   f32_13_bits,  // fp8 -> f32
   f16,          // f16 -> f16
   f16_fp8,      // fp8 -> f16
+  f32_general,  // any floats -> f32, as Blackwell sums them: 32 products, block scales, scaled C
+  f16_general,  // the same -> f16
   s32,
   b1
 };
@@ -34,6 +36,11 @@ inline constexpr int hidden_element_exponent = -64;
 inline constexpr int largest_hidden_exponent = -64;
 inline constexpr int hidden_exponent = -128;
 
+inline constexpr std::int32_t no_scales[max_n] = {};
+
+// Types whose exponents span more than that.
+constexpr bool may_hide(Element type) { return type == Element::bf16 || type == Element::tf32; }
+
 struct Job {
   const AOperand* a;
   const BOperand* b;
@@ -42,6 +49,10 @@ struct Job {
   Mode mode;
   bool zero_c;
   bool saturate;
+  // Of general modes: log2 of the factors of products, by row and by column, and of C.
+  const std::int32_t* row_scale = no_scales;
+  const std::int32_t* column_scale = no_scales;
+  int c_scale = 0;
 };
 
 // Columns [column, column + count) of one row, for which the vector code saw something unusual in some lane.
@@ -61,6 +72,22 @@ constexpr int words_of_k(bool split) { return split ? 2 * block_n : block_n; }
 // Puts right the columns of `suspects` that the vector code could not do, by the scalar reference; the others
 // stay.
 void repair(const Job& job, const Suspects& suspects);
+
+// Rounds toward zero and flushes results (not operands) that are subnormal, without exceptions, until it
+// ends.
+class TruncatingMode {
+ public:
+  TruncatingMode();
+  ~TruncatingMode();
+  TruncatingMode(const TruncatingMode&) = delete;
+  TruncatingMode& operator=(const TruncatingMode&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+// Runs a job on a level, with the rounding mode that its kernel expects.
+void run(const Job& job, SimdLevel level);
 
 void multiply_avx2(const Job& job);
 void multiply_avx512(const Job& job);

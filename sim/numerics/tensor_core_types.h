@@ -81,4 +81,12 @@ constexpr FusedDotSpec hopper_wgmma(Element a, Result d) {
                           : FusedDotSpec{products, 25, Rounding::f32, -133};
 }
 
+// tcgen05.mma of kinds f16, tf32, f8f6f4 and mxf8f6f4: a published model (MMA-Sim), whose f16 zeros count as
+// 2^-21 since they were measured to do so on an H200.
+constexpr FusedDotSpec blackwell_tcgen05(Element a, Result d) {
+  const int products = a == Element::tf32 ? 8 : is_byte_float(a) ? 32 : 16;
+  return d == Result::f16 ? FusedDotSpec{products, 25, Rounding::f16, -21}
+                          : FusedDotSpec{products, 25, Rounding::f32, -133};
+}
+
 }  // namespace palladion::sim::numerics::tc

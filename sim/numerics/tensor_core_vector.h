@@ -11,6 +11,7 @@
 
 #include "sim/numerics/tensor_core_vector_float.h"
 #include "sim/numerics/tensor_core_vector_fp8.h"
+#include "sim/numerics/tensor_core_vector_general.h"
 
 namespace palladion::sim::numerics::tc {
 
@@ -18,6 +19,8 @@ template <class V, Mode mode, int rows, int count, bool partial>
 static inline void multiply_rows(const Group<V>& g, int row, int next, Exponents<V, rows>& exponents) {
   if constexpr (is_of_fp8<mode>) {
     multiply_fp8_rows<V, mode, rows, count, partial>(g, row, next, exponents);
+  } else if constexpr (is_general<mode>) {
+    multiply_general_rows<V, mode, rows, count, partial>(g, row, next, exponents);
   } else {
     multiply_float_rows<V, mode, rows, count, partial>(g, row, next, exponents);
   }
@@ -111,6 +114,10 @@ static void run_groups(const Job& job, int words_per_row) {
   g.unscale_bits = 254 << 23;
   g.fraction_mask = ~0x3FFu;
   g.sign_bit = 1u << 31;
+  g.c_scale = static_cast<std::uint32_t>(job.c_scale);
+  g.hides = may_hide(job.a->type) ? ~0u : 0;
+  g.nothing = may_hide(job.a->type) ? 0 : 127;
+  g.highest = static_cast<std::uint32_t>(highest_safe_exponent + job.c_scale);
   for (int column = 0, width; column < b.n; column += width) {
     const int inside = column % block_n;
     const std::ptrdiff_t at = std::ptrdiff_t{column / block_n} * words_per_row * block_n + inside;
@@ -155,6 +162,10 @@ static void run_job(const Job& job) {
       return run_groups<V, Mode::f16>(job, k);
     case Mode::f16_fp8:
       return run_groups<V, Mode::f16_fp8>(job, k);
+    case Mode::f32_general:
+      return run_groups<V, Mode::f32_general>(job, k);
+    case Mode::f16_general:
+      return run_groups<V, Mode::f16_general>(job, k);
     case Mode::s32:
       return run_groups<V, Mode::s32>(job, k / 2);
     case Mode::b1:

@@ -40,9 +40,8 @@ static inline bool start_float_row(const Group<V>& g, int row, const std::int8_t
 
 // Integer sums become D.
 template <class V, Mode mode, bool partial>
-static inline void store_float(const Group<V>& g, typename V::I sum, typename V::F scale, BitsOf<mode>* d) {
+static inline void store_float(typename V::I sum, typename V::F unscale, BitsOf<mode>* d) {
   using F = typename V::F;
-  const F unscale = V::as_float(V::sub(V::broadcast(&g.unscale_bits), V::as_int(scale)));
   F value = V::to_float(sum);  // toward zero
   if constexpr (is_half<mode>) {
     // To odd first, so that rounding to f16 counts what was cut off here.
@@ -66,7 +65,10 @@ static inline void finish_float_row(const Group<V>& g, int row, const std::int8_
     for (int v = 0; v < count; ++v) V::store_aligned(sums + v * lanes, sum[v]);
   }
 #pragma GCC unroll 4
-  for (int v = 0; v < count; ++v) store_float<V, mode, partial>(g, sum[v], scale[v], d + v * lanes);
+  for (int v = 0; v < count; ++v) {
+    const auto unscale = V::as_float(V::sub(V::broadcast(&g.unscale_bits), V::as_int(scale[v])));
+    store_float<V, mode, partial>(sum[v], unscale, d + v * lanes);
+  }
   if (suspect) [[unlikely]] {
     repair(*g.job, {row, g.column, partial ? lanes / 2 : count * lanes, exponent, sums, c});
   }

@@ -9,10 +9,13 @@
 namespace palladion::sim::numerics::tc {
 
 template <Mode mode>
-inline constexpr bool is_half = mode == Mode::f16 || mode == Mode::f16_fp8;
+inline constexpr bool is_half = mode == Mode::f16 || mode == Mode::f16_fp8 || mode == Mode::f16_general;
 
 template <Mode mode>
 inline constexpr bool is_of_fp8 = mode == Mode::f32_13_bits || mode == Mode::f16_fp8;
+
+template <Mode mode>
+inline constexpr bool is_general = mode == Mode::f32_general || mode == Mode::f16_general;
 
 template <Mode mode>
 using BitsOf = std::conditional_t<is_half<mode>, std::uint16_t, std::uint32_t>;
@@ -31,6 +34,10 @@ struct Group {
   std::uint32_t unscale_bits;    // 254 << 23: less 2^(25 - e_max), the bits of 2^(e_max - 25)
   std::uint32_t fraction_mask;   // what RZ-E8M13 keeps of an f32
   std::uint32_t sign_bit;
+  std::uint32_t c_scale;          // log2 of what C is multiplied with
+  std::uint32_t hides;            // all ones if products that are not zero may be hidden
+  std::uint32_t nothing;          // e_max where no product is seen and C is zero
+  std::uint32_t highest;          // safe e_max: below that of an infinite C
   std::uint64_t special_columns;  // of the group's block
 
   const std::uint32_t* a_words(int row) const { return job->a->word + row * k; }

@@ -33,6 +33,8 @@ std::string register_of(Type type, int factor, int number) {
       return fmt::format("%rq{}", number);
     case 32:
       return fmt::format("{}{}", type == Type::f32 ? "%f" : "%r", number);
+    case 8:
+      return fmt::format("%rc{}", number);
     default:
       return bits(type) * factor < 8 ? fmt::format("%r{}", number) : fmt::format("%rs{}", number);
   }
@@ -45,8 +47,12 @@ std::string vector_of(Type type, int factor, size_t count) {
   return s + "}";
 }
 
-// ld, st and cvt take narrow values in 16-bit registers.
-Type narrowest(Type t) { return bits(t) == 8 ? Type::b16 : t; }
+// ld, st and cvt take narrow values in 16-bit registers, but for pairs of e2m1; st.async to global memory
+// does not.
+Type narrowest(const Form& form, Type t) {
+  const bool exact = t == Type::e2m1x2 || form.text.find("st.async{.mmio}") != std::string_view::npos;
+  return bits(t) == 8 && !exact ? Type::b16 : t;
+}
 
 size_t number_after(std::string_view s, char mark) {
   const size_t at = s.find(mark);
@@ -93,7 +99,7 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
 }
 
 std::string value(const Form& form, const Choice& c, const OperandDef& d, int number) {
-  const Type type = narrowest(type_of(form, c, d));
+  const Type type = narrowest(form, type_of(form, c, d));
   size_t count = static_cast<size_t>(d.count);
   if (!d.count_slot.empty()) {
     const std::string_view w = word(form, c, d.count_slot);
@@ -111,6 +117,7 @@ std::string immediate(const Form& form, const Choice& c, const OperandDef& d) {
 }
 
 size_t coordinates(const Form& form, const Choice& c) {
+  if (word(form, c, "mode").ends_with("4")) return 5;  // a column and four rows
   const std::string_view dim = word(form, c, "dim"), geometry = word(form, c, "geom");
   if (!dim.empty()) return static_cast<size_t>(dim[0] - '0');
   if (geometry == "1d") return 1;
@@ -199,7 +206,8 @@ std::vector<Instance> instances_of(const Form& form) {
 namespace {
 
 constexpr std::string_view registers =
-    ".reg .pred %p<20>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 %f<300>; .reg "
+    ".reg .pred %p<20>; .reg .b8 %rc<9>; .reg .b16 %rs<40>; .reg .b32 %r<300>; .reg .b64 %rd<40>; .reg .f32 "
+    "%f<300>; .reg "
     ".f64 %fd<40>; .reg .b128 %rq<20>;\n";
 
 }  // namespace

@@ -300,18 +300,5 @@ TEST(Conversions, PackSaturatesAndKeepsWhatIsAbove) {
   EXPECT_EQ(one_lane("cvt.pack.sat.u2.s32.b32", {2, 9, 0xABCDEF1}), 0xABCDEF1BU);
 }
 
-TEST(Conversions, WhatOnlyBlackwellHasIsUnsupportedByName) {
-  const auto reason = [](const std::string& name, size_t operands) {
-    const Bench bench(name, {}, operands);
-    const auto* u = std::get_if<Unsupported>(&bench.effect());
-    return u == nullptr ? std::string() : u->reason;
-  };
-  EXPECT_NE(reason("cvt.rn.satfinite.e2m1x2.f32", 3).find("e2m1x2"), std::string::npos);
-  EXPECT_NE(reason("cvt.rz.ue8m0x2.f32", 3).find("sm_100a"), std::string::npos);
-  EXPECT_NE(reason("add.rn.f32x2", 3).find("sm_100"), std::string::npos);
-  EXPECT_NE(reason("min.f32", 4).find("sm_100"), std::string::npos);
-  EXPECT_NE(reason("fma.rn.oob.f16", 4).find("oob"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace palladion::isa

@@ -102,8 +102,10 @@ bool is_for_32_bit_addresses(const forms::Instance& i) {
 // Those of Blackwell that have the form, or Hopper's, or an old one's.
 std::vector<std::string> targets_of(const forms::Instance& i) {
   if (is_from_before_volta(i)) return {"sm_75"};
-  if (!is_later_than_hopper(*i.form)) return {"sm_90a"};
+  const bool of_several = i.form->target.find('|') != std::string_view::npos;
   std::vector<std::string> targets;
+  if (!is_later_than_hopper(*i.form)) targets.emplace_back("sm_90a");
+  if (!is_later_than_hopper(*i.form) && !of_several) return targets;
   for (const std::string_view t : blackwell)
     if (provides(t, i.form->target)) targets.emplace_back(t);
   return targets;

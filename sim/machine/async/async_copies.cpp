@@ -49,7 +49,7 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
           .name = std::visit([](const auto& payload) { return payload.name(); }, op.payload)};
 }
 
-bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what) {
+bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what, bool pairs) {
   if (mbarrier % 8 != 0) {
     x.fault("PLD3074", fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes",
                                    what, mbarrier & shared_offset_mask));
@@ -57,10 +57,11 @@ bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* wha
   }
   const uint32_t barrier_rank = rank_of(static_cast<uint32_t>(mbarrier)),
                  target_rank = rank_of(static_cast<uint32_t>(target));
-  if (barrier_rank != target_rank) {
+  if (pairs ? barrier_rank >> 1 != target_rank >> 1 : barrier_rank != target_rank) {
     x.fault("PLD3074",
             fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
-            "the mbarrier must be in the shared memory of the CTA that receives the data (mapa)");
+            pairs ? "with .cta_group::2 the mbarrier must be in the CTA that receives the data or in its peer"
+                  : "the mbarrier must be in the shared memory of the CTA that receives the data (mapa)");
     return false;
   }
   return x.shared(mbarrier, 8, "mbarrier of an asynchronous copy") != nullptr;

@@ -46,7 +46,7 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op);
 
 // The mbarrier operand of a copy to shared address `target`: aligned, in shared memory, in the CTA
 // that receives. False after a fault.
-bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what);
+bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what, bool pairs = false);
 
 // The CTAs of a multicast's mask; each must exist. False after a fault.
 bool check_multicast(Exec& x, uint64_t mask, const char* what);

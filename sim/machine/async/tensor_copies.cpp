@@ -93,28 +93,43 @@ const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   return &read.map;
 }
 
+// An operand's elements: one vector, or the operand itself.
+template <class T, size_t size>
+size_t values_of(const Exec& x, const DecodedOperand& o, int lane, std::array<T, size>& values,
+                 size_t n = 0) {
+  const size_t given = o.kind == DecodedOperand::Kind::vector ? o.elements.size() : 1;
+  for (size_t k = 0; k < given && n < size; ++k)
+    values[n++] = static_cast<T>(x.lane_value(vector_element(o, static_cast<int>(k)), lane));
+  return n;
+}
+
+tl::expected<isa::TensorWalk, std::string> walk_im2col(const Exec& x, const MicroOp& op,
+                                                       const isa::TensorCopy& e, const isa::TensorMap& map,
+                                                       std::span<const int32_t> at, int lane) {
+  std::array<uint16_t, 3> offsets{};
+  size_t given = 0;
+  if (e.im2col_offsets >= 0) given = values_of(x, op.operands[e.im2col_offsets], lane, offsets);
+  if (e.mode == isa::TensorMode::im2col)
+    return isa::TensorWalk::im2col(map, at, std::span(offsets).first(given));
+  const bool fixed = e.mode == isa::TensorMode::im2col_w_128;
+  if (fixed != (map.mode == isa::TensorMapMode::im2col_w_128))
+    return tl::unexpected(fmt::format("the instruction is {} but the tensor map was made for {}",
+                                      fixed ? ".im2col::w::128" : ".im2col::w", name(map.mode)));
+  return isa::TensorWalk::im2col_wide(map, at, offsets[0], offsets[1]);
+}
+
 tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
                                                    const isa::TensorMap& map, int lane) {
-  const auto& coordinates = op.operands[e.tensor].elements;
   std::array<int32_t, isa::max_tensor_rank> at{};
   size_t n = 0;
-  for (const DecodedOperand& outer : coordinates) {  // one vector operand, or the coordinates themselves
-    const size_t inner = outer.kind == DecodedOperand::Kind::vector ? outer.elements.size() : 1;
-    for (size_t k = 0; k < inner && n < at.size(); ++k)
-      at[n++] = static_cast<int32_t>(x.lane_value(vector_element(outer, static_cast<int>(k)), lane));
-  }
-  if (n != static_cast<size_t>(e.rank))
+  for (const DecodedOperand& o : op.operands[e.tensor].elements) n = values_of(x, o, lane, at, n);
+  const auto coordinates = std::span(at).first(n);
+  const bool rows = e.mode == isa::TensorMode::gather4 || e.mode == isa::TensorMode::scatter4;
+  if (n != (rows ? 5 : static_cast<size_t>(e.rank)))
     return tl::unexpected(fmt::format("a {}d copy with {} coordinates", e.rank, n));
-  if (e.mode == isa::TensorMode::tile) return isa::TensorWalk::tiled(map, std::span(at).first(n));
-  std::array<uint16_t, 3> offsets{};
-  size_t taps = 0;
-  if (e.im2col_offsets >= 0) {
-    const DecodedOperand& o = op.operands[e.im2col_offsets];
-    const size_t given = o.kind == DecodedOperand::Kind::vector ? o.elements.size() : 1;
-    for (; taps < given && taps < offsets.size(); ++taps)
-      offsets[taps] = static_cast<uint16_t>(x.lane_value(vector_element(o, static_cast<int>(taps)), lane));
-  }
-  return isa::TensorWalk::im2col(map, std::span(at).first(n), std::span(offsets).first(taps));
+  if (rows) return isa::TensorWalk::four_rows(map, coordinates);
+  if (e.mode == isa::TensorMode::tile) return isa::TensorWalk::tiled(map, coordinates);
+  return walk_im2col(x, op, e, map, coordinates, lane);
 }
 
 bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
@@ -163,7 +178,8 @@ Step issue_tile(Exec& x, int lane, TileCopy tile, isa::AsyncGroup group) {
 
 Step issue_load(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane, TileCopy tile) {
   const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
-  if (!check_mbarrier(x, mbarrier, tile.shared, "tensor copy")) return Step::fault;
+  tile.pairs = e.cta_group == 2;
+  if (!check_mbarrier(x, mbarrier, tile.shared, "tensor copy", tile.pairs)) return Step::fault;
   const uint64_t ctas =
       e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane) : uint64_t{1} << rank_of(tile.shared);
   if (!check_multicast(x, ctas, "tensor copy")) return Step::fault;
@@ -188,6 +204,8 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, int lane, TileCopy tile) {
 Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) {
   const isa::TensorMap* map = checked_map(x, x.address_of_lane(op.operands[e.tensor], lane));
   if (map == nullptr) return Step::fault;
+  if (const std::string why = isa::why_not_copied(*map, e.load); !why.empty() && !e.prefetch)
+    return x.fault("PLD3095", fmt::format("tensor copy that does not fit its tensor map: {}", why));
   auto walk = walk_of(x, op, e, *map, lane);
   if (walk && !e.load && !e.prefetch) walk = walk->for_store();
   if (!walk) {

@@ -59,7 +59,7 @@ class TensorBytes {
 template <class Move>
 void for_each_piece(const TileCopy& m, Move&& move) {
   const uint32_t address = m.shared & shared_offset_mask;
-  const uint32_t rows = m.walk.rows(), pitch = m.walk.row_pitch(), inner = m.walk.transaction_bytes() / rows;
+  const uint32_t rows = m.walk.rows(), pitch = m.walk.row_pitch(), inner = m.walk.row_bytes();
   if (pitch == inner) return move(address, 0U, rows * inner);
   for (uint32_t r = 0; r < rows; ++r) move(address + r * pitch, r * pitch, inner);
 }
@@ -162,16 +162,21 @@ void land_in_shared(TileCopy& t, const ClusterRun& run, const AsyncOp& op) {
       });
     else
       note_shared(run.cluster, at_rank(t.shared, rank), t.walk.footprint_bytes(), false);
-    complete_tx(run, op, at_rank(t.mbarrier, rank), t.walk.transaction_bytes());
+    complete_tx(run, op, t.mbarrier_of(rank), t.walk.transaction_bytes());
   });
 }
 
 }  // namespace
 
+uint32_t TileCopy::mbarrier_of(uint32_t rank) const {
+  return at_rank(mbarrier, pairs ? (rank & ~1U) | (rank_of(mbarrier) & 1U) : rank);
+}
+
 void TileCopy::read(const ClusterRun& run, const AsyncOp& op) {
   if (load && !moves) return TensorBytes(run, op, *this).check("read");
   if (!moves) return;
   tile.resize(walk.footprint_bytes());
+  if (walk.padded()) std::memset(tile.data(), 0, tile.size());  // what pads is not defined
   if (load) return gather_box(*this, TensorBytes(run, op, *this));
   uint8_t* const from = run.cluster.ctas[rank_of(shared)].shared.data();
   for_each_piece(*this, [&](uint32_t address, uint32_t offset, uint32_t bytes) {

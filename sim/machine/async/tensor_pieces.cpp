@@ -20,6 +20,10 @@ LayoutTag layout_of(isa::Swizzle s) {
   }
 }
 
+uint32_t flip_of(const TileCopy& tile, uint32_t address) {
+  return isa::swizzle_bits((address & shared_offset_mask) >> 7, tile.swizzle);
+}
+
 }  // namespace
 
 TilePieces::TilePieces(const TileCopy& tile) : layout_(layout_of(tile.swizzle)) {
@@ -28,7 +32,7 @@ TilePieces::TilePieces(const TileCopy& tile) : layout_(layout_of(tile.swizzle)) 
   for_each_rank(tile.ctas, [&](uint32_t rank) {
     add_tile(tile, rank);
     add_fills(tile, rank);
-    mbarriers_.push_back(at_rank(tile.mbarrier, rank));
+    mbarriers_.push_back(tile.mbarrier_of(rank));
     mbarrier_bytes_.push_back(tile.walk.transaction_bytes());
   });
 }
@@ -44,7 +48,7 @@ void TilePieces::add_global(const TileCopy& tile) {
 // A swizzle permutes 16-byte chunks inside whole lines; a tile of whole lines stays one piece.
 void TilePieces::add_tile(const TileCopy& tile, uint32_t rank) {
   const uint32_t rows = tile.walk.rows(), pitch = tile.walk.row_pitch();
-  const uint32_t inner = tile.walk.transaction_bytes() / rows, base = at_rank(tile.shared, rank);
+  const uint32_t inner = tile.walk.row_bytes(), base = at_rank(tile.shared, rank);
   const bool whole = pitch == inner && (layout_ == layout_plain || (base | rows * inner) % 128 == 0);
   if (whole) {
     append(shared_, shared_piece(base, rows * inner));
@@ -53,7 +57,7 @@ void TilePieces::add_tile(const TileCopy& tile, uint32_t rank) {
   for (uint32_t row = 0; row < rows; ++row)
     for (uint32_t at = 0; at < inner; at += 16) {
       const uint32_t address = base + row * pitch + at;
-      const uint32_t flip = isa::swizzle_bits((address & shared_offset_mask) >> 7, tile.swizzle);
+      const uint32_t flip = flip_of(tile, address) & ~15U;
       append(shared_, shared_piece(address ^ flip, std::min(16U, inner - at)));
     }
 }
@@ -62,9 +66,9 @@ void TilePieces::add_fills(const TileCopy& tile, uint32_t rank) {
   const uint32_t base = at_rank(tile.shared, rank);
   tile.walk.for_each_run([&](const isa::BoxRun& run) {
     for (uint32_t at = 0; !run.in_bounds && at < run.bytes;) {
-      const uint32_t address = base + run.tile_offset + at,
-                     bytes = std::min(16 - address % 16, run.bytes - at);
-      const uint32_t flip = isa::swizzle_bits((address & shared_offset_mask) >> 7, tile.swizzle);
+      const uint32_t address = base + run.tile_offset + at, flip = flip_of(tile, address);
+      const uint32_t chunk = (flip & 8) != 0 ? 8 : 16,
+                     bytes = std::min(chunk - address % chunk, run.bytes - at);
       append(fills_, shared_piece(address ^ flip, bytes));
       at += bytes;
     }

@@ -24,6 +24,7 @@ Step exec_nothing(Exec&, const MicroOp&);
 // memory.cpp
 Step exec_load(Exec&, const MicroOp&);
 Step exec_store(Exec&, const MicroOp&);
+Step exec_store_bulk(Exec&, const MicroOp&);
 Step exec_prefetch(Exec&, const MicroOp&);
 Step exec_fence(Exec&, const MicroOp&);
 Step exec_convert_address(Exec&, const MicroOp&);
@@ -91,6 +92,7 @@ struct Handlers {
   Handler operator()(const isa::Nanosleep&) const { return exec_nanosleep; }
   Handler operator()(const isa::Load&) const { return exec_load; }
   Handler operator()(const isa::Store&) const { return exec_store; }
+  Handler operator()(const isa::StoreBulk&) const { return exec_store_bulk; }
   Handler operator()(const isa::Atomic&) const { return exec_atomic; }
   Handler operator()(const isa::Prefetch&) const { return exec_prefetch; }
   Handler operator()(const isa::Fence&) const { return exec_fence; }

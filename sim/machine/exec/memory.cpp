@@ -173,6 +173,35 @@ Step exec_store(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
+// Each lane has a range of its own. Its place and its size are multiples of 8 bytes.
+Step exec_store_bulk(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::StoreBulk>(op);
+  constexpr uint64_t unit = 8, most = 16'777'216;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], lane);
+    const uint64_t size = x.lane_value(op.operands[e.size], lane);
+    if (address % unit != 0 || size % unit != 0 || size > most)
+      return x.fault(
+          "PLD3024",
+          fmt::format("st.bulk of {} bytes at address 0x{:x}: both are multiples of {}, at most {}", size,
+                      address, unit, most));
+    if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cta)
+      return x.fault("PLD3024", fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
+    if (size == 0) continue;
+    uint8_t* const bytes = x.shared(address, size, "st.bulk");
+    if (bytes == nullptr) return Step::fault;
+    if (op.moves) std::memset(bytes, 0, size);
+    if (!x.wants<Access>()) continue;
+    uint64_t addresses[32]{};
+    addresses[lane] = address;
+    x.emit(Access{x.origin(1U << lane), Access::Kind::write, e.space, static_cast<uint32_t>(size), addresses,
+                  1U << lane, isa::Order::weak, isa::Scope::cta});
+  }
+  x.changed();
+  return Step::next;
+}
+
 Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
 
 // The machine's memory is sequentially consistent between lane groups, so fences order nothing here;

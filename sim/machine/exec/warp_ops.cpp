@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "isa/formats/fragments.h"
+#include "isa/num/arith.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values.h"
 
@@ -249,16 +250,34 @@ uint32_t reduce(isa::ReduxOp op, bool is_signed, const uint32_t* v, uint32_t tea
   return 0;
 }
 
+// -0 is below +0; without .NaN only numbers count, and the result of none is the canonical NaN.
+uint32_t reduce_f32(const isa::Redux& e, const uint32_t* v, uint32_t team) {
+  using isa::num::F32;
+  const uint32_t kept = e.abs ? F32::magnitude_mask : ~0U;
+  const auto of = [&]<isa::num::MinMaxMods M>() {
+    const bool is_max = e.op == isa::ReduxOp::max;
+    const uint32_t first = v[std::countr_zero(team)] & kept;
+    uint32_t r = isa::num::max<F32, M>(first, first);
+    for (uint32_t m = team & (team - 1); m != 0; m &= m - 1) {
+      const uint32_t next = v[std::countr_zero(m)] & kept;
+      r = is_max ? isa::num::max<F32, M>(r, next) : isa::num::min<F32, M>(r, next);
+    }
+    return r;
+  };
+  return e.nan ? of.template operator()<isa::num::MinMaxMods{.nan = true}>()
+               : of.template operator()<isa::num::MinMaxMods{}>();
+}
+
 }  // namespace
 
 Step exec_redux(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Redux>(op);
-  if (isa::is_float(e.type)) return x.unsupported("redux.sync of f32 begins with sm_100a");
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
   members.for_each_team([&](uint32_t team) {
-    const uint32_t result = reduce(e.op, isa::is_signed(e.type), value, team);
+    const uint32_t result = isa::is_float(e.type) ? reduce_f32(e, value, team)
+                                                  : reduce(e.op, isa::is_signed(e.type), value, team);
     if (e.dst >= 0) write_all(x, op.operands[e.dst], result, team);
   });
   return Step::next;

@@ -116,14 +116,19 @@ struct TileCopy : AsyncPayload {
   uint32_t shared = 0;      // address of the tile
   uint64_t tensor_map = 0;  // its generic address
   bool moves = true;        // false: the bytes stay where they are, see MicroOp
-  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each.
+  // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each. With `pairs` (the load
+  // is .cta_group::2) the bytes of a CTA count in that one of its pair whose rank has the parity of the
+  // address'.
   uint32_t ctas = 0, mbarrier = 0;
+  bool pairs = false;
   // Stores: nullptr for a plain copy.
   ReduceFn reduce = nullptr;
   uint32_t element_bytes = 1;
   StagingBytes tile;
 
   explicit TileCopy(const isa::TensorWalk& box) : walk(box) {}
+  // That counts the bytes which CTA `rank` receives.
+  uint32_t mbarrier_of(uint32_t rank) const;
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
   bool lands_at_boundary() const { return reduce != nullptr; }

@@ -192,6 +192,13 @@ TEST(Tcgen05Vectors, SumThirtyTwoLargeProductsBeyondThirtyTwoBits) {
   EXPECT_EQ(e4m3_f32(large, large, 0), 0x42E10000u);  // 112.5
   EXPECT_EQ(e4m3_f32(large, negative, 0), 0xC2E10000u);
   EXPECT_EQ(e4m3_f32(large, negative, 0x7F800000), 0x7F800000u);
+  // Beyond 2^31 units f32 keeps multiples of 2^8 of them: all eight bits of this C go.
+  EXPECT_EQ(e4m3_f32(large, negative, 0xB6FF0000), 0xC2E10000u);
+  // 91.875 + 2^-5 is a tie for f16, and 2^-25 decides it.
+  Words a(30, 0x3F), b(30, 0x3F);
+  a.insert(a.end(), {0x3C, 0x04});
+  b.insert(b.end(), {0x28, 0x10});
+  EXPECT_EQ(tcgen05({Kind::f8f6f4, Element::e5m2, Element::e5m2, Result::f16, a, b}), 0x55BFu);
 }
 
 TEST(Tcgen05Vectors, ScaleProductsByTheirBlocks) {
@@ -201,6 +208,14 @@ TEST(Tcgen05Vectors, ScaleProductsByTheirBlocks) {
   EXPECT_EQ(mxf8({}, {}, 0xFF, 0x7F), 0x7FFFFFFFu);
   EXPECT_EQ(mxf8({}, {}, 0x7F, 0xFF), 0x7FFFFFFFu);
   EXPECT_EQ(mxf8({}, {}, 0xFE, 0xFE, 0x3F800000), 0x3F800000u);  // zeros do not align where their scale says
+}
+
+// Where the scale of the products, which are all zero, would be infinite as an f32.
+TEST(Tcgen05Vectors, LeaveCAloneWhereScalesAreHugeAndProductsZero) {
+  for (std::uint32_t scale = 0x7F; scale < 0xFF; ++scale) {
+    EXPECT_EQ(mxf8({}, {}, scale, 0x7F, 0x3F8ABCDE), 0x3F8ABCDEu);
+    EXPECT_EQ(mxf8({}, {}, scale, scale, 0xBF8ABCDE), 0xBF8ABCDEu);
+  }
 }
 
 TEST(Tcgen05Vectors, SumGroupsOfSixteenExactly) {
@@ -227,6 +242,16 @@ TEST(Tcgen05Vectors, ScaleCBeforeTheSum) {
   EXPECT_EQ(f16_f32({}, {}, 0x3F800000, {.scale_input_d = 3}), 0x3E000000u);
   EXPECT_EQ(f16_f32({0x3C00}, {0x3C00}, 0x40000000, {.scale_input_d = 1}), 0x40000000u);
   EXPECT_EQ(f16_f32({}, {}, 0x00800000, {.scale_input_d = 2}), 0x00200000u);
+  const auto bf16 = [](std::uint32_t product, std::uint32_t c, int s) {
+    return tcgen05(
+        {Kind::f16, Element::bf16, Element::bf16, Result::f32, Words(16, product), Words(16, 0x3F80), c},
+        {.scale_input_d = s});
+  };
+  for (const std::uint32_t huge : {0x7700u, 0x7780u, 0x7800u, 0x7880u}) {  // 2^111 and on, sixteen times
+    EXPECT_EQ(bf16(huge, 0x7F800000, 15), 0x7F800000u);
+    EXPECT_EQ(bf16(huge, 0xFF800000, 15), 0xFF800000u);
+    EXPECT_EQ(bf16(huge, 0x7FC00000, 15), 0x7FFFFFFFu);
+  }
   // C = 1.5 * 2^-24 becomes 1.5 * 2^-25 before it meets 2^-14 * 2^-11 as f16.
   const auto half = [](Words a, Words b, std::uint32_t c, int s) {
     return tcgen05({Kind::f16, Element::f16, Element::f16, Result::f16, std::move(a), std::move(b), c},
@@ -235,6 +260,27 @@ TEST(Tcgen05Vectors, ScaleCBeforeTheSum) {
   EXPECT_EQ(half({}, {}, 0x3C00, 1), 0x3800u);
   EXPECT_EQ(half({}, {}, 0x0003, 1), 0x0002u);
   EXPECT_EQ(half({0x0001}, {0x3800}, 0x0003, 1), 0x0002u);
+}
+
+// Products far below the largest of the tile, with nothing beside them but a C of zero.
+TEST(Tcgen05Vectors, SeeTinyProductsUnderAScaledZero) {
+  constexpr int m = 32, n = 72, k = 16;
+  std::vector<std::uint16_t> a(m * k, 0x0040), b(n * k, 0x3C00);  // 2^-127, 2^-7
+  std::fill_n(a.begin(), k, std::uint16_t{0x1F80});               // the first row: 2^-64
+  std::fill_n(b.begin(), k, std::uint16_t{0x3F80});
+  const auto x = std::make_unique<AOperand>();
+  const auto y = std::make_unique<BOperand>();
+  decode_a(*x, Kind::f16, m, {.type = Element::bf16, .rows = {a.data(), 2 * k}});
+  decode_b(*y, Kind::f16, n, {.type = Element::bf16, .rows = {b.data(), 2 * k}});
+  for (const SimdLevel level : {SimdLevel::avx2, tc::best_simd_level()}) {
+    for (const int scale : {0, 1, 15}) {
+      Words d(m * n);
+      multiply(*x, *y, Result::f32, d.data(), n, {.scale_input_d = scale, .level = level});
+      EXPECT_EQ(d[0], 0x21800000u);          // 2^-60
+      EXPECT_EQ(d[n], 0x02000000u);          // 2^-123
+      EXPECT_EQ(d[m * n - 1], 0x00080000u);  // 2^-130
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+// Two warpgroups: the first computes tiles, the second stores them. The accumulator has two slots.
+#include "kernels/blackwell/warps.h"
+
+namespace palladion::kernels::blackwell {
+
+// Options of such a kernel; also "stored": an arrival of each CTA's second warpgroup that has read a slot.
+plgpu::KernelOptions two_warpgroups(const char* kernel, const MatmulConfig& c);
+
+// One tile, the `local_index`-th of this pair.
+void compute_and_store(const MatmulConfig& c, const Operands& x, const PairTile& tile,
+                       const Scalar& local_index);
+
+}  // namespace palladion::kernels::blackwell
