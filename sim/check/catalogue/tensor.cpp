@@ -65,11 +65,13 @@ constexpr isa::CodeText table[] = {
                           "Warp w of a warpgroup loads and stores lanes 32 (w % 4) to 32 (w % 4) + 31.",
                           "tcgen05.ld, tcgen05.st: Access Restrictions", "A trap, or undefined.",
                           "add the warp's first lane to the address, shifted left by 16")),
-    row(4512, "a result of tcgen05.ld is used before tcgen05.wait::ld",
-        "tcgen05.ld is asynchronous: its registers hold the values once the thread has executed "
-        "tcgen05.wait::ld.",
-        "tcgen05.ld; tcgen05.wait", "Usually right; wrong values when instructions are reordered.",
-        "execute tcgen05.wait::ld before the first use"),
+    row(4512, "a register is overwritten while a tcgen05.ld may still write it",
+        "tcgen05.ld is asynchronous. An instruction that reads a result waits for it, one that overwrites "
+        "the "
+        "register does not.",
+        "tcgen05 Memory Consistency Model: Register dependencies; tcgen05.wait",
+        "The register holds the one value or the other.",
+        "execute tcgen05.wait::ld before the register is written again"),
     row(4513, "tensor memory is overwritten before tcgen05.wait::ld",
         "A load that has not been waited for may still read its columns after the thread has signalled that "
         "they are free.",

@@ -123,9 +123,7 @@ void WaitGraph::connect(Waiter& w) {
     case K::wgmma_group:
       return connect_warpgroup(w);
     case K::registers:
-      return connect_pool(w, isa::Sync::Object::registers);
-    case K::tensor_memory:
-      return connect_pool(w, isa::Sync::Object::tensor_memory);
+      return connect_registers(w);
     default:
       return;
   }
@@ -227,11 +225,10 @@ void WaitGraph::connect_warpgroup(Waiter& w) {
   }
 }
 
-// Registers, or columns of tensor memory, that other warps of the CTA can give back.
-void WaitGraph::connect_pool(Waiter& w, isa::Sync::Object pool) {
+void WaitGraph::connect_registers(Waiter& w) {
   const auto gives_back = [&](uint32_t pc) {
     const isa::Footprint& f = at_pc(*run_.program, pc);
-    return f.at(pool) && f.sync.arrives;
+    return f.at(isa::Sync::Object::registers) && f.sync.arrives;
   };
   for (uint32_t i = 0; i < waiters_.size(); ++i)
     if (waiters_[i].origin.cta_rank == w.origin.cta_rank && !same_warp(waiters_[i], w) &&

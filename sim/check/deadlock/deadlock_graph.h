@@ -46,7 +46,7 @@ class WaitGraph {
   void connect_barrier(Waiter& w, bool cluster);
   void connect_warp(Waiter& w);
   void connect_warpgroup(Waiter& w);
-  void connect_pool(Waiter& w, isa::Sync::Object pool);
+  void connect_registers(Waiter& w);
   std::vector<uint32_t> signal_pcs(uint32_t address) const;
   template <class Match>
   bool reaches_any(const Waiter& w, Match match) const;

@@ -111,7 +111,7 @@ const Origin* commit_elsewhere(const WaitGraph& g, const Waiter& w) {
         (address & shared_offset_mask) != (w.object->address & shared_offset_mask))
       continue;
     const auto at = std::ranges::find_if(b.arrivers, commits);
-    if (at != b.arrivers.end() && effect_of<isa::Tcgen05Commit>(at->second)->cta_mask < 0) return &at->second;
+    if (at != b.arrivers.end()) return &at->second;
   }
   return nullptr;
 }
@@ -351,12 +351,12 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   return r;
 }
 
+// All other threads wait, so that none frees columns.
 Reason of_tensor_memory(const WaitGraph& g, uint32_t i) {
-  const Waiter& w = g.waiters()[i];
-  if (!w.arrivers.empty()) return {};
-  Reason r = reason(
-      4504, Weight::orphan, i,
-      fmt::format("tcgen05.alloc waits for {} columns that no other warp frees any more", w.wait.value));
+  Reason r =
+      reason(4504, Weight::orphan, i,
+             fmt::format("tcgen05.alloc waits for {} columns, and all threads that could free some wait",
+                         g.waiters()[i].wait.value));
   r.missing = "a tcgen05.dealloc by a warp that does not wait for this one";
   return r;
 }

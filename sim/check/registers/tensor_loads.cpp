@@ -18,14 +18,13 @@ bool waits_for_loads(const MicroOp& op) {
   return wait != nullptr && !wait->stores;
 }
 
-bool copies_register(const MicroOp& op) {
-  return op.instruction != nullptr && isa::operation(*op.instruction) == isa::Operation::move;
-}
-
 // Which registers may hold results of loads that have not been waited for, after the instruction.
 void flow_load(const Program& program, const MicroOp& op, FlowState& pending) {
   if (waits_for_loads(op) && op.guard < 0) std::ranges::fill(pending, uint8_t{0});
   const bool loads = tensor_load(op) != nullptr;
+  for_each_register(program, op, [&](const RegisterUse& use) {
+    if (use.reads) pending[use.reg] = 0;
+  });
   for_each_register(program, op, [&](const RegisterUse& use) {
     if (use.writes) pending[use.reg] = loads ? 1 : 0;
   });
@@ -59,11 +58,13 @@ void TensorLoadAnalysis::find_uses(const Program& program, uint32_t function) {
     FlowState state = pending[b];
     for (uint32_t at = cfg.blocks[b].first; at < cfg.blocks[b].last; ++at) {
       const MicroOp& op = program.code[start + at];
-      std::vector<uint32_t> used;
+      Uses used;
       for_each_register(program, op, [&](const RegisterUse& use) {
-        if (use.reads && state[use.reg] != 0 && !copies_register(op)) used.push_back(use.reg);
+        if (state[use.reg] == 0) return;
+        if (use.reads) used.read.push_back(use.reg);
+        if (use.writes) used.written.push_back(use.reg);
       });
-      if (!used.empty()) {
+      if (!used.read.empty() || !used.written.empty()) {
         registers_.push_back(std::move(used));
         uses_[start + at] = static_cast<uint32_t>(registers_.size());
       }
@@ -92,22 +93,28 @@ void TensorLoadRegisters::on(const Fenced& event) {
 void TensorLoadRegisters::on(const Executing& event) {
   const Origin& origin = event.origin;
   if (!analysis_.watches(origin.pc)) return;
-  const auto& pending = in_flight_[warp(origin)];
-  for (const uint32_t reg : analysis_.used(origin.pc)) {
+  auto& pending = in_flight_[warp(origin)];
+  const TensorLoadAnalysis::Uses& used = analysis_.used(origin.pc);
+  for (const uint32_t reg : used.read) pending.erase(reg);
+  for (const uint32_t reg : used.written) {
     const auto load = pending.find(reg);
     if (load == pending.end()) continue;
-    const FindingKey key{4512, origin.pc, load->second, 0};
-    if (context_.reporter.seen(key)) return;
-    Finding f;
-    f.severity = FindingSeverity::strict;
-    f.message = "a result of tcgen05.ld is used before tcgen05.wait::ld";
-    f.object = fmt::format("register {} of warp {}", register_name(*context_.run.program, reg), origin.warp);
-    Origin loaded = origin;
-    loaded.pc = load->second;
-    f.sites = {context_.reporter.site(origin, "uses it"), context_.reporter.site(loaded, "loads it")};
-    f.missing = "no tcgen05.wait::ld lies between the two";
-    return context_.reporter.report(key, std::move(f));
+    report(origin, reg, load->second);
+    pending.erase(load);
   }
+}
+
+void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, uint32_t load) {
+  const FindingKey key{4512, origin.pc, load, 0};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = "a register is overwritten while a tcgen05.ld may still write it";
+  f.object = fmt::format("register {} of warp {}", register_name(*context_.run.program, reg), origin.warp);
+  Origin loaded = origin;
+  loaded.pc = load;
+  f.sites = {context_.reporter.site(origin, "overwrites it"), context_.reporter.site(loaded, "loads it")};
+  f.missing = "no tcgen05.wait::ld lies between the two, and nothing has read the register";
+  context_.reporter.report(key, std::move(f));
 }
 
 }  // namespace palladion::sim::check

@@ -1,7 +1,7 @@
 #pragma once
-// Registers of tcgen05.ld: an instruction that computes with them before tcgen05.wait::ld (TC-12). Only
-// instructions that can do so on some path are watched. Copies between registers are followed: compilers
-// leave many, and ptxas makes them vanish.
+// Registers of tcgen05.ld (TC-12). An instruction that reads a result waits for it, PTX says; one that
+// overwrites a register before anything has read it does not, and needs tcgen05.wait::ld ("tcgen05 Memory
+// Consistency Model: Register dependencies"). Only instructions that can do so on some path are watched.
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -17,8 +17,11 @@ class TensorLoadAnalysis {
   explicit TensorLoadAnalysis(const Program& program);
 
   bool watches(uint32_t pc) const { return !uses_.empty() && uses_[pc] != 0; }
-  // A register that the instruction at `pc` reads while a load of it may be under way, and its name's index.
-  const std::vector<uint32_t>& used(uint32_t pc) const { return registers_[uses_[pc] - 1]; }
+  // Registers that the instruction at `pc` names while a load of them may be under way.
+  struct Uses {
+    std::vector<uint32_t> read, written;
+  };
+  const Uses& used(uint32_t pc) const { return registers_[uses_[pc] - 1]; }
   // The registers that the load at `pc` writes.
   const std::vector<uint32_t>& loaded(uint32_t pc) const { return loaded_.at(pc); }
 
@@ -26,7 +29,7 @@ class TensorLoadAnalysis {
   void find_uses(const Program& program, uint32_t function);
 
   std::vector<uint32_t> uses_;  // by pc; index + 1
-  std::vector<std::vector<uint32_t>> registers_;
+  std::vector<Uses> registers_;
   std::map<uint32_t, std::vector<uint32_t>> loaded_;
 };
 
@@ -39,6 +42,7 @@ class TensorLoadRegisters {
   void on(const Fenced& event);
 
  private:
+  void report(const Origin& origin, uint32_t reg, uint32_t load);
   uint32_t warp(const Origin& origin) const { return origin.cta_rank * warps_ + origin.warp; }
 
   const ClusterContext& context_;
