@@ -127,6 +127,70 @@ $again:
   row("ALU loop, 128 warps, one core", rate, "M/s", 30, false);
 }
 
+// Products of one CTA, each committed with the next eight: reading operands, decoding, multiplying, landing.
+constexpr uint32_t tcgen05_products = 512;
+std::string tcgen05_text() {
+  std::string body = R"(.version 8.8
+.target sm_100a
+.address_size 64
+.extern .shared .align 1024 .b8 tile[];
+.visible .entry products(.param .u32 n) {
+  .shared .align 8 .b64 bar;
+  .shared .align 4 .b32 slot;
+  .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, slot;
+  mov.u32 %r3, bar;
+  mov.u32 %r4, %tid.x;
+  setp.eq.u32 %p0, %r4, 0;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 256;
+  ld.shared.b32 %r5, [%r2];
+  @%p0 mbarrier.init.shared.b64 [%r3], 1;
+  mov.u32 %r6, tile;
+  shr.u32 %r6, %r6, 4;
+  cvt.u64.u32 %rd1, %r6;
+  add.u64 %rd2, %rd1, 0x4000404000010000;
+  add.u64 %rd3, %rd2, 1024;
+  mov.u32 %r7, 0;
+  mov.u32 %r8, 0;
+  setp.ne.u32 %p1, %r1, 0;
+$again:
+)";
+  for (int i = 0; i < 8; ++i)
+    body += "  @%p0 tcgen05.mma.cta_group::1.kind::f16 [%r5], %rd2, %rd3, 0x8400010, %p1;\n";
+  return body + R"(  @%p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];
+$wait:
+  mbarrier.try_wait.parity.shared.b64 %p2, [%r3], %r8;
+  @!%p2 bra $wait;
+  xor.b32 %r8, %r8, 1;
+  add.u32 %r7, %r7, 8;
+  setp.lt.u32 %p3, %r7, %r1;
+  @%p3 bra $again;
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5, 256;
+  ret;
+})";
+}
+
+void tensor_core_of_blackwell() {
+  const auto module = isa::parse(tcgen05_text());
+  const double rate = median(3, [&] {
+    sim::Machine machine(*isa::find_arch("b200"));
+    sim::Launch launch;
+    launch.module = &*module;
+    launch.block = {32, 1, 1};
+    launch.dynamic_shared = 65536;
+    launch.params.resize(4);
+    std::memcpy(launch.params.data(), &tcgen05_products, 4);
+    sim::RunOptions options;
+    options.threads = 1;
+    const auto start = Clock::now();
+    const sim::RunResult r = machine.run(launch, options);
+    const double ms = milliseconds(start);
+    return r.clean() ? 128.0 * 256 * 16 * tcgen05_products / ms * 1e-6 : 0;
+  });
+  row("tcgen05.mma f16 128x256x16 through the machine, one core", rate, "G/s", 5, false);
+}
+
 void recording() {
   const kernels::Case c = kernels::parse_case("matmul_ws m=4096 n=4096 k=4096");
   const double ms = median(5, [&] {
@@ -146,5 +210,6 @@ int main() {
   recording();
   matrix_products();
   alu_loop();
+  tensor_core_of_blackwell();
   return 0;
 }

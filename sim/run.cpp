@@ -62,11 +62,19 @@ struct Run::Held {
 
 Run::Held::Held(RunParts p, RunResult result)
     : parts(std::move(p)),
-      context{*parts.program,         parts.launch, *parts.memory,      parts.options.schedule,
-              parts.options.observer, nullptr,      parts.options.stop, {}},
+      context{*parts.program,
+              parts.launch,
+              *parts.memory,
+              parts.options.schedule,
+              parts.options.observer,
+              nullptr,
+              parts.options.stop,
+              {},
+              nullptr},
       grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
   parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
   if (parts.program->tracks_global) parts.memory->track_unmaterialised();
+  context.unstarted = &grid;
   begin_observing();
   how = schedule(grid.state.result.resident_ctas_per_sm);
 }

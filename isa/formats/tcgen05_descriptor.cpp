@@ -126,6 +126,8 @@ void types(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {
     out.push_back(
         fmt::format(".kind::{} is not transposed (bits 15 and 16): K runs along the rows", name(i.kind)));
   if (d.sparse != i.sparse) out.push_back("bit 2 (sparse) differs from the instruction's .sp");
+  if (d.sparsity_selector != 0 && i.kind != Tcgen05Kind::f16 && i.kind != Tcgen05Kind::tf32)
+    out.push_back(fmt::format("the sparsity selector (bits 0 and 1) is 0 with .kind::{}", name(i.kind)));
 }
 
 void shape(const Tcgen05Descriptor& d, const Tcgen05Mma& i, Problems& out) {

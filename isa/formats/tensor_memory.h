@@ -111,5 +111,21 @@ constexpr int lane_of_row(DataPath path, int row, int part = 0) {
 // One byte for each row (or column of B) and block of K, from column `column` on: rows 32 apart in
 // neighbouring columns, the same in all four quarters of the lanes (PTX, "tcgen05 block scaling").
 constexpr TensorPlace scale_place(int row) { return {row % 32, row / 32}; }
+// CUTLASS keeps the number of the first scale's byte in bits 30 and 31 of the address; the descriptor states
+// it.
+constexpr uint32_t scale_address(uint32_t operand) { return operand & 0x3FFF'FFFF; }
+
+// --- metadata of sparse products -------------------------------------------------------------------------
+// A nibble selects among four elements (two of tf32, four pairs of mxf4). Where nibble `i` of row `row` of a
+// CTA is, with M = 128 of a CTA and .ws (the manual has figures only; as CUTLASS lays it out): elements of 16
+// and 32 bits have rows eight apart in the halves of a word, and the second half of K eight lanes further.
+struct MetadataPlace {
+  int lane = 0, column = 0, bit = 0;
+  friend constexpr bool operator==(MetadataPlace, MetadataPlace) = default;
+};
+constexpr MetadataPlace metadata_place(int element_bits, int row, int i) {
+  if (element_bits <= 8) return {row, i / 8, 4 * (i % 8)};
+  return {row / 16 * 16 + row % 8 + 8 * (i / 4), 0, 16 * (row / 8 % 2) + 4 * (i % 4)};
+}
 
 }  // namespace palladion::isa

@@ -213,7 +213,8 @@ Effect mma(const Instruction& i, const DecodeContext&) {
 }
 
 Effect later_mma(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "begins with sm_120a and is not modelled");
+  return decode::unsupported(
+      i, "products of small floats by a warp, which begin with sm_100f and sm_120f, are not modelled");
 }
 
 constexpr decode::Definition mma_words[] = {
@@ -357,6 +358,46 @@ std::vector<OpDef> wgmma_defs() {
   };
 }
 
+// As ptxas 13.0 has them, the 8-bit ones also for sm_100f; A of mma.sp is 2:4 sparse. A scale operand is
+// followed by the byte and the thread that hold the scales.
+std::vector<std::string_view> later_mma_forms() {
+  static constexpr decode::Definition words[] = {
+      {"$need", "[8.7 sm_120f]"},
+      {"$family", "[8.7 sm_100f|sm_110f|sm_120f]"},
+      {"$words", ".alayout:row.blayout:col.kind:kind::f8f6f4"},
+      {"$fours_need", "[8.7 <p:sm_120f;sm_120a|sm_121a>]"},
+      {"$mma", "mma<p:;.sp::ordered_metadata>.sync.aligned"},
+      {"$k32", "<p:.shape:m16n8k32;.shape:m16n8k64>.alayout:row.blayout:col"},
+      {"$k64", "<p:.shape:m16n8k64;.shape:m16n8k128>.alayout:row.blayout:col"},
+      {"$small", "e4m3|e5m2|e3m2|e2m3|e2m1"},
+      {"$eight", "e4m3|e5m2"},
+      {"$six", "e3m2|e2m3|e2m1"},
+      {"$f8f6f4", "$mma$k32.kind:kind::f8f6f4<d:.dtype:f32;.dtype:f16>"},
+      {"$added", "<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, $factors, c:<d:f32^4;b32^2>$meta"},
+      {"$types", ".dtype:f32.atype:$small.btype:$small.ctype:f32"},
+      {"$fours", ".dtype:f32.atype:e2m1.btype:e2m1.ctype:f32"},
+      {"$factors", "a:b32^4, b:b32<p:^2;^4>"},
+      {"$meta", "<p:;, metadata:b32, selector:imm[0]>"},
+      {"$scales", "$meta, scale_a:b32, place_a:u16^2, scale_b:b32, place_b:u16^2"},
+  };
+  return decode::expand(
+      {"$family mma.sync.aligned.shape:m16n8k32$words<d:.dtype:f32;.dtype:f16>.atype:$eight.btype:$eight"
+       "<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, a:b32^4, b:b32^2, c:<d:f32^4;b32^2>",
+       "<d:$family;$need> mma.sp::ordered_metadata.sync.aligned.shape:m16n8k64$words<d:.dtype:f32;.dtype:f16>"
+       ".atype:$eight.btype:$eight<d:.ctype:f32;.ctype:f16> =d:<d:f32^4;b32^2>, a:b32^4, b:b32^4, "
+       "c:<d:f32^4;b32^2>, metadata:b32, selector:imm[0]",
+       "$need $f8f6f4<t:.atype:$eight.btype:$six;.atype:$six.btype:$small>$added",
+       "$need $mma$k32.kind:kind::mxf8f6f4.block_scale{.size:scale_vec::1X}$types.stype:ue8m0 =d:f32^4, "
+       "$factors, "
+       "c:f32^4$scales",
+       "$fours_need $mma$k64.kind:kind::mxf4.block_scale{.size:scale_vec::2X}$fours.stype:ue8m0 =d:f32^4, "
+       "$factors, "
+       "c:f32^4$scales",
+       "$fours_need $mma$k64.kind:kind::mxf4nvf4.block_scale<s:.size:scale_vec::2X;.size:scale_vec::4X>$fours"
+       "<s:.stype:ue8m0;.stype:ue4m3> =d:f32^4, $factors, c:f32^4$scales"},
+      words);
+}
+
 std::vector<OpDef> mma_defs() {
   return {
       OpDef{"mma",
@@ -372,14 +413,11 @@ std::vector<OpDef> mma_defs() {
       OpDef{"mma",
             "D = A B + C with A 2:4 sparse. Warp Level Matrix Multiply-Accumulate Instructions: mma.sp.",
             sparse_mma_forms(), mma_timing, mma},
-      OpDef{
-          "mma",
-          "D = A B + C on six- and four-bit floats. Warp Level Matrix Multiply-Accumulate Instructions: mma.",
-          {"[8.7 sm_120a] mma.sync.aligned.shape:m16n8k32.alayout:row.blayout:col.kind:kind::f8f6f4.dtype:f32"
-           ".atype:e4m3|e5m2|e3m2|e2m3|e2m1.btype:e4m3|e5m2|e3m2|e2m3|e2m1.ctype:f32 "
-           "=d:f32^4, a:b32^4, b:b32^2, c:f32^4"},
-          mma_timing,
-          later_mma},
+      OpDef{"mma",
+            "D = A B + C on floats of 8, 6 and 4 bits, with a scale for each block of A and B where it says "
+            "so. "
+            "Warp Level Matrix Multiply-Accumulate Instructions: mma, mma.sp.",
+            later_mma_forms(), mma_timing, later_mma},
       OpDef{"wmma",
             "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
             "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",

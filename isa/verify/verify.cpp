@@ -11,6 +11,37 @@
 
 namespace palladion::isa {
 namespace detail {
+namespace {
+
+// "sm_100a or sm_103a"
+std::string targets_in_words(const Form& form) {
+  std::string words(form.target);
+  for (size_t at = words.find('|'); at != std::string::npos; at = words.find('|'))
+    words.replace(at, 1, " or ");
+  return words;
+}
+
+// In the author's source, or else in the text of the module.
+SourceLoc place_of(const Module& module, const Instruction& i) {
+  const uint32_t line = i.origin.ptx_line;
+  const SourceLoc* source = line == 0 ? module.source(i) : nullptr;
+  return source != nullptr ? *source : SourceLoc{module.file, line, 0};
+}
+
+// The first instruction that the chip does not have.
+void name_first_beyond(const Module& module, const ArchSpec& arch, Diagnostic& d) {
+  for (const Function& f : module.functions) {
+    for (const Instruction& i : f.body) {
+      if (i.form == nullptr || provides(arch.ptx_target, i.form->target)) continue;
+      d.message += fmt::format(": `{}` needs {}", print(module, f, i), targets_in_words(*i.form));
+      d.loc = place_of(module, i);
+      return;
+    }
+  }
+  d.message += ", although it has all of its instructions";
+}
+
+}  // namespace
 
 std::string Verifier::shown() const {
   return instruction_ == nullptr ? std::string{} : print(module_, *function_, *instruction_);
@@ -20,9 +51,7 @@ void Verifier::say(const char* code, std::string message, std::string help) {
   if (full()) return;
   Diagnostic d{code, Severity::error, std::move(message), {}, std::move(help)};
   if (instruction_ != nullptr) {
-    const uint32_t line = instruction_->origin.ptx_line;
-    const SourceLoc* source = line == 0 ? module_.source(*instruction_) : nullptr;
-    d.loc = source != nullptr ? *source : SourceLoc{module_.file, line, 0};
+    d.loc = place_of(module_, *instruction_);
     if (!d.loc.known()) d.message += fmt::format(", in `{}`", shown());
   }
   diagnostics_.push_back(std::move(d));
@@ -144,9 +173,7 @@ void Verifier::function(const Function& f) {
 
 void Verifier::needs(const Form& form) {
   if (!provides(module_.target, form.target)) {
-    std::string wanted(form.target);
-    for (size_t at = wanted.find('|'); at != std::string::npos; at = wanted.find('|'))
-      wanted.replace(at, 1, " or ");
+    const std::string wanted = targets_in_words(form);
     say(code::target,
         fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, wanted, module_.target),
         fmt::format("compile for {}", wanted));
@@ -257,6 +284,7 @@ std::optional<Diagnostic> refuse_target(const Module& module, const ArchSpec& ar
   d.message = fmt::format("the module has `.target {}`, which {} ({}) cannot run", module.target, arch.name,
                           arch.ptx_target);
   d.loc.file = module.file;
+  detail::name_first_beyond(module, arch, d);
   d.help = fmt::format("compile for {}, or run on another --arch", arch.ptx_target);
   return d;
 }

@@ -13,7 +13,7 @@ Diagnostics verify(const Module& module);
 // For one chip: its limits, and refuse_target.
 Diagnostics verify(const Module& module, const ArchSpec& arch);
 
-// PLD1035 when the chip cannot run code of the module's `.target`.
+// PLD1035 when the chip cannot run code of the module's `.target`, with the first instruction that it lacks.
 std::optional<Diagnostic> refuse_target(const Module& module, const ArchSpec& arch);
 
 }  // namespace palladion::isa

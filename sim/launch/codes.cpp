@@ -130,6 +130,56 @@ constexpr isa::CodeText table[] = {
      "Programs without one are timed.",
      "without wgmma   // and a program with wgmma.mma_async",
      "wgmma.queue = 7 instructions | 1 | 2026-11-22 | ..."},
+    {3130, "columns of tensor memory that do not exist",
+     "Tensor memory has 512 columns, in which the CTA must have allocated some.",
+     "tcgen05.ld.sync.aligned.32x32b.x64.b32 {...}, [%r1];   // %r1 = 480", "%r1 = 448"},
+    {3131, "lanes of tensor memory that are out of reach",
+     "Warp w of a warpgroup loads and stores lanes 32 (w % 4) to 32 (w % 4) + 31. Operands of the tensor "
+     "core "
+     "begin at lane 0; where 64 rows of a CTA take half of each quarter of the lanes, at lane 0 or 16.",
+     "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r2}, [%r1];   // all warps at lane 0",
+     "shl.b32 %r3, %warp, 21;   // 32 lanes a warp, in the upper half of the address\nadd.u32 %r1, %r1, "
+     "%r3;"},
+    {3132, "a wrong tcgen05.alloc",
+     "It allocates a power of two of columns from 32 to 512, while the CTA has the right to, and stores the "
+     "address to 4 aligned bytes of shared memory.",
+     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 96;",
+     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 128;"},
+    {3133, "a tcgen05.dealloc of what is no allocation",
+     "It takes the address that tcgen05.alloc stored, and the same number of columns.",
+     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 64;   // allocated with 128",
+     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 128;"},
+    {3134, "a tcgen05.mma with an impossible instruction descriptor",
+     "Types, shape, transposition or scales that the kind does not have; the message names each, with its "
+     "bits.",
+     "N = 24 with .cta_group::2 (bits 17 to 22)", "N = 32"},
+    {3135, "bits that are no shared-memory descriptor of tcgen05",
+     "It differs from wgmma's in its version, bits 46 to 48, and in the numbers of the swizzles, bits 61 to "
+     "63.",
+     "the descriptor of a wgmma", "0b001 in bits 46 to 48"},
+    {3136, "an operation of two CTAs without a peer", "", ".cta_group::2   // launched without clusters",
+     "--cluster 2"},
+    {3137, "a tcgen05 operation by more than one thread", "mma, cp and commit are issued by one thread.",
+     "tcgen05.commit...;   // all threads of a warp", "elect.sync _|%p, -1;\n@%p tcgen05.commit...;"},
+    {3139, "copies of an operand in tensor memory that differ",
+     "Each quarter of the lanes reads scale factors of its own, each part of the lanes that divides N its "
+     "own A: "
+     "the copies must be the same. Which of them counts for which result is not published.",
+     "tcgen05.cp.cta_group::1.4x256b [%r1], %rd1;   // scales for a quarter only",
+     "tcgen05.cp.cta_group::1.32x128b.warpx4 [%r1], %rd1;"},
+    {3140, "a wrong clusterlaunchcontrol.try_cancel",
+     "It writes 16 aligned bytes to the shared memory of its CTA, and completes 16 bytes at an mbarrier "
+     "there.",
+     "clusterlaunchcontrol.try_cancel...b128 [%r1], [%r2];   // %r1 = 8", "%r1 = 16"},
+    {3141, "a request for work after one that was refused",
+     "Once a query has shown that there was no cluster left, another clusterlaunchcontrol.try_cancel is "
+     "undefined.",
+     "loop: try_cancel; wait; query   // goes on when it was refused", "leave the loop when it was refused"},
+    {3142, "the CTA of an answer that gives none",
+     "query_cancel.get_first_ctaid of a refused request is undefined: ask is_canceled first.",
+     "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;",
+     "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;\n@%p "
+     "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;"},
 };
 
 }  // namespace

@@ -43,8 +43,7 @@ static inline void sum_groups(const PackedJob& job, int row, int column, PackedL
   }
 }
 
-// The sum of all terms in units of 2^(e_max - 35), as f32 rounded once. It is never -0: some group sums to
-// +0, or some term is a whole unit.
+// The sum of all terms in units of 2^(e_max - 35), as f32 rounded once.
 template <class V, bool significands>
 static inline typename V::F add_terms(const PackedJob& job, int row, int column, typename V::I c,
                                       const PackedLanes<V>& x) {
@@ -67,8 +66,9 @@ static inline typename V::F add_terms(const PackedJob& job, int row, int column,
     high = V::add_doubles(high, V::high_doubles(term));
   }
   const F unit = power(V::sub(x.e_max, V::set(35)));
-  return V::from_doubles(V::mul_doubles(low, V::low_doubles(unit)),
-                         V::mul_doubles(high, V::high_doubles(unit)));
+  const F rounded =
+      V::from_doubles(V::mul_doubles(low, V::low_doubles(unit)), V::mul_doubles(high, V::high_doubles(unit)));
+  return V::add_float(rounded, V::as_float(V::zero()));  // -0, of negative sums under scales of zero, is +0
 }
 
 template <class V, int words, bool significands, bool partial>

@@ -20,9 +20,11 @@ struct RunContext {
   const uint8_t* watch = nullptr;  // by pc, see Observer::watches
   const std::atomic<bool>* stop = nullptr;
   std::span<std::unique_ptr<ClusterEvents>> events;  // by cluster; empty: no observer
+  UnstartedClusters* unstarted = nullptr;
 
   ClusterRun run_of(ClusterState& cluster) const {
-    return {program, launch, memory, cluster, events.empty() ? nullptr : events[cluster.index].get()};
+    return {program, launch,   memory, cluster, events.empty() ? nullptr : events[cluster.index].get(),
+            false,   unstarted};
   }
 };
 

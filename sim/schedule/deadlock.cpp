@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/mbarrier.h"
 
@@ -54,8 +55,7 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
     case K::registers:
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
     case K::tensor_memory:
-      return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
-                         w.value);
+      return describe_allocation(cluster, cta, w);
     case K::quantum_boundary:
       return "a strong access of global memory";
     case K::poll:

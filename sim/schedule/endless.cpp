@@ -77,6 +77,7 @@ bool some_warp_loops(const RunContext& context, std::span<const ClusterState* co
   alone.observer = nullptr;
   alone.watch = nullptr;
   alone.events = {};
+  alone.unstarted = nullptr;
   const std::vector<WarpAt> warps = warps_of(resident);
   uint64_t executed = 0;
   for (size_t i = 0; i < warps.size() && executed < limit; ++i) {

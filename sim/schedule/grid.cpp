@@ -50,6 +50,12 @@ ClusterState& Grid::admit() {
   return cluster;
 }
 
+std::optional<uint32_t> Grid::take() {
+  if (!more_clusters()) return std::nullopt;
+  ++state.taken;
+  return static_cast<uint32_t>(index_of(state.started++));
+}
+
 void Grid::take_findings(ClusterState& cluster) {
   state.faulted |= sim::take_findings(cluster, state.result);
 }
@@ -118,10 +124,10 @@ bool Grid::advance(Advance& how) {
     return false;
   }
   how.run(*this);
-  const uint64_t finished = state.finished;
+  const uint64_t done = clusters_done();
   how.retire(*this);
   ++state.boundaries;
-  if (options_.progress && state.finished != finished) options_.progress(state.finished, clusters_);
+  if (options_.progress && clusters_done() != done) options_.progress(clusters_done(), clusters_);
   if (options_.stop != nullptr && options_.stop->load()) {
     state.result.interrupted = true;
     state.over = true;
@@ -138,7 +144,7 @@ bool Grid::advance(Advance& how) {
 void Grid::finish(Advance& how) {
   for (ClusterState* c : resident_) collect(*c);
   state.over = true;
-  state.result.completed = state.finished == clusters_;
+  state.result.completed = clusters_done() == clusters_;
   how.finish(*this);
   if (options_.observer != nullptr) options_.observer->finish(state.result.findings);
 }

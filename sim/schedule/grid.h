@@ -22,6 +22,7 @@ struct GridState {
   std::vector<uint32_t> resident;   // slots in use, in the order in which their clusters started
   std::vector<uint32_t> free;       // the others, the next one last
   uint64_t started = 0, finished = 0;
+  uint64_t taken = 0;       // of the started ones: not run, their work was taken over by others
   uint64_t progress = 0;    // of clusters that are retired
   uint64_t boundaries = 0;  // passed so far
   bool faulted = false, over = false;
@@ -50,7 +51,7 @@ class Advance {
   virtual void restored(Grid&) {}
 };
 
-class Grid {
+class Grid : public UnstartedClusters {
  public:
   // `slots`: how many clusters may be resident at once.
   Grid(const RunContext& context, const RunOptions& options, uint64_t clusters, uint64_t slots,
@@ -71,6 +72,8 @@ class Grid {
   bool more_clusters() const { return state.started < clusters_; }
   // Gives the next cluster a slot; start_cluster creates its CTAs.
   ClusterState& admit();
+  // Gives the work of the next cluster to another one (cluster launch control).
+  std::optional<uint32_t> take() override;
   // The cluster has ended or cannot proceed; frees its slot.
   void leave(ClusterState& cluster);
   // Moves the findings of a resident cluster into the result.
@@ -81,6 +84,7 @@ class Grid {
   uint64_t progress() const;
 
  private:
+  uint64_t clusters_done() const { return state.finished + state.taken; }
   uint64_t index_of(uint64_t started);
   void collect(ClusterState& cluster);
   bool over_limit();

@@ -16,6 +16,7 @@ void drop_memory(ClusterState& cluster) {
   for (CtaState& cta : cluster.ctas) {
     cta.shared = {};
     cta.warps.clear();
+    cta.tensor.words = {};
   }
 }
 

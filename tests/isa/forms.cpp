@@ -225,8 +225,8 @@ std::string module_text(const std::vector<std::string>& instructions, std::strin
   return s + "done: ret;\n}\n";
 }
 
-std::string one_kernel_each(const std::vector<std::string>& instructions) {
-  std::string s = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+std::string one_kernel_each(const std::vector<std::string>& instructions, std::string_view target) {
+  std::string s = fmt::format(".version 9.0\n.target {}\n.address_size 64\n", target);
   for (size_t k = 0; k < instructions.size(); ++k)
     s += fmt::format(".visible .entry k{}() {{\n{}{}\nret;\n}}\n", k, registers, instructions[k]);
   return s;

@@ -20,6 +20,6 @@ std::string module_text(const std::vector<std::string>& instructions, std::strin
                         std::string_view version = "9.0");
 
 // Each instruction in a kernel of its own.
-std::string one_kernel_each(const std::vector<std::string>& instructions);
+std::string one_kernel_each(const std::vector<std::string>& instructions, std::string_view target = "sm_90a");
 
 }  // namespace palladion::isa::forms

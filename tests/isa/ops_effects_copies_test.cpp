@@ -196,7 +196,6 @@ TEST_F(Effects, registers_and_dependent_grids) {
   EXPECT_FALSE(decode<GridDependency>("griddepcontrol.launch_dependents").wait);
   EXPECT_NE(reason("tex.2d.v4.f32.f32", {many(f, 4), tensor(2)}).find("tex.2d.v4.f32.f32"),
             std::string::npos);
-  EXPECT_NE(reason("tcgen05.wait::ld.sync.aligned", {}).find("tcgen05"), std::string::npos);
 }
 
 TEST_F(Effects, timing_follows_the_space) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "isa/arch/target.h"
 #include "isa/text/parse.h"
@@ -149,10 +150,11 @@ TEST(forms, the_verifier_agrees_with_every_form_for_hopper) {
   EXPECT_TRUE(verify(*module).empty()) << render(verify(*module), text);
 }
 
-void expect_assembles(const std::string& ptxas, const std::string& text, const std::string& target) {
+void expect_assembles(const std::string& ptxas, const std::string& text, const std::string& target,
+                      const std::string& name = {}) {
   const auto module = parse(text);
   ASSERT_TRUE(module) << render(module.error(), text);
-  const auto out = toolkit::assemble(ptxas, print(*module), target, target);
+  const auto out = toolkit::assemble(ptxas, print(*module), target, target + name);
   EXPECT_EQ(out.status, 0) << out.text.substr(0, 4000);
 }
 
@@ -176,11 +178,66 @@ TEST(forms, ptxas_assembles_every_form_for_blackwell) {
   PLD_NEED_TOOL(ptxas);
   const auto all = all_forms();
   for (const std::string_view target : blackwell) {
-    std::vector<std::string> lines = {"bra.uni done;"};
-    for (const std::string& line : all.at(std::string(target))) lines.push_back(line);
-    EXPECT_GT(lines.size(), target == "sm_120a" ? 3u : 500u) << target;
-    expect_assembles(ptxas, forms::module_text(lines, std::string(target), "9.0"), std::string(target));
+    EXPECT_GT(all.at(std::string(target)).size(), target == "sm_120a" ? 100u : 500u) << target;
+    for (const bool pairs : {false, true}) {  // a function is for single CTAs or for pairs
+      std::vector<std::string> lines = {"bra.uni done;"};
+      for (const std::string& line : all.at(std::string(target)))
+        if (!line.starts_with("tcgen05.ld.red") && (line.find("cta_group::2") != std::string::npos) == pairs)
+          lines.push_back(line);
+      expect_assembles(ptxas, forms::module_text(lines, std::string(target), "9.0"), std::string(target),
+                       pairs ? "_pairs" : "");
+    }
   }
+}
+
+// The lines that ptxas names in its errors, counted from 1.
+std::set<size_t> refused_lines(const std::string& log) {
+  std::set<size_t> lines;
+  static constexpr std::string_view before = ", line ";
+  for (size_t at = log.find(before); at != std::string::npos; at = log.find(before, at + 1)) {
+    const char* const number = log.c_str() + at + before.size();
+    char* end = nullptr;
+    const size_t line = std::strtoul(number, &end, 10);
+    if (std::string_view(end).starts_with("; error")) lines.insert(line);
+  }
+  return lines;
+}
+
+// What a form says that it needs is what ptxas grants: chips, families, plain targets.
+TEST(forms, ptxas_and_the_verifier_agree_which_target_has_a_form) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  std::vector<forms::Instance> instances;
+  for (const Op& op : all_ops()) {
+    if (op.name == "tcgen05" || op.name == "clusterlaunchcontrol") continue;  // stated for chips with a clock
+    for (const Form& form : op.forms)
+      if (is_later_than_hopper(form) || form.target.find('|') != std::string_view::npos)
+        for (const auto& i : forms::instances_of(form)) instances.push_back(i);
+  }
+  std::vector<std::string> lines;
+  for (const auto& i : instances) lines.push_back(i.text);
+  for (const std::string target :
+       {"sm_90a", "sm_100", "sm_100f", "sm_103", "sm_103f", "sm_110f", "sm_120f"}) {
+    const std::string text = forms::module_text(lines, target);
+    const std::string before = text.substr(0, text.find(lines.front()));
+    const auto first = static_cast<size_t>(std::ranges::count(before, '\n')) + 1;
+    const auto refused = refused_lines(toolkit::assemble(ptxas, text, target, target).text);
+    for (size_t k = 0; k < lines.size(); ++k)
+      EXPECT_EQ(!refused.contains(first + k), provides(target, instances[k].form->target))
+          << target << ": " << lines[k];
+  }
+}
+
+// ptxas 13.0 refuses two of them with different counts in one dead body.
+TEST(forms, ptxas_assembles_every_reducing_load_of_tensor_memory) {
+  const std::string ptxas = toolkit::find("ptxas");
+  PLD_NEED_TOOL(ptxas);
+  const auto all = all_forms();
+  std::vector<std::string> lines;
+  for (const std::string& line : all.at("sm_103a"))
+    if (line.starts_with("tcgen05.ld.red")) lines.push_back(line);
+  EXPECT_GT(lines.size(), 20u);
+  expect_assembles(ptxas, forms::one_kernel_each(lines, "sm_103a"), "sm_103a", "_reducing");
 }
 
 // Each wgmma in a kernel of its own, for the registers; of the 32 widths those at both ends and two between.

@@ -135,6 +135,56 @@ TEST(verify, instructions_need_their_target_and_version) {
   fine(wgmma);
 }
 
+// ptxas' families: sm_100f is what sm_100 and sm_103 share, sm_100a one chip alone.
+TEST(verify, targets_of_a_family) {
+  const std::string f16s = "cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", redux = "redux.sync.min.f32 %f1, %f2, -1;",
+                    pair = "add.rn.f32x2 %rd1, %rd2, %rd3;",
+                    registers = "setmaxnreg.inc.sync.aligned.u32 64;";
+  const auto runs = [](const std::string& line, const std::string& target) {
+    const auto module = parse(text_of(line, {}, {.version = "9.0", .target = target}));
+    return module && verify(*module).empty();
+  };
+  for (const std::string target : {"sm_100", "sm_100f", "sm_100a", "sm_103f", "sm_110a", "sm_120"})
+    EXPECT_TRUE(runs(pair, target)) << target;
+  EXPECT_FALSE(runs(pair, "sm_90a"));
+  for (const std::string target : {"sm_100f", "sm_100a", "sm_103f", "sm_103a"})
+    EXPECT_TRUE(runs(redux, target)) << target;
+  for (const std::string target : {"sm_90a", "sm_100", "sm_103", "sm_110a", "sm_120a"})
+    EXPECT_FALSE(runs(redux, target)) << target;
+  for (const std::string target : {"sm_100a", "sm_103a"}) EXPECT_TRUE(runs(f16s, target)) << target;
+  for (const std::string target : {"sm_100f", "sm_103f", "sm_103", "sm_110a"})
+    EXPECT_FALSE(runs(f16s, target)) << target;
+  for (const std::string target : {"sm_90a", "sm_100a", "sm_100f", "sm_103a"})
+    EXPECT_TRUE(runs(registers, target)) << target;
+  for (const std::string target : {"sm_90", "sm_100", "sm_103"})
+    EXPECT_FALSE(runs(registers, target)) << target;
+  EXPECT_THAT(one("PLD1024", f16s, {}, {.version = "9.0", .target = "sm_90a"}),
+              HasSubstr("needs `.target sm_100a or sm_103a`"));
+}
+
+// The place is the author's line.
+TEST(verify, a_kernel_for_the_other_chip_says_which_instruction_needs_it) {
+  const auto refused = [](const std::string& target, const std::string& line, const char* chip) {
+    const auto module =
+        parse(text_of("mov.u32 %r1, %tid.x;\n" + line, {}, {.version = "9.0", .target = target}));
+    EXPECT_TRUE(module);
+    const auto d = refuse_target(*module, *find_arch(chip));
+    EXPECT_TRUE(d.has_value()) << target << " on " << chip;
+    if (!d) return std::string();
+    return d->message + " line " + std::to_string(d->loc.line);
+  };
+  EXPECT_EQ(refused("sm_100a", "tcgen05.fence::before_thread_sync;", "h200"),
+            "the module has `.target sm_100a`, which h200 (sm_90a) cannot run: "
+            "`tcgen05.fence::before_thread_sync;` needs sm_100f line 8");
+  EXPECT_THAT(refused("sm_100", "add.rn.f32x2 %rd1, %rd2, %rd3;", "h200"), HasSubstr("needs sm_100 line 8"));
+  EXPECT_THAT(refused("sm_90a", "wgmma.fence.sync.aligned;", "b200"),
+              HasSubstr("b200 (sm_100a) cannot run: `wgmma.fence.sync.aligned;` needs sm_90a line 8"));
+  EXPECT_THAT(refused("sm_90a", "setmaxnreg.inc.sync.aligned.u32 64;", "b200"),
+              HasSubstr("although it has all of its instructions"));
+  const auto plain = parse(text_of("add.u32 %r1, %r2, %r3;", {}, {.target = "sm_90"}));
+  EXPECT_FALSE(refuse_target(*plain, *find_arch("b200")).has_value());
+}
+
 TEST(verify, a_symbol_lies_where_the_instruction_goes) {
   EXPECT_THAT(one("PLD1027", "ld.shared.u32 %r1, [g];"), HasSubstr("`.global`"));
   EXPECT_THAT(one("PLD1027", "mbarrier.init.shared.b64 [g], 1;"), HasSubstr("`.shared`"));

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sim/check/protocol/ledger_flow.h"
+#include "sim/machine/exec/pairs.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -338,8 +339,7 @@ std::string WaitGraph::awaited(const Waiter& w) const {
       return fmt::format("{} registers (setmaxnreg to {}): the CTA has {} free", w.wait.object, w.wait.value,
                          cta.free_registers);
     case K::tensor_memory:
-      return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together",
-                         w.wait.value);
+      return describe_allocation(cluster(), cta, w.wait);
     case K::convergence:
       return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.wait.object);
     case K::wgmma_group:

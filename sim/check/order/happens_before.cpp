@@ -128,15 +128,13 @@ bool HappensBefore::before(const Point& p, const Origin& origin) const {
 }
 
 namespace {
-
-// Whether what an operation did in CTA `rank` is complete with its signal at an mbarrier of CTA `signalled`:
-// it signals in each CTA that it writes to, or in that CTA's peer.
-bool signals_for(const AsyncRecord& op, uint8_t signalled, uint32_t rank) {
-  if (signalled == Publication::any_rank || signalled == rank) return true;
-  if ((signalled ^ 1U) != rank) return false;
-  return std::ranges::none_of(op.mbarriers, [&](uint32_t b) { return b >> cta_rank_shift == rank; });
+// Whether it tells of what the operation did in the shared memory of CTA `rank`. A load of .cta_group::2
+// counts the bytes of both CTAs of a pair at one mbarrier.
+bool tells_of(const Publication& p, const AsyncRecord& op, uint32_t rank) {
+  if (p.rank == Publication::any_rank || p.rank == rank) return true;
+  const auto is_there = [&](uint32_t mbarrier) { return mbarrier >> cta_rank_shift == rank; };
+  return (p.rank ^ 1U) == rank && !op.mbarriers.empty() && std::ranges::none_of(op.mbarriers, is_there);
 }
-
 }  // namespace
 
 bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& asker) const {
@@ -144,7 +142,7 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
     return tensor_complete(op, *asker.view, asker.warp, asker.lanes, asker.time, false);
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
-    if (!signals_for(op, p.rank, asker.rank)) continue;
+    if (!tells_of(p, op, asker.rank)) continue;
     const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
     const bool by_itself = op.cluster == cluster_ && p.warp == asker.warp && (lanes & asker.lanes) != 0;
     if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;

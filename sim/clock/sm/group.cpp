@@ -64,6 +64,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
     }
     unit.next_sub = (unit.next_sub + static_cast<uint32_t>(cta.warps.size())) % sub_cores_per_sm_;
   }
+  if (context_->program.arch->has_tcgen05()) share_tensor_memory();
 }
 
 uint64_t SmGroup::next_event() const {
@@ -247,6 +248,26 @@ void SmGroup::remove(const ClusterState& cluster) {
     w.cluster = nullptr;
     free_warps_.push_back(index);
   }
+  if (context_->program.arch->has_tcgen05()) freed_tensor_memory(end_);
+}
+
+// The resident CTAs of an SM share its tensor memory.
+void SmGroup::share_tensor_memory() {
+  for (uint32_t rank = 0; rank < sms_.size(); ++rank) {
+    for (ClusterState* c : clusters_) {
+      if (c == nullptr) continue;
+      uint32_t others = 0;
+      for (const ClusterState* other : clusters_)
+        if (other != nullptr && other != c) others |= other->ctas[rank].tensor.own();
+      c->ctas[rank].tensor.elsewhere = static_cast<uint16_t>(others);
+    }
+  }
+}
+
+void SmGroup::freed_tensor_memory(uint64_t now) {
+  share_tensor_memory();
+  for (ClusterState* c : clusters_)
+    if (c != nullptr) wake(*c, now, false);
 }
 
 void SmGroup::rebind() {

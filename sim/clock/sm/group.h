@@ -98,6 +98,8 @@ class SmGroup {
   void retire(uint32_t cluster, uint64_t now);
   Exec exec(Warp& w) const;
   uint64_t warpgroup_of(const Warp& w) const;
+  void share_tensor_memory();
+  void freed_tensor_memory(uint64_t now);
   Sm& sm_of(const Warp& w) { return sms_[w.sm]; }
   SubCore& sub_core_of(const Warp& w) { return sub_cores_[w.sub_core]; }
 
@@ -145,6 +147,7 @@ class SmGroup {
   void start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_wgmma(const Warp& w, uint64_t now);
+  void start_tcgen05(const Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
   void add_lines(const std::vector<Piece>& pieces);
   void landed(uint32_t cluster, uint64_t id, uint64_t now);
   void settle(uint32_t cluster, uint64_t now);

@@ -8,7 +8,7 @@
 namespace palladion::sim::hardware {
 
 void SmGroup::issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id) {
-  if (cost.unit == isa::Unit::tensor) return start_wgmma(w, now);
+  if (cost.unit == isa::Unit::tensor && !context_->program.arch->has_tcgen05()) return start_wgmma(w, now);
   for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
     const AsyncOp* op = find_pending(*w.cluster, id);
     if (op == nullptr) continue;
@@ -36,10 +36,14 @@ void SmGroup::add_lines(const std::vector<Piece>& pieces) {
 
 void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
   using Family = isa::AsyncFamily;
-  if (t.family == Family::deferred_arrival) {
+  if (t.family == Family::tcgen05) return start_tcgen05(w, op, t, now);
+  if (t.family == Family::deferred_arrival || t.family == Family::tcgen05_commit) {
     arrivals_.push_back({w.cluster_number, op.id});
     return try_arrivals(now);
   }
+  if (t.family == Family::cluster_launch)  // a round trip to where the grid's clusters are handed out
+    return events_.add(now + static_cast<uint64_t>(p_->l2_latency), Event::Kind::land, w.cluster_number,
+                       op.id);
   if (!t.from_global() && !t.to_global()) return copy_to_cluster(w, op.id, t, now);
   const auto first = static_cast<uint32_t>(batch.lines.size());
   add_lines(t.global);
@@ -164,6 +168,20 @@ void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
       .emit(
           UnitWorked{op->id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
   events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
+}
+
+// Takes the tensor core as a wgmma does: the intervals of tcgen05 are not among the clock's parameters.
+void SmGroup::start_tcgen05(const Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
+  Sm& unit = sm_of(w);
+  const bool from_tensor_memory = t.source == isa::Space::tensor;
+  const TensorCore::Served s =
+      unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, from_tensor_memory}, static_cast<double>(now));
+  unit.book(Resource::tensor, s.cycles);
+  unit.book(Resource::smem, s.reads);
+  context_->run_of(*w.cluster)
+      .emit(
+          UnitWorked{op.id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
+  events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op.id);
 }
 
 void SmGroup::landed(uint32_t number, uint64_t id, uint64_t now) {

@@ -261,6 +261,7 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
     const double takes = r->increase ? p_->register_increase : (*costs_)[pc].latency;
     w.next = now + static_cast<uint64_t>(takes);
   }
+  if (std::holds_alternative<isa::TensorMemoryAllocation>(*op.effect)) freed_tensor_memory(now);
   if (resumed) return;
   if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive)
     w.arrived = now;

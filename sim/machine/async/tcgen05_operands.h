@@ -1,5 +1,7 @@
 #pragma once
-// The matrices of tcgen05.mma and the rows of tcgen05.cp, as they lie in shared and tensor memory.
+// The operands of tcgen05.mma and the rows of tcgen05.cp, as they lie in shared and tensor memory.
+#include <string>
+
 #include "isa/formats/matrix_descriptor.h"
 #include "isa/formats/tcgen05_descriptor.h"
 #include "isa/formats/tensor_memory.h"
@@ -35,15 +37,55 @@ void for_each_tcgen05_chunk(const SharedMatrix& m, Visit&& visit) {
     for (uint32_t c = 0; c < chunks; ++c) visit(layout.mn_chunk_address(c, i));
 }
 
-// Appends the matrix' rows to the tile.
+// Fills the tile with the matrix' rows.
 void read_tcgen05_matrix(const CtaState& cta, const SharedMatrix& m, RawTile& tile);
 
-// Elements of 4 or 6 bits, 16 of them in 16 bytes that they do not fill, to a byte each (PTX, "Packing
-// formats").
+// Elements of 4 or 6 bits of shared memory, 16 of them in 16 bytes that they do not fill, to a byte each
+// (PTX, "Packing formats").
 void spread_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
+// The same elements of tensor memory, where each has a byte: e2m1 in its bits 2 to 5, the others in 0 to 5.
+void align_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 
-// A of tensor memory: `rows` lanes of 32 bytes.
-void read_tensor_rows(const CtaState& cta, uint32_t address, isa::DataPath path, int rows, RawTile& tile);
+// What is wrong with the contents of an operand, found when it is read. Empty code: nothing.
+struct OperandFault {
+  std::string code, message, help;
+};
+
+// A of tensor memory, 32 bytes of each row. Where the data path divides N over the lanes, each part of the
+// lanes holds a copy of A.
+OperandFault read_tensor_rows(const CtaState& cta, uint32_t address, isa::DataPath path, int rows,
+                              RawTile& tile);
+
+// Scale factors: `count` bytes from byte `id` of each row's word on. `parts`: into how many parts of the
+// lanes the rows are divided (2: B of data path b); each quarter of a part's lanes holds a copy.
+struct ScaleOperand {
+  const char* name = "";
+  uint32_t address = 0;
+  int rows = 0, count = 1, id = 0, parts = 1;
+
+  int columns() const { return (rows / parts + 31) / 32; }
+};
+OperandFault read_scales(const CtaState& cta, const ScaleOperand& scales, std::vector<uint8_t>& bytes);
+
+// The metadata of a sparse A of `rows` rows in the CTA.
+struct MetadataOperand {
+  uint32_t address = 0;
+  int rows = 128, element_bits = 16, selector = 0;  // element_bits 4: of pairs
+
+  bool is_narrow() const { return element_bits <= 8; }
+  int columns() const { return is_narrow() ? 2 : 1; }
+};
+// Replaces stored rows of 32 bytes by rows of 64 with zeros where nothing was selected; `selected` gets a
+// word for each row with a bit for each k (each pair of packed elements, for which the arithmetic asks for
+// two words a row and reads neither).
+OperandFault expand_sparse_a(const CtaState& cta, const MetadataOperand& metadata, RawTile& tile,
+                             std::vector<uint64_t>& selected);
+// Turns rows of m into rows of k.
+void turn_tile(RawTile& tile, size_t element_bytes);
+
+// The columns of B that count as zero, a bit each (PTX, "Zero-Column Mask Descriptor").
+std::vector<bool> zero_columns(uint64_t descriptor, int m, int n);
+void clear_columns(const std::vector<bool>& zero, bool transpose, size_t element_bytes, RawTile& tile);
 
 // A rectangle of tensor memory, for observers.
 void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes,

@@ -2,6 +2,7 @@
 // What a handler sees while one lane group executes one instruction.
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "sim/launch/observer.h"
@@ -45,6 +46,16 @@ inline uint64_t scramble(uint64_t z) {
   return z ^ (z >> 31);
 }
 
+// The clusters of the grid that have not started.
+class UnstartedClusters {
+ public:
+  // Takes the next one away from the grid; its linear id. Between quanta only.
+  virtual std::optional<uint32_t> take() = 0;
+
+ protected:
+  ~UnstartedClusters() = default;
+};
+
 // A cluster's state, and what it refers to while it executes.
 struct ClusterRun {
   const Program& program;
@@ -53,6 +64,7 @@ struct ClusterRun {
   ClusterState& cluster;
   const ClusterEvents* events = nullptr;  // null: nothing has subscribed
   bool at_boundary = false;               // accesses that are ordered over clusters are performed now
+  UnstartedClusters* unstarted = nullptr;
 
   // True when something has subscribed to this event; otherwise it is not built.
   template <class E>

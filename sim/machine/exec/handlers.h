@@ -59,6 +59,9 @@ Step exec_tensor_memory_fence(Exec&, const MicroOp&);
 Step exec_tensor_memory_copy(Exec&, const MicroOp&);
 Step exec_tcgen05_mma(Exec&, const MicroOp&);
 Step exec_tcgen05_commit(Exec&, const MicroOp&);
+// sim/machine/async/cluster_launch.cpp
+Step exec_try_cancel(Exec&, const MicroOp&);
+Step exec_query_cancel(Exec&, const MicroOp&);
 // async_copies.cpp
 Step exec_cp_async(Exec&, const MicroOp&);
 Step exec_cp_async_commit(Exec&, const MicroOp&);
@@ -137,8 +140,8 @@ struct Handlers {
   Handler operator()(const isa::TensorMemoryCopy&) const { return exec_tensor_memory_copy; }
   Handler operator()(const isa::Tcgen05Mma&) const { return exec_tcgen05_mma; }
   Handler operator()(const isa::Tcgen05Commit&) const { return exec_tcgen05_commit; }
-  Handler operator()(const isa::TryCancel&) const { return exec_unsupported; }
-  Handler operator()(const isa::QueryCancel&) const { return exec_unsupported; }
+  Handler operator()(const isa::TryCancel&) const { return exec_try_cancel; }
+  Handler operator()(const isa::QueryCancel&) const { return exec_query_cancel; }
   Handler operator()(const isa::SetMaxRegisters&) const { return exec_set_max_registers; }
   Handler operator()(const isa::GridDependency&) const { return exec_nothing; }
   Handler operator()(const isa::Unsupported&) const { return exec_unsupported; }

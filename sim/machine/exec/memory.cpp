@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/values.h"
 
 namespace palladion::sim {
 namespace {
@@ -192,6 +193,7 @@ Step exec_store_bulk(Exec& x, const MicroOp& op) {
     uint8_t* const bytes = x.shared(address, size, "st.bulk");
     if (bytes == nullptr) return Step::fault;
     if (op.moves) std::memset(bytes, 0, size);
+    note_shared(x.cluster, Exec::shared_address(address), static_cast<uint32_t>(size), op.moves);
     if (!x.wants<Access>()) continue;
     uint64_t addresses[32]{};
     addresses[lane] = address;

@@ -3,6 +3,7 @@
 
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/join.h"
+#include "sim/machine/exec/pairs.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -149,7 +150,7 @@ bool can_proceed(const ClusterState& cluster, const CtaState& cta, const WarpSta
     case Wait::Kind::registers:
       return cta.free_registers >= g.wait.object;
     case Wait::Kind::tensor_memory:
-      return cta.tensor.find_free(static_cast<uint32_t>(g.wait.value)) < TensorMemory::columns;
+      return can_allocate(cluster, cta, g.wait.object, g.wait.value);
     case Wait::Kind::quantum_boundary:
       return false;
   }

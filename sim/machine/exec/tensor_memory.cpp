@@ -4,6 +4,7 @@
 
 #include "isa/formats/tensor_memory.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/values.h"
 
 namespace palladion::sim {
@@ -26,6 +27,31 @@ bool check_columns(Exec& x, uint64_t columns, const char* what) {
   return false;
 }
 
+// The columns that this CTA gets, allocated; TensorMemory::columns while it must wait.
+uint32_t take_columns(TensorMemory& t, uint32_t count) {
+  const uint32_t first = TensorMemory::find_free(t.taken(), count);
+  if (first != TensorMemory::columns) t.take(first, count);
+  return first;
+}
+
+// The same columns in both CTAs of a pair: the one that comes first waits for the other.
+uint32_t take_columns_of_pair(TensorMemory& t, TensorMemory& peer, uint32_t count) {
+  if (t.granted != 0) {
+    const uint32_t first = t.granted - 1U;
+    t.granted = 0;
+    return first;
+  }
+  t.wanted = static_cast<uint16_t>(count);
+  if (peer.wanted != count) return TensorMemory::columns;
+  const uint32_t first = TensorMemory::find_free(t.taken() | peer.taken(), count);
+  if (first == TensorMemory::columns) return first;
+  t.take(first, count);
+  peer.take(first, count);
+  peer.granted = static_cast<uint16_t>(first + 1);
+  t.wanted = peer.wanted = 0;
+  return first;
+}
+
 Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
   TensorMemory& t = x.cta->tensor;
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
@@ -33,10 +59,6 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
   if (t.relinquished)
     return x.fault("PLD3132", "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
                    "allocate before the permit is given up");
-  const auto count = static_cast<uint32_t>(columns);
-  const uint32_t first = t.find_free(count);
-  if (first == TensorMemory::columns) return x.wait(Wait::Kind::tensor_memory, 0, columns);
-  x.take_resumed();
   const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
   if (at % 4 != 0)
     return x.fault("PLD3132",
@@ -45,10 +67,14 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
                                at & shared_offset_mask));
   uint8_t* const to = x.shared(at, 4, "tcgen05.alloc write");
   if (to == nullptr) return Step::fault;
-  if (t.words.empty()) t.words.resize(size_t{TensorMemory::lanes} * TensorMemory::columns);
-  ++t.allocations;
-  for (uint32_t u = 0; u < count / TensorMemory::unit; ++u)
-    t.owner[first / TensorMemory::unit + u] = t.allocations;
+  uint32_t leader = 0;
+  if (!find_pair(x, e.ctas, "tcgen05.alloc", leader)) return Step::fault;
+  const auto count = static_cast<uint32_t>(columns);
+  const uint32_t first = e.ctas == 1 ? take_columns(t, count)
+                                     : take_columns_of_pair(t, x.cluster.ctas[x.cta->rank ^ 1].tensor, count);
+  if (first == TensorMemory::columns)
+    return x.wait(Wait::Kind::tensor_memory, static_cast<uint64_t>(e.ctas), columns);
+  x.take_resumed();
   std::memcpy(to, &first, 4);
   note_shared(x.cluster, Exec::shared_address(at), 4, true);
   if (x.wants<Access>()) {
@@ -164,6 +190,37 @@ void store_register(Exec& x, const Request& r, const Block& b, int reg, const ui
   });
 }
 
+// --- tcgen05.ld.red ---------------------------------------------------------------------------------------
+
+bool is_nan(uint32_t bits) { return (bits & 0x7FFF'FFFF) > 0x7F80'0000; }
+
+// Floats in an order of integers: -0 is below +0.
+int32_t ordered(uint32_t bits) { return static_cast<int32_t>(bits >> 31 != 0 ? bits ^ 0x7FFF'FFFF : bits); }
+
+// The smaller or larger of two values, as min and max of that type have it.
+uint32_t chosen(const isa::TensorMemoryLoad& e, uint32_t a, uint32_t b) {
+  constexpr uint32_t nan = 0x7FFF'FFFF;
+  if (e.type == isa::Type::f32 && (is_nan(a) || is_nan(b)))
+    return e.nan || (is_nan(a) && is_nan(b)) ? nan : is_nan(a) ? b : a;
+  const bool less = e.type == isa::Type::f32   ? ordered(a) < ordered(b)
+                    : e.type == isa::Type::s32 ? static_cast<int32_t>(a) < static_cast<int32_t>(b)
+                                               : a < b;
+  return less == e.maximum ? b : a;
+}
+
+// Each lane's registers to one value.
+void reduce_lanes(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
+  const auto& registers = op.operands[e.dst].elements;
+  uint32_t* const reduced = x.lanes<uint32_t>(op.operands[e.reduced]);
+  const uint32_t mask = e.absolute ? 0x7FFF'FFFF : ~0U;
+  for (int lane = 0; lane < 32; ++lane) {
+    uint32_t value = x.lanes<uint32_t>(registers[0])[lane] & mask;
+    for (size_t r = 1; r < registers.size(); ++r)
+      value = chosen(e, value, x.lanes<uint32_t>(registers[r])[lane] & mask);
+    reduced[lane] = value;
+  }
+}
+
 }  // namespace
 
 Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
@@ -179,7 +236,9 @@ Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
 Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
   if (const auto step = gather_whole_warp(x)) return *step;
   const auto& e = effect<isa::TensorMemoryLoad>(op);
-  if (e.reduces) return x.unsupported("tcgen05.ld.red");
+  if (e.reduces && e.shape != isa::TensorShape::l32x32b)
+    return x.unsupported(
+        "tcgen05.ld.red.16x32bx2: whether it reduces each half of a lane or both is not published");
   const Request request{e.shape, e.repeat, e.pack, e.address, e.split};
   Block block;
   if (!place_block(x, op, request, "tcgen05.ld", block)) return Step::fault;
@@ -188,6 +247,7 @@ Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
   const auto& registers = op.operands[e.dst].elements;
   for (size_t r = 0; r < registers.size(); ++r)
     load_register(x, request, block, static_cast<int>(r), x.lanes<uint32_t>(registers[r]));
+  if (e.reduces) reduce_lanes(x, op, e);
   return Step::next;
 }
 

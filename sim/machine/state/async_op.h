@@ -44,8 +44,8 @@ struct AsyncPayload {
   // False when it cannot proceed yet.
   bool ready(const ClusterRun&, const AsyncOp&) const { return true; }
   void read(const ClusterRun&, const AsyncOp&) {}
-  // True when its order of landing in GMEM is observable (reductions): then it lands at the quantum boundary,
-  // where clusters are serialised.
+  // True when its order of landing is observable by other clusters (reductions into GMEM, requests for work):
+  // then it lands at the quantum boundary, where clusters are serialised.
   bool lands_at_boundary() const { return false; }
 };
 
@@ -194,8 +194,14 @@ struct TensorProduct : AsyncPayload {
   bool zero_c = false;
   bool moves = true;
   int input_scale = 0;
+  uint64_t zero_columns = 0;           // descriptor of the columns of B that count as zero; 0: none
   std::array<uint32_t, 8> disabled{};  // lanes that are not written: four words for each CTA
-  std::array<RawTile, 2> a, b;         // of the CTAs
+  struct Operand {
+    RawTile tile;
+    std::vector<uint8_t> scales;     // of block-scaled kinds, by rows
+    std::vector<uint64_t> selected;  // of a sparse A, by rows
+  };
+  std::array<Operand, 2> a, b;  // of the CTAs
 
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
@@ -231,8 +237,22 @@ struct TensorCommit : AsyncPayload {
   void describe(const AsyncOp&, Traffic&) const {}
 };
 
-using AsyncPayloads = std::variant<LaneCopies, DeferredArrival, LinearCopy, TileCopy, RemoteStores,
-                                   WarpgroupProduct, TensorProduct, TensorCopyIn, TensorCommit>;
+// clusterlaunchcontrol.try_cancel: asks for a cluster that has not started, in an order over all clusters.
+struct ClusterRequest : AsyncPayload {
+  static constexpr isa::AsyncFamily family = isa::AsyncFamily::cluster_launch;
+  static constexpr uint32_t bytes = 16;  // of an answer
+  uint32_t response = 0, mbarrier = 0;   // shared addresses, the same offsets in each of
+  uint32_t ctas = 0;                     // those that receive
+
+  bool lands_at_boundary() const { return true; }
+  void land(const ClusterRun& run, const AsyncOp& op);
+  const char* name() const { return "clusterlaunchcontrol.try_cancel"; }
+  void describe(const AsyncOp& op, Traffic& traffic) const;
+};
+
+using AsyncPayloads =
+    std::variant<LaneCopies, DeferredArrival, LinearCopy, TileCopy, RemoteStores, WarpgroupProduct,
+                 TensorProduct, TensorCopyIn, TensorCommit, ClusterRequest>;
 
 struct AsyncOp {
   enum class Stage : uint8_t { issued, read };

@@ -157,8 +157,9 @@ struct alignas(64) ClusterState {
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
-  uint64_t random = 0;  // state of the schedule's generator
-  uint64_t acting = 0;  // the asynchronous operation that lands now; 0: none
+  uint64_t random = 0;       // state of the schedule's generator
+  bool saw_refusal = false;  // clusterlaunchcontrol: a query has shown that no cluster was left
+  uint64_t acting = 0;       // the asynchronous operation that lands now; 0: none
   bool finished() const;
 };
 

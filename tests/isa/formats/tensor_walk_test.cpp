@@ -304,7 +304,7 @@ TEST(TensorWalk, SaysWhatDoesNotFit) {
   EXPECT_THAT(TensorWalk::tiled(m, at).error(),
               ::testing::HasSubstr("3 coordinates but the tensor map has rank 2"));
   EXPECT_THAT(TensorWalk::im2col(m, at, {}).error(), ::testing::HasSubstr("made for .tile"));
-  m.data_type = TensorDataType::u4x16_align16b;
+  m.interleave = Interleave::b16;
   EXPECT_THAT(TensorWalk::tiled(m, std::span(at, 2)).error(), ::testing::HasSubstr("unsupported"));
   const uint16_t taps[] = {0};
   EXPECT_THAT(TensorWalk::im2col(image(4), std::array<int32_t, 4>{}, taps).error(),

@@ -225,6 +225,8 @@ TEST(Tcgen05Vectors, SumGroupsOfSixteenExactly) {
   EXPECT_EQ(nvfp4({2}, {2}, 0xD1000000), 0xD0FFFFFFu);
   EXPECT_EQ(nvfp4({2}, {2}, 0xD1800000), 0xD1800000u);
   EXPECT_EQ(nvfp4({2}, {2}, 0, {0x7F, 0x38, 0x38, 0x38}), 0x7FFFFFFFu);
+  const Words minus_one(64, 0xA), one(64, 2);
+  EXPECT_EQ(nvfp4(minus_one, one, 0x80000000, {0, 0, 0, 0}), 0u);
   EXPECT_EQ(nvfp4({2}, {2}, 0, {0xB8, 0x38, 0x38, 0x38}),
             0x3F800000u);  // the sign bit of a scale is not read
 }

@@ -1,0 +1,77 @@
+// The order of tcgen05 operations, and tcgen05.commit.
+#include <algorithm>
+
+#include "sim/machine/async/tcgen05.h"
+
+namespace palladion::sim {
+
+bool are_pipelined(const AsyncOp& earlier, const AsyncOp& later) {
+  if (earlier.cta_rank != later.cta_rank || earlier.warp != later.warp || earlier.lanes != later.lanes)
+    return false;
+  const auto* const product = std::get_if<TensorProduct>(&later.payload);
+  if (product == nullptr) return false;
+  if (const auto* const copy = std::get_if<TensorCopyIn>(&earlier.payload))
+    return copy->leader == product->leader;
+  // The same accumulator and shape; the number of CTAs is the leader's affair.
+  const auto* const before = std::get_if<TensorProduct>(&earlier.payload);
+  return before != nullptr && before->leader == product->leader && before->d == product->d &&
+         before->m == product->m && before->n == product->n;
+}
+
+bool TensorCommit::ready(const ClusterRun& run, const AsyncOp&) const {
+  return std::ranges::none_of(awaited, [&](uint64_t id) { return is_pending(run.cluster, id); });
+}
+
+void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
+  const auto arrive = [&](uint32_t address) {
+    std::string why;
+    if (!mbarrier_arrive(run, origin_of(run, op), address, 1, 0, &why))
+      async_fault(run, op, "PLD3044", "tcgen05.commit: " + why,
+                  "the mbarrier expects one arrival for each tcgen05.commit on it");
+  };
+  if (ctas == 0) return arrive(mbarrier);
+  for_each_rank(ctas, [&](uint32_t rank) { arrive(at_rank(mbarrier, rank)); });
+}
+
+namespace {
+
+// The tcgen05 operations of this thread that have not landed.
+std::vector<uint64_t> operations_under_way(const Exec& x) {
+  std::vector<uint64_t> ids;
+  for (const AsyncOp& o : x.cluster.pending)
+    if (o.family() == isa::AsyncFamily::tcgen05 && o.cta_rank == x.cta->rank && o.warp == x.warp->id &&
+        (o.lanes & x.active) != 0)
+      ids.push_back(o.id);
+  return ids;
+}
+
+void announce_commit(Exec& x, const AsyncOp& op) {
+  if (!x.wants<ArrivalDeferred>()) return;
+  const auto& commit = std::get<TensorCommit>(op.payload);
+  std::vector<uint32_t> mbarriers;
+  if (commit.ctas == 0) mbarriers.push_back(commit.mbarrier);
+  for_each_rank(commit.ctas, [&](uint32_t rank) { mbarriers.push_back(at_rank(commit.mbarrier, rank)); });
+  x.emit(ArrivalDeferred{x.origin(), op.id, commit.awaited, mbarriers});
+}
+
+}  // namespace
+
+Step exec_tcgen05_commit(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::Tcgen05Commit>(op);
+  if (!check_one_thread(x, "tcgen05.commit")) return Step::fault;
+  uint32_t leader = 0;
+  if (!find_pair(x, e.ctas, "tcgen05.commit", leader)) return Step::fault;
+  const uint64_t at = x.address_of_lane(op.operands[e.mbar], std::countr_zero(x.active));
+  if (!check_mbarrier(x, at, at, "tcgen05.commit")) return Step::fault;
+  TensorCommit commit;
+  commit.mbarrier = Exec::shared_address(at);
+  if (e.cta_mask >= 0) {
+    commit.ctas = static_cast<uint32_t>(x.uniform_value(op.operands[e.cta_mask])) & 0xFFFF;
+    if (!check_multicast(x, commit.ctas, "tcgen05.commit")) return Step::fault;
+  }
+  commit.awaited = operations_under_way(x);
+  announce_commit(x, x.issue(std::move(commit), x.active));
+  return Step::next;
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,36 @@
+#include "sim/machine/exec/pairs.h"
+
+#include <fmt/format.h>
+
+namespace palladion::sim {
+
+bool find_pair(Exec& x, int ctas, const char* what, uint32_t& leader) {
+  leader = ctas == 2 ? x.cta->rank & ~1U : x.cta->rank;
+  if (ctas == 1 || leader + 1 < x.cluster.ctas.size()) return true;
+  x.fault("PLD3136",
+          fmt::format("{}.cta_group::2 in a cluster of {}: CTA rank {} has no peer", what,
+                      x.cluster.ctas.size(), x.cta->rank),
+          "a pair of CTAs are two ranks of a cluster that differ in the last bit: launch clusters of 2");
+  return false;
+}
+
+bool can_allocate(const ClusterState& cluster, const CtaState& cta, uint64_t ctas, uint64_t columns) {
+  const TensorMemory& t = cta.tensor;
+  uint32_t taken = t.taken();
+  if (ctas == 2) {
+    if (t.granted != 0) return true;
+    const TensorMemory& peer = cluster.ctas[cta.rank ^ 1].tensor;
+    if (peer.wanted != columns) return false;
+    taken |= peer.taken();
+  }
+  return TensorMemory::find_free(taken, static_cast<uint32_t>(columns)) != TensorMemory::columns;
+}
+
+std::string describe_allocation(const ClusterState& cluster, const CtaState& cta, const Wait& wait) {
+  if (wait.object == 2 && cluster.ctas[cta.rank ^ 1].tensor.wanted != wait.value)
+    return fmt::format("the same allocation of {} columns of tensor memory by the pair's other CTA",
+                       wait.value);
+  return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together", wait.value);
+}
+
+}  // namespace palladion::sim

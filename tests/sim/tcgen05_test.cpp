@@ -1,0 +1,401 @@
+// tcgen05.mma against a scalar model: every placement of its operands, kind, shape, pair and option.
+#include <gmock/gmock.h>
+
+#include "sim/machine/async/tcgen05_operands.h"
+#include "tests/sim/tcgen05_product.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string label(const ProductCase& c) {
+  return fmt::format(
+      "kind {} A {} B {} D {} m {} n {} ctas {} modes {} {} transposed {} {} tensor A {} ws {} sparse {} "
+      "scales {}",
+      isa::name(c.kind), c.a_type, c.b_type, c.d_type, c.m, c.n, c.ctas, static_cast<int>(c.a_mode),
+      static_cast<int>(c.b_mode), c.transpose_a, c.transpose_b, c.a_in_tensor, c.ws, c.sparse,
+      c.scale_vectors);
+}
+
+// The first word that differs, by CTA, lane and column.
+std::string difference(const Tcgen05Image& got, const Tcgen05Image& want, int ctas) {
+  for (int cta = 0; cta < ctas; ++cta)
+    for (size_t i = 0; i < got.tensor[0].size(); ++i) {
+      const uint32_t g = got.tensor[static_cast<size_t>(cta)][i],
+                     w = want.tensor[static_cast<size_t>(cta)][i];
+      if (g != w)
+        return fmt::format("CTA {} lane {} column {}: {:08x}, must be {:08x}", cta, i / image_columns,
+                           i % image_columns, g, w);
+    }
+  return {};
+}
+
+void expect_right(const ProductCase& c, const RunOptions& options = {}) {
+  Product p(c);
+  const RunResult r = p.run(options);
+  ASSERT_TRUE(r.clean()) << label(c) << '\n' << PtxRunner::describe(r) << p.program().body;
+  EXPECT_EQ(difference(p.image, p.expected(), c.ctas), "") << label(c);
+}
+
+TEST(Tcgen05, ReadsKMajorOperandsInEverySwizzle) {
+  for (const Mode a : {Mode::none, Mode::b32, Mode::b64, Mode::b128})
+    for (const Mode b : {Mode::none, Mode::b32, Mode::b64, Mode::b128})
+      for (const int k_offset : {0, 1, 3}) {
+        const bool offset_fits = (k_offset == 0) || (a == Mode::b128 && b == Mode::b128) ||
+                                 (k_offset == 1 && a >= Mode::b64 && b >= Mode::b64);
+        if (offset_fits) expect_right({.n = 40, .a_mode = a, .b_mode = b, .k_offset = k_offset});
+      }
+}
+
+TEST(Tcgen05, ReadsTransposedOperandsInEverySwizzle) {
+  struct Kind {
+    Tcgen05Kind kind;
+    const char *type, *d;
+  };
+  for (const Kind& k : {Kind{Tcgen05Kind::f16, "bf16", "f32"}, Kind{Tcgen05Kind::f8f6f4, "e4m3", "f32"},
+                        Kind{Tcgen05Kind::i8, "s8", "s32"}, Kind{Tcgen05Kind::f8f6f4, "e2m1", "f32"},
+                        Kind{Tcgen05Kind::f8f6f4, "e3m2", "f32"}})
+    for (const Mode mode : {Mode::none, Mode::b32, Mode::b64, Mode::b128})
+      for (const int which : {1, 2, 3})
+        expect_right({.kind = k.kind,
+                      .a_type = k.type,
+                      .b_type = k.type,
+                      .d_type = k.d,
+                      .n = 64,
+                      .a_mode = mode,
+                      .b_mode = mode,
+                      .transpose_a = (which & 1) != 0,
+                      .transpose_b = (which & 2) != 0});
+  expect_right({.kind = Tcgen05Kind::tf32,
+                .a_type = "tf32",
+                .b_type = "tf32",
+                .n = 64,
+                .a_mode = Mode::base32,
+                .b_mode = Mode::base32,
+                .transpose_a = true,
+                .transpose_b = true});
+}
+
+TEST(Tcgen05, MultipliesEveryTypeOfEveryKind) {
+  expect_right({.a_type = "f16", .b_type = "f16", .d_type = "f16"});
+  expect_right({.a_type = "bf16", .b_type = "bf16"});
+  expect_right({.kind = Tcgen05Kind::tf32, .a_type = "tf32", .b_type = "tf32"});
+  for (const char* a : {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"})
+    for (const char* b : {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"})
+      for (const char* d : {"f32", "f16"})
+        expect_right({.kind = Tcgen05Kind::f8f6f4, .a_type = a, .b_type = b, .d_type = d, .n = 16});
+  for (const char* a : {"s8", "u8"})
+    for (const char* b : {"s8", "u8"})
+      expect_right({.kind = Tcgen05Kind::i8, .a_type = a, .b_type = b, .d_type = "s32", .n = 48});
+}
+
+TEST(Tcgen05, PlacesDInEveryLayout) {
+  for (const int n : {8, 16, 136, 256}) {
+    expect_right({.m = 128, .n = n});
+    expect_right({.m = 64, .n = n});
+    expect_right({.m = 64, .n = n, .lane = 16});
+  }
+  for (const int m : {128, 256})
+    for (const int n : {32, 256}) {
+      expect_right({.m = m, .n = n, .ctas = 2, .a_mode = Mode::b128, .b_mode = Mode::b128});
+      expect_right({.m = m, .n = n, .ctas = 2, .b_mode = Mode::b64, .transpose_b = true});
+    }
+  for (const int m : {32, 64, 128})
+    for (const int n : {64, 128, 256}) expect_right({.m = m, .n = n, .ws = true});
+}
+
+TEST(Tcgen05, ReadsAFromTensorMemory) {
+  for (const int m : {64, 128}) expect_right({.m = m, .a_in_tensor = true});
+  expect_right({.m = 64, .a_in_tensor = true, .lane = 16});
+  for (const int m : {128, 256}) expect_right({.m = m, .ctas = 2, .a_in_tensor = true});
+  for (const int m : {32, 64, 128}) expect_right({.m = m, .a_in_tensor = true, .ws = true});
+  for (const char* type : {"e4m3", "e2m3", "e3m2", "e2m1"})
+    expect_right({.kind = Tcgen05Kind::f8f6f4, .a_type = type, .b_type = "e5m2", .a_in_tensor = true});
+  expect_right({.kind = Tcgen05Kind::tf32, .a_type = "tf32", .b_type = "tf32", .a_in_tensor = true});
+}
+
+TEST(Tcgen05, HasTheOptionsOfTheInstructionAndTheDescriptor) {
+  expect_right({.accumulate = false});
+  expect_right({.input_scale = 3});
+  expect_right({.negate_a = true});
+  expect_right({.negate_a = true, .negate_b = true});
+  expect_right({.disabled = {0xF, 0, 0x80000001, 0xFFFFFFFF}});
+  expect_right({.m = 64, .disabled = {0xF, 0, 0x80000001, 0xFFFF}});
+  expect_right({.m = 256, .ctas = 2, .disabled = {1, 2, 4, 8, 16, 32, 64, 128}});
+  expect_right({.m = 128, .ctas = 2, .disabled = {1, 2, 4, 8, 16, 32, 64, 128}});
+}
+
+// Of the manual's examples: skip span 3 - 1, use span 4 - 1.
+TEST(Tcgen05, AZeroColumnMaskLeavesColumnsOfBOut) {
+  const uint64_t generate = uint64_t{1} << 39 | uint64_t{2} << 40 | uint64_t{3} << 48;
+  expect_right({.m = 128, .n = 64, .ws = true, .zero_mask = generate});
+  expect_right({.m = 128, .n = 64, .ws = true, .zero_mask = generate | uint64_t{1} << 32});
+  expect_right({.m = 128, .n = 64, .transpose_b = true, .ws = true, .zero_mask = generate | 2});
+  expect_right({.m = 64, .n = 128, .ws = true, .zero_mask = generate | 0x0502 | uint64_t{2} << 32});
+  expect_right({.m = 32, .n = 64, .ws = true, .zero_mask = generate | 0x01020304 | uint64_t{5} << 32});
+}
+
+TEST(Tcgen05, TheMaskOfAnExampleOfTheManual) {
+  const std::vector<bool> zero =
+      zero_columns(uint64_t{1} << 39 | uint64_t{2} << 40 | uint64_t{3} << 48, 128, 64);
+  for (size_t n = 0; n < 14; ++n) EXPECT_EQ(zero[n], n % 7 >= 4) << n;
+}
+
+TEST(Tcgen05, ScalesBlocksOfK) {
+  for (const int ctas : {1, 2})
+    for (const int m : {128, 256}) {
+      if (m == 256 && ctas == 1) continue;
+      for (const int n : {32, 256}) {
+        for (const int id : {0, 1, 3})
+          expect_right({.kind = Tcgen05Kind::mxf8f6f4,
+                        .a_type = "e4m3",
+                        .b_type = "e2m1",
+                        .m = m,
+                        .n = n,
+                        .ctas = ctas,
+                        .scale_vectors = 1,
+                        .a_id = id,
+                        .b_id = 3 - id});
+        for (const int id : {0, 2}) {
+          expect_right({.kind = Tcgen05Kind::mxf4,
+                        .a_type = "e2m1",
+                        .b_type = "e2m1",
+                        .m = m,
+                        .n = n,
+                        .ctas = ctas,
+                        .scale_vectors = 2,
+                        .a_id = id,
+                        .b_id = 2 - id});
+          expect_right({.kind = Tcgen05Kind::mxf4nvf4,
+                        .a_type = "e2m1",
+                        .b_type = "e2m1",
+                        .m = m,
+                        .n = n,
+                        .ctas = ctas,
+                        .a_mode = Mode::b128,
+                        .b_mode = Mode::b128,
+                        .k_offset = 2,
+                        .scale_vectors = 2,
+                        .a_id = id,
+                        .b_id = id});
+        }
+        for (const bool ue4m3 : {false, true})
+          expect_right({.kind = Tcgen05Kind::mxf4nvf4,
+                        .a_type = "e2m1",
+                        .b_type = "e2m1",
+                        .m = m,
+                        .n = n,
+                        .ctas = ctas,
+                        .scale_vectors = 4,
+                        .ue4m3 = ue4m3});
+      }
+    }
+  expect_right({.kind = Tcgen05Kind::mxf8f6f4,
+                .a_type = "e3m2",
+                .b_type = "e4m3",
+                .a_in_tensor = true,
+                .scale_vectors = 1});
+  expect_right({.kind = Tcgen05Kind::mxf8f6f4,
+                .a_type = "e5m2",
+                .b_type = "e2m3",
+                .transpose_a = true,
+                .transpose_b = true,
+                .scale_vectors = 1});
+}
+
+struct SparseKind {
+  Tcgen05Kind kind;
+  const char *type, *d;
+  int selectors, scales;
+};
+const SparseKind sparse_kinds[] = {
+    {Tcgen05Kind::f16, "f16", "f32", 4, 0},     {Tcgen05Kind::tf32, "tf32", "f32", 4, 0},
+    {Tcgen05Kind::f8f6f4, "e4m3", "f32", 1, 0}, {Tcgen05Kind::f8f6f4, "e2m3", "f16", 1, 0},
+    {Tcgen05Kind::i8, "s8", "s32", 1, 0},       {Tcgen05Kind::mxf8f6f4, "e2m1", "f32", 1, 1},
+    {Tcgen05Kind::mxf4, "e2m1", "f32", 1, 2},   {Tcgen05Kind::mxf4nvf4, "e2m1", "f32", 1, 4}};
+
+TEST(Tcgen05, ExpandsASparseAByItsMetadata) {
+  for (const SparseKind& k : sparse_kinds)
+    for (int selector = 0; selector < k.selectors; ++selector) {
+      ProductCase c{.kind = k.kind,
+                    .a_type = k.type,
+                    .b_type = k.type,
+                    .d_type = k.d,
+                    .n = 32,
+                    .sparse = true,
+                    .scale_vectors = k.scales,
+                    .selector = selector};
+      expect_right(c);
+      c.m = 256, c.ctas = 2, c.b_mode = Mode::b64;
+      expect_right(c);
+      c.a_in_tensor = true;
+      expect_right(c);
+      if (k.scales != 0) continue;
+      for (const int m : {32, 64, 128}) {
+        ProductCase w = c;
+        w.m = m, w.ctas = 1, w.n = 64, w.ws = true, w.b_mode = Mode::none;
+        expect_right(w);
+      }
+    }
+  expect_right({.transpose_a = true, .transpose_b = true, .sparse = true});
+  expect_right({.kind = Tcgen05Kind::i8,
+                .a_type = "u8",
+                .b_type = "s8",
+                .d_type = "s32",
+                .transpose_a = true,
+                .sparse = true});
+}
+
+// Scale factors of 128 rows as cuBLAS lays them out, 512 bytes, copied by the instruction before: the pair of
+// instructions runs in order without a wait.
+TEST(Tcgen05, ACopyBeforeAProductIsThere) {
+  for (const RunOptions& options : every_schedule()) {
+    Product p({.kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e5m2", .scale_vectors = 1});
+    constexpr int atom = 49152;
+    for (int row = 0; row < 128; ++row) {
+      const uint32_t word = p.image.at(0, row % 32, scale_a_column + row / 32);
+      std::memcpy(p.image.shared[0].data() + atom + row % 32 * 16 + row / 32 * 4, &word, 4);
+    }
+    const Tcgen05Image expected = p.expected();
+    for (int lane = 0; lane < 128; ++lane)
+      for (int c = 0; c < 4; ++c) p.image.at(0, lane, scale_a_column + c) = 0;
+    Tcgen05Program program = p.program();
+    const isa::MatrixDescriptor rows{.start = atom, .leading = 16, .stride = 128};
+    program.values.resize(6);
+    program.values[5] = isa::encode_tcgen05(rows);
+    program.body.insert(
+        program.body.find("  tcgen05.mma"),
+        "  add.u64 %v5, %v5, %base;\n  tcgen05.cp.cta_group::1.32x128b.warpx4 [%r32], %v5;\n");
+    const RunResult r = run_tcgen05(program, p.image, options);
+    ASSERT_TRUE(r.clean()) << PtxRunner::describe(r);
+    EXPECT_EQ(difference(p.image, expected, 1), "");
+  }
+}
+
+TEST(Tcgen05, IsTheSameUnderEverySchedule) {
+  for (const RunOptions& options : every_schedule()) {
+    expect_right({.m = 256, .n = 64, .ctas = 2}, options);
+    expect_right({.kind = Tcgen05Kind::mxf8f6f4,
+                  .a_type = "e4m3",
+                  .b_type = "e4m3",
+                  .m = 256,
+                  .ctas = 2,
+                  .sparse = true,
+                  .scale_vectors = 1},
+                 options);
+  }
+}
+
+// --- what is refused --------------------------------------------------------------------------------------
+
+Finding finding_of(Product& p, const Tcgen05Program& program) {
+  const RunResult r = run_tcgen05(program, p.image);
+  EXPECT_EQ(r.findings.size(), 1U) << PtxRunner::describe(r);
+  return r.findings.empty() ? Finding{} : r.findings[0];
+}
+void expect_refused(const ProductCase& c, const std::string& code, const char* text) {
+  Product p(c);
+  const Finding f = finding_of(p, p.program());
+  EXPECT_EQ(f.code, code) << f.message;
+  EXPECT_THAT(f.message, HasSubstr(text));
+}
+
+TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
+  expect_refused({.n = 264}, "PLD3134", "N is a multiple of 8");
+  expect_refused({.m = 256, .n = 24, .ctas = 2}, "PLD3134",
+                 "N is a multiple of 16 up to 256 with .cta_group::2");
+  expect_refused({.m = 64, .n = 72, .ws = true}, "PLD3134", "N is 64, 128 or 256 with .ws, not 72");
+  expect_refused({.a_type = "f16", .b_type = "bf16"}, "PLD3134", "A and B are both f16 or both bf16");
+  expect_refused({.kind = Tcgen05Kind::i8, .a_type = "s8", .b_type = "s8", .d_type = "f32", .n = 32},
+                 "PLD3134", "D is s32");
+  expect_refused(
+      {.kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e4m3", .m = 64, .scale_vectors = 1},
+      "PLD3134", "M is 128 with .cta_group::1 and .kind::mxf8f6f4");
+  expect_refused(
+      {.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2, .a_id = 1},
+      "PLD3134", "byte 0 or 2 of a column with .scale_vec::2X, not 1");
+  expect_refused({.kind = Tcgen05Kind::i8,
+                  .a_type = "s8",
+                  .b_type = "s8",
+                  .d_type = "s32",
+                  .n = 32,
+                  .sparse = true,
+                  .selector = 1},
+                 "PLD3134", "the sparsity selector (bits 0 and 1) is 0 with .kind::i8");
+}
+
+// The case's program with one of its values changed.
+void expect_refused_value(const ProductCase& c, size_t value, uint64_t flip, const char* code,
+                          const char* text) {
+  Product p(c);
+  Tcgen05Program program = p.program();
+  program.values[value] ^= flip;
+  const Finding f = finding_of(p, program);
+  EXPECT_EQ(f.code, code) << f.message;
+  EXPECT_THAT(f.message, HasSubstr(text));
+}
+
+TEST(Tcgen05, BitsThatAreNoMatrixDescriptorAreNamed) {
+  expect_refused_value({}, 0, uint64_t{1} << 46, "PLD3135", "is no shared-memory descriptor of tcgen05 (A)");
+  expect_refused_value({}, 1, uint64_t{3} << 61, "PLD3135", "(B)");
+  expect_refused_value({}, 1, uint64_t{1} << 55, "PLD3135", "(B)");
+  expect_refused_value({}, 2, 4, "PLD3134", "bit 2 (sparse) differs from the instruction's .sp");
+  expect_refused_value({}, 2, 7U << 7, "PLD3134", "A (bits 7 to 9)");
+  expect_refused_value({}, 2, 24U << 24, "PLD3134",
+                       "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
+}
+
+TEST(Tcgen05, CopiesThatDifferAreAFault) {
+  const ProductCase scaled{
+      .kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e4m3", .scale_vectors = 1};
+  const auto with = [](const ProductCase& c, int cta, int lane, int column, uint32_t flip, const char* text) {
+    Product p(c);
+    p.image.at(cta, lane, column) ^= flip;
+    const Finding f = finding_of(p, p.program());
+    EXPECT_EQ(f.code, "PLD3139");
+    EXPECT_THAT(f.message, HasSubstr(text));
+  };
+  with(scaled, 0, 37, scale_a_column + 1, 1,
+       "scales of A differ between the copies in lanes 5 and 37, column 301");
+  with(scaled, 0, 100, scale_b_column, 1, "scales of B differ between the copies in lanes 4 and 100");
+  with({.m = 128, .ctas = 2, .a_in_tensor = true}, 1, 70, a_column, 1,
+       "rows of A differ between the copies in lanes 6 and 70");
+  ProductCase pair = scaled;
+  pair.m = 128, pair.ctas = 2;
+  with(pair, 0, 96, scale_b_column, 1, "scales of B differ between the copies in lanes 64 and 96");
+  // Bytes that the instruction does not name may differ.
+  Product p(scaled);
+  p.image.at(0, 37, scale_a_column) ^= 0xFF00;
+  EXPECT_TRUE(p.run().clean());
+}
+
+TEST(Tcgen05, UndefinedMetadataAndWhatIsNotModelledAreNamed) {
+  Product p({.sparse = true});
+  p.image.at(0, 0, metadata_column) = 0x44444440;
+  const Finding f = finding_of(p, p.program());
+  EXPECT_EQ(f.code, "PLD3066");
+  EXPECT_THAT(f.message, HasSubstr("row 0 have 0x0 at lane 0, column 340, bits 0 to 3"));
+  Product half({.m = 64, .sparse = true});
+  EXPECT_EQ(finding_of(half, half.program()).severity, FindingSeverity::unsupported);
+}
+
+TEST(Tcgen05, OneThreadIssues) {
+  Product p({});
+  Tcgen05Program program = p.program();
+  program.by_all = "  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];\n";
+  const Finding f = finding_of(p, program);
+  EXPECT_EQ(f.code, "PLD3137");
+  EXPECT_THAT(f.message, HasSubstr("32 threads"));
+}
+
+TEST(Tcgen05, APairNeedsACluster) {
+  Product p({});
+  Tcgen05Program program = p.program();
+  program.by_all = "  tcgen05.cp.cta_group::2.128x128b [%tensor], %v0;\n";
+  program.by_all = "  setp.ne.u32 %p6, %r0, 0;\n  @%p6 bra skip;\n" + program.by_all + "skip:\n";
+  EXPECT_EQ(finding_of(p, program).code, "PLD3136");
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
