@@ -10,7 +10,8 @@ namespace {
 
 bool uses_tensor_memory(const Program& program) {
   return std::ranges::any_of(program.footprints, [](const isa::Footprint& f) {
-    return f.reads(isa::Space::tensor) || f.writes(isa::Space::tensor);
+    return f.at(isa::Sync::Object::tensor_memory) || f.reads(isa::Space::tensor) ||
+           f.writes(isa::Space::tensor);
   });
 }
 

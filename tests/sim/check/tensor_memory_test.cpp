@@ -100,19 +100,19 @@ constexpr const char* fence_before = "  tcgen05.fence::before_thread_sync;";
 constexpr const char* fence_after = "  tcgen05.fence::after_thread_sync;";
 
 TEST(TensorMemoryChecks, AnMbarrierOrdersWithBothFences) {
-  EXPECT_THAT(codes(handed_over("release", "acquire", fence_before, fence_after)), testing::IsEmpty());
+  EXPECT_THAT(codes(handed_over("release", "acquire", fence_before, fence_after)), ::testing::IsEmpty());
 }
 
 TEST(TensorMemoryChecks, ARelaxedMbarrierOrdersToo) {
-  EXPECT_THAT(codes(handed_over("relaxed", "relaxed", fence_before, fence_after)), testing::IsEmpty());
+  EXPECT_THAT(codes(handed_over("relaxed", "relaxed", fence_before, fence_after)), ::testing::IsEmpty());
 }
 
 TEST(TensorMemoryChecks, EitherFenceIsMissed) {
-  for (const char* order : {"release", "relaxed"}) {
-    const char* const acquire = std::string_view(order) == "release" ? "acquire" : "relaxed";
-    EXPECT_THAT(codes(handed_over(order, acquire, "", fence_after)), testing::Contains("PLD4516")) << order;
-    EXPECT_THAT(codes(handed_over(order, acquire, fence_before, "")), testing::Contains("PLD4516")) << order;
-  }
+  EXPECT_THAT(codes(handed_over("release", "acquire", "", fence_after)), ::testing::Contains("PLD4516"));
+  EXPECT_THAT(codes(handed_over("release", "acquire", fence_before, "")), ::testing::Contains("PLD4516"));
+  EXPECT_THAT(codes(handed_over("relaxed", "relaxed", fence_before, "")), ::testing::Contains("PLD4516"));
+  // A relaxed arrival carries what the fence covered, and nothing else.
+  EXPECT_THAT(codes(handed_over("relaxed", "relaxed", "", fence_after)), ::testing::Contains("PLD4523"));
 }
 
 // Warps of one quarter and nothing between them.
@@ -122,7 +122,7 @@ TEST(TensorMemoryChecks, WarpgroupsRaceForTheirLanes) {
   tcgen05.wait::st.sync.aligned;
   tcgen05.fence::before_thread_sync;
 )")),
-              testing::Contains("PLD4523"));
+              ::testing::Contains("PLD4523"));
 }
 
 // ptxas refuses this program; one that was linked from two parts could still do it.
@@ -135,8 +135,8 @@ TEST(TensorMemoryChecks, GroupsOfOneAndOfTwoDoNotMix) {
     std::string text = commit;
     return kernel(text.replace(text.find("GROUP"), 5, group), "cta_group::2", meet);
   };
-  EXPECT_THAT(codes(with("1"), 2), testing::Contains("PLD4509"));
-  EXPECT_THAT(codes(with("2"), 2), testing::Not(testing::Contains("PLD4509")));
+  EXPECT_THAT(codes(with("1"), 2), ::testing::Contains("PLD4509"));
+  EXPECT_THAT(codes(with("2"), 2), ::testing::Not(::testing::Contains("PLD4509")));
 }
 
 TEST(TensorOrder, ACommitCoversWhatItsThreadIssuedBefore) {
@@ -154,7 +154,7 @@ TEST(TensorOrder, ACommitCoversWhatItsThreadIssuedBefore) {
   order.publish(early.stream, {.before = 10, .warp = 0, .lanes = 2, .time = 5});
   std::vector<uint32_t> times;
   order.complete(early, [&](const TensorOrder::Publication& p) { return times.push_back(p.time), false; });
-  EXPECT_THAT(times, testing::UnorderedElementsAre(3, 5));
+  EXPECT_THAT(times, ::testing::UnorderedElementsAre(3, 5));
   EXPECT_TRUE(order.covered(late));
 }
 
