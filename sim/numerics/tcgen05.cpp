@@ -1,5 +1,7 @@
 #include "sim/numerics/tcgen05.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -49,18 +51,32 @@ class PartOfD {
   std::ptrdiff_t stride() const { return half_ ? n_ : stride_; }
 
   bool is_half() const { return half_; }
+
   void load() {
-    if (!half_) return;
-    for (int m = 0; m < m_; ++m)
-      for (int n = 0; n < n_; ++n) packed_[m * n_ + n] = static_cast<std::uint16_t>(d_[m * stride_ + n]);
+    const __m256i low_half = _mm256_set1_epi32(0xFFFF);
+    for_each_eight([&](std::uint32_t* words, std::uint16_t* halves) {
+      const __m256i x =
+          _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)), low_half);
+      const __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(halves), packed);
+    });
   }
-  void store() const {
-    if (!half_) return;
-    for (int m = 0; m < m_; ++m)
-      for (int n = 0; n < n_; ++n) d_[m * stride_ + n] = packed_[m * n_ + n];
+  void store() {
+    for_each_eight([](std::uint32_t* words, const std::uint16_t* halves) {
+      const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(halves));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), _mm256_cvtepu16_epi32(packed));
+    });
   }
 
  private:
+  template <class Visit>
+  void for_each_eight(Visit visit) {
+    if (!half_) return;
+    for (int m = 0; m < m_; ++m) {
+      for (int n = 0; n < n_; n += 8) visit(d_ + m * stride_ + n, packed_ + m * n_ + n);
+    }
+  }
+
   bool half_;
   std::uint32_t* d_;
   std::ptrdiff_t stride_;

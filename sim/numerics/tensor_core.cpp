@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <optional>
 
 #include "sim/numerics/tensor_core_kernels.h"
 #include "sim/numerics/tensor_core_reference.h"
@@ -32,13 +33,6 @@ class LaneReference {
       index_[count_] = k;
       a_terms_[count_++] = unpack_value(a_.word[row * a_.k + k], min_a);
     }
-  }
-
-  bool any_product(int n) const {
-    for (int k = 0; k < a_.k; ++k) {
-      if ((a_.word[row_ * a_.k + k] << 1) && (value_of_b(b_, k, n) << 1)) return true;
-    }
-    return false;
   }
 
   std::uint32_t operator()(int n, const Unpacked& c, const FusedDotSpec& spec, int scale) const {
@@ -73,20 +67,24 @@ int product_scale(const Job& job, const Suspects& s, int lane) {
   return is_general(job.mode) ? job.row_scale[s.row] + job.column_scale[s.column + lane] : 0;
 }
 
-bool any_product(const Job& job, const LaneReference& reference, int n) {
-  const bool hides = job.mode == Mode::f32_wide || (is_general(job.mode) && may_hide(job.a->type));
-  return hides && reference.any_product(n);
+// Whether the vector code may have hidden products that are not zero.
+bool any_product(const Job& job, int row, int n) {
+  if (job.mode != Mode::f32_wide && !(is_general(job.mode) && may_hide(job.a->type))) return false;
+  for (int k = 0; k < job.a->k; ++k) {
+    if ((job.a->word[row * job.a->k + k] << 1) && (value_of_b(*job.b, k, n) << 1)) return true;
+  }
+  return false;
 }
 
 // What to think of the vector code's result in a lane whose operands have no infinities and NaNs.
-Verdict judge(const Job& job, const Suspects& s, int lane, const LaneReference& reference) {
+Verdict judge(const Job& job, const Suspects& s, int lane) {
   const std::uint32_t c = s.c[lane];
   const int largest = job.a->range.largest + job.b->range.largest - 127 + product_scale(job, s, lane);
   int product = s.exponent[lane] + largest;
   int of_c = static_cast<int>(c << 1 >> 24) + job.c_scale;
   if (is_half(job.mode)) of_c = std::max(of_c, c << 1 ? 113 + job.c_scale : 106);
   if (s.exponent[lane] == hidden_exponent) {
-    const bool products = any_product(job, reference, s.column + lane);
+    const bool products = any_product(job, s.row, s.column + lane);
     if (!products && c << 1 == 0) return Verdict::zero;
     // The vector code aligned at hidden_exponent, or in general modes at C; what is hidden may lie above
     // that.
@@ -118,16 +116,20 @@ void repair(const Job& job, const Suspects& s) {
   const auto spec_of = is_general(job.mode) ? blackwell_tcgen05 : hopper_wgmma;
   const FusedDotSpec spec = spec_of(job.a->type, half ? Result::f16 : Result::f32);
   const bool special_row = (job.a->special_rows >> s.row) & 1;
-  const LaneReference reference(job, s.row);
+  std::optional<LaneReference> reference;  // made when it is needed
   for (int lane = 0; lane < s.count; ++lane) {
     const int n = s.column + lane;
     const bool special = special_row || ((job.b->special_columns[n / block_n] >> n % block_n) & 1);
-    const Verdict verdict = special ? Verdict::wrong : judge(job, s, lane, reference);
+    const Verdict verdict = special ? Verdict::wrong : judge(job, s, lane);
     if (verdict == Verdict::sound) continue;
+    if (verdict == Verdict::zero) {
+      store_bits(job, s.row, n, 0);
+      continue;
+    }
     Unpacked c = unpack_value(s.c[lane], half ? -14 : -126);
     if (c.kind == Unpacked::Class::finite) c.exponent += job.c_scale;
-    const int scale = product_scale(job, s, lane);
-    store_bits(job, s.row, n, verdict == Verdict::zero ? 0 : reference(n, c, spec, scale));
+    if (!reference) reference.emplace(job, s.row);
+    store_bits(job, s.row, n, (*reference)(n, c, spec, product_scale(job, s, lane)));
   }
 }
 

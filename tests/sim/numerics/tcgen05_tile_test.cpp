@@ -155,7 +155,7 @@ class Tcgen05Tiles : public testing::TestWithParam<Case> {
                          const MultiplyOptions& o) const;
   std::vector<model::Value> values(const Operand& o, int row, const Operand& a, int m) const;
 
-  Rng rng_{20251123};
+  Rng rng_{20261123};
   std::size_t outputs_ = 0;
   bool lowered_ = false;
   std::vector<std::uint64_t> selected_;  // empty if dense
