@@ -101,25 +101,49 @@ INSTANTIATE_TEST_SUITE_P(
              {{"dtype", "s8"}, {"out_dtype", "s32"}, {"tile_m", "128"}, {"stages", "3"}}}),
     name_of_param);
 
+// Blackwell's matmul, step by step: square, and with sizes of which no two are equal.
+INSTANTIATE_TEST_SUITE_P(
+    Blackwell, KernelTest,
+    testing::Values(
+        Case{"blackwell_matmul_basic", {{"m", "256"}, {"n", "128"}, {"k", "192"}}, {}},
+        Case{"blackwell_matmul_basic",
+             {{"m", "128"}, {"n", "64"}, {"k", "64"}},
+             {{"tile_m", "64"}, {"tile_n", "64"}, {"stages", "2"}, {"dtype", "bf16"}, {"out_dtype", "f32"}}},
+        Case{"blackwell_matmul_warp_specialized", {{"m", "128"}, {"n", "256"}, {"k", "448"}}, {}},
+        Case{
+            "blackwell_matmul_tiled_epilogue", {{"m", "128"}, {"n", "256"}, {"k", "320"}}, {{"stages", "3"}}},
+        Case{"blackwell_matmul_two_cta", {{"m", "512"}, {"n", "256"}, {"k", "320"}}, {{"out_dtype", "bf16"}}},
+        Case{"blackwell_matmul_persistent", {{"m", "512"}, {"n", "768"}, {"k", "192"}}, {{"clusters", "2"}}},
+        Case{"blackwell_matmul_epilogue_warpgroup",
+             {{"m", "512"}, {"n", "768"}, {"k", "192"}},
+             {{"clusters", "1"}}},
+        Case{"blackwell_matmul_grid_tiling",
+             {{"m", "768"}, {"n", "512"}, {"k", "128"}},
+             {{"clusters", "2"}, {"minor_dim", "1"}, {"tile_width", "2"}, {"stages", "2"}}}),
+    name_of_param);
+
 class AssemblyTest : public testing::TestWithParam<Case> {};
 TEST_P(AssemblyTest, NeedsNoSpills) { assemble_without_spills(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
     Kernels, AssemblyTest,
-    testing::Values(Case{"vector_add", {}, {}}, Case{"iota", {}, {}}, Case{"transpose", {}, {}},
-                    Case{"transpose", {}, {{"variant", "plain"}}},
-                    Case{"transpose", {}, {{"variant", "swizzled"}}},
-                    Case{"transpose", {}, {{"ctas", "264"}, {"stages", "2"}}},
-                    Case{"matmul_pipelined", {}, {}},
-                    Case{"matmul_pipelined", {}, {{"dtype", "bf16"}, {"out_dtype", "f32"}, {"tile_m", "64"}}},
-                    Case{"matmul_blockspec", {}, {}},
-                    Case{"matmul_blockspec", {}, {{"activation", "gelu"}, {"tile_n", "64"}}},
-                    Case{"stream_copy", {}, {}}, Case{"stream_copy", {}, {{"variant", "plain"}}},
-                    Case{"reduce_sum", {}, {}}, Case{"histogram", {}, {}}, Case{"softmax", {}, {}},
-                    Case{"softmax", {{"n", "8192"}}, {{"dtype", "f16"}}}, Case{"rms_norm", {}, {}},
-                    Case{"cluster_exchange", {}, {}},
-                    Case{"cluster_exchange", {}, {{"variant", "store"}, {"cluster", "4"}}},
-                    Case{"matmul_split_k", {}, {}},
-                    Case{"matmul_ws", {}, {{"dtype", "s8"}, {"out_dtype", "s32"}, {"stages", "3"}}}),
+    testing::Values(
+        Case{"vector_add", {}, {}}, Case{"iota", {}, {}}, Case{"transpose", {}, {}},
+        Case{"transpose", {}, {{"variant", "plain"}}}, Case{"transpose", {}, {{"variant", "swizzled"}}},
+        Case{"transpose", {}, {{"ctas", "264"}, {"stages", "2"}}}, Case{"matmul_pipelined", {}, {}},
+        Case{"matmul_pipelined", {}, {{"dtype", "bf16"}, {"out_dtype", "f32"}, {"tile_m", "64"}}},
+        Case{"matmul_blockspec", {}, {}},
+        Case{"matmul_blockspec", {}, {{"activation", "gelu"}, {"tile_n", "64"}}}, Case{"stream_copy", {}, {}},
+        Case{"stream_copy", {}, {{"variant", "plain"}}}, Case{"reduce_sum", {}, {}},
+        Case{"histogram", {}, {}}, Case{"softmax", {}, {}},
+        Case{"softmax", {{"n", "8192"}}, {{"dtype", "f16"}}}, Case{"rms_norm", {}, {}},
+        Case{"cluster_exchange", {}, {}},
+        Case{"cluster_exchange", {}, {{"variant", "store"}, {"cluster", "4"}}},
+        Case{"matmul_split_k", {}, {}},
+        Case{"matmul_ws", {}, {{"dtype", "s8"}, {"out_dtype", "s32"}, {"stages", "3"}}},
+        Case{"blackwell_matmul_basic", {}, {}}, Case{"blackwell_matmul_warp_specialized", {}, {}},
+        Case{"blackwell_matmul_tiled_epilogue", {}, {}}, Case{"blackwell_matmul_two_cta", {}, {}},
+        Case{"blackwell_matmul_persistent", {}, {}}, Case{"blackwell_matmul_epilogue_warpgroup", {}, {}},
+        Case{"blackwell_matmul_grid_tiling", {}, {}}),
     name_of_param);
 
 }  // namespace

@@ -28,11 +28,12 @@ int ctas_of(int threads, int registers) {
 
 Counted count(const std::string& name, const isa::Module& module, const std::string& entry,
               const std::string& text, const isa::Dim3& block) {
-  const toolkit::Assembly assembly = toolkit::assemble(text);
+  const toolkit::Assembly assembly = toolkit::assemble(text, module.target);
   EXPECT_TRUE(assembly.ok) << name << "\n" << assembly.log;
   const isa::Function& f = *module.find_entry(entry);
-  const auto program =
-      sim::decode(module, f, isa::default_arch(), std::vector<uint64_t>(module.symbols.size()));
+  const isa::ArchSpec& arch =
+      module.target.starts_with("sm_10") ? *isa::find_arch("b200") : isa::default_arch();
+  const auto program = sim::decode(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
   EXPECT_TRUE(program.has_value()) << name;
   Counted c{.name = name, .threads = int(block.count())};
   c.estimated = int(sim::sass::estimated_registers(**program));

@@ -52,7 +52,7 @@ inline void run_everywhere(const Case& c) {
   std::vector<Array> first;
   for (const char* schedule : {"functional", "latest", "earliest", "seeded:1", "seeded:2"}) {
     SCOPED_TRACE(schedule);
-    sim::Machine machine(*isa::find_arch("h200"));
+    sim::Machine machine(*choice.arch);
     sim::RunOptions options;
     options.schedule = *sim::schedule_named(schedule);
     options.threads = 1;
@@ -76,8 +76,8 @@ inline void assemble_without_spills(const Case& c) {
   PLD_NEEDS_TOOL("ptxas");
   const KernelSpec* spec = find_kernel(c.kernel);
   ASSERT_NE(spec, nullptr) << c.kernel;
-  const toolkit::Assembly assembly =
-      toolkit::assemble(isa::print(spec->build(choose(*spec, c.sizes, c.settings)).module));
+  const isa::Module module = spec->build(choose(*spec, c.sizes, c.settings)).module;
+  const toolkit::Assembly assembly = toolkit::assemble(isa::print(module), module.target);
   EXPECT_TRUE(assembly.ok) << assembly.log;
   EXPECT_EQ(assembly.spill_bytes, 0) << assembly.log;
   EXPECT_FALSE(assembly.wgmma_serialized) << assembly.log;
