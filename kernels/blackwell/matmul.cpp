@@ -17,6 +17,11 @@ plgpu::BarrierType tensor_barrier(int64_t count, std::source_location loc) {
   return plgpu::Barrier({.num_barriers = {count}, .orders_tensor_core = true}, loc);
 }
 
+plgpu::BarrierType pair_barrier(int64_t count, std::source_location loc) {
+  return plgpu::ClusterBarrier(
+      {.collective_axes = {"cluster"}, .num_barriers = {count}, .orders_tensor_core = true}, loc);
+}
+
 plgpu::KernelOptions options_of(const char* kernel, const MatmulConfig& c, pl::Shape acc_shape,
                                 pl::Shape out_shape, int64_t ctas) {
   plgpu::KernelOptions o;

@@ -51,6 +51,8 @@ Operands operands_of(const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch&
 
 // Barriers that tell of the tensor core.
 plgpu::BarrierType tensor_barrier(int64_t count, std::source_location loc = std::source_location::current());
+// The same, with an arrival of each CTA of a pair.
+plgpu::BarrierType pair_barrier(int64_t count, std::source_location loc = std::source_location::current());
 
 // Columns `column` on of the accumulator, `epilogue_tile_n` at a time: to registers, SMEM and `window` of D.
 // The copy out of one part runs while the next one is loaded.

@@ -7,9 +7,7 @@ plgpu::KernelOptions two_warpgroups(const char* kernel, const MatmulConfig& c) {
       options_of(kernel, c, {c.tile_m, 4 * c.tile_n}, {2, c.tile_m, c.epilogue_tile_n}, 2);
   o.scratch_types.pop_back();
   o.scratch_types.push_back({"done", tensor_barrier(2)});
-  o.scratch_types.push_back(
-      {"stored", plgpu::ClusterBarrier(
-                     {.collective_axes = {"cluster"}, .num_barriers = {2}, .orders_tensor_core = true})});
+  o.scratch_types.push_back({"stored", pair_barrier(2)});
   o.grid = {c.clusters};
   o.grid_names = {"pair"};
   o.num_threads = 2;
@@ -25,8 +23,7 @@ void compute_and_store(const MatmulConfig& c, const Operands& all, const PairTil
   x.done = all.done.at(slot);
   pl::when(pl::axis_index("wg") == 0, [&] {
     TileOptions options{.pair = true, .first_tile = local_index == 0};
-    // Both CTAs wait, also the one that issues no products: a barrier's next phase must not complete unseen.
-    options.before_products = [&] {
+    options.wait_for_accumulator = [&] {
       pl::when(local_index >= 2, [&] { plgpu::barrier_wait(x.stored.at(slot)); });
     };
     multiply_with_warps(c, x, tile.rows, tile.columns, options);

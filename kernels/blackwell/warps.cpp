@@ -46,11 +46,14 @@ PairTile::PairTile(const MatmulConfig& c, const Scalar& mi, const Scalar& ni)
 void multiply_with_warps(const MatmulConfig& c, const Operands& x, const pl::Slice& rows,
                          const pl::Slice& columns, const TileOptions& options) {
   plgpu::warp_map([&](const Scalar& warp) {
-    pl::when(warp == 0, [&] { fetch(c, x, rows, columns, options); });
-    pl::when(warp == 1, [&] {
-      options.before_products();
-      if (!options.pair) return multiply(c, x, options);
-      pl::when(pl::axis_index(cluster) == 0, [&] { multiply(c, x, options); });
+    pl::when(warp == 0, [&] {
+      if (options.pair) pl::when(pl::axis_index(cluster) == 1, options.wait_for_accumulator);
+      fetch(c, x, rows, columns, options);
+    });
+    if (!options.pair) return pl::when(warp == 1, [&] { multiply(c, x, options); });
+    pl::when(warp == 1 && pl::axis_index(cluster) == 0, [&] {
+      options.wait_for_accumulator();
+      multiply(c, x, options);
     });
   });
 }

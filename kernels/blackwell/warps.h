@@ -11,8 +11,10 @@ namespace palladion::kernels::blackwell {
 struct TileOptions {
   bool pair = false;         // of CTAs
   Scalar first_tile = true;  // of this program: no slot of A and B has been used before
-  // Called in each CTA by the warp that multiplies, before its first product.
-  std::function<void()> before_products = [] {};
+  // Waits until both CTAs have read the accumulator. Each CTA calls it once a tile: the first one in the warp
+  // that multiplies; the other one in the warp that fetches, so that no tile can be completed, and the
+  // barrier's next phase with it, before this CTA has seen the one before.
+  std::function<void()> wait_for_accumulator = [] {};
 };
 
 // The tile of a pair of CTAs, at the `mi`-th pair of rows and the `ni`-th pair of columns.
