@@ -1,12 +1,15 @@
 #include "zoo/zoo.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <tuple>
 #include <vector>
 
 #include <zoo/ptx_files.h>  // made by cmake/ZooFiles.cmake of zoo/*/*.ptx
 
+#include "isa/arch/target.h"
+#include "isa/core/diagnostic.h"
 #include "zoo/ptx_file.h"
 #include "zoo/recorded.h"
 
@@ -14,7 +17,7 @@ namespace palladion::zoo {
 namespace {
 
 int group_of(std::string_view entry) {
-  constexpr std::string_view groups[] = {"MB", "TX", "TM", "WG", "NB", "DV",
+  constexpr std::string_view groups[] = {"MB", "TX", "TM", "WG", "TC", "NB", "DV",
                                          "CL", "DL", "GM", "UN", "RS", "NU"};
   return int(std::ranges::find(groups, entry.substr(0, 2)) - std::begin(groups));
 }
@@ -34,6 +37,15 @@ std::vector<Pair> collect() {
 std::span<const Pair> all_pairs() {
   static const std::vector<Pair> pairs = collect();
   return pairs;
+}
+
+const isa::ArchSpec& chip_of(const Specimen& twin) {
+  for (const char* name : {"h200", "b200"}) {
+    const isa::ArchSpec* const chip = isa::find_arch(name);
+    if (isa::provides(chip->ptx_target, twin.job.module->target)) return *chip;
+  }
+  PLD_CHECK(false, "no chip for " + twin.job.module->target);
+  std::abort();
 }
 
 const Pair* find_pair(std::string_view name) {

@@ -1,13 +1,14 @@
 #pragma once
-// The zoo: pairs of a small real kernel and its broken twin, one for every way in which Hopper's
-// asynchronous machinery is misused. The broken twin must be found, at the marked lines, under every
-// schedule; the good twin must stay silent.
+// The zoo: pairs of a small real kernel and its broken twin, one for every way in which the asynchronous
+// machinery of Hopper and Blackwell is misused. The broken twin must be found, at the marked lines, under
+// every schedule; the good twin must stay silent.
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "isa/arch/arch.h"
 #include "run/job.h"
 #include "sim/launch/finding.h"
 
@@ -42,6 +43,9 @@ struct Pair {
   bool needs_exploration = false;
   std::function<Specimen(bool broken)> make;
 };
+
+// The first chip, h200 before b200, that runs code for the twin's target.
+const isa::ArchSpec& chip_of(const Specimen& twin);
 
 // All pairs, by group and number of their taxonomy entry.
 std::span<const Pair> all_pairs();

@@ -39,6 +39,7 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
                                    : fmt::format("did you mean `zoo/{}`?", near));
   }
   zoo::Specimen specimen = subject.pair->make(which == "broken");
+  if (!options.names_arch) subject.arch = &zoo::chip_of(specimen);
   subject.name = fmt::format("zoo/{}{}", name, which == "good" ? ":good" : "");
   subject.specimen = std::move(specimen.owner);
   subject.job = std::move(specimen.job);

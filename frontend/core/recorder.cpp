@@ -450,7 +450,12 @@ void Recorder::record_tensor_release() {
 }
 
 void Recorder::record_end() {
-  if (tensor_ctas_ != 0) emit("tcgen05.fence::before_thread_sync", {});
+  if (tensor_ctas_ != 0) {
+    // The columns are freed behind the barrier: no load or store may be under way.
+    emit("tcgen05.wait::ld.sync.aligned", {});
+    emit("tcgen05.wait::st.sync.aligned", {});
+    emit("tcgen05.fence::before_thread_sync", {});
+  }
   if (mesh_.cluster_size() > 1) {
     // A CTA must not end while others still arrive at its barriers or write into its memory.
     emit("barrier.cluster.arrive.release.aligned", {});

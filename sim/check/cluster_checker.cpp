@@ -1,24 +1,39 @@
 #include "sim/check/cluster_checker.h"
 
+#include <algorithm>
+
 #include "isa/core/footprint.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::check {
+namespace {
+
+bool uses_tensor_memory(const Program& program) {
+  return std::ranges::any_of(program.footprints, [](const isa::Footprint& f) {
+    return f.at(isa::Sync::Object::tensor_memory) || f.reads(isa::Space::tensor) ||
+           f.writes(isa::Space::tensor);
+  });
+}
+
+}  // namespace
 
 // The order of construction is the order of the members; each part sees those before it.
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                                const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations)
     : options_(options),
-      order_(cluster, run.program->mma_warps(), locations),
+      order_(cluster, run.program->mma_warps(), locations, uses_tensor_memory(*run.program)),
       reporter_(run, cluster),
       context_{run, cluster, order_, reporter_},
       ledger_(context_),
       shared_races_(context_, order_, ledger_, options_),
       global_races_(context_, order_, ledger_, options_),
       memory_(context_, order_, shared_races_),
+      tensor_races_(context_, order_, options_),
+      tensor_(context_, order_, tensor_races_, uses_tensor_memory(*run.program)),
       watch_(context_, analysis, options_),
       bounds_(context_, arrays) {
   shared_races_.use(memory_.records());
+  tensor_races_.use(tensor_.records());
 }
 
 void ClusterChecker::subscribe(ClusterEvents& events) {
@@ -28,6 +43,7 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
   events.add(*this);
   events.add(order_);
   events.add(memory_);
+  events.add(tensor_);
   watch_.subscribe(events);
   if (options_.memory) events.add(bounds_);
 }
@@ -56,13 +72,16 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->issuer = origin;
   op->occurrence = reporter_.occurrence(origin.cta_rank, origin.warp, origin.pc);
   op->name = e.name;
+  op->family = e.family;
   op->group = e.group;
   op->async_proxy = context_.run.program->footprints[origin.pc].uses(isa::Proxy::async);
   op->reduces = e.reduces;
   op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
+  if (op->is_tensor()) op->pipeline = pipeline_of(e);
   order_.issued(origin, op);
+  if (op->is_tensor()) tensor_.issued(e, op);
   memory_.issued(e, op, order_.issuers_view(origin, *op));
 }
 

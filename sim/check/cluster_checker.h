@@ -4,6 +4,8 @@
 #include "sim/check/memory/bounds.h"
 #include "sim/check/memory/memory.h"
 #include "sim/check/memory/race_report.h"
+#include "sim/check/memory/tensor_memory.h"
+#include "sim/check/memory/tensor_report.h"
 #include "sim/check/order/happens_before.h"
 #include "sim/check/protocol/ledger.h"
 #include "sim/check/watch_parts.h"
@@ -42,6 +44,8 @@ class ClusterChecker {
   Ledger ledger_;
   RaceReporter shared_races_, global_races_;
   MemoryChecks memory_;
+  TensorRaceReporter tensor_races_;
+  TensorMemoryChecks tensor_;
   WatchParts watch_;
   Bounds bounds_;
   uint64_t async_operations_ = 0, generations_ = 0;

@@ -3,13 +3,14 @@
 namespace palladion::sim::check {
 
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
-  return (o.race && wgmma.watches(pc)) || (o.memory && unwritten.watches(pc)) ||
+  return (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc))) || (o.memory && unwritten.watches(pc)) ||
          (o.numerics && numerics.watches(pc));
 }
 
 WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options)
     : options_(options),
       wgmma_(context, analysis.wgmma),
+      tensor_loads_(context, analysis.tensor_loads),
       unwritten_(context, analysis.unwritten),
       pool_(context),
       descriptors_(context),
@@ -18,7 +19,10 @@ WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analy
       sums_(context) {}
 
 void WatchParts::subscribe(ClusterEvents& events) {
-  if (options_.race) events.add(wgmma_);
+  if (options_.race) {
+    events.add(wgmma_);
+    events.add(tensor_loads_);
+  }
   if (options_.memory) {
     events.add(unwritten_);
     events.add(pool_);

@@ -7,20 +7,24 @@
 #include "sim/check/numerics/numerics_wgmma.h"
 #include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
+#include "sim/check/registers/tensor_loads.h"
 #include "sim/check/registers/wgmma_registers.h"
 
 namespace palladion::sim::check {
 
 struct WatchAnalysis {
-  explicit WatchAnalysis(const Program& program) : wgmma(program), unwritten(program), numerics(program) {}
+  explicit WatchAnalysis(const Program& program)
+      : wgmma(program), tensor_loads(program), unwritten(program), numerics(program) {}
   bool watches(uint32_t pc, const Options& options) const;
 
   WgmmaAnalysis wgmma;
+  TensorLoadAnalysis tensor_loads;
   UnwrittenAnalysis unwritten;
   NumericsAnalysis numerics;
 };
 
-// Registers of wgmma belong to `race`; unwritten registers, descriptors and the register pool to `memory`.
+// Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, descriptors and the register pool
+// to `memory`.
 class WatchParts {
  public:
   WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options);
@@ -34,6 +38,7 @@ class WatchParts {
  private:
   Options options_;
   WgmmaRegisters wgmma_;
+  TensorLoadRegisters tensor_loads_;
   UnwrittenRegisters unwritten_;
   RegisterPool pool_;
   Descriptors descriptors_;

@@ -293,6 +293,13 @@ void SkeletonRecorder::on(const GroupWaited& event) {
 void SkeletonRecorder::on(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
   if (full()) return;
+  if (!event.mbarriers.empty()) {  // tcgen05.commit: each is one of the expected arrivals
+    for (const uint32_t b : event.mbarriers)
+      run_.signals[event.id].push_back(
+          {.kind = SyncKind::arrive, .object = mbarrier_object(b), .count = 1, .after = {}});
+    push(origin, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
+    return;
+  }
   const auto* effect =
       origin.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(origin.effect);
   const bool noinc = effect != nullptr && effect->noinc;

@@ -189,6 +189,7 @@ struct ArrivalDeferred {
   Origin origin;
   uint64_t id = 0;
   std::span<const uint64_t> awaited;
+  std::span<const uint32_t> mbarriers;  // of tcgen05.commit: shared addresses with rank
 };
 
 // setmaxnreg: registers of a thread.

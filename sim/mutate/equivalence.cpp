@@ -33,8 +33,12 @@ struct Case {
 };
 
 // Instructions that the rules may skip.
-bool fences_at_most(const Footprint& f) {
-  return f.registers_only() || (f.at(Object::fence) && !f.writes_memory());
+bool fences_at_most(const Flow& flow, uint32_t i) {
+  const Footprint& f = flow.footprint(i);
+  // What tcgen05.wait and fence order is passed on by the barrier behind them alone.
+  const bool of_tensor_memory =
+      flow.as<isa::TensorMemoryWait>(i) != nullptr || flow.as<isa::TensorMemoryFence>(i) != nullptr;
+  return f.registers_only() || (f.at(Object::fence) && !f.writes_memory() && !of_tensor_memory);
 }
 // Issues asynchronous copies or products, or makes groups of them.
 bool issues_at_most(const Footprint& f) {
@@ -83,7 +87,7 @@ auto registers_and_fences_in(const Case& c) {
   return [&c](uint32_t i) {
     if (c.footprint(i).registers_only()) return true;
     const SiteFacts fence = c.site(i);
-    return fences_at_most(c.footprint(i)) && fence.whole_warps && fence.executed == c.site(c.at()).executed;
+    return fences_at_most(c.flow, i) && fence.whole_warps && fence.executed == c.site(c.at()).executed;
   };
 }
 
@@ -242,7 +246,7 @@ bool only_renamed(const Case& c) {
 bool met_before(const Case& c) {
   for (uint32_t i = c.at(); i-- > 0;) {
     if (is_wgmma_wait(c.footprint(i))) return c.flow.dominated(c.at(), i) && c.site(i).whole_warps;
-    if (!fences_at_most(c.footprint(i))) return false;
+    if (!fences_at_most(c.flow, i)) return false;
   }
   return false;
 }
@@ -326,7 +330,7 @@ bool nothing_to_release(const Case& c) {
       c,
       [&](uint32_t i) {
         const Footprint& f = c.footprint(i);
-        return fences_at_most(f) || issues_at_most(f) || is_arrival(f);
+        return fences_at_most(c.flow, i) || issues_at_most(f) || is_arrival(f);
       },
       [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_wait(c, i); });
 }

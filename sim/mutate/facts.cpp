@@ -68,6 +68,11 @@ class RemoteActions {
     p.bytes_in_last = std::exchange(p.bytes_in_current, false);
   }
   void issued(const AsyncIssue& issue, uint32_t rank) {
+    // A product of a pair reads and writes in the peer, too; its commit is not followed here.
+    for (const auto& pieces : {issue.reads, issue.writes})
+      for (const Piece& piece : pieces)
+        if (issue.family == isa::AsyncFamily::tcgen05 && piece.address >> cta_rank_shift != rank)
+          unsignalled_ = true;
     for (const Piece& piece : issue.writes) {
       const bool signals = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
         return rank_of(mbarrier) == rank_of(uint32_t(piece.address));
@@ -131,7 +136,19 @@ class ClusterFacts {
       order_.fenced(index(event.origin), *fence);
   }
   void on(const AsyncJoined& event) { order_.joined(index(event.origin), event.id); }
-  void on(const ArrivalDeferred& event) { order_.deferred(event.id, event.awaited); }
+  void on(const ArrivalDeferred& event) {
+    if (event.mbarriers.empty()) return order_.deferred(event.id, event.awaited);
+    act(event.origin);
+    order_.committed_products(index(event.origin), event.id);
+  }
+  // Which lanes and columns other warps have touched is not recorded: all of them count as shared.
+  void on(const TensorAccess& access) {
+    const Origin& origin = access.origin;
+    act(origin);
+    const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
+    if (window != nullptr) sites_[window].used_before = true;
+  }
+  void on(const TensorAllocated& event) { act(event.origin); }
   void on(const GroupCommitted& event) {
     const Origin& origin = event.origin;
     order_.committed(index(origin), event.group);
@@ -187,7 +204,8 @@ class ClusterFacts {
     act(origin);
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
-        touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
+        if (piece.space != isa::Space::tensor)
+          touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
     remote_.issued(issue, origin.cta_rank);
     order_.issued(index(origin), issue, shared_bytes);
   }

@@ -32,6 +32,9 @@ enum class Mutation : uint8_t {
   delete_commit,
   delete_wait_group,
   delete_wgmma_fence,
+  delete_tensor_wait,  // tcgen05.wait
+  delete_tensor_fence,
+  delete_tensor_commit,
   delete_setmaxnreg,
   more_init_count,
   less_init_count,

@@ -113,6 +113,11 @@ std::vector<OperatorRow> delete_rows() {
        asks<&isa::Footprint::waits_for_group>,
        erase},
       {{M::delete_wgmma_fence, "delete wgmma.fence", "wgmma.fence"}, is<isa::WgmmaFence>, erase},
+      {{M::delete_tensor_wait, "delete tcgen05.wait", "tcgen05.wait::ld, wait::st"},
+       is<isa::TensorMemoryWait>,
+       erase},
+      {{M::delete_tensor_fence, "delete tcgen05.fence", "tcgen05.fence"}, is<isa::TensorMemoryFence>, erase},
+      {{M::delete_tensor_commit, "delete tcgen05.commit", "tcgen05.commit"}, is<isa::Tcgen05Commit>, erase},
       {{M::delete_setmaxnreg, "delete setmaxnreg", "setmaxnreg"}, is<isa::SetMaxRegisters>, erase},
   };
 }

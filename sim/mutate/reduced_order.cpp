@@ -71,10 +71,13 @@ void ReducedOrder::issued(uint32_t warp, const AsyncIssue& issue, uint64_t share
   if (!complete_) return;
   if (issue.group != isa::AsyncGroup::none && issue.group != isa::AsyncGroup::wgmma)
     open_[{warp, issue.group}].push_back(issue.id);
+  if (issue.family == isa::AsyncFamily::tcgen05) products_[warp].push_back(issue.id);
   const auto all = [&](std::span<const Piece> pieces, bool writes) {
-    for (const Piece& p : pieces)
+    for (const Piece& p : pieces) {
+      if (p.space == isa::Space::tensor) continue;  // ordered by the threads' execution alone
       touch(p.shared() ? shared_bytes + uint32_t(p.address) : p.address, p.bytes,
             {.async = true, .writes = writes, .warp = warp, .operation = issue.id});
+    }
   };
   all(issue.reads, false);
   all(issue.writes, true);
@@ -93,6 +96,12 @@ void ReducedOrder::waited(uint32_t warp, isa::AsyncGroup kind, uint64_t allowed,
 
 void ReducedOrder::deferred(uint64_t id, std::span<const uint64_t> awaited) {
   deferred_[id].assign(awaited.begin(), awaited.end());
+}
+
+// It covers all products and copies to tensor memory that the warp has issued.
+void ReducedOrder::committed_products(uint32_t warp, uint64_t id) {
+  deferred_[id] = products_[warp];
+  if (products_[warp].size() > most_products) complete_ = false;
 }
 
 void ReducedOrder::mbarrier(uint32_t warp, const MbarrierEvent& event) {

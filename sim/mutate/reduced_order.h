@@ -21,6 +21,7 @@ class ReducedOrder {
   void committed(uint32_t warp, isa::AsyncGroup kind);
   void waited(uint32_t warp, isa::AsyncGroup kind, uint64_t allowed, bool read_only);
   void deferred(uint64_t id, std::span<const uint64_t> awaited);
+  void committed_products(uint32_t warp, uint64_t id);  // tcgen05.commit
   void mbarrier(uint32_t warp, const MbarrierEvent& event);
   void barrier(uint32_t warp, std::array<uint64_t, 3> generation, bool pass);
   void fenced(uint32_t warp, const isa::Fence& fence);
@@ -29,6 +30,8 @@ class ReducedOrder {
   bool complete() const { return complete_; }
 
  private:
+  static constexpr size_t most_products = 4096;  // of a warp; more are not examined
+
   // The view of an actor: how far each warp's accesses are visible to the generic proxy and to other proxies,
   // and which operations are done.
   struct Knowledge {
@@ -55,6 +58,7 @@ class ReducedOrder {
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<uint64_t>> open_;
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<std::vector<uint64_t>>> groups_;
   std::map<uint64_t, std::vector<uint64_t>> deferred_;
+  std::map<uint32_t, std::vector<uint64_t>> products_;        // of tcgen05, by warp
   std::unordered_map<uint64_t, std::vector<Record>> places_;  // looked up, never iterated
   bool complete_ = true;
 };

@@ -51,7 +51,7 @@ inline std::string line_of(const sim::Site& s, const Job& job) {
 }
 
 inline SimOutcome run_checked(zoo::Specimen& specimen, const sim::check::Conditions& conditions) {
-  sim::Machine machine(*isa::find_arch("h200"));
+  sim::Machine machine(zoo::chip_of(specimen));
   sim::check::Checker checker;
   sim::RunOptions options;
   conditions.apply(options);

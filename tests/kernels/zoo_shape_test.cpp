@@ -106,7 +106,7 @@ TEST_P(ZooPair, TheGoodTwinRunsEverywhere) {
   Specimen good = GetParam().make(false);
   std::vector<Array> first;
   for (const char* name : {"functional", "latest", "earliest", "seeded:1", "seeded:2", "seeded:3"}) {
-    sim::Machine machine(*isa::find_arch("h200"));
+    sim::Machine machine(chip_of(good));
     sim::RunOptions options;
     options.schedule = *sim::schedule_named(name);
     options.max_instructions = 10'000'000;

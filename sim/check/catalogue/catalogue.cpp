@@ -12,8 +12,8 @@ namespace palladion::sim::check {
 std::string Code::name() const { return fmt::format("PLD{:04}", number_); }
 
 std::span<const std::span<const isa::CodeText>> checker_codes() {
-  static const std::span<const isa::CodeText> tables[] = {race_codes(), copy_codes(), thread_codes(),
-                                                          memory_codes()};
+  static const std::span<const isa::CodeText> tables[] = {race_codes(), copy_codes(), tensor_codes(),
+                                                          thread_codes(), memory_codes()};
   return tables;
 }
 

@@ -9,7 +9,7 @@
 
 namespace palladion::sim::check {
 
-std::span<const isa::CodeText> race_codes(), copy_codes(), thread_codes(), memory_codes();
+std::span<const isa::CodeText> race_codes(), copy_codes(), thread_codes(), memory_codes(), tensor_codes();
 
 // A row of a table. `rule` names sections of the PTX manual (begins with "CUDA" when of the CUDA guide, with
 // "PTX" when it is a whole reference), `effect` what hardware does, `fix` what to change: lower case, no full

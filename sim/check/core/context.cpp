@@ -11,7 +11,13 @@
 namespace palladion::sim::check {
 namespace {
 
-enum WarpRole : uint8_t { loads_bulk = 1, stores_bulk = 2, loads_cp_async = 4, issues_wgmma = 8 };
+enum WarpRole : uint8_t {
+  loads_bulk = 1,
+  stores_bulk = 2,
+  loads_cp_async = 4,
+  issues_wgmma = 8,
+  issues_tcgen05 = 16
+};
 
 uint64_t execution_key(uint32_t warp, uint32_t pc) { return uint64_t{warp} << 32 | pc; }
 
@@ -68,6 +74,7 @@ std::string Reporter::role(uint16_t cta_rank, uint16_t warp) const {
   if ((roles & loads_bulk) != 0) add("issues bulk loads");
   if ((roles & loads_cp_async) != 0) add("issues cp.async");
   if ((roles & issues_wgmma) != 0) add("issues wgmma");
+  if ((roles & issues_tcgen05) != 0) add("issues tcgen05.mma");
   if ((roles & stores_bulk) != 0) add("issues bulk stores");
   return out;
 }
@@ -102,7 +109,9 @@ void Reporter::on(const AsyncIssue& e) {
   if (e.participants == isa::Participants::warpgroup) return;  // counted as its warps join
   count(origin, origin.lanes);
   uint8_t& roles = roles_[index(origin.cta_rank, origin.warp)];
-  if (e.family == isa::AsyncFamily::cp_async) {
+  if (e.family == isa::AsyncFamily::tcgen05) {
+    roles |= issues_tcgen05;
+  } else if (e.family == isa::AsyncFamily::cp_async) {
     roles |= loads_cp_async;
   } else if (!e.mbarriers.empty()) {
     roles |= loads_bulk;
@@ -117,6 +126,12 @@ void Reporter::on(const AsyncJoined& event) {
   roles_[index(origin.cta_rank, origin.warp)] |= issues_wgmma;
 }
 
+void Reporter::on(const ArrivalDeferred& event) {
+  if (!event.mbarriers.empty()) count(event.origin, event.origin.lanes);
+}
+
+void Reporter::on(const TensorAccess& event) { count(event.origin, event.origin.lanes); }
+void Reporter::on(const TensorAllocated& event) { count(event.origin, event.origin.lanes); }
 void Reporter::on(const GroupCommitted& event) { count(event.origin, event.origin.lanes); }
 void Reporter::on(const GroupWaited& event) { count(event.origin, event.origin.lanes); }
 void Reporter::on(const RegistersSet& event) { count(event.origin, event.origin.lanes); }

@@ -60,6 +60,9 @@ class Reporter {
   void on(const ClusterBarrierEvent& e);
   void on(const AsyncIssue& e);
   void on(const AsyncJoined& event);
+  void on(const ArrivalDeferred& event);
+  void on(const TensorAccess& event);
+  void on(const TensorAllocated& event);
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
   void on(const RegistersSet& event);

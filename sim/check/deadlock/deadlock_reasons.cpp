@@ -102,6 +102,30 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
   return r;
 }
 
+// A tcgen05.commit that arrives at the same mbarrier of another CTA, when none arrives at this one.
+const Origin* commit_elsewhere(const WaitGraph& g, const Waiter& w) {
+  const auto commits = [](const auto& arriver) { return effect_of<isa::Tcgen05Commit>(arriver.second); };
+  if (w.object == nullptr || std::ranges::any_of(w.object->arrivers, commits)) return nullptr;
+  for (const auto& [address, b] : g.ledger().mbarriers().objects()) {
+    if (address == w.object->address ||
+        (address & shared_offset_mask) != (w.object->address & shared_offset_mask))
+      continue;
+    const auto at = std::ranges::find_if(b.arrivers, commits);
+    if (at != b.arrivers.end()) return &at->second;
+  }
+  return nullptr;
+}
+
+Reason commit_for_one(const WaitGraph& g, uint32_t i, const Origin& commit) {
+  const Waiter& w = g.waiters()[i];
+  Reason r = reason(4526, Weight::certain, i,
+                    fmt::format("{} waits at {}, and the tcgen05.commit arrives in the other CTA alone",
+                                g.name(w), g.object(w)));
+  r.missing = fmt::format("an arrival of the commit at {}", g.object(w));
+  r.culprits = {commit};
+  return r;
+}
+
 Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   const Waiter& w = g.waiters()[i];
   bool others = false;
@@ -234,6 +258,7 @@ Reason of_mbarrier(const WaitGraph& g, uint32_t i) {
   if (observed == -2 && w.object->number > 0 && w.object->current.signals.empty() &&
       static_cast<int64_t>(w.wait.value) == (w.object->number & 1))
     return first_parity(g, i);
+  if (const Origin* commit = commit_elsewhere(g, w)) return commit_for_one(g, i, *commit);
   if (w.object->current.arrivals() < w.object->count)
     if (const MbarrierObject* other = surplus_elsewhere(g, w)) return wrong_instance(g, i, *other);
   if (foreign_bytes_only(w) || w.arrivers.empty()) return no_arrival(g, i);
@@ -326,6 +351,16 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   return r;
 }
 
+// All other threads wait, so that none frees columns.
+Reason of_tensor_memory(const WaitGraph& g, uint32_t i) {
+  Reason r =
+      reason(4504, Weight::orphan, i,
+             fmt::format("tcgen05.alloc waits for {} columns, and all threads that could free some wait",
+                         g.waiters()[i].wait.value));
+  r.missing = "a tcgen05.dealloc by a warp that does not wait for this one";
+  return r;
+}
+
 Reason of_waiter(const WaitGraph& g, uint32_t i) {
   switch (g.waiters()[i].wait.kind) {
     case K::mbarrier:
@@ -336,6 +371,8 @@ Reason of_waiter(const WaitGraph& g, uint32_t i) {
       return of_cluster_barrier(g, i);
     case K::registers:
       return of_registers(g, i);
+    case K::tensor_memory:
+      return of_tensor_memory(g, i);
     default:
       return {};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace palladion::sim::check {
 namespace {
@@ -276,7 +277,12 @@ void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pie
   log_.accesses.push_back(std::move(g));
 }
 
-void MemoryChecks::operate(Operation& o, std::span<const Piece> pieces, bool writes) {
+void MemoryChecks::operate(Operation& o, std::span<const Piece> all, bool writes) {
+  std::vector<Piece> outside;  // of tensor memory, whose accesses tensor_memory.h judges
+  if (o.op->is_tensor())
+    std::ranges::copy_if(all, std::back_inserter(outside),
+                         [](const Piece& p) { return p.space != isa::Space::tensor; });
+  const std::span<const Piece> pieces = o.op->is_tensor() ? std::span<const Piece>(outside) : all;
   if (pieces.empty()) return;
   const bool shared = pieces.front().shared();
   aim(o, shared ? Visibility::shared_async : Visibility::global_async, writes, 0);

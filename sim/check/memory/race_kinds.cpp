@@ -76,6 +76,7 @@ bool issued_behind(const Case& c) {
 // The source of a bulk store, or the operand of a wgmma, is overwritten.
 Code overwritten_source(const Case& c) {
   const AsyncRecord& op = *c.then.async;
+  if (op.is_tensor()) return 4520;
   if (c.then_is_wgmma()) return op.committed ? Code(4406) : Code(4405);
   if (!stores_from_shared(c.then))
     return c.later.rank != c.order.cta_of(c.now.warp) ? Code(4317) : Code(4307);
@@ -83,7 +84,16 @@ Code overwritten_source(const Case& c) {
   return op.committed && c.order.issuer_waits(op) ? Code(4312) : Code(4311);
 }
 
+// tcgen05.mma and cp read what others have not finished to write.
+Code unready_operand(const Case& c) {
+  const bool of_peer = c.later.rank != c.order.cta_of(c.now.warp);
+  if (c.conflict.relation == Relation::other_proxy) return 4521;
+  if (of_peer) return 4525;
+  return c.then.async != nullptr ? unawaited_copy(c) : Code(4310);
+}
+
 Code shared_async_code(const Case& c) {
+  if (c.now_is_tensor() && c.conflict.earlier_wrote) return unready_operand(c);
   if (c.then.async != nullptr && !c.conflict.earlier_wrote) return overwritten_source(c);
   if (c.then.async != nullptr) {
     const bool duplicate = c.now.async && c.now.pc == c.then.pc && c.later.writes && !c.same_warp();

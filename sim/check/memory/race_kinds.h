@@ -26,6 +26,7 @@ struct Case {
   }
   bool then_is_wgmma() const { return then.async && then.async->group == isa::AsyncGroup::wgmma; }
   bool now_is_wgmma() const { return now.async && now.async->group == isa::AsyncGroup::wgmma; }
+  bool now_is_tensor() const { return now.async && now.async->is_tensor(); }
 };
 
 Code code_of(const Case& c);

@@ -55,6 +55,7 @@ size_t names_at(const ClusterContext& x, uint64_t address) {
 }
 
 std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
+  if (op.is_tensor()) return "it completes with a tcgen05.commit of its thread, at that commit's mbarrier";
   for (const uint32_t b : op.mbarriers)
     if (b >> cta_rank_shift == rank)
       return fmt::format("it completes on {}", mbarrier_name(x.run, x.cluster, b));

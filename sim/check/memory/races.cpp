@@ -55,12 +55,21 @@ Relation Detector::generic_relation(const Record& r, Ref earlier, uint32_t byte,
   return worst;
 }
 
+// Between two operations on tensor memory: fences are missing where it is not order itself.
+Relation Detector::tensor_relation(const Record& r) const {
+  using T = HappensBefore::TensorRelation;
+  const T t = actor_.order->tensor_relation(*r.async, r, *actor_.tensor, records_[actor_.record]);
+  if (t == T::ordered) return Relation::ordered;
+  return t == T::unordered ? Relation::unordered : Relation::other_proxy;
+}
+
 Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
   const Record& r = records_[record_of(earlier)];
   const Actor& a = actor_;
   if (r.async != nullptr) {
     const AsyncRecord& op = *r.async;
     if (op.id == a.async_id && op.cluster == a.cluster) return Relation::ordered;
+    if (a.tensor != nullptr) return tensor_relation(r);
     if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
     const uint32_t lane = op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0;
     const bool mine_all = a.async || size_of(mine) == every_lane;
@@ -145,8 +154,10 @@ bool Detector::replaces(Ref old, Ref mine) const {
   const Record& r = records_[record_of(old)];
   if (r.cluster != actor_.cluster) return false;
   if (r.async != nullptr) {
-    if (!actor_.async || r.async->group == isa::AsyncGroup::none || r.async->lane_exact) return false;
     const Record& now = records_[actor_.record];
+    if (r.async->is_tensor())
+      return now.async != nullptr && now.async->stream == r.async->stream && now.time >= r.time;
+    if (!actor_.async || r.async->group == isa::AsyncGroup::none || r.async->lane_exact) return false;
     if (now.async->group != r.async->group) return false;
     if (r.async->group == isa::AsyncGroup::wgmma) return now.async->warpgroup == r.async->warpgroup;
     return now.warp == r.warp && now.lanes == r.lanes;

@@ -31,7 +31,8 @@ struct Actor {
   bool shared = true;  // shared memory, else global
   isa::Scope scope = isa::Scope::cta;
   uint64_t async_id = 0;
-  uint32_t record = 0;  // its own, in the table of the shadow memory
+  const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched
+  uint32_t record = 0;                  // its own, in the table of the shadow memory
   static constexpr uint32_t no_warp = ~0U;
 };
 
@@ -84,6 +85,7 @@ class Detector {
   void touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
   void against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine);
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
+  Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
   Relation lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const;
   bool replaces(Ref old, Ref mine) const;

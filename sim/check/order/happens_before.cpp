@@ -20,11 +20,14 @@ bool releases(isa::Order o) {
 
 }  // namespace
 
-HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global)
+HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global,
+                             bool tensor_memory)
     : cluster_(cluster.index),
       warps_per_cta_(static_cast<uint32_t>(cluster.ctas.front().warps.size())),
       mma_warps_(mma_warps),
+      tensor_memory_(tensor_memory),
       warps_(warps_per_cta_ * cluster.ctas.size()),
+      tensor_(tensor_memory ? static_cast<uint32_t>(warps_.size()) : 0),
       global_locations_(global) {
   const ViewRef nothing = empty();
   for (size_t i = 0; i < warps_.size(); ++i) {
@@ -135,6 +138,8 @@ bool tells_of(const Publication& p, const AsyncRecord& op, uint32_t rank) {
 }  // namespace
 
 bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& asker) const {
+  if (op.stream != AsyncRecord::no_stream)
+    return tensor_complete(op, *asker.view, asker.warp, asker.lanes, asker.time, false);
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
     if (!tells_of(p, op, asker.rank)) continue;
@@ -142,6 +147,10 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
     const bool by_itself = op.cluster == cluster_ && p.warp == asker.warp && (lanes & asker.lanes) != 0;
     if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
     if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
+    // Through a commit of the products that waited for it.
+    if (tensor_memory_ && asker.visibility == Visibility::generic &&
+        asker.view->knows_any(Visibility::tensor, op.cluster, p.warp, lanes, p.time))
+      return true;
   }
   return false;
 }
@@ -160,6 +169,10 @@ void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Ori
 // --- fences ---------------------------------------------------------------------------------------
 void HappensBefore::on(const Fenced& event) {
   const Origin& origin = event.origin;
+  if (const auto* wait = std::get_if<isa::TensorMemoryWait>(origin.effect))
+    return wait_for_tensor_memory(origin, wait->stores);
+  if (const auto* fence = std::get_if<isa::TensorMemoryFence>(origin.effect))
+    return fence_tensor_memory(origin, fence->after);
   const auto* f = std::get_if<isa::Fence>(origin.effect);
   if (f == nullptr) return;  // wgmma.fence orders registers
   if (!f->proxy && f->copy_from < 0) return fence_memory(origin, *f);
@@ -257,6 +270,8 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
       b.current.operations.push_back(op->second);
     if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
       b.current.operations.insert(b.current.operations.end(), all->second.begin(), all->second.end());
+    if (const auto commit = commits_.find(e.async_id); commit != commits_.end())
+      b.current.commits.push_back(commit->second);
   } else if (const auto* m = std::get_if<isa::Mbarrier>(origin.effect)) {
     if (releases(m->order)) {
       add_release(b.current.released, origin.cta_rank, m->scope,
@@ -265,6 +280,10 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
       const WarpViews& w = warps_[index(origin)];
       if (w.fenced != nullptr && (w.fenced_lanes & origin.lanes) != 0)
         add_release(b.current.released, origin.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
+      if (tensor_memory_)
+        add_release(b.current.released, origin.cta_rank, m->scope,
+                    std::make_shared<View>(
+                        release(index(origin), origin.lanes, origin.pc)->only(Visibility::tensor)));
       b.any_relaxed = true;
       b.last_relaxed = origin;
     }
@@ -286,10 +305,21 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   if (acquiring) {
     acquire(origin, b.completed.released, scope);
   } else {
-    for (const Released& r : b.completed.released) see(warps_[index(origin)], origin.lanes, r);
+    for (const Released& r : b.completed.released) {
+      see(warps_[index(origin)], origin.lanes, r);
+      if (tensor_memory_) acquire(index(origin), origin.lanes, r.view->only(Visibility::tensor));
+    }
     drop(DroppedEdge::Why::relaxed, origin, origin);
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
+  if (!b.completed.commits.empty()) {
+    const uint32_t warp = index(origin);
+    advance(warp, origin.pc);
+    for (const Commit& c : b.completed.commits) {
+      acquire(warp, origin.lanes, *c.known);
+      tensor_.publish(c.stream, {c.before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+    }
+  }
   if (b.completed.operations.empty()) return;
   const Publication published{.lanes = origin.lanes, .rank = rank};
   if (!acquiring) {
@@ -404,97 +434,6 @@ void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bo
     for (const Released& r : l.released) add_release(joined, r.cta, r.scope, r.view);
     l.released = std::move(joined);
   }
-}
-
-// --- asynchronous operations ----------------------------------------------------------------------
-std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
-  auto& op = in_flight_[id];
-  if (op == nullptr) {
-    op = std::make_shared<AsyncRecord>();
-    op->id = id;
-    op->cluster = cluster_;
-    op->published.reserve(8);  // a wait by each warp of two warpgroups
-  }
-  return op;
-}
-
-// Each warp of the warpgroup has the wgmma in its journal from its own issue on.
-void HappensBefore::on(const AsyncJoined& event) {
-  const Origin& origin = event.origin;
-  std::shared_ptr<View>& all = joining_[event.id];
-  if (all == nullptr)
-    all = release(index(origin), origin.lanes, origin.pc);
-  else
-    all->join(*release(index(origin), origin.lanes, origin.pc));
-  const std::shared_ptr<AsyncRecord> op = record(event.id);
-  op->joined.push_back({index(origin), warps_[index(origin)].time});
-  op->warpgroup = index(origin) / mma_warps_;
-  warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, origin.lanes});
-}
-
-ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
-  if (op.group != isa::AsyncGroup::wgmma)
-    return view_ref(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
-  const auto at = joining_.find(op.id);
-  ViewRef view = at != joining_.end() ? at->second : empty();
-  if (at != joining_.end()) joining_.erase(at);
-  return view;
-}
-
-void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncRecord>& op) {
-  if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;
-  warps_[index(origin)].groups[static_cast<size_t>(op->group) - 1].push_back({op, origin.lanes});
-}
-
-// All copies that these lanes have issued and not waited for, landed or not.
-void HappensBefore::on(const ArrivalDeferred& event) {
-  auto& all = deferred_[event.id];
-  for (const Issued& i :
-       warps_[index(event.origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
-    if (i.op != nullptr && (i.lanes & event.origin.lanes) != 0) all.push_back(i.op);
-}
-
-void HappensBefore::on(const AsyncLanded& event) {
-  if (const auto op = in_flight_.find(event.id); op != in_flight_.end()) {
-    op->second->landed = true;
-    in_flight_.erase(op);
-  }
-  deferred_.erase(event.id);
-}
-
-void HappensBefore::on(const GroupCommitted& event) {
-  const Origin& origin = event.origin;
-  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
-  for (Issued& i : journal)
-    if (i.op != nullptr && (i.lanes & origin.lanes) != 0) i.op->committed = true;
-  if (!journal.empty()) journal.push_back({nullptr, origin.lanes});
-}
-
-// The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
-void HappensBefore::on(const GroupWaited& event) {
-  const Origin& origin = event.origin;
-  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
-  warps_[index(origin)].waited[static_cast<size_t>(event.group) - 1] |= origin.lanes;
-  std::array<uint64_t, 32> commits{};
-  advance(index(origin), origin.pc);
-  for (auto i = journal.rbegin(); i != journal.rend(); ++i) {
-    uint32_t done = 0;
-    for (uint32_t m = i->lanes & origin.lanes; m != 0; m &= m - 1) {
-      const auto lane = static_cast<size_t>(std::countr_zero(m));
-      if (i->op == nullptr)
-        ++commits[lane];
-      else if (commits[lane] > event.allowed)
-        done |= 1U << lane;
-    }
-    if (i->op == nullptr || done == 0) continue;
-    publish(*i->op, origin,
-            {.lanes = done,
-             .reads_only = event.read_only,
-             .own_lanes = event.group == isa::AsyncGroup::cp_async});
-    if (!event.read_only) i->lanes &= ~done;
-  }
-  std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });
-  while (!journal.empty() && journal.front().op == nullptr) journal.pop_front();
 }
 
 }  // namespace palladion::sim::check

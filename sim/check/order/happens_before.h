@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "sim/check/order/history.h"
+#include "sim/check/order/tensor_order.h"
 #include "sim/launch/event.h"
 #include "sim/machine/state/cluster.h"
 
@@ -40,7 +41,9 @@ struct DroppedEdge {
 class HappensBefore final : public OrderQueries {
  public:
   // `global` is shared by all clusters and touched between quanta only.
-  HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global);
+  // `tensor_memory`: the program uses it.
+  HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global,
+                bool tensor_memory = false);
 
   // --- views of lanes ---
   uint32_t index(const Origin& origin) const { return origin.cta_rank * warps_per_cta_ + origin.warp; }
@@ -77,6 +80,20 @@ class HappensBefore final : public OrderQueries {
   };
   // True when the reads (or all accesses) of `op` are done for the asker.
   bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
+
+  // --- tensor memory ---
+  // How an earlier asynchronous access of tensor memory relates to a later one.
+  enum class TensorRelation : uint8_t {
+    ordered,
+    unfenced_before,  // complete and ordered by barriers, but for tcgen05.fence::before_thread_sync
+    unfenced_after,   // the same, fence::after_thread_sync
+    unordered,
+  };
+  TensorRelation tensor_relation(const AsyncRecord& earlier, const Record& then, const AsyncRecord& later,
+                                 const Record& now) const;
+  const TensorOrder& tensor() const { return tensor_; }
+  // A load or store of a warp, as an operation that its tcgen05.wait completes.
+  std::shared_ptr<AsyncRecord> accessed(const TensorAccess& a);
 
   Point now(const Origin& origin) const override;
   bool before(const Point& p, const Origin& origin) const override;
@@ -136,9 +153,17 @@ class HappensBefore final : public OrderQueries {
 
     const ViewRef& view(uint32_t lane) const { return split ? (*split)[lane] : all; }
   };
+  // What a tcgen05.commit covers: of this stream all operations before this id, and whatever its thread knew
+  // to be complete when it issued them.
+  struct Commit {
+    uint32_t stream = 0;
+    uint64_t before = 0;
+    ViewRef known;
+  };
   struct Phase {
     std::vector<Released> released;
     std::vector<std::shared_ptr<AsyncRecord>> operations;
+    std::vector<Commit> commits;
   };
   struct Mbarrier {
     Phase current, completed;
@@ -162,13 +187,22 @@ class HappensBefore final : public OrderQueries {
   static void see(WarpViews& w, uint32_t lanes, const Released& r);
   void wait_on(const MbarrierEvent& e);
   void fence_memory(const Origin& origin, const isa::Fence& f);
-  ViewRef empty() const { return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size())); }
+  void commit(const ArrivalDeferred& event);
+  void wait_for_tensor_memory(const Origin& origin, bool stores);
+  void fence_tensor_memory(const Origin& origin, bool after);
+  bool tensor_complete(const AsyncRecord& op, const View& view, uint32_t warp, uint32_t lanes, uint32_t time,
+                       bool fenced) const;
+  ViewRef empty() const {
+    return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), tensor_memory_);
+  }
   Generation& generation(std::deque<Generation>& of, uint64_t number);
   void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer);
 
   uint32_t cluster_, warps_per_cta_;
   uint32_t mma_warps_;  // of a warpgroup
+  bool tensor_memory_;
   std::vector<WarpViews> warps_;
+  TensorOrder tensor_;
   std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
   std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id
   std::deque<Generation> cluster_barrier_;
@@ -176,6 +210,7 @@ class HappensBefore final : public OrderQueries {
   Locations& global_locations_;
   std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;
   std::unordered_map<uint64_t, std::vector<std::shared_ptr<AsyncRecord>>> deferred_;
+  std::unordered_map<uint64_t, Commit> commits_;                 // of tcgen05, under way
   std::unordered_map<uint64_t, std::shared_ptr<View>> joining_;  // wgmma that not all warps have issued
   std::deque<DroppedEdge> dropped_;
 };

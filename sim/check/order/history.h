@@ -29,6 +29,7 @@ struct AsyncRecord {
   Origin issuer;
   uint32_t occurrence = 0;
   const char* name = "";
+  isa::AsyncFamily family = isa::AsyncFamily::none;
   isa::AsyncGroup group = isa::AsyncGroup::none;
   bool async_proxy = true;  // cp.async, st.async and red.async belong to the generic proxy
   bool reduces = false;
@@ -44,6 +45,14 @@ struct AsyncRecord {
   };
   std::vector<Joined> joined;  // of a wgmma: the warps that have issued it, and when
   uint32_t warpgroup = 0;      // of a wgmma
+  // Of tensor memory: whose commits or waits cover it, by how it was issued; and of tcgen05.mma a number that
+  // those share which the tensor core performs in order (accumulator, shape and kind are the same).
+  static constexpr uint32_t no_stream = ~0U;
+  uint32_t stream = no_stream;
+  uint64_t pipeline = 0;
+  bool tensor_load = false, tensor_store = false;  // tcgen05.ld, tcgen05.st
+  bool is_tensor() const { return family == isa::AsyncFamily::tcgen05; }
+  bool is_tensor_copy() const { return is_tensor() && pipeline == 0 && !tensor_load && !tensor_store; }
 };
 
 // One execution of an instruction that touched memory, or several in one interval of the warp's time.

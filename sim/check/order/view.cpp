@@ -52,7 +52,7 @@ void View::raise(uint64_t k, const Times& times) {
 }
 
 void View::learn(uint32_t warp, const Times& times) {
-  for (size_t r = 0; r < visibility_count; ++r) {
+  for (size_t r = 0; r < visibilities(); ++r) {
     uint32_t& t = times_[r * warps_ + warp];
     t = std::max(t, times[r]);
   }
@@ -73,14 +73,16 @@ void View::absorb(const Row& row) {
 }
 
 void View::join(const View& other, bool strict) {
-  const size_t visibilities = strict ? visibility_count : visibility_count - 1;
   if (other.cluster_ == cluster_) {
-    const size_t n = visibilities * warps_;
+    const size_t n = strict ? times_.size() : at(Visibility::strict);
     for (size_t i = 0; i < n; ++i) times_[i] = std::max(times_[i], other.times_[i]);
+    for (size_t i = std::max(n, at(Visibility::tensor)); i < times_.size(); ++i)
+      times_[i] = std::max(times_[i], other.times_[i]);
   } else {
     for (uint32_t w = 0; w < other.warps_; ++w) {
       Times t{};
-      for (size_t r = 0; r < visibilities; ++r) t[r] = other.times_[r * other.warps_ + w];
+      for (size_t r = 0; r < other.visibilities(); ++r) t[r] = other.times_[r * other.warps_ + w];
+      if (!strict) t = without_strict(t);
       if (t != Times{}) raise(key(other.cluster_, w, all_lanes), t);
     }
   }
@@ -93,7 +95,7 @@ void View::prune() {
   std::erase_if(rows_, [&](const Row& row) {
     if (row.key >> 32 != cluster_) return false;
     const uint32_t warp = static_cast<uint32_t>(row.key) >> 6;
-    for (size_t r = 0; r < visibility_count; ++r)
+    for (size_t r = 0; r < visibilities(); ++r)
       if (row.times[r] > times_[r * warps_ + warp]) return false;
     return true;
   });
@@ -116,10 +118,22 @@ bool View::fence(Visibility to) {
 
 bool View::would_learn(const View& other, bool strict) const {
   if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
-  const size_t n = (strict ? visibility_count : visibility_count - 1) * warps_;
+  const size_t n = strict ? times_.size() : at(Visibility::strict);
   for (size_t i = 0; i < n; ++i)
     if (other.times_[i] > times_[i]) return true;
+  for (size_t i = std::max(n, at(Visibility::tensor)); i < times_.size(); ++i)
+    if (other.times_[i] > times_[i]) return true;
   return false;
+}
+
+View View::only(Visibility visibility) const {
+  View out = *this;
+  for (size_t i = 0; i < out.times_.size(); ++i)
+    if (i / warps_ != static_cast<size_t>(visibility)) out.times_[i] = 0;
+  for (Row& row : out.rows_)
+    for (size_t r = 0; r < visibility_count; ++r)
+      if (r != static_cast<size_t>(visibility)) row.times[r] = 0;
+  return out;
 }
 
 void join(ViewRef& into, const View& what) {

@@ -19,16 +19,17 @@ enum class Visibility : uint8_t {
   global_async,  // before asynchronous accesses of global memory
   tensormap,     // before uses of a tensor map
   strict,        // generic, without edges whose scope does not include both ends
+  tensor,        // before asynchronous accesses of tensor memory; programs without them do not have it
 };
-inline constexpr size_t visibility_count = 5;
+inline constexpr size_t visibility_count = 6;
 using Times = std::array<uint32_t, visibility_count>;
 
 inline constexpr uint32_t all_lanes = 63;
 
 class View {
  public:
-  View(uint32_t cluster, uint32_t warps)
-      : cluster_(cluster), warps_(warps), times_(visibility_count * warps) {}
+  View(uint32_t cluster, uint32_t warps, bool tensor_memory = false)
+      : cluster_(cluster), warps_(warps), times_((visibility_count - (tensor_memory ? 0 : 1)) * warps) {}
 
   uint32_t cluster() const { return cluster_; }
   // What is known of all lanes of a warp of this cluster.
@@ -57,6 +58,8 @@ class View {
   // What is visible to the generic proxy becomes visible to `to`; true when that changed the view.
   bool fence(Visibility to);
   bool would_learn(const View& other, bool strict) const;
+  // What is known for one visibility alone.
+  View only(Visibility visibility) const;
 
  private:
   // Lanes that are known up to a later time than their warp, and warps of other clusters.
@@ -68,6 +71,7 @@ class View {
     return uint64_t{cluster} << 32 | warp << 6 | lane;
   }
   size_t at(Visibility visibility) const { return static_cast<size_t>(visibility) * warps_; }
+  size_t visibilities() const { return times_.size() / warps_; }
   bool row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
   bool any_row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
                      uint32_t when) const;

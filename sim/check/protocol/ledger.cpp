@@ -12,7 +12,8 @@ Ledger::Ledger(const ClusterContext& context)
       mbarriers_(protocol_),
       named_(protocol_),
       cluster_barriers_(protocol_),
-      lifetime_(protocol_) {
+      lifetime_(protocol_),
+      tensor_columns_(protocol_) {
   mbarriers_.on_observed([this](std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp) {
     lifetime_.observed(ids, cta_rank, warp);
   });
@@ -23,6 +24,7 @@ void Ledger::subscribe(ClusterEvents& events) {
   events.add(mbarriers_);
   events.add(named_);
   events.add(cluster_barriers_);
+  events.add(tensor_columns_);
 }
 
 }  // namespace palladion::sim::check

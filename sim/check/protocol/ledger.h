@@ -5,6 +5,7 @@
 #include "sim/check/protocol/lifetime.h"
 #include "sim/check/protocol/mbarrier.h"
 #include "sim/check/protocol/named_barriers.h"
+#include "sim/check/protocol/tensor_columns.h"
 
 namespace palladion::sim::check {
 
@@ -31,6 +32,7 @@ class Ledger {
   NamedBarriers named_;
   ClusterBarriers cluster_barriers_;
   Lifetime lifetime_;
+  TensorColumns tensor_columns_;
 };
 
 }  // namespace palladion::sim::check

@@ -1,5 +1,6 @@
 #include "sim/check/protocol/lifetime.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace palladion::sim::check {
@@ -45,7 +46,8 @@ void Lifetime::on(const AsyncIssue& e) {
   Operation o{.origin = origin,
               .name = e.name,
               .group = e.group,
-              .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
+              .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
+              .tensor = e.family == isa::AsyncFamily::tcgen05};
   const auto add = [&](const Piece& piece, bool writes) {
     if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
@@ -75,15 +77,44 @@ void Lifetime::release(uint64_t id, uint32_t cta_rank) {
   if (at->second.interests.empty()) operations_.erase(at);
 }
 
+void Lifetime::on(const ArrivalDeferred& e) {
+  const Origin& origin = e.origin;
+  if (e.mbarriers.empty()) return;
+  commits_[e.id] = {p_.causality.index(origin), origin.lanes};
+  Operation o{.origin = origin,
+              .name = "tcgen05.commit",
+              .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
+              .tensor = true};
+  for (const uint32_t b : e.mbarriers)
+    o.interests.push_back({static_cast<uint16_t>(b >> cta_rank_shift), true, b, 8});
+  operations_.emplace(e.id, std::move(o));
+  if (operations_.size() >= next_sweep_) sweep();
+}
+
+// The warp knows that the operation is complete; what it did in the warp's own CTA is settled by that.
+void Lifetime::add_knower(uint64_t id, uint32_t cta_rank, uint32_t warp) {
+  const auto at = operations_.find(id);
+  if (at == operations_.end()) return;
+  auto& knowers = at->second.knowers;
+  if (std::ranges::find(knowers, warp, &std::pair<uint32_t, uint32_t>::first) == knowers.end())
+    knowers.emplace_back(warp, p_.causality.time(warp));
+  if (p_.causality.rank_of(warp) == cta_rank) release(id, cta_rank);
+}
+
 void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp) {
-  const uint32_t own = p_.causality.rank_of(warp);
   for (const uint64_t id : ids) {
-    const auto at = operations_.find(id);
-    if (at == operations_.end()) continue;
-    at->second.knowers.emplace_back(warp, p_.causality.time(warp));
-    if (own == cta_rank) release(id, own);
+    add_knower(id, cta_rank, warp);
+    const auto commit = commits_.find(id);
+    if (commit == commits_.end()) continue;
+    for (auto o = operations_.begin(); o != operations_.end() && o->first < id;) {
+      const auto next = std::next(o);  // it may be released
+      if (o->second.tensor && p_.causality.index(o->second.origin) == commit->second.warp &&
+          (o->second.origin.lanes & commit->second.lanes) != 0)
+        add_knower(o->first, cta_rank, warp);
+      o = next;
+    }
   }
-  if (own == cta_rank) ids.clear();
+  if (p_.causality.rank_of(warp) == cta_rank) ids.clear();
 }
 
 bool Lifetime::known(const Operation& o, uint32_t cta_rank) const {

@@ -17,6 +17,7 @@ class Lifetime {
   void on(const Access& a);
   void on(const MbarrierEvent& e);
   void on(const AsyncIssue& e);
+  void on(const ArrivalDeferred& e);
   void on(const AsyncLanded& event);
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
@@ -44,7 +45,7 @@ class Lifetime {
     const char* name = "";
     isa::AsyncGroup group = isa::AsyncGroup::none;
     uint32_t nth = 0;
-    bool landed = false, committed = false;
+    bool landed = false, committed = false, tensor = false;
     Origin foreign_commit;  // by other lanes, while it was not committed
     std::vector<Interest> interests;
     std::vector<std::pair<uint32_t, uint32_t>> knowers;  // warps that know its end, and since when
@@ -60,6 +61,12 @@ class Lifetime {
     uint32_t address = 0;
   };
 
+  // A tcgen05.commit: the thread, whose operations before it are complete with it.
+  struct Commit {
+    uint32_t warp = 0, lanes = 0;  // warp of the cluster
+  };
+
+  void add_knower(uint64_t id, uint32_t cta_rank, uint32_t warp);
   void use(const Origin& origin, uint32_t address, const char* what);
   Use& use_of(uint32_t cta_rank, uint32_t warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
   void release(uint64_t id, uint32_t cta_rank);
@@ -75,6 +82,7 @@ class Lifetime {
 
   const Protocol& p_;
   std::map<uint64_t, Operation> operations_;
+  std::map<uint64_t, Commit> commits_;
   std::vector<std::deque<Entry>> bulk_;  // by warp of the cluster
   std::vector<Use> uses_;                // by CTA used, then warp
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> registers_;

@@ -87,7 +87,8 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   const bool remote = o.origin.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
   const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);
-  const Code code = bulk ? of_group : remote ? Code(4802) : Code(4118);
+  const Code at_mbarrier = !remote ? Code(4118) : o.tensor ? Code(4527) : Code(4802);
+  const Code code = bulk ? of_group : at_mbarrier;
   const FindingKey key{code, o.origin.pc, origin.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;

@@ -172,7 +172,7 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
     p_.causality.join(b.current.arrived, p_.causality.clock(p_.causality.index(origin)));
     return p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
   }
-  if (at->phase < b.number) check_landing(b, *at);
+  if (at->bytes != 0 && at->phase < b.number) check_landing(b, *at);
   const uint32_t nth = at->nth;
   inside = at->inside;
   Causality::join(b.current.arrived, at->clock);
@@ -213,24 +213,36 @@ void MbarrierLedger::on(const AsyncIssue& e) {
     if (piece.shared()) check_overwritten(origin, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
   const Causality::Clock clock = p_.causality.issue(p_.causality.index(origin));
-  for (size_t i = 0; i < e.mbarriers.size(); ++i) {
-    MbarrierObject* b = live(e.mbarriers[i]);
-    if (b == nullptr) continue;
-    use(*b, origin);
-    judge_forced(*b, origin);
-    Flight f{.id = e.id,
-             .address = b->address,
-             .serial = b->serial,
-             .bytes = e.mbarrier_bytes[i],
-             .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
-             .inside = inside,
-             .phase = b->number,
-             .origin = origin,
-             .clock = clock};
-    flights_.push_back(std::move(f));
-    if (issued_.size() >= issued_kept) issued_.pop_front();
-    issued_.push_back({e.id, b->address, b->number});
-  }
+  for (size_t i = 0; i < e.mbarriers.size(); ++i)
+    fly(origin, {.id = e.id,
+                 .address = e.mbarriers[i],
+                 .bytes = e.mbarrier_bytes[i],
+                 .inside = inside,
+                 .origin = origin,
+                 .clock = clock});
+}
+
+// tcgen05.commit: it arrives when what its thread has issued is complete.
+void MbarrierLedger::on(const ArrivalDeferred& e) {
+  if (e.mbarriers.empty()) return;
+  const Causality::Clock clock = p_.causality.issue(p_.causality.index(e.origin));
+  for (const uint32_t address : e.mbarriers)
+    fly(e.origin, {.id = e.id, .address = address, .origin = e.origin, .clock = clock});
+}
+
+// An operation that will signal at an mbarrier is issued.
+void MbarrierLedger::fly(const Origin& origin, const Flight& flight) {
+  MbarrierObject* b = live(flight.address);
+  if (b == nullptr) return;
+  use(*b, origin);
+  judge_forced(*b, origin);
+  flights_.push_back(flight);
+  Flight& f = flights_.back();
+  f.serial = b->serial;
+  f.nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
+  f.phase = b->number;
+  if (issued_.size() >= issued_kept) issued_.pop_front();
+  issued_.push_back({flight.id, b->address, b->number});
 }
 
 // --- state tokens ---------------------------------------------------------------------------------

@@ -106,6 +106,7 @@ class MbarrierLedger {
 
   void on(const MbarrierEvent& e);
   void on(const AsyncIssue& e);
+  void on(const ArrivalDeferred& e);
   void on(const Access& a);
   void on(const ClusterEnded&);
 
@@ -132,6 +133,7 @@ class MbarrierLedger {
     Causality::Clock clock;
   };
 
+  void fly(const Origin& origin, const Flight& flight);
   void init(const MbarrierEvent& e);
   void invalidate(const MbarrierEvent& e);
   void signal(const MbarrierEvent& e);

@@ -45,6 +45,15 @@ std::vector<uint64_t> operations_under_way(const Exec& x) {
   return ids;
 }
 
+void announce_commit(Exec& x, const AsyncOp& op) {
+  if (!x.wants<ArrivalDeferred>()) return;
+  const auto& commit = std::get<TensorCommit>(op.payload);
+  std::vector<uint32_t> mbarriers;
+  if (commit.ctas == 0) mbarriers.push_back(commit.mbarrier);
+  for_each_rank(commit.ctas, [&](uint32_t rank) { mbarriers.push_back(at_rank(commit.mbarrier, rank)); });
+  x.emit(ArrivalDeferred{x.origin(), op.id, commit.awaited, mbarriers});
+}
+
 }  // namespace
 
 Step exec_tcgen05_commit(Exec& x, const MicroOp& op) {
@@ -61,9 +70,7 @@ Step exec_tcgen05_commit(Exec& x, const MicroOp& op) {
     if (!check_multicast(x, commit.ctas, "tcgen05.commit")) return Step::fault;
   }
   commit.awaited = operations_under_way(x);
-  const AsyncOp& issued = x.issue(std::move(commit), x.active);
-  if (x.wants<ArrivalDeferred>())
-    x.emit(ArrivalDeferred{x.origin(), issued.id, std::get<TensorCommit>(issued.payload).awaited});
+  announce_commit(x, x.issue(std::move(commit), x.active));
   return Step::next;
 }
 

@@ -25,7 +25,7 @@ std::vector<uint64_t> hashes(const SkeletonObserver& observer) {
 std::unique_ptr<SkeletonObserver> record(const zoo::Pair& pair, const char* schedule) {
   auto observer = std::make_unique<SkeletonObserver>();
   zoo::Specimen specimen = pair.make(false);
-  sim::Machine machine(*isa::find_arch("h200"));
+  sim::Machine machine(zoo::chip_of(specimen));
   const sim::RunResult r =
       palladion::run(specimen.job, machine,
                      {.schedule = *sim::schedule_named(schedule), .observer = observer.get()})

@@ -1,0 +1,40 @@
+#pragma once
+// Makes findings of conflicts in tensor memory: which mistake it is, what is missing, what to change.
+#include "sim/check/core/context.h"
+#include "sim/check/core/options.h"
+#include "sim/check/memory/races.h"
+
+namespace palladion::sim::check {
+
+// "tensor memory lanes [0, 128) columns [32, 64)", " of CTA (1,0,0)" added in clusters of several: the
+// smallest rectangle around bytes as tensor_byte() names them.
+std::string tensor_name(const ClusterState& cluster, uint64_t address, uint64_t bytes);
+
+class TensorRaceReporter final : public ConflictSink {
+ public:
+  TensorRaceReporter(const ClusterContext& context, const HappensBefore& order, const Options& options)
+      : context_(context), order_(order), options_(options) {}
+  void use(const Records& records) { records_ = &records; }
+
+  void conflict(const Actor& later, const Conflict& c) override;
+  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) override;
+  // Of shared memory alone.
+  void barrier_bytes(const Actor&, uint32_t, uint64_t, uint32_t) override {}
+  void fill_read(const Actor&, uint32_t, uint64_t, uint32_t) override {}
+  void read_after(const Actor&, uint32_t, uint64_t) override {}
+
+ private:
+  struct Pair;
+  Code code_of(const Pair& p) const;
+  Code of_product(const Pair& p) const;
+  std::string missing(const Pair& p, Code code) const;
+  Site site_of(const Record& r, std::string what) const;
+  const TensorOrder::Commit* foreign_commit(const AsyncRecord& op) const;
+
+  const ClusterContext& context_;
+  const HappensBefore& order_;
+  const Options& options_;
+  const Records* records_ = nullptr;
+};
+
+}  // namespace palladion::sim::check

@@ -1,0 +1,56 @@
+#pragma once
+// Allocations of tensor memory: which columns a CTA has, who uses others, what is left at its end (PTX,
+// "Tensor Memory Allocation").
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/check/protocol/ledger_causality.h"
+#include "sim/machine/state/tensor_memory.h"
+
+namespace palladion::sim::check {
+
+class TensorColumns {
+ public:
+  explicit TensorColumns(const Protocol& protocol) : p_(protocol), ctas_(protocol.cluster().ctas.size()) {}
+
+  void on(const TensorAllocated& e);
+  void on(const TensorAccess& a);
+  void on(const AsyncIssue& e);
+  void on(const ArrivalDeferred& e);
+  void on(const Exited& event);
+
+ private:
+  static constexpr size_t units = TensorMemory::columns / TensorMemory::unit;
+  struct Allocation {
+    Origin origin;
+    uint32_t column = 0, columns = 0;
+    uint32_t warp = 0, time = 0;  // the warp of the cluster, its time then
+    bool live = true;
+    Origin freed;
+  };
+  struct Cta {
+    std::vector<Allocation> all;          // in their order
+    std::array<uint32_t, units> owner{};  // 1 + index in `all` of the last allocation, 0: none ever
+  };
+  // Columns [first, end) of a CTA that an instruction uses.
+  struct Range {
+    uint32_t rank = 0, first = 0, end = 0;
+  };
+
+  void allocate(const TensorAllocated& e);
+  void release(const TensorAllocated& e);
+  void check_growth(const Cta& cta, const TensorAllocated& e);
+  void check_peer(const Origin& origin);
+  void check_group(const Origin& origin, int ctas);
+  void use(const Origin& origin, const Range& range);
+  void report_use(const Origin& origin, const Range& range, const Allocation* last);
+  std::string name(const Range& range) const;
+
+  const Protocol& p_;
+  std::vector<Cta> ctas_;  // by rank
+  Origin first_group_;     // the first instruction with a .cta_group
+  int group_ = 0;          // its value
+};
+
+}  // namespace palladion::sim::check
