@@ -65,7 +65,10 @@ class Product {
 
   std::string instruction() const {
     static constexpr const char* vectors[] = {"", ".scale_vec::1X", ".scale_vec::2X", "", ".scale_vec::4X"};
-    std::string s = "  tcgen05.mma";
+    std::string s;
+    for (size_t i = 0; i < c.disabled.size(); ++i)
+      s += fmt::format("  mov.b32 %y{}, {};\n", i, c.disabled[i]);
+    s += "  tcgen05.mma";
     if (c.ws) s += ".ws";
     if (c.sparse) s += ".sp";
     s += fmt::format(".cta_group::{}.kind::{}", c.ctas, isa::name(c.kind));
@@ -74,11 +77,7 @@ class Product {
     if (c.sparse) s += "[%r34], ";
     s += "%w2, ";
     if (c.scale_vectors != 0) s += "[%r32], [%r33], ";
-    if (!c.disabled.empty()) {
-      s += "{";
-      for (size_t i = 0; i < c.disabled.size(); ++i) s += fmt::format("{}{}", i ? ", " : "", c.disabled[i]);
-      s += "}, ";
-    }
+    if (!c.disabled.empty()) s += tcgen05_registers("y", 0, static_cast<int>(c.disabled.size())) + ", ";
     s += "%p6";
     if (c.input_scale != 0) s += fmt::format(", {}", c.input_scale);
     if (c.zero_mask != 0) s += ", %v4";
