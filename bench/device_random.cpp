@@ -34,7 +34,8 @@ native::Result<std::vector<uint8_t>> run_on_device(const Program& program, const
   shape.grid = {program.ctas};
   shape.block = {program.threads};
   if (auto r = function->launch(shape, arguments); !r) return tl::unexpected(r.error());
-  if (auto r = device.wait({.limit = std::chrono::milliseconds(20'000)}); !r) return tl::unexpected(r.error());
+  if (auto r = device.wait({.limit = std::chrono::milliseconds(20'000)}); !r)
+    return tl::unexpected(r.error());
   std::vector<uint8_t> bytes(program.output_bytes);
   if (auto r = output->download(std::as_writable_bytes(std::span(bytes))); !r)
     return tl::unexpected(r.error());

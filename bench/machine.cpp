@@ -151,6 +151,20 @@ std::string tcgen05_text() {
   cvt.u64.u32 %rd1, %r6;
   add.u64 %rd2, %rd1, 0x4000404000010000;
   add.u64 %rd3, %rd2, 1024;
+  mov.u32 %r10, tile;
+  mad.lo.u32 %r10, %r4, 4, %r10;
+  mov.u32 %r7, %r4;
+$fill:
+  mul.lo.u32 %r9, %r7, 0x9E3779B1;
+  and.b32 %r9, %r9, 0x83FF83FF;
+  or.b32 %r9, %r9, 0x38003800;
+  st.shared.b32 [%r10], %r9;
+  add.u32 %r10, %r10, 128;
+  add.u32 %r7, %r7, 32;
+  setp.lt.u32 %p3, %r7, 12288;
+  @%p3 bra $fill;
+  fence.proxy.async;
+  bar.warp.sync 0xFFFFFFFF;
   mov.u32 %r7, 0;
   mov.u32 %r8, 0;
   setp.ne.u32 %p1, %r1, 0;

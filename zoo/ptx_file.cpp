@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "run/arg_spec.h"
@@ -16,7 +16,7 @@
 namespace palladion::zoo {
 namespace {
 
-constexpr std::string_view broken_only = "//! broken", good_only = "//! good", fact = "//! ";
+constexpr std::string_view broken_only = "//! broken", good_only = "//! good", any_fact = "//! ";
 
 std::string_view trim_end(std::string_view text) {
   const size_t last = text.find_last_not_of(" \t");
@@ -51,8 +51,8 @@ std::vector<Fact> facts_of(std::string_view file, bool broken) {
   std::vector<Fact> facts;
   for (file.remove_prefix(program_of(file).size()); !file.empty();) {
     std::string_view line = twin_line(take_line(file), broken);
-    if (!line.starts_with(fact)) continue;
-    line.remove_prefix(fact.size());
+    if (!line.starts_with(any_fact)) continue;
+    line.remove_prefix(any_fact.size());
     const size_t end = std::min(line.find(' '), line.size());
     const size_t value = std::min(line.find_first_not_of(' ', end), line.size());
     facts.push_back({line.substr(0, end), line.substr(value)});
@@ -119,9 +119,9 @@ struct PtxTwin {
 
 std::shared_ptr<const PtxTwin> parse_twin(std::string text) {
   auto parsed = isa::parse(text);
-  if (!parsed) throw isa::Error(parsed.error());
+  if (!parsed) throw isa::WholeError(parsed.error());
   const isa::Diagnostics wrong = isa::verify(*parsed);
-  if (!wrong.empty()) throw isa::Error(wrong);
+  if (!wrong.empty()) throw isa::WholeError(wrong);
   return std::make_shared<const PtxTwin>(PtxTwin{std::move(text), std::move(*parsed)});
 }
 

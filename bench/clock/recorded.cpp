@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "isa/core/diagnostic.h"
+#include "isa/core/whole_error.h"
 
 namespace palladion::bench {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using Row = std::map<std::string, std::string>;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw isa::Error(isa::Diagnostic{.code = "PLD5002", .message = fmt::format("{}: {}", path, what)});
+  throw isa::WholeError(isa::Diagnostic{.code = "PLD5002", .message = fmt::format("{}: {}", path, what)});
 }
 
 std::vector<std::string> split(const std::string& line) {

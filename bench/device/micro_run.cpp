@@ -98,7 +98,8 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
   if (c.cluster.x * c.cluster.y * c.cluster.z > 1) shape.cluster = dims(c.cluster);
   shape.dynamic_shared_bytes = c.shared_bytes;
   if (auto done = function.launch(shape, arguments); !done) return tl::unexpected(done.error());
-  if (auto done = device_->wait({.limit = std::chrono::seconds(10)}); !done) return tl::unexpected(done.error());
+  if (auto done = device_->wait({.limit = std::chrono::seconds(10)}); !done)
+    return tl::unexpected(done.error());
   if (c.elapsed) return 0;
   std::vector<uint8_t> out(out_bytes(c));
   if (auto done = out_.download(std::as_writable_bytes(std::span(out))); !done)

@@ -12,6 +12,7 @@
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "isa/core/whole_error.h"
 #include "sim/check/observers.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -158,7 +159,7 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
                                           inputs = inputs_of(subject)] { return reference(choice, inputs); });
   if (!wanted) return std::nullopt;
   if (wanted->size() != outputs.size())
-    throw isa::Error(
+    throw isa::WholeError(
         isa::Diagnostic{.code = "PLD5004",
                         .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
                                                subject.name, wanted->size(), outputs.size())});

@@ -22,7 +22,8 @@ constexpr const char* compile_again = "compile it with the headers of this very 
 
 Outcome<void> open_object(const std::string& file, const fs::path& object) {
   // dlopen looks for a name without a slash elsewhere.
-  if (::dlopen(fs::absolute(object).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
+  std::error_code unknown;
+  if (::dlopen(fs::absolute(object, unknown).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
   const char* const reason = ::dlerror();
   return user_error(fmt::format("{} cannot be loaded: {}", file, reason != nullptr ? reason : "unknown"),
                     "every function that it calls must be in it or in palladion");

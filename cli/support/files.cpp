@@ -43,13 +43,19 @@ tl::unexpected<std::string> too_large(const fs::path& path, uint64_t most) {
 }
 
 // Waits until `fd`, opened without blocking, has bytes or its end. A pipe without a writer has no end yet.
+// False, with errno: there will be none.
 bool wait_for_bytes(int fd, bool has_writer) {
   using namespace std::chrono;
   constexpr seconds patience(5);
   pollfd wanted{fd, POLLIN, 0};
-  if (has_writer) return ::poll(&wanted, 1, -1) >= 0 || errno == EINTR;
+  while (has_writer) {
+    const int ready = ::poll(&wanted, 1, 50);
+    if (ready > 0) return true;
+    if (interrupted()) errno = EINTR;
+    if (interrupted() || (ready < 0 && errno != EINTR)) return false;
+  }
   const auto start = steady_clock::now();
-  while (steady_clock::now() - start < patience) {
+  while (steady_clock::now() - start < patience && !interrupted()) {
     const int ready = ::poll(&wanted, 1, 20);
     if (ready > 0 && (wanted.revents & POLLIN) != 0) return true;
     if (ready > 0) std::this_thread::sleep_for(milliseconds(20));
@@ -68,7 +74,10 @@ Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
   if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > most) return too_large(path, most);
   const bool is_pipe = S_ISFIFO(info.st_mode);
   if (is_pipe && !wait_for_bytes(file.fd, false))
-    return tl::make_unexpected(fmt::format("{}: no program wrote into this pipe for 5 s", path.string()));
+    return tl::make_unexpected(fmt::format("{}: {}", path.string(),
+                                           interrupted()
+                                               ? "interrupted, before a program wrote into this pipe"
+                                               : "no program wrote into this pipe for 5 s"));
   Buffer content;
   content.resize(S_ISREG(info.st_mode) ? size_t(info.st_size) : 0);
   size_t filled = 0;

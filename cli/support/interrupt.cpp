@@ -24,9 +24,11 @@ struct Slot {
   char path[PATH_MAX];
 };
 std::array<Slot, 16> unfinished;
+std::atomic<pid_t> child = 0;
 
 // Calls only what a signal handler may call.
 [[noreturn]] void end_at_once() {
+  if (const pid_t process = child.load(); process > 0) ::kill(process, SIGTERM);
   for (Slot& slot : unfinished)
     if (slot.state.load() == Slot::full) ::unlink(slot.path);
   constexpr char text[] = "interrupted\n";
@@ -74,6 +76,9 @@ Unfinished::Unfinished(const std::filesystem::path& file) : slot_(-1) {
     slot_ = static_cast<int>(i);
   }
 }
+
+Child::Child(pid_t process) { child = process; }
+Child::~Child() { child = 0; }
 
 Unfinished::~Unfinished() {
   if (slot_ >= 0) unfinished[static_cast<size_t>(slot_)].state = Slot::empty;

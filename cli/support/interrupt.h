@@ -1,6 +1,8 @@
 // Ctrl-C and SIGTERM: the program ends with what is known, and leaves no half-written file.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <filesystem>
 
@@ -32,6 +34,15 @@ class Unfinished {
 
  private:
   int slot_;  // -1: too many files, or too long a name
+};
+
+// A process that gets SIGTERM when the program is ended before the end of this scope. One at a time.
+class Child {
+ public:
+  explicit Child(pid_t process);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
 };
 
 }  // namespace palladion::cli

@@ -1,5 +1,6 @@
 #include "cli/support/output.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,6 +18,11 @@ int write_whole(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EAGAIN) {  // whoever made the stream does not want it to block: waited for here
+      pollfd room{descriptor, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+      continue;
+    }
     if (put < 0) return errno;
     bytes.remove_prefix(static_cast<size_t>(put));
   }

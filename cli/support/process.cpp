@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/support/interrupt.h"
+
 extern char** environ;
 
 namespace palladion::cli {
@@ -55,6 +57,12 @@ class Settings {
 
 Ended wait_for(pid_t child) {
   Ended ended;
+  {
+    // Its number is its own until waitpid.
+    const Child ends_with_us(child);
+    siginfo_t info;
+    while (::waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return ended;

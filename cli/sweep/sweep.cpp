@@ -25,7 +25,7 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa:
                                      const Options& o) {
   if (o.axes.empty())
     return user_error("a sweep needs settings to combine: --set NAME=value,value or NAME=first..last",
-                      fmt::format("`{} list {}` shows them", program_name(), spec.name));
+                      fmt::format("`{} list {}` shows them", program_name(), o.kernel));
   if (combinations(o.axes) > most_combinations)
     return user_error(fmt::format("more than {} combinations", most_combinations));
   for (const auto& [name, text] : o.sizes)

@@ -94,7 +94,9 @@ Outcome<SweepState> SweepState::open(const std::string& file, bool must_exist,
   SweepState state;
   if (file.empty()) return state;
   state.file_ = file;
-  const bool exists = std::filesystem::exists(file);
+  std::error_code unknown;
+  const bool exists = std::filesystem::exists(file, unknown);
+  if (unknown) return user_error(fmt::format("{}: {}", file, unknown.message()));
   if (!exists && must_exist)
     return user_error(fmt::format("--resume {}: there is no such file", file), "--state FILE begins one");
   std::string text;

@@ -39,12 +39,18 @@ Meetings::Meetings(const isa::DecodeContext& kernel, const std::vector<BarrierUs
 }
 
 void Meetings::define(const isa::Instruction& i) {
+  if (i.operands.empty() || !i.operands[0].is(Operand::Kind::reg)) return;
   const isa::Operation op = isa::operation(i);
   const bool known =
       op == isa::Operation::compare || op == isa::Operation::and_ || op == isa::Operation::not_;
-  if (!known || !i.operands[0].is(Operand::Kind::reg)) return;
-  const auto [place, is_new] = predicates_.emplace(i.operands[0].id, &i);
+  const auto [place, is_new] = predicates_.emplace(i.operands[0].id, known ? &i : nullptr);
   if (!is_new) place->second = nullptr;
+}
+
+bool Meetings::defines_predicate(const isa::Instruction& i) const {
+  if (i.operands.empty() || !i.operands[0].is(Operand::Kind::reg)) return false;
+  const auto at = predicates_.find(i.operands[0].id);
+  return at != predicates_.end() && at->second == &i;
 }
 
 // A predicate of the lane that issues the copies, whose own accesses are in order with them.
@@ -73,25 +79,27 @@ Meetings::Kind Meetings::kind_of(const isa::Instruction& i, const isa::Footprint
 }
 
 // Whether a condition on the thread's number holds; nothing when it depends on more.
-std::optional<bool> Meetings::holds(const Operand& predicate, int64_t thread) const {
-  const auto at = predicates_.find(predicate.id);
-  if (!predicate.is(Operand::Kind::reg) || at == predicates_.end() || at->second == nullptr) return {};
-  const isa::Instruction& i = *at->second;
-  std::optional<bool> value;
+std::optional<bool> Meetings::holds(const Operand& predicate) const {
+  const auto at = values_.find(predicate.id);
+  if (!predicate.is(Operand::Kind::reg) || at == values_.end()) return {};
+  return predicate.negated ? !at->second : at->second;
+}
+
+std::optional<bool> Meetings::value_of(const isa::Instruction& i, int64_t thread) const {
   const isa::Operation op = isa::operation(i);
   if (op == isa::Operation::not_) {
-    value = holds(i.operands[1], thread);
-    if (value) value = !*value;
-  } else if (op == isa::Operation::and_) {
-    const auto a = holds(i.operands[1], thread), b = holds(i.operands[2], thread);
-    if ((a && !*a) || (b && !*b)) value = false;
-    if (a && b) value = *a && *b;
-  } else if (i.operands.size() == 3 && known_.thread.is(Operand::Kind::reg) &&
-             i.operands[1] == known_.thread && i.operands[2].is(Operand::Kind::imm)) {
-    value = compare(i.mod("cmp"), thread, static_cast<int64_t>(i.operands[2].bits));
+    const auto value = holds(i.operands[1]);
+    return value ? std::optional(!*value) : std::nullopt;
   }
-  if (value && predicate.negated) value = !*value;
-  return value;
+  if (op == isa::Operation::and_) {
+    const auto a = holds(i.operands[1]), b = holds(i.operands[2]);
+    if ((a && !*a) || (b && !*b)) return false;
+    return a && b ? std::optional(*a && *b) : std::nullopt;
+  }
+  if (i.operands.size() == 3 && known_.thread.is(Operand::Kind::reg) && i.operands[1] == known_.thread &&
+      i.operands[2].is(Operand::Kind::imm))
+    return compare(i.mod("cmp"), thread, static_cast<int64_t>(i.operands[2].bits));
+  return {};
 }
 
 Meetings::State Meetings::bit_of(const void* barrier) {
@@ -107,10 +115,10 @@ Meetings::State Meetings::use(const BarrierUse& u, State s) {
   return needed_[u.index] ? arrives : s;
 }
 
-Meetings::State Meetings::branch(const isa::Instruction& i, State s, int64_t thread) {
+Meetings::State Meetings::branch(const isa::Instruction& i, State s) {
   const bool always = i.guard.reg == isa::no_id;
   const std::optional<bool> taken =
-      always ? std::optional(true) : holds(Operand::reg(i.guard.reg, i.guard.negated), thread);
+      always ? std::optional(true) : holds(Operand::reg(i.guard.reg, i.guard.negated));
   if (!taken || *taken) {
     State& there = at_label_[i.operands[0].id];
     changed_ |= (there | s) != there;
@@ -119,10 +127,10 @@ Meetings::State Meetings::branch(const isa::Instruction& i, State s, int64_t thr
   return taken && *taken ? 0 : s;
 }
 
-Meetings::State Meetings::pass(size_t i, State s, int64_t thread) {
+Meetings::State Meetings::pass(size_t i, State s) {
   switch (kinds_[i]) {
     case Kind::branch:
-      return branch(body_[i], s, thread);
+      return branch(body_[i], s);
     case Kind::end:
       return 0;
     case Kind::meeting:
@@ -137,6 +145,11 @@ Meetings::State Meetings::pass(size_t i, State s, int64_t thread) {
 
 void Meetings::follow(int64_t thread) {
   std::ranges::fill(at_label_, 0);
+  values_.clear();
+  for (const isa::Instruction& i :
+       body_)  // in their order: recursion could be as deep as the program is long
+    if (const auto value = defines_predicate(i) ? value_of(i, thread) : std::nullopt)
+      values_.emplace(i.operands[0].id, *value);
   do {
     changed_ = false;
     State s = arrives;
@@ -146,7 +159,7 @@ void Meetings::follow(int64_t thread) {
       for (auto l = first; l != last; ++l) s |= at_label_[l->second];
       for (; u != uses_.end() && u->index == i; ++u)
         if (s != 0) s = use(*u, s);
-      if (s != 0) s = pass(i, s, thread);
+      if (s != 0) s = pass(i, s);
     }
   } while (changed_);
 }

@@ -33,20 +33,23 @@ class Meetings {
   using State = uint64_t;  // bits: the thread comes here; memory was accessed; barriers that were waited for
   State bit_of(const void* barrier);
   State use(const BarrierUse& u, State s);
-  State pass(size_t i, State s, int64_t thread);
-  State branch(const isa::Instruction& i, State s, int64_t thread);
-  std::optional<bool> holds(const Operand& predicate, int64_t thread) const;
+  State pass(size_t i, State s);
+  State branch(const isa::Instruction& i, State s);
+  std::optional<bool> holds(const Operand& predicate) const;
+  std::optional<bool> value_of(const isa::Instruction& i, int64_t thread) const;
   enum class Kind : uint8_t { other, access, meeting, branch, end };
   Kind kind_of(const isa::Instruction& i, const isa::Footprint& f) const;
   bool elects(isa::RegId guard) const;
   void define(const isa::Instruction& i);
+  bool defines_predicate(const isa::Instruction& i) const;
 
   const std::vector<isa::Instruction>& body_;
   const std::vector<isa::Label>& labels_;
   const std::vector<BarrierUse>& uses_;
   Known known_;
   std::vector<Kind> kinds_;                                             // of each instruction
-  std::unordered_map<isa::RegId, const isa::Instruction*> predicates_;  // null: defined more than once
+  std::unordered_map<isa::RegId, const isa::Instruction*> predicates_;  // null: not known
+  std::unordered_map<isa::RegId, bool> values_;                         // of predicates, for one thread
   std::vector<const void*> barriers_;
   std::unordered_multimap<size_t, size_t> labels_at_;
   std::vector<State> at_label_;

@@ -9,6 +9,7 @@
 #include "frontend/refs/access.h"
 #include "isa/core/footprint.h"
 #include "isa/core/op.h"
+#include "isa/core/whole_error.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 
@@ -106,7 +107,7 @@ isa::Diagnostic at_author(isa::Diagnostic d, const frontend::TextAt& text, uint3
 [[noreturn]] void refuse(const isa::Diagnostics& found, const frontend::TextAt& text, uint32_t lines_before) {
   isa::Diagnostics out;
   for (const isa::Diagnostic& d : found) out.push_back(at_author(d, text, lines_before));
-  throw isa::Error(std::move(out));
+  throw isa::WholeError(std::move(out));
 }
 
 [[noreturn]] void refuse_line(const isa::Instruction& i, const frontend::TextAt& text, uint32_t lines_before,

@@ -25,10 +25,15 @@ struct TmemType {
 };
 // A matrix of 128 rows, one a lane, or of 64, 16 in each quarter of the lanes; columns of 32 bits, 512 in all
 // for a CTA. All accesses are asynchronous.
-inline TmemType TMEM(Shape shape, DType dtype, TmemOptions options = {},
-                     std::source_location loc = std::source_location::current()) {
-  return {std::move(shape), dtype, options, loc};
-}
+struct TmemMaker {
+  TmemType operator()(Shape shape, DType dtype, TmemOptions options = {},
+                      std::source_location loc = std::source_location::current()) const {
+    return {std::move(shape), dtype, options, loc};
+  }
+  // For `.memory_space` of a BlockSpec, which refuses it.
+  constexpr operator MemorySpace() const { return MemorySpace::tmem; }  // NOLINT: implicit on purpose
+};
+inline constexpr TmemMaker TMEM{};
 Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc);
 
 struct TmemLoadOptions {

@@ -22,7 +22,8 @@ using plgpu::Ref;
 
 BlockSpec resolved(const BlockSpec& spec, const pl::Shape& array, std::string_view verb) {
   BlockSpec out = spec;
-  if (spec.options.memory_space == plgpu::MemorySpace::regs) {
+  if (spec.options.memory_space == plgpu::MemorySpace::regs ||
+      spec.options.memory_space == plgpu::MemorySpace::tmem) {
     fail(Code::bad_block_spec, fmt::format("{}: the blocks of a BlockSpec are in SMEM or GMEM", verb),
          spec.loc);
   }

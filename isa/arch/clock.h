@@ -128,6 +128,12 @@ struct ClockParameters {
   // From the end that a warpgroup's instructions would have if they were alone until its warps' long
   // sequences of arithmetic issue, while another one's are under way.
   double wgmma_co_issue_delay;
+  // Of tcgen05; the data path has all lanes of tensor memory, so its time is that of the columns of D.
+  double tcgen05_columns_per_cycle;  // of D, K of one instruction
+  double tcgen05_tail;  // from the end of a product's columns until a waiter on its commit goes on, A in TMEM
+  double tcgen05_pair;  // more for a pair of CTAs
+  double tcgen05_queue;                 // instructions that an SM has taken on; at most 16
+  double tcgen05_copy_bytes_per_cycle;  // of tcgen05.cp
 
   // --- barriers ---
   double mbarrier_wake;             // from an arrival that completes a phase until a waiter issues

@@ -164,7 +164,6 @@ std::vector<OpDef> cp_async_defs() {
 
 // --- cp.async.bulk ----------------------------------------------------------------------------------------
 Effect bulk(const Instruction& i, const DecodeContext&) {
-  if (i.has("cp_mask")) return decode::unsupported(i, "byte masks begin with sm_100");
   BulkCopy e{.dst_space = decode::space(i, Space::shared_cluster, "dst"),
              .src_space = decode::space(i, Space::global, "src"),
              .completion = i.has("bulk_group") ? Completion::bulk_group : Completion::mbarrier};
@@ -178,6 +177,7 @@ Effect bulk(const Instruction& i, const DecodeContext&) {
   e.size = index(i, "size");
   e.mbar = index(i, "mbar");
   e.cta_mask = index(i, "ctas");
+  e.byte_mask = index(i, "bytes");
   return e;
 }
 

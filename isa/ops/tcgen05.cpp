@@ -287,7 +287,7 @@ std::vector<OpDef> memory_defs() {
                "$family tcgen05.dealloc$group.sync.aligned.b32 a:b32, columns:b32",
                "$family tcgen05.relinquish_alloc_permit$group.sync.aligned"},
               words),
-          Timing{Unit::sync, "tcgen05"}, allocation},
+          Timing{Unit::sync, "tcgen05_alloc"}, allocation},
       OpDef{"tcgen05",
             "Loads lanes and columns of tensor memory into the registers of a warp; with .red also the "
             "smallest "
@@ -301,7 +301,7 @@ std::vector<OpDef> memory_defs() {
                  ".type:f32;.type:u32|s32> <t:=r:f32^*, =reduced:f32;=r:b32^*, =reduced:b32>, a:tmem, "
                  "split:imm"},
                 words),
-            Timing{Unit::lsu, "tcgen05"}, load},
+            Timing{Unit::lsu, "tcgen05_ld"}, load},
       OpDef{"tcgen05",
             "Stores the registers of a warp to lanes and columns of tensor memory. TensorCore 5th Generation "
             "Family Instructions: tcgen05.st.",
@@ -309,7 +309,7 @@ std::vector<OpDef> memory_defs() {
                 {"$family tcgen05.st.sync.aligned$shapes{.unpack::16b}.b32 a:tmem, r:b32^*",
                  "$family tcgen05.st.sync.aligned$halves{.unpack::16b}.b32 a:tmem, split:imm, r:b32^*"},
                 words),
-            Timing{Unit::lsu, "tcgen05"}, store},
+            Timing{Unit::lsu, "tcgen05_st"}, store},
       OpDef{"tcgen05",
             "Waits for the thread's loads or stores of tensor memory, or orders its tcgen05 operations with "
             "those "
@@ -320,7 +320,7 @@ std::vector<OpDef> memory_defs() {
                 {"$family tcgen05.wait::ld.sync.aligned", "$family tcgen05.wait::st.sync.aligned",
                  "$family tcgen05.fence::before_thread_sync", "$family tcgen05.fence::after_thread_sync"},
                 words),
-            Timing{Unit::sync, "tcgen05"}, order},
+            Timing{Unit::sync, "tcgen05_wait"}, order},
   };
 }
 
@@ -336,20 +336,20 @@ std::vector<OpDef> async_defs() {
                "desc:b64",
                "$family tcgen05.cp$group.shape:32x128b.multicast:warpx4$formats a:tmem, desc:b64"},
               words),
-          Timing{Unit::tensor, "tcgen05"}, copy},
+          Timing{Unit::tensor, "tcgen05_cp"}, copy},
       OpDef{"tcgen05",
             "Moves the rows of 32 lanes of tensor memory down by one, asynchronously. TensorCore 5th "
             "Generation "
             "Family Instructions: tcgen05.shift.",
             decode::expand({"$chips tcgen05.shift$group.down a:tmem"}, words),
-            Timing{Unit::tensor, "tcgen05"}, shift},
+            Timing{Unit::tensor, "tcgen05_shift"}, shift},
       OpDef{"tcgen05",
             "Arrives at mbarriers when the thread's tcgen05 operations so far have completed. TensorCore 5th "
             "Generation Family Instructions: tcgen05.commit.",
             decode::expand({"$family tcgen05.commit$group.mbarrier::arrive::one{.space:shared::cluster}"
                             "<m:;.multicast::cluster>.b64 a:mem<m:;, ctas:b16>"},
                            words),
-            Timing{Unit::sync, "tcgen05"}, commit},
+            Timing{Unit::sync, "tcgen05_commit"}, commit},
   };
 }
 
@@ -405,11 +405,11 @@ std::vector<OpDef> mma_defs() {
             "memory, "
             "come from shared memory through descriptors; asynchronous. TensorCore 5th Generation Family "
             "Instructions: tcgen05.mma, tcgen05.mma.sp.",
-            mma_forms(), Timing{Unit::tensor, "tcgen05"}, mma},
+            mma_forms(), Timing{Unit::tensor, "tcgen05_mma"}, mma},
       OpDef{"tcgen05",
             "The same with B kept in the tensor core. TensorCore 5th Generation Family Instructions: "
             "tcgen05.mma.ws, tcgen05.mma.ws.sp.",
-            weight_stationary_forms(), Timing{Unit::tensor, "tcgen05"}, mma},
+            weight_stationary_forms(), Timing{Unit::tensor, "tcgen05_mma"}, mma},
   };
 }
 

@@ -144,6 +144,14 @@ class Lowering {
     l.defers = l.path == Path::plain && !l.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;
     set_wgmma(op, f, l);
+    set_tensor_memory(op, l);
+  }
+
+  static void set_tensor_memory(const MicroOp& op, LoweredInstruction& l) {
+    if (const auto* load = std::get_if<isa::TensorMemoryLoad>(op.effect))
+      l.registers = static_cast<uint32_t>(op.operands[load->dst].elements.size());
+    if (const auto* store = std::get_if<isa::TensorMemoryStore>(op.effect))
+      l.registers = static_cast<uint32_t>(op.operands[store->src].elements.size());
   }
 
   // A fence of the warpgroup takes the way of its products. A commit right behind one is a mark of it.

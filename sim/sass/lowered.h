@@ -77,7 +77,8 @@ struct LoweredInstruction {
   uint32_t lanes = ~0U;    // whose addresses count (ldmatrix, stmatrix)
   uint32_t bytes = 0;      // a lane
   isa::Space space = isa::Space::generic;
-  uint32_t columns = 0;  // of a wgmma
+  uint32_t columns = 0;    // of a wgmma
+  uint32_t registers = 1;  // of a lane: a load or store of tensor memory takes the row's interval for each
   Gather gather = Gather::none;
   bool scatters = false;    // of a gathered atomic: its result is given to all lanes
   bool atomic = false;      // atom, red

@@ -185,7 +185,7 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
                  ? (cluster.index * count + rank) % static_cast<uint32_t>(c.program.arch->sm_count)
                  : cluster.sms[rank];
     cta.id = c.launch.cta_id(cluster.index, rank);
-    cta.shared.assign(c.program.static_shared + c.launch.dynamic_shared, 0);
+    cta.shared.resize(c.program.static_shared + c.launch.dynamic_shared);
     if (c.program.tracks_shared) cta.unmaterialised.assign(cta.shared.size(), 0);
     cta.barriers.resize(static_cast<size_t>(c.program.arch->named_barriers_per_cta));
     cta.threads = cta.alive_threads = threads;

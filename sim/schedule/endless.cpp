@@ -129,12 +129,15 @@ struct Place {
 void add_places(Finding& f, const Program& program, std::span<const ClusterState* const> resident) {
   constexpr size_t shown = 12;
   std::map<std::pair<uint32_t, uint32_t>, Place> places;
+  std::map<uint32_t, Loop> loops;  // by pc: many warps, few places
   for (const ClusterState* cluster : resident)
     for (const CtaState& cta : cluster->ctas)
       for (const WarpState& warp : cta.warps)
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
-          const Loop loop = loop_around(program, g.pc);
+          const auto [known, is_new] = loops.try_emplace(g.pc);
+          if (is_new) known->second = loop_around(program, g.pc);
+          const Loop loop = known->second;
           Place& place = places[{loop.first, loop.last}];
           if (place.warps++ == 0) place = {loop, site_at(program, g.pc, cta.id, warp.id, g.mask), 1};
         }

@@ -52,8 +52,9 @@ std::set<int> reported() {
 // Whatever code a user can meet, `explain` has a text for it. (Of the checkers' codes the compiler knows.)
 TEST(Codes, EveryCodeOfTheSourcesIsExplained) {
   for (const int number : reported())
-    if (number / 1000 != 4 && number / 1000 != 6)
+    if (number / 1000 != 4 && number / 1000 != 6) {
       EXPECT_NE(find_code(number), nullptr) << "PLD" << number << " has no text in any codes.cpp";
+    }
 }
 
 TEST(Codes, EveryTextIsOfACodeThatSomethingReports) {
@@ -62,7 +63,9 @@ TEST(Codes, EveryTextIsOfACodeThatSomethingReports) {
     for (const CodeText& code : codes) {
       const int number = code.reported_as != 0 ? code.reported_as : code.number;
       EXPECT_TRUE(used.contains(number)) << "nothing reports PLD" << number << ": " << code.title;
-      if (code.reported_as != 0) EXPECT_NE(find_code(number), nullptr) << number;
+      if (code.reported_as != 0) {
+        EXPECT_NE(find_code(number), nullptr) << number;
+      }
     }
 }
 

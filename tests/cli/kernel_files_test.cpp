@@ -1,6 +1,9 @@
 // `palladion run add.cpp`: files of kernels, compiled and loaded, and `palladion new`.
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -29,6 +32,12 @@ class KernelFiles : public Program {
   }
   std::string two(const std::string& kernel = "combine") const { return file("two.cpp") + ":" + kernel; }
   void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+  // Not where it has ended and nobody has asked for its exit code.
+  static bool runs(pid_t process) {
+    const std::string text = read("/proc/" + std::to_string(process) + "/stat");
+    const size_t state = text.rfind(") ");
+    return state != std::string::npos && text[state + 2] != 'Z';
+  }
 };
 
 TEST_F(KernelFiles, RunComparesWithTheReference) {
@@ -42,6 +51,7 @@ TEST_F(KernelFiles, EveryCommandTakesThem) {
   EXPECT_THAT(run_file("check " + two()).out, HasSubstr("verdict     clean"));
   EXPECT_THAT(run_file("ptx " + two()).out, HasSubstr(".entry combine"));
   EXPECT_THAT(run_file("sweep " + two() + " --set tile=256,512").out, HasSubstr("2 configurations: 2 timed"));
+  EXPECT_THAT(run_file("sweep " + two()).err, HasSubstr("list " + two() + "` shows them"));
   EXPECT_THAT(run_file("run " + two() + " --schedule hardware --why").out, HasSubstr("two.cpp:27"));
   EXPECT_THAT(run_file("compare " + two() + " --on sim").err, Not(HasSubstr("there is no kernel")));
   const Ran list = run_file("list " + file("two.cpp"));
@@ -147,15 +157,48 @@ TEST_F(KernelFiles, ConcurrentRunsAgree) {
   for (size_t i = 0; i < status.size(); ++i) EXPECT_EQ(status[i], 0) << read(file("err") + std::to_string(i));
 }
 
-// Ctrl-C while the compiler runs.
+// A compiler that writes half of its output, notes its process in the file "compiles" and ends when it is
+// killed. It makes no precompiled header.
+constexpr char endless_compiler[] = R"(#!/bin/sh
+for word; do last=$word; done
+case "$*" in
+  *c++-header*) exit 1 ;;
+  *-shared*) echo half > "$last"; echo $$ > "${0%/*}/compiles.part"; mv "${0%/*}/compiles.part" "${0%/*}/compiles"
+             exec sleep 1000 ;;
+esac
+exec g++ "$@"
+)";
+
+// A signal while the compiler runs: of Ctrl-C the whole group hears, of kill the program alone.
 TEST_F(KernelFiles, AnInterruptLeavesNothingBehind) {
-  ::setenv("XDG_CACHE_HOME", shared_cache().c_str(), 1);
-  const int status =
-      std::system(("timeout -s INT 0.4 " + program() + " run " + two() + " >/dev/null 2>&1").c_str());
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 124) << status;
+  write("compiler", endless_compiler);
+  fs::permissions(file("compiler"), fs::perms::owner_all);
+  for (const bool whole_group : {true, false}) {
+    fs::remove(file("compiles"));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setpgid(0, 0);
+      ::setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+      ::setenv("CXX", file("compiler").c_str(), 1);
+      const std::string command = "exec " + program() + " run " + two() + " >" + file("out") + " 2>&1";
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(99);
+    }
+    for (int i = 0; i < 6000 && !fs::exists(file("compiles")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(fs::exists(file("compiles"))) << read(file("out"));
+    ::kill(whole_group ? -child : child, SIGINT);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
+    for (const auto& entry : fs::directory_iterator(file("cache") + "/palladion/objects"))
+      ADD_FAILURE() << "left behind: " << entry.path();
+    const pid_t compiler = std::stoi(read(file("compiles")));
+    for (int i = 0; i < 1000 && runs(compiler); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(runs(compiler)) << "the compiler outlives the program";
+  }
   EXPECT_EQ(run_file("run " + two()).status, 0);
-  for (const auto& entry : fs::directory_iterator(shared_cache() + "/palladion/objects"))
-    EXPECT_EQ(entry.path().string().find("unfinished"), std::string::npos) << entry.path();
 }
 
 TEST_F(KernelFiles, WithoutACompilerItSaysWhatWasTried) {

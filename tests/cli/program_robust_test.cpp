@@ -1,4 +1,5 @@
 // Inputs, outputs and signals that must neither hang nor crash the program nor lose a report.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -83,9 +84,21 @@ TEST_F(RobustProgram, APipeIsReadToItsEnd) {
   writer.join();
 }
 
+// A writer that writes nothing; and none at all.
+TEST_F(RobustProgram, ASignalEndsTheWaitForAPipe) {
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  const std::string arguments = saxpy("--suppress " + file("pipe"));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(ended_by(SIGTERM, std::chrono::milliseconds(300), arguments), 130);
+  const int writer = ::open(file("pipe").c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_EQ(ended_by(SIGINT, std::chrono::milliseconds(300), arguments), 130);
+  ::close(writer);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
 TEST_F(RobustProgram, OfTheErrorsOfAWrongFileTheFirstAreShown) {
   const std::string bin = some_binary();
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {adding + std::string("--schedule hardware --clock ") + bin, adding + std::string("--suppress ") + bin,
         "run --grid 1 --block 32 --ptx " + bin,
         "compare matmul_ws --set profile=1 --schedule hardware --trace x.txt --device-trace " + bin}) {
@@ -102,7 +115,7 @@ TEST_F(RobustProgram, OfTheErrorsOfAWrongFileTheFirstAreShown) {
 TEST_F(RobustProgram, PathsAreExaminedBeforeTheRun) {
   fs::create_directory(file("folder"));
   for (const std::string option : {"--json ", "--sarif ", "--out out="}) {
-    for (const std::string path : {file("none/x"), file("folder")}) {
+    for (const std::string& path : {file("none/x"), file("folder")}) {
       const Ran ran = run(adding + option + path);
       EXPECT_EQ(ran.status, 2) << option << path;
       EXPECT_EQ(ran.out, "") << option << path;
@@ -117,8 +130,8 @@ TEST_F(RobustProgram, PathsAreExaminedBeforeTheRun) {
 
 TEST_F(RobustProgram, OneFileHasOneUse) {
   const std::string x = file("x"), same = file("./x");
-  for (const std::string arguments : {"--json " + x + " --sarif " + same, "--json " + x + " --out out=" + x,
-                                      "--in a=" + x + " --json " + same}) {
+  for (const std::string& arguments : {"--json " + x + " --sarif " + same, "--json " + x + " --out out=" + x,
+                                       "--in a=" + x + " --json " + same}) {
     const Ran ran = run(adding + arguments);
     EXPECT_EQ(ran.status, 2) << arguments;
     EXPECT_THAT(ran.err, HasSubstr("the same file"));
@@ -136,7 +149,7 @@ TEST_F(RobustProgram, AReportIsPrintedAlthoughAFileCannotBeWritten) {
 }
 
 TEST_F(RobustProgram, AFullDiskBehindStandardOutputIsAnError) {
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {std::string(adding), std::string("check vector_add --shape n=2048"), std::string("list"),
         std::string("--help"), std::string("ptx vector_add"), std::string("explain PLD3001")}) {
     const Ran ran = run(arguments + " >/dev/full");
@@ -146,6 +159,34 @@ TEST_F(RobustProgram, AFullDiskBehindStandardOutputIsAnError) {
   }
   EXPECT_EQ(run(adding + std::string("--json ") + file("r.json") + " >/dev/full").status, 74);
   EXPECT_THAT(read(file("r.json")), HasSubstr("\"bits_equal\": true")) << "the other half of the report";
+}
+
+// What some parents make of a pipe: a write that would block is an error EAGAIN.
+TEST_F(RobustProgram, AStreamThatDoesNotBlockIsWaitedFor) {
+  const std::string wanted = run("ptx matmul_ws").out;
+  ASSERT_GT(wanted.size(), 8192U);
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execl(program().c_str(), "palladion", "ptx", "matmul_ws", nullptr);
+    ::_exit(99);
+  }
+  ::close(ends[1]);
+  std::string got;
+  char buffer[1000];
+  for (ssize_t n = -1; n != 0;) {
+    n = ::read(ends[0], buffer, sizeof buffer);
+    if (n > 0) got.append(buffer, static_cast<size_t>(n));
+    if (n < 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(got, wanted);
 }
 
 TEST_F(RobustProgram, AReaderThatHasGoneCostsNoFile) {
@@ -185,7 +226,7 @@ TEST_F(RobustProgram, JsonIsUtf8WhateverAFileIsCalled) {
                 file("s.json"))
                 .status,
             1);
-  for (const std::string report : {read(file("r.json")), read(file("s.json"))}) {
+  for (const std::string& report : {read(file("r.json")), read(file("s.json"))}) {
     EXPECT_EQ(report, isa::valid_utf8(report));
     EXPECT_THAT(report, HasSubstr("\\\\xff"));
     boost::json::error_code wrong;
@@ -275,11 +316,11 @@ TEST_F(RobustProgram, ALoopThatStoresIsGivenUpAtTheLimit) {
 TEST_F(RobustProgram, ASignalEndsEveryCommandAtAnyMoment) {
   const std::string spin = "--ptx " + ptx("spin") + " --grid 4 --block 128 --arg inout:u32[1]=zeros";
   const std::string large = "matmul_blockspec --shape m=2048,n=2048,k=2048";
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {"run " + spin, "check " + spin, "run " + spin + " --schedule hardware", "run " + large,
         "check " + large + " --explore 1000000",
         std::string("sweep matmul_ws --set stages=2..4 --set epilogue_n=32,64,128"),
-        "run " + large + " --schedule hardware --why", std::string("check matmul_ws --mutate")}) {
+        "run " + large + " --schedule hardware --why", std::string("check matmul_ws --mutate --threads 1")}) {
     for (const int after : {5, 50, 700}) {
       const auto start = std::chrono::steady_clock::now();
       const int code = ended_by(after == 50 ? SIGTERM : SIGINT, std::chrono::milliseconds(after),

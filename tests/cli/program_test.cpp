@@ -173,7 +173,9 @@ TEST_F(Program, PtxIsPrintedAndReadBack) {
 TEST_F(Program, AModuleForAnotherChipIsRefusedByName) {
   std::ofstream(file("other.ptx"))
       << ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
-  const Ran ran = run("run --ptx " + file("other.ptx") + " --grid 1 --block 32");
+  EXPECT_EQ(run("run --ptx " + file("other.ptx") + " --grid 1 --block 32").status, 0)
+      << "on the chip it is for";
+  const Ran ran = run("run --arch h200 --ptx " + file("other.ptx") + " --grid 1 --block 32");
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, testing::AllOf(HasSubstr("PLD1035"),
                                       HasSubstr("`.target sm_100a`, which h200 (sm_90a) cannot run")));

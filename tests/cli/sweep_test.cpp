@@ -149,6 +149,12 @@ TEST_F(SweepFile, AFileThatIsSomethingElseIsLeftAsItIs) {
   }
 }
 
+TEST_F(SweepFile, ANameThatIsTooLongIsAnError) {
+  const auto state = SweepState::open(std::string(300, 'A'), false, notes_);
+  ASSERT_FALSE(state);
+  EXPECT_THAT(state.error().text, HasSubstr("File name too long"));
+}
+
 TEST_F(SweepFile, ResumingNeedsAFile) {
   EXPECT_FALSE(SweepState::open(file(), true, notes_));
   EXPECT_FALSE(std::filesystem::exists(file()));

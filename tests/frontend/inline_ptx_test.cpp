@@ -164,6 +164,8 @@ TEST(InlinePtx, MistakesShowTheTextsLine) {
       EXPECT_NE(d.message.find(r.message), std::string::npos) << d.message;
       EXPECT_EQ(d.loc.line, line);
       EXPECT_TRUE(d.loc.file.ends_with("inline_ptx_test.cpp")) << d.loc.file;
+      EXPECT_NE(std::string(e.what()).find("inline_ptx_test.cpp:" + std::to_string(line)), std::string::npos)
+          << "a program that does not catch it shows the line: " << e.what();
     }
   }
 }

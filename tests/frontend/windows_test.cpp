@@ -127,7 +127,9 @@ TEST(CopyLayouts, MoveTilesBothWays) {
              .scratch_types = {{"x", plgpu::SMEM(shape, d, tiles(swizzle, d))}}});
         const Values a = small_integers(pl::volume(shape), 8);
         EXPECT_EQ(run(kernel, {a}).outputs[0], a);
-        if (rows * columns * swizzle >= 128 * 16) EXPECT_EQ(layout.vector_length() * pl::bytes(d), 16);
+        if (rows * columns * swizzle >= 128 * 16) {
+          EXPECT_EQ(layout.vector_length() * pl::bytes(d), 16);
+        }
       }
     }
   }

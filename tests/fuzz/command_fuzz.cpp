@@ -1,6 +1,8 @@
 // Random command lines with real files, whole and broken (command_words.h). `program::main` is called as main
-// calls it; whatever the words and the files are, it ends within ten seconds of processor time with a
-// documented exit code, says something, prints no control byte, and a JSON file that it has written is valid.
+// calls it; whatever the words and the files are, it ends with a documented exit code, says something,
+// prints no control byte, and a JSON file that it has written is valid. What has run for ten seconds of
+// processor time (a kernel at its full size, a loop without a limit) gets Ctrl-C and must end; such a case is
+// listed.
 //
 //   command_fuzz CASES [SEED [FIRST]]     the cases FIRST, FIRST + 1, ... of a seed
 //
@@ -38,9 +40,8 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 namespace isa = palladion::isa;
 
-// Of a case: on an idle machine ten seconds at most. Of the processor's time, so that a busy machine is no
-// hang.
-constexpr double longest_cpu = 10;
+// Of a case, then of its end after Ctrl-C. Of the processor's time, so that a busy machine is no hang.
+constexpr double longest_cpu = 10, longest_end = 3;
 constexpr auto longest_wall = std::chrono::minutes(5);
 constexpr uint64_t cases_a_worker = 1000;
 
@@ -48,6 +49,7 @@ constexpr uint64_t cases_a_worker = 1000;
 struct Page {
   std::atomic<uint64_t> at, slowest_ms, slowest_case;
   std::atomic<uint64_t> codes[256];
+  std::atomic<bool> interrupted;  // the present case
   char problem[4096];
 };
 
@@ -93,8 +95,8 @@ bool may_be_silent(const Words& words, int code) {
   return code == 0 && words.front() == "ptx" && std::ranges::count(words, "--output") != 0;
 }
 
-std::string problem_of(const Words& words, int code, const std::string& out, const std::string& err,
-                       const fs::path& folder) {
+std::string problem_of(const Words& words, int code, bool interrupted, const std::string& out,
+                       const std::string& err, const fs::path& folder) {
   switch (code) {
     case 0:
     case 1:
@@ -102,6 +104,9 @@ std::string problem_of(const Words& words, int code, const std::string& out, con
     case 3:
     case 74:
       break;
+    case 130:
+      if (interrupted) break;
+      [[fallthrough]];
     default:
       return "exit code " + std::to_string(code);
   }
@@ -149,7 +154,8 @@ void run_case(Page& page, uint64_t number, uint64_t seed, Files& files, Captured
   if (ms > page.slowest_ms) page.slowest_ms = ms, page.slowest_case = number;
   ++page.codes[code & 255];
   const std::string out = captured.text(0), err = captured.text(1);
-  if (const std::string problem = problem_of(words, code, out, err, files.folder()); !problem.empty())
+  if (const std::string problem = problem_of(words, code, page.interrupted, out, err, files.folder());
+      !problem.empty())
     fail(page, problem, out, err);
 }
 
@@ -158,6 +164,7 @@ void run_case(Page& page, uint64_t number, uint64_t seed, Files& files, Captured
   Files files(PLD_SOURCE_DIR, folder);
   Captured captured(folder);
   for (uint64_t number = page.at; number < end; ++number) {
+    page.interrupted = false;
     page.at = number;
     run_case(page, number, seed, files, captured);
   }
@@ -178,22 +185,36 @@ double cpu_seconds(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// Waits for the worker; ends it when a case takes too long. False: it hung.
-bool await(pid_t worker, const Page& page, int& status) {
+enum class End { by_itself, by_interrupt, hung };
+
+// Waits for the worker's end. A case that takes long gets Ctrl-C, which `tell` is told, and SIGKILL when it
+// does not end of that.
+template <class Tell>
+End await(pid_t worker, Page& page, int& status, const Tell& tell) {
   uint64_t at = ~uint64_t{0};
   auto since = Clock::now();
   double cpu = 0;
+  bool interrupted = false;
   for (;;) {
-    if (::waitpid(worker, &status, WNOHANG) == worker) return true;
+    if (::waitpid(worker, &status, WNOHANG) == worker)
+      return interrupted && page.at == at ? End::by_interrupt : End::by_itself;
+    const double used = cpu_seconds(worker);
     if (page.at != at) {
       at = page.at;
       since = Clock::now();
-      cpu = cpu_seconds(worker);
+      cpu = used;
+      interrupted = false;
     }
-    if (Clock::now() - since > longest_wall || cpu_seconds(worker) - cpu > longest_cpu) {
-      ::kill(worker, SIGKILL);
-      ::waitpid(worker, &status, 0);
-      return false;
+    const bool late = Clock::now() - since > longest_wall;
+    if (late || used - cpu > longest_cpu + (interrupted ? longest_end : 0)) {
+      if (late || interrupted) {
+        ::kill(worker, SIGKILL);
+        ::waitpid(worker, &status, 0);
+        return End::hung;
+      }
+      interrupted = page.interrupted = true;
+      ::kill(worker, SIGINT);
+      tell(at);
     }
     ::usleep(20000);
   }
@@ -206,6 +227,12 @@ std::string describe_case(uint64_t number, uint64_t seed) {
   return text_of(palladion::fuzz::command_line(files, random));
 }
 
+void tell(uint64_t number, uint64_t seed, const char* what, const char* problem) {
+  std::printf("case %llu of seed %llu: %s\n  %s\n  %s\n", static_cast<unsigned long long>(number),
+              static_cast<unsigned long long>(seed), what, describe_case(number, seed).c_str(), problem);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,7 +243,7 @@ int main(int argc, char** argv) {
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   Page& page = *new (shared) Page{};
   page.at = first;
-  uint64_t failures = 0;
+  uint64_t failures = 0, long_ones = 0;
   const auto start = Clock::now();
   while (page.at < first + cases) {
     const palladion::toolkit::TemporaryFolder folder;
@@ -224,17 +251,23 @@ int main(int argc, char** argv) {
     const pid_t worker = ::fork();
     if (worker == 0) work(page, seed, std::min(first + cases, page.at + cases_a_worker), folder.path());
     int status = 0;
-    const bool ended = await(worker, page, status);
-    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-    ++failures;
+    const End end = await(worker, page, status, [&](uint64_t at) {
+      ++long_ones;
+      tell(at, seed, "it takes long, and gets Ctrl-C", "");
+    });
+    const bool exited = WIFEXITED(status);
+    if (end == End::by_itself && exited && WEXITSTATUS(status) == 0) continue;
     const uint64_t at = page.at;
-    std::printf("case %llu of seed %llu: %s\n  %s\n  %s\n", static_cast<unsigned long long>(at),
-                static_cast<unsigned long long>(seed),
-                !ended                ? "it hung"
-                : WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status))
-                                      : "it failed",
-                describe_case(at, seed).c_str(), page.problem);
-    std::fflush(stdout);
+    if (end == End::by_interrupt && exited && WEXITSTATUS(status) == 130) {
+      ++page.codes[130];
+    } else {
+      ++failures;
+      tell(at, seed,
+           end == End::hung ? "it hung"
+           : exited         ? "it failed"
+                            : ::strsignal(WTERMSIG(status)),
+           page.problem);
+    }
     page.at = at + 1;
   }
   struct rusage used{};
@@ -243,10 +276,11 @@ int main(int argc, char** argv) {
                      static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::printf(
-      "%llu command lines in %.0f s, %.1f s of processor time, %llu failures; the slowest %llu ms (case "
+      "%llu command lines in %.0f s, %.1f s of processor time, %llu failures, %llu long ones; the slowest "
+      "%llu ms (case "
       "%llu); exit codes",
       static_cast<unsigned long long>(cases), seconds, cpu, static_cast<unsigned long long>(failures),
-      static_cast<unsigned long long>(page.slowest_ms.load()),
+      static_cast<unsigned long long>(long_ones), static_cast<unsigned long long>(page.slowest_ms.load()),
       static_cast<unsigned long long>(page.slowest_case.load()));
   for (int code = 0; code < 256; ++code)
     if (page.codes[code] != 0)

@@ -86,6 +86,24 @@ TEST(Meetings, NoneWhereTheWarpsHaveMet) {
   expect_safe_under_every_schedule(k);
 }
 
+// A condition is looked at once, however often it is combined with itself, and however long the chain is.
+TEST(Meetings, AConditionOfManyParts) {
+  auto options = options_for();
+  options.grid = {2};
+  const auto meetings_of = [&](int parts) {
+    return meetings(plgpu::kernel(
+        [parts](Ref in, Ref, Scratch& s) {
+          pl::Scalar c = pl::program_id(0) < 1;
+          for (int i = 0; i < parts; ++i) c = c && c;
+          pl::when(c, [&] { fetch(in, 0, s); });
+          plgpu::barrier_wait(s.barrier("full"));
+        },
+        options));
+  };
+  EXPECT_EQ(meetings_of(60), meetings_of(0));
+  EXPECT_EQ(meetings_of(20'000), meetings_of(0));
+}
+
 // A warp may still read what another warp's copy will overwrite.
 TEST(Meetings, BeforeACopyAfterAnAccess) {
   const auto body = [](Ref in, Ref out, Scratch& s) {

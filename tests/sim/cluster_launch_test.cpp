@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "isa/arch/clock.h"
+#include "sim/snapshot.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {
@@ -122,6 +123,38 @@ TEST(ClusterLaunch, WorksUnderTheClock) {
     EXPECT_EQ(two.doer, one.doer);
     EXPECT_EQ(two.result.clock.cycles, one.result.clock.cycles);
   }
+}
+
+TEST(ClusterLaunch, AnswersAreKnownInRunsWithoutValues) {
+  RunOptions options;
+  options.values = Values::none;
+  options.resident_clusters = 3;
+  const Outcome o = run(40, true, options);
+  EXPECT_TRUE(o.result.clean()) << PtxRunner::describe(o.result);
+  EXPECT_TRUE(o.result.completed);
+  EXPECT_EQ(o.result.ctas, 6U);
+}
+
+TEST(ClusterLaunch, ASnapshotRemembersWhoHasWhat) {
+  Outcome o;
+  o.done.assign(24, 0);
+  o.doer.assign(24, 0);
+  PtxRunner runner(workers(false), *isa::find_arch("b200"));
+  runner.array(o.done).array(o.doer).shape({24, 1, 1}, {64, 1, 1}, {1, 1, 1});
+  RunOptions options;
+  options.resident_clusters = 2;
+  sim::Run r = runner.machine().start(runner.launch, options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(r.advance());
+  const Snapshot snapshot = r.snapshot();
+  while (r.advance()) {
+  }
+  const std::vector<uint32_t> first = o.doer;
+  EXPECT_EQ(o.done, std::vector<uint32_t>(24, 1));
+  r.restore(snapshot);
+  while (r.advance()) {
+  }
+  EXPECT_EQ(o.done, std::vector<uint32_t>(24, 1));
+  EXPECT_EQ(o.doer, first);
 }
 
 TEST(ClusterLaunch, NothingIsLeftWhenAllClustersAreResident) {

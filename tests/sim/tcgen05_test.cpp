@@ -287,6 +287,22 @@ TEST(Tcgen05, IsTheSameUnderEverySchedule) {
   }
 }
 
+// CTA 1 waits for what CTA 0 has issued.
+TEST(Tcgen05, ACommitSignalsTheCtasOfItsMask) {
+  for (const RunOptions& options : every_schedule()) {
+    Product p({.m = 256, .ctas = 2});
+    Tcgen05Program program = p.program();
+    program.body +=
+        "  .reg .b16 %h0;\n  mov.b16 %h0, 2;\n  "
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster"
+        ".multicast::cluster.b64 [%r5], %h0;\n";
+    program.by_all = "both:\n  mbarrier.try_wait.parity.shared.b64 %p7, [%r5], 0;\n  @!%p7 bra both;\n";
+    const RunResult r = run_tcgen05(program, p.image, options);
+    ASSERT_TRUE(r.clean()) << PtxRunner::describe(r);
+    EXPECT_EQ(difference(p.image, p.expected(), 2), "");
+  }
+}
+
 // --- what is refused --------------------------------------------------------------------------------------
 
 Finding finding_of(Product& p, const Tcgen05Program& program) {
@@ -376,6 +392,10 @@ TEST(Tcgen05, UndefinedMetadataAndWhatIsNotModelledAreNamed) {
   const Finding f = finding_of(p, p.program());
   EXPECT_EQ(f.code, "PLD3066");
   EXPECT_THAT(f.message, HasSubstr("row 0 have 0x0 at lane 0, column 340, bits 0 to 3"));
+  Product k96({.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2});
+  Tcgen05Program program = k96.program();
+  program.values[2] |= uint64_t{1} << 31;
+  EXPECT_EQ(finding_of(k96, program).severity, FindingSeverity::unsupported);
   Product half({.m = 64, .sparse = true});
   EXPECT_EQ(finding_of(half, half.program()).severity, FindingSeverity::unsupported);
 }

@@ -368,6 +368,42 @@ TEST(StoreBulk, IsAStoreToTheChecker) {
   EXPECT_FALSE(k.run(how).clean());
 }
 
+// Of each 16 bytes the lower four and the last are written; what is left out races with nothing.
+TEST(ByteMask, OfABulkCopy) {
+  std::vector<uint32_t> out(32, 7);
+  PtxRunner k(blackwell(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 16 .b32 words[32];
+  .reg .b16 %h<3>; .reg .b32 %r<12>; .reg .b64 %rd<4>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, words;
+  mad.lo.u32 %r3, %r1, 4, %r2;
+  st.shared.b32 [%r3], -1;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  setp.ne.u32 %p1, %r1, 0;
+  @!%p1 st.global.b32 [%rd1+4], 9;
+  @%p1 bra $end;
+  mov.b16 %h1, 0x800f;
+  cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r2], 128, %h1;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+$end:
+  ret;
+})"),
+              b200());
+  k.array(out);
+  check::Checker checker;
+  RunOptions how;
+  how.observer = &checker;
+  k.run_clean(how);
+  for (uint32_t i = 0; i < 32; ++i) {
+    const std::array<uint32_t, 4> expected = {~0U, i == 1 ? 9U : 7U, 7U, 0xFF000007U};
+    EXPECT_EQ(out[i], expected[i % 4]) << i;
+  }
+}
+
 // --- redux of f32 -----------------------------------------------------------------------------------------
 uint32_t redux_f32(const std::string& words, const std::vector<uint32_t>& values) {
   std::vector<uint32_t> in = values, out(32);

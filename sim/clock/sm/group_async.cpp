@@ -8,13 +8,15 @@
 namespace palladion::sim::hardware {
 
 void SmGroup::issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id) {
-  if (cost.unit == isa::Unit::tensor && !context_->program.arch->has_tcgen05()) return start_wgmma(w, now);
+  if (cost.columns != 0) return start_wgmma(w, now);
   for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
     const AsyncOp* op = find_pending(*w.cluster, id);
     if (op == nullptr) continue;
     const Traffic t = op->traffic();
     if (t.family == isa::AsyncFamily::remote_store)
       store_async(w, cost, id, now);
+    else if (t.family == isa::AsyncFamily::tcgen05)
+      start_tcgen05(w, *op, t, now);
     else
       start_copy(w, *op, t, now);
   }
@@ -36,7 +38,6 @@ void SmGroup::add_lines(const std::vector<Piece>& pieces) {
 
 void SmGroup::start_copy(Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
   using Family = isa::AsyncFamily;
-  if (t.family == Family::tcgen05) return start_tcgen05(w, op, t, now);
   if (t.family == Family::deferred_arrival || t.family == Family::tcgen05_commit) {
     arrivals_.push_back({w.cluster_number, op.id});
     return try_arrivals(now);
@@ -170,18 +171,32 @@ void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
   events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op->id);
 }
 
-// Takes the tensor core as a wgmma does: the intervals of tcgen05 are not among the clock's parameters.
+// A product or a copy on the tensor memory of one SM, or of the two of a pair, which begin together.
 void SmGroup::start_tcgen05(const Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
-  Sm& unit = sm_of(w);
-  const bool from_tensor_memory = t.source == isa::Space::tensor;
-  const TensorCore::Served s =
-      unit.tensor.take(warpgroup_of(w), {t.rows, t.columns, from_tensor_memory}, static_cast<double>(now));
-  unit.book(Resource::tensor, s.cycles);
-  unit.book(Resource::smem, s.reads);
+  const bool product = t.columns != 0;
+  const TensorCore::TensorMemoryWork work{.cycles = product ? t.columns / p_->tcgen05_columns_per_cycle
+                                                            : t.bytes / p_->tcgen05_copy_bytes_per_cycle,
+                                          .reads = t.bytes / p_->smem_bytes_per_cycle};
+  double start = static_cast<double>(now);
+  for (uint32_t left = t.ctas; left != 0; left &= left - 1)
+    start = std::max(start, sms_[static_cast<uint32_t>(std::countr_zero(left))].tensor.turn(start));
+  TensorCore::Served s;
+  for (uint32_t left = t.ctas; left != 0; left &= left - 1) {
+    Sm& unit = sms_[static_cast<uint32_t>(std::countr_zero(left))];
+    s = unit.tensor.run(work, start);
+    unit.book(Resource::tensor, s.cycles);
+    unit.book(Resource::smem, s.reads);
+  }
   context_->run_of(*w.cluster)
       .emit(
           UnitWorked{op.id, Resource::tensor, static_cast<uint64_t>(s.start), static_cast<uint64_t>(s.end)});
-  events_.add(static_cast<uint64_t>(s.landed), Event::Kind::land, w.cluster_number, op.id);
+  // A's rows are read before the first column; see tcgen05.tail in the clock's file.
+  constexpr double row_bytes = 32;
+  const double first =
+      product && t.source == isa::Space::shared_cta ? t.rows * row_bytes / p_->smem_bytes_per_cycle : 0;
+  const double pair = (t.ctas & (t.ctas - 1)) != 0 ? p_->tcgen05_pair : 0;
+  events_.add(static_cast<uint64_t>(start + work.cycles + first + p_->tcgen05_tail + pair), Event::Kind::land,
+              w.cluster_number, op.id);
 }
 
 void SmGroup::landed(uint32_t number, uint64_t id, uint64_t now) {

@@ -79,7 +79,7 @@ InstructionCost cost_of(const sass::LoweredInstruction& lowered, const isa::Cloc
   const isa::OpCost row = c.row == sass::no_row ? isa::OpCost{.latency = 0} : p.ops[c.row];
   c.occupies = resource_of(c.pipe);
   c.result = result_of(c.path, c.unit);
-  c.interval = std::max(1.0, row.interval * c.halves);
+  c.interval = std::max(1.0, row.interval * c.halves * c.registers);
   c.held = std::max<double>({1.0, row.held, static_cast<double>(c.slots)});
   c.latency = whole(row.latency);
   if (c.row == isa::op_key("atom_shared_cas")) c.port = 2;

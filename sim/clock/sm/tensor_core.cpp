@@ -22,8 +22,20 @@ TensorCore::Served TensorCore::take(uint64_t warpgroup, const Product& x, double
   return s;
 }
 
+TensorCore::Served TensorCore::run(const TensorMemoryWork& work, double start) {
+  Served s;
+  s.start = start;
+  s.reads = work.reads;
+  s.cycles = std::max(work.cycles, work.reads);
+  s.end = s.landed = free_ = s.start + s.cycles;
+  port_share_ = s.cycles > 0 ? s.reads / s.cycles : 0;
+  ends_[taken_++ % ends_.size()] = free_;
+  return s;
+}
+
 double TensorCore::opens() const {
-  const auto queue = std::min(static_cast<uint32_t>(p_->wgmma_queue), static_cast<uint32_t>(ends_.size()));
+  const double most = std::max(p_->wgmma_queue, p_->tcgen05_queue);  // a chip has one of the two
+  const auto queue = std::min(static_cast<uint32_t>(most), static_cast<uint32_t>(ends_.size()));
   return taken_ < queue ? 0 : ends_[(taken_ - queue) % ends_.size()];
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // The tensor core of an SM: products of all its warpgroups, one after the other.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -24,6 +25,16 @@ class TensorCore {
   };
   // The last of the warpgroup's four warps has issued it at `now`.
   Served take(uint64_t warpgroup, const Product& product, double now);
+
+  // A tcgen05 product's share of one SM, or a copy into its tensor memory.
+  struct TensorMemoryWork {
+    double cycles = 0;  // of the data path
+    double reads = 0;   // of shared memory's port
+  };
+  // Its turn comes at `now` at the earliest; returns when it begins.
+  double turn(double now) const { return std::max(now, free_); }
+  // It runs from `start` on: two SMs that work as a pair begin together.
+  Served run(const TensorMemoryWork& work, double start);
 
   // When the queue has room for another instruction: those of all warpgroups wait in one.
   double opens() const;

@@ -18,10 +18,13 @@ void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
 
 void LinearCopy::land(const ClusterRun& run, const AsyncOp& op) {
   const auto put = [&](uint8_t* to) {
-    if (reduce != nullptr)
-      reduce(to, staging.data(), bytes / element_bytes);
-    else
+    if (reduce != nullptr) return reduce(to, staging.data(), bytes / element_bytes);
+    if (byte_mask == 0xFFFF) {
       std::memcpy(to, staging.data(), bytes);
+      return;
+    }
+    for (uint32_t i = 0; i < bytes; ++i)
+      if ((byte_mask >> i % 16 & 1) != 0) to[i] = staging[i];
   };
   if (target.space == isa::Space::global)
     return moves ? put(run.memory.find(target.address, bytes))
@@ -51,6 +54,14 @@ namespace {
 
 constexpr uint64_t bulk_alignment = 16;
 
+// What a copy with a byte mask writes.
+std::vector<Piece> masked_pieces(const LinearCopy& copy) {
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; copy.byte_mask != 0xFFFF && i < copy.bytes; ++i)
+    if ((copy.byte_mask >> i % 16 & 1) != 0) append(pieces, global_piece(copy.target.address + i, 1));
+  return pieces;
+}
+
 void announce(const Exec& x, const AsyncOp& op, const LinearCopy& copy) {
   const Piece read{copy.source.space, copy.source.address, copy.bytes};
   Piece writes[max_cluster_ctas];
@@ -63,10 +74,11 @@ void announce(const Exec& x, const AsyncOp& op, const LinearCopy& copy) {
     writes[n++] = shared_piece(at_rank(static_cast<uint32_t>(copy.target.address), rank), copy.bytes);
   });
   const size_t signals = copy.ctas != 0 ? n : 0;
+  const std::vector<Piece> masked = masked_pieces(copy);
   AsyncIssue issue = issue_of(x, op);
   issue.reduces = copy.reduce != nullptr;
   issue.reads = std::span(&read, 1);
-  issue.writes = std::span(writes, n);
+  issue.writes = copy.byte_mask == 0xFFFF ? std::span<const Piece>(writes, n) : masked;
   issue.mbarriers = std::span(mbarriers, signals);
   issue.mbarrier_bytes = std::span(bytes, signals);
   x.emit(issue);
@@ -108,6 +120,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
     if (copy.reduce == nullptr) return x.unsupported("a bulk reduction that this type does not have");
     copy.element_bytes = static_cast<uint32_t>(isa::bytes(e.type));
   }
+  if (e.byte_mask >= 0) copy.byte_mask = static_cast<uint16_t>(x.lane_value(op.operands[e.byte_mask], lane));
   if (e.completion == isa::Completion::mbarrier) {
     const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
     if (!check_mbarrier(x, mbarrier, target, "bulk copy")) return Step::fault;
@@ -130,7 +143,6 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
 Step exec_bulk_copy(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::BulkCopy>(op);
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
-  if (e.byte_mask >= 0) return x.unsupported("cp.async.bulk with .cp_mask begins with sm_100");
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;
   return Step::next;

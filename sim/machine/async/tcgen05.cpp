@@ -181,10 +181,17 @@ Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
   if (!find_pair(x, e.ctas, "tcgen05.mma", leader)) return Step::fault;
   TensorProduct product = product_of(x, op, e, leader);
   const StatedProduct s(e, product.idesc);
+  if (s.d.k96)
+    return x.unsupported("tcgen05.mma with K = 96: how its six groups are summed is not published");
   if (!check_product(x, product, s)) return Step::fault;
   if (const std::string why = not_modelled(product, s); !why.empty()) return x.unsupported(why);
   product.m = static_cast<uint32_t>(s.d.m);
   product.n = static_cast<uint32_t>(s.d.n);
+  product.rows = static_cast<uint32_t>(s.rows());
+  product.columns = static_cast<uint32_t>(s.d.n / isa::column_parts(s.path));
+  product.ctas = ((1U << s.ctas()) - 1) << product.leader;
+  product.shared_bytes = static_cast<uint32_t>((product.a_in_tensor_memory ? 0 : s.a_bytes()) * product.rows +
+                                               s.b_bytes() * product.n / s.ctas());
   const AsyncOp& issued = x.issue(std::move(product), x.active);
   announce(x, issued, std::get<TensorProduct>(issued.payload), s);
   return Step::next;

@@ -113,7 +113,8 @@ void TensorCopyIn::land(const ClusterRun& run, const AsyncOp& op) {
 void TensorCopyIn::describe(const AsyncOp&, Traffic& t) const {
   t.source = isa::Space::shared_cta;
   t.destination = isa::Space::tensor;
-  t.bytes = static_cast<uint32_t>(rows[0].size());
+  t.bytes = bytes;
+  t.ctas = ((1U << ctas) - 1) << leader;
 }
 
 Step exec_tensor_memory_copy(Exec& x, const MicroOp& op) {
@@ -125,6 +126,7 @@ Step exec_tensor_memory_copy(Exec& x, const MicroOp& op) {
   if (!find_pair(x, e.ctas, "tcgen05.cp", copy.leader)) return Step::fault;
   copy.target = tensor_operand(x, op, e.address);
   copy.descriptor = x.uniform_value(op.operands[e.descriptor]);
+  copy.bytes = static_cast<uint32_t>(size_of(e.shape).rows) * size_of(e.shape).row_bytes;
   if (!check_matrix(x, "tcgen05.cp", "source", copy.descriptor)) return Step::fault;
   if (!has_tensor_memory(x, copy.leader, e.ctas, "tcgen05.cp")) return Step::fault;
   if (!check_place(x, "tcgen05.cp", "the target", copy.target,

@@ -230,8 +230,10 @@ void TensorProduct::land(const ClusterRun& run, const AsyncOp& op) {
 void TensorProduct::describe(const AsyncOp&, Traffic& t) const {
   t.source = a_in_tensor_memory ? isa::Space::tensor : isa::Space::shared_cta;
   t.destination = isa::Space::tensor;
-  t.rows = m;
-  t.columns = n;
+  t.rows = rows;
+  t.columns = columns;
+  t.bytes = shared_bytes;
+  t.ctas = ctas;
 }
 
 }  // namespace palladion::sim

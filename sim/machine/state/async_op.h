@@ -91,6 +91,7 @@ struct LinearCopy : AsyncPayload {
   uint32_t bytes = 0;
   uint32_t ctas = 0, mbarrier = 0;  // that receive; its address, the same offset in each
   bool moves = true;
+  uint16_t byte_mask = 0xFFFF;  // of each 16 bytes, those that are written
   ReduceFn reduce = nullptr;
   uint32_t element_bytes = 1;
   StagingBytes staging;
@@ -190,6 +191,8 @@ struct TensorProduct : AsyncPayload {
   uint32_t idesc = 0;
   uint32_t leader = 0;  // rank of the first CTA that takes part
   uint32_t m = 0, n = 0;
+  uint32_t rows = 0, columns = 0, shared_bytes = 0,
+           ctas = 0;  // of D and of operands in each CTA; which (a mask)
   bool a_in_tensor_memory = false;
   bool zero_c = false;
   bool moves = true;
@@ -214,7 +217,7 @@ struct TensorCopyIn : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::tcgen05;
   uint32_t target = 0;
   uint64_t descriptor = 0;
-  uint32_t leader = 0, ctas = 1;
+  uint32_t leader = 0, ctas = 1, bytes = 0;  // of each CTA
   bool moves = true;
   std::array<std::vector<uint8_t>, 2> rows;  // of 16 or 32 bytes
 

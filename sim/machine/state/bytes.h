@@ -2,6 +2,7 @@
 // Vectors of bytes with properties that std::vector lacks; they copy as any value does.
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <utility>
@@ -40,5 +41,29 @@ struct UninitialisedAllocator : std::allocator<T> {
   }
 };
 using StagingBytes = std::vector<uint8_t, UninitialisedAllocator<uint8_t>>;
+
+// resize() of an empty vector gives zeros whose pages the host clears when they are first written: for
+// memories of CTAs, many of which use little of theirs.
+template <class T>
+struct ZeroedAllocator : std::allocator<T> {
+  template <class U>
+  struct rebind {  // NOLINT: the name that the allocator requirements ask for
+    using other = ZeroedAllocator<U>;
+  };
+  T* allocate(size_t n) {
+    void* const p = std::calloc(n, sizeof(T));
+    if (p == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, size_t) { std::free(p); }
+  template <class U>
+  void construct(U*) {}
+  template <class U, class... A>
+  void construct(U* p, A&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<A>(args)...);
+  }
+};
+template <class T>
+using Zeros = std::vector<T, ZeroedAllocator<T>>;
 
 }  // namespace palladion::sim

@@ -126,7 +126,7 @@ struct CtaState {
   uint32_t rank = 0;  // in the cluster
   isa::Dim3 id{0, 0, 0};
   uint32_t sm = 0;
-  std::vector<uint8_t> shared;
+  Zeros<uint8_t> shared;
   std::vector<uint8_t> unmaterialised;  // bytes of `shared` that are not materialised, see unmaterialised.h;
                                         // empty: not tracked
   std::vector<WarpState> warps;

@@ -3,14 +3,15 @@
 // Memory"). Plain data; the rules are in sim/machine/exec/tensor_memory.cpp.
 #include <array>
 #include <cstdint>
-#include <vector>
+
+#include "sim/machine/state/bytes.h"
 
 namespace palladion::sim {
 
 struct TensorMemory {
   static constexpr uint32_t lanes = 128, columns = 512, unit = 32;  // unit: of allocation, columns
 
-  std::vector<uint32_t> words;  // [lane][column]; empty until columns are allocated
+  Zeros<uint32_t> words;  // [lane][column]; empty until columns are allocated
   // By unit: the number of the allocation that has it, 0: free.
   std::array<uint16_t, columns / unit> owner{};
   uint16_t allocations = 0;   // so far
