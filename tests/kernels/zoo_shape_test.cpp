@@ -122,7 +122,8 @@ TEST_P(ZooPair, TheGoodTwinRunsEverywhere) {
 TEST_P(ZooPair, PtxasTakesBothTwins) {
   PLD_NEEDS_TOOL("ptxas");
   for (const bool broken : {false, true}) {
-    const toolkit::Assembly assembly = toolkit::assemble(ptx_of(GetParam().make(broken).job));
+    const Specimen twin = GetParam().make(broken);
+    const toolkit::Assembly assembly = toolkit::assemble(ptx_of(twin.job), chip_of(twin).ptx_target);
     EXPECT_TRUE(assembly.ok) << (broken ? "broken\n" : "good\n") << assembly.log;
   }
 }

@@ -13,6 +13,13 @@ std::string cta_text(const ClusterState& cluster, uint32_t rank) {
   return fmt::format("CTA ({},{},{})", id.x, id.y, id.z);
 }
 
+// tcgen05: it uses the memory of the issuing CTA and of its peer.
+bool is_of_pair(const Origin& origin) {
+  return origin.effect != nullptr && (std::holds_alternative<isa::Tcgen05Mma>(*origin.effect) ||
+                                      std::holds_alternative<isa::TensorMemoryCopy>(*origin.effect) ||
+                                      std::holds_alternative<isa::Tcgen05Commit>(*origin.effect));
+}
+
 }  // namespace
 
 // A thread that uses another CTA's memory must be ordered after that CTA's start: by a cluster barrier, or by
@@ -27,9 +34,10 @@ void Lifetime::check_started(const Origin& origin, uint32_t address, const char*
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
-  const FindingKey key{!gone     ? Code(4801)
-                       : arrival ? Code(4122)
-                                 : Code(4802),
+  const FindingKey key{!gone                ? Code(4801)
+                       : is_of_pair(origin) ? Code(4527)
+                       : arrival            ? Code(4122)
+                                            : Code(4802),
                        origin.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
