@@ -133,6 +133,37 @@ bool nothing_pending(const Case& c) {
   return left >= 0 && c.site(c.at()).most_pending <= uint64_t(left);
 }
 
+bool accesses_tensor_memory(const Flow& flow, uint32_t i) {
+  return flow.footprint(i).reads(isa::Space::tensor) || flow.footprint(i).writes(isa::Space::tensor);
+}
+
+// tcgen05.wait::st in a function without tcgen05.st, and the like.
+bool nothing_to_wait_for(const Case& c) {
+  const auto* const wait = c.as<isa::TensorMemoryWait>();
+  if (c.mutant.mutation != Mutation::delete_tensor_wait || !is_root(c)) return false;
+  for (uint32_t i = 0; i < c.flow.size(); ++i) {
+    if (c.footprint(i).next == isa::Control::calls) return false;
+    if (wait->stores ? c.flow.as<isa::TensorMemoryStore>(i) != nullptr
+                     : c.flow.as<isa::TensorMemoryLoad>(i) != nullptr)
+      return false;
+  }
+  return true;
+}
+
+// After fence::after no access comes that could be moved over a barrier. What fence::before covers is passed
+// on at the next barrier, behind which no thread has an access.
+bool no_tensor_access_follows(const Case& c) {
+  if (c.mutant.mutation != Mutation::delete_tensor_fence || !is_root(c)) return false;
+  bool follows = false;
+  c.flow.forward(c.at(), [&](uint32_t i) {
+    follows = follows || accesses_tensor_memory(c.flow, i) || c.footprint(i).next == isa::Control::calls;
+    return !follows;
+  });
+  if (follows || c.as<isa::TensorMemoryFence>()->after) return !follows;
+  return every_way_on(c, registers_in(c),
+                      [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_barrier(c, i); });
+}
+
 bool is_stronger_wait(const Case& c, uint32_t i) {
   const Footprint &mine = c.footprint(), &other = c.footprint(i);
   return other.waits_for_group() && other.async.group == mine.async.group &&
@@ -378,6 +409,12 @@ constexpr Row rows[] = {
       "the wait_group never found more groups pending than it allows: it returned at once, and a weaker one "
       "would too"},
      nothing_pending},
+    {{"nothing to wait for",
+      "the kernel has no tcgen05.ld, or tcgen05.st, that the tcgen05.wait could wait for"},
+     nothing_to_wait_for},
+    {{"no tensor access follows",
+      "no thread uses tensor memory behind the tcgen05.fence, or behind the barrier of all threads after it"},
+     no_tensor_access_follows},
     {{"stronger wait follows",
       "on every path a wait_group of the same kind that leaves no more groups pending comes next, with only "
       "register instructions between"},

@@ -85,7 +85,7 @@ TEST_P(Tcgen05Products, AreThoseOfTheMatrices) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Tcgen05Products,
                          ::testing::Values(ProductCase{}, ProductCase{.n = 64},
-                                           ProductCase{.n = 256, .k = 64}, ProductCase{.m = 64},
+                                           ProductCase{.n = 192, .k = 64}, ProductCase{.m = 64},
                                            ProductCase{.transposed_b = true}, ProductCase{.native = true},
                                            ProductCase{.dtype = pl::bf16},
                                            ProductCase{.n = 8, .k = 64, .transposed_b = true}));

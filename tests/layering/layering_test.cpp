@@ -45,8 +45,9 @@ const std::vector<std::vector<std::string>> levels = {
     {"frontend/core"},
     {"frontend/refs"},
     {"frontend/arrays"},
-    {"frontend/control", "frontend/sync", "frontend/matrix"},
+    {"frontend/control", "frontend/sync"},
     {"frontend/memory"},
+    {"frontend/matrix"},
     {"frontend/pipeline"},
     {"frontend/launch"},
     // sim

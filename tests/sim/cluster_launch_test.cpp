@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "isa/arch/clock.h"
 #include "sim/snapshot.h"
 #include "tests/sim/ptx_runner.h"
 
@@ -111,7 +110,6 @@ TEST(ClusterLaunch, WhoDoesWhatIsIndependentOfTheHostsThreads) {
 TEST(ClusterLaunch, WorksUnderTheClock) {
   RunOptions options;
   options.schedule = *schedule_named("hardware");
-  options.parameters = isa::find_clock("h200");
   for (const bool pair : {false, true}) {
     options.threads = 1;
     const Outcome one = run(1000, pair, options);
@@ -230,7 +228,6 @@ void expect_shared_columns(int columns, size_t places) {
   constexpr uint32_t ctas = 600;  // more than one an SM
   RunOptions options;
   options.schedule = *schedule_named("hardware");
-  options.parameters = isa::find_clock("h200");
   std::vector<uint32_t> out(2 * ctas);
   PtxRunner runner(allocating(columns), *isa::find_arch("b200"));
   runner.array(out).shape({ctas, 1, 1}, {32, 1, 1});
