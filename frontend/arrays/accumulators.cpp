@@ -35,6 +35,12 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
   }
   Recorder& r = Recorder::current();
   const isa::ArchSpec& arch = r.arch();
+  if (!arch.has_wgmma)
+    fail(Code::bad_accumulator,
+         fmt::format(
+             "ACC({}, {}): {} has no wgmma, whose accumulators these registers are; Hopper (sm_90a) has", m,
+             n, arch.name),
+         "record for a Hopper chip (--arch h200), or use plgpu::TMEM and plgpu::tcgen05_mma");
   pl::volume({m, n});  // an Error for a negative size, or one that overflows
   if (m < arch.mma_m || m % arch.mma_m != 0 || n < arch.mma_n_step || n % arch.mma_n_step != 0) {
     fail(

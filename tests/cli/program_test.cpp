@@ -239,7 +239,6 @@ TEST_F(Program, MistakesAreAnsweredInWords) {
       {"run vector_add extra", 2},
       {"run vector_add --seed x", 2},
       {"run vector_add --arch h20", 2},
-      {"run vector_add --arch b200", 3},
       {"run vector_add --schedule fast", 2},
       {"run vector_add --values none", 2},
       {"run vector_add --values some", 2},

@@ -107,6 +107,13 @@ TEST(Tcgen05, WhatTheChipHasNotIsRefused) {
                                .arch = isa::find_arch("h200")});
               }),
               HasSubstr("h200 has no tensor memory"));
+  EXPECT_THAT(refused([] {
+                plgpu::kernel([](const Ref&, plgpu::Scratch&) {},
+                              {.out_type = {pl::f32, {128}},
+                               .scratch_types = {{"acc", plgpu::ACC({64, 64}, pl::f32)}},
+                               .arch = &b200()});
+              }),
+              HasSubstr("b200 has no wgmma"));
 }
 
 TEST(Tcgen05, RulesOfAllocationsAreNamed) {
