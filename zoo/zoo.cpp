@@ -1,14 +1,13 @@
 #include "zoo/zoo.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <tuple>
 #include <vector>
 
 #include <zoo/ptx_files.h>  // made by cmake/ZooFiles.cmake of zoo/*/*.ptx
 
-#include "isa/arch/target.h"
+#include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
 #include "zoo/ptx_file.h"
 #include "zoo/recorded.h"
@@ -40,12 +39,9 @@ std::span<const Pair> all_pairs() {
 }
 
 const isa::ArchSpec& chip_of(const Specimen& twin) {
-  for (const char* name : {"h200", "b200"}) {
-    const isa::ArchSpec* const chip = isa::find_arch(name);
-    if (isa::provides(chip->ptx_target, twin.job.module->target)) return *chip;
-  }
-  PLD_CHECK(false, "no chip for " + twin.job.module->target);
-  std::abort();
+  const isa::ArchSpec* const chip = isa::chip_for(twin.job.module->target);
+  PLD_CHECK(chip != nullptr, "no chip for " + twin.job.module->target);
+  return *chip;
 }
 
 const Pair* find_pair(std::string_view name) {

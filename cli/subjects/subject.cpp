@@ -13,7 +13,7 @@
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
 #include "cli/support/program_name.h"
-#include "isa/arch/target.h"
+#include "isa/arch/arch.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "run/runner.h"
@@ -204,8 +204,8 @@ std::string_view chip_for_file(const std::string& path) {
   for (int words = 0; words < 1000 && in >> word; ++words) {
     if (word != ".target") continue;
     in >> word;
-    for (const isa::ArchSpec& arch : isa::architectures())
-      if (isa::provides(arch.ptx_target, word.substr(0, word.find(',')))) return arch.name;
+    const isa::ArchSpec* const chip = isa::chip_for(std::string_view(word).substr(0, word.find(',')));
+    return chip == nullptr ? std::string_view() : chip->name;
   }
   return {};
 }

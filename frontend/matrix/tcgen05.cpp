@@ -50,10 +50,9 @@ struct TensorProduct {
   int64_t m, n, k;  // n, of B in one instruction: at most 256
 };
 
-int ctas_of(const Recorder& r, const std::string& axis, std::string_view what) {
+int ctas_of(const std::string& axis, std::string_view what) {
   if (axis.empty()) return 1;
-  const auto& cluster = r.mesh().cluster;
-  if (cluster.empty() || cluster.back().name != axis || cluster.back().size != 2)
+  if (!frontend::is_pair_axis(axis))
     fail(
         Code::bad_collective,
         fmt::format("{}: collective_axis \"{}\" is not the last axis of the cluster with 2 CTAs", what, axis),
@@ -182,10 +181,8 @@ void emit_products(Recorder& r, const Ref& acc, const Ref& a, const Ref& b, cons
 // The CTAs of this one's pair.
 Operand pair_mask(Recorder& r) {
   if (r.mesh().cluster_size() == 2) return r.pure("mov.b16", {Operand::imm(3)}, Type::b16);
-  Scalar rank(0);
-  for (const auto& axis : r.mesh().cluster) rank = rank * axis.size + pl::axis_index(axis.name);
-  const Operand first =
-      r.pure("and.b32", {rank.as_register(), Operand::imm(~int64_t{1} & 0xFFFFFFFF)}, Type::b32);
+  const Operand first = r.pure(
+      "and.b32", {frontend::cluster_rank().as_register(), Operand::imm(~int64_t{1} & 0xFFFFFFFF)}, Type::b32);
   const Operand mask = r.pure("shl.b32", {r.pure("mov.b32", {Operand::imm(3)}, Type::b32), first}, Type::b32);
   return r.pure("cvt.u16.u32", {mask}, Type::b16);
 }
@@ -207,7 +204,7 @@ void record_product(const Ref& acc, const Ref& a, const Ref& b, const BarrierRef
     fail(Code::bad_space,
          fmt::format("tcgen05_mma: {} has no tcgen05, Blackwell (sm_100) has", r.arch().name),
          "record for a Blackwell chip (--arch b200), or use plgpu::wgmma");
-  const int ctas = ctas_of(r, options.collective_axis, "tcgen05_mma");
+  const int ctas = ctas_of(options.collective_axis, "tcgen05_mma");
   check_accumulator(acc, ctas);
   const TensorProduct p = check_matrices(r, acc, a, b, ctas);
   emit_products(r, acc, a, b, p, options.accumulate);
@@ -232,7 +229,7 @@ void tcgen05_commit_arrive(const BarrierRef& barrier, const CommitOptions& optio
                            std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  commit(r, barrier, ctas_of(r, options.collective_axis, "tcgen05_commit_arrive"), "tcgen05_commit_arrive");
+  commit(r, barrier, ctas_of(options.collective_axis, "tcgen05_commit_arrive"), "tcgen05_commit_arrive");
 }
 
 }  // namespace palladion::plgpu

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "frontend/core/program_ids.h"
 #include "frontend/core/verbs.h"
 #include "frontend/memory/tma.h"
 
@@ -118,13 +119,11 @@ void check_oob_mode(const Ref& gmem, OOBFillMode mode) {
 namespace {
 
 void check_pair(const Recorder& r, const CopyInOptions& options, const Ref& src, const Ref& dst) {
-  const auto& cluster = r.mesh().cluster;
   if (!r.arch().has_tcgen05())
     frontend::unsupported(
         fmt::format("copy_gmem_to_smem with leader_tracked on {}: it is Blackwell's (sm_100)", r.arch().name),
         "a collective copy (.collective_axes) arrives at each CTA's own barrier");
-  if (options.collective_axes.size() != 1 || cluster.empty() || cluster.back().size != 2 ||
-      cluster.back().name != options.collective_axes[0])
+  if (options.collective_axes.size() != 1 || !frontend::is_pair_axis(options.collective_axes[0]))
     fail(Code::bad_collective,
          "copy_gmem_to_smem with leader_tracked: collective_axes is not the last axis of the cluster with 2 "
          "CTAs",
@@ -156,11 +155,10 @@ void copy_for_leader(Recorder& r, const Ref& src, const Ref& dst, const BarrierR
   int64_t mbar_offset = 0;
   const Operand mbar = barrier.address(verb, &mbar_offset);
   const Scalar place = pl::axis_index(options.collective_axes[0]);
-  Scalar rank(0);
-  for (const auto& a : r.mesh().cluster) rank = rank * a.size + pl::axis_index(a.name);
   const Operand own =
       mbar_offset == 0 ? mbar : r.pure("add.s32", {mbar, Operand::imm(mbar_offset)}, Type::b32);
-  const Operand leader = r.pure("mapa.shared::cluster.u32", {own, (rank - place).operand()}, Type::b32);
+  const Operand leader =
+      r.pure("mapa.shared::cluster.u32", {own, (frontend::cluster_rank() - place).operand()}, Type::b32);
   const auto t = frontend::make_transfer(r, half_of(src, options), dst, {}, verb);
   const int64_t bytes = 2 * pl::volume(dst.shape()) * pl::bytes(dst.dtype());
   barrier.state().copy_arrival(r, mbar, mbar_offset, Operand::imm(bytes),

@@ -204,14 +204,23 @@ Array async_load_tmem(const Ref& src, const TmemLoadOptions& options, std::sourc
   return Array::from_elements(src.dtype(), src.shape(), layout, elements);
 }
 
-void wait_load_tmem(std::source_location loc) {
-  const At at(loc);
+namespace {
+
+// Waits for the own accesses to TMEM, and orders them before what the warpgroup's other warps do next.
+void wait_and_meet(const char* wait, const char* verb) {
   Recorder& r = Recorder::current();
-  r.needs_warpgroup("wait_load_tmem");
-  r.emit("tcgen05.wait::ld.sync.aligned", {});
+  r.needs_warpgroup(verb);
+  r.emit(wait, {});
   r.emit("tcgen05.fence::before_thread_sync", {});
   r.warpgroup_barrier();
   r.emit("tcgen05.fence::after_thread_sync", {});
+}
+
+}  // namespace
+
+void wait_load_tmem(std::source_location loc) {
+  const At at(loc);
+  wait_and_meet("tcgen05.wait::ld.sync.aligned", "wait_load_tmem");
 }
 
 void async_store_tmem(const Ref& dst, const Array& value, std::source_location loc) {
@@ -246,12 +255,7 @@ void async_store_tmem(const Ref& dst, const Array& value, std::source_location l
 
 void commit_tmem(std::source_location loc) {
   const At at(loc);
-  Recorder& r = Recorder::current();
-  r.needs_warpgroup("commit_tmem");
-  r.emit("tcgen05.wait::st.sync.aligned", {});
-  r.emit("tcgen05.fence::before_thread_sync", {});
-  r.warpgroup_barrier();
-  r.emit("tcgen05.fence::after_thread_sync", {});
+  wait_and_meet("tcgen05.wait::st.sync.aligned", "commit_tmem");
 }
 
 }  // namespace palladion::plgpu

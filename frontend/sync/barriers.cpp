@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/program_ids.h"
 #include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 
@@ -23,12 +24,6 @@ int64_t peers(const Recorder& r, const std::vector<std::string>& axes) {
   return n;
 }
 
-Scalar my_rank(Recorder& r) {
-  Scalar rank(0);
-  for (const auto& a : r.mesh().cluster) rank = rank * a.size + pl::axis_index(a.name);
-  return rank;
-}
-
 int64_t rank_stride(const Recorder& r, const std::string& axis) {
   int64_t stride = 1;
   for (size_t i = r.mesh().cluster.size(); i-- > 0;) {
@@ -40,7 +35,7 @@ int64_t rank_stride(const Recorder& r, const std::string& axis) {
 
 // The ranks that an arrival reaches, own rank first.
 std::vector<Scalar> target_ranks(Recorder& r, const std::vector<std::string>& axes) {
-  const Scalar mine = my_rank(r);
+  const Scalar mine = frontend::cluster_rank();
   std::vector<Scalar> ranks{mine};
   for (const auto& name : axes) {
     const int64_t size = pl::axis_size(name), stride = rank_stride(r, name);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "isa/arch/target.h"
+
 namespace palladion::isa {
 namespace {
 
@@ -145,6 +147,13 @@ const ArchSpec* find_arch(std::string_view name) {
 }
 
 const ArchSpec& default_arch() { return *find_arch("h200"); }
+
+const ArchSpec* chip_for(std::string_view target) {
+  const auto runs = [&](const ArchSpec& arch) { return provides(arch.ptx_target, target); };
+  if (runs(default_arch())) return &default_arch();
+  const auto found = std::ranges::find_if(chips, runs);
+  return found == chips.end() ? nullptr : &*found;
+}
 
 std::vector<ArchFact> facts(const ArchSpec& a) {
   const std::string_view guide = a.sm == 90    ? "CUDA programming guide, compute capability 9.0"

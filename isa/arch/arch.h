@@ -81,6 +81,9 @@ std::span<const ArchSpec> architectures();
 const ArchSpec* find_arch(std::string_view name);
 // The chip that kernels are for when no other is named: an H200.
 const ArchSpec& default_arch();
+// A chip that runs code for a `.target` ("sm_100a"): the default one if it does, else the first of
+// architectures(); null: none does.
+const ArchSpec* chip_for(std::string_view target);
 
 // Whether setmaxnreg may name this count.
 constexpr bool setmaxnreg_takes(const ArchSpec& arch, int64_t count) {
