@@ -11,6 +11,7 @@
 #include "frontend/launch/kernel.h"
 #include "frontend/matrix/mma.h"
 #include "frontend/matrix/tcgen05.h"
+#include "frontend/matrix/tensor_copies.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"

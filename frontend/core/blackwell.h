@@ -6,31 +6,16 @@
 namespace palladion::plgpu {
 
 namespace detail {
-inline constexpr const char *scales =
-                                "block scales, sparse operands and copies to tensor memory are not supported",
+inline constexpr const char *sparse_on_host =
+                                "a function of JAX arrays: a kernel gets its metadata in the layout already",
                             *launch_control = "cluster launch control is not supported";
 inline constexpr const char* use_loop = "deal the steps of a fixed grid with plgpu::nd_loop";
-constexpr frontend::Refused of_tmem(const char* name) { return {name, scales}; }
 constexpr frontend::Refused of_launch_control(const char* name) { return {name, launch_control, use_loop}; }
 }  // namespace detail
 
-struct TMEMLayout {
-  static constexpr frontend::Refused SCALES_LAYOUT = detail::of_tmem("plgpu::TMEMLayout::SCALES_LAYOUT"),
-                                     SPARSE_METADATA_LAYOUT =
-                                         detail::of_tmem("plgpu::TMEMLayout::SPARSE_METADATA_LAYOUT"),
-                                     M64_COLLECTIVE_LAYOUT =
-                                         detail::of_tmem("plgpu::TMEMLayout::M64_COLLECTIVE_LAYOUT"),
-                                     SCALES_M64_COLLECTIVE_LAYOUT =
-                                         detail::of_tmem("plgpu::TMEMLayout::SCALES_M64_COLLECTIVE_LAYOUT");
-};
-inline constexpr frontend::Refused async_copy_scales_to_tmem =
-                                       detail::of_tmem("plgpu::async_copy_scales_to_tmem"),
-                                   async_copy_smem_to_tmem =
-                                       detail::of_tmem("plgpu::async_copy_smem_to_tmem"),
-                                   async_copy_sparse_metadata_to_tmem =
-                                       detail::of_tmem("plgpu::async_copy_sparse_metadata_to_tmem");
-inline constexpr frontend::Refused format_tcgen05_sparse_metadata =
-    detail::of_tmem("plgpu::format_tcgen05_sparse_metadata");
+inline constexpr frontend::Refused format_tcgen05_sparse_metadata = {
+    "plgpu::format_tcgen05_sparse_metadata", detail::sparse_on_host,
+    "tile_sparse_metadata of arrays/tensor_core.h, on the host"};
 inline constexpr frontend::Refused try_cluster_cancel =
                                        detail::of_launch_control("plgpu::try_cluster_cancel"),
                                    query_cluster_cancel =
