@@ -8,6 +8,7 @@
 #include "frontend/core/verbs.h"
 #include "frontend/matrix/operands.h"
 #include "frontend/matrix/side_operands.h"
+#include "isa/arch/target.h"
 #include "isa/formats/tcgen05_descriptor.h"
 
 namespace palladion::plgpu {
@@ -85,6 +86,14 @@ void check_accumulator(const Ref& acc, int ctas) {
          fmt::format("tcgen05_mma: the accumulator {} is {}collective, the product is {}", to_string(acc),
                      place.collective ? "" : "not ", ctas == 2 ? "of a pair of CTAs" : "of one CTA"),
          "TMEM(..., {.collective = true}) goes with .collective_axis");
+}
+
+// PTX, "tcgen05.mma: target ISA notes".
+void check_chip_has(const Recorder& r, Tcgen05Kind kind) {
+  if (kind != Tcgen05Kind::i8 || isa::provides(r.arch().ptx_target, "sm_100a")) return;
+  fail(Code::mma_dtype,
+       fmt::format("tcgen05_mma: {} ({}) has no products of integers", r.arch().name, r.arch().ptx_target),
+       "record for a B200 (--arch b200), or multiply floats: e4m3, e5m2, f16, bf16");
 }
 
 TensorProduct check_matrices(const Recorder& r, const Ref& acc, const Ref& a, const Ref& b, int ctas,
