@@ -110,6 +110,7 @@ TensorProduct check_matrices(const Recorder& r, const Ref& acc, const Ref& a, co
                   acc.shape(1),
                   a.shape(1) * (sparse ? 2 : 1),
                   sparse};
+  check_chip_has(r, p.kind);
   if (a.shape(0) != acc.shape(0) || b.shape(0) != p.k || b.shape(1) * ctas != p.n)
     fail(Code::mma_shape,
          fmt::format("tcgen05_mma: the accumulator {} is not the product of a {}{} and b {}{}",
@@ -157,19 +158,20 @@ LeftMatrix left_matrix(Recorder& r, const Ref& a) {
   return {std::nullopt, tensor_address(a, "tcgen05_mma"), bits};
 }
 
-void check_operands(const TensorProduct& p, const LeftMatrix& a, const MatrixOperand& b, const Ref& right) {
-  if (a.smem && a.smem->swizzle != b.swizzle)
-    fail(Code::mma_transform,
-         fmt::format("tcgen05_mma: a has swizzle {}, b {}: they must be equal", isa::name(a.smem->swizzle),
-                     isa::name(b.swizzle)),
-         "allocate both operands with the same SwizzleTransform");
-  const int64_t swizzle = right.base().physical.swizzle, unit = swizzle * 8 / a.bits;
-  if (p.stored_k() % unit != 0 || p.k % p.k_of_instruction() != 0)
+void check_operands(const TensorProduct& p, const LeftMatrix& a, const MatrixOperand& b, const Ref& left,
+                    const Ref& right) {
+  const auto check_k = [&](int64_t stored, const Ref& of, const char* part) {
+    const int64_t swizzle = of.base().physical.swizzle, unit = swizzle * 8 / a.bits;
+    if (stored % unit == 0) return;
     fail(Code::mma_shape,
-         fmt::format("tcgen05_mma: k is {}, it must be a multiple of {} (swizzle {} / {} {}{})", p.k,
-                     p.sparse ? std::max(2 * unit, p.k_of_instruction()) : unit, swizzle,
-                     a.bits < 8 ? a.bits : a.bits / 8, a.bits < 8 ? "bits" : "bytes",
-                     p.sparse ? ", half of K is stored" : ""));
+         fmt::format("tcgen05_mma: {} is {}, it must be a multiple of {} (swizzle {} / {} {})", part, stored,
+                     unit, swizzle, a.bits < 8 ? a.bits : a.bits / 8, a.bits < 8 ? "bits" : "bytes"));
+  };
+  check_k(p.k, right, "k");
+  if (a.smem) check_k(p.stored_k(), left, p.sparse ? "the stored half of k" : "k");
+  if (p.k % p.k_of_instruction() != 0)
+    fail(Code::mma_shape,
+         fmt::format("tcgen05_mma: k is {}, it must be a multiple of {}", p.k, p.k_of_instruction()));
   const bool transposes = a.mn_major() || b.mn_major;
   if (transposes && (a.bits == 32 || a.bits == 4))
     fail(Code::mma_transform,
@@ -181,7 +183,7 @@ void emit_products(Recorder& r, const Ref& acc, const Ref& a, const Ref& b, cons
                    const Tcgen05Options& options) {
   const LeftMatrix left = left_matrix(r, a);
   const MatrixOperand right = matrix_operand(r, b, 1, 0, "tcgen05_mma", 'b');
-  check_operands(p, left, right, b);
+  check_operands(p, left, right, a, b);
   const TensorAddress d = tensor_address(acc, "tcgen05_mma");
   const SideOperands side(p.shape(), p.blocks, options);
   isa::Tcgen05Descriptor descriptor{.m = static_cast<int>(p.m),

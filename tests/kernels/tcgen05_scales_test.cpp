@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "arrays/tensor_core.h"
 #include "frontend/plgpu.h"
 #include "run/runner.h"
 
-namespace palladion {
+namespace palladion::test_scales {
 namespace {
 
 using plgpu::Ref;
@@ -43,6 +45,14 @@ std::ostream& operator<<(std::ostream& out, const ScaledCase& c) {
 
 constexpr int64_t m = 128;  // rows of a CTA
 
+// A part of the columns at a time: registers hold no 256.
+void store(const Ref& acc, const Ref& out) {
+  for (int64_t n = 0; n < acc.shape(1); n += 128) {
+    const auto columns = pl::ds(n, std::min<int64_t>(128, acc.shape(1) - n));
+    out.at(pl::all, columns).store(plgpu::async_load_tmem(acc.at(pl::all, columns)));
+  }
+}
+
 plgpu::Kernel product(const ScaledCase& c) {
   const bool pair = c.ctas == 2;
   const int64_t blocks = c.k / c.block, rows = m * c.ctas;
@@ -50,13 +60,13 @@ plgpu::Kernel product(const ScaledCase& c) {
   const auto tmem = [&](int64_t of) {
     return plgpu::TMEM({of, blocks}, c.scale, {.collective = pair, .layout = TMEMLayout::SCALES_LAYOUT});
   };
-  plgpu::KernelOptions o;
-  o.in_types = {{c.a, {rows, c.stored_k()}},
-                {c.b, {c.n, c.k}},
-                {c.scale, tiled_scale_shape(rows, blocks)},
-                {c.scale, tiled_scale_shape(c.n, blocks)}};
+  std::vector<pl::ShapeDtype> inputs = {{c.a, {rows, c.stored_k()}},
+                                        {c.b, {c.n, c.k}},
+                                        {c.scale, tiled_scale_shape(rows, blocks)},
+                                        {c.scale, tiled_scale_shape(c.n, blocks)}};
   const int64_t padded_n = pl::align_to(c.n, 128);
   pl::Shape a_scale_shape = tiled_scale_shape(m, blocks), b_scale_shape = tiled_scale_shape(c.n, blocks);
+  plgpu::KernelOptions o;
   o.scratch_types = {{"a", operand({m, c.stored_k()}, c.a)},
                      {"b", operand({c.n / c.ctas, c.k}, c.b)},
                      {"a_scale_smem", plgpu::SMEM(a_scale_shape, c.scale)},
@@ -67,12 +77,13 @@ plgpu::Kernel product(const ScaledCase& c) {
                      {"loaded", plgpu::Barrier({.num_arrivals = c.sparse ? 5 : 4})},
                      {"done", plgpu::Barrier({.orders_tensor_core = true})}};
   if (c.sparse) {
-    o.in_types.push_back({pl::u2, tiled_metadata_shape(rows, c.k)});
+    inputs.push_back({pl::u2, tiled_metadata_shape(rows, c.k)});
     o.scratch_types.push_back({"meta_smem", plgpu::SMEM(tiled_metadata_shape(m, c.k), pl::u2)});
     o.scratch_types.push_back(
         {"meta", plgpu::TMEM({m, c.k / 2}, pl::u2,
                              {.collective = pair, .layout = TMEMLayout::SPARSE_METADATA_LAYOUT})});
   }
+  o.in_types = inputs;
   o.out_type = {pl::f32, {rows, c.n}};
   if (pair) {
     o.cluster = {2};
@@ -105,7 +116,7 @@ plgpu::Kernel product(const ScaledCase& c) {
       plgpu::tcgen05_mma(s["acc"], s["a"], plgpu::transpose_ref(s["b"], {1, 0}), s.barrier("done"), options);
     });
     plgpu::barrier_wait(s.barrier("done"));
-    x.back().at(pl::ds(place * m, m)).store(plgpu::async_load_tmem(s["acc"]));
+    store(s["acc"], x.back().at(pl::ds(place * m, m)));
   };
   return plgpu::record_kernel(body, o, std::source_location::current());
 }
@@ -207,5 +218,307 @@ INSTANTIATE_TEST_SUITE_P(
         ScaledCase{.n = 128, .k = 256, .a = pl::e5m2, .b = pl::e5m2, .block = 64, .sparse = true},
         ScaledCase{.n = 256, .k = 512, .block = 64, .ctas = 2, .sparse = true}));
 
+// --- a sparse operand
+// ----------------------------------------------------------------------------------------
+
+struct SparseCase {
+  int64_t n = 128, k = 128;
+  pl::DType dtype = pl::f16;
+  pl::DType acc = pl::f32;
+  int64_t swizzle = 64;
+  int64_t b_swizzle = 0;  // 0: as that of a
+};
+
+std::ostream& operator<<(std::ostream& out, const SparseCase& c) {
+  return out << pl::name(c.dtype) << "_" << c.n << "x" << c.k << "_swizzle" << c.swizzle;
+}
+
+plgpu::Kernel product(const SparseCase& c) {
+  return plgpu::kernel(
+      [&](const Ref& a, const Ref& b, const Ref& metadata, const Ref& out, plgpu::Scratch& s) {
+        const auto& loaded = s.barrier("loaded");
+        plgpu::copy_gmem_to_smem(a, s["a"], loaded);
+        plgpu::copy_gmem_to_smem(b, s["b"], loaded);
+        plgpu::copy_gmem_to_smem(metadata, s["metadata_smem"], loaded);
+        plgpu::barrier_wait(loaded);
+        plgpu::async_copy_sparse_metadata_to_tmem(s["metadata_smem"], s["metadata"]);
+        plgpu::tcgen05_mma(s["acc"], s["a"], plgpu::transpose_ref(s["b"], {1, 0}), s.barrier("done"),
+                           {.accumulate = false, .a_sparse_metadata = s["metadata"]});
+        plgpu::barrier_wait(s.barrier("done"));
+        store(s["acc"], out);
+      },
+      {.in_types = {{c.dtype, {m, c.k / 2}}, {c.dtype, {c.n, c.k}}, {pl::u2, tiled_metadata_shape(m, c.k)}},
+       .out_type = {c.acc, {m, c.n}},
+       .scratch_types = {{"a", operand({m, c.k / 2}, c.dtype, c.swizzle)},
+                         {"b", operand({c.n, c.k}, c.dtype, c.b_swizzle == 0 ? c.swizzle : c.b_swizzle)},
+                         {"metadata_smem", plgpu::SMEM(tiled_metadata_shape(m, c.k), pl::u2)},
+                         {"acc", plgpu::TMEM({m, c.n}, c.acc)},
+                         {"metadata",
+                          plgpu::TMEM({m, c.k / 2}, pl::u2, {.layout = TMEMLayout::SPARSE_METADATA_LAYOUT})},
+                         {"loaded", plgpu::Barrier({.num_arrivals = 3})},
+                         {"done", plgpu::Barrier({.orders_tensor_core = true})}},
+       .arch = &b200()});
+}
+
+class SparseProducts : public ::testing::TestWithParam<SparseCase> {};
+
+TEST_P(SparseProducts, AreThoseOfTheWholeMatrices) {
+  const SparseCase& c = GetParam();
+  const Array a = filled({c.dtype, {m, c.k / 2}}, {.kind = Fill::Kind::randn, .seed = 1}),
+              b = filled({c.dtype, {c.n, c.k}}, {.kind = Fill::Kind::randn, .seed = 2}),
+              pairs = random_pairs(m, c.k, 3);
+  const std::vector<Array> in = {a, b, tile_sparse_metadata(pairs, c.dtype)};
+  sim::Machine machine(b200());
+  const SimOutcome out = run(product(c), in, machine);
+  ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+  EXPECT_LT(worst_error(dense(a, pairs), to_doubles(b), c.k, out.outputs[0]), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SparseProducts,
+                         ::testing::Values(SparseCase{}, SparseCase{.n = 256, .k = 256, .swizzle = 128},
+                                           SparseCase{.n = 64, .dtype = pl::bf16},
+                                           SparseCase{.k = 256, .dtype = pl::e4m3, .swizzle = 128},
+                                           SparseCase{.n = 32, .dtype = pl::e5m2, .b_swizzle = 128},
+                                           SparseCase{.dtype = pl::s8, .acc = pl::s32}));
+
+// --- copies
+// --------------------------------------------------------------------------------------------------
+
+// Elements that share a byte arrive in GMEM as they left it: whole arrays and slices, tiled and not.
+TEST(NarrowElements, AreCopied) {
+  const plgpu::Kernel kernel = plgpu::kernel(
+      [](const Ref& in, const Ref& out, plgpu::Scratch& s) {
+        plgpu::copy_gmem_to_smem(in.at(pl::ds(8, 16), pl::ds(256, 256)), s["tiled"], s.barrier("full"));
+        plgpu::barrier_wait(s.barrier("full"));
+        plgpu::copy_smem_to_gmem(s["tiled"], out.at(pl::ds(0, 16), pl::ds(0, 256)));
+        plgpu::copy_gmem_to_smem(in.at(pl::ds(0, 16), pl::ds(32, 64)), s["plain"], s.barrier("full"));
+        plgpu::barrier_wait(s.barrier("full"));
+        plgpu::copy_smem_to_gmem(s["plain"], out.at(pl::ds(16, 16), pl::ds(64, 64)));
+        plgpu::wait_smem_to_gmem(0);
+      },
+      {.in_types = {{pl::e2m1, {32, 512}}},
+       .out_type = {pl::e2m1, {32, 256}},
+       .scratch_types = {{"tiled", operand({16, 256}, pl::e2m1)},
+                         {"plain", plgpu::SMEM({16, 64}, pl::e2m1)},
+                         {"full", plgpu::Barrier()}}});
+  const Array in = filled(kernel.launch.inputs[0], {.kind = Fill::Kind::randn, .seed = 7});
+  sim::Machine machine(*isa::find_arch("h200"));
+  const SimOutcome out = run(kernel, {in}, machine);
+  ASSERT_TRUE(out.result.clean());
+  for (int64_t i = 0; i < 16; ++i) {
+    for (int64_t j = 0; j < 256; ++j)
+      ASSERT_EQ(bits_at(out.outputs[0], i * 256 + j), bits_at(in, (8 + i) * 512 + 256 + j)) << i << " " << j;
+    for (int64_t j = 0; j < 64; ++j)
+      ASSERT_EQ(bits_at(out.outputs[0], (16 + i) * 256 + 64 + j), bits_at(in, i * 512 + 32 + j)) << i << j;
+  }
+}
+
+TEST(TensorCopies, AMatrixComesToTensorMemory) {
+  const plgpu::Kernel kernel = plgpu::kernel(
+      [](const Ref& in, const Ref& out, plgpu::Scratch& s) {
+        plgpu::copy_gmem_to_smem(in, s["x"], s.barrier("full"));
+        plgpu::barrier_wait(s.barrier("full"));
+        plgpu::async_copy_smem_to_tmem(s["x"], s["t"]);
+        plgpu::tcgen05_commit_arrive(s.barrier("copied"));
+        plgpu::barrier_wait(s.barrier("copied"));
+        out.store(plgpu::async_load_tmem(s["t"]));
+      },
+      {.in_types = {{pl::f32, {128, 64}}},
+       .out_type = {pl::f32, {128, 64}},
+       .scratch_types = {{"x", operand({128, 64}, pl::f32)},
+                         {"t", plgpu::TMEM({128, 64}, pl::f32)},
+                         {"full", plgpu::Barrier()},
+                         {"copied", plgpu::Barrier({.orders_tensor_core = true})}},
+       .arch = &b200()});
+  const Array in = filled(kernel.launch.inputs[0], {.kind = Fill::Kind::randn, .seed = 9});
+  sim::Machine machine(b200());
+  const SimOutcome out = run(kernel, {in}, machine);
+  ASSERT_TRUE(out.result.clean());
+  EXPECT_EQ(out.outputs[0].bytes, in.bytes);
+}
+
+TEST(TensorCoreArrays, ScalesLieInTiles) {
+  Array scales({pl::u8, {160, 8}});
+  for (int64_t i = 0; i < scales.size(); ++i) set_value(scales, i, static_cast<double>(i * 37 % 251 + 1));
+  const Array tiles = tile_scales(scales);
+  EXPECT_EQ(tiles.type.shape, (pl::Shape{2, 2, 32, 16}));
+  // Row 70 is in quarter 2, lane 6; block 5 is the second of the second four.
+  EXPECT_EQ(value_at(tiles, (0 * 2 + 1) * 512 + 6 * 16 + 2 * 4 + 1), value_at(scales, 70 * 8 + 5));
+  EXPECT_EQ(value_at(tiles, (1 * 2 + 0) * 512 + 31 * 16 + 3), value_at(scales, 159 * 8 + 3));
+  EXPECT_EQ(value_at(tiles, (1 * 2 + 0) * 512 + 4), 0);  // row 160 is padding
+}
+
+// --- mistakes
+// ------------------------------------------------------------------------------------------------
+
+isa::Diagnostic refused(const std::function<void()>& record) {
+  try {
+    record();
+  } catch (const isa::Error& e) {
+    return e.diagnostics().front();
+  }
+  return {.message = "no Error"};
+}
+
+struct Operands {
+  pl::DType a = pl::e4m3, b = pl::e4m3, acc = pl::f32;
+  int64_t rows = 128, n = 128, k = 128;
+  std::optional<plgpu::TmemType> a_scale, b_scale, metadata;
+};
+
+plgpu::TmemType scales(pl::Shape shape, pl::DType dtype = pl::ue8m0) {
+  return plgpu::TMEM(std::move(shape), dtype, {.layout = TMEMLayout::SCALES_LAYOUT});
+}
+
+std::string multiply(const Operands& x) {
+  const bool sparse = x.metadata.has_value();
+  const isa::Diagnostic d = refused([&] {
+    plgpu::KernelOptions o{.out_type = {pl::f32, {128}},
+                           .scratch_types = {{"a", operand({x.rows, sparse ? x.k / 2 : x.k}, x.a)},
+                                             {"b", operand({x.n, x.k}, x.b)},
+                                             {"acc", plgpu::TMEM({x.rows, x.n}, x.acc)}},
+                           .arch = &b200()};
+    if (x.a_scale) o.scratch_types.push_back({"a_scale", *x.a_scale});
+    if (x.b_scale) o.scratch_types.push_back({"b_scale", *x.b_scale});
+    if (x.metadata) o.scratch_types.push_back({"metadata", *x.metadata});
+    plgpu::kernel(
+        [&](const Ref&, plgpu::Scratch& s) {
+          plgpu::Tcgen05Options options;
+          if (x.a_scale) options.a_scale = s["a_scale"];
+          if (x.b_scale) options.b_scale = s["b_scale"];
+          if (x.metadata) options.a_sparse_metadata = s["metadata"];
+          plgpu::tcgen05_mma(s["acc"], s["a"], plgpu::transpose_ref(s["b"], {1, 0}), options);
+        },
+        o);
+  });
+  if (d.message != "no Error") {
+    EXPECT_THAT(d.loc.file, HasSubstr("tcgen05_scales_test.cpp")) << d.message;
+  }
+  return d.message;
+}
+
+TEST(ScaledMistakes, OfProductsAreNamed) {
+  EXPECT_EQ(multiply({.a_scale = scales({128, 4}), .b_scale = scales({128, 4})}), "no Error");
+  EXPECT_THAT(multiply({.a_scale = scales({128, 4})}), HasSubstr("a_scale is given, b_scale is not"));
+  EXPECT_THAT(multiply({.b_scale = scales({128, 4})}), HasSubstr("b_scale is given, a_scale is not"));
+  EXPECT_THAT(
+      multiply({.a = pl::f16, .b = pl::f16, .a_scale = scales({128, 4}), .b_scale = scales({128, 4})}),
+      HasSubstr("f16 and f16 operands with scales into a f32 accumulator"));
+  EXPECT_THAT(multiply({.a = pl::e2m1, .b = pl::e2m1, .k = 256}),
+              HasSubstr("e2m1 and e2m1 operands into a f32 accumulator"));
+  EXPECT_THAT(
+      multiply(
+          {.a = pl::e2m1, .b = pl::e4m3, .k = 256, .a_scale = scales({128, 8}), .b_scale = scales({128, 8})}),
+      HasSubstr("e2m1 and e4m3 operands with scales"));
+  EXPECT_THAT(multiply({.a_scale = scales({128, 4}, pl::e4m3), .b_scale = scales({128, 4}, pl::e4m3)}),
+              HasSubstr("scales of e4m3 and e5m2 operands are ue8m0, not e4m3"));
+  EXPECT_THAT(multiply({.a_scale = scales({128, 4}), .b_scale = scales({128, 4}, pl::e4m3)}),
+              HasSubstr("scales of A are ue8m0, those of B e4m3"));
+  EXPECT_THAT(multiply({.a_scale = scales({128, 8}), .b_scale = scales({128, 8})}),
+              HasSubstr("8 scales for k = 128: a block of K has 32 elements"));
+  EXPECT_THAT(multiply({.a = pl::e2m1,
+                        .b = pl::e2m1,
+                        .k = 256,
+                        .a_scale = scales({128, 8}, pl::e4m3),
+                        .b_scale = scales({128, 8}, pl::e4m3)}),
+              HasSubstr("a block of K has 16 elements"));
+  EXPECT_THAT(multiply({.a_scale = scales({256, 4}), .b_scale = scales({128, 4})}),
+              HasSubstr("a_scale is [256, 4], it must be [128, 4]"));
+  EXPECT_THAT(multiply({.n = 256, .a_scale = scales({128, 4}), .b_scale = scales({128, 4})}),
+              HasSubstr("b_scale is [128, 4], it must be [256, 4]"));
+  EXPECT_THAT(multiply({.rows = 64, .a_scale = scales({128, 4}), .b_scale = scales({128, 4})}),
+              HasSubstr("64 rows in a CTA: products with scales have 128"));
+  EXPECT_THAT(
+      multiply({.a_scale = plgpu::TMEM({128, 4}, pl::f32), .b_scale = scales({128, 4})}),
+      HasSubstr("a_scale must be in TMEM in SCALES_LAYOUT, it is TMEM reference a_scale f32[128, 4]"));
+}
+
+TEST(SparseMistakes, OfProductsAreNamed) {
+  const auto metadata = [](pl::Shape shape) {
+    return plgpu::TMEM(std::move(shape), pl::u2, {.layout = TMEMLayout::SPARSE_METADATA_LAYOUT});
+  };
+  const auto halves = [&](Operands x, pl::Shape shape = {128, 64}) {
+    if (x.a == pl::e4m3) x.a = x.b = pl::f16;
+    x.metadata = metadata(std::move(shape));
+    return multiply(x);
+  };
+  EXPECT_EQ(halves({}), "no Error");
+  EXPECT_THAT(halves({.k = 256}), HasSubstr("a_sparse_metadata is [128, 64], it must be [128, 128]"));
+  EXPECT_THAT(halves({.n = 24}), HasSubstr("n is 24, it must be a multiple of 16 up to 256"));
+  EXPECT_THAT(halves({.rows = 64}), HasSubstr("a sparse operand with 64 rows in a CTA"));
+  EXPECT_THAT(halves({.a = pl::f32, .b = pl::f32}), HasSubstr("tcgen05_mma of sparse f32 operands"));
+  EXPECT_THAT(multiply({.a = pl::f16, .b = pl::f16, .metadata = scales({128, 4})}),
+              HasSubstr("a_sparse_metadata must be in TMEM in SPARSE_METADATA_LAYOUT"));
+}
+
+std::string allocate(const plgpu::TmemType& type) {
+  return refused([&] {
+           plgpu::kernel([](const Ref&, plgpu::Scratch&) {},
+                         {.out_type = {pl::f32, {128}}, .scratch_types = {{"t", type}}, .arch = &b200()});
+         })
+      .message;
+}
+
+TEST(ScaledMistakes, OfAllocationsAreNamed) {
+  EXPECT_THAT(allocate(scales({64, 4})), HasSubstr("it must be (128, k) or (256, k), k a multiple of 4"));
+  EXPECT_THAT(allocate(scales({128, 6})), HasSubstr("k a multiple of 4"));
+  EXPECT_THAT(allocate(scales({128, 4}, pl::f16)), HasSubstr("scales are ue8m0 or e4m3"));
+  EXPECT_THAT(allocate(plgpu::TMEM({128, 64}, pl::u8, {.layout = TMEMLayout::SPARSE_METADATA_LAYOUT})),
+              HasSubstr("metadata are u2"));
+  EXPECT_THAT(allocate(plgpu::TMEM({128, 32}, pl::u2, {.layout = TMEMLayout::SPARSE_METADATA_LAYOUT})),
+              HasSubstr("it must be (128, k), k a multiple of 64"));
+  EXPECT_THAT(
+      allocate(plgpu::TMEM({128, 4}, pl::ue8m0, {.packed = true, .layout = TMEMLayout::SCALES_LAYOUT})),
+      HasSubstr("`packed` is given, but SCALES_LAYOUT says where elements lie"));
+  EXPECT_THAT(allocate(plgpu::TMEM({128, 4}, pl::ue8m0, {.packed = true})),
+              HasSubstr("elements of matrices have 8, 16 or 32 bits"));
+}
+
+std::string copy_scales(const plgpu::SmemType& smem, const plgpu::TmemType& tmem) {
+  return refused([&] {
+           plgpu::kernel(
+               [](const Ref&, plgpu::Scratch& s) { plgpu::async_copy_scales_to_tmem(s["x"], s["t"]); },
+               {.out_type = {pl::f32, {128}}, .scratch_types = {{"x", smem}, {"t", tmem}}, .arch = &b200()});
+         })
+      .message;
+}
+
+TEST(ScaledMistakes, OfCopiesAreNamed) {
+  EXPECT_EQ(copy_scales(plgpu::SMEM({2, 1, 32, 16}, pl::ue8m0), scales({256, 4})), "no Error");
+  EXPECT_THAT(copy_scales(plgpu::SMEM({1, 1, 32, 16}, pl::ue8m0), scales({256, 4})),
+              HasSubstr("must have shape [2, 1, 32, 16]"));
+  EXPECT_THAT(copy_scales(plgpu::SMEM({1, 1, 32, 16}, pl::e4m3), scales({128, 4})),
+              HasSubstr("the dtypes differ"));
+  EXPECT_THAT(copy_scales(plgpu::SMEM({1, 1, 32, 16}, pl::f32), plgpu::TMEM({128, 4}, pl::f32)),
+              HasSubstr("is not in SCALES_LAYOUT"));
+  EXPECT_THAT(
+      copy_scales(plgpu::SMEM({1, 1, 32, 16}, pl::ue8m0, {.transforms = {plgpu::TilingTransform({8, 16})}}),
+                  scales({128, 4})),
+      HasSubstr("is not contiguous in shared memory"));
+}
+
+std::string use_narrow(const std::function<void(const Ref& x)>& use, pl::DType dtype = pl::e2m1) {
+  return refused([&] {
+           plgpu::kernel([&](const Ref& x, const Ref&) { use(x); },
+                         {.in_types = {{dtype, {128, 128}}}, .out_type = {pl::f32, {128}}});
+         })
+      .message;
+}
+
+TEST(NarrowElements, MistakesAreNamed) {
+  EXPECT_THAT(use_narrow([](const Ref& x) { x.load(); }), HasSubstr("e2m1"));
+  EXPECT_THAT(use_narrow([](const Ref& x) { x.load(); }, pl::ue8m0), HasSubstr("ue8m0 in registers"));
+  EXPECT_THAT(use_narrow([](const Ref& x) { x.at(0, 0).store(pl::Scalar(1)); }, pl::ue8m0),
+              HasSubstr("ue8m0 in registers"));
+  EXPECT_THAT(use_narrow([](const Ref& x) { x.at(0, pl::ds(1, 64)); }), HasSubstr("2 of them share a byte"));
+  EXPECT_THAT(use_narrow([](const Ref& x) { x.reshape({64, 256}); }), HasSubstr("elements share a byte"));
+  EXPECT_THAT(refused([] {
+                plgpu::kernel(
+                    [](const Ref&, plgpu::Scratch&) {},
+                    {.out_type = {pl::f32, {128}}, .scratch_types = {{"x", plgpu::SMEM({8, 7}, pl::e2m1)}}});
+              }).message,
+              HasSubstr("2 elements share a byte, they do not fill the minor dimension"));
+}
+
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::test_scales
