@@ -2,7 +2,6 @@
 // Pallas:Mosaic GPU's words: namespace palladion::plgpu. Includes pallas.h.
 #include "frontend/arrays/array.h"
 #include "frontend/control/helpers.h"
-#include "frontend/core/blackwell.h"
 #include "frontend/core/layout.h"
 #include "frontend/core/profile.h"
 #include "frontend/core/transforms.h"
@@ -17,6 +16,7 @@
 #include "frontend/memory/copies.h"
 #include "frontend/pallas.h"
 #include "frontend/pipeline/block_spec.h"
+#include "frontend/pipeline/cluster_launch.h"
 #include "frontend/pipeline/nd_loop.h"
 #include "frontend/pipeline/pipeline.h"
 #include "frontend/pipeline/warp_specialized.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
-#include "frontend/core/blackwell.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
