@@ -150,19 +150,18 @@ bool nothing_to_wait_for(const Case& c) {
   return true;
 }
 
-// After fence::after the warp uses no tensor memory, or another such fence comes first. What fence::before
-// covers is passed on at the next barrier, behind which no thread has an access.
+// After fence::after no access comes that could be moved over a barrier. What fence::before covers is passed
+// on at the next barrier, behind which no thread has an access.
 bool no_tensor_access_follows(const Case& c) {
   if (c.mutant.mutation != Mutation::delete_tensor_fence || !is_root(c)) return false;
-  if (c.as<isa::TensorMemoryFence>()->after) return !c.site(c.at()).guards_tensor_access;
   bool follows = false;
   c.flow.forward(c.at(), [&](uint32_t i) {
     follows = follows || accesses_tensor_memory(c.flow, i) || c.footprint(i).next == isa::Control::calls;
     return !follows;
   });
-  return !follows && every_way_on(c, registers_in(c), [&](uint32_t i) {
-    return is_whole_barrier(c, i) || is_cluster_barrier(c, i);
-  });
+  if (follows || c.as<isa::TensorMemoryFence>()->after) return !follows;
+  return every_way_on(c, registers_in(c),
+                      [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_barrier(c, i); });
 }
 
 bool is_stronger_wait(const Case& c, uint32_t i) {
@@ -200,42 +199,15 @@ bool is_deleted_sync(const Case& c) {
          unguarded(c.instruction()) && !c.site(c.at()).shared;
 }
 
-// Waits of each thread for itself: what they order, the next barrier passes on. Of an mbarrier only for its
-// first phase, for which no thread can come too early.
-bool waits_for_itself(const Case& c, uint32_t i) {
-  const Footprint& f = c.footprint(i);
-  if (f.waits_for_mbarrier()) return !c.site(i).awaits_later_phase;
-  return (f.waits_for_group() && !is_wgmma_wait(f)) || c.flow.as<isa::TensorMemoryWait>(i) != nullptr ||
-         c.flow.as<isa::TensorMemoryFence>(i) != nullptr;
-}
-
-// A load of tensor memory whose writers the warp has waited for by itself.
-bool loads_what_it_awaited(const Case& c, uint32_t i) {
-  return c.flow.as<isa::TensorMemoryLoad>(i) != nullptr && !c.site(i).relies_on_others;
-}
-
 bool barrier_follows(const Case& c) {
-  const auto quiet = registers_and_fences_in(c);
   return is_deleted_sync(c) &&
-         every_way_on(
-             c, [&](uint32_t i) { return quiet(i) || waits_for_itself(c, i) || loads_what_it_awaited(c, i); },
-             [&](uint32_t i) { return is_same_barrier(c, i); });
-}
-
-// A load before which the other barrier is, and whose bytes nobody writes later.
-bool loads_constant(const Case& c, uint32_t i) {
-  const bool load = accesses_weakly(c.footprint(i)) && !c.footprint(i).writes_memory();
-  return (load || c.flow.as<isa::TensorMemoryLoad>(i) != nullptr) && !c.site(i).overwritten;
+         every_way_on(c, registers_and_fences_in(c), [&](uint32_t i) { return is_same_barrier(c, i); });
 }
 
 bool barrier_precedes(const Case& c) {
-  const auto quiet = registers_and_fences_in(c);
-  return is_deleted_sync(c) && every_way_back(
-                                   c, [&](uint32_t i) { return quiet(i) || loads_constant(c, i); },
-                                   [&](uint32_t i) {
-                                     return is_cluster_wait(c, i) ||
-                                            (!is_cluster_barrier(c, i) && is_same_barrier(c, i));
-                                   });
+  return is_deleted_sync(c) && every_way_back(c, registers_and_fences_in(c), [&](uint32_t i) {
+           return is_cluster_wait(c, i) || (!is_cluster_barrier(c, i) && is_same_barrier(c, i));
+         });
 }
 
 bool fresh_memory(const Case& c) {
@@ -360,22 +332,9 @@ bool fence_beside(const Case& c) {
 
 bool init_published(const Case& c) {
   if (c.mutant.mutation != Mutation::delete_init_fence) return false;
-  // An allocation of tensor memory uses no mbarrier.
-  return every_way_on(
-      c,
-      [&](uint32_t i) {
-        return c.footprint(i).registers_only() || c.flow.as<isa::TensorMemoryAllocation>(i) != nullptr;
-      },
-      [&](uint32_t i) {
-        return is_cluster_barrier(c, i) || (is_whole_barrier(c, i) && c.facts.ctas_of_cluster() == 1);
-      });
-}
-
-// What tcgen05.commit arrives for is complete then; the manual's patterns wait for it relaxed.
-bool nothing_to_acquire(const Case& c) {
-  const SiteFacts site = c.site(c.at());
-  return c.mutant.mutation == Mutation::relaxed_acquire && c.as<isa::Mbarrier>() != nullptr &&
-         !site.awaits_bytes && !site.awaits_threads;
+  return every_way_on(c, registers_in(c), [&](uint32_t i) {
+    return is_cluster_barrier(c, i) || (is_whole_barrier(c, i) && c.facts.ctas_of_cluster() == 1);
+  });
 }
 
 bool only_inits_to_release(const Case& c) {
@@ -454,24 +413,17 @@ constexpr Row rows[] = {
       "the kernel has no tcgen05.ld, or tcgen05.st, that the tcgen05.wait could wait for"},
      nothing_to_wait_for},
     {{"no tensor access follows",
-      "no thread that executed the tcgen05.fence uses tensor memory before another fence::after, or none "
-      "does "
-      "behind the barrier of all threads after a fence::before"},
+      "no thread uses tensor memory behind the tcgen05.fence, or behind the barrier of all threads after it"},
      no_tensor_access_follows},
     {{"stronger wait follows",
       "on every path a wait_group of the same kind that leaves no more groups pending comes next, with only "
       "register instructions between"},
      stronger_wait_follows},
     {{"barrier follows",
-      "on every path the same threads meet at another barrier, with only register instructions, fences, "
-      "waits "
-      "of each thread for itself and loads of what it awaited by itself between: it orders what the deleted "
-      "one ordered"},
+      "on every path the same threads meet at another barrier, with only register instructions and fences "
+      "between: it orders what the deleted one ordered"},
      barrier_follows},
-    {{"barrier precedes",
-      "on every path the same threads met at another barrier before it, with only register instructions, "
-      "fences and loads of what is not written later between"},
-     barrier_precedes},
+    {{"barrier precedes", "the same, before it"}, barrier_precedes},
     {{"fresh memory",
       "until the next barrier of the same threads each warp touches only bytes that no other warp had "
       "touched since the cluster began, by loads and stores alone: no earlier access needs an order"},
@@ -512,11 +464,6 @@ constexpr Row rows[] = {
       "since a barrier of the whole CTA the arriving thread made no access that a waiting thread could "
       "depend on"},
      nothing_to_release},
-    {{"nothing to acquire",
-      "all arrivals that the wait was for are those of tcgen05.commit: no thread released anything there, "
-      "and "
-      "no copy's bytes are awaited"},
-     nothing_to_acquire},
     {{"ordered without",
       "copies, other arrivals, groups and barriers order every two conflicting accesses, with proxy fences: "
       "the releases of arrivals that announce bytes add no order in this run"},

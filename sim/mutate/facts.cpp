@@ -48,35 +48,24 @@ Awaited awaited_by(const isa::Effect& effect) {
   return {};
 }
 
-// What arrived at an mbarrier in a phase.
-struct Arrivals {
-  bool bytes = false, threads = false;
-};
-
 // What CTAs of a cluster do to one another, as far as mbarriers record it.
 class RemoteActions {
  public:
-  struct Phase {
-    uint64_t number = 0;  // of the last one that is complete, from 1
-    Arrivals arrivals;
-  };
-  // What the wait was for.
-  Phase waited(const MbarrierEvent& event) {
+  // True when some of what the wait was for were bytes.
+  bool waited(const MbarrierEvent& event) {
     Phases& p = phases_[event.address];
     p.awaited = p.completed;
-    return {p.completed, p.last};
+    return p.bytes_in_last;
   }
-  // `commit`: the arrival is one of tcgen05.commit.
-  void signalled(const MbarrierEvent& event, uint32_t rank, bool commit) {
+  void signalled(const MbarrierEvent& event, uint32_t rank) {
     Phases& p = phases_[event.address];
-    if (event.action == isa::MbarrierAction::init) return p = {}, void();
-    const bool by_thread = event.async_id == 0;
-    p.current.bytes = p.current.bytes || (!by_thread && !commit);
-    p.current.threads = p.current.threads || by_thread;
-    if (!by_thread || rank_of(event.address) != rank) p.contributed = p.completed + 1;
+    if (event.action == isa::MbarrierAction::init) p = {};
+    const bool bytes = event.async_id != 0;
+    p.bytes_in_current = p.bytes_in_current || bytes;
+    if (bytes || rank_of(event.address) != rank) p.contributed = p.completed + 1;
     if (!event.completed) return;
     ++p.completed;
-    p.last = std::exchange(p.current, {});
+    p.bytes_in_last = std::exchange(p.bytes_in_current, false);
   }
   void issued(const AsyncIssue& issue, uint32_t rank) {
     // A product of a pair reads and writes in the peer, too; its commit is not followed here.
@@ -104,7 +93,7 @@ class RemoteActions {
   // Phases are counted from 1; `contributed`: the last with an arrival from another CTA, or bytes.
   struct Phases {
     uint64_t completed = 0, awaited = 0, contributed = 0;
-    Arrivals current, last;
+    bool bytes_in_current = false, bytes_in_last = false;
   };
   static uint32_t rank_of(uint32_t address) { return address >> cta_rank_shift; }
 
@@ -112,71 +101,9 @@ class RemoteActions {
   bool unsignalled_ = false;  // an access of another CTA without a signal there
 };
 
-using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
-
-// Loads whose bytes another warp, a copy or a product writes afterwards.
-class Overwritten {
- public:
-  void read(uint64_t place, uint32_t warp, const isa::Instruction* site) {
-    places_[place][site].insert(warp);
-  }
-  // By a copy or a product: `warp` is nobody. Adds the sites to `found`.
-  void written(uint64_t place, uint32_t warp, SiteSet& found) {
-    const auto readers = places_.find(place);
-    if (readers == places_.end()) return;
-    for (const auto& [site, warps] : readers->second)
-      if (warps.size() > 1 || !warps.contains(warp)) found.insert(site);
-    places_.erase(readers);
-  }
-  static constexpr uint32_t nobody = ~0U;
-
- private:
-  std::unordered_map<uint64_t, std::map<const isa::Instruction*, std::set<uint32_t>>> places_;
-};
-
-// What each warp knows by itself of the writes to tensor memory: the products and copies for which it has
-// waited at mbarriers, and its own stores.
-class TensorWrites {
- public:
-  void issued(uint32_t warp, const AsyncIssue& issue) {
-    if (issue.family != isa::AsyncFamily::tcgen05) return;
-    of_warp_[warp].push_back(issue.id);
-    for (const Piece& piece : issue.writes)
-      if (piece.space == isa::Space::tensor)
-        into_[uint32_t(piece.address >> cta_rank_shift)].insert(issue.id);
-  }
-  void stored(uint32_t warp, uint32_t rank) { stored_[rank].insert(warp); }
-  void committed(uint32_t warp, uint64_t commit) { commits_[commit] = of_warp_[warp]; }
-  bool is_commit(uint64_t id) const { return commits_.contains(id); }
-  void signalled(const MbarrierEvent& event) {
-    Phase& phase = phases_[event.address];
-    if (event.action == isa::MbarrierAction::init) return phase = {}, void();
-    if (const auto ids = commits_.find(event.async_id); ids != commits_.end())
-      phase.current.insert(ids->second.begin(), ids->second.end());
-    if (event.completed) phase.completed = std::exchange(phase.current, {});
-  }
-  void waited(uint32_t warp, const MbarrierEvent& event) {
-    const std::set<uint64_t>& done = phases_[event.address].completed;
-    done_[warp].insert(done.begin(), done.end());
-  }
-  // It knows of all to the CTA's tensor memory.
-  bool known(uint32_t warp, uint32_t rank) {
-    const std::set<uint32_t>& stored = stored_[rank];
-    return stored.size() == stored.count(warp) && std::ranges::includes(done_[warp], into_[rank]);
-  }
-
- private:
-  struct Phase {
-    std::set<uint64_t> current, completed;
-  };
-  std::map<uint32_t, std::vector<uint64_t>> of_warp_;
-  std::map<uint64_t, std::vector<uint64_t>> commits_;
-  std::map<uint32_t, Phase> phases_;
-  std::map<uint32_t, std::set<uint64_t>> done_, into_;
-  std::map<uint32_t, std::set<uint32_t>> stored_;  // warps, by the rank of the CTA
-};
-
 }  // namespace
+
+using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
 
 // Counts in one cluster.
 class ClusterFacts {
@@ -203,8 +130,6 @@ class ClusterFacts {
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
     if (!program_.footprints[origin.pc].registers_only()) idle(origin).insert(origin.instruction);
-    const auto* fence = std::get_if<isa::TensorMemoryFence>(origin.effect);
-    if (fence != nullptr && fence->after) fenced_[index(origin)] = origin.instruction;
   }
   void on(const Fenced& event) {
     if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))
@@ -213,10 +138,8 @@ class ClusterFacts {
   void on(const AsyncJoined& event) { order_.joined(index(event.origin), event.id); }
   void on(const ArrivalDeferred& event) {
     if (event.mbarriers.empty()) return order_.deferred(event.id, event.awaited);
-    uses_tensor_memory(event.origin);
     act(event.origin);
     order_.committed_products(index(event.origin), event.id);
-    tensor_writes_.committed(index(event.origin), event.id);
   }
   // Which lanes and columns other warps have touched is not recorded: all of them count as shared.
   void on(const TensorAccess& access) {
@@ -224,15 +147,6 @@ class ClusterFacts {
     act(origin);
     const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
     if (window != nullptr) sites_[window].used_before = true;
-    uses_tensor_memory(origin);
-    if (!tensor_writes_.known(index(origin), origin.cta_rank))
-      sites_[origin.instruction].relies_on_others = true;
-    if (access.writes) {
-      tensor_writes_.stored(index(origin), origin.cta_rank);
-      overwrite(tensor_place(origin.cta_rank), index(origin));
-    } else {
-      readers_.read(tensor_place(origin.cta_rank), index(origin), origin.instruction);
-    }
   }
   void on(const TensorAllocated& event) { act(event.origin); }
   void on(const GroupCommitted& event) {
@@ -273,10 +187,6 @@ class ClusterFacts {
       remote_.touched(*byte, origin.cta_rank);
       order_.accessed(index(origin), *byte, access.size, access);
       if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
-      for (uint64_t g = *byte / granule; g <= (*byte + access.size - 1) / granule; ++g) {
-        if (access.kind != Access::Kind::write) readers_.read(g, index(origin), origin.instruction);
-        if (access.kind != Access::Kind::read) overwrite(g, index(origin));
-      }
     });
   }
   void on(const MbarrierEvent& event) {
@@ -285,33 +195,17 @@ class ClusterFacts {
     order_.mbarrier(index(origin), event);
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
-      tensor_writes_.signalled(event);
-      return remote_.signalled(event, origin.cta_rank, tensor_writes_.is_commit(event.async_id));
+      return remote_.signalled(event, origin.cta_rank);
     }
-    if (!event.succeeded) return;
-    tensor_writes_.waited(index(origin), event);
-    const RemoteActions::Phase phase = remote_.waited(event);
-    SiteFacts& site = sites_[origin.instruction];
-    site.awaits_bytes = site.awaits_bytes || phase.arrivals.bytes;
-    site.awaits_threads = site.awaits_threads || phase.arrivals.threads;
-    site.awaits_later_phase = site.awaits_later_phase || phase.number != 1;
+    if (event.succeeded && remote_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
   }
   void on(const AsyncIssue& issue) {
     const Origin& origin = issue.origin;
     act(origin);
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
-        if (piece.space != isa::Space::tensor) touch_by_many(place_of(piece), piece.bytes);
-    for (const Piece& piece : issue.writes) {
-      if (piece.space == isa::Space::tensor) {
-        overwrite(tensor_place(uint32_t(piece.address >> cta_rank_shift)), Overwritten::nobody);
-        continue;
-      }
-      for (uint64_t g = place_of(piece) / granule; g <= (place_of(piece) + piece.bytes - 1) / granule; ++g)
-        overwrite(g, Overwritten::nobody);
-    }
-    if (issue.family == isa::AsyncFamily::tcgen05) uses_tensor_memory(origin);
-    tensor_writes_.issued(index(origin), issue);
+        if (piece.space != isa::Space::tensor)
+          touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
     remote_.issued(issue, origin.cta_rank);
     order_.issued(index(origin), issue, shared_bytes);
   }
@@ -327,20 +221,6 @@ class ClusterFacts {
     SiteSet idle;
   };
 
-  static uint64_t place_of(const Piece& piece) {
-    return piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address;
-  }
-  // Tensor memory of a CTA is one place.
-  static uint64_t tensor_place(uint32_t rank) { return ~uint64_t{rank}; }
-  void uses_tensor_memory(const Origin& origin) {
-    const isa::Instruction* const fence = fenced_[index(origin)];
-    if (fence != nullptr) sites_[fence].guards_tensor_access = true;
-  }
-  void overwrite(uint64_t place, uint32_t warp) {
-    SiteSet found;
-    readers_.written(place, warp, found);
-    for (const isa::Instruction* site : found) sites_[site].overwritten = true;
-  }
   static uint32_t index(const Origin& origin) { return uint32_t{origin.cta_rank} * 64 + origin.warp; }
   SiteSet& idle(const Origin& origin) { return idle_[{origin.cta_rank, origin.warp}]; }
   void act(const Origin& origin) {
@@ -386,9 +266,6 @@ class ClusterFacts {
   bool accessed_ = false;
   RemoteActions remote_;
   ReducedOrder order_;
-  Overwritten readers_;
-  TensorWrites tensor_writes_;
-  std::map<uint32_t, const isa::Instruction*> fenced_;  // the last tcgen05.fence::after of each warp
 };
 
 RunFacts::RunFacts(const isa::Module& module) : module_(module) {}
@@ -423,11 +300,6 @@ void RunFacts::add(const Sites& more, bool remote_actions_are_awaited, bool orde
     site.accessed_before = site.accessed_before || facts.accessed_before;
     site.acted_after = site.acted_after || facts.acted_after;
     site.awaits_bytes = site.awaits_bytes || facts.awaits_bytes;
-    site.awaits_threads = site.awaits_threads || facts.awaits_threads;
-    site.awaits_later_phase = site.awaits_later_phase || facts.awaits_later_phase;
-    site.overwritten = site.overwritten || facts.overwritten;
-    site.relies_on_others = site.relies_on_others || facts.relies_on_others;
-    site.guards_tensor_access = site.guards_tensor_access || facts.guards_tensor_access;
   }
 }
 

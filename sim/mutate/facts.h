@@ -26,17 +26,8 @@ struct SiteFacts {
   // A warp that has executed it has then touched memory, arrived at an mbarrier or issued something; or one
   // that met it at a barrier since.
   bool acted_after = false;
-  // Of an mbarrier's wait: some of what it waited for were bytes of copies; arrivals of threads; a phase that
-  // was not the mbarrier's first.
-  bool awaits_bytes = false, awaits_threads = false, awaits_later_phase = false;
-  // Of a load: some of what it read was written later by another warp, a copy or a product (of tensor memory:
-  // anything in that of its CTA was).
-  bool overwritten = false;
-  // Of an access to tensor memory: another warp had stored to that of its CTA, or a product or a copy into it
-  // had been issued whose end the warp had not waited for at an mbarrier by itself.
-  bool relies_on_others = false;
-  // Of tcgen05.fence::after: the warp then used tensor memory with no other such fence between.
-  bool guards_tensor_access = false;
+  // Of an mbarrier's wait: some of what it waited for were bytes of copies.
+  bool awaits_bytes = false;
 };
 
 class ClusterFacts;

@@ -98,12 +98,9 @@ void ReducedOrder::deferred(uint64_t id, std::span<const uint64_t> awaited) {
   deferred_[id].assign(awaited.begin(), awaited.end());
 }
 
-// It covers all products and copies to tensor memory that the warp has issued, and what the warp knew to be
-// done before it issued them.
+// It covers all products and copies to tensor memory that the warp has issued.
 void ReducedOrder::committed_products(uint32_t warp, uint64_t id) {
   deferred_[id] = products_[warp];
-  const std::set<uint64_t>& done = of(warp).done;
-  deferred_[id].insert(deferred_[id].end(), done.begin(), done.end());
   if (products_[warp].size() > most_products) complete_ = false;
 }
 

@@ -88,29 +88,6 @@ TEST(TensorEquivalence, AWaitBetweenTwoBarriersNeedsTheSecond) {
   EXPECT_EQ(tensor_rule_for(body, Mutation::delete_barrier, 2), "");
 }
 
-// Each warp loads what it stored itself; but the rules do not look at lanes, and the others have stored, too.
-TEST(TensorEquivalence, ALoadBetweenTwoBarriersNeedsTheFirst) {
-  const std::string body = tensor_store + before + barrier + after + tensor_load + before + barrier;
-  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_barrier, 1), "");
-  EXPECT_EQ(
-      tensor_rule_for(tensor_load + barrier + tensor_load + before + barrier, Mutation::delete_barrier, 1),
-      "barrier follows")
-      << "nothing was stored";
-}
-
-TEST(TensorEquivalence, ALoadBetweenTwoBarriersNeedsTheSecondBeforeAStore) {
-  const std::string loads = barrier + "  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];\n" + barrier +
-                            "  tcgen05.wait::ld.sync.aligned;\n";
-  EXPECT_EQ(tensor_rule_for(loads, Mutation::delete_barrier, 2), "barrier precedes");
-  EXPECT_EQ(tensor_rule_for(loads + tensor_store, Mutation::delete_barrier, 2), "");
-}
-
-TEST(TensorEquivalence, AFenceBeforeAnotherFence) {
-  const std::string body = tensor_store + before + barrier + after + barrier + after + tensor_load;
-  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_fence, 1), "no tensor access follows");
-  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_fence, 2), "");
-}
-
 TEST(TensorEquivalence, ACommitIsAnOperatorsOwn) {
   const std::string body = "  setp.eq.u32 %p1, %r0, 0;\n  mov.u32 %r5, 0;\n" + barrier;
   EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_commit), "no such mutant");
