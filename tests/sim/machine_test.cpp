@@ -337,5 +337,25 @@ TEST(Machine, PrintfWritesInThreadOrder) {
   EXPECT_EQ(r.printed, "thread 0 1.500000\nthread 1 1.500000\n");
 }
 
+// 65536 registers among 256 threads: the code uses 255 of a thread's 256, and a warp holds all of them.
+TEST(Machine, AWarpHoldsWholeUnitsOfRegisters) {
+  std::vector<uint32_t> out(256);
+  PtxRunner k(ptx(R"(
+.visible .entry k(.param .u64 out) .reqntid 256 .maxnreg 256 {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  setmaxnreg.inc.sync.aligned.u32 256;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)"));
+  k.array(out).shape({1, 1, 1}, {256, 1, 1});
+  k.run_clean();
+  EXPECT_EQ(out[255], 255u);
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

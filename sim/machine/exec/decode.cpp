@@ -390,9 +390,9 @@ void Decoder::decode_function(uint32_t function) {
 }
 
 uint32_t launch_registers(const isa::Function& f, const isa::ArchSpec& arch) {
-  if (f.maxnreg) return *f.maxnreg;
-  const auto threads = f.reqntid ? f.reqntid->count() : f.maxntid ? f.maxntid->count() : 0;
   const auto most = static_cast<uint64_t>(arch.max_registers_per_thread);
+  if (f.maxnreg && *f.maxnreg <= most) return *f.maxnreg;  // ptxas ignores a larger one
+  const auto threads = f.reqntid ? f.reqntid->count() : f.maxntid ? f.maxntid->count() : 0;
   if (threads == 0) return static_cast<uint32_t>(most);
   const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
   const uint64_t share = static_cast<uint64_t>(arch.registers_per_sm) /
