@@ -6,11 +6,34 @@
 namespace palladion::kernels {
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Matrix matrix_of(const Array& a) {
-  const std::vector<float> values = to_floats(a);
-  return Eigen::Map<const Matrix>(values.data(), a.type.shape[0], a.type.shape[1]);
+template <class T>
+Matrix<T> matrix_of(const Array& a) {
+  const auto values = [&] {
+    if constexpr (std::is_same_v<T, float>)
+      return to_floats(a);
+    else
+      return to_doubles(a);
+  }();
+  return Eigen::Map<const Matrix<T>>(values.data(), a.type.shape[0], a.type.shape[1]);
+}
+
+template <class T>
+Matrix<T> product(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c) {
+  const Matrix<T> ma = matrix_of<T>(a), mb = matrix_of<T>(b);
+  Matrix<T> d;
+  if (transpose_a && transpose_b)
+    d = ma.transpose() * mb.transpose();
+  else if (transpose_a)
+    d = ma.transpose() * mb;
+  else if (transpose_b)
+    d = ma * mb.transpose();
+  else
+    d = ma * mb;
+  if (c != nullptr) d += matrix_of<T>(*c);
+  return d;
 }
 
 // Bits of the significand, the hidden one included.
@@ -33,17 +56,11 @@ int precision(pl::DType d) {
 
 Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c,
                        pl::DType out) {
-  const Matrix ma = matrix_of(a), mb = matrix_of(b);
-  Matrix d;
-  if (transpose_a && transpose_b)
-    d = ma.transpose() * mb.transpose();
-  else if (transpose_a)
-    d = ma.transpose() * mb;
-  else if (transpose_b)
-    d = ma * mb.transpose();
-  else
-    d = ma * mb;
-  if (c != nullptr) d += matrix_of(*c);
+  if (pl::is_integer(a.type.dtype)) {
+    const Matrix<double> d = product<double>(a, transpose_a, b, transpose_b, c);
+    return from_doubles({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
+  }
+  const Matrix<float> d = product<float>(a, transpose_a, b, transpose_b, c);
   return from_floats({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
 }
 

@@ -5,8 +5,8 @@
 
 namespace palladion::kernels {
 
-// op(A) op(B) + C in f32 by Eigen, rounded once to `out`. a: (m, k), or (k, m) when transposed; b: (k, n),
-// or (n, k). `c` may be null.
+// op(A) op(B) + C in f32 by Eigen, of integers exact, rounded once to `out`. a: (m, k), or (k, m) when
+// transposed; b: (k, n), or (n, k). `c` may be null.
 Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c,
                        pl::DType out);
 

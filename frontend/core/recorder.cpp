@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "isa/arch/target.h"
 #include "isa/core/whole_error.h"
 
 namespace palladion::frontend {
@@ -100,6 +101,9 @@ Recorder::Recorder(std::string_view kernel_name, MeshAxes mesh, Options options)
   active = this;
   open_region("plgpu::kernel", verb_loc, false);
   module_.target = arch().ptx_target;
+  const int version = isa::ptx_version_of(module_.target);
+  module_.version_major = static_cast<uint32_t>(version / 10);
+  module_.version_minor = static_cast<uint32_t>(version % 10);
   isa::Symbol symbol;
   symbol.name = kernel_name;
   symbol.kind = isa::Symbol::Kind::function;

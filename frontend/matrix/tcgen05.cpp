@@ -7,6 +7,7 @@
 #include "frontend/core/program_ids.h"
 #include "frontend/core/verbs.h"
 #include "frontend/matrix/operands.h"
+#include "isa/arch/target.h"
 #include "isa/formats/tcgen05_descriptor.h"
 
 namespace palladion::plgpu {
@@ -76,9 +77,18 @@ void check_accumulator(const Ref& acc, int ctas) {
          "TMEM(..., {.collective = true}) goes with .collective_axis");
 }
 
+// PTX, "tcgen05.mma: target ISA notes".
+void check_chip_has(const Recorder& r, Tcgen05Kind kind) {
+  if (kind != Tcgen05Kind::i8 || isa::provides(r.arch().ptx_target, "sm_100a")) return;
+  fail(Code::mma_dtype,
+       fmt::format("tcgen05_mma: {} ({}) has no products of integers", r.arch().name, r.arch().ptx_target),
+       "record for a B200 (--arch b200), or multiply floats: e4m3, e5m2, f16, bf16");
+}
+
 TensorProduct check_matrices(const Recorder& r, const Ref& acc, const Ref& a, const Ref& b, int ctas) {
   const TensorProduct p{check_types(acc.dtype(), a.dtype(), b.dtype()), ctas, acc.shape(0) * ctas,
                         acc.shape(1), a.shape(1)};
+  check_chip_has(r, p.kind);
   if (a.rank() != 2 || b.rank() != 2)
     fail(Code::mma_shape,
          fmt::format("tcgen05_mma takes matrices; a is {}, b is {}", pl::to_string(a.shape()),

@@ -12,6 +12,11 @@ Target parse_target(std::string_view word) {
   return t;
 }
 
+int ptx_version_of(std::string_view target) {
+  const int number = parse_target(target).number;
+  return number == 103 || number == 121 ? 88 : 87;
+}
+
 bool provides(std::string_view have, std::string_view need) {
   if (const size_t bar = need.find('|'); bar != std::string_view::npos)
     return provides(have, need.substr(0, bar)) || provides(have, need.substr(bar + 1));

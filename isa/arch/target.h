@@ -10,6 +10,10 @@ struct Target {
 };
 Target parse_target(std::string_view word);  // "sm_90a"
 
+// The PTX version, x 10, that code for the target is written in: 8.7, or the first one that has the target
+// (PTX, "Release Notes").
+int ptx_version_of(std::string_view target);
+
 // What needs the target `need` works on `have`: code for sm_90a on that chip alone, for sm_100f on its family
 // (100, 103), for plain targets on all later chips (PTX, "PTX Module Directives: .target"). `need` may be a
 // choice: "sm_100a|sm_103a".

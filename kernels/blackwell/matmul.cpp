@@ -30,7 +30,7 @@ plgpu::KernelOptions options_of(const char* kernel, const MatmulConfig& c, pl::S
   o.scratch_types = {
       {"a_smem", tiled_smem({c.stages, c.tile_m, c.tile_k}, c.dtype)},
       {"b_smem", tiled_smem({c.stages, c.tile_k, c.tile_n}, c.dtype)},
-      {"acc", plgpu::TMEM(std::move(acc_shape), pl::f32, {.collective = ctas == 2})},
+      {"acc", plgpu::TMEM(std::move(acc_shape), c.acc_dtype(), {.collective = ctas == 2})},
       {"out_smem", tiled_smem(std::move(out_shape), c.out_dtype)},
       {"loaded", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.stages}})},
       {"consumed", tensor_barrier(c.stages)},

@@ -1,5 +1,5 @@
 #pragma once
-// D = A B on Blackwell in seven kernels, each a small step from the one before: pages/blackwell_matmul.md.
+// D = A B on Blackwell in eight kernels, each a small step from the one before: pages/blackwell_matmul.md.
 #include "frontend/plgpu.h"
 #include "kernels/matmul.h"
 
@@ -9,8 +9,8 @@ namespace palladion::kernels::blackwell {
 // columns.
 struct MatmulConfig {
   int64_t m = 4096, n = 8192, k = 4096;
-  pl::DType dtype = pl::f16;      // of A and B: f16, bf16
-  pl::DType out_dtype = pl::f16;  // of D: f16, bf16, f32
+  pl::DType dtype = pl::f16;      // of A and B: f16, bf16; e4m3, e5m2; s8, u8
+  pl::DType out_dtype = pl::f16;  // of D: f16, bf16, f32; s32 of integers
   int64_t tile_m = 128, tile_n = 128, tile_k = 64;
   int64_t stages = 4;                     // tiles of A and B on their way
   int64_t epilogue_tile_n = 64;           // columns that leave together
@@ -18,6 +18,7 @@ struct MatmulConfig {
   int64_t minor_dim = 0, tile_width = 8;  // planar_snake: the dimension that changes first, and how far
 
   int64_t steps() const { return k / tile_k; }
+  pl::DType acc_dtype() const { return pl::is_integer(dtype) ? pl::s32 : pl::f32; }
 };
 
 // What a kernel's body works on; which of it exists depends on the kernel.
@@ -33,6 +34,10 @@ plgpu::Kernel matmul_two_cta(const MatmulConfig& config);
 plgpu::Kernel matmul_persistent(const MatmulConfig& config);
 plgpu::Kernel matmul_epilogue_warpgroup(const MatmulConfig& config);
 plgpu::Kernel matmul_grid_tiling(const MatmulConfig& config);
+// The same for elements of 8 bits.
+plgpu::Kernel matmul_fp8(const MatmulConfig& config);
+plgpu::Kernel matmul_int8(const MatmulConfig& config);
+plgpu::Kernel matmul_dynamic(const MatmulConfig& config);
 
 std::vector<KernelSpec> matmul_specs();
 

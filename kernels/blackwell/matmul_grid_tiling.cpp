@@ -1,10 +1,12 @@
-// Step 6: the tiles in an order in which neighbours in time share rows of A or columns of B in L2.
+// Step 6: the tiles in an order in which neighbours in time share rows of A or columns of B in L2. The same
+// for elements of 8 bits.
 #include "kernels/blackwell/store_warpgroup.h"
 
 namespace palladion::kernels::blackwell {
+namespace {
 
-plgpu::Kernel matmul_grid_tiling(const MatmulConfig& c) {
-  check("blackwell_matmul_grid_tiling", c, 2);
+plgpu::Kernel grid_tiling(const char* name, const MatmulConfig& c) {
+  check(name, c, 2);
   const int64_t m_tiles = c.m / (2 * c.tile_m), n_tiles = c.n / (2 * c.tile_n);
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& out, plgpu::Scratch& s) {
@@ -18,7 +20,15 @@ plgpu::Kernel matmul_grid_tiling(const MatmulConfig& c) {
                        });
         plgpu::wait_smem_to_gmem(0, true);
       },
-      two_warpgroups("blackwell_matmul_grid_tiling", c));
+      two_warpgroups(name, c));
 }
+
+}  // namespace
+
+plgpu::Kernel matmul_grid_tiling(const MatmulConfig& c) {
+  return grid_tiling("blackwell_matmul_grid_tiling", c);
+}
+plgpu::Kernel matmul_fp8(const MatmulConfig& c) { return grid_tiling("blackwell_matmul_fp8", c); }
+plgpu::Kernel matmul_int8(const MatmulConfig& c) { return grid_tiling("blackwell_matmul_int8", c); }
 
 }  // namespace palladion::kernels::blackwell

@@ -1,13 +1,18 @@
 #include "kernels/blackwell/matmul.h"
+#include "kernels/reference.h"
 
 namespace palladion::kernels::blackwell {
 namespace {
+
+using Words = std::vector<std::string>;
 
 struct Step {
   const char* name;
   const char* doc;
   plgpu::Kernel (*build)(const MatmulConfig&);
   bool pairs = false, tiled = false, persistent = false, snake = false;
+  Words dtypes = {"f16", "bf16"}, out_dtypes = {"f16", "bf16", "f32"};  // the first is the default
+  const char* tile_k = "64";
 };
 
 const Step steps[] = {
@@ -25,14 +30,20 @@ const Step steps[] = {
      true, true},
     {"blackwell_matmul_grid_tiling", "step 6: tiles in an order that keeps operands in L2",
      matmul_grid_tiling, true, true, true, true},
+    {"blackwell_matmul_fp8", "step 6 for floats of 8 bits", matmul_fp8, true, true, true, true,
+     Words{"e4m3", "e5m2"}, Words{"f16", "bf16", "f32"}, "128"},
+    {"blackwell_matmul_int8", "step 6 for integers of 8 bits, summed in s32", matmul_int8, true, true, true,
+     true, Words{"s8", "u8"}, Words{"s32"}, "128"},
+    {"blackwell_matmul_dynamic", "step 7: pairs take over tiles that nobody has begun", matmul_dynamic, true,
+     true, false, true},
 };
 
 std::vector<Setting> settings_of(const Step& step) {
-  std::vector<Setting> settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}},
-                                   {"out_dtype", "f16", "of D", {"f16", "bf16", "f32"}},
+  std::vector<Setting> settings = {{"dtype", step.dtypes[0], "of A and B", step.dtypes},
+                                   {"out_dtype", step.out_dtypes[0], "of D", step.out_dtypes},
                                    {"tile_m", "128", "rows of a CTA's tile", {"64", "128"}},
                                    {"tile_n", "128", "columns of a CTA's tile", {}},
-                                   {"tile_k", "64", "depth of a step", {}},
+                                   {"tile_k", step.tile_k, "depth of a step", {}},
                                    {"stages", "4", "tiles of A and B on their way", {}}};
   if (step.pairs) settings[2].allowed = {"128"};
   if (step.tiled) settings.push_back({"epilogue_tile_n", "64", "columns that leave together", {}});
@@ -55,6 +66,20 @@ MatmulConfig config_of(const Step& step, const Choice& choice) {
   return c;
 }
 
+// Of floats: a B200 sums f8 as f16, with 25 bits of fraction. Sums of integers are exact.
+Tolerance tolerance_of(const Choice& choice) {
+  if (pl::is_integer(choice.dtype("dtype"))) return {};
+  return matmul_tolerance(pl::f16, choice.dtype("out_dtype"), choice.size("k"));
+}
+
+// Integers: all values.
+std::vector<Array> integers(const Choice& choice, uint64_t seed) {
+  std::vector<Array> inputs;
+  for (const pl::ShapeDtype& type : matmul_inputs(matmul_config<MatmulConfig>(choice)))
+    inputs.push_back(filled(type, {.kind = Fill::Kind::rand, .seed = 2 * seed + inputs.size()}));
+  return inputs;
+}
+
 }  // namespace
 
 std::vector<KernelSpec> matmul_specs() {
@@ -64,6 +89,8 @@ std::vector<KernelSpec> matmul_specs() {
     spec.chip = "b200";
     spec.sizes[1].fallback = 8192;
     spec.settings = settings_of(step);
+    spec.tolerance = tolerance_of;
+    if (step.out_dtypes[0] == "s32") spec.make_inputs = integers;
     spec.build = [step](const Choice& choice) { return step.build(config_of(step, choice)); };
     specs.push_back(std::move(spec));
   }

@@ -119,7 +119,18 @@ INSTANTIATE_TEST_SUITE_P(
              {{"clusters", "1"}}},
         Case{"blackwell_matmul_grid_tiling",
              {{"m", "768"}, {"n", "512"}, {"k", "128"}},
-             {{"clusters", "2"}, {"minor_dim", "1"}, {"tile_width", "2"}, {"stages", "2"}}}),
+             {{"clusters", "2"}, {"minor_dim", "1"}, {"tile_width", "2"}, {"stages", "2"}}},
+        Case{"blackwell_matmul_dynamic",
+             {{"m", "768"}, {"n", "768"}, {"k", "128"}},
+             {{"tile_width", "2"}, {"stages", "3"}}},
+        Case{"blackwell_matmul_fp8", {{"m", "512"}, {"n", "512"}, {"k", "512"}}, {}},
+        Case{"blackwell_matmul_fp8",
+             {{"m", "768"}, {"n", "512"}, {"k", "384"}},
+             {{"dtype", "e5m2"}, {"out_dtype", "f32"}, {"clusters", "2"}, {"stages", "2"}}},
+        Case{"blackwell_matmul_int8", {{"m", "512"}, {"n", "512"}, {"k", "512"}}, {}},
+        Case{"blackwell_matmul_int8",
+             {{"m", "768"}, {"n", "512"}, {"k", "384"}},
+             {{"dtype", "u8"}, {"clusters", "2"}, {"minor_dim", "1"}, {"stages", "3"}}}),
     name_of_param);
 
 class AssemblyTest : public testing::TestWithParam<Case> {};
@@ -143,8 +154,29 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_basic", {}, {}}, Case{"blackwell_matmul_warp_specialized", {}, {}},
         Case{"blackwell_matmul_tiled_epilogue", {}, {}}, Case{"blackwell_matmul_two_cta", {}, {}},
         Case{"blackwell_matmul_persistent", {}, {}}, Case{"blackwell_matmul_epilogue_warpgroup", {}, {}},
-        Case{"blackwell_matmul_grid_tiling", {}, {}}),
+        Case{"blackwell_matmul_grid_tiling", {}, {}}, Case{"blackwell_matmul_dynamic", {}, {}},
+        Case{"blackwell_matmul_fp8", {}, {}},
+        Case{"blackwell_matmul_fp8", {}, {{"dtype", "e5m2"}, {"out_dtype", "f32"}}},
+        Case{"blackwell_matmul_int8", {}, {}}),
     name_of_param);
+
+// Blackwell's other chip.
+class AssemblyForB300 : public testing::TestWithParam<Case> {};
+TEST_P(AssemblyForB300, NeedsNoSpills) { assemble_without_spills(GetParam(), "b300"); }
+INSTANTIATE_TEST_SUITE_P(Kernels, AssemblyForB300,
+                         testing::Values(Case{"blackwell_matmul_grid_tiling", {}, {}},
+                                         Case{"blackwell_matmul_fp8", {}, {}}),
+                         name_of_param);
+
+TEST(Int8, IsRefusedOnAB300) {
+  const KernelSpec& spec = *find_kernel("blackwell_matmul_int8");
+  try {
+    spec.build(choose(spec, {}, {}, isa::find_arch("b300")));
+    FAIL() << "no Error";
+  } catch (const isa::Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("b300 (sm_103a) has no products of integers"));
+  }
+}
 
 }  // namespace
 }  // namespace palladion::kernels::test

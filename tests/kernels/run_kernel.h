@@ -72,11 +72,12 @@ inline void run_everywhere(const Case& c) {
   }
 }
 
-inline void assemble_without_spills(const Case& c) {
+// For the kernel's own chip, or the one of that name.
+inline void assemble_without_spills(const Case& c, const char* arch = "") {
   PLD_NEEDS_TOOL("ptxas");
   const KernelSpec* spec = find_kernel(c.kernel);
   ASSERT_NE(spec, nullptr) << c.kernel;
-  const isa::Module module = spec->build(choose(*spec, c.sizes, c.settings)).module;
+  const isa::Module module = spec->build(choose(*spec, c.sizes, c.settings, isa::find_arch(arch))).module;
   const toolkit::Assembly assembly = toolkit::assemble(isa::print(module), module.target);
   EXPECT_TRUE(assembly.ok) << assembly.log;
   EXPECT_EQ(assembly.spill_bytes, 0) << assembly.log;

@@ -150,6 +150,20 @@ TEST(Tcgen05, ACommitNeedsABarrierThatOrdersTheTensorCore) {
       HasSubstr("does not order the tensor core"));
 }
 
+TEST(Tcgen05, ProductsOfIntegersAreRefusedOnAB300) {
+  const auto record = [](const char* arch) {
+    const pl::Shape shape{128, 128};
+    plgpu::kernel([](const Ref&, plgpu::Scratch& s) { plgpu::tcgen05_mma(s["acc"], s["a"], s["b"]); },
+                  {.out_type = {pl::s32, {128}},
+                   .scratch_types = {{"a", plgpu::SMEM(shape, pl::s8, {.transforms = tiles(128)})},
+                                     {"b", plgpu::SMEM(shape, pl::u8, {.transforms = tiles(128)})},
+                                     {"acc", plgpu::TMEM(shape, pl::s32)}},
+                   .arch = isa::find_arch(arch)});
+  };
+  EXPECT_THAT(refused([&] { record("b300"); }), HasSubstr("b300 (sm_103a) has no products of integers"));
+  EXPECT_EQ(refused([&] { record("b200"); }), "no Error");
+}
+
 TEST(Tcgen05, StoresToTensorMemoryComeBack) {
   const plgpu::Kernel kernel = plgpu::kernel(
       [](const Ref& in, const Ref& out, plgpu::Scratch& s) {

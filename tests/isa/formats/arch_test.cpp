@@ -53,6 +53,8 @@ TEST(Target, WhatRunsWhere) {
   for (const auto& [have, need] : fails) EXPECT_FALSE(provides(have, need)) << need << " on " << have;
   EXPECT_EQ(parse_target("compute_90").number, 0);
   EXPECT_EQ(parse_target("sm_100f").suffix, "f");
+  EXPECT_EQ(ptx_version_of("sm_90a"), 87);
+  EXPECT_EQ(ptx_version_of("sm_103a"), 88);
 }
 
 // Expected counts: what cuda_occupancy.h of CUDA 13.0 answers for compute capability 9.0.
