@@ -357,5 +357,39 @@ TEST(Machine, AWarpHoldsWholeUnitsOfRegisters) {
   EXPECT_EQ(out[255], 255u);
 }
 
+// As ptxas lays it out: dynamic shared memory begins behind the variables that this kernel uses.
+TEST(Machine, SharedVariablesOfOtherKernelsTakeNoRoom) {
+  std::vector<uint32_t> out(2);
+  PtxRunner k(ptx(R"(
+.extern .shared .align 16 .b8 dynamic[];
+.extern .shared .align 1024 .b8 aligned[];
+.shared .align 8 .b8 unnamed[40];
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  .shared .align 8 .b8 mine[48];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, dynamic;
+  mov.u32 %r2, %total_smem_size;
+  st.global.v2.u32 [%rd1], {%r1, %r2};
+  ret;
+}
+.visible .entry other(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .shared .align 8 .b8 theirs[64];
+  mov.u32 %r1, aligned;
+  st.shared.u32 [theirs], %r1;
+  st.shared.u32 [unnamed], %r1;
+  ret;
+}
+)"));
+  k.launch.entry = "k";
+  k.launch.dynamic_shared = 256;
+  k.array(out);
+  k.run_clean();
+  const auto reserved = static_cast<uint32_t>(isa::default_arch().reserved_shared_bytes_per_cta);
+  EXPECT_EQ(out[0], reserved + 48);
+  EXPECT_EQ(out[1], reserved + 48 + 256);
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing
