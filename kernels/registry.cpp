@@ -8,6 +8,8 @@
 
 #include "isa/core/whole_error.h"
 #include "kernels/blackwell/matmul.h"
+#include "kernels/blackwell/matmul_scaled.h"
+#include "kernels/blackwell/matmul_sparse.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
@@ -55,6 +57,8 @@ std::vector<KernelSpec> make_kernels() {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
   for (KernelSpec& spec : blackwell::matmul_specs()) specs.push_back(std::move(spec));
+  for (KernelSpec& spec : blackwell::scaled_specs()) specs.push_back(std::move(spec));
+  specs.push_back(blackwell::sparse_spec());
   return prepared(std::move(specs));
 }
 
