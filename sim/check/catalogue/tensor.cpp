@@ -45,7 +45,8 @@ constexpr isa::CodeText table[] = {
         "that nothing orders before the tcgen05.dealloc.",
         "tcgen05.dealloc", "Garbage, or a launch failure: another CTA gets the columns.",
         "let all warps wait for their loads (tcgen05.wait::ld) and meet at a barrier before the columns are "
-        "freed"),
+        "freed",
+        by_case),
     row(4508, "a pair of CTAs frees tensor memory before both have allocated it",
         "With .cta_group::2 both CTAs allocate and free together. The peer must have started, and must take "
         "part.",
@@ -76,7 +77,9 @@ constexpr isa::CodeText table[] = {
         "A load that has not been waited for may still read its columns after the thread has signalled that "
         "they are free.",
         "tcgen05.wait; tcgen05 Memory Consistency Model", "A mixture of old and new values.",
-        "execute tcgen05.wait::ld before the arrival that gives the columns back"),
+        "execute tcgen05.wait::ld before the arrival that gives the columns back. Where instructions have read "
+        "all results before, the load is over: strict",
+        by_case),
     row(4514, "a store to tensor memory is used before tcgen05.wait::st",
         "tcgen05.st is asynchronous: it is complete once its threads have executed tcgen05.wait::st.",
         "tcgen05.wait; tcgen05 Memory Consistency Model", "Old values are read.",
@@ -95,14 +98,14 @@ constexpr isa::CodeText table[] = {
         "implies the former.",
         "tcgen05.fence; tcgen05 Memory Consistency Model",
         "Rarely wrong: an access may be moved over the barrier.",
-        "put fence::before_thread_sync before the arrival, fence::after_thread_sync after the wait"),
+        "put fence::before_thread_sync before the arrival, fence::after_thread_sync after the wait", strict),
     row(4517, "two operations of one thread rely on their order of issue",
         "In the order of their issue are products with one accumulator, shape and kind, and a product after "
         "a "
         "copy. All others, as a product that reads another accumulator, are not.",
         "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions",
-        "Wrong values when they are reordered.",
-        "tcgen05.commit after the first, and wait for its mbarrier before the second"),
+        "Wrong values when they are reordered. A copy runs behind what its thread has issued before: strict.",
+        "tcgen05.commit after the first, and wait for its mbarrier before the second", by_case),
     row(4518, "tcgen05.commit by a thread that has issued nothing",
         "A commit covers the operations of its own thread. Two elections may choose different threads.",
         "tcgen05.commit", "It arrives at once: threads go on before the product is complete.",
@@ -165,8 +168,9 @@ constexpr isa::CodeText table[] = {
     row(4530, "an operand in tensor memory is overwritten while a product may read it",
         "A product after a copy is in order, a copy after a product is not: scales, metadata or A in tensor "
         "memory are read until the product is complete.",
-        "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions", "Wrong scales.",
-        "give each stage columns of its own, or wait for a commit before the next copy"),
+        "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions",
+        "One tensor core takes a thread's operations in order: the kernels of CUTLASS and Triton rely on it.",
+        "give each stage columns of its own, or wait for a commit before the next copy", strict),
 };
 static_assert(states_all(table, 4500, 4599));
 
