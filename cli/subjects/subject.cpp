@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "arrays/words.h"
 #include "cli/kernel_files/kernel_file.h"
@@ -197,11 +198,17 @@ Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std:
 
 namespace {
 
-// The first chip that can run the file's `.target`; empty: none, or no file of PTX.
+// A chip that can run the file's `.target`; empty: none, or no file of PTX that can be read twice.
 std::string_view chip_for_file(const std::string& path) {
-  std::ifstream in(path);
+  constexpr size_t head = 64 * 1024;  // the directive is among the first lines
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  std::string text(head, ' ');
+  std::ifstream file(path);
+  text.resize(static_cast<size_t>(file.read(text.data(), head).gcount()));
+  std::istringstream in(std::move(text));
   std::string word;
-  for (int words = 0; words < 1000 && in >> word; ++words) {
+  while (in >> word) {
     if (word != ".target") continue;
     in >> word;
     const isa::ArchSpec* const chip = isa::chip_for(std::string_view(word).substr(0, word.find(',')));
