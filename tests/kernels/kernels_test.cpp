@@ -130,6 +130,22 @@ INSTANTIATE_TEST_SUITE_P(
              {{"dtype", "u8"}, {"clusters", "2"}, {"minor_dim", "1"}, {"stages", "3"}}}),
     name_of_param);
 
+INSTANTIATE_TEST_SUITE_P(
+    Attention, KernelTest,
+    testing::Values(Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "1"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "128"}},
+                         {}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "2"}, {"heads", "2"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "640"}},
+                         {{"head_dim", "64"}, {"dtype", "bf16"}, {"stages", "3"}}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "2"}, {"kv_heads", "2"}, {"q", "512"}, {"kv", "512"}},
+                         {{"causal", "1"}}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "3"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "384"}},
+                         {{"causal", "1"}, {"head_dim", "64"}, {"dtype", "bf16"}}}),
+    name_of_param);
+
 class AssemblyTest : public testing::TestWithParam<Case> {};
 TEST_P(AssemblyTest, NeedsNoSpills) { assemble_without_spills(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
@@ -153,7 +169,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_persistent", {}, {}}, Case{"blackwell_matmul_epilogue_warpgroup", {}, {}},
         Case{"blackwell_matmul_grid_tiling", {}, {}}, Case{"blackwell_matmul_fp8", {}, {}},
         Case{"blackwell_matmul_fp8", {}, {{"dtype", "e5m2"}, {"out_dtype", "f32"}}},
-        Case{"blackwell_matmul_int8", {}, {}}),
+        Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_flash_attention", {}, {}},
+        Case{"blackwell_flash_attention", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
+        Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}}),
     name_of_param);
 
 // Blackwell's other chip.
@@ -161,7 +179,8 @@ class AssemblyForB300 : public testing::TestWithParam<Case> {};
 TEST_P(AssemblyForB300, NeedsNoSpills) { assemble_without_spills(GetParam(), "b300"); }
 INSTANTIATE_TEST_SUITE_P(Kernels, AssemblyForB300,
                          testing::Values(Case{"blackwell_matmul_grid_tiling", {}, {}},
-                                         Case{"blackwell_matmul_fp8", {}, {}}),
+                                         Case{"blackwell_matmul_fp8", {}, {}},
+                                         Case{"blackwell_flash_attention", {}, {{"causal", "1"}}}),
                          name_of_param);
 
 TEST(Int8, IsRefusedOnAB300) {
