@@ -16,6 +16,7 @@
 #include "frontend/memory/copies.h"
 #include "frontend/pallas.h"
 #include "frontend/pipeline/block_spec.h"
+#include "frontend/pipeline/cluster_launch.h"
 #include "frontend/pipeline/nd_loop.h"
 #include "frontend/pipeline/pipeline.h"
 #include "frontend/pipeline/warp_specialized.h"

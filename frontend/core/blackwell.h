@@ -6,12 +6,9 @@
 namespace palladion::plgpu {
 
 namespace detail {
-inline constexpr const char *scales =
-                                "block scales, sparse operands and copies to tensor memory are not supported",
-                            *launch_control = "cluster launch control is not supported";
-inline constexpr const char* use_loop = "deal the steps of a fixed grid with plgpu::nd_loop";
+inline constexpr const char* scales =
+    "block scales, sparse operands and copies to tensor memory are not supported";
 constexpr frontend::Refused of_tmem(const char* name) { return {name, scales}; }
-constexpr frontend::Refused of_launch_control(const char* name) { return {name, launch_control, use_loop}; }
 }  // namespace detail
 
 struct TMEMLayout {
@@ -31,13 +28,5 @@ inline constexpr frontend::Refused async_copy_scales_to_tmem =
                                        detail::of_tmem("plgpu::async_copy_sparse_metadata_to_tmem");
 inline constexpr frontend::Refused format_tcgen05_sparse_metadata =
     detail::of_tmem("plgpu::format_tcgen05_sparse_metadata");
-inline constexpr frontend::Refused try_cluster_cancel =
-                                       detail::of_launch_control("plgpu::try_cluster_cancel"),
-                                   query_cluster_cancel =
-                                       detail::of_launch_control("plgpu::query_cluster_cancel"),
-                                   TryClusterCancelResult =
-                                       detail::of_launch_control("plgpu::TryClusterCancelResult"),
-                                   dynamic_scheduling_loop =
-                                       detail::of_launch_control("plgpu::dynamic_scheduling_loop");
 
 }  // namespace palladion::plgpu

@@ -11,9 +11,10 @@
 namespace palladion::plgpu {
 
 struct NDLoopInfo {
-  pl::Indices index;           // in the grid
-  pl::Scalar local_index;      // how many steps this program did before
-  pl::Scalar num_local_steps;  // that this program does
+  pl::Indices index;       // in the grid
+  pl::Scalar local_index;  // how many steps this program did before
+  // That this program does; none in a dynamic_scheduling_loop, where nobody knows.
+  std::optional<pl::Scalar> num_local_steps;
 };
 
 struct NDLoopOptions {

@@ -1,5 +1,5 @@
 #pragma once
-// D = A B on Blackwell in seven kernels, each a small step from the one before: pages/blackwell_matmul.md.
+// D = A B on Blackwell in eight kernels, each a small step from the one before: pages/blackwell_matmul.md.
 #include "frontend/plgpu.h"
 #include "kernels/matmul.h"
 
@@ -34,9 +34,10 @@ plgpu::Kernel matmul_two_cta(const MatmulConfig& config);
 plgpu::Kernel matmul_persistent(const MatmulConfig& config);
 plgpu::Kernel matmul_epilogue_warpgroup(const MatmulConfig& config);
 plgpu::Kernel matmul_grid_tiling(const MatmulConfig& config);
-// The last one for elements of 8 bits.
+// The same for elements of 8 bits.
 plgpu::Kernel matmul_fp8(const MatmulConfig& config);
 plgpu::Kernel matmul_int8(const MatmulConfig& config);
+plgpu::Kernel matmul_dynamic(const MatmulConfig& config);
 
 std::vector<KernelSpec> matmul_specs();
 

@@ -34,6 +34,8 @@ const Step steps[] = {
      Words{"e4m3", "e5m2"}, Words{"f16", "bf16", "f32"}, "128"},
     {"blackwell_matmul_int8", "step 6 for integers of 8 bits, summed in s32", matmul_int8, true, true, true,
      true, Words{"s8", "u8"}, Words{"s32"}, "128"},
+    {"blackwell_matmul_dynamic", "step 7: pairs take over tiles that nobody has begun", matmul_dynamic, true,
+     true, false, true},
 };
 
 std::vector<Setting> settings_of(const Step& step) {

@@ -55,7 +55,7 @@ TEST(NdLoop, CarriesAndCountsItsSteps) {
         const auto sum = plgpu::nd_loop(
             {3, 5}, {.collective_axes = {"x", "y"}},
             [](const NDLoopInfo& info, pl::Index carry) {
-              return carry + info.index[0] * 10 + info.index[1] + info.num_local_steps * 1000;
+              return carry + info.index[0] * 10 + info.index[1] + *info.num_local_steps * 1000;
             },
             pl::Index(0));
         o.at(pl::axis_index("x"), pl::axis_index("y")).store(sum);
