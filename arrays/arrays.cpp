@@ -17,6 +17,8 @@ namespace {
 using pl::DType;
 namespace num = isa::num;
 
+struct U2 : num::IntFormat<2, std::uint8_t> {};
+
 // Calls f with a value of the format (isa/num) of a dtype.
 template <class F>
 decltype(auto) with_format(DType dtype, F&& f) {
@@ -49,9 +51,50 @@ decltype(auto) with_format(DType dtype, F&& f) {
     case DType::e4m3:
       return f(num::E4m3{});
     case DType::e5m2:
+      return f(num::E5m2{});
+    case DType::ue8m0:
+      return f(num::Ue8m0{});
+    case DType::e2m1:
+      return f(num::E2m1{});
+    case DType::u2:
       break;
   }
-  return f(num::E5m2{});
+  return f(U2{});
+}
+
+// Bits of element i. Elements of fewer than 8 bits share a byte, the first in its low bits.
+template <class Format>
+num::bits_of<Format> element(const std::byte* bytes, size_t i) {
+  num::bits_of<Format> bits{};
+  if constexpr (Format::width < 8) {
+    constexpr size_t per = 8 / Format::width;
+    bits =
+        std::to_integer<uint8_t>(bytes[i / per] >> (Format::width * (i % per))) & ((1u << Format::width) - 1);
+  } else {
+    std::memcpy(&bits, bytes + i * sizeof(bits), sizeof(bits));
+  }
+  return bits;
+}
+
+template <class Format>
+void set_element(std::byte* bytes, size_t i, num::bits_of<Format> bits) {
+  if constexpr (Format::width < 8) {
+    constexpr size_t per = 8 / Format::width;
+    const size_t low = Format::width * (i % per);
+    std::byte& byte = bytes[i / per];
+    byte = (byte & ~std::byte(((1u << Format::width) - 1) << low)) | std::byte(bits) << low;
+  } else {
+    std::memcpy(bytes + i * sizeof(bits), &bits, sizeof(bits));
+  }
+}
+
+// The nearest power of two; of two equally near ones the larger.
+num::bits_of<num::Ue8m0> nearest_power_of_two(double value) {
+  if (std::isnan(value)) return num::Ue8m0::canonical_nan;
+  int exponent = 0;
+  const double fraction = std::frexp(std::max(value, 0.0), &exponent);  // [0.5, 1), or 0
+  const int power = fraction == 0 ? -127 : exponent - (fraction < 0.75 ? 1 : 0);
+  return static_cast<uint8_t>(std::clamp(power, -127, 127) + 127);
 }
 
 template <class Format>
@@ -67,14 +110,18 @@ template <class Format>
 num::bits_of<Format> encode(double value) {
   if constexpr (std::is_same_v<Format, num::F64>) {
     return std::bit_cast<uint64_t>(value);
+  } else if constexpr (std::is_same_v<Format, num::Ue8m0>) {
+    return nearest_power_of_two(value);
   } else if constexpr (Format::is_float) {
     return num::encode_f64<Format, num::Rounding::rn>(value);
   } else {
     using Value = typename Format::value_type;
-    constexpr double low = static_cast<double>(std::numeric_limits<Value>::min());
-    constexpr double high = static_cast<double>(std::numeric_limits<Value>::max());
-    if (!(value > low)) return static_cast<num::bits_of<Format>>(std::numeric_limits<Value>::min());
-    if (value >= high) return static_cast<num::bits_of<Format>>(std::numeric_limits<Value>::max());
+    constexpr Value least = std::numeric_limits<Value>::min(),
+                    most = Format::width < 8 ? Value((1 << (Format::width % 8)) - 1)
+                                             : std::numeric_limits<Value>::max();
+    constexpr double low = static_cast<double>(least), high = static_cast<double>(most);
+    if (!(value > low)) return static_cast<num::bits_of<Format>>(least);
+    if (value >= high) return static_cast<num::bits_of<Format>>(most);
     return static_cast<num::bits_of<Format>>(static_cast<Value>(value));
   }
 }
@@ -83,8 +130,9 @@ template <class T, class F>
 void write_each(Array& array, F&& value_of) {
   with_format(array.dtype(), [&](auto format) {
     using Format = decltype(format);
-    auto out = array.as<num::bits_of<Format>>();
-    for (size_t i = 0; i < out.size(); ++i) out[i] = encode<Format>(static_cast<double>(value_of(i)));
+    const auto size = size_t(array.size());
+    for (size_t i = 0; i < size; ++i)
+      set_element<Format>(array.bytes.data(), i, encode<Format>(static_cast<double>(value_of(i))));
   });
 }
 
@@ -93,8 +141,8 @@ std::vector<T> read_each(const Array& array) {
   std::vector<T> out(size_t(array.size()));
   with_format(array.dtype(), [&](auto format) {
     using Format = decltype(format);
-    const auto in = array.as<num::bits_of<Format>>();
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(decode<Format>(in[i]));
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = static_cast<T>(decode<Format>(element<Format>(array.bytes.data(), i)));
   });
   return out;
 }
@@ -125,7 +173,7 @@ void fill_random_bits(Array& array, uint64_t seed) {
     for (size_t i = 0; i < array.bytes.size(); ++i) array.bytes[i] = std::byte(random_bits(seed, i) & 1);
     return;
   }
-  const size_t step = size_t(pl::bytes(array.dtype()));
+  const size_t step = pl::bits(array.dtype()) < 8 ? 1 : size_t(pl::bytes(array.dtype()));
   for (size_t i = 0; i < array.bytes.size(); i += step) {
     const uint64_t bits = random_bits(seed, i / step);
     std::memcpy(array.bytes.data() + i, &bits, step);
@@ -135,7 +183,9 @@ void fill_random_bits(Array& array, uint64_t seed) {
 // Patterns as integers whose order is the order of numbers.
 template <class Format>
 uint64_t ulps_between(num::bits_of<Format> a, num::bits_of<Format> b) {
-  if constexpr (Format::is_float) {
+  if constexpr (std::is_same_v<Format, num::Ue8m0>) {
+    return a > b ? a - b : b - a;
+  } else if constexpr (Format::is_float) {
     const auto place = [](num::bits_of<Format> x) {
       const auto magnitude = static_cast<int64_t>(x & Format::magnitude_mask);
       return (x & Format::sign_mask) != 0 ? -magnitude - 1 : magnitude;
@@ -181,10 +231,9 @@ void compare_element(num::bits_of<Format> a, num::bits_of<Format> b, Tolerance t
 }  // namespace
 
 uint64_t bits_at(const Array& array, int64_t index) {
-  uint64_t bits = 0;
-  const size_t size = size_t(pl::bytes(array.dtype()));
-  std::memcpy(&bits, array.bytes.data() + size_t(index) * size, size);
-  return bits;
+  return with_format(array.dtype(), [&](auto format) -> uint64_t {
+    return element<decltype(format)>(array.bytes.data(), size_t(index));
+  });
 }
 
 double value_at(const Array& array, int64_t index) {
@@ -197,7 +246,7 @@ double value_at(const Array& array, int64_t index) {
 void set_value(Array& array, int64_t index, double value) {
   with_format(array.dtype(), [&](auto format) {
     using Format = decltype(format);
-    array.as<num::bits_of<Format>>()[size_t(index)] = encode<Format>(value);
+    set_element<Format>(array.bytes.data(), size_t(index), encode<Format>(value));
   });
 }
 
@@ -263,11 +312,11 @@ Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance) {
   int64_t shown = -1, shown_outside = -1;
   with_format(got.dtype(), [&](auto format) {
     using Format = decltype(format);
-    const auto a = got.as<num::bits_of<Format>>(), b = wanted.as<num::bits_of<Format>>();
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (a[i] == b[i]) continue;
+    for (size_t i = 0; i < size_t(c.elements); ++i) {
+      const auto a = element<Format>(got.bytes.data(), i), b = element<Format>(wanted.bytes.data(), i);
+      if (a == b) continue;
       bool outside = false;
-      compare_element<Format>(a[i], b[i], tolerance, c, outside);
+      compare_element<Format>(a, b, tolerance, c, outside);
       ++c.differing;
       c.outside += outside;
       if (shown < 0) shown = int64_t(i);
@@ -281,7 +330,7 @@ Comparison compare(const Array& got, const Array& wanted, Tolerance tolerance) {
 }
 
 std::string describe_element(pl::DType dtype, double value, uint64_t bits) {
-  return fmt::format("{} (0x{:0{}x})", value, bits, pl::bits(dtype) / 4);
+  return fmt::format("{} (0x{:0{}x})", value, bits, std::max(1, pl::bits(dtype) / 4));
 }
 
 }  // namespace palladion

@@ -23,7 +23,7 @@ struct Array {
 
   int64_t size() const { return pl::volume(type.shape); }
   pl::DType dtype() const { return type.dtype; }
-  // T must have the dtype's size.
+  // T must have the dtype's size. (Elements that share a byte: value_at, bits_at.)
   template <class T>
   std::span<T> as() {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
@@ -37,7 +37,8 @@ struct Array {
 // Bits, and value: exact for every dtype except 64-bit integers beyond 2^53.
 uint64_t bits_at(const Array& array, int64_t index);
 double value_at(const Array& array, int64_t index);
-// Rounded to nearest even (floats) or toward zero and clamped (integers).
+// Rounded to nearest even (floats), to the nearest power of two (ue8m0) or toward zero and clamped
+// (integers).
 void set_value(Array& array, int64_t index, double value);
 
 std::vector<double> to_doubles(const Array& array);

@@ -67,7 +67,7 @@ std::optional<pl::DType> dtype_named(std::string_view name) {
   const std::string spelled = name.starts_with('i') ? "s" + std::string(name.substr(1))
                               : name == "pred"      ? "bool"
                                                     : std::string(name);
-  for (int i = 0; i <= int(pl::DType::e5m2); ++i)
+  for (int i = 0; i < pl::dtypes; ++i)
     if (pl::name(pl::DType(i)) == spelled) return pl::DType(i);
   return std::nullopt;
 }

@@ -2,7 +2,6 @@
 // Pallas:Mosaic GPU's words: namespace palladion::plgpu. Includes pallas.h.
 #include "frontend/arrays/array.h"
 #include "frontend/control/helpers.h"
-#include "frontend/core/blackwell.h"
 #include "frontend/core/layout.h"
 #include "frontend/core/profile.h"
 #include "frontend/core/transforms.h"
@@ -11,6 +10,7 @@
 #include "frontend/launch/kernel.h"
 #include "frontend/matrix/mma.h"
 #include "frontend/matrix/tcgen05.h"
+#include "frontend/matrix/tensor_copies.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"

@@ -48,6 +48,8 @@ int precision(pl::DType d) {
       return 4;
     case pl::DType::e5m2:
       return 3;
+    case pl::DType::e2m1:
+      return 2;
     default:
       return 24;
   }

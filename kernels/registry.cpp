@@ -9,6 +9,8 @@
 #include "isa/core/whole_error.h"
 #include "kernels/blackwell/flash_attention.h"
 #include "kernels/blackwell/matmul.h"
+#include "kernels/blackwell/matmul_scaled.h"
+#include "kernels/blackwell/matmul_sparse.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
@@ -57,6 +59,8 @@ std::vector<KernelSpec> make_kernels() {
   }
   for (KernelSpec& spec : blackwell::matmul_specs()) specs.push_back(std::move(spec));
   specs.push_back(blackwell::flash_attention_spec());
+  for (KernelSpec& spec : blackwell::scaled_specs()) specs.push_back(std::move(spec));
+  specs.push_back(blackwell::sparse_spec());
   return prepared(std::move(specs));
 }
 

@@ -17,7 +17,8 @@ tl::unexpected<std::string> wrong(std::string text) { return tl::make_unexpected
 
 std::string valid_dtypes() {
   std::vector<std::string_view> names;
-  for (int i = 1; i <= int(pl::DType::e5m2); ++i) names.push_back(pl::name(pl::DType(i)));
+  for (int i = 1; i < pl::dtypes; ++i)
+    if (pl::per_byte(pl::DType(i)) == 1) names.push_back(pl::name(pl::DType(i)));
   return fmt::format("{}", fmt::join(names, " "));
 }
 
@@ -246,7 +247,7 @@ Result<pl::ShapeDtype> parse_type(std::string_view text) {
   if (open == std::string_view::npos || !text.ends_with(']'))
     return wrong(fmt::format("`{}`: expected a type and a shape, as f16[512,256]", text));
   const auto dtype = dtype_named(text.substr(0, open));
-  if (!dtype)
+  if (!dtype || pl::per_byte(*dtype) > 1)
     return wrong(
         fmt::format("`{}` is not an element type; there are {}", text.substr(0, open), valid_dtypes()));
   const auto shape = sizes_in(text.substr(open + 1, text.size() - open - 2), ",", "shape");

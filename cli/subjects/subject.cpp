@@ -153,7 +153,7 @@ const isa::Module& Subject::program() const {
 }
 
 double bytes_of(const pl::ShapeDtype& type) {
-  double bytes = pl::bytes(type.dtype);
+  double bytes = pl::bits(type.dtype) / 8.0;
   for (const int64_t d : type.shape) bytes *= static_cast<double>(d);
   return bytes;
 }

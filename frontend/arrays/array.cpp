@@ -64,6 +64,7 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
     : dtype_(dtype), shape_(std::move(shape)), layout_(std::move(layout)), registers_(std::move(registers)) {
   Recorder::current().needs_warpgroup(
       "an Array", "only scalars can be loaded, computed and stored there: ref.at(i).load_scalar()");
+  frontend::check_register_type(dtype_);
   if (pl::volume(shape_) == 0)
     fail(Code::bad_shape, fmt::format("an array of shape {} has no elements", pl::to_string(shape_)));
   PLD_CHECK(static_cast<int64_t>(registers_.size()) * pack() == layout_.elements(shape_),

@@ -249,7 +249,15 @@ Operand convert_float_to_int(Recorder& r, DType from, DType to, const Operand& a
 std::string_view name(Unary op) { return unary_names[static_cast<size_t>(op)]; }
 std::string_view name(Binary op) { return binary_names[static_cast<size_t>(op)]; }
 
+void check_register_type(DType d) {
+  if (pl::is_register_type(d)) return;
+  unsupported(fmt::format("{} in registers", pl::name(d)),
+              pl::bits(d) == 8 ? "compute its bits in u8, and store them through .bitcast(pl::u8)"
+                               : "such arrays are copied, and multiplied by tcgen05_mma, in memory");
+}
+
 Type register_type(DType d) {
+  check_register_type(d);
   if (d == DType::bool_) return Type::pred;
   if (d == DType::f32) return Type::f32;
   if (d == DType::f64) return Type::f64;
@@ -318,6 +326,7 @@ uint64_t encode_float(DType d, double v) {
 }
 
 Operand constant(DType d, double v) {
+  check_register_type(d);
   if (d == DType::f32) return Operand::f32(static_cast<uint32_t>(encode_float(d, v)));
   if (d == DType::f64) return Operand::f64(encode_float(d, v));
   if (pl::is_float(d)) return Operand::imm(static_cast<int64_t>(encode_float(d, v)));
@@ -325,6 +334,7 @@ Operand constant(DType d, double v) {
 }
 
 Operand constant(DType d, int64_t v) {
+  check_register_type(d);
   if (pl::is_float(d)) return constant(d, static_cast<double>(v));
   if (d != DType::bool_) return Operand::imm(v);
   return Recorder::current().at_entry(
@@ -400,6 +410,7 @@ Operand element_select(Recorder& r, DType d, const Operand& p, const Operand& a,
 }
 
 Operand element_convert(Recorder& r, DType from, DType to, const Operand& a) {
+  check_register_type(to);
   if (from == to) return a;
   const Operand x = in_register(r, from, a);
   if (to == DType::bool_) return element_compare(r, Compare::ne, from, x, constant(from, 0.0));

@@ -41,6 +41,8 @@ enum class Compare : uint8_t { eq, ne, lt, le, gt, ge };
 std::string_view name(Unary op);
 std::string_view name(Binary op);
 
+// Refuses what is never in registers.
+void check_register_type(pl::DType dtype);
 // The register type of an element.
 Type register_type(pl::DType dtype);
 // "f32", "s16": the instruction type for arithmetic on registers of this dtype (u8 -> u16, s8 -> s16).

@@ -56,7 +56,7 @@ void check_tiling(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling
 void check_swizzle(const pl::ShapeDtype& type, const std::vector<int64_t>& tiling, int64_t swizzle,
                    const std::source_location& loc) {
   if (swizzle == 16) return;
-  const int64_t wanted = swizzle / pl::bytes(type.dtype);
+  const int64_t wanted = swizzle * 8 / pl::bits(type.dtype);
   const int64_t minor = !tiling.empty() ? tiling.back() : type.shape.empty() ? 1 : type.shape.back();
   if (minor != wanted) {
     fail(Code::bad_transform,
@@ -96,12 +96,33 @@ isa::Swizzle PhysicalLayout::mode() const {
   }
 }
 
-PhysicalLayout physical_layout(const pl::ShapeDtype& type, const Transforms& transforms,
+namespace {
+
+// The bytes of elements that share one: the minor dimension counts bytes.
+pl::ShapeDtype whole_bytes(pl::ShapeDtype type, std::vector<int64_t>& tiling,
+                           const std::source_location& loc) {
+  const int64_t per = pl::per_byte(type.dtype);
+  if (per == 1) return type;
+  if (type.shape.empty() || type.shape.back() % per != 0 || (!tiling.empty() && tiling.back() % per != 0))
+    fail(Code::bad_type,
+         fmt::format("{}: {} elements share a byte, they do not fill the minor dimension",
+                     pl::to_string(type), per),
+         loc, fmt::format("its size, and that of a tile, are multiples of {}", per));
+  type.dtype = pl::u8;
+  type.shape.back() /= per;
+  if (!tiling.empty()) tiling.back() /= per;
+  return type;
+}
+
+}  // namespace
+
+PhysicalLayout physical_layout(const pl::ShapeDtype& elements, const Transforms& transforms,
                                const std::source_location& loc) {
-  pl::volume(type.shape);  // an Error where strides would overflow
-  const Collected c = collect(transforms, loc);
-  check_tiling(type, c.tiling, loc);
-  check_swizzle(type, c.tiling, c.swizzle, loc);
+  pl::volume(elements.shape);  // an Error where strides would overflow
+  Collected c = collect(transforms, loc);
+  check_tiling(elements, c.tiling, loc);
+  check_swizzle(elements, c.tiling, c.swizzle, loc);
+  const pl::ShapeDtype type = whole_bytes(elements, c.tiling, loc);
   PhysicalLayout l;
   l.swizzle = c.swizzle;
   const size_t rank = type.shape.size(), first = rank - c.tiling.size();

@@ -30,7 +30,8 @@ using Transforms = std::vector<Transform>;
 int64_t find_swizzle(int64_t minor_dim_bits, std::string_view what = "",
                      std::source_location loc = std::source_location::current());
 
-// Byte layout of an array: along each dimension, index i lies at i / tile * outer + i % tile * inner.
+// Byte layout of an array: along each dimension, index i lies at i / tile * outer + i % tile * inner. Where
+// elements share a byte, an index of the minor dimension is that of a byte (Ref::as_bytes).
 struct PhysicalLayout {
   struct Dim {
     int64_t tile = 1, outer = 0, inner = 0;  // bytes

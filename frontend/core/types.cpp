@@ -13,17 +13,42 @@ namespace {
 
 using T = isa::Type;
 // In the order of DType.
-constexpr std::array types{T::pred, T::s8,  T::s16,  T::s32, T::s64, T::u8,   T::u16, T::u32,
-                           T::u64,  T::f16, T::bf16, T::f32, T::f64, T::e4m3, T::e5m2};
+constexpr std::array types{T::pred, T::s8,   T::s16, T::s32, T::s64,  T::u8,   T::u16, T::u32,  T::u64,
+                           T::f16,  T::bf16, T::f32, T::f64, T::e4m3, T::e5m2, T::u8,  T::e2m1, T::b8};
+static_assert(types.size() == dtypes);
 
 }  // namespace
 
 isa::Type isa_type(DType dtype) { return types[static_cast<size_t>(dtype)]; }
-int bits(DType dtype) { return dtype == DType::bool_ ? 8 : isa::bits(isa_type(dtype)); }
-std::string_view name(DType dtype) { return dtype == DType::bool_ ? "bool" : isa::name(isa_type(dtype)); }
-bool is_float(DType dtype) { return dtype >= DType::f16; }
+int bits(DType dtype) {
+  if (dtype == DType::bool_) return 8;
+  return dtype == DType::u2 ? 2 : isa::bits(isa_type(dtype));
+}
+int bytes(DType dtype) {
+  if (bits(dtype) < 8)
+    frontend::unsupported(
+        fmt::format("{} elements one by one: {} of them share a byte", name(dtype), per_byte(dtype)),
+        "they are copied, and multiplied by tcgen05_mma, in memory");
+  return bits(dtype) / 8;
+}
+std::string_view name(DType dtype) {
+  switch (dtype) {
+    case DType::bool_:
+      return "bool";
+    case DType::ue8m0:
+      return "ue8m0";
+    case DType::u2:
+      return "u2";
+    default:
+      return isa::name(isa_type(dtype));
+  }
+}
+bool is_float(DType dtype) { return dtype >= DType::f16 && dtype != DType::u2; }
 bool is_signed(DType dtype) { return dtype >= DType::s8 && dtype <= DType::s64; }
-bool is_integer(DType dtype) { return dtype >= DType::s8 && dtype <= DType::u64; }
+bool is_integer(DType dtype) { return (dtype >= DType::s8 && dtype <= DType::u64) || dtype == DType::u2; }
+bool is_register_type(DType dtype) { return dtype < DType::ue8m0; }
+
+int64_t ShapeDtype::bytes() const { return cdiv(volume(shape) * bits(dtype), 8); }
 
 int64_t volume(const Shape& shape) {
   constexpr int64_t most = int64_t{1} << 48;

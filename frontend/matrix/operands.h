@@ -1,5 +1,6 @@
 #pragma once
 // Matrices in SMEM as operands of wgmma and tcgen05.mma: tiles of 8 rows and a swizzle, named by descriptors.
+#include <string>
 #include <string_view>
 
 #include "frontend/core/recorder.h"
@@ -19,7 +20,16 @@ struct MatrixOperand {
   isa::MatrixDescriptor format() const { return {.leading = leading, .stride = stride, .swizzle = swizzle}; }
 };
 
-// `mn` and `k` are the view's dimensions; `which` is what messages call the operand.
+// Address / 16 of a window's first byte, as descriptors hold it.
+Scalar start_in_16_bytes(frontend::Recorder& r, const Ref& ref);
+
+// An Error on a chip without tcgen05.
+void check_tcgen05(const frontend::Recorder& r, std::string_view verb);
+// 2 where `axis` names a pair of CTAs, 1 where it is empty.
+int ctas_of(const std::string& axis, std::string_view verb);
+
+// `mn` and `k` are the view's dimensions; `which` is what messages call the operand. Of elements that share a
+// byte, k counts bytes.
 MatrixOperand matrix_operand(frontend::Recorder& r, const Ref& ref, int mn, int k, std::string_view verb,
                              char which);
 

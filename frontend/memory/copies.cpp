@@ -65,14 +65,17 @@ Collective collective(Recorder& r, const std::vector<std::string>& axes, std::st
   return c;
 }
 
+int64_t bytes_of(const Ref& ref) { return pl::ShapeDtype{ref.dtype(), ref.shape()}.bytes(); }
+
 // One run of bytes on both sides: no tensor map is needed.
 bool copies_linearly(const Ref& gmem, const Ref& smem, OOBFillMode mode) {
-  const int64_t bytes = pl::volume(gmem.shape()) * pl::bytes(gmem.dtype());
+  const int64_t bytes = bytes_of(gmem);
   return (mode != OOBFillMode::ZEROS || gmem.base().array < 0) && bytes % 16 == 0 &&
-         frontend::is_contiguous(gmem) && frontend::is_contiguous(smem);
+         frontend::is_contiguous(gmem.as_bytes()) && frontend::is_contiguous(smem.as_bytes());
 }
 
-Operand global_address(Recorder& r, const Ref& gmem, int64_t* offset) {
+Operand global_address(Recorder& r, const Ref& elements, int64_t* offset) {
+  const Ref gmem = elements.as_bytes();
   frontend::Access access(r, gmem, {});
   const frontend::Address a = access.at(Shape(gmem.rank(), 0));
   *offset = a.offset;
@@ -84,22 +87,21 @@ void linear_copy_in(Recorder& r, const Ref& src, const Ref& dst, const Operand& 
   frontend::copy_digits(src, dst, "copy_gmem_to_smem");
   int64_t offset = 0;
   const Operand from = global_address(r, src, &offset);
-  const Scalar to = frontend::shared_address(dst);
-  r.emit(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
-      {Operand::address(to.without_offset().as_register(), to.offset()), Operand::address(from, offset),
-       Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype())), Operand::address(mbar, mbar_offset)},
-      guard);
+  const Scalar to = frontend::shared_address(dst.as_bytes());
+  r.emit("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+         {Operand::address(to.without_offset().as_register(), to.offset()), Operand::address(from, offset),
+          Operand::imm(bytes_of(src)), Operand::address(mbar, mbar_offset)},
+         guard);
 }
 
 void linear_copy_out(Recorder& r, const Ref& src, const Ref& dst, const Operand& guard) {
   frontend::copy_digits(dst, src, "copy_smem_to_gmem");
   int64_t offset = 0;
   const Operand to = global_address(r, dst, &offset);
-  const Scalar from = frontend::shared_address(src);
+  const Scalar from = frontend::shared_address(src.as_bytes());
   r.emit("cp.async.bulk.global.shared::cta.bulk_group",
          {Operand::address(to, offset), Operand::address(from.without_offset().as_register(), from.offset()),
-          Operand::imm(pl::volume(src.shape()) * pl::bytes(src.dtype()))},
+          Operand::imm(bytes_of(src))},
          guard);
 }
 
@@ -130,6 +132,7 @@ void check_pair(const Recorder& r, const CopyInOptions& options, const Ref& src,
          ".cluster = {2}, .cluster_names = {\"cluster\"}, and .collective_axes = {\"cluster\"}");
   if (options.predicate) fail(Code::bad_collective, "copy_gmem_to_smem: a predicate on a collective copy");
   const int axis = options.leader_tracked->axis;
+  if (axis == CopyPartition::REPLICATED.axis) return;
   if (axis < 0 || static_cast<size_t>(axis) >= src.rank() || src.rank() != dst.rank() ||
       src.shape(static_cast<size_t>(axis)) != 2 * dst.shape(static_cast<size_t>(axis)))
     fail(Code::copy_mismatch,
@@ -138,8 +141,9 @@ void check_pair(const Recorder& r, const CopyInOptions& options, const Ref& src,
          "the source is both CTAs' window, the destination has half of it along the axis");
 }
 
-// This CTA's half of the source.
-Ref half_of(const Ref& src, const CopyInOptions& options) {
+// What this CTA gets of the source.
+Ref part_of(const Ref& src, const CopyInOptions& options) {
+  if (options.leader_tracked->axis == CopyPartition::REPLICATED.axis) return src;
   std::vector<Indexer> indices(src.rank(), pl::all);
   const auto axis = static_cast<size_t>(options.leader_tracked->axis);
   const int64_t half = src.shape(axis) / 2;
@@ -159,8 +163,8 @@ void copy_for_leader(Recorder& r, const Ref& src, const Ref& dst, const BarrierR
       mbar_offset == 0 ? mbar : r.pure("add.s32", {mbar, Operand::imm(mbar_offset)}, Type::b32);
   const Operand leader =
       r.pure("mapa.shared::cluster.u32", {own, (frontend::cluster_rank() - place).operand()}, Type::b32);
-  const auto t = frontend::make_transfer(r, half_of(src, options), dst, {}, verb);
-  const int64_t bytes = 2 * pl::volume(dst.shape()) * pl::bytes(dst.dtype());
+  const auto t = frontend::make_transfer(r, part_of(src, options), dst, {}, verb);
+  const int64_t bytes = 2 * bytes_of(dst);
   barrier.state().copy_arrival(r, mbar, mbar_offset, Operand::imm(bytes),
                                with_predicate(r, r.elected(), place == 0));
   r.emit(fmt::format(
@@ -184,7 +188,7 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
   const Operand mbar = barrier.address(verb, &mbar_offset);
   const Operand elected = r.elected();
   const Operand guard = with_predicate(r, elected, options.predicate);
-  const int64_t bytes = pl::volume(dst.shape()) * pl::bytes(dst.dtype());
+  const int64_t bytes = bytes_of(dst);
   Operand announced = Operand::imm(bytes);
   if (options.predicate) {
     announced = options.predicate->is_constant()

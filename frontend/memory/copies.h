@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
-#include "frontend/core/blackwell.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
@@ -16,13 +15,13 @@ enum class OOBFillMode : uint8_t { ZEROS, UNDEFINED, PROMISE_IN_BOUNDS };
 
 // How the CTAs of a pair share a copy whose arrival the first one tracks (sm_100, .cta_group::2).
 struct CopyPartition {
-  int axis = 0;
+  int axis = 0;  // -1: none
   // Each CTA gets its half of the source along this axis.
   static CopyPartition PARTITIONED(int axis) { return {axis}; }
-  static constexpr frontend::Refused REPLICATED{
-      "plgpu::CopyPartition::REPLICATED", "copies of the whole to both CTAs of a pair are not supported",
-      "CopyPartition::PARTITIONED(axis)"};
+  // Each CTA gets the whole source.
+  static const CopyPartition REPLICATED;
 };
+inline constexpr CopyPartition CopyPartition::REPLICATED{-1};
 
 struct CopyInOptions {
   // Multicast: every CTA along these cluster axes issues the copy, each fetches a part, all get the whole.
@@ -31,7 +30,7 @@ struct CopyInOptions {
   // False: nothing is copied, the barrier gets its arrival all the same.
   std::optional<Scalar> predicate;
   // Of a pair, the CTAs along the one collective axis, which is the cluster's last: the first CTA's barrier
-  // alone gets the arrival, when the bytes of both are there. Both issue the copy; `dst` is each CTA's part.
+  // alone gets the arrival, when the bytes of both are there. Both issue the copy; `dst` is what each gets.
   std::optional<CopyPartition> leader_tracked = std::nullopt;
 };
 // One arrival at `barrier` when all bytes are there.

@@ -23,7 +23,7 @@ void check_type(const SmemType& type, const std::string& name, const std::source
   }
 }
 
-int64_t size_of(const SmemType& type) { return pl::volume(type.shape) * pl::bytes(type.dtype); }
+int64_t size_of(const SmemType& type) { return pl::ShapeDtype{type.dtype, type.shape}.bytes(); }
 
 Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const std::source_location& loc) {
   auto a = std::make_shared<Allocation>();
@@ -70,7 +70,7 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
   a->dtype = type.dtype;
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, {}, loc);
-  a->pointer = r.scratch_array(n * pl::bytes(type.dtype), a->name);
+  a->pointer = r.scratch_array(a->physical.bytes, a->name);
   return Ref(std::move(a));
 }
 

@@ -11,16 +11,59 @@ namespace palladion::plgpu {
 
 namespace {
 
+void check_scales(const TmemType& type, const std::string& name, const std::source_location& loc) {
+  if (type.dtype != DType::ue8m0 && type.dtype != DType::e4m3)
+    fail(Code::bad_type,
+         fmt::format("TMEM \"{}\" of {}: scales are ue8m0 or e4m3", name, pl::name(type.dtype)), loc);
+  if (type.shape.size() != 2 || (type.shape[0] != 128 && type.shape[0] != 256) || type.shape[1] < 4 ||
+      type.shape[1] % 4 != 0)
+    fail(Code::bad_type,
+         fmt::format("TMEM \"{}\": scales of shape {}; it must be (128, k) or (256, k), k a multiple of 4",
+                     name, pl::to_string(type.shape)),
+         loc, "rows of A or columns of B, padded to a multiple of 128, and blocks of K");
+}
+
+void check_metadata(const TmemType& type, const std::string& name, const std::source_location& loc) {
+  if (type.dtype != DType::u2)
+    fail(Code::bad_type, fmt::format("TMEM \"{}\" of {}: metadata are u2", name, pl::name(type.dtype)), loc);
+  if (type.shape.size() != 2 || type.shape[0] != 128 || type.shape[1] < 64 || type.shape[1] % 64 != 0)
+    fail(Code::bad_type,
+         fmt::format("TMEM \"{}\": metadata of shape {}; it must be (128, k), k a multiple of 64", name,
+                     pl::to_string(type.shape)),
+         loc, "two indices for each four elements of K: (128, K / 2)");
+}
+
+// Scales or metadata.
+void check_layout(const TmemType& type, const std::string& name, const std::source_location& loc) {
+  if (type.options.packed)
+    fail(Code::bad_type,
+         fmt::format("TMEM \"{}\": `packed` is given, but {} says where elements lie", name,
+                     plgpu::name(*type.options.layout)),
+         loc, "leave .packed away");
+  switch (*type.options.layout) {
+    case TMEMLayout::SCALES_LAYOUT:
+      return check_scales(type, name, loc);
+    case TMEMLayout::SPARSE_METADATA_LAYOUT:
+      return check_metadata(type, name, loc);
+    default:
+      frontend::unsupported(fmt::format("TMEM \"{}\" in {}", name, plgpu::name(*type.options.layout)),
+                            "work on 128 rows in each CTA");
+  }
+}
+
 void check_shape(const TmemType& type, const std::string& name, const std::source_location& loc) {
+  if (type.options.layout) return check_layout(type, name, loc);
   if (type.shape.size() != 2 || (type.shape[0] != 128 && type.shape[0] != 64) || type.shape[1] < 1)
     fail(Code::bad_type,
          fmt::format("TMEM \"{}\": the shape is {}; it must be (128, n) or (64, n)", name,
                      pl::to_string(type.shape)),
          loc, "rows are lanes of tensor memory, n are columns");
   const int bits = pl::bits(type.dtype);
-  if (type.dtype == DType::bool_ || bits > 32)
+  if (type.dtype == DType::bool_ || bits > 32 || !pl::is_register_type(type.dtype))
     fail(Code::bad_type,
-         fmt::format("TMEM \"{}\" of {}: elements have 8, 16 or 32 bits", name, pl::name(type.dtype)), loc);
+         fmt::format("TMEM \"{}\" of {}: elements of matrices have 8, 16 or 32 bits", name,
+                     pl::name(type.dtype)),
+         loc, "scales and metadata have a layout of their own: .layout = plgpu::TMEMLayout::...");
   if (bits < 32 && !type.options.packed)
     fail(Code::bad_type, fmt::format("TMEM \"{}\" of {}: `packed` is not given", name, pl::name(type.dtype)),
          loc,
@@ -71,9 +114,16 @@ Ref make_tmem(const TmemType& type, const std::string& name, std::source_locatio
   a->dtype = type.dtype;
   a->shape = type.shape;
   a->physical.dims = {{type.shape[0], 0, 0}, {1, 1, 0}};
-  a->tensor = {.packed = type.options.packed.value_or(false), .collective = type.options.collective};
-  const int64_t columns = pl::cdiv(type.shape[1], a->tensor.elements_per_column(type.dtype));
-  a->tensor.column = r.allocate_tensor(columns, type.options.collective ? 2 : 1);
+  a->tensor = {.packed = type.options.packed.value_or(false),
+               .collective = type.options.collective,
+               .layout = type.options.layout};
+  const auto [elements, group_columns] = a->tensor.group(type.dtype, type.shape[0]);
+  const int64_t columns = pl::cdiv(type.shape[1], elements) * group_columns;
+  const int ctas = type.options.collective ? 2 : 1;
+  constexpr int64_t copied_columns = 4;  // that one copy of scales or metadata fills
+  if (const int64_t odd = r.tensor_mark() % copied_columns; type.options.layout && odd != 0)
+    r.allocate_tensor(copied_columns - odd, ctas);
+  a->tensor.column = r.allocate_tensor(columns, ctas);
   if (a->tensor.column + columns > r.arch().tensor_columns)
     fail(Code::too_much_smem,
          fmt::format(
@@ -96,13 +146,15 @@ TensorAddress tensor_address(const Ref& ref, std::string_view verb) {
   if (!row.is_constant() || row.as_int() != 0 || ref.shape(0) != base.shape[0])
     fail(Code::bad_index, fmt::format("{} of {}: all rows are taken", verb, to_string(ref)),
          "slice columns only: .at(pl::all, pl::ds(start, size))");
-  const int64_t per_column = base.tensor.elements_per_column(base.dtype);
+  const auto [elements, columns] = base.tensor.group(base.dtype, base.shape[0]);
   const Scalar& start = ref.starts()[1];
-  if ((start.is_constant() && start.as_int() % per_column != 0) || ref.shape(1) % per_column != 0)
-    fail(Code::unaligned_slice,
-         fmt::format("{} of {}: {} elements share a column", verb, to_string(ref), per_column));
+  const bool aligned = start.is_constant() || base.tensor.layout ? start.multiple() % elements == 0 : true;
+  if (!aligned || ref.shape(1) % elements != 0)
+    fail(Code::unaligned_slice, fmt::format("{} of {}: {} elements {}", verb, to_string(ref), elements,
+                                            base.tensor.layout ? "of a row lie together" : "share a column"));
+  const Scalar group = elements == 1 ? start : start / elements;
   const Scalar column = Scalar::from_register(DType::s32, r.tensor_base(), true) +
-                        (per_column == 1 ? start : start / per_column) + base.tensor.column;
+                        (columns == 1 ? group : group * columns) + base.tensor.column;
   return {column.without_offset().as_register(), column.offset()};
 }
 
@@ -151,6 +203,11 @@ TensorAddress warp_address(Recorder& r, const Ref& ref, std::string_view verb) {
 }
 
 void check_elements(const Ref& ref, const Mapping& m, std::string_view verb) {
+  if (ref.base().tensor.layout)
+    fail(Code::bad_space,
+         fmt::format("{} of {} in {}: scales and metadata have no layout in registers", verb, to_string(ref),
+                     name(*ref.base().tensor.layout)),
+         "copy them from SMEM: async_copy_scales_to_tmem, async_copy_sparse_metadata_to_tmem");
   const bool halves = pl::bits(ref.dtype()) == 16;
   if (pl::bits(ref.dtype()) != 32 && !halves)
     frontend::unsupported(fmt::format("{} of {} elements", verb, pl::name(ref.dtype())));

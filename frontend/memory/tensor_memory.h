@@ -16,6 +16,9 @@ struct TmemOptions {
   std::optional<bool> packed = std::nullopt;
   // Pairs of CTAs of a cluster work on it together (tcgen05_mma's collective_axis).
   bool collective = false;
+  // Scales of blocks: SCALES_LAYOUT, (128 or 256, k / block) of ue8m0 or e4m3. Metadata of a sparse operand:
+  // SPARSE_METADATA_LAYOUT, (128, k / 2) of u2. They are filled by copies (frontend/matrix/tensor_copies.h).
+  std::optional<TMEMLayout> layout = std::nullopt;
 };
 struct TmemType {
   Shape shape;

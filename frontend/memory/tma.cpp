@@ -197,7 +197,9 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
 
 }  // namespace
 
-std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string_view verb) {
+namespace {
+
+void check_windows(const Ref& gmem, const Ref& smem, std::string_view verb) {
   if (gmem.space() != MemorySpace::gmem || smem.space() != MemorySpace::smem) {
     fail(Code::bad_space,
          fmt::format("{} copies between GMEM and SMEM; these are {} and {}", verb, plgpu::to_string(gmem),
@@ -219,6 +221,13 @@ std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string
         fmt::format("{}: the dtypes differ: {} and {}", verb, plgpu::to_string(gmem), plgpu::to_string(smem)),
         "allocate the SMEM with the dtype of the GMEM array and convert after the load with .astype(dtype)");
   }
+}
+
+}  // namespace
+
+std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& elements, std::string_view verb) {
+  check_windows(gmem, elements, verb);
+  const Ref smem = elements.as_bytes();
   // Digits in the order of SMEM bytes.
   std::vector<CopyDigit> digits;
   for (size_t d = 0; d < smem.rank(); ++d) {
@@ -274,9 +283,10 @@ Ref moved(const Ref& ref, const CopyDigit& digit, const Scalar& part) {
 
 }  // namespace
 
-Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partition& partition,
+Transfer make_transfer(Recorder&, const Ref& source, const Ref& target, const Partition& partition,
                        std::string_view verb) {
-  std::vector<CopyDigit> digits = copy_digits(gmem, smem, verb);
+  std::vector<CopyDigit> digits = copy_digits(source, target, verb);
+  const Ref gmem = source.as_bytes(), smem = target.as_bytes();
   if (gmem.base().array < 0) {
     limit(
         verb, gmem,
@@ -309,7 +319,8 @@ Transfer make_transfer(Recorder&, const Ref& gmem, const Ref& smem, const Partit
   return t;
 }
 
-TmaBox make_box(const Ref& gmem, const Partition& partition, std::string_view verb) {
+TmaBox make_box(const Ref& source, const Partition& partition, std::string_view verb) {
+  const Ref gmem = source.as_bytes();
   std::vector<CopyDigit> digits = plain_digits(gmem);
   Ref from = gmem;
   if (partition.parts > 1) {

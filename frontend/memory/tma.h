@@ -23,7 +23,8 @@ struct CopyDigit {
   int64_t smem_stride;      // bytes
 };
 
-// Checks that the windows match and that TMA can do it; errors name the rule.
+// Checks that the windows match and that TMA can do it; errors name the rule. Elements that share a byte
+// count as bytes.
 std::vector<CopyDigit> copy_digits(const plgpu::Ref& gmem, const plgpu::Ref& smem, std::string_view verb);
 
 // The box of the whole window, or of part `part` of `parts` along its outermost divisible digit.

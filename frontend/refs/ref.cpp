@@ -22,6 +22,17 @@ void check_integer(const Scalar& index) {
          "convert it with .astype(pl::s32)");
 }
 
+// Elements of a dimension of the allocation that share a byte.
+int64_t per_byte(const Ref& ref, int base_dim) {
+  return static_cast<size_t>(base_dim) + 1 == ref.base().shape.size() ? pl::per_byte(ref.dtype()) : 1;
+}
+
+// Whether neighbours along the dimension are neighbours in memory.
+bool is_minor(const Ref& ref, const PhysicalLayout::Dim& d) {
+  const int64_t size = pl::per_byte(ref.dtype()) > 1 ? 1 : pl::bytes(ref.dtype());
+  return d.tile == 1 ? d.outer == size : d.inner == size;
+}
+
 // A slice with a stride picks rows: of tiles it takes one row each, and a swizzle's span stays whole.
 void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slice) {
   if (slice.stride < 1) {
@@ -29,7 +40,8 @@ void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& sl
          fmt::format("a slice of {} with stride {}: it must be at least 1", to_string(ref), slice.stride),
          "leave the stride away for every element, or index one element with .at(i)");
   }
-  if (ref.space() == MemorySpace::regs || ref.space() == MemorySpace::tmem || base_dim < 0)
+  if (ref.space() == MemorySpace::regs || ref.space() == MemorySpace::tmem || base_dim < 0 ||
+      per_byte(ref, base_dim) > 1)
     fail(Code::bad_index, fmt::format("a slice with a stride along dimension {} of {}", dim, to_string(ref)));
   pl::volume({slice.size, slice.stride});  // an Error where they span more than any array
   const int64_t last = (slice.size - 1) * slice.stride;
@@ -43,8 +55,7 @@ void check_strided(const Ref& ref, size_t dim, int base_dim, const pl::Slice& sl
   }
   const auto& p = ref.base().physical;
   const auto& d = p.dims[static_cast<size_t>(base_dim)];
-  const bool minor = d.tile == 1 ? d.outer == pl::bytes(ref.dtype()) : d.inner == pl::bytes(ref.dtype());
-  if (p.swizzle != 16 && minor)
+  if (p.swizzle != 16 && is_minor(ref, d))
     fail(Code::swizzled_slice,
          fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)),
          "slice another dimension, or allocate the array without a swizzle");
@@ -73,12 +84,20 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
                      slice.start.as_int() + slice.size, dim, to_string(ref)),
          "indices count from 0; the start and the size of a slice add up to at most the dimension's size");
   }
-  if (base_dim < 0 || ref.space() != MemorySpace::smem) return;
+  if (base_dim < 0) return;
+  const bool in_memory = ref.space() == MemorySpace::smem || ref.space() == MemorySpace::gmem;
+  if (const int64_t per = per_byte(ref, base_dim);
+      in_memory && (slice.size % per != 0 || slice.start.multiple() % per != 0))
+    fail(Code::unaligned_slice,
+         fmt::format("a slice of {} elements of dimension {} of {}: {} of them share a byte", slice.size, dim,
+                     to_string(ref), per),
+         fmt::format("start and size are multiples of {}; pl::multiple_of promises it of a start", per));
+  if (ref.space() != MemorySpace::smem) return;
   const auto& p = ref.base().physical;
   const auto& d = p.dims[static_cast<size_t>(base_dim)];
+  const int64_t tile = d.tile == 1 ? 1 : d.tile * per_byte(ref, base_dim);
   const bool whole = slice.size == ref.shape(dim) && known && slice.start.as_int() == 0;
-  const bool swizzled =
-      p.swizzle != 16 && d.inner == pl::bytes(ref.dtype()) * int64_t{d.tile > 1} && d.tile > 1;
+  const bool swizzled = p.swizzle != 16 && d.tile > 1 && is_minor(ref, d);
   const bool untiled_swizzled =
       p.swizzle != 16 && !p.tiled() && static_cast<size_t>(base_dim) + 1 == p.dims.size();
   if (untiled_swizzled && !whole) {
@@ -86,18 +105,30 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
          fmt::format("Swizzled dims cannot be sliced: dimension {} of {}", dim, to_string(ref)),
          "tile the array with TilingTransform and slice by whole tiles");
   }
-  if (d.tile == 1 || whole) return;
-  if ((known && slice.start.as_int() % d.tile != 0) || slice.size % d.tile != 0) {
+  if (tile == 1 || whole) return;
+  if ((known && slice.start.as_int() % tile != 0) || slice.size % tile != 0) {
     fail(swizzled ? Code::swizzled_slice : Code::unaligned_slice,
          fmt::format("Expected slice start ({}) and slice size ({}) to be divisible by the tile size ({}) "
                      "along dimension {} of {}",
-                     known ? std::to_string(slice.start.as_int()) : "dynamic", slice.size, d.tile, dim,
+                     known ? std::to_string(slice.start.as_int()) : "dynamic", slice.size, tile, dim,
                      to_string(ref)),
          "slice whole tiles, or allocate the array with a smaller tile");
   }
 }
 
 }  // namespace
+
+std::string_view name(TMEMLayout layout) {
+  constexpr std::string_view names[] = {"SCALES_LAYOUT", "SPARSE_METADATA_LAYOUT", "M64_COLLECTIVE_LAYOUT",
+                                        "SCALES_M64_COLLECTIVE_LAYOUT"};
+  return names[static_cast<size_t>(layout)];
+}
+
+TensorPlacement::Group TensorPlacement::group(DType dtype, int64_t rows) const {
+  if (layout == TMEMLayout::SCALES_LAYOUT) return {4, rows / 32};
+  if (layout == TMEMLayout::SPARSE_METADATA_LAYOUT) return {16, 1};
+  return {elements_per_column(dtype), 1};
+}
 
 Indexer detail::to_indexer(const Array&) {
   frontend::unsupported(
@@ -215,6 +246,33 @@ bool Ref::is_transposed() const {
     last = d.base;
   }
   return false;
+}
+
+Ref Ref::as_bytes() const {
+  const int64_t per = pl::per_byte(dtype());
+  if (per == 1) return *this;
+  auto bytes = std::make_shared<Allocation>(base());
+  const auto minor = static_cast<int>(bytes->shape.size()) - 1;
+  bytes->dtype = DType::u8;
+  bytes->shape.back() /= per;
+  Ref out = view();
+  const auto refuse = [&] {
+    fail(Code::unaligned_slice, fmt::format("{}: {} elements share a byte", to_string(*this), per),
+         "index the other dimensions; slice this one by whole bytes");
+  };
+  bool shown = false;
+  for (Dim& d : out.dims_) {
+    if (d.base != minor) continue;
+    shown = true;
+    if (d.size % per != 0) refuse();
+    d.size /= per;
+  }
+  Scalar& start = out.starts_.back();
+  if (!shown || start.multiple() % per != 0) refuse();
+  start = start / per;
+  out.base_ = std::move(bytes);
+  out.refresh_shape();
+  return out;
 }
 
 Ref Ref::squeeze(std::source_location loc) const {
@@ -387,6 +445,9 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
   if (without_ones(shape_) == without_ones(shape)) {
     out.dims_ = carried_over(dims_, shape);
   } else {
+    if (pl::per_byte(dtype()) > 1)
+      frontend::unsupported(fmt::format("reshape of {}, whose elements share a byte", to_string(*this)),
+                            "allocate the array in this shape");
     Reshaping reshaping(*this, shape);
     out.dims_ = std::move(reshaping.dims);
     out.starts_ = std::move(reshaping.starts);

@@ -29,12 +29,27 @@ enum class MemorySpace : uint8_t {
   ANY = gmem
 };
 
-// Where an array lies in tensor memory (frontend/matrix/tensor_memory.h).
+// How scales and metadata of products lie in tensor memory (PTX, "tcgen05 block scaling", "Sparse Matrices").
+enum class TMEMLayout : uint8_t {
+  SCALES_LAYOUT,                // (128 or 256 rows, k): four scales of a row in a column, 32 rows in 32 lanes
+  SPARSE_METADATA_LAYOUT,       // (128 rows, k): 16 in a column
+  M64_COLLECTIVE_LAYOUT,        // matrices of 64 rows in each CTA of a pair
+  SCALES_M64_COLLECTIVE_LAYOUT  // B's scales for those
+};
+std::string_view name(TMEMLayout layout);
+
+// Where an array lies in tensor memory (frontend/memory/tensor_memory.h).
 struct TensorPlacement {
   int64_t column = 0;       // from the kernel's first one
   bool packed = false;      // elements of fewer than 32 bits share a column
   bool collective = false;  // pairs of CTAs work on it
+  std::optional<TMEMLayout> layout = std::nullopt;
   int64_t elements_per_column(DType dtype) const { return packed ? 32 / pl::bits(dtype) : 1; }
+  // Windows begin and end at multiples of so many elements of a row, which take so many columns.
+  struct Group {
+    int64_t elements = 1, columns = 1;
+  };
+  Group group(DType dtype, int64_t rows) const;
 };
 
 // Registers of a wgmma accumulator, changed in place.
@@ -154,6 +169,8 @@ class Ref {
   const std::vector<Dim>& dims() const { return dims_; }
   const std::vector<Scalar>& starts() const { return starts_; }
   bool is_transposed() const;
+  // Where elements share a byte: the same window as u8. Any other reference is given back as it is.
+  Ref as_bytes() const;
   // The same window of another allocation of the same shape.
   Ref with_base(std::shared_ptr<const Allocation> base) const {
     Ref out = view();

@@ -189,8 +189,6 @@ TEST(Words, UnsupportedOptions) {
                              .compiler_params = {.profile_trace_scope = plgpu::TraceScope::WARP}});
             }),
             "profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
-  EXPECT_EQ(refused([] { plgpu::CopyInOptions o{.leader_tracked = plgpu::CopyPartition::REPLICATED}; }),
-            "plgpu::CopyPartition::REPLICATED: copies of the whole to both CTAs of a pair are not supported");
   EXPECT_EQ(
       refused([] { pl::BlockSpec({pl::BlockDim(pl::BoundedSlice(64))}, [](pl::Index i) { return i; }); }),
       "pl::BoundedSlice: a TMA box has a fixed size; JAX's Mosaic GPU does not take it either");

@@ -149,6 +149,27 @@ INSTANTIATE_TEST_SUITE_P(
                          {{"causal", "1"}, {"head_dim", "64"}, {"dtype", "bf16"}}}),
     name_of_param);
 
+// Scales of blocks, a sparse operand: one CTA and pairs, several tiles of unequal numbers.
+INSTANTIATE_TEST_SUITE_P(
+    BlackwellSideOperands, KernelTest,
+    testing::Values(
+        Case{"blackwell_matmul_mxfp8", {{"m", "512"}, {"n", "512"}, {"k", "512"}}, {}},
+        Case{"blackwell_matmul_mxfp8",
+             {{"m", "256"}, {"n", "384"}, {"k", "640"}},
+             {{"ctas", "1"}, {"a_dtype", "e5m2"}, {"stages", "3"}, {"out_dtype", "f32"}}},
+        Case{"blackwell_matmul_nvfp4", {{"m", "512"}, {"n", "256"}, {"k", "1536"}}, {{"stages", "2"}}},
+        Case{"blackwell_matmul_nvfp4",
+             {{"m", "128"}, {"n", "512"}, {"k", "768"}},
+             {{"ctas", "1"}, {"tile_n", "256"}, {"stages", "2"}, {"out_dtype", "f16"}}},
+        Case{"blackwell_matmul_sparse", {{"m", "512"}, {"n", "512"}, {"k", "512"}}, {}},
+        Case{"blackwell_matmul_sparse",
+             {{"m", "256"}, {"n", "192"}, {"k", "640"}},
+             {{"ctas", "1"}, {"tile_n", "64"}, {"dtype", "bf16"}, {"stages", "2"}}},
+        Case{"blackwell_matmul_sparse",
+             {{"m", "256"}, {"n", "256"}, {"k", "768"}},
+             {{"dtype", "e4m3"}, {"tile_k", "256"}, {"out_dtype", "f32"}}}),
+    name_of_param);
+
 class AssemblyTest : public testing::TestWithParam<Case> {};
 TEST_P(AssemblyTest, NeedsNoSpills) { assemble_without_spills(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
@@ -175,7 +196,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_fp8", {}, {{"dtype", "e5m2"}, {"out_dtype", "f32"}}},
         Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_flash_attention", {}, {}},
         Case{"blackwell_flash_attention", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
-        Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}}),
+        Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}},
+        Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_matmul_mxfp8", {}, {}},
+        Case{"blackwell_matmul_mxfp8", {}, {{"ctas", "1"}, {"a_dtype", "e5m2"}}},
+        Case{"blackwell_matmul_nvfp4", {}, {}}, Case{"blackwell_matmul_nvfp4", {}, {{"ctas", "1"}}},
+        Case{"blackwell_matmul_sparse", {}, {}},
+        Case{"blackwell_matmul_sparse", {}, {{"ctas", "1"}, {"dtype", "e4m3"}}}),
     name_of_param);
 
 // Blackwell's other chip.
@@ -184,7 +210,10 @@ TEST_P(AssemblyForB300, NeedsNoSpills) { assemble_without_spills(GetParam(), "b3
 INSTANTIATE_TEST_SUITE_P(Kernels, AssemblyForB300,
                          testing::Values(Case{"blackwell_matmul_grid_tiling", {}, {}},
                                          Case{"blackwell_matmul_fp8", {}, {}},
-                                         Case{"blackwell_flash_attention", {}, {{"causal", "1"}}}),
+                                         Case{"blackwell_flash_attention", {}, {{"causal", "1"}}},
+                                         Case{"blackwell_matmul_mxfp8", {}, {}},
+                                         Case{"blackwell_matmul_nvfp4", {}, {}},
+                                         Case{"blackwell_matmul_sparse", {}, {}}),
                          name_of_param);
 
 TEST(Int8, IsRefusedOnAB300) {
