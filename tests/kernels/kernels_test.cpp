@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_flash_attention", {}, {}},
         Case{"blackwell_flash_attention", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
         Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}},
-        Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_matmul_mxfp8", {}, {}},
+        Case{"blackwell_matmul_mxfp8", {}, {}},
         Case{"blackwell_matmul_mxfp8", {}, {{"ctas", "1"}, {"a_dtype", "e5m2"}}},
         Case{"blackwell_matmul_nvfp4", {}, {}}, Case{"blackwell_matmul_nvfp4", {}, {{"ctas", "1"}}},
         Case{"blackwell_matmul_sparse", {}, {}},
