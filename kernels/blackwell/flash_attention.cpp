@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "kernels/blackwell/matmul.h"
 
@@ -137,9 +136,6 @@ struct Body {
     plgpu::wait_load_tmem();  // the weights take their place
     Array next = largest;
     for (const Array& x : s) next = plgpu::maximum(next, x.max(1));
-    // A smaller number in the largest one's place is as right, as long as no weight overflows.
-    const float slack = static_cast<float>(c.slack) * std::numbers::ln2_v<float> / scale;
-    next = plgpu::where(next - largest <= slack, largest, next);
     const Array f = plgpu::exp((largest - next) * scale);
     pl::when(j > 0, [&] { tell(t, j, f); });
     const Array shift = plgpu::broadcast_in_dim(next * -scale, {tile, part}, {0}, row_a_lane);
@@ -184,16 +180,13 @@ struct Body {
   void rescale(int t) const {
     const Array f = told(t, row_a_lane.reduce(1));
     plgpu::barrier_arrive(factor_read.at(t));
-    const Scalar smallest = f.min_all();
     plgpu::barrier_wait(summed.at(t));
-    pl::when(smallest < 1.0F, [&] {
-      for (int64_t i = 0; i < c.head_dim / part; ++i) {
-        const Array o = scaled_part(t, i, f, row_a_lane);
-        plgpu::wait_load_tmem();
-        plgpu::async_store_tmem(acc_of(t).at(pl::all, ds(i * part, part)), o);
-      }
-      plgpu::commit_tmem();
-    });
+    for (int64_t i = 0; i < c.head_dim / part; ++i) {
+      const Array o = scaled_part(t, i, f, row_a_lane);
+      plgpu::wait_load_tmem();
+      plgpu::async_store_tmem(acc_of(t).at(pl::all, ds(i * part, part)), o);
+    }
+    plgpu::commit_tmem();
     plgpu::barrier_arrive(scaled.at(t));
   }
   void store(int t) const {
@@ -223,7 +216,6 @@ void check(const AttentionConfig& c) {
   rules.require(c.head_dim == 64 || c.head_dim == 128, "head_dim is 64 or 128");
   rules.require(!c.causal || c.q_seq <= c.kv_seq, "causal: q is at most kv");
   rules.at_least("stages", c.stages, 2);
-  rules.require(c.slack >= 0 && c.slack <= 8, "slack is 0 to 8");
 }
 
 plgpu::KernelOptions options_of(const AttentionConfig& c) {

@@ -13,9 +13,6 @@ struct AttentionConfig {
   pl::DType dtype = pl::f16;  // of all four: f16, bf16
   bool causal = false;
   int64_t stages = 2;  // tiles of K and of V on their way
-  // Weights may grow to 2^slack before they are made relative to the row's new maximum, and O with them. 0:
-  // they are always relative to the maximum so far, at most 1.
-  int64_t slack = 8;
 
   pl::ShapeDtype q_type() const { return {dtype, {batch, q_seq, heads, head_dim}}; }
   pl::ShapeDtype kv_type() const { return {dtype, {batch, kv_seq, kv_heads, head_dim}}; }

@@ -24,13 +24,10 @@ KernelSpec flash_attention_spec() {
           .size("kv_heads", &C::kv_heads, "of K and V: divides heads")
           .size("q", &C::q_seq, "rows of Q and O: a multiple of 256")
           .size("kv", &C::kv_seq, "rows of K and V: a multiple of 128")
-          .setting("head_dim", &C::head_dim, "columns of a head: 64 or 128",
-                   {.min = 64, .max = 128, .multiple_of = 64})
+          .setting("head_dim", &C::head_dim, "columns of a head: 64 or 128")
           .setting("dtype", &C::dtype, "of all arrays", {pl::f16, pl::bf16})
           .setting("causal", &C::causal, "1: row i of Q sees rows of K up to i + kv - q")
           .setting("stages", &C::stages, "tiles of K and of V on their way")
-          .setting("slack", &C::slack, "weights may grow to 2^slack before O is rescaled",
-                   {.min = 0, .max = 8})
           .arrays({"q", "k", "v"}, {"o"})
           .inputs([](const C& c, uint64_t seed) {
             return normal_inputs({c.q_type(), c.kv_type(), c.kv_type()}, 3 * seed);
