@@ -31,7 +31,7 @@ KernelSpec spec_for_b200(std::string name, std::string doc, std::vector<SizePara
 KernelSpec store_and_load() {
   KernelSpec spec =
       spec_for_b200("ref_tmem", "run_scoped TMEM: what is stored can be loaded after commit_tmem",
-                    {{"n", 64, "columns, a multiple of 8 up to 256"}});
+                    {{"n", 16, "columns, a multiple of 8 up to 248"}});
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& c) {
@@ -55,7 +55,7 @@ KernelSpec store_and_load() {
 KernelSpec reuse_after_load() {
   KernelSpec spec = spec_for_b200(
       "ref_tmem_reuse", "wait_load_tmem between a load from TMEM and the store that overwrites it",
-      {{"rounds", 3, "matrices"}, {"n", 32, "columns, a multiple of 32 up to 128"}});
+      {{"rounds", 3, "matrices"}, {"n", 16, "columns, a multiple of 16 up to 128"}});
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& c) {
@@ -85,7 +85,7 @@ KernelSpec reuse_after_load() {
 KernelSpec handover() {
   KernelSpec spec = spec_for_b200(
       "ref_tmem_handover", "A barrier that orders the tensor core: one thread stores to TMEM, another loads",
-      {{"n", 64, "columns, a multiple of 8 up to 256"}});
+      {{"n", 64, "columns, a multiple of 8 up to 248"}});
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& c) {
