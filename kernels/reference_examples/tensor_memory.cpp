@@ -198,8 +198,8 @@ void fetch_both(const Ref& a, const Ref& b, Scratch& s) {
 
 // Some columns at a time, for the sake of registers.
 void store_result(const Ref& acc, const Ref& d) {
-  for (int64_t n = 0; n < acc.shape(1); n += 64) {
-    const auto columns = pl::ds(n, 64);
+  for (int64_t n = 0; n < acc.shape(1); n += 32) {
+    const auto columns = pl::ds(n, 32);
     d.at(pl::all, columns).store(plgpu::async_load_tmem(acc.at(pl::all, columns)));
   }
 }
