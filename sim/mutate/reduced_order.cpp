@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t place = 16;  // bytes
 // Places of tensor memory, and operations on it that have no number of their own.
-constexpr uint64_t of_tensor_memory = 1ULL << 62, tensor_column = 512;
+constexpr uint64_t of_tensor_memory = 1ULL << 62, quarter = 128;
 
 void join_clock(std::vector<uint32_t>& into, const std::vector<uint32_t>& from) {
   if (into.size() < from.size()) into.resize(from.size());
@@ -66,7 +66,7 @@ void ReducedOrder::touch_place(uint64_t place, const Record& record) {
 }
 
 void ReducedOrder::touch(uint64_t byte, uint64_t bytes, const Record& record) {
-  const uint64_t unit = record.tensor ? tensor_column : place, base = record.tensor ? of_tensor_memory : 0;
+  const uint64_t unit = record.tensor ? quarter : place, base = record.tensor ? of_tensor_memory : 0;
   for (uint64_t p = byte / unit; p <= (byte + bytes - 1) / unit; ++p) touch_place(base + p, record);
 }
 
@@ -182,7 +182,7 @@ void ReducedOrder::accessed(uint32_t warp, const TensorAccess& access) {
   TensorAccesses& mine = tensor_[warp];
   (access.writes ? mine.stores : mine.loads).push_back(id);
   for (uint32_t c = access.column; c < access.column + access.columns; ++c)
-    touch(tensor_byte(access.origin.cta_rank, 0, c), tensor_column,
+    touch(tensor_byte(access.origin.cta_rank, access.lane, c), uint64_t{access.lanes} * 4,
           {.async = true, .writes = access.writes, .tensor = true, .warp = warp, .operation = id});
 }
 
@@ -204,8 +204,10 @@ void ReducedOrder::fenced_tensor_memory(uint32_t warp, bool after) {
 // It needs no fence behind the barrier: nothing in flight is ordered, all must be done.
 void ReducedOrder::freed(uint32_t warp, uint32_t rank, const TensorAllocated& columns) {
   const Knowledge& mine = of(warp);
-  for (uint32_t c = columns.column; c < columns.column + columns.columns; ++c)
-    for (const Record& r : places_[of_tensor_memory + tensor_byte(rank, 0, c) / tensor_column])
+  const uint64_t first = tensor_byte(rank, 0, columns.column) / quarter,
+                 last = tensor_byte(rank, 0, columns.column + columns.columns) / quarter;
+  for (uint64_t p = first; p < last; ++p)
+    for (const Record& r : places_[of_tensor_memory + p])
       if (r.warp != warp && !mine.done.contains(r.operation)) complete_ = false;
 }
 

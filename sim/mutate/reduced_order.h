@@ -1,7 +1,7 @@
 #pragma once
 // A second opinion on what is ordered, coarse and independent of the checkers: happens-before among warps and
 // asynchronous operations, without what the arrivals that announce bytes release, or without one barrier.
-// Lanes of a warp are one; 16 bytes are one place, and so is a column of tensor memory.
+// Lanes of a warp are one; 16 bytes are one place, and so is the quarter of a column of tensor memory.
 #include <array>
 #include <cstdint>
 #include <map>
