@@ -133,8 +133,10 @@ bool nothing_pending(const Case& c) {
   return left >= 0 && c.site(c.at()).most_pending <= uint64_t(left);
 }
 
+// Generic addresses do not reach it.
 bool accesses_tensor_memory(const Flow& flow, uint32_t i) {
-  return flow.footprint(i).reads(isa::Space::tensor) || flow.footprint(i).writes(isa::Space::tensor);
+  return std::ranges::any_of(flow.footprint(i).memory,
+                             [](const isa::MemoryUse& m) { return m.space == isa::Space::tensor; });
 }
 
 // tcgen05.wait::st in a function without tcgen05.st, and the like.
