@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "frontend/core/verbs.h"
 
@@ -73,10 +74,32 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
   return Ref(std::move(a));
 }
 
-UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+namespace {
+
+template <class Type>
+using Groups = std::vector<std::vector<Type>>;
+
+// The groups as types of one space; nothing when one is of another.
+template <class Type>
+std::optional<Groups<Type>> all_of(const Groups<AliasedType>& groups) {
+  Groups<Type> out(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (const AliasedType& t : groups[g]) {
+      const Type* type = std::get_if<Type>(&t);
+      if (type == nullptr) return std::nullopt;
+      out[g].push_back(*type);
+    }
+  return out;
+}
+
+std::string name_in(const std::string& name, size_t group, size_t i) {
+  return fmt::format("{}[{}][{}]", name, group, i);
+}
+
+UnionRef smem_union(const Groups<SmemType>& groups, const std::string& name,
+                    const std::source_location& loc) {
   int64_t bytes = 0;
-  for (const auto& group : type.groups) {
+  for (const auto& group : groups) {
     int64_t sum = 0;
     for (const SmemType& t : group) {
       check_type(t, name, loc);
@@ -87,17 +110,44 @@ UnionRef make_union(const RefUnionType& type, const std::string& name, std::sour
   const int64_t base = Recorder::current().allocate_smem(bytes, smem_alignment);
   const std::string distinct = Recorder::current().distinct_name(name);
   UnionRef out;
-  for (size_t g = 0; g < type.groups.size(); ++g) {
+  for (size_t g = 0; g < groups.size(); ++g) {
     int64_t offset = base;
     std::vector<Ref> refs;
-    for (size_t i = 0; i < type.groups[g].size(); ++i) {
+    for (size_t i = 0; i < groups[g].size(); ++i) {
       offset = pl::align_to(offset, smem_alignment);
-      refs.push_back(smem_at(type.groups[g][i], fmt::format("{}[{}][{}]", distinct, g, i), offset, loc));
-      offset += size_of(type.groups[g][i]);
+      refs.push_back(smem_at(groups[g][i], name_in(distinct, g, i), offset, loc));
+      offset += size_of(groups[g][i]);
     }
     out.groups.push_back(std::move(refs));
   }
   return out;
+}
+
+UnionRef tmem_union(const Groups<TmemType>& groups, const std::string& name) {
+  Recorder& r = Recorder::current();
+  const std::string distinct = r.distinct_name(name);
+  const int64_t base = r.tensor_mark();
+  int64_t end = base;
+  UnionRef out;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    r.release_tensor(base);
+    std::vector<Ref> refs;
+    for (size_t i = 0; i < groups[g].size(); ++i)
+      refs.push_back(make_tmem(groups[g][i], name_in(distinct, g, i), groups[g][i].loc));
+    end = std::max(end, r.tensor_mark());
+    out.groups.push_back(std::move(refs));
+  }
+  r.release_tensor(end);
+  return out;
+}
+
+}  // namespace
+
+UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  if (const auto smem = all_of<SmemType>(type.groups)) return smem_union(*smem, name, loc);
+  if (const auto tmem = all_of<TmemType>(type.groups)) return tmem_union(*tmem, name);
+  frontend::unsupported("RefUnion of arrays in SMEM and arrays in TMEM");
 }
 
 }  // namespace palladion::plgpu

@@ -70,12 +70,15 @@ struct AccMaker {
 };
 inline constexpr AccMaker ACC{};
 
-// Groups of SMEM arrays that share their bytes: at any time one group is in use.
+// Groups of arrays that share their place, all in SMEM or all in TMEM: at any time one group is in use.
+// Arrays of a group in TMEM lie side by side, in the order of their names; all of them are collective or none
+// is.
+using AliasedType = std::variant<SmemType, TmemType>;
 struct RefUnionType {
-  std::vector<std::vector<SmemType>> groups;
+  std::vector<std::vector<AliasedType>> groups;
   std::source_location loc;
 };
-inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
+inline RefUnionType RefUnion(std::vector<std::vector<AliasedType>> groups,
                              std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }

@@ -85,6 +85,13 @@ void check_chip(const Recorder& r, std::string_view what, const std::source_loca
 
 void check_pairs(const Recorder& r, const TmemType& type, const std::string& name,
                  const std::source_location& loc) {
+  const int ctas = type.options.collective ? 2 : 1;
+  if (r.tensor_ctas() != 0 && r.tensor_ctas() != ctas)
+    fail(Code::bad_collective,
+         fmt::format("TMEM \"{}\" is {}collective, another one of the kernel is{}", name,
+                     type.options.collective ? "" : "not ", type.options.collective ? " not" : ""),
+         loc,
+         "all of a kernel's tensor memory is allocated at once: give .collective to all of it or to none");
   if (!type.options.collective || r.mesh().cluster_size() % 2 == 0) return;
   fail(
       Code::bad_collective,
