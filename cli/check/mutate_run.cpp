@@ -44,6 +44,7 @@ struct Setting {
   std::vector<Original> originals;
   unsigned threads = 1;
   uint64_t budget = 0;
+  bool strict = false;    // findings of severity strict count as errors
   bool searches = false;  // the search finds nothing wrong with the original
 };
 
@@ -68,6 +69,14 @@ std::vector<std::string> codes_of(const sim::RunResult& result, FindingSeverity 
   return codes;
 }
 
+// What counts as caught.
+std::vector<std::string> errors_of(const sim::RunResult& result, bool strict) {
+  std::vector<std::string> codes = codes_of(result, FindingSeverity::error);
+  if (!strict) return codes;
+  for (std::string& code : codes_of(result, FindingSeverity::strict)) codes.push_back(std::move(code));
+  return codes;
+}
+
 bool was_given_up(const sim::RunResult& result) {
   return std::ranges::any_of(result.findings, [](const sim::Finding& f) { return f.code == "PLD3002"; });
 }
@@ -88,10 +97,10 @@ std::vector<std::string> lesser_codes(const sim::RunResult& result) {
 }
 
 // The first result that is weaker than an error is kept; an error from a later schedule replaces it.
-void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& original) {
+void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& original, bool strict_too) {
   const sim::RunResult& r = outcome.result;
   if (!r.errors.empty()) return decide(mutant, Fate::refused, {r.errors.front().code}, original.schedule);
-  if (auto codes = codes_of(r, FindingSeverity::error); !codes.empty())
+  if (auto codes = errors_of(r, strict_too); !codes.empty())
     return decide(mutant, Fate::caught, std::move(codes), original.schedule);
   if (mutant.fate != Fate::silent) return;
   std::vector<std::string> codes = lesser_codes(r);
@@ -112,7 +121,7 @@ std::vector<std::string> searched_codes(const Setting& s, const isa::Module& mod
       explore_run(recorder.recorded(), {.budget = search_budget, .budget_after_problem = search_budget / 10},
                   s.threads)
           .findings;
-  return codes_of(result, FindingSeverity::error);
+  return errors_of(result, s.strict);
 }
 
 void try_mutant(const Setting& s, MutantOutcome& mutant) {
@@ -125,7 +134,7 @@ void try_mutant(const Setting& s, MutantOutcome& mutant) {
       mutant.fate = Fate::not_run;
       return;
     }
-    judge(mutant, outcome, original);
+    judge(mutant, outcome, original, s.strict);
     if (mutant.fate == Fate::caught || mutant.fate == Fate::refused) return;
   }
   if (s.searches)
@@ -156,7 +165,7 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
     if (!r.errors.empty()) return failure_of(r.errors, s.subject.job.ptx);
     if (r.interrupted)
       return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
-    if (!r.completed || !codes_of(r, FindingSeverity::error).empty())
+    if (!r.completed || !errors_of(r, s.strict).empty())
       return user_error("--mutate needs a program without findings, and this one has some",
                         fmt::format("`{} check` without --mutate prints its findings", program_name()));
     if (s.originals.empty()) report.instructions = r.instructions;
@@ -190,7 +199,10 @@ size_t MutationReport::survivors() const {
 Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
   const auto start = Clock::now();
   MutationReport report;
-  Setting setting{.subject = subject, .checks = *checks_of(options), .threads = host_threads(options)};
+  Setting setting{.subject = subject,
+                  .checks = *checks_of(options),
+                  .threads = host_threads(options),
+                  .strict = options.strict};
   if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
   if (interrupted())
     return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
