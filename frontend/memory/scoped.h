@@ -70,12 +70,14 @@ struct AccMaker {
 };
 inline constexpr AccMaker ACC{};
 
-// Groups of SMEM arrays that share their bytes: at any time one group is in use.
+// Groups of arrays in SMEM and TMEM that share their bytes and columns: at any time one group is in use.
+// Pallas has SMEM alone or TMEM alone. Of TMEM, all or none are collective.
+using RefUnionGroup = std::vector<std::variant<SmemType, TmemType>>;
 struct RefUnionType {
-  std::vector<std::vector<SmemType>> groups;
+  std::vector<RefUnionGroup> groups;
   std::source_location loc;
 };
-inline RefUnionType RefUnion(std::vector<std::vector<SmemType>> groups,
+inline RefUnionType RefUnion(std::vector<RefUnionGroup> groups,
                              std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }
