@@ -16,6 +16,7 @@ std::vector<KernelSpec> meshes();           // kernels, threads, clusters, semap
 std::vector<KernelSpec> synchronisation();  // commit_smem, queues, cluster barriers
 std::vector<KernelSpec> copies();           // barriers of copies, waits, groups
 std::vector<KernelSpec> layouts();          // arrays in registers
+std::vector<KernelSpec> gathers();          // Blackwell: rows picked by their numbers
 
 // --- for the themes
 // Inputs of these types: normal numbers, integers from -100 to 99.
