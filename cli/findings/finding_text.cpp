@@ -76,8 +76,9 @@ std::string site_text(const sim::Site& s, const FindingView& view) {
   const uint32_t number = s.source.known() ? s.source.line : s.ptx_line;
   if (!line.empty()) out += dim(fmt::format("{:>5} | ", number)) + line + "\n";
   // The line of a PTX file already is the instruction.
+  size_t column = 0;
   if (!s.instruction.empty() && (s.source.known() || line.empty()))
-    out += dim("      | ") + s.instruction + "\n";
+    out += dim("      | ") + isa::excerpt(s.instruction, column) + "\n";
   return out + dim("      = ") + actor_text(s) + "\n";
 }
 

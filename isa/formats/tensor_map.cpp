@@ -264,6 +264,11 @@ bool has_ordinal(TensorMapField field) { return facts_of(field).ordinals > 0; }
 tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes,
                                               TensorMapField field, int ordinal, uint64_t value) {
   std::byte* b = bytes.data();
+  // Zeros are a map without a tensor: compilers make a map of them, field by field.
+  if (std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; })) {
+    put(b, magic_at, magic);
+    put(b, version_at, version);
+  }
   if (get(b, magic_at) != magic)
     return tl::unexpected(std::string("tensormap.replace on 128 bytes that are not a tensor map"));
   const FieldFacts& f = facts_of(field);

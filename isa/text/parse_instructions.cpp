@@ -65,9 +65,20 @@ const Candidates& Parser::candidates(std::string_view mnemonic) {
 
 // --- roles ---------------------------------------------------------------------------------------
 
+namespace {
+
+// `ld.global.b16 {%rs1}, [%rd1]`: ptxas takes braces around the one register of a load or store.
+bool is_scalar_in_braces(const OperandDef& def, int count, const Operand& o) {
+  return o.is(Operand::Kind::vector) && count == 1 && o.elements.size() == 1 && def.count_slot == "vec" &&
+         def.widens;
+}
+
+}  // namespace
+
 bool Parser::fits_value(const OperandDef& def, const Candidates::One& c, const Operand& o) const {
   using K = Operand::Kind;
   const int count = operand_count(*c.form, def, c.mods.data());
+  if (is_scalar_in_braces(def, count, o)) return fits_value(def, c, o.elements.front());
   if (o.is(K::vector)) return count == 0 || (count > 1 && o.elements.size() == static_cast<size_t>(count));
   if (count > 1) return false;
   if (o.is(K::reg)) {
@@ -185,6 +196,8 @@ bool Parser::resolve(Instruction& i) {
   for (size_t d = 0; d < i.operands.size(); ++d) {
     Operand& o = i.operands[d];
     const OperandDef& def = i.form->operands[d];
+    if (is_scalar_in_braces(def, operand_count(*i.form, def, i.mods.data()), o))
+      o = Operand(std::move(o.elements.front()));
     if (o.is(Operand::Kind::reg)) continue;
     if (o.is(Operand::Kind::imm) && o.imm_type != Operand::ImmType::integer) {
       settle_float(o, operand_type(*i.form, def, i.mods.data()));

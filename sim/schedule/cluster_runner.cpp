@@ -70,7 +70,9 @@ void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint3
                       .calls = {}});
   w.registers.resize(c.program.register_bytes);
   w.local.resize(size_t{c.program.local_bytes} * 32);
-  w.register_limit = c.program.launch_registers;
+  // What the warp holds is whole units: 256 a thread where the code uses 255.
+  const auto unit = static_cast<uint32_t>(c.program.arch->register_unit_per_thread);
+  w.register_limit = (c.program.launch_registers + unit - 1) / unit * unit;
   Exec x(c.run_of(cluster));
   x.cta = &cta;
   x.warp = &w;

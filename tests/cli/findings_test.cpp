@@ -169,6 +169,15 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
 }
 
+// tcgen05.ld of 128 columns names 128 registers.
+TEST(FindingText, LongInstructionsAreCut) {
+  sim::Finding f = unaligned_branch();
+  f.sites.front().instruction = "tcgen05.ld {" + std::string(2000, 'r') + "}, [%r1];";
+  const std::string text = finding_text({.finding = f, .schedules = {}, .replay = {}, .suppressed = {}}, {});
+  EXPECT_THAT(text, HasSubstr("tcgen05.ld {rrr"));
+  EXPECT_LT(text.size(), 1000u);
+}
+
 TEST(Findings, WhatTheSearchFoundSaysSo) {
   SeenFinding seen;
   seen.finding.code = "PLD4909";

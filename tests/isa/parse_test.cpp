@@ -267,6 +267,22 @@ TEST(parse, vectors_sinks_and_pairs) {
   EXPECT_TRUE(only(alone).operand("c")->negated);
 }
 
+// As ptxas reads them, and Triton writes them.
+TEST(parse, one_register_of_a_load_or_store_may_stand_in_braces) {
+  const auto canonical = [](const std::string& text) {
+    const Module m = kernel(text);
+    return print(m, m.functions.front(), only(m));
+  };
+  EXPECT_EQ(canonical("ld.global.b32 { %r1 }, [ %rd1 + 0 ];"), "ld.global.b32 %r1, [%rd1];");
+  EXPECT_EQ(canonical("st.global.b32 [%rd1], {7};"), "st.global.b32 [%rd1], 7;");
+  for (const char* other : {"add.s32 %r1, {%r2}, %r3;", "red.global.add.u32 [%rd1], {%r2};"}) {
+    const auto refused =
+        parse(header + ".visible .entry k() {\n.reg .b32 %r<9>; .reg .b64 %rd<9>;\n" + other + "\n}\n");
+    ASSERT_FALSE(refused) << other;
+    EXPECT_EQ(refused.error().front().code, "PLD1004") << other;
+  }
+}
+
 // As ptxas reads them.
 TEST(parse, modifiers_may_stand_in_another_order) {
   const auto canonical = [](const std::string& text) {

@@ -337,5 +337,59 @@ TEST(Machine, PrintfWritesInThreadOrder) {
   EXPECT_EQ(r.printed, "thread 0 1.500000\nthread 1 1.500000\n");
 }
 
+// 65536 registers among 256 threads: the code uses 255 of a thread's 256, and a warp holds all of them.
+TEST(Machine, AWarpHoldsWholeUnitsOfRegisters) {
+  std::vector<uint32_t> out(256);
+  PtxRunner k(ptx(R"(
+.visible .entry k(.param .u64 out) .reqntid 256 .maxnreg 256 {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  setmaxnreg.inc.sync.aligned.u32 256;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)"));
+  k.array(out).shape({1, 1, 1}, {256, 1, 1});
+  k.run_clean();
+  EXPECT_EQ(out[255], 255u);
+}
+
+// As ptxas lays it out: dynamic shared memory begins behind the variables that this kernel uses.
+TEST(Machine, SharedVariablesOfOtherKernelsTakeNoRoom) {
+  std::vector<uint32_t> out(2);
+  PtxRunner k(ptx(R"(
+.extern .shared .align 16 .b8 dynamic[];
+.extern .shared .align 1024 .b8 aligned[];
+.shared .align 8 .b8 unnamed[40];
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  .shared .align 8 .b8 mine[48];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, dynamic;
+  mov.u32 %r2, %total_smem_size;
+  st.global.v2.u32 [%rd1], {%r1, %r2};
+  ret;
+}
+.visible .entry other(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .shared .align 8 .b8 theirs[64];
+  mov.u32 %r1, aligned;
+  st.shared.u32 [theirs], %r1;
+  st.shared.u32 [unnamed], %r1;
+  ret;
+}
+)"));
+  k.launch.entry = "k";
+  k.launch.dynamic_shared = 256;
+  k.array(out);
+  k.run_clean();
+  const auto reserved = static_cast<uint32_t>(isa::default_arch().reserved_shared_bytes_per_cta);
+  EXPECT_EQ(out[0], reserved + 48);
+  EXPECT_EQ(out[1], reserved + 48 + 256);
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

@@ -273,6 +273,30 @@ TEST(Tcgen05, ACopyBeforeAProductIsThere) {
   }
 }
 
+// The tensor core takes a thread's operations in order, also where PTX does not promise it: the next scale
+// factors are copied to the columns of those that a product reads.
+TEST(Tcgen05, ACopyBehindAProductWaitsForIt) {
+  for (const RunOptions& options : every_schedule()) {
+    Product p({.kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e5m2", .scale_vectors = 1});
+    constexpr int atom = 49152;
+    std::fill_n(p.image.shared[0].begin() + atom, 512, uint8_t{0x7F});
+    Tcgen05Image expected = p.expected();
+    for (int lane = 0; lane < 128; ++lane)
+      for (int c = 0; c < 4; ++c) expected.at(0, lane, scale_a_column + c) = 0x7F7F'7F7F;
+    Tcgen05Program program = p.program();
+    const isa::MatrixDescriptor rows{.start = atom, .leading = 16, .stride = 128};
+    program.values.resize(6);
+    program.values[5] = isa::encode_tcgen05(rows);
+    const size_t product = program.body.find("tcgen05.mma");
+    program.body.insert(
+        program.body.find('\n', product) + 1,
+        "  add.u64 %v5, %v5, %base;\n  tcgen05.cp.cta_group::1.32x128b.warpx4 [%r32], %v5;\n");
+    const RunResult r = run_tcgen05(program, p.image, options);
+    ASSERT_TRUE(r.clean()) << PtxRunner::describe(r);
+    EXPECT_EQ(difference(p.image, expected, 1), "");
+  }
+}
+
 TEST(Tcgen05, IsTheSameUnderEverySchedule) {
   for (const RunOptions& options : every_schedule()) {
     expect_right({.m = 256, .n = 64, .ctas = 2}, options);

@@ -95,14 +95,14 @@ constexpr isa::CodeText table[] = {
         "implies the former.",
         "tcgen05.fence; tcgen05 Memory Consistency Model",
         "Rarely wrong: an access may be moved over the barrier.",
-        "put fence::before_thread_sync before the arrival, fence::after_thread_sync after the wait"),
+        "put fence::before_thread_sync before the arrival, fence::after_thread_sync after the wait", strict),
     row(4517, "two operations of one thread rely on their order of issue",
         "In the order of their issue are products with one accumulator, shape and kind, and a product after "
         "a "
         "copy. All others, as a product that reads another accumulator, are not.",
         "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions",
-        "Wrong values when they are reordered.",
-        "tcgen05.commit after the first, and wait for its mbarrier before the second"),
+        "Wrong values when they are reordered. A copy runs behind what its thread has issued before: strict.",
+        "tcgen05.commit after the first, and wait for its mbarrier before the second", by_case),
     row(4518, "tcgen05.commit by a thread that has issued nothing",
         "A commit covers the operations of its own thread. Two elections may choose different threads.",
         "tcgen05.commit", "It arrives at once: threads go on before the product is complete.",
@@ -165,8 +165,9 @@ constexpr isa::CodeText table[] = {
     row(4530, "an operand in tensor memory is overwritten while a product may read it",
         "A product after a copy is in order, a copy after a product is not: scales, metadata or A in tensor "
         "memory are read until the product is complete.",
-        "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions", "Wrong scales.",
-        "give each stage columns of its own, or wait for a commit before the next copy"),
+        "tcgen05 Memory Consistency Model: Pipelined tcgen05 Instructions",
+        "One tensor core takes a thread's operations in order: the kernels of CUTLASS and Triton rely on it.",
+        "give each stage columns of its own, or wait for a commit before the next copy", strict),
 };
 static_assert(states_all(table, 4500, 4599));
 

@@ -163,6 +163,7 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
       order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
   Actor actor = actor_of(a, lanes, true);
+  actor.unchanged = a.kind == Access::Kind::write && (a.unchanged & lanes) == lanes;
   actor.record = generic_record(a, lanes);
   detector_.begin(actor, false);
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {

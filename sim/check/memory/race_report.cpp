@@ -125,7 +125,11 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
                .wait_verdict = verdict ? verdict->code : Code()};
   const Code code = code_of(c);
-  const uint64_t object = later.shared ? 0 : 1;
+  // Shipped compilers let every thread store one value. In global memory the order of the stores is not
+  // known.
+  const bool equal_values =
+      later.unchanged && conflict.earlier_wrote && !then.async && conflict.relation == Relation::unordered;
+  const uint64_t object = equal_values ? 2 : later.shared ? 0 : 1;
   const FindingKey key{code, now.pc, then.pc, object};
   if (context_.reporter.seen(key)) return;
   Finding f;
@@ -134,7 +138,9 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const bool released_narrowly = std::ranges::any_of(
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
+  if (equal_values) f.severity = FindingSeverity::strict;
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
+  if (equal_values) f.message += ", with equal values";
   if (verdict && verdict->code == code) f.help = verdict->help;
   f.object = later.shared ? shared_name(context_.run, context_.cluster,
                                         static_cast<uint32_t>(conflict.address), conflict.bytes)

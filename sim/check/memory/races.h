@@ -28,7 +28,8 @@ struct Actor {
   uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
   Visibility visibility = Visibility::generic;
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
-  bool shared = true;  // shared memory, else global
+  bool shared = true;      // shared memory, else global
+  bool unchanged = false;  // a write of the values that are there already
   isa::Scope scope = isa::Scope::cta;
   uint64_t async_id = 0;
   const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched

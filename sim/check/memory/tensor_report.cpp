@@ -130,6 +130,7 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   const FindingKey key{code, p.later.pc, p.earlier.pc, 2};
   if (context_.reporter.seen(key)) return;
   Finding f;
+  if (code == Code(4517) && p.now()->is_tensor_copy()) f.severity = FindingSeverity::strict;
   f.message = text_of(code).title;
   f.object = tensor_name(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);

@@ -1,5 +1,6 @@
 // The order of tcgen05 operations, and tcgen05.commit.
 #include <algorithm>
+#include <optional>
 
 #include "sim/machine/async/tcgen05.h"
 
@@ -8,14 +9,13 @@ namespace palladion::sim {
 bool are_pipelined(const AsyncOp& earlier, const AsyncOp& later) {
   if (earlier.cta_rank != later.cta_rank || earlier.warp != later.warp || earlier.lanes != later.lanes)
     return false;
-  const auto* const product = std::get_if<TensorProduct>(&later.payload);
-  if (product == nullptr) return false;
-  if (const auto* const copy = std::get_if<TensorCopyIn>(&earlier.payload))
-    return copy->leader == product->leader;
-  // The same accumulator and shape; the number of CTAs is the leader's affair.
-  const auto* const before = std::get_if<TensorProduct>(&earlier.payload);
-  return before != nullptr && before->leader == product->leader && before->d == product->d &&
-         before->m == product->m && before->n == product->n;
+  // Of a CTA, or of a pair: one tensor core, or two that work together.
+  const auto leader = [](const AsyncOp& op) -> std::optional<uint32_t> {
+    if (const auto* const product = std::get_if<TensorProduct>(&op.payload)) return product->leader;
+    if (const auto* const copy = std::get_if<TensorCopyIn>(&op.payload)) return copy->leader;
+    return std::nullopt;
+  };
+  return leader(earlier) && leader(earlier) == leader(later);
 }
 
 bool TensorCommit::ready(const ClusterRun& run, const AsyncOp&) const {

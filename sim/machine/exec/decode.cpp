@@ -39,6 +39,8 @@ class Decoder {
 
  private:
   void collect(uint32_t function);
+  void note_symbols(const Operand& o);
+  bool is_used(isa::SymbolId id) const;
   void lay_out_symbols();
   void lay_out_registers(uint32_t function);
   void decode_function(uint32_t function);
@@ -63,6 +65,7 @@ class Decoder {
   std::unique_ptr<Program> program_;
   std::vector<uint32_t> functions_;  // indices, entry first
   std::vector<uint8_t> on_path_;
+  std::vector<uint8_t> named_;  // by SymbolId: by an instruction of these functions
   std::map<std::pair<uint64_t, int>, Slot> constants_;
   uint32_t current_function_ = 0;
   isa::Diagnostics errors_;
@@ -101,12 +104,25 @@ void Decoder::collect(uint32_t function) {
   functions_.push_back(function);
   for (const isa::Instruction& i : module_.functions[function].body) {
     for (const Operand& o : i.operands) {
+      note_symbols(o);
       if (!o.is(Operand::Kind::symbol)) continue;
       const isa::Symbol& s = module_.symbols[o.id];
       if (s.kind == isa::Symbol::Kind::function && module_.functions[s.function].defined) collect(s.function);
     }
   }
   on_path_[function] = 2;
+}
+
+void Decoder::note_symbols(const Operand& o) {
+  if (o.is(Operand::Kind::symbol)) named_[o.id] = 1;
+  for (const Operand& e : o.elements) note_symbols(e);
+}
+
+// A module has variables of other kernels too. As ptxas does: those of the functions that the entry reaches
+// have a place, and those of the module that they name.
+bool Decoder::is_used(isa::SymbolId id) const {
+  const uint32_t owner = module_.symbols[id].scope;
+  return owner == isa::no_id ? named_[id] != 0 : on_path_[module_.symbols[owner].function] == 2;
 }
 
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
@@ -123,7 +139,12 @@ void Decoder::lay_out_symbols() {
     const isa::Symbol& s = module_.symbols[id];
     if (s.kind != isa::Symbol::Kind::variable || entry_params.contains(id)) continue;
     const isa::Variable& v = s.variable;
+    constexpr uint64_t nowhere = uint64_t{1} << 62;
     if (is_shared(v.space)) {
+      if (!is_used(id)) {
+        p.symbol_address[id] = nowhere;
+        continue;
+      }
       if (v.size() == 0) {
         unsized.push_back(id);
         continue;
@@ -390,9 +411,9 @@ void Decoder::decode_function(uint32_t function) {
 }
 
 uint32_t launch_registers(const isa::Function& f, const isa::ArchSpec& arch) {
-  if (f.maxnreg) return *f.maxnreg;
-  const auto threads = f.reqntid ? f.reqntid->count() : f.maxntid ? f.maxntid->count() : 0;
   const auto most = static_cast<uint64_t>(arch.max_registers_per_thread);
+  if (f.maxnreg && *f.maxnreg <= most) return *f.maxnreg;  // ptxas ignores a larger one
+  const auto threads = f.reqntid ? f.reqntid->count() : f.maxntid ? f.maxntid->count() : 0;
   if (threads == 0) return static_cast<uint32_t>(most);
   const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
   const uint64_t share = static_cast<uint64_t>(arch.registers_per_sm) /
@@ -408,6 +429,7 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   p.reserved_shared = static_cast<uint32_t>(arch_.reserved_shared_bytes_per_cta);
   p.launch_registers = launch_registers(entry_, arch_);
   on_path_.assign(module_.functions.size(), 0);
+  named_.assign(module_.symbols.size(), 0);
   p.function_start.assign(module_.functions.size(), isa::no_id);
   p.register_offsets_base.assign(module_.functions.size(), 0);
   uint32_t entry_index = 0;

@@ -20,9 +20,10 @@ bool waits_for_quantum_boundary(const Exec& x, isa::Space space, isa::Order orde
 }
 
 void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, const uint64_t* addresses,
-            isa::Order order, isa::Scope scope) {
+            isa::Order order, isa::Scope scope, uint32_t unchanged = 0) {
   if (x.wants<Access>())
-    x.emit(Access{x.origin(), kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope});
+    x.emit(Access{x.origin(), kind, space, static_cast<uint32_t>(size), addresses, x.active, order, scope,
+                  unchanged});
 }
 
 // The address of each lane's bytes; false after a fault.
@@ -134,6 +135,28 @@ void store_element(const Exec& x, isa::Type type, const Pointers& p, size_t offs
   }
 }
 
+// Where element k of a lane begins.
+size_t offset_of(isa::Type type, int k) {
+  return static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(type));
+}
+
+// The lanes whose values are in memory already.
+uint32_t unchanged_lanes(const Exec& x, const MicroOp& op, const isa::Store& e, const Pointers& p) {
+  if (!op.moves || !x.wants<Access>()) return 0;
+  const auto size = static_cast<size_t>(isa::bytes(e.type));
+  uint32_t equal = x.active;
+  for (int k = 0; k < e.elements; ++k) {
+    const DecodedOperand& s = op.operands[e.src].element(k);
+    const size_t stride = s.width / 8;
+    const uint8_t* lanes = x.lanes<uint8_t>(s);
+    for (uint32_t m = equal; m != 0; m &= m - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(m));
+      if (std::memcmp(p.at[i] + offset_of(e.type, k), lanes + stride * i, size) != 0) equal &= ~(1U << i);
+    }
+  }
+  return equal;
+}
+
 // Resolves and reports the lanes' accesses; a step where they are not performed now.
 template <class E>
 std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access::Kind kind, Pointers& p) {
@@ -144,13 +167,10 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
   if (waits_for_quantum_boundary(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::quantum_boundary);
   const char* const what = kind == Access::Kind::read ? "read" : "write";
   if (!resolve_all(x, e.space, addresses, size, alignment, p, what)) return Step::fault;
-  notify(x, kind, e.space, size, addresses, e.order, e.scope);
+  uint32_t unchanged = 0;
+  if constexpr (std::is_same_v<E, isa::Store>) unchanged = unchanged_lanes(x, op, e, p);
+  notify(x, kind, e.space, size, addresses, e.order, e.scope, unchanged);
   return std::nullopt;
-}
-
-// Where element k of a lane begins.
-size_t offset_of(isa::Type type, int k) {
-  return static_cast<size_t>(k) * static_cast<size_t>(isa::bytes(type));
 }
 
 }  // namespace

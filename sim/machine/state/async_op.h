@@ -303,8 +303,10 @@ constexpr AsyncFamilyTraits traits(isa::AsyncFamily family) {
   return {};
 }
 
-// Whether two tcgen05 operations of a thread are one of the pairs that run in order (PTX, "tcgen05 Memory
-// Consistency Model": pipelined instructions).
+// Whether the later of two tcgen05 operations runs behind the earlier one: the tensor core takes a thread's
+// products and copies one after the other. PTX promises that for some pairs alone ("tcgen05 Memory
+// Consistency Model": pipelined instructions), by which the checkers judge; the block scales of CUTLASS and
+// Triton rely on a copy behind a product.
 bool are_pipelined(const AsyncOp& earlier, const AsyncOp& later);
 
 // Whether the later of two operations waits for the earlier one. `mma_warps`: of a warpgroup.

@@ -272,9 +272,36 @@ TEST(TensorMapReplace, RefusesWhatDoesNotExist) {
   EncodedTensorMap e = encode(matrix());
   EXPECT_THAT(replace_field(e.bytes, TensorMapField::global_stride, 4, 16).error(), HasSubstr("ordinal 4"));
   EXPECT_THAT(replace_field(e.bytes, TensorMapField::elemtype, 0, 16).error(), HasSubstr("outside 0..15"));
-  EncodedTensorMap zeros;
-  EXPECT_FALSE(replace_field(zeros.bytes, TensorMapField::rank, 0, 1));
+  EncodedTensorMap other;
+  other.bytes[100] = std::byte{1};
+  EXPECT_THAT(replace_field(other.bytes, TensorMapField::rank, 0, 1).error(), HasSubstr("not a tensor map"));
   EXPECT_FALSE(tensor_map_field_named("colour"));
+}
+
+TEST(TensorMapReplace, MakesAMapOfZerosFieldByField) {
+  TensorMap expected = matrix();
+  expected.l2_promotion = L2Promotion::none;  // no instruction sets it
+  EncodedTensorMap e;
+  const auto set = [&](const char* field, int ordinal, uint64_t value) {
+    const auto done = replace_field(e.bytes, *tensor_map_field_named(field), ordinal, value);
+    EXPECT_TRUE(done) << done.error();
+  };
+  set("rank", 0, static_cast<uint64_t>(expected.rank) - 1);
+  EXPECT_THAT(validate(*decode_tensor_map(e.bytes), chip(90)), Not(IsEmpty()));  // the others are missing
+  set("global_address", 0, expected.global_address);
+  set("elemtype", 0, replace_number(expected.data_type));
+  set("swizzle_mode", 0, 3);
+  for (int i = 0; i < expected.rank; ++i) {
+    set("box_dim", i, expected.box[i]);
+    set("global_dim", i, expected.dims[i]);
+    set("element_stride", i, expected.element_strides[i]);
+    if (i > 0) set("global_stride", i - 1, expected.strides[i - 1]);
+  }
+  TensorMap map = *decode_tensor_map(e.bytes);
+  expected.swizzle = Swizzle::b128;
+  for (int i = expected.rank; i < max_tensor_rank; ++i) map.element_strides[i] = 1;  // not part of the map
+  EXPECT_EQ(map, expected);
+  EXPECT_THAT(validate(map, chip(90)), IsEmpty());
 }
 
 TEST(TensorMapReplace, KeepsWrongValuesForValidation) {

@@ -1,0 +1,82 @@
+// Races of generic accesses that the zoo has no pair for.
+#include <gmock/gmock.h>
+
+#include "sim/check/checker.h"
+#include "tests/sim/ptx_runner.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two warps, without a barrier between them; `body` has a place of shared memory at [place].
+RunResult races(const std::string& body, const RunOptions& how = {}) {
+  std::vector<uint32_t> array(64);
+  PtxRunner runner(ptx(R"(
+.visible .entry k(.param .u64 array) {
+  .shared .align 16 .b8 place[16];
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [array];
+  mov.u32 %r1, %tid.x;
+  shr.u32 %r2, %r1, 5;
+)" + body + "\n  ret;\n}\n"));
+  runner.array(array).shape({}, {64, 1, 1});
+  check::Checker checker({.race = true, .barrier = false, .memory = false, .numerics = false});
+  RunOptions options = how;
+  options.observer = &checker;
+  return runner.run(options);
+}
+
+TEST(Races, StoresOfOneValueAreStrict) {
+  for (const RunOptions& how : every_schedule()) {
+    const RunResult r = races("mov.u32 %r3, 7; st.shared.v2.u32 [place], {%r3, 8};", how);
+    ASSERT_EQ(r.findings.size(), 1u);
+    EXPECT_EQ(r.findings[0].code, "PLD4001");
+    EXPECT_EQ(r.findings[0].severity, FindingSeverity::strict);
+    EXPECT_THAT(r.findings[0].message, HasSubstr("equal values"));
+  }
+}
+
+TEST(Races, StoresOfDifferentValuesAreErrors) {
+  const RunResult r = races("st.shared.v2.u32 [place], {7, %r2};");
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].code, "PLD4001");
+  EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+}
+
+// The first round stores one value, the second two: the same pair of instructions is reported as both.
+TEST(Races, OneValueDoesNotHideAnother) {
+  const RunResult r = races(R"(
+  mov.u32 %r3, 0;
+AGAIN:
+  mul.lo.u32 %r4, %r3, %r2;
+  st.shared.u32 [place], %r4;
+  bar.sync 0;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 2;
+  @%p1 bra AGAIN;
+)");
+  ASSERT_EQ(r.findings.size(), 2u);
+  EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+  EXPECT_EQ(r.findings[1].severity, FindingSeverity::strict);
+}
+
+TEST(Races, AReadOfTheValueIsAnError) {
+  const RunResult r = races(R"(
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 st.shared.u32 [place], 0;
+  @!%p1 ld.shared.u32 %r3, [place];
+)");
+  ASSERT_FALSE(r.findings.empty());
+  for (const Finding& f : r.findings) EXPECT_EQ(f.severity, FindingSeverity::error) << render(f);
+}
+
+// In global memory the order in which clusters store is not the machine's to know.
+TEST(Races, InGlobalMemoryEqualValuesAreErrors) {
+  const RunResult r = races("st.global.u32 [%rd1], 7;");
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
