@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <limits>
 
 namespace palladion::kernels {
 namespace {
@@ -64,6 +65,33 @@ Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool tr
   }
   const Matrix<float> d = product<float>(a, transpose_a, b, transpose_b, c);
   return from_floats({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
+}
+
+Array attention_reference(const Array& q, const Array& k, const Array& v, bool causal) {
+  using Rows = Eigen::Map<const Matrix<float>, 0, Eigen::OuterStride<>>;
+  const pl::Shape &shape = q.type.shape, &kv_shape = k.type.shape;
+  const std::vector<float> qs = to_floats(q), ks = to_floats(k), vs = to_floats(v);
+  const int64_t rows = shape[1], heads = shape[2], d = shape[3], kv_rows = kv_shape[1],
+                kv_heads = kv_shape[2];
+  const auto head_of = [&](const std::vector<float>& x, int64_t b, int64_t n, int64_t h, int64_t all) {
+    return Rows(x.data() + (b * n * all + h) * d, n, d, Eigen::OuterStride<>(all * d));
+  };
+  std::vector<float> out(qs.size());
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t h = 0; h < heads; ++h) {
+      const int64_t kv_head = h / (heads / kv_heads);
+      Matrix<float> s =
+          head_of(qs, b, rows, h, heads) * head_of(ks, b, kv_rows, kv_head, kv_heads).transpose();
+      s /= std::sqrt(static_cast<float>(d));
+      for (int64_t i = 0; causal && i < rows; ++i)
+        s.row(i).tail(rows - 1 - i).setConstant(-std::numeric_limits<float>::infinity());
+      s = (s.colwise() - s.rowwise().maxCoeff()).array().exp();
+      const Matrix<float> o =
+          (s * head_of(vs, b, kv_rows, kv_head, kv_heads)).array().colwise() / s.rowwise().sum().array();
+      Eigen::Map<Matrix<float>, 0, Eigen::OuterStride<>>(out.data() + (b * rows * heads + h) * d, rows, d,
+                                                         Eigen::OuterStride<>(heads * d)) = o;
+    }
+  return from_floats(q.type, out);
 }
 
 Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {

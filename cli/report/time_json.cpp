@@ -91,6 +91,7 @@ json::object time_json(const TimeReport& time) {
                       {"sm_clock_mhz", time.clock.sm_clock_mhz},
                       {"l2", cli::name(time.l2)},
                       {"values", cli::name(time.values)},
+                      {"clock_measured", time.measured},
                       {"power_throttling_modelled", false},
                       {"tensor_flops", time.where.tensor_flops},
                       {"tflops", time.tflops()},

@@ -32,6 +32,7 @@ double TimeReport::gb_per_s() const {
 TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings) {
   TimeReport time;
   time.clock = result.clock;
+  time.measured = subject.arch->measured;
   time.ctas_per_sm = result.resident_ctas_per_sm;
   time.registers = subject.registers;
   time.registers.count = result.registers_per_thread;

@@ -23,6 +23,7 @@ struct WhyReport {
 
 struct TimeReport {
   sim::ClockReport clock;
+  bool measured = true;  // the clock was compared with such a chip
   sim::L2Start l2 = sim::L2Start::cold;
   sim::Values values = sim::Values::full;
   sim::Where where;
@@ -49,6 +50,8 @@ struct TimeView {
   size_t lines = 10;     // of the source
   bool color = false;
 };
+// What to think of a chip's cycles: that power throttling is not modelled, and that nothing was measured.
+std::string clock_caveat(bool measured);
 // The rows of `run` about the time, and the section "where the time went".
 std::string time_rows(const TimeReport& time);
 std::string where_text(const TimeReport& time, const TimeView& view);

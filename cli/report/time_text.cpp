@@ -148,12 +148,17 @@ std::string grouped(uint64_t number) {
   return digits;
 }
 
+std::string clock_caveat(bool measured) {
+  return measured ? "power throttling is not modelled"
+                  : "published numbers, not measured; power throttling is not modelled";
+}
+
 std::string time_rows(const TimeReport& time) {
   const sim::ClockReport& clock = time.clock;
   std::string out = row(
-      "time", fmt::format("{} cycles, {:.4g} us at {:.4g} MHz, L2 {} (power throttling is not "
-                          "modelled: a chip under load may run slower)",
-                          grouped(clock.cycles), clock.microseconds(), clock.sm_clock_mhz, name(time.l2)));
+      "time", fmt::format("{} cycles, {:.4g} us at {:.4g} MHz, L2 {} ({}: a chip under load may run slower)",
+                          grouped(clock.cycles), clock.microseconds(), clock.sm_clock_mhz, name(time.l2),
+                          clock_caveat(time.measured)));
   out += row("occupancy", occupancy_text(time));
   if (const std::string rates = rates_text(time); !rates.empty()) out += row("work", rates);
   return out + row("counters", counters_text(clock));

@@ -48,12 +48,11 @@ std::string summary(const SweepReport& r) {
 
 std::string conditions(const SweepReport& r) {
   const size_t full = with_values(r), timed = r.ranking().size();
-  std::string text =
-      fmt::format("hardware schedule, L2 {}, {:.4g} MHz (power throttling is not modelled), values {}",
-                  name(r.clock.l2), r.clock.parameters.sm_clock,
-                  full == 0       ? "none"
-                  : full == timed ? "full"
-                                  : "none where possible");
+  std::string text = fmt::format("hardware schedule, L2 {}, {:.4g} MHz ({}), values {}", name(r.clock.l2),
+                                 r.clock.parameters.sm_clock, clock_caveat(r.fixed.arch->measured),
+                                 full == 0       ? "none"
+                                 : full == timed ? "full"
+                                                 : "none where possible");
   if (full != 0)
     text += fmt::format("; {} needed the arrays' contents: control or addresses depend on them", full);
   return text;
@@ -181,6 +180,7 @@ std::string sweep_json(const SweepReport& r, const Options&) {
       {"schedule", "hardware"},
       {"l2", name(r.clock.l2)},
       {"sm_clock_mhz", r.clock.parameters.sm_clock},
+      {"clock_measured", r.fixed.arch->measured},
       {"power_throttling_modelled", false},
       {"configurations", r.all.size()},
       {"interrupted", r.interrupted},

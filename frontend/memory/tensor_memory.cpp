@@ -102,6 +102,13 @@ void check_chip(const Recorder& r, std::string_view what, const std::source_loca
 
 void check_pairs(const Recorder& r, const TmemType& type, const std::string& name,
                  const std::source_location& loc) {
+  const int ctas = type.options.collective ? 2 : 1;
+  if (r.tensor_ctas() != 0 && r.tensor_ctas() != ctas)
+    fail(Code::bad_collective,
+         fmt::format("TMEM \"{}\" is {}collective, another one of the kernel is{}", name,
+                     type.options.collective ? "" : "not ", type.options.collective ? " not" : ""),
+         loc,
+         "all of a kernel's tensor memory is allocated at once: give .collective to all of it or to none");
   if (!type.options.collective || r.mesh().cluster_size() % 2 == 0) return;
   fail(
       Code::bad_collective,
@@ -141,11 +148,6 @@ int64_t tensor_alignment(const TmemType& type) {
 int64_t take_tensor_columns(int64_t columns, int64_t alignment, int ctas, const std::string& name,
                             std::source_location loc) {
   Recorder& r = Recorder::current();
-  if (r.tensor_ctas() != 0 && r.tensor_ctas() != ctas)
-    fail(Code::bad_collective,
-         fmt::format("TMEM \"{}\" is {}collective, other TMEM of the kernel is{}", name,
-                     ctas == 2 ? "" : "not ", ctas == 2 ? " not" : ""),
-         loc, "a kernel's tensor memory is allocated once: give all of it the same .collective");
   if (const int64_t odd = r.tensor_mark() % alignment; odd != 0) r.allocate_tensor(alignment - odd, ctas);
   const int64_t at = r.allocate_tensor(columns, ctas);
   if (at + columns > r.arch().tensor_columns)

@@ -81,6 +81,7 @@ constexpr ArchSpec h100() {
 
 constexpr ArchSpec h200() {
   ArchSpec a = compute_90("h200", "NVIDIA H200");
+  a.measured = true;
   a.sm_count = 132;
   a.gpc_tpcs = tpcs_of_132_sms;
   a.l2_bytes = 60 * 1024 * 1024;
@@ -161,8 +162,7 @@ std::vector<ArchFact> facts(const ArchSpec& a) {
                                                : "CUDA programming guide, compute capability 10.3";
   constexpr std::string_view sheet = "NVIDIA data sheet";
   constexpr std::string_view occupancy_header = "cuda_occupancy.h of CUDA 13.0";
-  const bool measured_chip = a.name == "h200";
-  const std::string_view device = measured_chip ? "device attribute, read on an H200, driver 580" : sheet;
+  const std::string_view device = a.measured ? "device attribute, read on an H200, driver 580" : sheet;
   const auto text = [](auto value) { return fmt::format("{}", value); };
   return {
       {"chip", std::string(a.chip), "", device},

@@ -14,6 +14,7 @@ struct ArchSpec {
   std::string_view chip;        // as the driver names it
   int sm;                       // compute capability x 10
   std::string_view ptx_target;  // "sm_90a"
+  bool measured = false;        // the machine and its clock were compared with such a device
 
   // Size of the chip.
   int sm_count;

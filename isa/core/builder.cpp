@@ -21,7 +21,23 @@ std::vector<std::string_view> words_of(std::string_view mnemonic) {
   return words;
 }
 
-Matched match_uncached(std::string_view mnemonic, size_t operand_count) {
+// Bit i: operand i is an address.
+using Addresses = uint32_t;
+
+Addresses addresses_of(std::span<const Operand> operands) {
+  Addresses found = 0;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].is(Operand::Kind::address)) found |= Addresses{1} << i;
+  return found;
+}
+
+bool takes(const Form& form, Addresses addresses) {
+  for (size_t i = 0; i < form.operands.size(); ++i)
+    if ((addresses >> i & 1) != 0 && form.operands[i].kind == OperandKind::value) return false;
+  return true;
+}
+
+Matched match_uncached(std::string_view mnemonic, size_t operand_count, Addresses addresses) {
   Matched m;
   std::vector<std::string_view> words = words_of(mnemonic);
   if (words.empty()) {
@@ -36,12 +52,17 @@ Matched match_uncached(std::string_view mnemonic, size_t operand_count) {
   words.erase(words.begin());
   bool modifiers_fit = false;
   for (const Form& form : m.op->forms) {
-    if (!match_modifiers(form, words, m.mods.data())) continue;
+    std::array<int8_t, max_modifiers> mods{};
+    if (!match_modifiers(form, words, mods.data())) continue;
     modifiers_fit = true;
     if (operand_count < form.required_operands() || operand_count > form.operands.size()) continue;
+    const bool fits = takes(form, addresses);
+    if (m.form != nullptr && !fits) continue;
     m.form = &form;
-    return m;
+    m.mods = mods;
+    if (fits) break;
   }
+  if (m.form != nullptr) return m;
   m.reason = modifiers_fit ? fmt::format("`{}` does not take {} operands", mnemonic, operand_count)
                            : fmt::format("`{}` has no form with these modifiers", mnemonic);
   return m;
@@ -66,14 +87,16 @@ std::string_view register_prefix(Type type) {
 
 }  // namespace
 
-Matched match(std::string_view mnemonic, size_t operand_count) {
+Matched match(std::string_view mnemonic, std::span<const Operand> operands) {
   thread_local std::unordered_map<std::string, Matched> cache;
+  const Addresses addresses = addresses_of(operands);
   std::string key(mnemonic);
   key += '#';
-  key += static_cast<char>('0' + operand_count);
+  key += static_cast<char>('0' + operands.size());
+  key.append(reinterpret_cast<const char*>(&addresses), sizeof addresses);
   const auto it = cache.find(key);
   if (it != cache.end()) return it->second;
-  return cache.emplace(std::move(key), match_uncached(mnemonic, operand_count)).first->second;
+  return cache.emplace(std::move(key), match_uncached(mnemonic, operands.size(), addresses)).first->second;
 }
 
 Operand Builder::reg(Type type) {
@@ -129,7 +152,7 @@ void leave_out_absent_pairs(const Form& form, std::vector<Operand>& operands) {
 }  // namespace
 
 Instruction& Builder::emit(std::string_view mnemonic, std::vector<Operand> operands, const Operand& guard) {
-  const Matched m = match(mnemonic, operands.size());
+  const Matched m = match(mnemonic, operands);
   PLD_CHECK(m.form != nullptr, m.reason);
   Instruction i;
   i.op = m.op;

@@ -1,6 +1,7 @@
 #pragma once
 // Adds instructions to a function by their PTX words: b.emit("add.s32", {d, a, c}).
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,15 +10,16 @@
 
 namespace palladion::isa {
 
-// The op and form that words name, with the slots filled; of the operands only the number is checked.
-// `reason`: why there is none.
+// The op and form that words name, with the slots filled. Of the operands only the number is checked; where
+// several forms take so many, the first whose addresses stand where the operands' do. `reason`: why there is
+// none.
 struct Matched {
   const Op* op = nullptr;
   const Form* form = nullptr;
   std::array<int8_t, max_modifiers> mods{};
   std::string reason;
 };
-Matched match(std::string_view mnemonic, size_t operand_count);
+Matched match(std::string_view mnemonic, std::span<const Operand> operands);
 
 class Builder {
  public:

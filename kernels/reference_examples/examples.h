@@ -1,5 +1,5 @@
 #pragma once
-// The Hopper examples of Pallas' GPU reference, design note and quickstart as small kernels, one file a
+// The examples of Pallas' GPU reference, design note and quickstart as small kernels, one file a
 // theme.
 #include <functional>
 #include <string>
@@ -16,6 +16,7 @@ std::vector<KernelSpec> meshes();           // kernels, threads, clusters, semap
 std::vector<KernelSpec> synchronisation();  // commit_smem, queues, cluster barriers
 std::vector<KernelSpec> copies();           // barriers of copies, waits, groups
 std::vector<KernelSpec> layouts();          // arrays in registers
+std::vector<KernelSpec> tensor_memory();    // Blackwell: TMEM, tcgen05, pairs of CTAs
 std::vector<KernelSpec> gathers();          // Blackwell: rows picked by their numbers
 
 // --- for the themes

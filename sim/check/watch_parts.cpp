@@ -1,5 +1,7 @@
 #include "sim/check/watch_parts.h"
 
+#include <utility>
+
 namespace palladion::sim::check {
 
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
@@ -7,10 +9,11 @@ bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
          (o.numerics && numerics.watches(pc));
 }
 
-WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options)
+WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
+                       TensorLoadRegisters::AllRead loads_read)
     : options_(options),
       wgmma_(context, analysis.wgmma),
-      tensor_loads_(context, analysis.tensor_loads),
+      tensor_loads_(context, analysis.tensor_loads, std::move(loads_read)),
       unwritten_(context, analysis.unwritten),
       pool_(context),
       descriptors_(context),

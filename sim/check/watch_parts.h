@@ -27,7 +27,8 @@ struct WatchAnalysis {
 // to `memory`.
 class WatchParts {
  public:
-  WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options);
+  WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
+             TensorLoadRegisters::AllRead loads_read = {});
 
   // Adds those parts that the options turn on.
   void subscribe(ClusterEvents& events);

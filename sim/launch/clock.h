@@ -63,6 +63,7 @@ struct LineTime {
 struct ClockCounters {
   uint64_t instructions = 0;   // smsp__inst_executed.sum: the instructions that ptxas would make of the PTX
   uint64_t tensor_cycles = 0;  // summed over SMs: the tensor core is occupied
+  uint64_t tcgen05_products = 0;     // multiplications, whose number a tcgen05.mma states when it runs
   uint64_t smem_bank_conflicts = 0;  // extra passes of loads and stores
   uint64_t l2_read_sectors = 0;      // of 32 bytes
   uint64_t l2_write_sectors = 0;

@@ -15,7 +15,7 @@ int64_t computed(std::string_view op, int64_t value, int64_t constant) {
 std::string words_of(const isa::Instruction& instruction) { return isa::decode::mnemonic(instruction); }
 
 bool set_words(isa::Instruction& instruction, const std::string& words) {
-  const isa::Matched m = isa::match(words, instruction.operands.size());
+  const isa::Matched m = isa::match(words, instruction.operands);
   if (m.form == nullptr) return false;
   instruction.op = m.op;
   instruction.form = m.form;

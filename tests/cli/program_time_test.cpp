@@ -50,6 +50,15 @@ TEST_F(TimedProgram, TellsCyclesAndWhereTheyWent) {
     EXPECT_THAT(ran.out, HasSubstr(words));
 }
 
+TEST_F(TimedProgram, SaysWhereTheChipWasNotMeasured) {
+  const std::string shape = " --shape m=128,n=128,k=64 --schedule hardware";
+  const std::string kernel = "run blackwell_matmul_basic" + shape;
+  EXPECT_THAT(run(kernel).out,
+              HasSubstr("published numbers, not measured; power throttling is not modelled"));
+  EXPECT_EQ(report(kernel).at_pointer("/sim/clock/clock_measured"), json::value(false));
+  EXPECT_EQ(report(add).at_pointer("/sim/clock/clock_measured"), json::value(true));
+}
+
 TEST_F(TimedProgram, CyclesDoNotDependOnThreadsOrValues) {
   const json::value first = report(std::string(add) + " --threads 1");
   EXPECT_GT(number(first.at_pointer("/sim/clock/cycles")), 0);

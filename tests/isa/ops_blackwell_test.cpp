@@ -223,7 +223,7 @@ uint32_t four(const char* name, uint32_t value, uint32_t random) {
   alignas(32) uint32_t values[32], bits[32], result[32]{};
   std::fill_n(values, 32, value);
   std::fill_n(bits, 32, random);
-  const Matched matched = match(name, 3);
+  const Matched matched = match_count(name, 3);
   Instruction i;
   i.op = matched.op, i.form = matched.form, i.mods = matched.mods;
   Module module;

@@ -149,16 +149,31 @@ TEST_F(Effects, atomics_of_every_width) {
   EXPECT_EQ(hinted.c, -1);
 }
 
+const Form* form_of(std::string_view words, size_t operands) {
+  return match(words, std::vector<Operand>(operands)).form;
+}
+
 TEST_F(Effects, what_ptx_forbids_has_no_form) {
-  EXPECT_EQ(match("atom.global.exch.u32", 3).form, nullptr);
-  EXPECT_EQ(match("atom.shared.add.L2::cache_hint.u32", 4).form, nullptr);
-  EXPECT_EQ(match("ld.relaxed.global.u32", 2).form, nullptr);
-  EXPECT_EQ(match("ld.weak.v4.b128", 2).form, nullptr);
-  EXPECT_EQ(match("mbarrier.arrive.release.b64", 2).form, nullptr);
-  EXPECT_EQ(match("wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8", 4).form, nullptr);
-  EXPECT_EQ(
-      match("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", 4).form,
-      nullptr);
+  EXPECT_EQ(form_of("atom.global.exch.u32", 3), nullptr);
+  EXPECT_EQ(form_of("atom.shared.add.L2::cache_hint.u32", 4), nullptr);
+  EXPECT_EQ(form_of("ld.relaxed.global.u32", 2), nullptr);
+  EXPECT_EQ(form_of("ld.weak.v4.b128", 2), nullptr);
+  EXPECT_EQ(form_of("mbarrier.arrive.release.b64", 2), nullptr);
+  EXPECT_EQ(form_of("wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8", 4), nullptr);
+  EXPECT_EQ(form_of("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", 4),
+            nullptr);
+}
+
+TEST_F(Effects, the_form_is_that_of_the_operands) {
+  const std::string_view words = "tcgen05.mma.cta_group::1.kind::f16";
+  const Operand value = Operand::reg(0), in_tensor_memory = Operand::address(value, 0);
+  const auto a_of = [&](const Operand& a) {
+    return match(words, std::vector<Operand>{in_tensor_memory, a, value, value, value})
+        .form->operands[1]
+        .kind;
+  };
+  EXPECT_EQ(a_of(value), OperandKind::value);
+  EXPECT_EQ(a_of(in_tensor_memory), OperandKind::address);
 }
 
 TEST_F(Effects, fences) {

@@ -57,6 +57,11 @@ struct RegisterFile {
   }
 };
 
+// The form of words with so many operands, whatever they are.
+inline Matched match_count(std::string_view mnemonic, size_t operands) {
+  return match(mnemonic, std::vector<Operand>(operands));
+}
+
 class Bench {
  public:
   // Operand widths in bits, destinations first; 0: as the form says.
@@ -64,7 +69,7 @@ class Bench {
     module_.functions.emplace_back();
     Builder builder(module_, module_.functions[0]);
     if (operands == 0) operands = widths.size();
-    const Matched matched = match(mnemonic, operands == 0 ? first_count(mnemonic) : operands);
+    const Matched matched = match_count(mnemonic, operands == 0 ? first_count(mnemonic) : operands);
     if (matched.form == nullptr) {
       ADD_FAILURE() << mnemonic << ": " << matched.reason;
       return;
@@ -123,7 +128,7 @@ class Bench {
  private:
   static size_t first_count(const std::string& mnemonic) {
     for (size_t n = 0; n <= 6; ++n)
-      if (match(mnemonic, n).form != nullptr) return n;
+      if (match_count(mnemonic, n).form != nullptr) return n;
     return 0;
   }
   static int width_of(const Instruction& shape, const OperandDef& def) {

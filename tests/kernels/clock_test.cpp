@@ -1,6 +1,7 @@
 // Kernels under the clock: the bits of every other schedule, and cycles that depend on nothing but the
 // program.
 #include "sim/check/checker.h"
+#include "sim/clock/report/where.h"
 #include "tests/kernels/run_kernel.h"
 
 namespace palladion::kernels::test {
@@ -13,7 +14,7 @@ struct Clocked {
 
 Clocked run_clocked(const plgpu::Kernel& kernel, const std::vector<Array>& inputs, unsigned threads,
                     sim::L2Start l2 = sim::L2Start::cold, sim::Observer* observer = nullptr) {
-  sim::Machine machine(*isa::find_arch("h200"));
+  sim::Machine machine(*isa::chip_for(kernel.module.target));
   sim::RunOptions options;
   options.schedule = *sim::schedule_named("hardware");
   options.threads = threads;
@@ -50,7 +51,7 @@ TEST_P(ClockTest, BitsAreThoseOfTheFunctionalSchedule) {
   const Choice choice = choose(*spec, GetParam().sizes, GetParam().settings);
   const plgpu::Kernel kernel = spec->build(choice);
   const std::vector<Array> inputs = spec->make_inputs(choice, 5);
-  sim::Machine machine(*isa::find_arch("h200"));
+  sim::Machine machine(*isa::chip_for(kernel.module.target));
   const SimOutcome functional = run(kernel, inputs, machine, {});
   const Clocked clocked = run_clocked(kernel, inputs, 2);
   ASSERT_EQ(functional.outputs.size(), clocked.outcome.outputs.size());
@@ -77,8 +78,33 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"matmul_pipelined", {{"m", "256"}, {"n", "256"}, {"k", "256"}}, {}},
                     Case{"matmul_ws", {{"m", "512"}, {"n", "256"}, {"k", "256"}}, {{"cluster", "m"}}},
                     Case{"transpose", {{"m", "256"}, {"n", "256"}}, {}},
-                    Case{"reduce_sum", {{"n", "65536"}}, {{"dtype", "s32"}}}),
+                    Case{"reduce_sum", {{"n", "65536"}}, {{"dtype", "s32"}}},
+                    Case{"blackwell_matmul_epilogue_warpgroup",
+                         {{"m", "512"}, {"n", "512"}, {"k", "256"}},
+                         {{"clusters", "2"}}}),
     name_of_param);
+
+// What the report says of a kernel's tensor cores, and of the warps that give them work.
+void expect_work(const char* name, const char* operation) {
+  SCOPED_TRACE(name);
+  const KernelSpec* spec = find_kernel(name);
+  ASSERT_NE(spec, nullptr);
+  const Choice choice = choose(*spec, {{"m", "512"}, {"n", "512"}, {"k", "256"}}, {});
+  const plgpu::Kernel kernel = spec->build(choice);
+  const Clocked run = run_clocked(kernel, spec->make_inputs(choice, 5), 1);
+  const sim::Where where =
+      sim::where_time_went(kernel.module, "", *isa::chip_for(kernel.module.target), run.clock());
+  EXPECT_EQ(where.tensor_flops, 2.0 * 512 * 512 * 256);
+  EXPECT_TRUE(std::ranges::any_of(where.roles, [&](const sim::RoleWhere& role) {
+    return role.operations.find(operation) != std::string::npos;
+  })) << operation;
+}
+
+TEST(ClockReport, CountsTheWorkOfTheTensorCores) {
+  expect_work("matmul_ws", "wgmma");
+  expect_work("blackwell_matmul_warp_specialized", "tcgen05.mma");
+  expect_work("blackwell_matmul_two_cta", "tcgen05.mma");
+}
 
 }  // namespace
 }  // namespace palladion::kernels::test

@@ -142,6 +142,22 @@ INSTANTIATE_TEST_SUITE_P(
              {{"dtype", "u8"}, {"clusters", "2"}, {"minor_dim", "1"}, {"stages", "3"}}}),
     name_of_param);
 
+INSTANTIATE_TEST_SUITE_P(
+    Attention, KernelTest,
+    testing::Values(Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "1"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "128"}},
+                         {}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "2"}, {"heads", "2"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "640"}},
+                         {{"head_dim", "64"}, {"dtype", "bf16"}, {"stages", "3"}}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "2"}, {"kv_heads", "2"}, {"q", "512"}, {"kv", "512"}},
+                         {{"causal", "1"}}},
+                    Case{"blackwell_flash_attention",
+                         {{"batch", "1"}, {"heads", "3"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "384"}},
+                         {{"causal", "1"}, {"head_dim", "64"}, {"dtype", "bf16"}}}),
+    name_of_param);
+
 // Scales of blocks, a sparse operand: one CTA and pairs, several tiles of unequal numbers.
 INSTANTIATE_TEST_SUITE_P(
     BlackwellSideOperands, KernelTest,
@@ -187,7 +203,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_grid_tiling", {}, {}}, Case{"blackwell_matmul_dynamic", {}, {}},
         Case{"blackwell_ragged_dot", {}, {}}, Case{"blackwell_matmul_fp8", {}, {}},
         Case{"blackwell_matmul_fp8", {}, {{"dtype", "e5m2"}, {"out_dtype", "f32"}}},
-        Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_matmul_mxfp8", {}, {}},
+        Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_flash_attention", {}, {}},
+        Case{"blackwell_flash_attention", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
+        Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}},
+        Case{"blackwell_matmul_mxfp8", {}, {}},
         Case{"blackwell_matmul_mxfp8", {}, {{"ctas", "1"}, {"a_dtype", "e5m2"}}},
         Case{"blackwell_matmul_nvfp4", {}, {}}, Case{"blackwell_matmul_nvfp4", {}, {{"ctas", "1"}}},
         Case{"blackwell_matmul_sparse", {}, {}},
@@ -200,6 +219,7 @@ TEST_P(AssemblyForB300, NeedsNoSpills) { assemble_without_spills(GetParam(), "b3
 INSTANTIATE_TEST_SUITE_P(Kernels, AssemblyForB300,
                          testing::Values(Case{"blackwell_matmul_grid_tiling", {}, {}},
                                          Case{"blackwell_matmul_fp8", {}, {}},
+                                         Case{"blackwell_flash_attention", {}, {{"causal", "1"}}},
                                          Case{"blackwell_matmul_mxfp8", {}, {}},
                                          Case{"blackwell_matmul_nvfp4", {}, {}},
                                          Case{"blackwell_matmul_sparse", {}, {}}),

@@ -90,6 +90,16 @@ std::vector<Case> example_cases() {
   add("ref_wgmma_buffers", {{none, none},
                             {{{"k", "320"}}, {{"dtype", "bf16"}, {"buffers", "2"}}},
                             {{{"k", "512"}}, {{"buffers", "2"}, {"tile_k", "128"}}}});
+
+  for (const char* kernel : {"ref_tmem", "ref_tmem_handover"})
+    add(kernel, {{none, none}, {{{"n", "8"}}, none}, {{{"n", "200"}}, none}});
+  add("ref_tmem_reuse",
+      {{none, none}, {{{"rounds", "1"}, {"n", "64"}}, none}, {{{"rounds", "5"}, {"n", "96"}}, none}});
+  for (const char* kernel : {"ref_tcgen05", "ref_tcgen05_left_in_tmem"})
+    add(kernel, {{none, none}, {small, bf16}, {{{"n", "256"}, {"k", "192"}}, none}});
+  add("ref_tcgen05_commit", {{none, none}, {{{"n", "64"}}, bf16}, {{{"n", "192"}, {"k", "256"}}, none}});
+  for (const char* kernel : {"ref_tcgen05_collective", "ref_collective_tmem_reuse"})
+    add(kernel, {{none, none}, {{{"n", "256"}, {"k", "64"}}, bf16}, {{{"n", "128"}, {"k", "320"}}, none}});
   return all;
 }
 

@@ -31,8 +31,7 @@ Counted count(const std::string& name, const isa::Module& module, const std::str
   const toolkit::Assembly assembly = toolkit::assemble(text, module.target);
   EXPECT_TRUE(assembly.ok) << name << "\n" << assembly.log;
   const isa::Function& f = *module.find_entry(entry);
-  const isa::ArchSpec& arch =
-      module.target.starts_with("sm_10") ? *isa::find_arch("b200") : isa::default_arch();
+  const isa::ArchSpec& arch = *isa::chip_for(module.target);
   const auto program = sim::decode(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
   EXPECT_TRUE(program.has_value()) << name;
   Counted c{.name = name, .threads = int(block.count())};

@@ -6,6 +6,7 @@
 
 #include "arrays/arrays.h"
 #include "frontend/plgpu.h"
+#include "isa/text/print.h"
 #include "run/runner.h"
 
 namespace palladion {
@@ -128,6 +129,63 @@ TEST(Tcgen05, RulesOfAllocationsAreNamed) {
   EXPECT_THAT(allocate(plgpu::TMEM({128, 1024}, pl::f32)), HasSubstr("512 are available"));
   EXPECT_THAT(allocate(plgpu::TMEM({128, 64}, pl::f32, {.collective = true})),
               HasSubstr("the cluster has one CTA"));
+}
+
+TEST(Tcgen05, TensorMemoryIsAllocatedForPairsOrNotAtAll) {
+  const auto allocate = [](bool first, bool second) {
+    return refused([&] {
+      plgpu::kernel([](const Ref&, plgpu::Scratch&) {},
+                    {.out_type = {pl::f32, {128}},
+                     .scratch_types = {{"a", plgpu::TMEM({128, 64}, pl::f32, {.collective = first})},
+                                       {"b", plgpu::TMEM({128, 64}, pl::f32, {.collective = second})}},
+                     .cluster = {2},
+                     .cluster_names = {"cluster"},
+                     .arch = &b200()});
+    });
+  };
+  EXPECT_THAT(allocate(true, false), HasSubstr("TMEM \"b\" is not collective, another one of the kernel is"));
+  EXPECT_THAT(allocate(false, true), HasSubstr("TMEM \"b\" is collective, another one of the kernel is not"));
+}
+
+// A product whose left operand takes the place of the scores from which it was made.
+TEST(Tcgen05, AUnionSharesItsColumns) {
+  constexpr int64_t n = 128;
+  const plgpu::Kernel kernel = plgpu::kernel(
+      [](const Ref& in, const Ref& b, const Ref& out, plgpu::Scratch& s) {
+        const Ref &scores = s.ref_union("u")[0][0], &left = s.ref_union("u")[1][0];
+        const plgpu::Layout native = plgpu::Layout::TCGEN05_TMEM_NATIVE;
+        plgpu::copy_gmem_to_smem(b, s["b"], s.barrier("loaded"));
+        plgpu::async_store_tmem(scores, in.load(native));
+        plgpu::commit_tmem();
+        const plgpu::Array x = plgpu::async_load_tmem(scores, {.layout = native});
+        plgpu::wait_load_tmem();
+        plgpu::async_store_tmem(left, x.astype(pl::f16));
+        plgpu::commit_tmem();
+        plgpu::barrier_wait(s.barrier("loaded"));
+        plgpu::tcgen05_mma(s["acc"], left, s["b"], s.barrier("done"), {.accumulate = false});
+        plgpu::barrier_wait(s.barrier("done"));
+        out.store(plgpu::async_load_tmem(s["acc"], {.layout = native}));
+      },
+      {.in_types = {{pl::f32, {128, n}}, {pl::f16, {n, n}}},
+       .out_type = {pl::f32, {128, n}},
+       .scratch_types = {{"acc", plgpu::TMEM({128, n}, pl::f32)},
+                         {"u",
+                          plgpu::RefUnion({{plgpu::TMEM({128, n}, pl::f32), plgpu::TMEM({128, 32}, pl::f32)},
+                                           {plgpu::TMEM({128, n}, pl::f16, {.packed = true})}})},
+                         {"after", plgpu::TMEM({128, 96}, pl::f32)},
+                         {"b", plgpu::SMEM({n, n}, pl::f16, {.transforms = tiles(64)})},
+                         {"loaded", plgpu::Barrier()},
+                         {"done", plgpu::Barrier({.orders_tensor_core = true})}},
+       .arch = &b200()});
+  EXPECT_THAT(isa::print(kernel.module),
+              HasSubstr("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 "));
+  std::vector<Array> in;
+  for (const pl::ShapeDtype& type : kernel.launch.inputs)
+    in.push_back(filled(type, {.kind = Fill::Kind::randint, .seed = in.size() + 1, .low = -4, .high = 5}));
+  sim::Machine machine(b200());
+  const SimOutcome out = run(kernel, in, machine);
+  ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+  EXPECT_EQ(worst_error({.n = n, .k = n}, in, out.outputs[0]), 0);
 }
 
 TEST(Tcgen05, ElementsOfTensorMemoryAreNotLoadedOneByOne) {

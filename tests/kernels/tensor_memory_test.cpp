@@ -352,8 +352,8 @@ TEST(TensorMemory, AllOfAKernelsColumnsAreOfOneKind) {
   const auto own = plgpu::TMEM({128, 32}, pl::f32),
              of_pair = plgpu::TMEM({128, 32}, pl::f32, {.collective = true});
   EXPECT_THAT(allocate({{"a", own}, {"b", of_pair}}),
-              HasSubstr("\"b\" is collective, other TMEM of the kernel is not"));
-  EXPECT_THAT(allocate({{"a", of_pair}, {"b", own}}), HasSubstr("\"b\" is not collective, other TMEM"));
+              HasSubstr("\"b\" is collective, another one of the kernel is not"));
+  EXPECT_THAT(allocate({{"a", of_pair}, {"b", own}}), HasSubstr("\"b\" is not collective, another one"));
   EXPECT_THAT(allocate({{"u", plgpu::RefUnion({{own}, {of_pair}})}}), HasSubstr("some TMEM is collective"));
   EXPECT_THAT(allocate({{"u", plgpu::RefUnion({{plgpu::TMEM({100, 32}, pl::f32)}})}}),
               HasSubstr("(128, n) or (64, n)"));

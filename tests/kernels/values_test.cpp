@@ -9,8 +9,7 @@ using EventRecorder = sim::testing::EventRecorder;
 
 SimOutcome record(const plgpu::Kernel& kernel, std::vector<Array> inputs, const char* schedule,
                   sim::Values values, EventRecorder* seen) {
-  sim::Machine machine(kernel.module.target.starts_with("sm_10") ? *isa::find_arch("b200")
-                                                                 : isa::default_arch());
+  sim::Machine machine(*isa::chip_for(kernel.module.target));
   sim::RunOptions options;
   options.schedule = *sim::schedule_named(schedule);
   options.threads = 1;

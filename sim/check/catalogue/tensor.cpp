@@ -45,7 +45,8 @@ constexpr isa::CodeText table[] = {
         "that nothing orders before the tcgen05.dealloc.",
         "tcgen05.dealloc", "Garbage, or a launch failure: another CTA gets the columns.",
         "let all warps wait for their loads (tcgen05.wait::ld) and meet at a barrier before the columns are "
-        "freed"),
+        "freed",
+        by_case),
     row(4508, "a pair of CTAs frees tensor memory before both have allocated it",
         "With .cta_group::2 both CTAs allocate and free together. The peer must have started, and must take "
         "part.",
@@ -76,7 +77,9 @@ constexpr isa::CodeText table[] = {
         "A load that has not been waited for may still read its columns after the thread has signalled that "
         "they are free.",
         "tcgen05.wait; tcgen05 Memory Consistency Model", "A mixture of old and new values.",
-        "execute tcgen05.wait::ld before the arrival that gives the columns back"),
+        "execute tcgen05.wait::ld before the arrival that gives the columns back. Where instructions have read "
+        "all results before, the load is over: strict",
+        by_case),
     row(4514, "a store to tensor memory is used before tcgen05.wait::st",
         "tcgen05.st is asynchronous: it is complete once its threads have executed tcgen05.wait::st.",
         "tcgen05.wait; tcgen05 Memory Consistency Model", "Old values are read.",

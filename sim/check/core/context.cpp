@@ -29,10 +29,15 @@ Reporter::Reporter(const RunView& run, const ClusterState& cluster)
       warps_(run.launch->warps_per_cta()),
       roles_(warps_ * run.launch->cluster.count()) {}
 
+bool Reporter::is_full(Code code) const {
+  const auto kept = kept_.find(code);
+  return kept != kept_.end() && kept->second >= limit;
+}
+
 bool Reporter::seen(const FindingKey& key) {
   const auto at = keys_.find(key);
   if (at == keys_.end()) {
-    if (found_.size() < limit) return false;
+    if (!is_full(key.code)) return false;
     ++dropped_;
     return true;
   }
@@ -41,10 +46,11 @@ bool Reporter::seen(const FindingKey& key) {
 }
 
 void Reporter::report(const FindingKey& key, Finding finding) {
-  if (found_.size() >= limit) {
+  if (is_full(key.code)) {
     ++dropped_;
     return;
   }
+  ++kept_[key.code];
   complete(finding, key.code);
   keys_.emplace(key, found_.size());
   found_.push_back({key, std::move(finding)});

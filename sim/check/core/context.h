@@ -35,7 +35,7 @@ struct Reported {
 // its warps. It must be subscribed before the parts.
 class Reporter {
  public:
-  // More findings than these of one cluster are counted in `dropped` alone.
+  // More findings than these with one code, of one cluster, are counted in `dropped` alone.
   static constexpr size_t limit = 200;
 
   Reporter(const RunView& run, const ClusterState& cluster);
@@ -73,6 +73,7 @@ class Reporter {
     int last_lane = 32;
   };
   void count(const Origin& origin, uint32_t lanes);
+  bool is_full(Code code) const;
   uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_ + warp; }
 
   const RunView& run_;
@@ -81,6 +82,7 @@ class Reporter {
   std::vector<uint8_t> roles_;                         // by warp of the cluster: what it has issued
   std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
   std::map<FindingKey, size_t> keys_;
+  std::map<Code, size_t> kept_;
   std::vector<Reported> found_;
   uint64_t dropped_ = 0;
 };

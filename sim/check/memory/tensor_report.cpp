@@ -85,6 +85,17 @@ Code TensorRaceReporter::code_of(const Pair& p) const {
   return of_product(p);
 }
 
+// The later one follows an instruction that read what the load brought.
+bool TensorRaceReporter::has_been_read(const Pair& p) const {
+  AsyncRecord load = p.then();
+  if (!load.tensor_load) return false;
+  load.stream = TensorOrder::read_stream(p.earlier.warp);
+  return order_.tensor().complete(load, [&](const TensorOrder::Publication& read) {
+    return p.later.warp == read.warp ||
+           p.view.knows_any(Visibility::generic, p.earlier.cluster, read.warp, read.lanes, read.time);
+  });
+}
+
 std::string TensorRaceReporter::missing(const Pair& p, Code code) const {
   const AsyncRecord& then = p.then();
   if (code == Code(4516)) {
@@ -127,10 +138,12 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   if (!options_.race) return;
   const Pair p{(*records_)[later.record], (*records_)[conflict.earlier], conflict, *later.view};
   const Code code = code_of(p);
-  const FindingKey key{code, p.later.pc, p.earlier.pc, 2};
+  const bool read = (code == Code(4507) || code == Code(4513)) && has_been_read(p);
+  const FindingKey key{code, p.later.pc, p.earlier.pc, read ? 3ULL : 2ULL};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  if (code == Code(4517) && p.now()->is_tensor_copy()) f.severity = FindingSeverity::strict;
+  const bool copied = code == Code(4517) && p.now()->is_tensor_copy();
+  if (copied || read) f.severity = FindingSeverity::strict;
   f.message = text_of(code).title;
   f.object = tensor_name(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);

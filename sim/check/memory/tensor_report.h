@@ -26,6 +26,7 @@ class TensorRaceReporter final : public ConflictSink {
  private:
   struct Pair;
   Code code_of(const Pair& p) const;
+  bool has_been_read(const Pair& p) const;
   Code of_product(const Pair& p) const;
   std::string missing(const Pair& p, Code code) const;
   Site site_of(const Record& r, std::string what) const;

@@ -31,6 +31,12 @@ void HappensBefore::commit(const ArrivalDeferred& event) {
   tensor_.committed(stream, event.id, origin);
 }
 
+void HappensBefore::loads_read(const Origin& origin) {
+  const uint32_t warp = index(origin);
+  tensor_.publish(TensorOrder::read_stream(warp),
+                  {tensor_.end_of_accesses(), static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+}
+
 // The warp's loads, or its stores, up to now are complete.
 void HappensBefore::wait_for_tensor_memory(const Origin& origin, bool stores) {
   const uint32_t warp = index(origin);

@@ -37,6 +37,8 @@ class TensorOrder {
   static uint32_t thread_stream(uint32_t warp, uint32_t lane) { return warp * streams_a_warp + lane; }
   static uint32_t load_stream(uint32_t warp) { return warp * streams_a_warp + 32; }
   static uint32_t store_stream(uint32_t warp) { return warp * streams_a_warp + 33; }
+  // Loads whose results an instruction has read: over, but PTX lets that order registers alone.
+  static uint32_t read_stream(uint32_t warp) { return warp * streams_a_warp + 34; }
   static bool is_thread(uint32_t stream) { return stream % streams_a_warp < 32; }
   static uint32_t warp_of(uint32_t stream) { return stream / streams_a_warp; }
 
@@ -76,7 +78,7 @@ class TensorOrder {
   const Fence& last_fence(uint32_t warp, uint32_t lane) const { return fences_[size_t{warp} * 32 + lane]; }
 
  private:
-  static constexpr uint32_t streams_a_warp = 34;
+  static constexpr uint32_t streams_a_warp = 35;
   struct Stream {
     std::vector<std::vector<Publication>> waiters;  // by the lanes that waited; numbers ascend
     Commit committed;

@@ -146,13 +146,19 @@ void Lifetime::check_registers(const Origin& origin) {
       if (registers_[base + w] == registers_[base + g]) continue;
       const FindingKey key{6202, origin.pc, ~0U, g};
       if (p_.reporter().seen(key)) break;
+      const auto &first = registers_[base + g], &other = registers_[base + w];
+      const bool as_many = first.size() == other.size();
       Finding f;
+      // The chip counts registers warp by warp: the attention of CUTLASS gives each warp of a group its own.
+      if (as_many) f.severity = FindingSeverity::strict;
       f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / mma_warps);
       f.object = "registers of the CTA";
       f.sites = {p_.reporter().site(exits_[base + g], "exits"),
                  p_.reporter().site(exits_[base + w], "exits")};
-      f.missing = fmt::format("warp {} executed {} of them, warp {} {}", g, registers_[base + g].size(), w,
-                              registers_[base + w].size());
+      f.missing =
+          as_many ? fmt::format("warp {} ended with {} registers a thread, warp {} with {}", g,
+                                first.back().second, w, other.back().second)
+                  : fmt::format("warp {} executed {} of them, warp {} {}", g, first.size(), w, other.size());
       f.help = "all four warps of a warpgroup execute the same setmaxnreg";
       p_.reporter().report(key, std::move(f));
       break;

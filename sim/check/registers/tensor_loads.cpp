@@ -73,9 +73,11 @@ void TensorLoadAnalysis::find_uses(const Program& program, uint32_t function) {
   }
 }
 
-TensorLoadRegisters::TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis)
+TensorLoadRegisters::TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis,
+                                         AllRead all_read)
     : context_(context),
       analysis_(analysis),
+      all_read_(std::move(all_read)),
       warps_(context.run.launch->warps_per_cta()),
       in_flight_(context.cluster.ctas.size() * warps_) {}
 
@@ -95,7 +97,9 @@ void TensorLoadRegisters::on(const Executing& event) {
   if (!analysis_.watches(origin.pc)) return;
   auto& pending = in_flight_[warp(origin)];
   const TensorLoadAnalysis::Uses& used = analysis_.used(origin.pc);
+  const bool pending_before = !pending.empty();
   for (const uint32_t reg : used.read) pending.erase(reg);
+  if (pending_before && pending.empty() && all_read_) all_read_(origin);
   for (const uint32_t reg : used.written) {
     const auto load = pending.find(reg);
     if (load == pending.end()) continue;

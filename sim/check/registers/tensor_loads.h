@@ -3,6 +3,7 @@
 // overwrites a register before anything has read it does not, and needs tcgen05.wait::ld ("tcgen05 Memory
 // Consistency Model: Register dependencies"). Only instructions that can do so on some path are watched.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -35,7 +36,10 @@ class TensorLoadAnalysis {
 
 class TensorLoadRegisters {
  public:
-  TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis);
+  // Told when no result of the warp's loads waits to be read any more.
+  using AllRead = std::function<void(const Origin&)>;
+
+  TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis, AllRead all_read);
 
   void on(const Executing& event);
   void on(const TensorAccess& event);
@@ -47,6 +51,7 @@ class TensorLoadRegisters {
 
   const ClusterContext& context_;
   const TensorLoadAnalysis& analysis_;
+  AllRead all_read_;
   uint32_t warps_ = 0;                                   // of a CTA
   std::vector<std::map<uint32_t, uint32_t>> in_flight_;  // by warp: register, pc of its load
 };

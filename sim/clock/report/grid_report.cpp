@@ -28,6 +28,7 @@ ClockCounters counters_of(std::span<const SmGroup> groups, const MemoryClock& me
   for (const SmGroup& g : groups) {
     all.instructions += g.instructions();
     all.smem_bank_conflicts += g.bank_conflicts();
+    all.tcgen05_products += g.tcgen05_products();
     for (const Sm& sm : g.sms()) all.tensor_cycles += static_cast<uint64_t>(tensor_cycles(sm));
   }
   return all;

@@ -86,6 +86,7 @@ std::string_view copies_of(const isa::Footprint& f) {
 // What an instruction says about the warps that execute it; empty: nothing.
 std::string_view work_of(const isa::Footprint& f) {
   if (f.products != 0) return f.issues() ? "wgmma" : "mma";
+  if (f.issues(isa::AsyncFamily::tcgen05) && f.reads(isa::Space::tensor)) return "tcgen05.mma";
   return copies_of(f);
 }
 
@@ -141,6 +142,7 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   if (function == nullptr) return out;
   const auto program = decode(module, *function, arch, std::vector<uint64_t>(module.symbols.size(), 0));
   if (!program) return out;
+  out.tensor_flops = 2.0 * static_cast<double>(report.counters.tcgen05_products);
   Lines lines;
   Roles roles;
   for (const LineTime& line : report.lines) {

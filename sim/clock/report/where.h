@@ -38,7 +38,7 @@ struct RoleWhere : WarpTime {
 
 struct Where {
   uint64_t warp_cycles = 0;
-  double tensor_flops = 0;       // of the wgmma and mma instructions that were issued
+  double tensor_flops = 0;       // of the wgmma, mma and tcgen05.mma instructions that were issued
   std::vector<LineWhere> lines;  // most cycles first
   std::vector<RoleWhere> roles;  // the sets of warps that share code, most cycles first; empty: unknown
 };

@@ -76,6 +76,7 @@ class SmGroup {
   const std::vector<Sm>& sms() const { return sms_; }
   uint64_t instructions() const { return instructions_; }
   uint64_t bank_conflicts() const { return bank_conflicts_; }
+  uint64_t tcgen05_products() const { return tcgen05_products_; }
 
  private:
   // An instruction issues at `time`; the cluster's counts before it.
@@ -176,7 +177,7 @@ class SmGroup {
   std::vector<Arrival> arrivals_;  // that cp.async.mbarrier.arrive has put off until copies have landed
   RemoteArrivals remote_arrivals_;
   LineTime* lines_ = nullptr;  // of the quantum
-  uint64_t instructions_ = 0, bank_conflicts_ = 0;
+  uint64_t instructions_ = 0, bank_conflicts_ = 0, tcgen05_products_ = 0;
   uint64_t end_ = 0;      // of the quantum
   uint64_t drained_ = 0;  // the last store is in L2
   bool yield_after_ = false;

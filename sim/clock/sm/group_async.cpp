@@ -174,6 +174,7 @@ void SmGroup::start_wgmma(const Warp& w, uint64_t now) {
 // A product or a copy on the tensor memory of one SM, or of the two of a pair, which begin together.
 void SmGroup::start_tcgen05(const Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now) {
   const bool product = t.columns != 0;
+  tcgen05_products_ += t.products;
   const TensorCore::TensorMemoryWork work{.cycles = product ? t.columns / p_->tcgen05_columns_per_cycle
                                                             : t.bytes / p_->tcgen05_copy_bytes_per_cycle,
                                           .reads = t.bytes / p_->smem_bytes_per_cycle};

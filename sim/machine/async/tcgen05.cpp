@@ -187,6 +187,7 @@ Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
   if (const std::string why = not_modelled(product, s); !why.empty()) return x.unsupported(why);
   product.m = static_cast<uint32_t>(s.d.m);
   product.n = static_cast<uint32_t>(s.d.n);
+  product.k = static_cast<uint32_t>(s.k());
   product.rows = static_cast<uint32_t>(s.rows());
   product.columns = static_cast<uint32_t>(s.d.n / isa::column_parts(s.path));
   product.ctas = ((1U << s.ctas()) - 1) << product.leader;

@@ -25,6 +25,7 @@ struct StatedProduct {
   // Of K in a row of A as it is stored, and of B: a sparse A has half of its elements.
   size_t a_bytes() const { return 32; }
   size_t b_bytes() const { return mma.sparse ? 64 : 32; }
+  int k() const { return 256 / isa::tcgen05_element_bits(mma.kind) * (mma.sparse ? 2 : 1); }
   // Columns that D takes in a lane.
   int d_columns() const { return d.n / isa::column_parts(path); }
 

@@ -232,6 +232,7 @@ void TensorProduct::describe(const AsyncOp&, Traffic& t) const {
   t.destination = isa::Space::tensor;
   t.rows = rows;
   t.columns = columns;
+  t.products = uint64_t{m} * n * k;
   t.bytes = shared_bytes;
   t.ctas = ctas;
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace tc = numerics::tc;
 
-constexpr int m = 16, n = 8;  // of every mma.sp
+constexpr int mma_rows = 16, mma_columns = 8;  // of every mma.sp
 
 bool is_nibble(tc::Element e) { return e == tc::Element::s4 || e == tc::Element::u4; }
 
@@ -21,12 +21,12 @@ int nibble_at(const uint8_t* row, int k, tc::Element type) {
 
 void nibbles(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const int32_t* c, int32_t* d) {
   const int row_bytes = op.k / 2;
-  for (int r = 0; r < m; ++r) {
-    for (int column = 0; column < n; ++column) {
+  for (int r = 0; r < mma_rows; ++r) {
+    for (int column = 0; column < mma_columns; ++column) {
       int64_t sum = 0;
       for (int k = 0; k < op.k; ++k)
         sum += nibble_at(a + r * row_bytes, k, op.a) * nibble_at(b + column * row_bytes, k, op.b);
-      d[r * n + column] = tc::add_integer_sum(sum, c[r * n + column], false);
+      d[r * mma_columns + column] = tc::add_integer_sum(sum, c[r * mma_columns + column], false);
     }
   }
 }
@@ -69,29 +69,29 @@ void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, co
   const tc::MmaSync step{.a = tc::Element::f16,
                          .b = tc::Element::f16,
                          .d = tc::Result::f32,
-                         .m = m,
-                         .n = n,
+                         .m = mma_rows,
+                         .n = mma_columns,
                          .k = half_k,
                          .sparse = true};
-  alignas(64) uint16_t ha[m * half_k], hb[n * half_k];
-  alignas(64) float product[m * n] = {};
+  alignas(64) uint16_t ha[mma_rows * half_k], hb[mma_columns * half_k];
+  alignas(64) float product[mma_rows * mma_columns] = {};
   for (const int first : {0, 1}) {
-    uint64_t taken[m];
-    for (int r = 0; r < m; ++r) {
+    uint64_t taken[mma_rows];
+    for (int r = 0; r < mma_rows; ++r) {
       take_fours(op.a, a + r * op.k, first, ha + r * half_k);
       taken[r] = take_fours(selected[r], first);
     }
-    for (int column = 0; column < n; ++column)
+    for (int column = 0; column < mma_columns; ++column)
       take_fours(op.b, b + column * op.k, first, hb + column * half_k);
     tc::mma_sync(step, ha, hb, product, product, taken);
   }
-  for (int i = 0; i < m * n; ++i) d[i] = add(product[i], c[i]);
+  for (int i = 0; i < mma_rows * mma_columns; ++i) d[i] = add(product[i], c[i]);
 }
 
 }  // namespace
 
 bool sparse_mma_is_modelled(const tc::MmaSync& op) {
-  if (op.m != m || op.n != n) return false;
+  if (op.m != mma_rows || op.n != mma_columns) return false;
   if (is_nibble(op.a))
     return is_nibble(op.b) && op.d == tc::Result::s32 && !op.saturate && (op.k == 64 || op.k == 128);
   if (tc::is_fp8(op.a)) return tc::is_fp8(op.b) && op.d == tc::Result::f32 && op.k == 64;

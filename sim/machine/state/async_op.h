@@ -28,6 +28,7 @@ struct Traffic {
   bool pairs_of_lines = false;     // L2 fetches 256 bytes at once (the map's L2 promotion)
   uint32_t bytes = 0;              // of shared memory, in each CTA
   uint32_t rows = 0, columns = 0;  // matrix products: m, n; copies: rows of the box
+  uint64_t products = 0;           // multiplications of a tcgen05.mma, by all CTAs
   uint32_t ctas = 0;               // mask of those that receive
   uint64_t tensor_map = 0;         // its generic address
   std::vector<Piece> global;       // bytes of GMEM, ascending runs
@@ -190,7 +191,7 @@ struct TensorProduct : AsyncPayload {
   uint64_t a_desc = 0, b_desc = 0;
   uint32_t idesc = 0;
   uint32_t leader = 0;  // rank of the first CTA that takes part
-  uint32_t m = 0, n = 0;
+  uint32_t m = 0, n = 0, k = 0;
   uint32_t rows = 0, columns = 0, shared_bytes = 0,
            ctas = 0;  // of D and of operands in each CTA; which (a mask)
   bool a_in_tensor_memory = false;

@@ -1,6 +1,8 @@
 // Races of generic accesses that the zoo has no pair for.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "sim/check/checker.h"
 #include "tests/sim/ptx_runner.h"
 
@@ -21,7 +23,7 @@ RunResult races(const std::string& body, const RunOptions& how = {}) {
   shr.u32 %r2, %r1, 5;
 )" + body + "\n  ret;\n}\n"));
   runner.array(array).shape({}, {64, 1, 1});
-  check::Checker checker({.race = true, .barrier = false, .memory = false, .numerics = false});
+  check::Checker checker({.race = true, .barrier = false, .memory = true, .numerics = false});
   RunOptions options = how;
   options.observer = &checker;
   return runner.run(options);
@@ -69,6 +71,15 @@ TEST(Races, AReadOfTheValueIsAnError) {
 )");
   ASSERT_FALSE(r.findings.empty());
   for (const Finding& f : r.findings) EXPECT_EQ(f.severity, FindingSeverity::error) << render(f);
+}
+
+// Of one code 200 findings are kept; they leave room for those of others.
+TEST(Races, ManyOfOneKindDoNotHideAnother) {
+  std::string body = "ld.shared.u32 %r4, [place+12];\n  st.global.u32 [%rd1], %r4;\n";
+  for (int i = 0; i < 250; ++i) body += "  st.shared.u32 [place], 7;\n";
+  const RunResult r = races(body);
+  EXPECT_GE(r.findings.size(), 202u);
+  EXPECT_TRUE(std::ranges::any_of(r.findings, [](const Finding& f) { return f.code == "PLD6101"; }));
 }
 
 // In global memory the order in which clusters store is not the machine's to know.

@@ -1,4 +1,5 @@
 // Registers of wgmma (WG-01 to WG-05, WG-10, WG-11), unwritten registers (UN-03), setmaxnreg (RS-02).
+#include "sim/check/checker.h"
 #include "tests/sim/check/registers_observer.h"
 
 namespace palladion::sim::testing {
@@ -6,6 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 // One warpgroup, A and B in shared memory without swizzle. Lines that end in `// @1`, `// @2` are named in
 // what is expected.
@@ -264,6 +266,36 @@ TEST(RegisterPool, KernelSaysHowManyItStartsWith) {
   const std::string body = "  setmaxnreg.dec.sync.aligned.u32 40; // @1\n";
   EXPECT_THAT(check(register_kernel(body, "")), ElementsAre("PLD6202? @1"));
   EXPECT_THAT(check(register_kernel(body, ".maxntid 128")), IsEmpty());
+}
+
+// The chip counts registers warp by warp, PTX by warpgroup.
+TEST(RegisterPool, WarpsOfOneGroupWithSetmaxnregOfTheirOwnAreStrict) {
+  const auto findings = [](const std::string& others) {
+    PtxRunner k(ptx(R"(
+.visible .entry k() .reqntid 128 {
+  .reg .pred %p<2>; .reg .b32 %r<3>;
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra FIRST;
+)" + others + R"(
+  ret;
+FIRST:
+  setmaxnreg.dec.sync.aligned.u32 32;
+  ret;
+}
+)"));
+    k.shape({}, {128, 1, 1});
+    check::Checker checker;
+    RunOptions options;
+    options.observer = &checker;
+    std::vector<std::pair<std::string, FindingSeverity>> out;
+    for (const Finding& f : k.run(options).findings) out.emplace_back(f.code, f.severity);
+    return out;
+  };
+  EXPECT_THAT(findings("  setmaxnreg.dec.sync.aligned.u32 32;"), IsEmpty());
+  EXPECT_THAT(findings("  setmaxnreg.dec.sync.aligned.u32 24;"),
+              ElementsAre(Pair("PLD6202", FindingSeverity::strict)));
+  EXPECT_THAT(findings(""), ElementsAre(Pair("PLD6202", FindingSeverity::error)));
 }
 
 }  // namespace

@@ -60,17 +60,21 @@ END:
 )";
 }
 
-std::vector<std::string> codes(const std::string& text, uint32_t ctas = 1) {
+RunResult result_of(const std::string& text, uint32_t ctas = 1) {
   std::vector<uint32_t> array(threads * ctas);
   PtxRunner runner(text, *isa::find_arch("b200"));
   runner.array(array).shape({ctas, 1, 1}, {threads, 1, 1}, {ctas, 1, 1});
   check::Checker checker;
   RunOptions options;
   options.observer = &checker;
-  const RunResult r = runner.run(options);
+  RunResult r = runner.run(options);
   EXPECT_TRUE(r.errors.empty()) << isa::render(r.errors);
+  return r;
+}
+
+std::vector<std::string> codes(const std::string& text, uint32_t ctas = 1) {
   std::vector<std::string> out;
-  for (const Finding& f : r.findings) out.push_back(f.code);
+  for (const Finding& f : result_of(text, ctas).findings) out.push_back(f.code);
   return out;
 }
 
@@ -113,6 +117,32 @@ TEST(TensorMemoryChecks, EitherFenceIsMissed) {
   EXPECT_THAT(codes(handed_over("relaxed", "relaxed", fence_before, "")), ::testing::Contains("PLD4516"));
   // A relaxed arrival carries what the fence covered, and nothing else.
   EXPECT_THAT(codes(handed_over("relaxed", "relaxed", "", fence_after)), ::testing::Contains("PLD4523"));
+}
+
+// An instruction that reads the results of a load waits for it; PTX lets that order registers alone.
+TEST(TensorMemoryChecks, AWaitForALoadIsStrictlyNeededWhereItsResultsWereRead) {
+  const auto severities = [](const std::string& between) {
+    std::vector<std::pair<std::string, FindingSeverity>> out;
+    for (const Finding& f :
+         result_of(kernel("  @%upper bra DONE;\n"
+                          "  tcgen05.st.sync.aligned.32x32b.x2.b32 [%at], {%r1, %r1};\n"
+                          "  tcgen05.wait::st.sync.aligned;\n"
+                          "  tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r3, %r4}, [%at];\n" +
+                          between +
+                          "  tcgen05.st.sync.aligned.32x32b.x2.b32 [%at], {%r1, %r1};\n"
+                          "  tcgen05.wait::st.sync.aligned;\n"
+                          "  add.u32 %r5, %r3, %r4;\n  st.global.u32 [%rd2], %r5;\nDONE:\n"))
+             .findings)
+      out.emplace_back(f.code, f.severity);
+    return out;
+  };
+  using ::testing::ElementsAre;
+  using ::testing::Pair;
+  EXPECT_THAT(severities(""), ElementsAre(Pair("PLD4513", FindingSeverity::error)));
+  EXPECT_THAT(severities("  add.u32 %r6, %r3, 1;\n"), ElementsAre(Pair("PLD4513", FindingSeverity::error)));
+  EXPECT_THAT(severities("  add.u32 %r6, %r3, %r4;\n"),
+              ElementsAre(Pair("PLD4513", FindingSeverity::strict)));
+  EXPECT_THAT(severities("  tcgen05.wait::ld.sync.aligned;\n"), ::testing::IsEmpty());
 }
 
 // Warps of one quarter and nothing between them.

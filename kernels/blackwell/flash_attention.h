@@ -1,0 +1,27 @@
+#pragma once
+// O = softmax(Q K^T / sqrt(d)) V on Blackwell: pages/blackwell_flash_attention.md.
+#include "frontend/plgpu.h"
+#include "kernels/spec.h"
+
+namespace palladion::kernels::blackwell {
+
+// Q and O are (batch, q_seq, heads, head_dim), K and V (batch, kv_seq, kv_heads, head_dim). Head h of Q
+// attends to head h / (heads / kv_heads) of K and V. Causal: the last row of Q sees all rows of K.
+struct AttentionConfig {
+  int64_t batch = 1, heads = 16, kv_heads = 16, q_seq = 4096, kv_seq = 4096;
+  int64_t head_dim = 128;     // 64, 128
+  pl::DType dtype = pl::f16;  // of all four: f16, bf16
+  bool causal = false;
+  int64_t stages = 2;  // tiles of K and of V on their way
+
+  pl::ShapeDtype q_type() const { return {dtype, {batch, q_seq, heads, head_dim}}; }
+  pl::ShapeDtype kv_type() const { return {dtype, {batch, kv_seq, kv_heads, head_dim}}; }
+};
+
+// Throws isa::Error (PLD5001) for sizes that tiles of 128 rows of K and V and pairs of such tiles of Q do not
+// divide, heads that kv_heads does not divide, a causal mask with more rows of Q than of K.
+plgpu::Kernel flash_attention(const AttentionConfig& config);
+
+KernelSpec flash_attention_spec();
+
+}  // namespace palladion::kernels::blackwell
