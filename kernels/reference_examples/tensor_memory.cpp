@@ -31,7 +31,7 @@ KernelSpec spec_for_b200(std::string name, std::string doc, std::vector<SizePara
 KernelSpec store_and_load() {
   KernelSpec spec =
       spec_for_b200("ref_tmem", "run_scoped TMEM: what is stored can be loaded after commit_tmem",
-                    {{"n", 16, "columns, a multiple of 8 up to 248"}});
+                    {{"n", 24, "columns, a multiple of 8 up to 248"}});
   spec.inputs = {"x"};
   spec.outputs = {"y"};
   spec.build = [](const Choice& c) {
@@ -150,7 +150,7 @@ KernelSpec product_spec(const std::string& name, std::string doc, const ProductO
                         std::function<plgpu::Kernel(const Product&)> build) {
   KernelSpec spec =
       spec_for_b200(name, std::move(doc),
-                    {{"n", 128, "columns of D: a multiple of 64, of pairs of CTAs of 128, up to 256"},
+                    {{"n", 64, "columns of D: a multiple of 64, of pairs of CTAs of 128, up to 256"},
                      {"k", 128, "depth, a multiple of 64"}});
   spec.settings = {{"dtype", "f16", "of A and B", {"f16", "bf16"}}};
   spec.inputs = {"a", "b"};
@@ -198,8 +198,8 @@ void fetch_both(const Ref& a, const Ref& b, Scratch& s) {
 
 // Some columns at a time, for the sake of registers.
 void store_result(const Ref& acc, const Ref& d) {
-  for (int64_t n = 0; n < acc.shape(1); n += 32) {
-    const auto columns = pl::ds(n, 32);
+  for (int64_t n = 0; n < acc.shape(1); n += 64) {
+    const auto columns = pl::ds(n, 64);
     d.at(pl::all, columns).store(plgpu::async_load_tmem(acc.at(pl::all, columns)));
   }
 }
@@ -325,8 +325,10 @@ KernelSpec collective_reuse() {
 }  // namespace
 
 std::vector<KernelSpec> tensor_memory() {
-  return {store_and_load(),     reuse_after_load(),      handover(),           awaited_product(),
-          committed_products(), left_in_tensor_memory(), collective_product(), collective_reuse()};
+  KernelSpec pair = collective_product(), pair_reuse = collective_reuse();
+  pair.sizes[0].fallback = pair_reuse.sizes[0].fallback = 128;
+  return {store_and_load(),     reuse_after_load(),      handover(), awaited_product(),
+          committed_products(), left_in_tensor_memory(), pair,       pair_reuse};
 }
 
 }  // namespace palladion::kernels::reference_examples
