@@ -30,7 +30,7 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       memory_(context_, order_, shared_races_),
       tensor_races_(context_, order_, options_),
       tensor_(context_, order_, tensor_races_, uses_tensor_memory(*run.program)),
-      watch_(context_, analysis, options_, [this](const Origin& origin) { order_.loads_read(origin); }),
+      watch_(context_, analysis, options_, &order_),
       bounds_(context_, arrays) {
   shared_races_.use(memory_.records());
   tensor_races_.use(tensor_.records());

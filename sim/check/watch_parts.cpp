@@ -1,7 +1,5 @@
 #include "sim/check/watch_parts.h"
 
-#include <utility>
-
 namespace palladion::sim::check {
 
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
@@ -10,10 +8,10 @@ bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
 }
 
 WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
-                       TensorLoadRegisters::AllRead loads_read)
+                       HappensBefore* order)
     : options_(options),
       wgmma_(context, analysis.wgmma),
-      tensor_loads_(context, analysis.tensor_loads, std::move(loads_read)),
+      tensor_loads_(context, analysis.tensor_loads, order),
       unwritten_(context, analysis.unwritten),
       pool_(context),
       descriptors_(context),

@@ -28,7 +28,7 @@ struct WatchAnalysis {
 class WatchParts {
  public:
   WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
-             TensorLoadRegisters::AllRead loads_read = {});
+             HappensBefore* order = nullptr);
 
   // Adds those parts that the options turn on.
   void subscribe(ClusterEvents& events);

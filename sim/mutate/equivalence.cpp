@@ -133,8 +133,10 @@ bool nothing_pending(const Case& c) {
   return left >= 0 && c.site(c.at()).most_pending <= uint64_t(left);
 }
 
+// Generic addresses do not reach it.
 bool accesses_tensor_memory(const Flow& flow, uint32_t i) {
-  return flow.footprint(i).reads(isa::Space::tensor) || flow.footprint(i).writes(isa::Space::tensor);
+  return std::ranges::any_of(flow.footprint(i).memory,
+                             [](const isa::MemoryUse& m) { return m.space == isa::Space::tensor; });
 }
 
 // tcgen05.wait::st in a function without tcgen05.st, and the like.
@@ -332,7 +334,11 @@ bool fence_beside(const Case& c) {
 
 bool init_published(const Case& c) {
   if (c.mutant.mutation != Mutation::delete_init_fence) return false;
-  return every_way_on(c, registers_in(c), [&](uint32_t i) {
+  // Allocations of tensor memory use no mbarrier.
+  const auto quiet = [&](uint32_t i) {
+    return c.footprint(i).registers_only() || c.flow.as<isa::TensorMemoryAllocation>(i) != nullptr;
+  };
+  return every_way_on(c, quiet, [&](uint32_t i) {
     return is_cluster_barrier(c, i) || (is_whole_barrier(c, i) && c.facts.ctas_of_cluster() == 1);
   });
 }
@@ -370,6 +376,45 @@ bool ordered_without(const Case& c) {
   const auto* m = c.as<isa::Mbarrier>();
   return c.mutant.mutation == Mutation::relaxed_release && m != nullptr && m->expect_tx &&
          c.facts.ordered_without_announcements();
+}
+
+// What may stand between two barriers of all threads, of which one is deleted: nothing that a lane must order
+// with another lane of its warp by itself.
+bool lanes_need_no_order(const Case& c, uint32_t i, bool waits_too) {
+  const Footprint& f = c.footprint(i);
+  if (f.registers_only() || c.flow.as<isa::TensorMemoryLoad>(i) != nullptr ||
+      c.flow.as<isa::TensorMemoryWait>(i) != nullptr || c.flow.as<isa::TensorMemoryFence>(i) != nullptr)
+    return true;
+  const auto* m = c.flow.as<isa::Mbarrier>(i);
+  return waits_too && (m != nullptr || issues_at_most(f) || f.waits_for_group() ||
+                       c.flow.as<isa::Tcgen05Commit>(i) != nullptr);
+}
+
+bool ordered_without_barrier(const Case& c) {
+  if (c.mutant.mutation != Mutation::delete_barrier || !is_whole_barrier(c, c.at()) || c.site(c.at()).orders)
+    return false;
+  const auto meets = [&](uint32_t i) { return is_whole_barrier(c, i) || is_cluster_barrier(c, i); };
+  return every_way_on(
+             c, [&](uint32_t i) { return lanes_need_no_order(c, i, true); }, meets) ||
+         every_way_back(c, [&](uint32_t i) { return lanes_need_no_order(c, i, false); }, meets);
+}
+
+bool commits_alone(const Case& c) {
+  return c.mutant.mutation == Mutation::relaxed_acquire && c.as<isa::Mbarrier>() != nullptr &&
+         c.site(c.at()).executed > 0 && !c.site(c.at()).awaits_others;
+}
+
+bool later_fence_follows(const Case& c) {
+  const auto* fence = c.as<isa::TensorMemoryFence>();
+  if (c.mutant.mutation != Mutation::delete_tensor_fence || fence == nullptr || !fence->after) return false;
+  bool all = true;
+  c.flow.forward(c.at(), [&](uint32_t i) {
+    const auto* f = c.flow.as<isa::TensorMemoryFence>(i);
+    if (i == c.at() || (f != nullptr && f->after && unguarded(c.flow.at(i)))) return false;
+    all = all && !accesses_tensor_memory(c.flow, i) && c.footprint(i).next != isa::Control::calls;
+    return all;
+  });
+  return all;
 }
 
 bool same_operand(const Case& c, int mine, int other) {
@@ -468,6 +513,17 @@ constexpr Row rows[] = {
       "copies, other arrivals, groups and barriers order every two conflicting accesses, with proxy fences: "
       "the releases of arrivals that announce bytes add no order in this run"},
      ordered_without},
+    {{"ordered without the barrier",
+      "copies, other barriers, arrivals and waits order every two conflicting accesses in this run, those of "
+      "tensor memory too; and the lanes of a warp meet at another barrier, beside this one"},
+     ordered_without_barrier},
+    {{"commits alone",
+      "all that the wait waited for was tcgen05.commit, which tells of an order of execution: a relaxed wait "
+      "observes it too"},
+     commits_alone},
+    {{"later fence follows",
+      "on every path the thread executes another tcgen05.fence::after before it uses tensor memory"},
+     later_fence_follows},
     {{"order alone",
       "the two are alike, and the same threads execute them one after the other with no wait between: each "
       "mbarrier gets the same signals in another order"},

@@ -108,9 +108,17 @@ using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
 // Counts in one cluster.
 class ClusterFacts {
  public:
-  explicit ClusterFacts(const Program& program) : program_(program) {}
+  explicit ClusterFacts(const Program& program) : program_(program) {
+    for (uint32_t pc = 0; pc < program.code.size(); ++pc)
+      if (program.footprints[pc].at(isa::Sync::Object::cta_barrier)) without_.emplace(pc, ReducedOrder(pc));
+  }
 
-  void add_to(RunFacts& run) const { run.add(sites_, remote_.awaited(), order_.complete()); }
+  void add_to(RunFacts& run) {
+    for (const auto& [pc, order] : without_)
+      if (const auto at = barriers_.find(pc); at != barriers_.end())
+        sites_[at->second].orders = !order.complete();
+    run.add(sites_, remote_.awaited(), order_.complete());
+  }
 
   void on(const Executing& event) {
     const Origin& origin = event.origin;
@@ -130,16 +138,24 @@ class ClusterFacts {
     site.whole_warps = site.whole_warps && origin.lanes == all_lanes;
     site.accessed_before = site.accessed_before || accessed_;
     if (!program_.footprints[origin.pc].registers_only()) idle(origin).insert(origin.instruction);
+    if (const auto* wait = std::get_if<isa::TensorMemoryWait>(origin.effect))
+      each_order([&](ReducedOrder& o) { o.waited_for_tensor_memory(index(origin), wait->stores); });
+    if (const auto* fence = std::get_if<isa::TensorMemoryFence>(origin.effect))
+      each_order([&](ReducedOrder& o) { o.fenced_tensor_memory(index(origin), fence->after); });
   }
   void on(const Fenced& event) {
     if (const auto* fence = std::get_if<isa::Fence>(event.origin.effect))
-      order_.fenced(index(event.origin), *fence);
+      each_order([&](ReducedOrder& o) { o.fenced(index(event.origin), *fence); });
   }
-  void on(const AsyncJoined& event) { order_.joined(index(event.origin), event.id); }
+  void on(const AsyncJoined& event) {
+    each_order([&](ReducedOrder& o) { o.joined(index(event.origin), event.id); });
+  }
   void on(const ArrivalDeferred& event) {
-    if (event.mbarriers.empty()) return order_.deferred(event.id, event.awaited);
+    if (event.mbarriers.empty())
+      return each_order([&](ReducedOrder& o) { o.deferred(event.id, event.awaited); });
     act(event.origin);
-    order_.committed_products(index(event.origin), event.id);
+    commits_.insert(event.id);
+    each_order([&](ReducedOrder& o) { o.committed_products(index(event.origin), event.id); });
   }
   // Which lanes and columns other warps have touched is not recorded: all of them count as shared.
   void on(const TensorAccess& access) {
@@ -147,17 +163,23 @@ class ClusterFacts {
     act(origin);
     const isa::Instruction* window = windows_[{origin.cta_rank, origin.warp}];
     if (window != nullptr) sites_[window].used_before = true;
+    each_order([&](ReducedOrder& o) { o.accessed(index(origin), access); });
   }
-  void on(const TensorAllocated& event) { act(event.origin); }
+  void on(const TensorAllocated& event) {
+    act(event.origin);
+    if (event.freed)
+      each_order([&](ReducedOrder& o) { o.freed(index(event.origin), event.origin.cta_rank, event); });
+  }
   void on(const GroupCommitted& event) {
     const Origin& origin = event.origin;
-    order_.committed(index(origin), event.group);
+    each_order([&](ReducedOrder& o) { o.committed(index(origin), event.group); });
     Pending& pending = pending_[{origin.cta_rank, origin.warp, event.group}];
     for_each_lane(origin.lanes, [&](size_t lane) { ++pending.groups[lane], ++pending.reads[lane]; });
   }
   void on(const GroupWaited& event) {
     const Origin& origin = event.origin;
-    order_.waited(index(origin), event.group, event.allowed, event.read_only);
+    each_order(
+        [&](ReducedOrder& o) { o.waited(index(origin), event.group, event.allowed, event.read_only); });
     Pending& pending = pending_[{origin.cta_rank, origin.warp, event.group}];
     for_each_lane(origin.lanes, [&](size_t lane) {
       pending.reads[lane] = std::min(pending.reads[lane], event.allowed);
@@ -169,12 +191,13 @@ class ClusterFacts {
     const bool pass = event.step == CtaBarrierEvent::Step::pass;
     windows_[{origin.cta_rank, origin.warp}] = pass ? origin.instruction : nullptr;
     meet(generations_[{origin.cta_rank, event.id, event.generation}], origin, pass);
-    order_.barrier(index(origin), {uint64_t{origin.cta_rank} + 1, event.id, event.generation}, pass);
+    barriers_.emplace(origin.pc, origin.instruction);
+    meet_in_orders(origin, {uint64_t{origin.cta_rank} + 1, event.id, event.generation}, pass);
   }
   void on(const ClusterBarrierEvent& event) {
     const bool pass = event.step == ClusterBarrierEvent::Step::pass;
     meet(cluster_generations_[event.generation], event.origin, pass);
-    order_.barrier(index(event.origin), {0, 0, event.generation}, pass);
+    meet_in_orders(event.origin, {0, 0, event.generation}, pass);
   }
   void on(const Access& access) {
     const Origin& origin = access.origin;
@@ -185,14 +208,15 @@ class ClusterFacts {
       accessed_ = true;
       act(origin);
       remote_.touched(*byte, origin.cta_rank);
-      order_.accessed(index(origin), *byte, access.size, access);
+      each_order([&](ReducedOrder& o) { o.accessed(index(origin), *byte, access.size, access); });
       if (!touch(*byte, access.size, origin) && window != nullptr) sites_[window].used_before = true;
     });
   }
   void on(const MbarrierEvent& event) {
     const Origin& origin = event.origin;
     using A = isa::MbarrierAction;
-    order_.mbarrier(index(origin), event);
+    each_order([&](ReducedOrder& o) { o.mbarrier(index(origin), event); });
+    follow_phases(event);
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
       return remote_.signalled(event, origin.cta_rank);
@@ -207,7 +231,7 @@ class ClusterFacts {
         if (piece.space != isa::Space::tensor)
           touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
     remote_.issued(issue, origin.cta_rank);
-    order_.issued(index(origin), issue, shared_bytes);
+    each_order([&](ReducedOrder& o) { o.issued(index(origin), issue, shared_bytes); });
   }
 
  private:
@@ -220,6 +244,27 @@ class ClusterFacts {
     const isa::Instruction* first = nullptr;
     SiteSet idle;
   };
+
+  template <class F>
+  void each_order(F&& visit) {
+    visit(order_);
+    for (auto& [pc, order] : without_) visit(order);
+  }
+  void meet_in_orders(const Origin& origin, std::array<uint64_t, 3> generation, bool pass) {
+    each_order([&](ReducedOrder& o) { o.barrier(index(origin), origin.pc, generation, pass); });
+  }
+  // Which phases anything but tcgen05.commit has contributed to.
+  void follow_phases(const MbarrierEvent& event) {
+    using A = isa::MbarrierAction;
+    OtherArrivals& others = others_[event.address];
+    if (event.action == A::test_wait || event.action == A::try_wait) {
+      if (event.succeeded && others.in_last) sites_[event.origin.instruction].awaits_others = true;
+      return;
+    }
+    if (event.action == A::init || event.action == A::inval) return others = {}, void();
+    others.in_current = others.in_current || !commits_.contains(event.async_id);
+    if (event.completed) others.in_last = std::exchange(others.in_current, false);
+  }
 
   static uint32_t index(const Origin& origin) { return uint32_t{origin.cta_rank} * 64 + origin.warp; }
   SiteSet& idle(const Origin& origin) { return idle_[{origin.cta_rank, origin.warp}]; }
@@ -265,7 +310,14 @@ class ClusterFacts {
   std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never iterated
   bool accessed_ = false;
   RemoteActions remote_;
+  struct OtherArrivals {
+    bool in_current = false, in_last = false;
+  };
+  std::map<uint32_t, OtherArrivals> others_;  // by mbarrier
+  std::set<uint64_t> commits_;                // of tcgen05
   ReducedOrder order_;
+  std::map<uint32_t, ReducedOrder> without_;              // by pc of the barrier
+  std::map<uint32_t, const isa::Instruction*> barriers_;  // that were executed, by pc
 };
 
 RunFacts::RunFacts(const isa::Module& module) : module_(module) {}
@@ -300,6 +352,8 @@ void RunFacts::add(const Sites& more, bool remote_actions_are_awaited, bool orde
     site.accessed_before = site.accessed_before || facts.accessed_before;
     site.acted_after = site.acted_after || facts.acted_after;
     site.awaits_bytes = site.awaits_bytes || facts.awaits_bytes;
+    site.awaits_others = site.awaits_others || facts.awaits_others;
+    site.orders = site.orders || facts.orders;
   }
 }
 

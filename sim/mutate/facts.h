@@ -26,8 +26,10 @@ struct SiteFacts {
   // A warp that has executed it has then touched memory, arrived at an mbarrier or issued something; or one
   // that met it at a barrier since.
   bool acted_after = false;
-  // Of an mbarrier's wait: some of what it waited for were bytes of copies.
-  bool awaits_bytes = false;
+  // Of an mbarrier's wait: some of what it waited for were bytes of copies; or anything but tcgen05.commit.
+  bool awaits_bytes = false, awaits_others = false;
+  // Of a CTA's barrier: without it two conflicting accesses are not ordered (reduced_order.h).
+  bool orders = false;
 };
 
 class ClusterFacts;

@@ -94,8 +94,8 @@ class HappensBefore final : public OrderQueries {
   const TensorOrder& tensor() const { return tensor_; }
   // A load or store of a warp, as an operation that its tcgen05.wait completes.
   std::shared_ptr<AsyncRecord> accessed(const TensorAccess& a);
-  // The registers of all loads of the warp up to now have been read.
-  void loads_read(const Origin& origin);
+  // The registers of all loads of the warp with a number less than `before` have been read.
+  void loads_read(const Origin& origin, uint64_t before);
 
   Point now(const Origin& origin) const override;
   bool before(const Point& p, const Origin& origin) const override;

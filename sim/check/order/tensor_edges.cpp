@@ -31,10 +31,10 @@ void HappensBefore::commit(const ArrivalDeferred& event) {
   tensor_.committed(stream, event.id, origin);
 }
 
-void HappensBefore::loads_read(const Origin& origin) {
+void HappensBefore::loads_read(const Origin& origin, uint64_t before) {
   const uint32_t warp = index(origin);
   tensor_.publish(TensorOrder::read_stream(warp),
-                  {tensor_.end_of_accesses(), static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+                  {before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
 }
 
 // The warp's loads, or its stores, up to now are complete.

@@ -74,36 +74,55 @@ void TensorLoadAnalysis::find_uses(const Program& program, uint32_t function) {
 }
 
 TensorLoadRegisters::TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis,
-                                         AllRead all_read)
+                                         HappensBefore* order)
     : context_(context),
       analysis_(analysis),
-      all_read_(std::move(all_read)),
+      order_(order),
       warps_(context.run.launch->warps_per_cta()),
       in_flight_(context.cluster.ctas.size() * warps_) {}
 
 void TensorLoadRegisters::on(const TensorAccess& event) {
   if (event.writes) return;
-  for (const uint32_t reg : analysis_.loaded(event.origin.pc))
-    in_flight_[warp(event.origin)][reg] = event.origin.pc;
+  const uint64_t number = order_ == nullptr ? 0 : order_->tensor().end_of_accesses() - 1;
+  Warp& w = in_flight_[warp(event.origin)];
+  const std::vector<uint32_t>& loaded = analysis_.loaded(event.origin.pc);
+  for (const uint32_t reg : loaded) w.registers[reg] = {event.origin.pc, number};
+  w.unread[number] += static_cast<uint32_t>(loaded.size());
 }
 
 void TensorLoadRegisters::on(const Fenced& event) {
   const auto* const wait = std::get_if<isa::TensorMemoryWait>(event.origin.effect);
-  if (wait != nullptr && !wait->stores) in_flight_[warp(event.origin)].clear();
+  if (wait != nullptr && !wait->stores) in_flight_[warp(event.origin)] = {};
+}
+
+// The loads before the oldest one that still has an unread register are over.
+void TensorLoadRegisters::read(const Origin& origin, const std::vector<uint32_t>& registers) {
+  Warp& w = in_flight_[warp(origin)];
+  bool over = false;
+  for (const uint32_t reg : registers) {
+    const auto load = w.registers.find(reg);
+    if (load == w.registers.end()) continue;
+    const auto unread = w.unread.find(load->second.number);
+    if (--unread->second == 0) {
+      over |= unread == w.unread.begin();
+      w.unread.erase(unread);
+    }
+    w.registers.erase(load);
+  }
+  if (!over || order_ == nullptr) return;
+  order_->loads_read(origin, w.unread.empty() ? order_->tensor().end_of_accesses() : w.unread.begin()->first);
 }
 
 void TensorLoadRegisters::on(const Executing& event) {
   const Origin& origin = event.origin;
   if (!analysis_.watches(origin.pc)) return;
-  auto& pending = in_flight_[warp(origin)];
   const TensorLoadAnalysis::Uses& used = analysis_.used(origin.pc);
-  const bool pending_before = !pending.empty();
-  for (const uint32_t reg : used.read) pending.erase(reg);
-  if (pending_before && pending.empty() && all_read_) all_read_(origin);
+  read(origin, used.read);
+  auto& pending = in_flight_[warp(origin)].registers;
   for (const uint32_t reg : used.written) {
     const auto load = pending.find(reg);
     if (load == pending.end()) continue;
-    report(origin, reg, load->second);
+    report(origin, reg, load->second.pc);
     pending.erase(load);
   }
 }

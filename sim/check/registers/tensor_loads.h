@@ -3,12 +3,12 @@
 // overwrites a register before anything has read it does not, and needs tcgen05.wait::ld ("tcgen05 Memory
 // Consistency Model: Register dependencies"). Only instructions that can do so on some path are watched.
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "sim/check/core/context.h"
+#include "sim/check/order/happens_before.h"
 #include "sim/check/registers/watch.h"
 
 namespace palladion::sim::check {
@@ -36,24 +36,32 @@ class TensorLoadAnalysis {
 
 class TensorLoadRegisters {
  public:
-  // Told when no result of the warp's loads waits to be read any more.
-  using AllRead = std::function<void(const Origin&)>;
-
-  TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis, AllRead all_read);
+  // `order`, where there is one, is told which loads are over since their results were read.
+  TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis,
+                      HappensBefore* order = nullptr);
 
   void on(const Executing& event);
   void on(const TensorAccess& event);
   void on(const Fenced& event);
 
  private:
+  struct InFlight {
+    uint32_t pc = 0;      // of the load
+    uint64_t number = 0;  // of its execution, ascending
+  };
+  struct Warp {
+    std::map<uint32_t, InFlight> registers;
+    std::map<uint64_t, uint32_t> unread;  // by number of a load: registers that nothing has read
+  };
   void report(const Origin& origin, uint32_t reg, uint32_t load);
+  void read(const Origin& origin, const std::vector<uint32_t>& registers);
   uint32_t warp(const Origin& origin) const { return origin.cta_rank * warps_ + origin.warp; }
 
   const ClusterContext& context_;
   const TensorLoadAnalysis& analysis_;
-  AllRead all_read_;
-  uint32_t warps_ = 0;                                   // of a CTA
-  std::vector<std::map<uint32_t, uint32_t>> in_flight_;  // by warp: register, pc of its load
+  HappensBefore* order_ = nullptr;
+  uint32_t warps_ = 0;  // of a CTA
+  std::vector<Warp> in_flight_;
 };
 
 }  // namespace palladion::sim::check

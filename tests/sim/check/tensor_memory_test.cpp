@@ -125,7 +125,7 @@ TEST(TensorMemoryChecks, AWaitForALoadIsStrictlyNeededWhereItsResultsWereRead) {
     std::vector<std::pair<std::string, FindingSeverity>> out;
     for (const Finding& f :
          result_of(kernel("  @%upper bra DONE;\n"
-                          "  tcgen05.st.sync.aligned.32x32b.x2.b32 [%at], {%r1, %r1};\n"
+                          "  tcgen05.st.sync.aligned.32x32b.x4.b32 [%at], {%r1, %r1, %r1, %r1};\n"
                           "  tcgen05.wait::st.sync.aligned;\n"
                           "  tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r3, %r4}, [%at];\n" +
                           between +
@@ -142,6 +142,11 @@ TEST(TensorMemoryChecks, AWaitForALoadIsStrictlyNeededWhereItsResultsWereRead) {
   EXPECT_THAT(severities("  add.u32 %r6, %r3, 1;\n"), ElementsAre(Pair("PLD4513", FindingSeverity::error)));
   EXPECT_THAT(severities("  add.u32 %r6, %r3, %r4;\n"),
               ElementsAre(Pair("PLD4513", FindingSeverity::strict)));
+  // A later load is under way, and still is when the columns are freed.
+  EXPECT_THAT(severities("  add.u32 %r7, %at, 2;\n"
+                         "  tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r8, %r9}, [%r7];\n"
+                         "  add.u32 %r6, %r3, %r4;\n"),
+              ElementsAre(Pair("PLD4507", FindingSeverity::error), Pair("PLD4513", FindingSeverity::strict)));
   EXPECT_THAT(severities("  tcgen05.wait::ld.sync.aligned;\n"), ::testing::IsEmpty());
 }
 

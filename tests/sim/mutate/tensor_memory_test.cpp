@@ -80,12 +80,50 @@ TEST(TensorEquivalence, FencesBeforeTheEnd) {
     EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_fence, last), "no tensor access follows") << last;
 }
 
-// The first barrier is before the wait: it does not pass on what the wait completed.
+// The first barrier is before the wait: it does not pass on what the wait completed. Here no warp needs that:
+// each touches its own lanes.
 TEST(TensorEquivalence, AWaitBetweenTwoBarriersNeedsTheSecond) {
   const std::string body = "  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r0};\n" + barrier +
                            "  tcgen05.wait::st.sync.aligned;\n" + before + barrier + after + tensor_load +
                            before + barrier;
-  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_barrier, 2), "");
+  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_barrier, 2), "ordered without the barrier");
+}
+
+TEST(TensorEquivalence, AFenceBeforeAnother) {
+  const std::string body =
+      tensor_store + before + barrier + after + barrier + after + tensor_load + before + barrier;
+  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_fence, 1), "later fence follows");
+  EXPECT_EQ(tensor_rule_for(body, Mutation::delete_tensor_fence, 2), "");
+}
+
+// Each thread writes a word, and reads that of a thread of another warp.
+TEST(TensorEquivalence, ABarrierThatAnotherOneReplaces) {
+  const std::string write =
+      "  .shared .align 16 .b32 words[128];\n  mov.u32 %r6, words;\n  shl.b32 %r7, %r0, 2;\n"
+      "  add.u32 %r8, %r6, %r7;\n  st.shared.b32 [%r8], %r0;\n";
+  const std::string read =
+      "  xor.b32 %r9, %r7, 128;\n  add.u32 %r9, %r9, %r6;\n  ld.shared.b32 %r10, [%r9];\n";
+  const std::string stored = tensor_store + write + barrier, loaded = tensor_load + before + barrier;
+  EXPECT_EQ(tensor_rule_for(stored + loaded + read, Mutation::delete_barrier, 1),
+            "ordered without the barrier");
+  EXPECT_EQ(tensor_rule_for(stored + read + loaded, Mutation::delete_barrier, 1), "");
+}
+
+TEST(TensorEquivalence, ARelaxedWaitForCommitsAlone) {
+  const auto wait_for = [](const std::string& arrival) {
+    return "  .shared .align 8 .b64 done;\n  setp.eq.u32 %p1, %r0, 0;\n"
+           "  @%p1 mbarrier.init.shared::cta.b64 [done], 1;\n" +
+           tensor_store + before + barrier + after + "  @%p1 " + arrival +
+           "WAIT:\n  mbarrier.try_wait.parity.shared::cta.b64 %p2, [done], 0;\n  @!%p2 bra WAIT;\n" + after +
+           tensor_load + before + barrier;
+  };
+  EXPECT_EQ(tensor_rule_for(
+                wait_for("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n"),
+                Mutation::relaxed_acquire),
+            "commits alone");
+  EXPECT_EQ(
+      tensor_rule_for(wait_for("mbarrier.arrive.shared::cta.b64 _, [done];\n"), Mutation::relaxed_acquire),
+      "");
 }
 
 TEST(TensorEquivalence, ACommitIsAnOperatorsOwn) {
