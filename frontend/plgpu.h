@@ -14,6 +14,7 @@
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"
+#include "frontend/memory/rows.h"
 #include "frontend/pallas.h"
 #include "frontend/pipeline/block_spec.h"
 #include "frontend/pipeline/cluster_launch.h"

@@ -11,6 +11,7 @@
 #include "kernels/blackwell/matmul.h"
 #include "kernels/blackwell/matmul_scaled.h"
 #include "kernels/blackwell/matmul_sparse.h"
+#include "kernels/blackwell/ragged_dot.h"
 #include "kernels/reference_examples/examples.h"
 #include "kernels/specs.h"
 
@@ -54,13 +55,15 @@ std::vector<KernelSpec> make_kernels() {
   for (const auto theme :
        {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,
         reference_examples::copies, reference_examples::synchronisation, reference_examples::layouts,
-        reference_examples::matrix_products, reference_examples::tensor_memory}) {
+        reference_examples::matrix_products, reference_examples::tensor_memory,
+        reference_examples::gathers}) {
     for (KernelSpec& spec : theme()) specs.push_back(std::move(spec));
   }
   for (KernelSpec& spec : blackwell::matmul_specs()) specs.push_back(std::move(spec));
   specs.push_back(blackwell::flash_attention_spec());
   for (KernelSpec& spec : blackwell::scaled_specs()) specs.push_back(std::move(spec));
   specs.push_back(blackwell::sparse_spec());
+  specs.push_back(blackwell::ragged_dot_spec());
   return prepared(std::move(specs));
 }
 

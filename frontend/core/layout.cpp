@@ -266,6 +266,10 @@ const Layout Layout::WGMMA_TRANSPOSED =
 
 const Layout Layout::TCGEN05 = Layout::TILED({{{128, 8}, {32, 8}, {8, 8}, {2}}}, {-7}, {-3, -2}, -1);
 
+const Layout Layout::TMA_INDICES = Layout::TILED({{{16}, {4}}}, {-2}, {Replicated{32}}, -1);
+const Layout Layout::TMA_INDICES_4 = Layout::TILED({{{4}}}, {Replicated{4}}, {Replicated{32}}, -1);
+const Layout& Layout::TMA_GATHER_INDICES = Layout::TMA_INDICES;
+
 NativeTensorLayout::operator Layout() const { return (*this)(2); }
 Layout NativeTensorLayout::operator()(int vec_size, std::source_location loc) const {
   const frontend::At at(loc);
@@ -274,6 +278,30 @@ Layout NativeTensorLayout::operator()(int vec_size, std::source_location loc) co
          fmt::format("TCGEN05_TMEM_NATIVE({}): a vector has at least one element", vec_size));
   return Layout::TILED({{{128, vec_size}, {32, vec_size}}}, {-4}, {-2}, -1)
       .named(fmt::format("TCGEN05_TMEM_NATIVE({})", vec_size));
+}
+
+namespace {
+void check_m64_columns(const char* name, int64_t columns) {
+  if (columns < 16 || columns % 16 != 0)
+    fail(Code::layout_shape, fmt::format("{}({}): the columns must be a multiple of 16", name, columns));
+}
+}  // namespace
+
+Layout Layout::TCGEN05_M64_COLLECTIVE(int64_t columns, std::source_location loc) {
+  const frontend::At at(loc);
+  check_m64_columns("TCGEN05_M64_COLLECTIVE", columns);
+  return Layout::TILED({{{64, columns}, {32, columns / 2}, {8, 8}, {2}}}, {-6, -7}, {-3, -2}, -1)
+      .named(fmt::format("TCGEN05_M64_COLLECTIVE({})", columns));
+}
+
+Layout Layout::TCGEN05_M64_COLLECTIVE_NATIVE(int64_t columns, int packing, std::source_location loc) {
+  const frontend::At at(loc);
+  check_m64_columns("TCGEN05_M64_COLLECTIVE_NATIVE", columns);
+  if (packing != 1 && packing != 2)
+    fail(Code::layout_shape,
+         fmt::format("TCGEN05_M64_COLLECTIVE_NATIVE({}, {}): packing is 1 or 2", columns, packing));
+  return Layout::TILED({{{64, columns}, {32, columns / 2}, {packing}}}, {-4, -5}, {-3}, -1)
+      .named(fmt::format("TCGEN05_M64_COLLECTIVE_NATIVE({}, {})", columns, packing));
 }
 
 Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) const {
@@ -419,7 +447,9 @@ std::string_view well_known(const Layout& l) {
       {&Layout::WGMMA_UPCAST_2X, "WGMMA_UPCAST_2X"},
       {&Layout::WGMMA_UPCAST_4X, "WGMMA_UPCAST_4X"},
       {&Layout::WGMMA_TRANSPOSED, "WGMMA_TRANSPOSED"},
-      {&Layout::TCGEN05, "TCGEN05"}};
+      {&Layout::TCGEN05, "TCGEN05"},
+      {&Layout::TMA_INDICES, "TMA_INDICES"},
+      {&Layout::TMA_INDICES_4, "TMA_INDICES_4"}};
   for (const auto& [layout, name] : all)
     if (*layout == l) return name;
   return {};

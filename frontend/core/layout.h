@@ -84,16 +84,21 @@ class Layout {
   // for each lane, `vec` (2) neighbours in a register where they are short.
   static const Layout TCGEN05;
   static constexpr NativeTensorLayout TCGEN05_TMEM_NATIVE{};
+  // Of the 64 rows that each CTA of a pair has, and `columns` columns, the second half of which is in lanes
+  // 64 to 127: like TCGEN05, or a lane's elements in the order of their columns, `packing` (1 or 2) in a
+  // register.
+  static Layout TCGEN05_M64_COLLECTIVE(int64_t columns,
+                                       std::source_location loc = std::source_location::current());
+  static Layout TCGEN05_M64_COLLECTIVE_NATIVE(int64_t columns, int packing = 1,
+                                              std::source_location loc = std::source_location::current());
   // Not there yet, refused by name.
   static constexpr frontend::Refused TCGEN05_TRANSPOSED{"plgpu::Layout::TCGEN05_TRANSPOSED",
                                                         "transposed loads of tensor memory are not supported",
-                                                        "Layout::TCGEN05"},
-      TCGEN05_M64_COLLECTIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE",
-                             "products of pairs of CTAs with 64 rows each are not supported"},
-      TCGEN05_M64_COLLECTIVE_NATIVE{"plgpu::Layout::TCGEN05_M64_COLLECTIVE_NATIVE",
-                                    TCGEN05_M64_COLLECTIVE.reason()},
-      TMA_INDICES{"plgpu::Layout::TMA_INDICES", "TMA gathers and scatters are not supported"},
-      TMA_INDICES_4{"plgpu::Layout::TMA_INDICES_4", TMA_INDICES.reason()};
+                                                        "Layout::TCGEN05"};
+  // Of s32 or u32 row numbers for TMA (frontend/memory/rows.h): four neighbours a warp, 16 in all, the same
+  // in each of its lanes; or all of them in every lane, for one lane that issues all copies.
+  static const Layout TMA_INDICES, TMA_INDICES_4;
+  static const Layout& TMA_GATHER_INDICES;  // TMA_INDICES, by its older name
   // The layout of a reduction's result.
   Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
     return reduce(std::vector<int>{axis}, loc);

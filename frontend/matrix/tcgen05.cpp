@@ -118,8 +118,6 @@ TensorProduct check_matrices(const Recorder& r, const Ref& acc, const Ref& a, co
                      sparse ? " (half of K, sparse)" : "", pl::to_string(b.shape()),
                      ctas == 2 ? ", each CTA's half of the columns" : ""),
          "b is (k, n); use plgpu::transpose_ref when it is stored as (n, k)");
-  if (ctas == 2 && acc.shape(0) == 64)
-    frontend::unsupported("tcgen05_mma of a pair of CTAs with 64 rows each");
   const int64_t step = (p.kind == Tcgen05Kind::i8 ? 16 : 8) * ctas;
   const int64_t part = std::min(p.n, widest_product);
   if (part % step != 0 || p.n % part != 0 || (p.n > widest_product && ctas == 2) ||

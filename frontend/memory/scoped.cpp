@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "frontend/core/verbs.h"
 
@@ -76,78 +75,82 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
 
 namespace {
 
-template <class Type>
-using Groups = std::vector<std::vector<Type>>;
+// What a group takes, while its arrays are placed one behind the other.
+struct Extent {
+  int64_t bytes = 0, columns = 0, alignment = 1;  // of the columns
 
-// The groups as types of one space; nothing when one is of another.
-template <class Type>
-std::optional<Groups<Type>> all_of(const Groups<AliasedType>& groups) {
-  Groups<Type> out(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g)
-    for (const AliasedType& t : groups[g]) {
-      const Type* type = std::get_if<Type>(&t);
-      if (type == nullptr) return std::nullopt;
-      out[g].push_back(*type);
-    }
-  return out;
-}
-
-std::string name_in(const std::string& name, size_t group, size_t i) {
-  return fmt::format("{}[{}][{}]", name, group, i);
-}
-
-UnionRef smem_union(const Groups<SmemType>& groups, const std::string& name,
-                    const std::source_location& loc) {
-  int64_t bytes = 0;
-  for (const auto& group : groups) {
-    int64_t sum = 0;
-    for (const SmemType& t : group) {
-      check_type(t, name, loc);
-      sum = pl::align_to(sum, smem_alignment) + size_of(t);
-    }
-    bytes = std::max(bytes, sum);
+  // Where this array is.
+  int64_t add(const SmemType& type) {
+    const int64_t at = pl::align_to(bytes, smem_alignment);
+    bytes = at + size_of(type);
+    return at;
   }
-  const int64_t base = Recorder::current().allocate_smem(bytes, smem_alignment);
-  const std::string distinct = Recorder::current().distinct_name(name);
-  UnionRef out;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    int64_t offset = base;
-    std::vector<Ref> refs;
-    for (size_t i = 0; i < groups[g].size(); ++i) {
-      offset = pl::align_to(offset, smem_alignment);
-      refs.push_back(smem_at(groups[g][i], name_in(distinct, g, i), offset, loc));
-      offset += size_of(groups[g][i]);
-    }
-    out.groups.push_back(std::move(refs));
+  int64_t add(const TmemType& type) {
+    const int64_t at = pl::align_to(columns, tensor_alignment(type));
+    columns = at + tensor_columns(type);
+    alignment = std::max(alignment, tensor_alignment(type));
+    return at;
   }
-  return out;
-}
+};
 
-UnionRef tmem_union(const Groups<TmemType>& groups, const std::string& name) {
-  Recorder& r = Recorder::current();
-  const std::string distinct = r.distinct_name(name);
-  const int64_t base = r.tensor_mark();
-  int64_t end = base;
-  UnionRef out;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    r.release_tensor(base);
-    std::vector<Ref> refs;
-    for (size_t i = 0; i < groups[g].size(); ++i)
-      refs.push_back(make_tmem(groups[g][i], name_in(distinct, g, i), groups[g][i].loc));
-    end = std::max(end, r.tensor_mark());
-    out.groups.push_back(std::move(refs));
-  }
-  r.release_tensor(end);
-  return out;
+bool is_tmem(const RefUnionGroup::value_type& t) { return std::holds_alternative<TmemType>(t); }
+
+// .cta_group of the union's tensor memory; 0: it has none.
+int check_union(const RefUnionType& type, const std::string& name) {
+  int ctas = 0;
+  for (const auto& group : type.groups)
+    for (const auto& array : group) {
+      if (!is_tmem(array)) {
+        const auto& smem = std::get<SmemType>(array);
+        check_type(smem, name, smem.loc);
+        continue;
+      }
+      const auto& tmem = std::get<TmemType>(array);
+      check_tmem(tmem, name, tmem.loc);
+      const int wanted = tmem.options.collective ? 2 : 1;
+      if (ctas != 0 && ctas != wanted)
+        fail(Code::bad_collective, fmt::format("RefUnion \"{}\": some TMEM is collective, some is not", name),
+             tmem.loc, "give all of its TMEM the same .collective");
+      ctas = wanted;
+    }
+  return ctas;
 }
 
 }  // namespace
 
 UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
   const At at(loc);
-  if (const auto smem = all_of<SmemType>(type.groups)) return smem_union(*smem, name, loc);
-  if (const auto tmem = all_of<TmemType>(type.groups)) return tmem_union(*tmem, name);
-  frontend::unsupported("RefUnion of arrays in SMEM and arrays in TMEM");
+  Recorder& r = Recorder::current();
+  const int ctas = check_union(type, name);
+  Extent most;
+  for (const auto& group : type.groups) {
+    Extent extent;
+    for (const auto& array : group) std::visit([&](const auto& t) { extent.add(t); }, array);
+    most = {std::max(most.bytes, extent.bytes), std::max(most.columns, extent.columns),
+            std::max(most.alignment, extent.alignment)};
+  }
+  const int64_t bytes_at = most.bytes == 0 ? 0 : r.allocate_smem(most.bytes, smem_alignment);
+  const int64_t columns_at =
+      ctas == 0 ? 0 : take_tensor_columns(most.columns, most.alignment, ctas, name, loc);
+  const std::string distinct = r.distinct_name(name);
+  UnionRef out;
+  for (size_t g = 0; g < type.groups.size(); ++g) {
+    Extent extent;
+    std::vector<Ref> refs;
+    for (size_t i = 0; i < type.groups[g].size(); ++i) {
+      const std::string element = fmt::format("{}[{}][{}]", distinct, g, i);
+      const auto& array = type.groups[g][i];
+      if (is_tmem(array)) {
+        const auto& tmem = std::get<TmemType>(array);
+        refs.push_back(tmem_at(tmem, element, columns_at + extent.add(tmem)));
+      } else {
+        const auto& smem = std::get<SmemType>(array);
+        refs.push_back(smem_at(smem, element, bytes_at + extent.add(smem), loc));
+      }
+    }
+    out.groups.push_back(std::move(refs));
+  }
+  return out;
 }
 
 }  // namespace palladion::plgpu

@@ -70,15 +70,14 @@ struct AccMaker {
 };
 inline constexpr AccMaker ACC{};
 
-// Groups of arrays that share their place, all in SMEM or all in TMEM: at any time one group is in use.
-// Arrays of a group in TMEM lie side by side, in the order of their names; all of them are collective or none
-// is.
-using AliasedType = std::variant<SmemType, TmemType>;
+// Groups of arrays in SMEM and TMEM that share their bytes and columns: at any time one group is in use.
+// Pallas has SMEM alone or TMEM alone. Of TMEM, all or none are collective.
+using RefUnionGroup = std::vector<std::variant<SmemType, TmemType>>;
 struct RefUnionType {
-  std::vector<std::vector<AliasedType>> groups;
+  std::vector<RefUnionGroup> groups;
   std::source_location loc;
 };
-inline RefUnionType RefUnion(std::vector<std::vector<AliasedType>> groups,
+inline RefUnionType RefUnion(std::vector<RefUnionGroup> groups,
                              std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <map>
 
 #include "frontend/core/verbs.h"
+#include "isa/arch/target.h"
 #include "isa/formats/tensor_memory.h"
 
 namespace palladion::plgpu {
@@ -52,7 +55,15 @@ void check_layout(const TmemType& type, const std::string& name, const std::sour
 }
 
 void check_shape(const TmemType& type, const std::string& name, const std::source_location& loc) {
-  if (type.options.layout) return check_layout(type, name, loc);
+  if (type.options.layout == TMEMLayout::M64_COLLECTIVE_LAYOUT) {
+    if (type.shape.size() != 2 || type.shape[0] != 64 || !type.options.collective)
+      fail(Code::bad_type,
+           fmt::format("TMEM \"{}\": M64_COLLECTIVE_LAYOUT of shape {}{}", name, pl::to_string(type.shape),
+                       type.options.collective ? "" : ", not collective"),
+           loc, "it is of collective matrices (64, n), which have no other layout");
+  } else if (type.options.layout) {
+    return check_layout(type, name, loc);
+  }
   if (type.shape.size() != 2 || (type.shape[0] != 128 && type.shape[0] != 64) || type.shape[1] < 1)
     fail(Code::bad_type,
          fmt::format("TMEM \"{}\": the shape is {}; it must be (128, n) or (64, n)", name,
@@ -74,6 +85,12 @@ void check_shape(const TmemType& type, const std::string& name, const std::sourc
     fail(Code::bad_type,
          fmt::format("TMEM \"{}\" of {}: elements of 32 bits cannot be packed", name, pl::name(type.dtype)),
          loc, "leave .packed away");
+  if (type.shape[0] == 64 && type.options.collective && type.shape[1] % 16 != 0)
+    fail(Code::bad_type,
+         fmt::format("TMEM \"{}\": the shape is {}; of a collective matrix of 64 rows the columns must be a "
+                     "multiple of 16",
+                     name, pl::to_string(type.shape)),
+         loc, "its columns are in two halves of the lanes");
 }
 
 void check_chip(const Recorder& r, std::string_view what, const std::source_location& loc) {
@@ -100,37 +117,66 @@ void check_pairs(const Recorder& r, const TmemType& type, const std::string& nam
       loc, "pairs of CTAs need a cluster of an even size: .cluster = {2}, .cluster_names = {\"cluster\"}");
 }
 
+TensorPlacement placement_of(const TmemType& type) {
+  const bool folded = type.options.collective && type.shape[0] == 64;
+  return {.packed = type.options.packed.value_or(false),
+          .collective = type.options.collective,
+          .folded = folded,
+          .layout = folded ? std::nullopt : type.options.layout};
+}
+
 }  // namespace
 
-Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
+void check_tmem(const TmemType& type, const std::string& name, std::source_location loc) {
+  const Recorder& r = Recorder::current();
   check_chip(r, fmt::format("TMEM \"{}\"", name), loc);
   check_shape(type, name, loc);
   check_pairs(r, type, name, loc);
-  auto a = std::make_shared<Allocation>();
-  a->space = MemorySpace::tmem;
-  a->name = r.distinct_name(name);
-  a->dtype = type.dtype;
-  a->shape = type.shape;
-  a->physical.dims = {{type.shape[0], 0, 0}, {1, 1, 0}};
-  a->tensor = {.packed = type.options.packed.value_or(false),
-               .collective = type.options.collective,
-               .layout = type.options.layout};
-  const auto [elements, group_columns] = a->tensor.group(type.dtype, type.shape[0]);
-  const int64_t columns = pl::cdiv(type.shape[1], elements) * group_columns;
-  const int ctas = type.options.collective ? 2 : 1;
+}
+
+int64_t tensor_columns(const TmemType& type) {
+  const TensorPlacement p = placement_of(type);
+  const auto [elements, columns] = p.group(type.dtype, type.shape[0]);
+  return pl::cdiv(type.shape[1], (p.folded ? 2 : 1) * elements) * columns;
+}
+
+int64_t tensor_alignment(const TmemType& type) {
   constexpr int64_t copied_columns = 4;  // that one copy of scales or metadata fills
-  if (const int64_t odd = r.tensor_mark() % copied_columns; type.options.layout && odd != 0)
-    r.allocate_tensor(copied_columns - odd, ctas);
-  a->tensor.column = r.allocate_tensor(columns, ctas);
-  if (a->tensor.column + columns > r.arch().tensor_columns)
+  return placement_of(type).layout ? copied_columns : 1;
+}
+
+int64_t take_tensor_columns(int64_t columns, int64_t alignment, int ctas, const std::string& name,
+                            std::source_location loc) {
+  Recorder& r = Recorder::current();
+  if (const int64_t odd = r.tensor_mark() % alignment; odd != 0) r.allocate_tensor(alignment - odd, ctas);
+  const int64_t at = r.allocate_tensor(columns, ctas);
+  if (at + columns > r.arch().tensor_columns)
     fail(Code::too_much_smem,
          fmt::format(
              "the kernel exceeds the available tensor memory: {} columns with \"{}\", {} are available",
-             a->tensor.column + columns, name, r.arch().tensor_columns),
+             at + columns, name, r.arch().tensor_columns),
          loc, "use smaller accumulators, or fewer slots of them");
+  return at;
+}
+
+Ref tmem_at(const TmemType& type, const std::string& name, int64_t column) {
+  auto a = std::make_shared<Allocation>();
+  a->space = MemorySpace::tmem;
+  a->name = Recorder::current().distinct_name(name);
+  a->dtype = type.dtype;
+  a->shape = type.shape;
+  a->physical.dims = {{type.shape[0], 0, 0}, {1, 1, 0}};
+  a->tensor = placement_of(type);
+  a->tensor.column = column;
   return Ref(std::move(a));
+}
+
+Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  check_tmem(type, name, loc);
+  return tmem_at(type, name,
+                 take_tensor_columns(tensor_columns(type), tensor_alignment(type),
+                                     type.options.collective ? 2 : 1, name, loc));
 }
 
 TensorAddress tensor_address(const Ref& ref, std::string_view verb) {
@@ -146,6 +192,11 @@ TensorAddress tensor_address(const Ref& ref, std::string_view verb) {
   if (!row.is_constant() || row.as_int() != 0 || ref.shape(0) != base.shape[0])
     fail(Code::bad_index, fmt::format("{} of {}: all rows are taken", verb, to_string(ref)),
          "slice columns only: .at(pl::all, pl::ds(start, size))");
+  if (base.tensor.folded && ref.shape(1) != base.shape[1])
+    fail(Code::bad_index,
+         fmt::format("{} of {}: all columns are taken: they are in two halves of the lanes", verb,
+                     to_string(ref)),
+         "allocate what is used apart as TMEM of its own");
   const auto [elements, columns] = base.tensor.group(base.dtype, base.shape[0]);
   const Scalar& start = ref.starts()[1];
   const bool aligned = start.is_constant() || base.tensor.layout ? start.multiple() % elements == 0 : true;
@@ -167,33 +218,109 @@ using isa::TensorShape;
 struct Mapping {
   TensorShape shape;
   std::string_view word;
-  int parts;        // of 16 lanes; 1 for a shape of 32
-  int64_t columns;  // elements of a row that one repetition covers
-  int registers;    // of one repetition
+  int parts;  // of 16 lanes; 1 for a shape of 32
 };
 
 std::optional<Mapping> mapping_of(const Ref& ref, const Layout& layout) {
-  if (ref.shape(0) == 128 && layout == Layout::TCGEN05)
-    return Mapping{TensorShape::l16x256b, "16x256b", 2, 8, 4};
-  if (ref.shape(0) == 64 && layout == Layout::WGMMA)
-    return Mapping{TensorShape::l16x256b, "16x256b", 1, 8, 4};
-  if (ref.shape(0) == 128 && layout.name().starts_with("TCGEN05_TMEM_NATIVE"))
-    return Mapping{TensorShape::l32x32b, "32x32b", 1, 1, 1};
+  // Eight columns, a pair of neighbours in a lane: in two registers, or in one.
+  const auto fragments = [&](int parts) {
+    return pl::bits(ref.dtype()) == 16 ? Mapping{TensorShape::l16x128b, "16x128b", parts}
+                                       : Mapping{TensorShape::l16x256b, "16x256b", parts};
+  };
+  constexpr Mapping native{TensorShape::l32x32b, "32x32b", 1};
+  if (ref.base().tensor.folded) {
+    const int64_t columns = ref.shape(1);
+    if (layout == Layout::TCGEN05_M64_COLLECTIVE(columns)) return fragments(2);
+    for (const int packing : {1, 2})
+      if (layout == Layout::TCGEN05_M64_COLLECTIVE_NATIVE(columns, packing)) return native;
+    return std::nullopt;
+  }
+  if (ref.shape(0) == 128 && layout == Layout::TCGEN05) return fragments(2);
+  if (ref.shape(0) == 64 && layout == Layout::WGMMA) return fragments(1);
+  if (ref.shape(0) == 128 && layout.name().starts_with("TCGEN05_TMEM_NATIVE")) return native;
   return std::nullopt;
 }
 
 [[noreturn]] void wrong_layout(const Ref& ref, std::string_view verb, const Layout& layout) {
   fail(Code::layout_mismatch, fmt::format("{} of {} with layout {}", verb, to_string(ref), to_string(layout)),
-       ref.shape(0) == 128 ? "128 rows: Layout::TCGEN05 or Layout::TCGEN05_TMEM_NATIVE"
-                           : "64 rows: Layout::WGMMA");
+       ref.base().tensor.folded ? "64 rows of a pair: Layout::TCGEN05_M64_COLLECTIVE(n) or ..._NATIVE(n)"
+       : ref.shape(0) == 128    ? "128 rows: Layout::TCGEN05 or Layout::TCGEN05_TMEM_NATIVE"
+                                : "64 rows: Layout::WGMMA");
 }
 
-// The element of a lane that register `r` of a part holds, behind `first` repetitions; see Layout::index.
-int64_t element_of(const Mapping& m, int64_t repetition, int part, int r) {
-  if (m.shape == TensorShape::l32x32b) return repetition;
-  // 8 columns: for each group of 8 rows of the warp a pair of neighbours.
-  return repetition * 4 * m.parts + (2 * part + (r >> 1)) * 2 + (r & 1);
-}
+// A window and an array of its shape, register by register.
+class Transfer {
+ public:
+  Transfer(const Ref& ref, const Layout& layout, std::string_view verb)
+      : bits_(pl::bits(ref.dtype())), packed_(ref.base().tensor.packed) {
+    const auto mapping = mapping_of(ref, layout);
+    if (!mapping) wrong_layout(ref, verb, layout);
+    mapping_ = *mapping;
+    check(ref, layout, verb);
+    columns_ = ref.shape(1) / (ref.base().tensor.folded ? 2 : 1) / elements();
+    for (int64_t e = 0; e < layout.elements(ref.shape()); e += elements()) {
+      const Shape index = layout.index(ref.shape(), 0, e);
+      place_.emplace(std::pair{index[0], index[1]}, static_cast<size_t>(e / elements()));
+    }
+  }
+
+  const Mapping& mapping() const { return mapping_; }
+  size_t registers() const { return place_.size(); }
+  // Elements of 16 bits that have a column each share a register.
+  bool converts() const { return bits_ == 16 && !packed_; }
+
+  // Calls visit(repetitions, from, which) for each instruction: `from` is its first lane and column, `which`
+  // the array's registers in its order; at most 64 of them.
+  template <class Visit>
+  void for_each_instruction(Visit&& visit) const {
+    const isa::TensorShapeSize size = isa::size_of(mapping_.shape);
+    for (int64_t done = 0; done < columns_;) {
+      const auto most =
+          static_cast<uint64_t>(std::min<int64_t>((columns_ - done) / size.columns, 64 / size.registers));
+      const auto repeat = static_cast<int>(std::bit_floor(most));
+      for (int part = 0; part < mapping_.parts; ++part) {
+        std::vector<size_t> which;
+        for (int i = 0; i < repeat * size.registers; ++i) which.push_back(place_of(part, done, i));
+        visit(repeat, (int64_t{part} << 20) + done * (converts() ? 2 : 1), which);
+      }
+      done += int64_t{repeat} * size.columns;
+    }
+  }
+
+ private:
+  int64_t elements() const { return 32 / bits_; }  // of a register: neighbours in a row
+
+  void check(const Ref& ref, const Layout& layout, std::string_view verb) const {
+    if (ref.base().tensor.layout)
+      fail(Code::bad_space,
+           fmt::format("{} of {} in {}: scales and metadata have no layout in registers", verb,
+                       to_string(ref), name(*ref.base().tensor.layout)),
+           "copy them from SMEM: async_copy_scales_to_tmem, async_copy_sparse_metadata_to_tmem");
+    if (bits_ != 32 && bits_ != 16)
+      frontend::unsupported(fmt::format("{} of {} elements", verb, pl::name(ref.dtype())));
+    if (layout.vector_length() % elements() != 0)
+      fail(Code::layout_mismatch,
+           fmt::format("{} of {} with layout {}: elements of 16 bits move in pairs", verb, to_string(ref),
+                       to_string(layout)),
+           "use a layout whose vectors have two elements: Layout::TCGEN05_TMEM_NATIVE");
+    const int64_t step = isa::size_of(mapping_.shape).columns * elements();
+    if (ref.shape(1) % step != 0)
+      fail(Code::bad_shape,
+           fmt::format("{} of {}: the columns must be a multiple of {}", verb, to_string(ref), step));
+  }
+
+  // Of thread 0, which stands for all.
+  size_t place_of(int part, int64_t first, int i) const {
+    const isa::TensorPlace p = isa::tensor_fragment(mapping_.shape, 0, i, 0);
+    return place_.at({16 * part + p.lane, (first + p.column) * elements()});
+  }
+
+  Mapping mapping_{};
+  int bits_;
+  bool packed_;
+  int64_t columns_ = 0;  // of registers
+  std::map<std::pair<int64_t, int64_t>, size_t> place_;
+};
 
 // The lanes of this warp, from which all its addresses count.
 TensorAddress warp_address(Recorder& r, const Ref& ref, std::string_view verb) {
@@ -202,37 +329,9 @@ TensorAddress warp_address(Recorder& r, const Ref& ref, std::string_view verb) {
   return {r.pure("add.s32", {first.base, lanes}, Type::b32), first.offset};
 }
 
-void check_elements(const Ref& ref, const Mapping& m, std::string_view verb) {
-  if (ref.base().tensor.layout)
-    fail(Code::bad_space,
-         fmt::format("{} of {} in {}: scales and metadata have no layout in registers", verb, to_string(ref),
-                     name(*ref.base().tensor.layout)),
-         "copy them from SMEM: async_copy_scales_to_tmem, async_copy_sparse_metadata_to_tmem");
-  const bool halves = pl::bits(ref.dtype()) == 16;
-  if (pl::bits(ref.dtype()) != 32 && !halves)
-    frontend::unsupported(fmt::format("{} of {} elements", verb, pl::name(ref.dtype())));
-  if (halves && ref.base().tensor.packed && m.shape != TensorShape::l32x32b)
-    fail(Code::layout_mismatch, fmt::format("{} of packed {}", verb, to_string(ref)),
-         "packed elements move with Layout::TCGEN05_TMEM_NATIVE");
-  const int64_t step = halves ? std::max<int64_t>(2, m.columns) : m.columns;
-  if (ref.shape(1) % step != 0)
-    fail(Code::bad_shape,
-         fmt::format("{} of {}: the columns must be a multiple of {}", verb, to_string(ref), step));
-}
-
-// Pieces of the window: each a power of two repetitions, at most 64 registers.
-template <class Visit>
-void for_each_piece(const Ref& ref, const Mapping& m, Visit&& visit) {
-  // Packed elements count as one register for two; of others two 16-bit columns make one register.
-  const int64_t per_register = pl::bits(ref.dtype()) == 16 && m.shape == TensorShape::l32x32b ? 2 : 1;
-  int64_t left = ref.shape(1) / m.columns / per_register, done = 0;
-  while (left > 0) {
-    const auto most = static_cast<uint64_t>(std::min<int64_t>(left, 64 / m.registers));
-    const auto repeat = static_cast<int64_t>(std::bit_floor(most));
-    visit(done, repeat);
-    done += repeat;
-    left -= repeat;
-  }
+Layout usual_layout(const Ref& ref) {
+  if (ref.base().tensor.folded) return Layout::TCGEN05_M64_COLLECTIVE(ref.shape(1));
+  return ref.shape(0) == 64 ? Layout::WGMMA : Layout::TCGEN05;
 }
 
 }  // namespace
@@ -242,30 +341,82 @@ Array async_load_tmem(const Ref& src, const TmemLoadOptions& options, std::sourc
   Recorder& r = Recorder::current();
   r.needs_warpgroup("async_load_tmem");
   const TensorAddress address = warp_address(r, src, "async_load_tmem");
-  const Layout layout = options.layout       ? *options.layout
-                        : src.shape(0) == 64 ? Layout::WGMMA
-                                             : Layout::TCGEN05;
-  const auto mapping = mapping_of(src, layout);
-  if (!mapping) wrong_layout(src, "async_load_tmem", layout);
-  check_elements(src, *mapping, "async_load_tmem");
-  if (pl::bits(src.dtype()) == 16) frontend::unsupported("async_load_tmem of 16-bit elements");
-  const bool single = src.dtype() == DType::f32;
-  std::vector<Operand> elements(static_cast<size_t>(layout.elements(src.shape())));
-  for_each_piece(src, *mapping, [&](int64_t done, int64_t repeat) {
-    for (int part = 0; part < mapping->parts; ++part) {
-      std::vector<Operand> registers;
-      for (int64_t i = 0; i < repeat * mapping->registers; ++i) {
-        registers.push_back(r.reg(single ? Type::f32 : Type::b32));
-        elements[static_cast<size_t>(element_of(*mapping, done + i / mapping->registers, part,
-                                                static_cast<int>(i % mapping->registers)))] =
-            registers.back();
-      }
-      r.emit(fmt::format("tcgen05.ld.sync.aligned.{}.x{}.b32", mapping->word, repeat),
-             {Operand::vector(std::move(registers)),
-              address.at(done * mapping->columns + (int64_t{part} << 20))});
-    }
+  const Layout layout = options.layout ? *options.layout : usual_layout(src);
+  const Transfer transfer(src, layout, "async_load_tmem");
+  const Type type = Array::packed_type(src.dtype(), Array::pack_of(src.dtype(), layout));
+  std::vector<Operand> registers(transfer.registers());
+  transfer.for_each_instruction([&](int repeat, int64_t from, const std::vector<size_t>& which) {
+    std::vector<Operand> loaded;
+    for (const size_t i : which) loaded.push_back(registers[i] = r.reg(type));
+    r.emit(fmt::format("tcgen05.ld.sync.aligned.{}.x{}{}.b32", transfer.mapping().word, repeat,
+                       transfer.converts() ? ".pack::16b" : ""),
+           {Operand::vector(std::move(loaded)), address.at(from)});
   });
-  return Array::from_elements(src.dtype(), src.shape(), layout, elements);
+  return Array(src.dtype(), src.shape(), layout, std::move(registers));
+}
+
+namespace {
+
+// ".max.abs.f32"
+std::string reduction_of(const Ref& src, std::string_view reduce) {
+  const bool absolute = reduce.starts_with("abs");
+  const std::string_view op = absolute ? reduce.substr(3) : reduce;
+  if (op != "min" && op != "max")
+    fail(Code::bad_reduction,
+         fmt::format("async_load_tmem: reduce is \"min\", \"max\", \"absmin\" or \"absmax\", not \"{}\"",
+                     reduce));
+  const DType d = src.dtype();
+  if (d != DType::f32 && d != DType::s32 && d != DType::u32)
+    fail(Code::bad_reduction,
+         fmt::format("async_load_tmem of {} with reduce: f32, s32 and u32 are reduced", to_string(src)),
+         "load it, and reduce the array: .max(1)");
+  if (absolute && d != DType::f32)
+    fail(Code::bad_reduction,
+         fmt::format("async_load_tmem of {}: \"{}\" is of f32 alone", to_string(src), reduce),
+         "integers have \"min\" and \"max\"");
+  return fmt::format(".{}{}.{}", op, absolute ? ".abs" : "", pl::name(d));
+}
+
+}  // namespace
+
+std::pair<Array, Array> async_load_tmem(const Ref& src, std::string_view reduce,
+                                        const TmemLoadOptions& options, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  constexpr std::string_view verb = "async_load_tmem";
+  r.needs_warpgroup(verb);
+  const TensorAddress address = warp_address(r, src, verb);
+  const std::string reduction = reduction_of(src, reduce);
+  if (!isa::provides(r.arch().ptx_target, "sm_103a"))
+    frontend::unsupported(fmt::format("async_load_tmem with reduce: {} ({}) has no loads that reduce",
+                                      r.arch().name, r.arch().ptx_target),
+                          "record for a B300 (--arch b300), or reduce the array: .max(1)");
+  const Layout layout = options.layout.value_or(Layout::TCGEN05_TMEM_NATIVE);
+  const Transfer transfer(src, layout, verb);
+  if (transfer.mapping().shape != TensorShape::l32x32b || src.base().tensor.folded)
+    fail(Code::layout_mismatch,
+         fmt::format("async_load_tmem of {} with reduce and layout {}: a lane must have a whole row",
+                     to_string(src), to_string(layout)),
+         "128 rows in Layout::TCGEN05_TMEM_NATIVE");
+  if (src.shape(1) % 2 != 0)
+    fail(Code::bad_shape,
+         fmt::format("async_load_tmem of {} with reduce: the columns must be a multiple of 2",
+                     to_string(src)));
+  const Type type = Array::packed_type(src.dtype(), 1);
+  std::vector<Operand> registers(transfer.registers());
+  Operand reduced;
+  transfer.for_each_instruction([&](int repeat, int64_t from, const std::vector<size_t>& which) {
+    std::vector<Operand> loaded;
+    for (const size_t i : which) loaded.push_back(registers[i] = r.reg(type));
+    const Operand part = r.reg(type);
+    r.emit(fmt::format("tcgen05.ld.red.sync.aligned.32x32b.x{}{}", repeat, reduction),
+           {Operand::vector(std::move(loaded)), part, address.at(from)});
+    const std::string combine =
+        fmt::format("{}.{}", reduction.starts_with(".min") ? "min" : "max", pl::name(src.dtype()));
+    reduced = reduced.is(Operand::Kind::reg) ? r.pure(combine, {reduced, part}, type) : part;
+  });
+  return {Array(src.dtype(), src.shape(), layout, std::move(registers)),
+          Array::from_elements(src.dtype(), {src.shape(0)}, layout.reduce(1), {reduced})};
 }
 
 namespace {
@@ -297,23 +448,14 @@ void async_store_tmem(const Ref& dst, const Array& value, std::source_location l
          fmt::format("async_store_tmem of an {} into {}", to_string(value), to_string(dst)),
          "shape and dtype are the window's: .reshape, .astype");
   const TensorAddress address = warp_address(r, dst, "async_store_tmem");
-  const auto mapping = mapping_of(dst, value.layout());
-  if (!mapping) wrong_layout(dst, "async_store_tmem", value.layout());
-  check_elements(dst, *mapping, "async_store_tmem");
-  const bool packed = pl::bits(dst.dtype()) == 16;
-  if (packed && !dst.base().tensor.packed)
-    frontend::unsupported("async_store_tmem of 16-bit elements, not packed");
-  const std::vector<Operand> elements = packed ? value.registers() : value.elements();
-  for_each_piece(dst, *mapping, [&](int64_t done, int64_t repeat) {
-    for (int part = 0; part < mapping->parts; ++part) {
-      std::vector<Operand> registers;
-      for (int64_t i = 0; i < repeat * mapping->registers; ++i)
-        registers.push_back(elements[static_cast<size_t>(element_of(
-            *mapping, done + i / mapping->registers, part, static_cast<int>(i % mapping->registers)))]);
-      r.emit(fmt::format("tcgen05.st.sync.aligned.{}.x{}.b32", mapping->word, repeat),
-             {address.at(done * mapping->columns + (int64_t{part} << 20)),
-              Operand::vector(std::move(registers))});
-    }
+  const Transfer transfer(dst, value.layout(), "async_store_tmem");
+  const std::vector<Operand>& registers = value.registers();
+  transfer.for_each_instruction([&](int repeat, int64_t to, const std::vector<size_t>& which) {
+    std::vector<Operand> stored;
+    for (const size_t i : which) stored.push_back(registers[i]);
+    r.emit(fmt::format("tcgen05.st.sync.aligned.{}.x{}{}.b32", transfer.mapping().word, repeat,
+                       transfer.converts() ? ".unpack::16b" : ""),
+           {address.at(to), Operand::vector(std::move(stored))});
   });
 }
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "frontend/arrays/array.h"
 #include "frontend/refs/ref.h"
@@ -27,7 +29,9 @@ struct TmemType {
   std::source_location loc;
 };
 // A matrix of 128 rows, one a lane, or of 64, 16 in each quarter of the lanes; columns of 32 bits, 512 in all
-// for a CTA. All accesses are asynchronous.
+// for a CTA. Collective matrices of 64 rows (Pallas' M64_COLLECTIVE_LAYOUT) have half of their columns in
+// lanes 0 to 63, half in the others: they take half as many columns, and are loaded whole. All accesses are
+// asynchronous.
 struct TmemMaker {
   TmemType operator()(Shape shape, DType dtype, TmemOptions options = {},
                       std::source_location loc = std::source_location::current()) const {
@@ -39,14 +43,29 @@ struct TmemMaker {
 inline constexpr TmemMaker TMEM{};
 Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc);
 
+// For allocations of several: the author's rules, the columns of an array, of what they begin at a multiple,
+// columns from the kernel's first one on, and an array in them.
+void check_tmem(const TmemType& type, const std::string& name, std::source_location loc);
+int64_t tensor_columns(const TmemType& type);
+int64_t tensor_alignment(const TmemType& type);
+int64_t take_tensor_columns(int64_t columns, int64_t alignment, int ctas, const std::string& name,
+                            std::source_location loc);
+Ref tmem_at(const TmemType& type, const std::string& name, int64_t column);
+
 struct TmemLoadOptions {
   // 128 rows: Layout::TCGEN05 (what is used if none is given) or Layout::TCGEN05_TMEM_NATIVE; 64:
-  // Layout::WGMMA.
+  // Layout::WGMMA; 64 of a pair of CTAs: Layout::TCGEN05_M64_COLLECTIVE(n) or ..._NATIVE(n).
   std::optional<Layout> layout = std::nullopt;
 };
 // The window as an array. It may be used at once; the window may be overwritten after wait_load_tmem.
 Array async_load_tmem(const Ref& src, const TmemLoadOptions& options = {},
                       std::source_location loc = std::source_location::current());
+// Also the smallest or largest element of each row, computed by the load: `reduce` is "min", "max", "absmin"
+// or "absmax" (of f32 alone; NaNs are left out). f32, s32, u32 of 128 rows, in Layout::TCGEN05_TMEM_NATIVE.
+// Chips with sm_103a alone.
+std::pair<Array, Array> async_load_tmem(const Ref& src, std::string_view reduce,
+                                        const TmemLoadOptions& options = {},
+                                        std::source_location loc = std::source_location::current());
 // Until this thread's loads are complete; the warps of the thread meet.
 void wait_load_tmem(std::source_location loc = std::source_location::current());
 

@@ -132,7 +132,7 @@ TensorPlacement::Group TensorPlacement::group(DType dtype, int64_t rows) const {
 
 Indexer detail::to_indexer(const Array&) {
   frontend::unsupported(
-      "a reference indexed with an array: TMA gathers and scatters rows from sm_100 on",
+      "a reference indexed with an array behind its first dimension: TMA gathers and scatters whole rows",
       "plgpu::load(ref, {indices}) and plgpu::store(ref, {indices}, values) gather and scatter "
       "single elements");
 }

@@ -43,6 +43,8 @@ struct TensorPlacement {
   int64_t column = 0;       // from the kernel's first one
   bool packed = false;      // elements of fewer than 32 bits share a column
   bool collective = false;  // pairs of CTAs work on it
+  // 64 rows in each CTA of a pair: the second half of the columns is in lanes 64 to 127.
+  bool folded = false;
   std::optional<TMEMLayout> layout = std::nullopt;
   int64_t elements_per_column(DType dtype) const { return packed ? 32 / pl::bits(dtype) : 1; }
   // Windows begin and end at multiples of so many elements of a row, which take so many columns.
@@ -83,7 +85,8 @@ namespace detail {
 inline Indexer to_indexer(const pl::Slice& s) { return s; }
 inline Indexer to_indexer(pl::All a) { return a; }
 inline Indexer to_indexer(const Scalar& s) { return s; }
-// An Error: plgpu::load(ref, {indices}) gathers.
+// An Error: an array picks rows, as the first index of a matrix; plgpu::load(ref, {indices}) gathers
+// elements.
 Indexer to_indexer(const Array& indices);
 template <std::integral T>
 Indexer to_indexer(T v) {
@@ -94,11 +97,19 @@ struct First {
   Indexer index;
   std::source_location loc;
   template <class T>
-    requires(!std::same_as<std::decay_t<T>, First>)
+    requires(!std::same_as<std::decay_t<T>, First> && !std::same_as<std::decay_t<T>, Array>)
   First(const T& v, std::source_location l = std::source_location::current())  // NOLINT: implicit on purpose
       : index(to_indexer(v)), loc(l) {}
 };
+struct RowNumbers {
+  const Array& rows;
+  std::source_location loc;
+  RowNumbers(const Array& r, std::source_location l = std::source_location::current())  // NOLINT: implicit
+      : rows(r), loc(l) {}
+};
 }  // namespace detail
+
+class PickedRows;
 
 class Ref {
  public:
@@ -144,6 +155,9 @@ class Ref {
   Ref at(detail::First first, const Rest&... rest) const {
     return index({first.index, detail::to_indexer(rest)...}, first.loc);
   }
+  // Rows of a matrix in GMEM, and perhaps a slice of its columns, for copies (frontend/memory/rows.h).
+  template <class... Rest>
+  PickedRows at(detail::RowNumbers rows, const Rest&... columns) const;
   Ref index(const std::vector<Indexer>& indices,
             std::source_location loc = std::source_location::current()) const;
   Ref transpose(std::vector<int> permutation,

@@ -16,7 +16,7 @@ plgpu::KernelOptions two_warpgroups(const char* kernel, const MatmulConfig& c) {
 }
 
 void compute_and_store(const MatmulConfig& c, const Operands& all, const PairTile& tile,
-                       const Scalar& local_index) {
+                       const Scalar& local_index, const std::function<void(const Operands& x)>& store) {
   const Scalar slot = local_index % 2;
   Operands x = all;
   x.acc = all.acc.at(pl::all, ds(slot * (2 * c.tile_n), 2 * c.tile_n));
@@ -31,7 +31,10 @@ void compute_and_store(const MatmulConfig& c, const Operands& all, const PairTil
   pl::when(pl::axis_index("wg") == 1, [&] {
     plgpu::wait_smem_to_gmem(0, true);
     plgpu::barrier_wait(x.done);
-    store_tiles(c, x.acc, x.out_smem, x.out.at(tile.own_rows, tile.columns));
+    if (store)
+      store(x);
+    else
+      store_tiles(c, x.acc, x.out_smem, x.out.at(tile.own_rows, tile.columns));
     plgpu::wait_load_tmem();
     plgpu::barrier_arrive(x.stored.at(slot));
   });

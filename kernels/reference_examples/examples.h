@@ -17,6 +17,7 @@ std::vector<KernelSpec> synchronisation();  // commit_smem, queues, cluster barr
 std::vector<KernelSpec> copies();           // barriers of copies, waits, groups
 std::vector<KernelSpec> layouts();          // arrays in registers
 std::vector<KernelSpec> tensor_memory();    // Blackwell: TMEM, tcgen05, pairs of CTAs
+std::vector<KernelSpec> gathers();          // Blackwell: rows picked by their numbers
 
 // --- for the themes
 // Inputs of these types: normal numbers, integers from -100 to 99.

@@ -10,7 +10,7 @@
 #include "sim/check/checker.h"
 #include "tests/kernels/run_kernel.h"
 
-namespace palladion {
+namespace palladion::test::cluster_launch {
 namespace {
 
 using plgpu::BarrierRef;
@@ -235,4 +235,4 @@ TEST(ClusterLaunch, MisusesOfTheLoopAreNamed) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::test::cluster_launch

@@ -66,6 +66,10 @@ std::vector<Case> example_cases() {
                     {{{"rows", "5"}}, {{"slots", "1"}, {"fill", "copy"}}}});
   add("ref_cluster_barrier", {{none, none}, {{{"n", "256"}}, none}, {none, {{"cluster", "4"}}}});
 
+  add("ref_gather_rows", {{none, none},
+                          {{{"rows", "5"}, {"picked", "48"}, {"n", "64"}}, none},
+                          {{{"rows", "300"}, {"picked", "16"}, {"n", "256"}}, none}});
+
   add("ref_layout_reduce", {{none, none},
                             {none, {{"over", "column"}}},
                             {{{"m", "128"}, {"n", "64"}}, none},

@@ -188,17 +188,6 @@ TEST(Tcgen05, AUnionSharesItsColumns) {
   EXPECT_EQ(worst_error({.n = n, .k = n}, in, out.outputs[0]), 0);
 }
 
-TEST(Tcgen05, AUnionIsInOneSpace) {
-  EXPECT_THAT(refused([] {
-                plgpu::kernel([](const Ref&, plgpu::Scratch&) {},
-                              {.out_type = {pl::f32, {128}},
-                               .scratch_types = {{"u", plgpu::RefUnion({{plgpu::TMEM({128, 64}, pl::f32)},
-                                                                        {plgpu::SMEM({128, 64}, pl::f32)}})}},
-                               .arch = &b200()});
-              }),
-              HasSubstr("RefUnion of arrays in SMEM and arrays in TMEM"));
-}
-
 TEST(Tcgen05, ElementsOfTensorMemoryAreNotLoadedOneByOne) {
   EXPECT_THAT(refused([] {
                 plgpu::kernel([](const Ref& out, plgpu::Scratch& s) { out.store(s["acc"].load()); },
