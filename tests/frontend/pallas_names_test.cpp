@@ -85,8 +85,9 @@ TEST(PallasNames, RefusalsSayWhy) {
 TEST(PallasNames, RefusalsKnowTheLine) {
   const uint32_t line = __LINE__ + 2;
   const isa::Diagnostic d = diagnostic_of([] {
-    plgpu::kernel([](const plgpu::Ref& o) { o.store(plgpu::Array(plgpu::format_tcgen05_sparse_metadata(o))); },
-                  {.out_type = {pl::f32, {128}}});
+    plgpu::kernel(
+        [](const plgpu::Ref& o) { o.store(plgpu::Array(plgpu::format_tcgen05_sparse_metadata(o))); },
+        {.out_type = {pl::f32, {128}}});
   });
   EXPECT_EQ(d.loc.line, line) << isa::render({d});
 }
