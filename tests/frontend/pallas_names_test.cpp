@@ -83,7 +83,7 @@ TEST(PallasNames, RefusalsSayWhy) {
 
 // At the author's line, from within a kernel.
 TEST(PallasNames, RefusalsKnowTheLine) {
-  const uint32_t line = __LINE__ + 2;
+  const uint32_t line = __LINE__ + 3;
   const isa::Diagnostic d = diagnostic_of([] {
     plgpu::kernel(
         [](const plgpu::Ref& o) { o.store(plgpu::Array(plgpu::format_tcgen05_sparse_metadata(o))); },

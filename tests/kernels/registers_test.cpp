@@ -66,14 +66,14 @@ std::vector<Counted> good_twins() {
 // Registers that an SM gives a thread: whole units of 8.
 int given(const Counted& c) { return (c.ptxas.registers + 7) / 8 * 8; }
 
-// ptxas 13.0 needs at most two units more than the estimate, and at most three fewer: it moves loads, and
+// ptxas 13.0 needs at most two units more than the estimate, and at most four fewer: it moves loads, and
 // makes values where they are used.
 void compare(const std::vector<Counted>& all) {
   int same_ctas = 0;
   for (const Counted& c : all) {
     SCOPED_TRACE(fmt::format("{}: estimated {}, ptxas {}", c.name, c.estimated, c.ptxas.registers));
     EXPECT_LE(given(c), c.estimated + 16);
-    EXPECT_GE(given(c), c.estimated - 24);
+    EXPECT_GE(given(c), c.estimated - 32);
     EXPECT_EQ(c.ptxas.spill_store_bytes + c.ptxas.spill_load_bytes, 0);
     EXPECT_GE(c.barriers, c.ptxas.barriers);  // more where a register names one whose value ptxas knows
     same_ctas += c.ctas_estimated == c.ctas ? 1 : 0;
