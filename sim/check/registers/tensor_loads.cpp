@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/machine/exec/exec.h"
 #include "sim/program/flow.h"
 
 namespace palladion::sim::check {

@@ -67,15 +67,17 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
       const int i = std::countr_zero(m);
       if (a != nullptr && addresses[i] - a->base <= a->size && size <= a->size - (addresses[i] - a->base)) {
         p.at[i] = a->bytes + (addresses[i] - a->base);
-      } else if ((p.at[i] = x.global(addresses[i], size, what)) == nullptr) {
-        return false;
+      } else {
+        p.at[i] = x.global(addresses[i], size, what);
+        if (p.at[i] == nullptr) return false;
       }
     }
     return true;
   }
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    if ((p.at[i] = x.resolve(space, addresses[i], size, i, what)) == nullptr) return false;
+    p.at[i] = x.resolve(space, addresses[i], size, i, what);
+    if (p.at[i] == nullptr) return false;
   }
   return true;
 }
