@@ -1,6 +1,7 @@
 #include "kernels/blackwell/matmul_scaled.h"
 
 #include "arrays/tensor_core.h"
+#include "kernels/blackwell/one_tile.h"
 #include "kernels/helpers.h"
 
 namespace palladion::kernels::blackwell {
@@ -31,6 +32,16 @@ plgpu::TmemType scale_tmem(const ScaledConfig& c, int64_t rows) {
                      {.collective = c.ctas == 2, .layout = plgpu::TMEMLayout::SCALES_LAYOUT});
 }
 
+OneTile tile_of(const ScaledConfig& c) {
+  return {.m = c.m,
+          .n = c.n,
+          .out_dtype = c.out_dtype,
+          .ctas = c.ctas,
+          .tile_m = c.tile_m,
+          .tile_n = c.tile_n,
+          .epilogue_tile_n = c.epilogue_tile_n};
+}
+
 plgpu::KernelOptions options_of(const char* kernel, const ScaledConfig& c) {
   const int64_t blocks = c.k / c.block;
   plgpu::KernelOptions o;
@@ -53,12 +64,7 @@ plgpu::KernelOptions options_of(const char* kernel, const ScaledConfig& c) {
       {"consumed", tensor_barrier(c.stages)},
       {"done", tensor_barrier(1)},
   };
-  if (c.ctas == 2) {
-    o.cluster = {2};
-    o.cluster_names = {cluster};
-  }
-  o.grid = {c.m / (c.ctas * c.tile_m), c.n / c.pair_n()};
-  o.grid_names = {"m", "n"};
+  launch_tiles(tile_of(c), o);
   o.name = kernel;
   return o;
 }
@@ -120,18 +126,7 @@ plgpu::Kernel matmul_scaled(const char* name, const ScaledConfig& c) {
       [&](const Ref& a, const Ref& b, const Ref& a_scale, const Ref& b_scale, const Ref& out,
           plgpu::Scratch& s) {
         const Arrays x{a, b, a_scale, b_scale, pl::axis_index("m"), pl::axis_index("n")};
-        const Scalar place = c.ctas == 2 ? pl::axis_index(cluster) : Scalar(0);
-        plgpu::warp_map([&](const Scalar& warp) {
-          pl::when(warp == 0, [&] { fetch(c, x, s); });
-          pl::when(c.ctas == 2 ? warp == 1 && place == 0 : warp == 1, [&] { multiply(c, s); });
-        });
-
-        plgpu::barrier_wait(s.barrier("done"));
-        const auto rows = ds((x.mi * c.ctas + place) * c.tile_m, c.tile_m),
-                   columns = ds(x.ni * c.pair_n(), c.pair_n());
-        store_tiles({.out_dtype = c.out_dtype, .epilogue_tile_n = c.epilogue_tile_n}, s["acc"], s["out_smem"],
-                    out.at(rows, columns));
-        plgpu::wait_smem_to_gmem(0, true);
+        compute_tile(tile_of(c), s, out, x.mi, x.ni, [&] { fetch(c, x, s); }, [&] { multiply(c, s); });
       },
       options_of(name, c));
 }

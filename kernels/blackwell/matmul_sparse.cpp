@@ -1,6 +1,7 @@
 #include "kernels/blackwell/matmul_sparse.h"
 
 #include "arrays/tensor_core.h"
+#include "kernels/blackwell/one_tile.h"
 #include "kernels/helpers.h"
 #include "kernels/reference.h"
 #include "kernels/typed_spec.h"
@@ -19,6 +20,16 @@ void check(const SparseConfig& c) {
   rules.multiple("tile_k", c.tile_k, "128 (a tile of metadata)", metadata_k);
   rules.at_least("stages", c.stages, 2);
   rules.multiple("tile_n", c.pair_n(), "epilogue_tile_n", c.epilogue_tile_n);
+}
+
+OneTile tile_of(const SparseConfig& c) {
+  return {.m = c.m,
+          .n = c.n,
+          .out_dtype = c.out_dtype,
+          .ctas = c.ctas,
+          .tile_m = c.tile_m,
+          .tile_n = c.tile_n,
+          .epilogue_tile_n = c.epilogue_tile_n};
 }
 
 plgpu::KernelOptions options_of(const SparseConfig& c) {
@@ -41,12 +52,7 @@ plgpu::KernelOptions options_of(const SparseConfig& c) {
       {"consumed", tensor_barrier(c.stages)},
       {"done", tensor_barrier(1)},
   };
-  if (pair) {
-    o.cluster = {2};
-    o.cluster_names = {cluster};
-  }
-  o.grid = {c.m / (c.ctas * c.tile_m), c.n / c.pair_n()};
-  o.grid_names = {"m", "n"};
+  launch_tiles(tile_of(c), o);
   o.name = name;
   return o;
 }
@@ -101,18 +107,7 @@ plgpu::Kernel matmul_sparse(const SparseConfig& c) {
   return plgpu::kernel(
       [&](const Ref& a, const Ref& b, const Ref& metadata, const Ref& out, plgpu::Scratch& s) {
         const Arrays x{a, b, metadata, pl::axis_index("m"), pl::axis_index("n")};
-        const Scalar place = c.ctas == 2 ? pl::axis_index(cluster) : Scalar(0);
-        plgpu::warp_map([&](const Scalar& warp) {
-          pl::when(warp == 0, [&] { fetch(c, x, s); });
-          pl::when(c.ctas == 2 ? warp == 1 && place == 0 : warp == 1, [&] { multiply(c, s); });
-        });
-
-        plgpu::barrier_wait(s.barrier("done"));
-        const auto rows = ds((x.mi * c.ctas + place) * c.tile_m, c.tile_m),
-                   columns = ds(x.ni * c.pair_n(), c.pair_n());
-        store_tiles({.out_dtype = c.out_dtype, .epilogue_tile_n = c.epilogue_tile_n}, s["acc"], s["out_smem"],
-                    out.at(rows, columns));
-        plgpu::wait_smem_to_gmem(0, true);
+        compute_tile(tile_of(c), s, out, x.mi, x.ni, [&] { fetch(c, x, s); }, [&] { multiply(c, s); });
       },
       options_of(c));
 }

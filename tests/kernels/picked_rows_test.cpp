@@ -15,6 +15,8 @@
 namespace palladion::test::picked_rows {
 namespace {
 
+using kernels::test::expect_assembles;
+using kernels::test::run_clean;
 using plgpu::Layout;
 using plgpu::Ref;
 using ::testing::HasSubstr;
@@ -73,23 +75,6 @@ plgpu::Kernel scatter(const Picked& p) {
        .arch = isa::find_arch("b200")});
 }
 
-SimOutcome run_checked(const plgpu::Kernel& kernel, const std::vector<Array>& in, const char* schedule) {
-  sim::Machine machine(*isa::find_arch("b200"));
-  sim::check::Checker checker;
-  sim::RunOptions options;
-  options.observer = &checker;
-  options.schedule = *sim::schedule_named(schedule);
-  SimOutcome out = run(kernel, in, machine, options);
-  EXPECT_TRUE(out.result.clean()) << kernels::test::text_of(out.result);
-  return out;
-}
-
-void expect_assembles(const plgpu::Kernel& kernel) {
-  PLD_NEEDS_TOOL("ptxas");
-  const toolkit::Assembly assembly = toolkit::assemble(isa::print(kernel.module), kernel.module.target);
-  EXPECT_TRUE(assembly.ok) << assembly.log;
-}
-
 class PickedRows : public ::testing::TestWithParam<Picked> {};
 
 TEST_P(PickedRows, AreGathered) {
@@ -101,7 +86,7 @@ TEST_P(PickedRows, AreGathered) {
     numbers.push_back(i == p.picked - 1 ? static_cast<double>(p.rows) : static_cast<double>(i * 7 % p.rows));
   in.push_back(from_doubles(kernel.launch.inputs[1], numbers));
   for (const char* schedule : {"functional", "latest", "earliest", "seeded:3"}) {
-    const SimOutcome out = run_checked(kernel, in, schedule);
+    const SimOutcome out = run_clean(kernel, in, schedule);
     for (int64_t i = 0; i < 2 * p.picked; ++i)
       for (int64_t j = 0; j < p.width; ++j) {
         const auto row = static_cast<int64_t>(numbers[static_cast<size_t>(i)]);
@@ -120,7 +105,7 @@ TEST_P(PickedRows, AreScattered) {
   for (int64_t i = 0; i < p.picked; ++i) numbers.push_back(static_cast<double>(p.rows - i));
   in.push_back(from_doubles(kernel.launch.inputs[1], numbers));
   for (const char* schedule : {"functional", "latest", "earliest", "seeded:3"}) {
-    const SimOutcome out = run_checked(kernel, in, schedule);
+    const SimOutcome out = run_clean(kernel, in, schedule);
     for (int64_t row = 0; row < p.rows; ++row)
       for (int64_t j = 0; j < p.columns; ++j) {
         const double got = value_at(out.outputs[0], row * p.columns + j);

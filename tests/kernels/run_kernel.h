@@ -10,6 +10,7 @@
 #include "isa/text/print.h"
 #include "kernels/registry.h"
 #include "run/runner.h"
+#include "sim/check/checker.h"
 #include "sim/machine.h"
 #include "tests/support/names.h"
 #include "tests/support/toolkit.h"
@@ -38,6 +39,25 @@ inline std::string text_of(const sim::RunResult& result) {
   for (const auto& f : result.findings) out += sim::render(f) + "\n";
   if (!result.completed) out += "not completed\n";
   return out;
+}
+
+// On the kernel's own chip, with the checkers, which find nothing.
+inline SimOutcome run_clean(const plgpu::Kernel& kernel, const std::vector<Array>& in,
+                            const char* schedule = "functional") {
+  sim::Machine machine(*isa::chip_for(kernel.module.target));
+  sim::check::Checker checker;
+  sim::RunOptions options;
+  options.observer = &checker;
+  options.schedule = *sim::schedule_named(schedule);
+  SimOutcome out = run(kernel, in, machine, options);
+  EXPECT_TRUE(out.result.clean()) << text_of(out.result);
+  return out;
+}
+
+inline void expect_assembles(const plgpu::Kernel& kernel) {
+  PLD_NEEDS_TOOL("ptxas");
+  const toolkit::Assembly assembly = toolkit::assemble(isa::print(kernel.module), kernel.module.target);
+  EXPECT_TRUE(assembly.ok) << assembly.log;
 }
 
 // Under functional, latest, earliest and two seeds: clean, the same bits, and what the reference says.

@@ -16,30 +16,13 @@
 namespace palladion::test::tensor_memory {
 namespace {
 
+using kernels::test::expect_assembles;
+using kernels::test::run_clean;
 using plgpu::Layout;
 using plgpu::Ref;
 using ::testing::HasSubstr;
 
 constexpr plgpu::NativeTensorLayout native{};
-
-// With the checkers, which find nothing.
-SimOutcome run_checked(const plgpu::Kernel& kernel, const std::vector<Array>& in, const char* chip = "b200",
-                       const char* schedule = "functional") {
-  sim::Machine machine(*isa::find_arch(chip));
-  sim::check::Checker checker;
-  sim::RunOptions options;
-  options.observer = &checker;
-  options.schedule = *sim::schedule_named(schedule);
-  SimOutcome out = run(kernel, in, machine, options);
-  EXPECT_TRUE(out.result.clean()) << kernels::test::text_of(out.result);
-  return out;
-}
-
-void expect_assembles(const plgpu::Kernel& kernel) {
-  PLD_NEEDS_TOOL("ptxas");
-  const toolkit::Assembly assembly = toolkit::assemble(isa::print(kernel.module), kernel.module.target);
-  EXPECT_TRUE(assembly.ok) << assembly.log;
-}
 
 std::string refused(const std::function<void()>& record) {
   try {
@@ -91,7 +74,7 @@ TEST_P(RoundTrips, GiveWhatWasStored) {
   const plgpu::Kernel kernel = round_trip(GetParam());
   const std::vector<Array> in = {filled(kernel.launch.inputs[0], {.kind = Fill::Kind::randn, .seed = 3})};
   for (const char* schedule : {"functional", "latest", "seeded:1"})
-    EXPECT_EQ(run_checked(kernel, in, "b200", schedule).outputs[0].bytes, in[0].bytes) << schedule;
+    EXPECT_EQ(run_clean(kernel, in, schedule).outputs[0].bytes, in[0].bytes) << schedule;
   expect_assembles(kernel);
 }
 
@@ -194,7 +177,7 @@ TEST_P(Products, AreThoseOfTheMatrices) {
     in.push_back(filled(type, {.kind = Fill::Kind::randn, .seed = in.size() + 1}));
   const int64_t m = kernel.launch.inputs[0].shape[0];
   for (const char* schedule : {"functional", "latest", "seeded:5"}) {
-    const SimOutcome out = run_checked(kernel, in, "b200", schedule);
+    const SimOutcome out = run_clean(kernel, in, schedule);
     double worst = 0;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < c.n; ++j) {
@@ -244,7 +227,7 @@ TEST(TensorMemory, LoadsReduceRows) {
         const plgpu::Kernel kernel = reduced(dtype, n, op);
         const std::vector<Array> in = {
             filled(kernel.launch.inputs[0], {.kind = Fill::Kind::randn, .seed = 7})};
-        const SimOutcome out = run_checked(kernel, in, "b300");
+        const SimOutcome out = run_clean(kernel, in);
         EXPECT_EQ(out.outputs[0].bytes, in[0].bytes);
         for (int64_t i = 0; i < 128; ++i) {
           std::vector<double> row;
@@ -336,7 +319,7 @@ TEST(TensorMemory, AUnionReusesColumnsAndBytes) {
   EXPECT_THAT(isa::print(kernel.module), HasSubstr("alloc.cta_group::1.sync.aligned.shared::cta.b32 "));
   EXPECT_THAT(isa::print(kernel.module), HasSubstr("], 128;"));  // 96 and 32 columns
   const std::vector<Array> in = {filled(kernel.launch.inputs[0], {.kind = Fill::Kind::randn, .seed = 3})};
-  EXPECT_EQ(run_checked(kernel, in).outputs[0].bytes, in[0].bytes);
+  EXPECT_EQ(run_clean(kernel, in).outputs[0].bytes, in[0].bytes);
 }
 
 TEST(TensorMemory, AllOfAKernelsColumnsAreOfOneKind) {

@@ -77,9 +77,8 @@ constexpr isa::CodeText table[] = {
         "A load that has not been waited for may still read its columns after the thread has signalled that "
         "they are free.",
         "tcgen05.wait; tcgen05 Memory Consistency Model", "A mixture of old and new values.",
-        "execute tcgen05.wait::ld before the arrival that gives the columns back. Where instructions have "
-        "read "
-        "all results before, the load is over: strict",
+        "execute tcgen05.wait::ld before the arrival that gives the columns back. Where instructions "
+        "have read all results before, the load is over: strict",
         by_case),
     row(4514, "a store to tensor memory is used before tcgen05.wait::st",
         "tcgen05.st is asynchronous: it is complete once its threads have executed tcgen05.wait::st.",
