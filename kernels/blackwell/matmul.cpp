@@ -6,11 +6,12 @@ namespace palladion::kernels::blackwell {
 
 void check(const char* kernel, const MatmulConfig& c, int64_t ctas) {
   const Rules rules(kernel);
-  rules.multiple("m", c.m, "tile_m", c.tile_m * ctas);
-  rules.multiple("n", c.n, "tile_n", c.tile_n * ctas);
+  const bool pair = ctas == 2;
+  rules.multiple("m", c.m, pair ? "2 * tile_m" : "tile_m", c.tile_m * ctas);
+  rules.multiple("n", c.n, pair ? "2 * tile_n" : "tile_n", c.tile_n * ctas);
   rules.multiple("k", c.k, "tile_k", c.tile_k);
   rules.at_least("stages", c.stages, 2);
-  rules.multiple("tile_n", c.tile_n * ctas, "epilogue_tile_n", c.epilogue_tile_n);
+  rules.multiple(pair ? "2 * tile_n" : "tile_n", c.tile_n * ctas, "epilogue_tile_n", c.epilogue_tile_n);
 }
 
 plgpu::BarrierType tensor_barrier(int64_t count, std::source_location loc) {

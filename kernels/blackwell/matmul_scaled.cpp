@@ -11,13 +11,13 @@ constexpr const char* cluster = "cluster";
 
 void check(const char* kernel, const ScaledConfig& c) {
   const Rules rules(kernel);
-  rules.multiple("m", c.m, "tile_m", c.tile_m * c.ctas);
-  rules.multiple("n", c.n, "tile_n", c.tile_n * c.ctas);
+  rules.multiple("m", c.m, "ctas * tile_m", c.ctas * c.tile_m);
+  rules.multiple("n", c.n, "ctas * tile_n", c.pair_n());
   rules.multiple("k", c.k, "tile_k", c.tile_k);
   rules.multiple("tile_k", c.tile_k, "4 blocks", 4 * c.block);
   rules.require(c.pair_n() == 128 || c.pair_n() == 256, "n of a product is 128 or 256: tile_n times ctas");
   rules.at_least("stages", c.stages, 2);
-  rules.multiple("tile_n", c.pair_n(), "epilogue_tile_n", c.epilogue_tile_n);
+  rules.multiple("ctas * tile_n", c.pair_n(), "epilogue_tile_n", c.epilogue_tile_n);
 }
 
 // Scales in shared memory of so many rows, a slot a stage.

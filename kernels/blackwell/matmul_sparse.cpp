@@ -14,12 +14,12 @@ constexpr int64_t metadata_k = 128;  // of K that a tile of metadata is for
 
 void check(const SparseConfig& c) {
   const Rules rules(name);
-  rules.multiple("m", c.m, "tile_m", c.tile_m * c.ctas);
-  rules.multiple("n", c.n, "tile_n", c.tile_n * c.ctas);
+  rules.multiple("m", c.m, "ctas * tile_m", c.ctas * c.tile_m);
+  rules.multiple("n", c.n, "ctas * tile_n", c.pair_n());
   rules.multiple("k", c.k, "tile_k", c.tile_k);
   rules.multiple("tile_k", c.tile_k, "128 (a tile of metadata)", metadata_k);
   rules.at_least("stages", c.stages, 2);
-  rules.multiple("tile_n", c.pair_n(), "epilogue_tile_n", c.epilogue_tile_n);
+  rules.multiple("ctas * tile_n", c.pair_n(), "epilogue_tile_n", c.epilogue_tile_n);
 }
 
 OneTile tile_of(const SparseConfig& c) {
