@@ -44,17 +44,36 @@ ZeroedBytes zeroed_bytes(uint64_t size) {
   return {static_cast<uint8_t*>(bytes), ReleaseBytes{size}};
 }
 
+bool GlobalMemory::insert(Allocation allocation) {
+  const auto end = [](const Allocation& a) { return a.base + std::max<uint64_t>(a.size, 1); };
+  const auto after = std::ranges::upper_bound(allocations_, allocation.base, {}, &Allocation::base);
+  if (end(allocation) < allocation.base) return false;
+  if (after != allocations_.end() && end(allocation) > after->base) return false;
+  if (after != allocations_.begin() && end(*(after - 1)) > allocation.base) return false;
+  allocations_.insert(after, std::move(allocation));
+  return true;
+}
+
 Address GlobalMemory::add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name,
                           bool undefined) {
+  const uint64_t room = (size + guard + alignment - 1) / alignment * alignment;
+  // A place that nothing bound at a chosen address occupies, nor its guard gap.
+  for (;;) {
+    const auto above = std::ranges::lower_bound(allocations_, next_ + room, {}, &Allocation::base);
+    if (above == allocations_.begin()) break;
+    const Allocation& below = *(above - 1);
+    if (below.base + below.size + guard <= next_) break;
+    next_ = (below.base + below.size + guard + alignment - 1) / alignment * alignment;
+  }
   const Address base = next_;
-  next_ += (size + guard + alignment - 1) / alignment * alignment;
-  allocations_.push_back({.base = base,
-                          .size = size,
-                          .bytes = bytes,
-                          .name = std::move(name),
-                          .undefined = undefined,
-                          .owned = std::move(owned),
-                          .unmaterialised = nullptr});
+  next_ += room;
+  insert({.base = base,
+          .size = size,
+          .bytes = bytes,
+          .name = std::move(name),
+          .undefined = undefined,
+          .owned = std::move(owned),
+          .unmaterialised = nullptr});
   return base;
 }
 
@@ -66,6 +85,16 @@ Address GlobalMemory::allocate(uint64_t size, std::string name, bool undefined) 
 
 Address GlobalMemory::bind(std::span<uint8_t> bytes, std::string name, bool undefined) {
   return add(bytes.size(), bytes.data(), nullptr, std::move(name), undefined);
+}
+
+bool GlobalMemory::bind_at(Address base, std::span<uint8_t> bytes, std::string name, bool undefined) {
+  return insert({.base = base,
+                 .size = bytes.size(),
+                 .bytes = bytes.data(),
+                 .name = std::move(name),
+                 .undefined = undefined,
+                 .owned = nullptr,
+                 .unmaterialised = nullptr});
 }
 
 void GlobalMemory::release(Address base) {

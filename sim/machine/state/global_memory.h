@@ -57,6 +57,9 @@ class GlobalMemory {
   Address allocate(uint64_t size, std::string name, bool undefined = false);
   // Gives the caller's bytes a device address without a copy.
   Address bind(std::span<uint8_t> bytes, std::string name, bool undefined = false);
+  // The same at an address that the caller chooses, for memory whose pointers are already stored somewhere.
+  // False when these addresses, or a part of them, are taken.
+  bool bind_at(Address base, std::span<uint8_t> bytes, std::string name, bool undefined = false);
   void release(Address base);
 
   // Host pointer of [address, address+size), or nullptr when any byte is outside all allocations.
@@ -84,6 +87,7 @@ class GlobalMemory {
   std::string describe(Address address) const;
 
  private:
+  bool insert(Allocation allocation);
   Address add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name, bool undefined);
 
   std::vector<Allocation> allocations_;  // ascending bases
