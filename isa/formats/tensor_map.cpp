@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace palladion::isa {
 namespace {
 
@@ -22,40 +25,82 @@ constexpr DataTypeFacts facts[tensor_data_type_count] = {
 };
 const DataTypeFacts& facts_of(TensorDataType t) { return facts[static_cast<int>(t)]; }
 
-// Fields whose layout in the 128 bytes is a plain little-endian integer.
+// A field of the 128 bytes: `bits` from bit `at` of 64-bit word `word` (tensor_map_layout.md).
 struct Place {
-  uint8_t offset, bytes;
+  uint8_t word, at, bits;
 };
-constexpr Place magic_at{0, 4}, version_at{4, 1}, mode_at{5, 1}, data_type_at{6, 1}, rank_at{7, 1},
-    address_at{8, 8}, interleave_at{80, 1}, swizzle_mode_at{81, 1}, atomicity_at{82, 1}, l2_at{83, 1},
-    fill_at{84, 1}, channels_at{98, 2}, pixels_at{100, 2};
-constexpr Place dim_at(int i) { return {static_cast<uint8_t>(16 + 5 * i), 5}; }
-constexpr Place stride_at(int i) { return {static_cast<uint8_t>(41 + 6 * i), 6}; }
-constexpr Place box_at(int i) { return {static_cast<uint8_t>(65 + 2 * i), 2}; }
-constexpr Place element_stride_at(int i) { return {static_cast<uint8_t>(75 + i), 1}; }
-constexpr Place lower_at(int i) { return {static_cast<uint8_t>(86 + 2 * i), 2}; }
-constexpr Place upper_at(int i) { return {static_cast<uint8_t>(92 + 2 * i), 2}; }
+constexpr Place address_at{0, 0, 64};
+constexpr Place im2col_at{1, 0, 1}, rank_at{1, 4, 3}, element_at{1, 7, 4}, interleave_at{1, 11, 2},
+    swizzle_mode_at{1, 13, 2}, fill_at{1, 15, 1}, tf32_at{1, 16, 1}, l2_at{1, 17, 2}, atomicity_at{1, 19, 2},
+    swizzle_96_at{1, 22, 1};
+constexpr Place channels_at{6, 56, 8}, pixels_at{7, 32, 10};
+// What the driver notes and the chip does not need: bytes of a box, and what its shared address must be
+// aligned to. Ours: which of the im2col modes of sm_100 the map was made for; the driver writes zeros there.
+constexpr Place box_bytes_at{8, 0, 32}, shared_alignment_at{9, 0, 32}, wide_mode_at{15, 0, 8};
 
-constexpr uint64_t magic = 0x4D544C50;  // "PLTM"
-constexpr uint64_t version = 1;
-
-constexpr uint64_t largest(Place p) { return p.bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * p.bytes) - 1; }
-
-// Too large a value is kept as the largest that fits, which no rule allows, so validate still sees it.
-void put(std::byte* bytes, Place p, uint64_t value) {
-  if (value > largest(p)) value = largest(p);
-  for (int i = 0; i < p.bytes; ++i) bytes[p.offset + i] = static_cast<std::byte>(value >> 8 * i);
+constexpr uint8_t number(int i) { return static_cast<uint8_t>(i); }
+constexpr Place dim_at(int i) { return {number(4 + i / 2), number(32 * (i % 2)), 32}; }
+// Bytes / 16, in two pieces.
+constexpr Place stride_low_at(int i) { return {number(1 + (i + 1) / 2), number(32 * ((i + 1) % 2)), 32}; }
+constexpr Place stride_high_at(int i) { return {3, number(32 + 4 * i), 4}; }
+constexpr Place box_at(int i) { return i == 0 ? Place{6, 56, 8} : Place{7, number(8 * (i - 1)), 8}; }
+constexpr Place element_stride_at(int i) { return {6, number(32 + 3 * i), 3}; }
+// The bounding box of im2col: 16 bits for each corner, shared by the spatial dimensions.
+constexpr int corner_bits(int rank) { return rank == 3 ? 16 : rank == 4 ? 8 : 5; }
+constexpr Place corner_at(bool upper, int i, int rank) {
+  return {7, number((upper ? 16 : 0) + corner_bits(rank) * i), number(corner_bits(rank))};
 }
-uint64_t get(const std::byte* bytes, Place p) {
+
+constexpr uint64_t largest(Place p) { return p.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << p.bits) - 1; }
+
+uint64_t word_of(const std::byte* bytes, int word) {
   uint64_t value = 0;
-  std::memcpy(&value, bytes + p.offset, p.bytes);
+  std::memcpy(&value, bytes + 8 * word, 8);
   return value;
 }
-void put_corner(std::byte* bytes, Place p, int32_t value) {
-  const int32_t clamped = value < -32768 ? -32768 : value > 32767 ? 32767 : value;
-  put(bytes, p, static_cast<uint16_t>(clamped));
+void put(std::byte* bytes, Place p, uint64_t value) {
+  const uint64_t mask = largest(p) << p.at;
+  const uint64_t word = (word_of(bytes, p.word) & ~mask) | (value << p.at & mask);
+  std::memcpy(bytes + 8 * p.word, &word, 8);
 }
-int32_t get_corner(const std::byte* bytes, Place p) { return static_cast<int16_t>(get(bytes, p)); }
+uint64_t get(const std::byte* bytes, Place p) { return word_of(bytes, p.word) >> p.at & largest(p); }
+
+void put_stride(std::byte* bytes, int i, uint64_t value) {
+  put(bytes, stride_low_at(i), value / 16);
+  put(bytes, stride_high_at(i), value / 16 >> 32);
+}
+uint64_t get_stride(const std::byte* bytes, int i) {
+  return (get(bytes, stride_high_at(i)) << 32 | get(bytes, stride_low_at(i))) * 16;
+}
+
+// Types in the map: the driver's, but tf32 is f32 with a bit of its own, and bf16 comes before the 4-bit
+// types.
+constexpr uint8_t element_numbers[tensor_data_type_count] = {0, 1,  2, 3, 4, 5,  6,  7,
+                                                             9, 10, 8, 7, 8, 11, 12, 13};
+bool is_tf32(TensorDataType type) { return type == TensorDataType::tf32 || type == TensorDataType::tf32_ftz; }
+std::optional<TensorDataType> element_type(const std::byte* bytes) {
+  for (int i = 0; i < tensor_data_type_count; ++i) {
+    const auto type = static_cast<TensorDataType>(i);
+    if (element_numbers[i] == get(bytes, element_at) && is_tf32(type) == (get(bytes, tf32_at) != 0))
+      return type;
+  }
+  return std::nullopt;
+}
+
+// Bits that belong to no field. Bit 21 of word 1 is none of them: drivers up to 13.1 set it for some tensors
+// of less than 128 KiB (CUTLASS clears it); an H200's never was.
+constexpr uint64_t unused_bits[16] = {0, 0xFF80'000E, 0, uint64_t{0xFFFF} << 48, 0, 0, uint64_t{0x1FF} << 47};
+
+bool is_zero(std::span<const std::byte, tensor_map_bytes> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+bool has_unused_bits(const std::byte* bytes) {
+  for (int i = 0; i < 8; ++i)
+    if ((word_of(bytes, i) & unused_bits[i]) != 0) return true;
+  for (int i = 10; i < 15; ++i)
+    if (word_of(bytes, i) != 0) return true;
+  return word_of(bytes, 15) > static_cast<uint64_t>(TensorMapMode::im2col_w_128);
+}
 
 }  // namespace
 
@@ -127,82 +172,92 @@ std::optional<TensorDataType> tensor_data_type(Type type) {
 EncodedTensorMap encode(const TensorMap& map) {
   EncodedTensorMap out;
   std::byte* b = out.bytes.data();
-  put(b, magic_at, magic);
-  put(b, version_at, version);
-  put(b, mode_at, static_cast<uint8_t>(map.mode));
-  put(b, data_type_at, static_cast<uint8_t>(map.data_type));
-  put(b, rank_at, static_cast<uint64_t>(map.rank < 0 ? 0 : map.rank));
   put(b, address_at, map.global_address);
-  for (int i = 0; i < 5; ++i) {
-    put(b, dim_at(i), map.dims[i]);
-    put(b, box_at(i), map.box[i]);
-    put(b, element_stride_at(i), map.element_strides[i]);
-  }
-  for (int i = 0; i < 4; ++i) put(b, stride_at(i), map.strides[i]);
+  put(b, rank_at, static_cast<uint64_t>(map.rank - 1));
+  put(b, element_at, element_numbers[static_cast<int>(map.data_type)]);
+  put(b, tf32_at, is_tf32(map.data_type));
   put(b, interleave_at, static_cast<uint8_t>(map.interleave));
   put(b, swizzle_mode_at, parts(map.swizzle).mode);
+  put(b, swizzle_96_at, map.swizzle == Swizzle::b96);
   put(b, atomicity_at, parts(map.swizzle).atomicity);
-  put(b, l2_at, static_cast<uint8_t>(map.l2_promotion));
   put(b, fill_at, static_cast<uint8_t>(map.oob_fill));
-  for (int i = 0; i < 3; ++i) {
-    put_corner(b, lower_at(i), map.lower_corner[i]);
-    put_corner(b, upper_at(i), map.upper_corner[i]);
+  put(b, l2_at, static_cast<uint8_t>(map.l2_promotion));
+  uint64_t count = 1;
+  for (int i = 0; i < map.rank; ++i) {
+    put(b, dim_at(i), map.dims[i] - 1);
+    put(b, element_stride_at(i), map.element_strides[i] - 1);
+    if (i > 0) put_stride(b, i - 1, map.strides[i - 1]);
+    if (map.is_im2col()) continue;
+    put(b, box_at(i), map.box[i] - 1);
+    count *= map.box[i] / map.element_strides[i];  // whole steps, as the driver counts
   }
-  put(b, channels_at, map.channels_per_pixel);
-  put(b, pixels_at, map.pixels_per_column);
+  if (map.is_im2col()) {
+    put(b, im2col_at, 1);
+    for (int i = 0; i < map.rank - 2; ++i) {
+      put(b, corner_at(false, i, map.rank), static_cast<uint32_t>(map.lower_corner[i]));
+      put(b, corner_at(true, i, map.rank), static_cast<uint32_t>(map.upper_corner[i]));
+    }
+    put(b, channels_at, map.channels_per_pixel - 1);
+    put(b, pixels_at, map.pixels_per_column - 1);
+    count = uint64_t{map.channels_per_pixel} * map.pixels_per_column;
+    if (map.mode != TensorMapMode::im2col) put(b, wide_mode_at, static_cast<uint8_t>(map.mode));
+  }
+  put(b, box_bytes_at, count * static_cast<uint64_t>(bits(map.data_type)) / 8);
+  put(b, shared_alignment_at, parts(map.swizzle).mode == 0 ? 16 : 128u << parts(map.swizzle).mode);
   return out;
 }
 
 namespace {
 
-void get_arrays(const std::byte* b, TensorMap& map) {
-  for (int i = 0; i < 5; ++i) {
-    map.dims[i] = get(b, dim_at(i));
-    map.box[i] = static_cast<uint32_t>(get(b, box_at(i)));
-    map.element_strides[i] = static_cast<uint32_t>(get(b, element_stride_at(i)));
-  }
-  for (int i = 0; i < 4; ++i) map.strides[i] = get(b, stride_at(i));
-  for (int i = 0; i < 3; ++i) {
-    map.lower_corner[i] = get_corner(b, lower_at(i));
-    map.upper_corner[i] = get_corner(b, upper_at(i));
-  }
+// Sign-extends the low bits.
+int32_t corner_of(uint64_t value, int bits) {
+  return static_cast<int32_t>(static_cast<uint32_t>(value) << (32 - bits)) >> (32 - bits);
 }
 
-// Reads an enumeration of `count` values.
-template <class Enum>
-bool get_enum(const std::byte* b, Place p, int count, Enum& out) {
-  const uint64_t value = get(b, p);
-  out = static_cast<Enum>(value);
-  return value < static_cast<uint64_t>(count);
+void get_arrays(const std::byte* b, TensorMap& map) {
+  for (int i = 0; i < std::min(map.rank, max_tensor_rank); ++i) {
+    map.dims[i] = get(b, dim_at(i)) + 1;
+    map.element_strides[i] = static_cast<uint32_t>(get(b, element_stride_at(i))) + 1;
+    if (i > 0) map.strides[i - 1] = get_stride(b, i - 1);
+    if (!map.is_im2col()) map.box[i] = static_cast<uint32_t>(get(b, box_at(i))) + 1;
+  }
+  if (!map.is_im2col()) return;
+  for (int i = 0; i < std::min(map.rank, max_tensor_rank) - 2; ++i) {
+    map.lower_corner[i] = corner_of(get(b, corner_at(false, i, map.rank)), corner_bits(map.rank));
+    map.upper_corner[i] = corner_of(get(b, corner_at(true, i, map.rank)), corner_bits(map.rank));
+  }
+  map.channels_per_pixel = static_cast<uint32_t>(get(b, channels_at)) + 1;
+  map.pixels_per_column = static_cast<uint32_t>(get(b, pixels_at)) + 1;
 }
 
 }  // namespace
 
 tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte, tensor_map_bytes> bytes) {
   const std::byte* b = bytes.data();
-  if (get(b, magic_at) != magic || get(b, version_at) != version)
+  if (is_zero(bytes) || has_unused_bits(b))
     return tl::unexpected(
         std::string("these 128 bytes are not a tensor map (never encoded, or overwritten)"));
   TensorMap map;
-  bool known = get_enum(b, mode_at, 4, map.mode);
-  known &= get_enum(b, data_type_at, tensor_data_type_count, map.data_type);
-  known &= get_enum(b, interleave_at, 3, map.interleave);
-  known &= get_enum(b, l2_at, 4, map.l2_promotion);
-  known &= get_enum(b, fill_at, 2, map.oob_fill);
-  if (!known)
+  const auto type = element_type(b);
+  if (!type || get(b, interleave_at) > static_cast<uint64_t>(Interleave::b32))
     return tl::unexpected(std::string("the tensor map holds an enumeration value that does not exist"));
-  const SwizzleParts swizzle_fields{static_cast<uint8_t>(get(b, swizzle_mode_at)),
-                                    static_cast<uint8_t>(get(b, atomicity_at))};
+  map.data_type = *type;
+  map.interleave = static_cast<Interleave>(get(b, interleave_at));
+  map.l2_promotion = static_cast<L2Promotion>(get(b, l2_at));
+  map.oob_fill = static_cast<OobFill>(get(b, fill_at));
+  const uint8_t span =
+      get(b, swizzle_96_at) != 0 ? parts(Swizzle::b96).mode : static_cast<uint8_t>(get(b, swizzle_mode_at));
+  const SwizzleParts swizzle_fields{span, static_cast<uint8_t>(get(b, atomicity_at))};
   const auto swizzle = swizzle_of(swizzle_fields);
   if (!swizzle)
     return tl::unexpected(fmt::format("the tensor map's swizzle mode {} does not exist with atomicity {}",
                                       swizzle_fields.mode, swizzle_fields.atomicity));
   map.swizzle = *swizzle;
-  map.rank = static_cast<int>(get(b, rank_at));
+  map.rank = static_cast<int>(get(b, rank_at)) + 1;
   map.global_address = get(b, address_at);
+  if (get(b, im2col_at) != 0)
+    map.mode = std::max(TensorMapMode::im2col, static_cast<TensorMapMode>(get(b, wide_mode_at)));
   get_arrays(b, map);
-  map.channels_per_pixel = static_cast<uint32_t>(get(b, channels_at));
-  map.pixels_per_column = static_cast<uint32_t>(get(b, pixels_at));
   return map;
 }
 
@@ -210,46 +265,23 @@ namespace {
 
 struct FieldFacts {
   std::string_view name;
-  int ordinals;    // how many array elements; 0 for a scalar
-  uint32_t limit;  // enumerations: values below it exist; 0 for numbers
+  int ordinals;         // how many array elements; 0 for a scalar
+  uint64_t low, limit;  // values from low to limit - 1 exist, or fit into the field's bits; limit 0: any
 };
 constexpr FieldFacts fields[] = {
-    {"global_address", 0, 0},    {"rank", 0, 0},
-    {"box_dim", 5, 0},           {"global_dim", 5, 0},
-    {"global_stride", 4, 0},     {"element_stride", 5, 0},
-    {"elemtype", 0, 16},         {"interleave_layout", 0, 3},
-    {"swizzle_mode", 0, 5},      {"fill_mode", 0, 2},
-    {"swizzle_atomicity", 0, 4},
+    {"global_address", 0, 0, 0},
+    {"rank", 0, 0, 8},
+    {"box_dim", 5, 1, 257},
+    {"global_dim", 5, 1, (uint64_t{1} << 32) + 1},
+    {"global_stride", 4, 0, uint64_t{1} << 40},
+    {"element_stride", 5, 1, 9},
+    {"elemtype", 0, 0, 16},
+    {"interleave_layout", 0, 0, 3},
+    {"swizzle_mode", 0, 0, 5},
+    {"fill_mode", 0, 0, 2},
+    {"swizzle_atomicity", 0, 0, 4},
 };
 const FieldFacts& facts_of(TensorMapField f) { return fields[static_cast<int>(f)]; }
-
-Place place_of(TensorMapField field, int ordinal) {
-  switch (field) {
-    case TensorMapField::global_address:
-      return address_at;
-    case TensorMapField::rank:
-      return rank_at;
-    case TensorMapField::box_dim:
-      return box_at(ordinal);
-    case TensorMapField::global_dim:
-      return dim_at(ordinal);
-    case TensorMapField::global_stride:
-      return stride_at(ordinal);
-    case TensorMapField::element_stride:
-      return element_stride_at(ordinal);
-    case TensorMapField::elemtype:
-      return data_type_at;
-    case TensorMapField::interleave_layout:
-      return interleave_at;
-    case TensorMapField::swizzle_mode:
-      return swizzle_mode_at;
-    case TensorMapField::fill_mode:
-      return fill_at;
-    case TensorMapField::swizzle_atomicity:
-      return atomicity_at;
-  }
-  return address_at;
-}
 
 }  // namespace
 
@@ -264,22 +296,55 @@ bool has_ordinal(TensorMapField field) { return facts_of(field).ordinals > 0; }
 tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes,
                                               TensorMapField field, int ordinal, uint64_t value) {
   std::byte* b = bytes.data();
-  // Zeros are a map without a tensor: compilers make a map of them, field by field.
-  if (std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; })) {
-    put(b, magic_at, magic);
-    put(b, version_at, version);
-  }
-  if (get(b, magic_at) != magic)
+  if (has_unused_bits(b))
     return tl::unexpected(std::string("tensormap.replace on 128 bytes that are not a tensor map"));
   const FieldFacts& f = facts_of(field);
   if (f.ordinals > 0 && (ordinal < 0 || ordinal >= f.ordinals))
     return tl::unexpected(fmt::format("ordinal {} of .{} is outside 0..{}", ordinal, f.name, f.ordinals - 1));
-  if (f.limit > 0 && value >= f.limit)
-    return tl::unexpected(fmt::format("value {} of .{} is outside 0..{}", value, f.name, f.limit - 1));
-  if (field == TensorMapField::elemtype)
-    value = static_cast<uint64_t>(*data_type_of_replace_number(static_cast<uint32_t>(value)));
-  if (field == TensorMapField::rank) value += 1;
-  put(b, place_of(field, ordinal), value);
+  // A dimension of 2^32 is 0 in the 32 bits of the instruction.
+  if (field == TensorMapField::global_dim && value == 0) value = uint64_t{1} << 32;
+  if (f.limit > 0 && (value < f.low || value >= f.limit))
+    return tl::unexpected(
+        fmt::format("value {} of .{} is outside {}..{}", value, f.name, f.low, f.limit - 1));
+  switch (field) {
+    case TensorMapField::global_address:
+      put(b, address_at, value);
+      break;
+    case TensorMapField::rank:
+      put(b, rank_at, value);
+      break;
+    case TensorMapField::box_dim:
+      put(b, box_at(ordinal), value - 1);
+      break;
+    case TensorMapField::global_dim:
+      put(b, dim_at(ordinal), value - 1);
+      break;
+    case TensorMapField::global_stride:
+      put_stride(b, ordinal, value);
+      break;
+    case TensorMapField::element_stride:
+      put(b, element_stride_at(ordinal), value - 1);
+      break;
+    case TensorMapField::elemtype: {
+      const TensorDataType type = *data_type_of_replace_number(static_cast<uint32_t>(value));
+      put(b, element_at, element_numbers[static_cast<int>(type)]);
+      if (is_tf32(type)) put(b, tf32_at, 1);  // no other type clears it: so does ptxas 13.0
+      break;
+    }
+    case TensorMapField::interleave_layout:
+      put(b, interleave_at, value);
+      break;
+    case TensorMapField::swizzle_mode:
+      put(b, swizzle_96_at, value == parts(Swizzle::b96).mode);
+      put(b, swizzle_mode_at, value % 4);
+      break;
+    case TensorMapField::fill_mode:
+      put(b, fill_at, value);
+      break;
+    case TensorMapField::swizzle_atomicity:
+      put(b, atomicity_at, value);
+      break;
+  }
   return {};
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 // A tensor map as a value: the description of a tensor in global memory that a TMA instruction reads (CUDA
-// driver API, "Tensor Map Object Management"; PTX, "Tensors"). The hardware's 128 bytes are opaque; the
-// simulator's own 128 bytes (below) hold the same fields, so that maps can live in parameters,
-// constants and global memory, be copied, and be edited by tensormap.replace.
+// driver API, "Tensor Map Object Management"; PTX, "Tensors") and its 128 bytes, which live in parameters,
+// constants or global memory, are copied, and are edited by tensormap.replace.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -109,22 +108,17 @@ std::vector<std::string> validate(const TensorMap& map, const ArchSpec& arch);
 // Why copies of this direction cannot use the map, which is valid otherwise; empty when they can.
 std::string why_not_copied(const TensorMap& map, bool load);
 
-// ---- the simulator's 128 bytes ------------------------------------------------------------------
-// Little endian; sizes one wider than the hardware's so that a wrong value written by
-// tensormap.replace is kept and reported, not wrapped.
-//   0  u32  magic "PLTM"          4  u8 version   5 u8 mode   6 u8 data type   7 u8 rank
-//   8  u64  global address       16  u40[5] dims  41 u48[4] strides
-//  65  u16[5] box                75  u8[5] element strides
-//  80  u8 interleave, swizzle mode, swizzle atomicity, L2 promotion, fill
-//  85  u8 (zero)                 86  s16[3] lower corner   92 s16[3] upper corner
-//  98  u16 channels per pixel   100  u16 pixels per column   102.. zero
+// ---- the 128 bytes ------------------------------------------------------------------------------
+// As the driver writes them and ptxas edits them (tensor_map_layout.md): maps of a device and ours are the
+// same.
 struct alignas(tensor_map_alignment) EncodedTensorMap {
   std::array<std::byte, tensor_map_bytes> bytes{};
 };
 
+// Of a map that validate accepts. Dimensions beyond the rank are zeros.
 EncodedTensorMap encode(const TensorMap& map);
-// The text says why these bytes are no tensor map (wrong magic, a combination of swizzle mode and
-// atomicity that does not exist, ...). Rules of size are validate's.
+// The text says why these bytes are no tensor map (zeros, bits set that no field has, a combination of
+// swizzle mode and atomicity that does not exist, ...). Rules of size are validate's.
 tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte, tensor_map_bytes> bytes);
 
 // ---- tensormap.replace ---------------------------------------------------------------------------
@@ -134,7 +128,8 @@ bool has_ordinal(TensorMapField field);
 
 // Writes one field of an encoded map. `value` is the instruction's: `rank` is the rank less one,
 // elemtype, swizzle_mode etc. are PTX's own numbers, global_stride is in bytes (PTX before 8.5 took
-// bytes / 16: the caller multiplies). The text says why the replacement is impossible.
+// bytes / 16: the caller multiplies). The text says why the replacement is impossible, also where the
+// value does not fit into the field's bits, which the chip cuts off.
 tl::expected<void, std::string> replace_field(std::span<std::byte, tensor_map_bytes> bytes,
                                               TensorMapField field, int ordinal, uint64_t value);
 

@@ -10,6 +10,7 @@
 namespace palladion::isa {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -225,8 +226,11 @@ TEST(TensorMap, ForeignBytesAreRefused) {
   EncodedTensorMap zeros;
   EXPECT_THAT(decode_tensor_map(zeros.bytes).error(), HasSubstr("not a tensor map"));
   EncodedTensorMap m = encode(matrix());
-  m.bytes[6] = std::byte{200};
+  m.bytes[9] |= std::byte{0x18};  // interleave 3
   EXPECT_THAT(decode_tensor_map(m.bytes).error(), HasSubstr("does not exist"));
+  m = encode(matrix());
+  m.bytes[80] = std::byte{1};
+  EXPECT_THAT(decode_tensor_map(m.bytes).error(), HasSubstr("not a tensor map"));
 }
 
 TEST(TensorMapReplace, SetsEachField) {
@@ -304,11 +308,30 @@ TEST(TensorMapReplace, MakesAMapOfZerosFieldByField) {
   EXPECT_THAT(validate(map, chip(90)), IsEmpty());
 }
 
-TEST(TensorMapReplace, KeepsWrongValuesForValidation) {
+TEST(TensorMapReplace, RefusesWhatDoesNotFit) {
   EncodedTensorMap e = encode(matrix());
-  ASSERT_TRUE(replace_field(e.bytes, TensorMapField::box_dim, 1, 100000));
-  EXPECT_THAT(validate(*decode_tensor_map(e.bytes), chip(90)),
-              ElementsAre(HasSubstr("box dimension 1 is 65535")));
+  const auto error = [&](TensorMapField field, uint64_t value) {
+    const auto done = replace_field(e.bytes, field, 1, value);
+    return done ? "" : done.error();
+  };
+  EXPECT_EQ(error(TensorMapField::box_dim, 100000), "value 100000 of .box_dim is outside 1..256");
+  EXPECT_EQ(error(TensorMapField::box_dim, 0), "value 0 of .box_dim is outside 1..256");
+  EXPECT_EQ(error(TensorMapField::element_stride, 9), "value 9 of .element_stride is outside 1..8");
+  EXPECT_EQ(error(TensorMapField::rank, 8), "value 8 of .rank is outside 0..7");
+  EXPECT_EQ(error(TensorMapField::global_stride, uint64_t{1} << 40),
+            "value 1099511627776 of .global_stride is outside 0..1099511627775");
+  EXPECT_EQ(*decode_tensor_map(e.bytes), matrix());  // nothing was written
+  EXPECT_EQ(error(TensorMapField::rank, 5), "");
+  EXPECT_THAT(validate(*decode_tensor_map(e.bytes), chip(90)), Contains(HasSubstr("rank is 6")));
+}
+
+// The instructions that ptxas 13.0 makes of .elemtype for sm_90a: only tf32 touches the bit of tf32.
+TEST(TensorMapReplace, OnlyTf32TouchesItsBit) {
+  EncodedTensorMap e = encode(matrix());
+  ASSERT_TRUE(replace_field(e.bytes, TensorMapField::elemtype, 0, 11));
+  EXPECT_EQ(decode_tensor_map(e.bytes)->data_type, TensorDataType::tf32);
+  ASSERT_TRUE(replace_field(e.bytes, TensorMapField::elemtype, 0, 7));
+  EXPECT_EQ(decode_tensor_map(e.bytes)->data_type, TensorDataType::tf32);
 }
 
 TEST(TensorDataTypes, ReplaceNumbersDifferFromTheDrivers) {
