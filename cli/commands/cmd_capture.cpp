@@ -57,7 +57,7 @@ std::string member(const std::string& manifest, const std::string& name) {
   return manifest.substr(first, manifest.find('"', first) - first);
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -83,13 +83,13 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
   manifest->replace(
       at, no_ptx.size(),
       fmt::format("  \"ptx\": {{\"file\": \"kernel.ptx\", \"checksum\": \"{:#x}\", \"source\": {}}},\n",
-                  bundle::checksum(std::as_bytes(std::span(match.ptx))), quoted(match.source)));
+                  bundle::checksum(std::as_bytes(std::span(match.ptx))), json_string(match.source)));
   if (const auto written = write_text(file, *manifest); !written) return not_written(written.error());
   return "PTX from " + match.source;
 }
 
 Outcome<void> check_options(const Options& o) {
-  if (o.command_line.empty())
+  if (o.command_line.empty() && o.ptx_dirs.empty())
     return user_error("a command is missing",
                       fmt::format("{} capture -o DIR -- ./program arguments", program_name()));
   if (o.output.empty()) return user_error("-o DIR is missing: the folder that gets the bundles");
@@ -102,16 +102,8 @@ Outcome<void> check_options(const Options& o) {
   return {};
 }
 
-}  // namespace
-
-Outcome<ExitCode> cmd_capture(const Options& options) {
-  if (const auto ok = check_options(options); !ok) return tl::make_unexpected(ok.error());
-  const auto library = capture_library();
-  if (!library)
-    return unsupported("libpalladion_capture.so is not beside this program", "build it: ./dev build");
-  const std::set<fs::path> old = bundles_in(options.output);
-  const auto code = run_with(options.command_line, variables_of(options, *library));
-  if (!code) return tl::make_unexpected(code.error());
+// The bundles that were not there before.
+Outcome<size_t> complete_all(const Options& options, const std::set<fs::path>& old) {
   std::vector<fs::path> folders(options.ptx_dirs.begin(), options.ptx_dirs.end());
   for (const fs::path& folder : dump_folders()) folders.push_back(folder);
   size_t found = 0;
@@ -122,13 +114,36 @@ Outcome<ExitCode> cmd_capture(const Options& options) {
     print_out("{}: {}\n", folder.string(), *said);
     ++found;
   }
-  if (*code != 0) print_err(fmt::format("the program ended with {}\n", *code));
-  if (found == 0)
-    return user_error("no launch was recorded",
-                      options.kernel.empty() ? "did the program launch a kernel through libcuda.so.1?"
-                                             : fmt::format("no kernel's name matches `{}`", options.kernel));
+  return found;
+}
+
+}  // namespace
+
+Outcome<ExitCode> cmd_capture(const Options& options) {
+  if (const auto ok = check_options(options); !ok) return tl::make_unexpected(ok.error());
+  const bool runs =
+      !options.command_line.empty();  // else PTX is looked for again, for bundles that are there
+  std::set<fs::path> old;
+  int code = 0;
+  if (runs) {
+    const auto library = capture_library();
+    if (!library)
+      return unsupported("libpalladion_capture.so is not beside this program", "build it: ./dev build");
+    old = bundles_in(options.output);
+    const auto ended = run_with(options.command_line, variables_of(options, *library));
+    if (!ended) return tl::make_unexpected(ended.error());
+    code = *ended;
+  }
+  const auto found = complete_all(options, old);
+  if (!found) return tl::make_unexpected(found.error());
+  if (code != 0) print_err(fmt::format("the program ended with {}\n", code));
+  if (*found == 0)
+    return user_error(runs ? "no launch was recorded" : "there is no bundle in " + options.output,
+                      !runs || options.kernel.empty()
+                          ? "did the program launch a kernel through libcuda.so.1?"
+                          : fmt::format("no kernel's name matches `{}`", options.kernel));
   print_out("try   {} compare {}\n", program_name(), bundles_in(options.output).rbegin()->string());
-  return *code == 0 ? exit_clean : exit_findings;
+  return code == 0 ? exit_clean : exit_findings;
 }
 
 }  // namespace palladion::cli
