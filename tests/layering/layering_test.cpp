@@ -26,6 +26,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"native", {"native", "isa"}},
     {"traces", {"traces", "sim", "isa"}},
     {"arrays", {"arrays", "frontend", "isa"}},
+    {"bundle", {"bundle"}},
     {"run", {"run", "arrays", "frontend", "sim", "native", "isa"}},
     {"kernels", {"kernels", "arrays", "frontend", "isa"}},
     {"zoo", {"zoo", "run", "arrays", "frontend", "sim", "isa"}},
