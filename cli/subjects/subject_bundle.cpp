@@ -75,6 +75,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   job.grid = dims_of(m.grid);
   job.block = dims_of(m.block);
   job.cluster = dims_of(m.cluster);
+  if (job.cluster.count() == 1) job.cluster = entry->reqnctapercluster.value_or(job.cluster);
   job.dynamic_shared = m.dynamic_shared;
   job.programmatic_serialization = m.programmatic_serialization;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
