@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "bundle/read.h"
 #include "cli/capture/launch.h"
 #include "cli/capture/match.h"
 #include "cli/commands/commands.h"
@@ -48,43 +49,23 @@ std::set<fs::path> bundles_in(const fs::path& folder) {
   return out;
 }
 
-// The text between `"name": "` and the next quote, of a manifest that this version wrote.
-std::string member(const std::string& manifest, const std::string& name) {
-  const std::string key = "  \"" + name + "\": \"";
-  const size_t at = manifest.find(key);
-  if (at == std::string::npos) return "";
-  const size_t first = at + key.size();
-  return manifest.substr(first, manifest.find('"', first) - first);
-}
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 // Finds the PTX of a bundle that has a cubin only. What to say of the bundle.
 Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path>& ptx_folders) {
-  const fs::path file = folder / bundle::manifest_file;
-  auto manifest = read_text(file, most_of_settings);
-  if (!manifest) return user_error(manifest.error());
-  const std::string no_ptx = "  \"ptx\": null,\n";
-  const size_t at = manifest->find(no_ptx);
-  if (at == std::string::npos) return std::string("with its PTX");
-  const auto cubin = read_text(folder / "kernel.cubin", most_of_image);
-  if (!cubin) return std::string("without PTX: the program's image is not known");
-  const Match match = match_ptx(*cubin, member(*manifest, "entry"), ptx_folders);
+  auto manifest = bundle::read_manifest(folder);
+  if (!manifest) return "not usable: " + manifest.error();
+  if (!manifest->ptx_file.empty()) return std::string("with its PTX");
+  if (manifest->image_file.empty()) return std::string("without PTX: the program's image is not known");
+  const auto cubin = read_text(folder / manifest->image_file, most_of_image);
+  if (!cubin) return "without PTX: " + cubin.error();
+  const Match match = match_ptx(*cubin, manifest->entry, ptx_folders);
   if (match.ptx.empty()) return "without PTX: " + match.why_not;
-  if (const auto written = write_text(folder / "kernel.ptx", match.ptx); !written)
+  manifest->ptx_file = "kernel.ptx";
+  manifest->ptx_checksum = bundle::checksum(std::as_bytes(std::span(match.ptx)));
+  manifest->ptx_source = match.source;
+  if (const auto written = write_text(folder / manifest->ptx_file, match.ptx); !written)
     return not_written(written.error());
-  manifest->replace(
-      at, no_ptx.size(),
-      fmt::format("  \"ptx\": {{\"file\": \"kernel.ptx\", \"checksum\": \"{:#x}\", \"source\": {}}},\n",
-                  bundle::checksum(std::as_bytes(std::span(match.ptx))), json_string(match.source)));
-  if (const auto written = write_text(file, *manifest); !written) return not_written(written.error());
+  if (const auto written = write_text(folder / bundle::manifest_file, bundle::text(*manifest)); !written)
+    return not_written(written.error());
   return "PTX from " + match.source;
 }
 
