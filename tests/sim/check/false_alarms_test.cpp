@@ -14,8 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // A kernel with one array of 1024 words in %rd1; the thread's index and warp in %r1 and %r2.
-RunResult checked(const std::string& body, isa::Dim3 grid, isa::Dim3 block, uint32_t dynamic = 0) {}, uint32_t dynamic = 0,
-                  check::Coverage* coverage = nullptr) {
+RunResult checked(const std::string& body, isa::Dim3 grid, isa::Dim3 block, uint32_t dynamic = 0) {
   std::vector<uint32_t> array(1024);
   PtxRunner runner(ptx(R"(
 .extern .shared .align 128 .b8 dynamic[];
