@@ -8,6 +8,8 @@ import collections
 import concurrent.futures
 import csv
 import glob
+import hashlib
+import io
 import itertools
 import json
 import os
@@ -20,6 +22,8 @@ import sys
 import tarfile
 import threading
 import time
+
+import ptx_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = {  # maker -> program, environment
@@ -58,14 +62,15 @@ class Collector:
         self.out.mkdir(parents=True, exist_ok=True)
         self.work.mkdir(parents=True, exist_ok=True)
         self.lock, self.gpu = threading.Lock(), threading.Semaphore(options.captures)
-        self.profiler = threading.Lock()
+        self.profiles = concurrent.futures.ThreadPoolExecutor(1)
         self.replays = concurrent.futures.ThreadPoolExecutor(options.replays)
         self.waiting = []
         self.launches = self.writer('launches.csv', ['maker', 'program', 'launch', 'entry', 'grid', 'block', 'bytes', 'ptx',
                                                      'lowered', 'compare', 'compare_s', 'compare_says', 'check', 'check_s',
-                                                     'findings', 'sim_cycles', 'ncu_cycles'])
+                                                     'findings', 'sim_cycles'])
+        self.cycles = self.writer('ncu.csv', ['maker', 'program', 'entry', 'launch', 'grid', 'block', 'cycles'])
         self.programs = self.writer('programs.csv', ['maker', 'program', 'step', 'code', 'seconds', 'launches', 'says'])
-        self.kept, self.archive, self.archives = 0, None, 0
+        self.kept, self.archive, self.archives, self.texts = 0, None, 0, set()
 
     def writer(self, name, columns):
         file = open(self.out / name, 'w', newline='')
@@ -134,9 +139,10 @@ class Collector:
         e = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING='1', TRITON_CACHE_DIR=str(folder / 'triton'),
                  TORCHINDUCTOR_CACHE_DIR=str(folder / 'inductor'), XLA_PYTHON_CLIENT_ALLOCATOR='platform',
                  XLA_PYTHON_CLIENT_PREALLOCATE='false', MOSAIC_GPU_DUMP_TO=str(folder / 'mosaic'),
-                 XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_dump_to=%s' % (folder / 'xla'),
+                 XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0 --xla_dump_to=%s' % (folder / 'xla'),
                  CUPY_CACHE_DIR=str(folder / 'cupy'), TORCHINDUCTOR_COMPILE_THREADS='1', CUDA_MODULE_LOADING='LAZY',
-                 CUPY_CACHE_IN_MEMORY='1')
+                 CUPY_CACHE_IN_MEMORY='1', CUPY_COMPILE_WITH_PTX='1',
+                 PTX_DIR=str(folder / 'numba'), MOSAIC_GPU_DUMP_PTX='1')
         if p.maker == 'liger':
             e['PYTHONPATH'] = self.o.corpora + '/src/liger/src'
         return e
@@ -147,11 +153,11 @@ class Collector:
                  PALLADION_CAPTURE_MAX_BYTES=str(self.o.max_bytes))
 
     def dumps(self, p, folder):
-        for f in ('triton', 'inductor', 'mosaic', 'xla'):
+        used = {'jax': ('mosaic', 'xla'), 'inductor': ('triton', 'inductor'), 'liger': ('triton',), 'triton': ('triton',),
+                'numba': ('numba',)}.get(p.maker, ())
+        for f in used:
             (folder / f).mkdir(exist_ok=True)
-        return {'jax': ['--ptx-dir', str(folder / 'mosaic'), '--ptx-dir', str(folder / 'xla')],
-                'inductor': ['--ptx-dir', str(folder / 'triton'), '--ptx-dir', str(folder / 'inductor')],
-                'liger': ['--ptx-dir', str(folder / 'triton')], 'triton': ['--ptx-dir', str(folder / 'triton')]}.get(p.maker, [])
+        return [str(folder / f) for f in used]
 
     def program(self, p):
         try:
@@ -170,11 +176,12 @@ class Collector:
         where = folder if p.maker in PYTHON else (HERE if p.folder == 'programs' else pathlib.Path(self.o.corpora)) / p.folder
         if '/' in p.sources and p.maker not in PYTHON:
             where = where / os.path.dirname(p.sources)
+        dumps = self.dumps(p, folder)
         launches = self.o.launches if p.maker not in PYTHON else max(self.o.launches, 2)
         if self.o.library:
             self.preload(e, folder / 'bundles', launches)
         capture = [self.o.palladion, 'capture', '--launches', str(launches), '--max-bytes', str(self.o.max_bytes),
-                   *self.dumps(p, folder), '-o', str(folder / 'bundles'), '--'] if self.o.capture and not self.o.library else []
+                   *[w for d in dumps for w in ('--ptx-dir', d)], '-o', str(folder / 'bundles'), '--'] if self.o.capture and not self.o.library else []
         with self.gpu:
             limit = self.o.run_limit * (8 if p.maker in PYTHON else 1)
             code, seconds, output = self.call(capture + command, limit, e, where)
@@ -185,36 +192,37 @@ class Collector:
             with open(self.out / ('output.%s.txt' % p.maker), 'w') as f:
                 f.write(output[-20000:])
         e.pop('LD_PRELOAD', None)
-        cycles = self.profile(p, command, e, where) if self.o.ncu and code == 0 and p.maker not in PYTHON else {}
+        if self.o.ncu and code == 0 and bundles:
+            self.waiting.append(self.profiles.submit(self.profile, p, command, e, where))
         for b in bundles:
-            self.waiting.append(self.replays.submit(self.replay, p, pathlib.Path(b).parent, cycles))
+            self.waiting.append(self.replays.submit(self.replay, p, pathlib.Path(b).parent, dumps))
 
     def profile(self, p, command, e, where):
-        with self.profiler:
-            _, _, output = self.call(['ncu', '--clock-control', 'none', '--metrics', 'sm__cycles_elapsed.max', '--csv', '--page', 'raw',
-                                      '--print-kernel-base', 'mangled', '--launch-count', '40', *command], 40, e, where)
-        cycles = collections.defaultdict(list)
-        rows = [l for l in output.splitlines() if l.startswith('"')]
-        for row in csv.DictReader(rows):
-            try:
-                cycles[row['Kernel Name']].append(int(float(row['sm__cycles_elapsed.max'].replace(',', ''))))
-            except (KeyError, ValueError, TypeError, AttributeError):
-                continue
-        return cycles
+        python = p.maker in PYTHON
+        e.pop('LD_PRELOAD', None)
+        _, _, output = self.call(['ncu', '--clock-control', 'none', '--metrics', 'sm__cycles_elapsed.max', '--csv', '--page', 'raw',
+                                  '--print-kernel-base', 'mangled', '--launch-count', '300' if python else '30', *command],
+                                 150 if python else 25, e, where)
+        counts = collections.Counter()
+        for row in csv.DictReader(l for l in output.splitlines() if l.startswith('"')):
+            value = (row.get('sm__cycles_elapsed.max') or '').replace(',', '')
+            if re.fullmatch(r'[\d.]+', value):
+                counts[row['Kernel Name']] += 1
+                self.cycles(maker=p.maker, program=p.name, entry=row['Kernel Name'], launch=counts[row['Kernel Name']],
+                            grid=row.get('Grid Size', ''), block=row.get('Block Size', ''), cycles=int(float(value)))
 
-    def replay(self, p, bundle, cycles):
+    def replay(self, p, bundle, dumps):
         try:
-            self.replay_(p, bundle, cycles)
+            self.replay_(p, bundle, dumps)
         except Exception as error:
             self.launches(maker=p.maker, program=p.name, launch=bundle.name, compare='collect', compare_says=repr(error)[:300])
 
-    def replay_(self, p, bundle, cycles):
+    def replay_(self, p, bundle, dumps):
+        ptx_of.complete(bundle, dumps)
         m = json.loads((bundle / 'bundle.json').read_text())
-        size = sum(f.stat().st_size for f in bundle.iterdir())
+        size = sum(f.stat().st_size for f in bundle.iterdir() if f.suffix not in ('.ptx', '.cubin'))
         row = dict(maker=p.maker, program=p.name, launch=bundle.name, entry=m['entry'], grid='x'.join(map(str, m['grid'])),
                    block='x'.join(map(str, m['block'])), bytes=size, ptx=(m['ptx'] or {}).get('source', '-'))
-        measured = cycles.get(m['entry'], [])
-        row['ncu_cycles'] = measured[0] if measured else ''
         if m['ptx'] and self.o.replay:
             code, _, output = self.call([self.o.palladion, 'ptx', '--ptx', str(bundle / m['ptx']['file']), '--entry', m['entry'],
                                          '--lowered', '-o', os.devnull], 30)
@@ -228,17 +236,16 @@ class Collector:
             if code in (124, 125):
                 row['check'] = code
             else:
-                code, seconds, output = self.call([self.o.palladion, 'check', str(bundle), '--threads', '2'], self.o.replay_limit)
+                code, seconds, output = self.call([self.o.palladion, 'check', str(bundle), '--threads', '2', '--seeds', '4'], self.o.replay_limit)
                 counts = collections.Counter(re.findall(r'^(\w+)\[(PLD\d+)\]', output, re.M))
                 row.update(check=code, check_s=round(seconds, 2),
                            findings=' '.join('%d %s[%s]' % (n, *k) for k, n in sorted(counts.items())))
                 if counts:
                     with self.lock, open(self.out / 'findings.txt', 'a') as f:
                         f.write('=== %s %s %s %s\n%s\n' % (p.maker, p.name, bundle.name, m['entry'], output[:6000]))
-            code, _, output = self.call([self.o.palladion, 'run', str(bundle), '--schedule', 'hardware', '--values', 'none', '--threads',
-                                         '1'], 30)
-            found = re.search(r'([\d,]+) cycles', output) if code == 0 else None
-            row['sim_cycles'] = found.group(1).replace(',', '') if found else ''
+            code, _, output = self.call([self.o.palladion, 'run', str(bundle), '--schedule', 'hardware', '--threads', '1'], 30)
+            found = re.search(r'time +(\d[\d ]*) cycles', output) if code == 0 else None
+            row['sim_cycles'] = found.group(1).replace(' ', '') if found else ''
         self.launches(**row)
         if size < self.o.keep_bytes and self.kept < self.o.keep_total:
             self.keep(bundle, '%s/%s/%s' % (p.maker, p.name, bundle.name))
@@ -250,10 +257,24 @@ class Collector:
                 self.archives += 1
                 self.archive_file = self.out / ('bundles.%d.tar.xz' % self.archives)
                 self.archive = tarfile.open(self.archive_file, 'w:xz', preset=1)
-            self.archive.add(bundle, name)
+            for f in sorted(bundle.iterdir()):
+                if f.suffix == '.ptx':  # one text may have many kernels and launches
+                    self.add_text(f, name)
+                elif f.suffix != '.cubin':
+                    self.archive.add(f, name + '/' + f.name)
             if self.archive_file.stat().st_size > 13 << 20:
                 self.archive.close()
                 self.archive = None
+
+    def add_text(self, file, name):
+        data = file.read_bytes()
+        stored = 'ptx/%s.ptx' % hashlib.sha1(data).hexdigest()
+        if stored not in self.texts:
+            self.texts.add(stored)
+            self.archive.add(file, stored)
+        link = tarfile.TarInfo(name + '/' + file.name + '.at')
+        link.size = len(stored)
+        self.archive.addfile(link, io.BytesIO(stored.encode()))
 
     def run(self):
         programs = table()

@@ -1,5 +1,6 @@
 """Kernels in Python that numba-cuda compiles: reductions, scans, tiles, atomics, local arrays, random numbers."""
 import math
+import os
 
 import common
 import numba
@@ -157,6 +158,10 @@ def one(kernel, grid, block, *arguments):
     def body():
         kernel[grid, block](*arguments())
         cuda.synchronize()
+        for i, text in enumerate(kernel.inspect_asm().values()):
+            if 'PTX_DIR' in os.environ:
+                with open('%s/%s.%d.ptx' % (os.environ['PTX_DIR'], kernel.__name__, i), 'w') as f:
+                    f.write(text)
     body.__name__ = kernel.__name__
     return body
 
