@@ -177,7 +177,7 @@ class Collector:
         if '/' in p.sources and p.maker not in PYTHON:
             where = where / os.path.dirname(p.sources)
         dumps = self.dumps(p, folder)
-        launches = self.o.launches if p.maker not in PYTHON else max(self.o.launches, 2)
+        launches = self.o.launches if p.maker not in PYTHON else max(self.o.launches, 4)
         if self.o.library:
             self.preload(e, folder / 'bundles', launches)
         capture = [self.o.palladion, 'capture', '--launches', str(launches), '--max-bytes', str(self.o.max_bytes),
