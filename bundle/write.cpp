@@ -8,7 +8,7 @@
 namespace palladion::bundle {
 namespace {
 
-std::string quoted(std::string_view s) {
+std::string json_string(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
     if (c == '"' || c == '\\') {
@@ -48,7 +48,7 @@ std::string text(const Contents& c) {
     case Contents::Kind::same:
       return "\"same\"";
     case Contents::Kind::file:
-      return "{\"file\": " + quoted(c.file) + ", \"checksum\": " + hex(c.checksum) + "}";
+      return "{\"file\": " + json_string(c.file) + ", \"checksum\": " + hex(c.checksum) + "}";
     case Contents::Kind::repeated:
       return "{\"repeated\": " + hex(c.value) + "}";
     case Contents::Kind::seed:
@@ -84,10 +84,10 @@ std::string text(const Manifest& m) {
     out += "  \"" + std::string(name) + "\": " + value + ",\n";
   };
   line("palladion_bundle", std::to_string(format_version));
-  line("chip", quoted(m.chip));
+  line("chip", json_string(m.chip));
   line("driver", std::to_string(m.driver));
-  line("program", quoted(m.program));
-  line("entry", quoted(m.entry));
+  line("program", json_string(m.program));
+  line("entry", json_string(m.entry));
   line("grid", list(m.grid));
   line("block", list(m.block));
   line("cluster", list(m.cluster));
@@ -100,17 +100,18 @@ std::string text(const Manifest& m) {
   if (m.ptx_file.empty())
     line("ptx", "null");
   else
-    line("ptx", "{\"file\": " + quoted(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
-                    ", \"source\": " + quoted(m.ptx_source) + "}");
+    line("ptx", "{\"file\": " + json_string(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
+                    ", \"source\": " + json_string(m.ptx_source) + "}");
   if (m.image_file.empty())
     line("image", "null");
   else
-    line("image", "{\"file\": " + quoted(m.image_file) + ", \"checksum\": " + hex(m.image_checksum) + "}");
+    line("image",
+         "{\"file\": " + json_string(m.image_file) + ", \"checksum\": " + hex(m.image_checksum) + "}");
   out += "  \"buffers\": [";
   for (size_t i = 0; i < m.buffers.size(); ++i) {
     const Buffer& b = m.buffers[i];
     out += i == 0 ? "\n" : ",\n";
-    out += "    {\"name\": " + quoted(b.name) + ", \"address\": " + hex(b.address) +
+    out += "    {\"name\": " + json_string(b.name) + ", \"address\": " + hex(b.address) +
            ", \"bytes\": " + std::to_string(b.bytes) + ", \"variable\": " + word(b.variable) +
            ",\n     \"before\": " + text(b.before) + ", \"after\": " + text(b.after) + "}";
   }
