@@ -35,6 +35,7 @@ constexpr CommandWord command_words[] = {
     {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
     {Command::new_project, "new", "write a project with a kernel of your own, for example my_kernel"},
+    {Command::exec, "exec", "run an unmodified CUDA program without a GPU: exec [options] -- ./program args"},
 };
 
 template <class T>
@@ -169,6 +170,18 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
          "store, a barrier or a copy; 0: never");
 }
 
+void add_exec(CLI::App& app, Options& o) {
+  app.add_option("PROGRAM", o.program, "after `--`: the program and its arguments");
+  app.add_option("--arch", o.arch, "chip: h200, h100, b200, b300");
+  app.add_option("--schedule", o.schedule,
+                 "functional, hardware (with the clock), seeded:N, latest, earliest");
+  app.add_option("--check", o.check, "all, none (the default), or some of race, barrier, memory, numerics");
+  number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
+  number(app, "--max-instructions", o.max_instructions, 0, any,
+         "end a kernel when a warp has executed N instructions (2^30); 0: never");
+  app.add_option("--json", o.json, "a file for the table of launches as JSON");
+}
+
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
@@ -209,6 +222,9 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::lab:
       app.add_option("LAB", o.topics, "");
       break;
+    case Command::exec:
+      add_exec(app, o);
+      break;
     case Command::new_project:
       app.add_option("NAME", o.topics, "of the project, its folder and its kernel");
       break;
@@ -230,7 +246,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 }
 
 Outcome<void> refuse_extras(const CLI::App& app) {
-  const auto extras = app.remaining();
+  auto extras = app.remaining();
+  if (app.get_name() == "exec") std::erase(extras, "--");
   if (extras.empty()) return {};
   const std::string& word = extras.front();
   if (!word.starts_with("-"))

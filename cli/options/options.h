@@ -14,7 +14,19 @@
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab, new_project };
+enum class Command : uint8_t {
+  list,
+  run,
+  sweep,
+  ptx,
+  check,
+  compare,
+  explain,
+  doctor,
+  lab,
+  new_project,
+  exec
+};
 
 struct Options {
   Command command = Command::list;
@@ -65,8 +77,9 @@ struct Options {
   std::string suppress;                               // a file of accepted findings
   size_t limit = 20;                                  // findings printed in full
 
-  std::vector<std::string> topics;  // explain, lab, list
-  std::vector<std::string> words;   // what stood behind the command
+  std::vector<std::string> program;  // exec: a program and its arguments
+  std::vector<std::string> topics;   // explain, lab, list
+  std::vector<std::string> words;    // what stood behind the command
 };
 
 struct ParsedOptions {
