@@ -38,6 +38,24 @@ void take_fatbin(State& s, Image& image, const void* start) {
     image.why = text.error();
 }
 
+// A program linked from relocatable objects holds the linked machine code, and the fatbins that it was made
+// of.
+void take_wrapper(State& s, Image& image, const void* wrapper) {
+  struct Wrapper {
+    uint32_t magic, version;
+    const void* data;
+    const void* const* objects;  // version 2: ended by null
+  };
+  const auto& w = *static_cast<const Wrapper*>(wrapper);
+  if (w.data != nullptr) take_fatbin(s, image, w.data);
+  if (w.version != 2 || w.objects == nullptr) return;
+  for (const void* const* object = w.objects; *object != nullptr; ++object) {
+    auto part = std::make_unique<Image>();
+    take_fatbin(s, *part, *object);
+    if (!part->ptx.empty()) image.parts.push_back(std::move(part));
+  }
+}
+
 // A library may be large and unused: its PTX is decompressed here, and parsed when a kernel of it is needed.
 Status load(Image*& out, const void* data) {
   if (data == nullptr) return invalid_value;
@@ -45,7 +63,7 @@ Status load(Image*& out, const void* data) {
   auto image = std::make_unique<Image>();
   switch (fatbin::image_of(data)) {
     case fatbin::Image::wrapper:
-      take_fatbin(s, *image, fatbin::data_of(data));
+      take_wrapper(s, *image, data);
       break;
     case fatbin::Image::fatbin:
       take_fatbin(s, *image, data);
@@ -81,13 +99,18 @@ Status unload(Image* image) {
 
 Status global_of(Image* image, const char* name, Pointer* address, size_t* bytes) {
   State& s = state();
-  const isa::Module* module = module_of(*image);
-  if (module == nullptr) return no_binary_for_gpu;
-  const isa::SymbolId id = module->find_symbol(name);
-  if (id == isa::no_id || module->symbols[id].kind != isa::Symbol::Kind::variable) return not_found;
-  if (address != nullptr) *address = s.machine->symbol(*module, name);
-  if (bytes != nullptr) *bytes = module->symbols[id].variable.size();
-  return success;
+  Status status = no_binary_for_gpu;
+  for (Image* const part : all_of(*image)) {
+    const isa::Module* module = module_of(*part);
+    if (module == nullptr) continue;
+    status = not_found;
+    const isa::SymbolId id = module->find_symbol(name);
+    if (id == isa::no_id || module->symbols[id].kind != isa::Symbol::Kind::variable) continue;
+    if (address != nullptr) *address = s.machine->symbol(*module, name);
+    if (bytes != nullptr) *bytes = module->symbols[id].variable.size();
+    return success;
+  }
+  return status;
 }
 
 Status get_kernel(void** out, Image* image, const char* name) {
@@ -174,6 +197,13 @@ Status param_info(Kernel* k, size_t index, size_t* offset, size_t* bytes) {
 
 }  // namespace
 
+std::vector<Image*> all_of(Image& image) {
+  std::vector<Image*> all;
+  if (!image.ptx.empty() || image.parts.empty()) all.push_back(&image);
+  for (const auto& part : image.parts) all.push_back(part.get());
+  return all;
+}
+
 isa::Module* module_of(Image& image) {
   if (image.tried) return image.module.get();
   image.tried = true;
@@ -201,11 +231,19 @@ isa::Module* module_of(Image& image) {
 Kernel* kernel_of(Image& image, const char* name, Status& status) {
   const auto known = image.kernels.find(name);
   if (known != image.kernels.end()) return known->second.get();
-  const isa::Module* module = module_of(image);
-  status = module == nullptr ? no_binary_for_gpu : module->find_entry(name) == nullptr ? not_found : success;
-  if (status != success || *name == '\0') return nullptr;
+  status = no_binary_for_gpu;
+  Image* holder = nullptr;
+  for (Image* const part : all_of(image)) {
+    const isa::Module* module = module_of(*part);
+    if (module == nullptr) continue;
+    status = not_found;
+    if (*name != '\0' && module->find_entry(name) != nullptr) holder = part;
+    if (holder != nullptr) break;
+  }
+  if (holder == nullptr) return nullptr;
+  status = success;
   auto kernel = std::make_unique<Kernel>();
-  kernel->image = &image;
+  kernel->image = holder;
   kernel->name = name;
   return image.kernels.emplace(name, std::move(kernel)).first->second.get();
 }
@@ -251,12 +289,12 @@ PLD_CUDA cuLibraryGetKernelCount(unsigned* count, Image* library) {
 }
 PLD_CUDA cuLibraryEnumerateKernels(void** kernels, unsigned most, Image* library) {
   const Guard guard(state().lock);
-  const auto* module = module_of(*library);
-  if (module == nullptr) return no_binary_for_gpu;
   unsigned n = 0;
   Status status = success;
-  for (const auto& f : module->functions)
-    if (f.entry && n < most) kernels[n++] = kernel_of(*library, f.name.c_str(), status);
+  for (Image* const part : all_of(*library))
+    if (const auto* module = module_of(*part))
+      for (const auto& f : module->functions)
+        if (f.entry && n < most) kernels[n++] = kernel_of(*library, f.name.c_str(), status);
   return status;
 }
 PLD_CUDA cuKernelGetFunction(void** function, void* kernel) { return *function = kernel, success; }

@@ -107,6 +107,11 @@ struct Table {
   unsigned char id[16];
   const void* const* entries;
 };
+// Of tables whose functions serve tools that watch the runtime library: there is none.
+void quiet(const void** table, size_t size) {
+  for (size_t i = 1; i < size; ++i)
+    if (table[i] == nullptr) table[i] = entry(zero);
+}
 const void* const* runtime_interface() {
   static const void* table[13] = {reinterpret_cast<void*>(sizeof(void*) * 13)};
   table[2] = entry(primary_context);
@@ -115,12 +120,14 @@ const void* const* runtime_interface() {
 }
 const void* const* tools_tls() {
   static const void* table[4] = {reinterpret_cast<void*>(sizeof(void*) * 4)};
+  quiet(table, 4);
   return table;
 }
 const void* const* tools_hooks() {
   static const void* table[7] = {reinterpret_cast<void*>(sizeof(void*) * 7)};
   table[2] = entry(first_buffer);
   table[6] = entry(second_buffer);
+  quiet(table, 7);
   return table;
 }
 const void* const* local_storage() {
@@ -165,6 +172,16 @@ constexpr NamedTable tables[] = {
     {"d4082055-bde6-704b-8d34-ba123c66e1f2", check_table},
 };
 
+// An entry that is not there tells its number when it is called.
+const void* const* filled(const std::string& id, const void* const* table) {
+  auto** entries = const_cast<const void**>(table);
+  const auto bytes = reinterpret_cast<uintptr_t>(entries[0]);
+  if (bytes % sizeof(void*) != 0 || bytes > 4096) return table;  // without its size
+  for (size_t i = 1; i < bytes / sizeof(void*); ++i)
+    if (entries[i] == nullptr) entries[i] = missing(fmt::format("{} [{}]", id, i).c_str());
+  return table;
+}
+
 std::string text_of(const Uuid& id) {
   std::string out;
   for (size_t i = 0; i < 16; ++i) {
@@ -191,6 +208,6 @@ PLD_CUDA cuGetExportTable(const void** out, const Uuid* id) {
   const std::string text = text_of(*id);
   if (traces()) fmt::print(stderr, "cuGetExportTable {}\n", text);
   for (const NamedTable& t : tables)
-    if (text == t.id) return *out = t.table(), success;
+    if (text == t.id) return *out = filled(text, t.table()), success;
   return *out = nullptr, not_found;
 }

@@ -38,6 +38,7 @@ struct Image {
   std::string ptx, why;  // `why`: there is no PTX
   bool tried = false;
   std::unique_ptr<isa::Module> module;
+  std::vector<std::unique_ptr<Image>> parts;  // of a program linked from several: a kernel is in one of them
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 
@@ -94,6 +95,8 @@ void report();  // the table at the end
 
 // code.cpp
 isa::Module* module_of(Image& image);
+// The image and its parts.
+std::vector<Image*> all_of(Image& image);
 Kernel* kernel_of(Image& image, const char* name, Status& status);
 
 // launch.cpp
