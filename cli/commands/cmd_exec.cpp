@@ -57,10 +57,10 @@ std::string settings_text(const Options& o, int report) {
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
   ::setenv("PALLADION_EXEC", settings_text(o, report).c_str(), 1);
   std::vector<char*> words;
-  for (const std::string& word : o.program) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : o.command_line) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  fmt::print(stderr, "error: {} cannot be run: {}\n", o.program.front(), std::strerror(errno));
+  fmt::print(stderr, "error: {} cannot be run: {}\n", o.command_line.front(), std::strerror(errno));
   ::_exit(127);
 }
 
@@ -69,7 +69,7 @@ std::string settings_text(const Options& o, int report) {
 // The program's own exit code, 128 + the signal that ended it; when it ends with 0 although a launch had
 // errors: 1.
 Outcome<ExitCode> cmd_exec(const Options& options) {
-  if (options.program.empty())
+  if (options.command_line.empty())
     return user_error("exec takes a program", fmt::format("{} exec -- ./program arguments", program_name()));
   if (const auto ok = check_words_of(options); !ok) return tl::make_unexpected(ok.error());
   const fs::path folder = driver_folder();

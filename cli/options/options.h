@@ -25,6 +25,7 @@ enum class Command : uint8_t {
   doctor,
   lab,
   new_project,
+  capture,
   exec
 };
 
@@ -70,6 +71,10 @@ struct Options {
   size_t top = 20;            // configurations reported; 0: all
   std::string state, resume;  // a file that keeps what is done
 
+  // capture
+  uint64_t skip = 0, launches = 1, max_bytes = uint64_t{4} << 30;
+  std::vector<std::string> ptx_dirs, command_line;  // folders; what stood behind `--`
+
   // Where results go.
   std::string json, sarif, trace, report, output;
   std::string trace_ctas, trace_cycles, trace_limit;  // cli/report/trace.h
@@ -77,9 +82,8 @@ struct Options {
   std::string suppress;                               // a file of accepted findings
   size_t limit = 20;                                  // findings printed in full
 
-  std::vector<std::string> program;  // exec: a program and its arguments
-  std::vector<std::string> topics;   // explain, lab, list
-  std::vector<std::string> words;    // what stood behind the command
+  std::vector<std::string> topics;  // explain, lab, list
+  std::vector<std::string> words;   // what stood behind the command
 };
 
 struct ParsedOptions {
