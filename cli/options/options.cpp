@@ -119,6 +119,10 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--sarif", o.sarif, "a file for the findings as SARIF 2.1.0");
   app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
   add_clock(app, o);
+  app.add_option(
+      "--fmad", o.fmad,
+      "true: `mul` and `add` without a rounding become one fma where ptxas makes one; false: each is "
+      "rounded, as after ptxas --fmad=false");
   app.add_flag("--why", o.why,
                "find the three changes that would help most: run again with parts of the chip relaxed");
   number(app, "--lines", o.lines, 1, most_lines, "source lines of the time report (10)");

@@ -44,6 +44,7 @@ struct Options {
   int repeats = 20;                               // timed runs on a device
   uint64_t device_limit = 10;                     // seconds of a run on a device
   bool reference = true;
+  bool fmad = true;  // contract products and sums as ptxas does by default
 
   // Of the hardware schedule (cli/options/clock_settings.h).
   std::string l2, clock;           // cold or warm; a file of parameters
