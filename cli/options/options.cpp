@@ -73,11 +73,11 @@ CLI::Option* number(CLI::App& app, const std::string& name, T& into, uint64_t lo
 
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option(
-      "KERNEL", o.kernel,
-      fmt::format("a name from `{} list`; a file of kernels, add.cpp or add.cpp:NAME; zoo/NAME is a broken "
-                  "kernel, zoo/NAME:good its correct twin",
-                  program_name()));
+  app.add_option("KERNEL", o.kernel,
+                 fmt::format("a name from `{} list`; a file of kernels, add.cpp or add.cpp:NAME; a bundle, "
+                             "the folder of a captured "
+                             "launch; zoo/NAME is a broken kernel, zoo/NAME:good its correct twin",
+                             program_name()));
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   number(app, "--seed", o.seed, 0, any, "seed of random inputs");
