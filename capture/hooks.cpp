@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "capture/memory.h"
+#include "capture/nvrtc.h"
 #include "capture/recorder.h"
 
 #define PLD_EXPORT extern "C" __attribute__((visibility("default")))
@@ -334,6 +335,7 @@ void* hook_named(const char* name, bool per_thread) {
 PLD_EXPORT void* dlsym(void* library, const char* name) {
   // RTLD_NEXT depends on who calls: this is a jump, not a call, so that it stays the program.
   static const auto real = reinterpret_cast<void* (*)(void*, const char*)>(palladion::capture::find_dlsym());
+  if (library != RTLD_NEXT && std::strcmp(name, "nvrtcGetCUBIN") == 0) return nvrtc_hook(library);
   if (library == RTLD_NEXT || name[0] != 'c' || name[1] != 'u') return real(library, name);
   void* const found = real(library, name);
   if (found == nullptr) return found;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 
+#include "capture/nvrtc.h"
 #include "fatbin/fatbin.h"
 
 namespace palladion::capture {
@@ -63,6 +65,36 @@ std::vector<std::string> variables_of(std::string_view ptx) {
   return out;
 }
 
+// The objects among the symbols of the ELF file.
+std::vector<std::string> variables_of_cubin(std::string_view cubin) {
+  std::vector<std::string> out;
+  const auto number = [&]<class T>(uint64_t at, T) {
+    T value{};
+    if (at <= cubin.size() && cubin.size() - at >= sizeof value)
+      std::memcpy(&value, cubin.data() + at, sizeof value);
+    return value;
+  };
+  constexpr uint32_t symbol_table = 2;
+  constexpr uint8_t object = 1;
+  const auto table = number(40, uint64_t{});
+  const auto entry_bytes = number(58, uint16_t{}), count = number(60, uint16_t{});
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t section = table + i * entry_bytes;
+    if (number(section + 4, uint32_t{}) != symbol_table) continue;
+    const auto first = number(section + 24, uint64_t{}), bytes = number(section + 32, uint64_t{});
+    const auto names =
+        number(table + uint64_t{number(section + 40, uint32_t{})} * entry_bytes + 24, uint64_t{});
+    for (uint64_t at = 0; at + 24 <= bytes && at < cubin.size(); at += 24) {
+      if ((number(first + at + 4, uint8_t{}) & 15) != object) continue;
+      const uint64_t name = names + number(first + at, uint32_t{});
+      if (name >= cubin.size()) continue;
+      const std::string_view rest = cubin.substr(name);
+      out.emplace_back(rest.substr(0, rest.find('\0')));
+    }
+  }
+  return out;
+}
+
 std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entry, uint32_t compute) {
   const auto kind = fatbin::image_of(image.data);
   if (kind == fatbin::Image::ptx) {
@@ -70,6 +102,11 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
     const std::string_view whole = text.substr(0, text.find('\0'));
     if (!has_entry(whole, entry)) return std::nullopt;
     return FoundPtx{std::string(whole), "PTX that the program loaded"};
+  }
+  if (kind == fatbin::Image::elf) {
+    auto text = nvrtc_ptx_of({static_cast<const char*>(image.data), image.bytes});
+    if (!text || !has_entry(*text, entry)) return std::nullopt;
+    return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it"};
   }
   if (kind != fatbin::Image::wrapper && kind != fatbin::Image::fatbin) return std::nullopt;
   auto all = fatbin::entries(fatbin_of(image));

@@ -165,13 +165,14 @@ ChipFacts chip_facts() {
 }
 
 // The module's variables, at their addresses.
-void add_variables(std::vector<bundle::Buffer>& buffers, const std::string& ptx, Handle function) {
+void add_variables(std::vector<bundle::Buffer>& buffers, const std::vector<std::string>& names,
+                   Handle function) {
   Handle module = nullptr, plain = function;
   if (Call<Status(Handle*, Handle)>::to("cuFuncGetModule", &module, plain) != success) {
     if (Call<Status(Handle*, Handle)>::to("cuKernelGetFunction", &plain, function) != success) return;
     if (Call<Status(Handle*, Handle)>::to("cuFuncGetModule", &module, plain) != success) return;
   }
-  for (const std::string& name : variables_of(ptx)) {
+  for (const std::string& name : names) {
     DevicePointer address = 0;
     size_t bytes = 0;
     if (Call<Status(DevicePointer*, size_t*, Handle, const char*)>::to(
@@ -229,7 +230,7 @@ class Recording {
     m_.programmatic_serialization = r_.programmatic_serialization;
     m_.parameters = parameters_of(r_);
     find_program(chip.compute);
-    add_variables(m_.buffers, ptx_, r_.function);
+    add_variables(m_.buffers, ptx_.empty() ? variables_of_cubin(image_) : variables_of(ptx_), r_.function);
     add_pointed(m_.buffers, m_.parameters.data(), m_.parameters.size(), true);
     add_reachable(m_.buffers, depth_of_pointers, settings().max_bytes);
     const uint64_t bytes = bytes_of(m_.buffers);

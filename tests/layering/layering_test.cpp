@@ -76,7 +76,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"cli/runs"},
     {"cli/report"},
     {"cli/execute"},
-    {"cli/check", "cli/sweep"},
+    {"cli/check", "cli/sweep", "cli/capture"},
     {"cli/commands"},
     {"cli"},
 };
