@@ -91,6 +91,37 @@ TEST_F(CaptureCommand, StripsContentsButKeepsTables) {
   EXPECT_FALSE(fs::exists(folder_ / "out/0002-add_one/buffer1.before"));
 }
 
+// As an H200's driver lays parameters out: 64-byte alignment counts from 0x210 bytes before the block.
+TEST_F(CaptureCommand, ReplaysParametersInTheDriversLayout) {
+  const std::string ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 .b8 m[64], .param "
+      ".u64 p) "
+      "{\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u32 %r, [m+4];\nld.param.u64 %d, [p];\nst.global.u32 [%d], "
+      "%r;\nret;\n}\n";
+  palladion::bundle::Manifest m;
+  m.chip = "NVIDIA H200";
+  m.entry = "k";
+  m.complete = true;
+  m.parameters.assign(48 + 64 + 8, 0);
+  m.parameters[48 + 4] = 77;
+  m.parameters[112 + 5] = 0x7f;  // 0x7f0000000000
+  m.ptx_file = "kernel.ptx";
+  m.ptx_checksum = palladion::bundle::checksum(std::as_bytes(std::span(ptx)));
+  m.buffers.push_back({.name = "out",
+                       .address = 0x7f00'0000'0000,
+                       .bytes = 8,
+                       .before = {.kind = Contents::Kind::repeated, .file = {}, .value = 0},
+                       .after = {.kind = Contents::Kind::repeated, .file = {}, .value = 77}});
+  fs::create_directories(folder_ / "one");
+  std::ofstream(folder_ / "one/kernel.ptx") << ptx;
+  std::ofstream(folder_ / "one/bundle.json") << palladion::bundle::text(m);
+  const std::string log = (folder_ / "log").string();
+  const int status =
+      std::system((PLD_PALLADION " compare " + (folder_ / "one").string() + " >" + log + " 2>&1").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 0) << contents_of(log);
+  EXPECT_THAT(contents_of(log), HasSubstr("equal bit by bit"));
+}
+
 TEST(Cubin, LengthsThatLieFindNothing) {
   std::string elf = "\177ELF\2" + std::string(59, '\377');
   for (size_t n = 0; n <= elf.size(); ++n) EXPECT_TRUE(cli::section_of(elf.substr(0, n), ".text.k").empty());
