@@ -28,39 +28,37 @@ std::string text_of(const bundle::Contents& c) {
   return "";
 }
 
-// The driver counts alignment from the constant bank's first byte; on sm_90 the block begins 0x210 bytes
-// behind that (measured: cuFuncGetParamInfo on an H200). So a parameter of more than 16 bytes' alignment, a
-// tensor map, lies elsewhere than in the block that PTX describes. The sizes of the two never agree where
-// their offsets do not.
-isa::ParamLayout driver_layout(const isa::Module& module, const isa::Function& entry) {
-  constexpr uint64_t block = 0x210;
-  isa::ParamLayout layout;
-  uint64_t at = block;
+// Offsets of the parameters in a block that starts at address `base`; the size behind the last.
+isa::ParamLayout layout_at(const isa::Module& module, const isa::Function& entry, uint32_t base) {
+  isa::ParamLayout out;
   for (const isa::SymbolId id : entry.params) {
     const isa::Variable& v = module.symbols[id].variable;
-    const uint64_t align = v.alignment();
-    at = (at + align - 1) / align * align;
-    layout.offsets.push_back(static_cast<uint32_t>(at - block));
-    at += v.size();
+    const auto align = static_cast<uint32_t>(v.alignment());
+    out.size = (base + out.size + align - 1) / align * align - base;
+    out.offsets.push_back(out.size);
+    out.size += static_cast<uint32_t>(v.size());
   }
-  layout.size = static_cast<uint32_t>(at - block);
-  return layout;
+  return out;
 }
 
-// The parameter block, cut into the entry's parameters.
+// The parameter block, cut into the entry's parameters. The driver's offsets are those of the constant bank,
+// in which parameters begin at 0x210 on sm_90 and at 0x380 on sm_100, and are aligned as addresses of the
+// bank: a tensor map of 128-byte alignment that comes first is at 112. A block that the program itself laid
+// out (`extra` of cuLaunchKernel) counts from 0.
 Outcome<void> take_parameters(Subject& subject, const isa::Function& entry,
                               const std::vector<uint8_t>& block) {
-  isa::ParamLayout layout = isa::param_layout(*subject.module, entry);
-  if (block.size() != layout.size) layout = driver_layout(*subject.module, entry);
-  if (block.size() != layout.size)
-    return user_error(fmt::format("{}: entry `{}` takes {} bytes of parameters, {} were recorded",
-                                  subject.name, entry.name, layout.size, block.size()));
-  for (size_t i = 0; i < entry.params.size(); ++i) {
-    const auto first = block.begin() + layout.offsets[i];
-    const auto bytes = static_cast<ptrdiff_t>(subject.module->symbols[entry.params[i]].variable.size());
-    subject.job.params.emplace_back(BytesValue{{first, first + bytes}});
+  for (const uint32_t base : {0x210u, 0x380u, 0u}) {
+    const isa::ParamLayout layout = layout_at(*subject.module, entry, base);
+    if (layout.size != block.size()) continue;
+    for (size_t i = 0; i < entry.params.size(); ++i) {
+      const auto first = block.begin() + layout.offsets[i];
+      const auto bytes = static_cast<ptrdiff_t>(subject.module->symbols[entry.params[i]].variable.size());
+      subject.job.params.emplace_back(BytesValue{{first, first + bytes}});
+    }
+    return {};
   }
-  return {};
+  return user_error(fmt::format("{}: entry `{}` takes {} bytes of parameters, {} were recorded", subject.name,
+                                entry.name, layout_at(*subject.module, entry, 0x210).size, block.size()));
 }
 
 bool has_variable(const isa::Module& module, const std::string& name) {
