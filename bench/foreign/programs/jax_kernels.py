@@ -137,7 +137,7 @@ def _soft(x, o):
     v = x[...]
     e = jnp.exp(v - v.max(1, keepdims=True))
     o[...] = e / e.sum(1, keepdims=True)
-def _dot(x, y, o): o[...] = pl.dot(x[...], y[...])
+def _dot(x, y, o): o[...] = x[...] @ y[...]
 
 
 triton_pallas('exp', _exp, (64, 64))
