@@ -63,9 +63,9 @@ std::string declared(const std::string& name, const std::string& type) {
 }
 
 std::string ptx_of(const Case& c) {
-  using enum isa::WmmaMatrix;
-  const auto load = [&](const char* matrix, const std::string& layout, const std::string& type,
-                        isa::WmmaMatrix which, int address) {
+  using M = isa::WmmaMatrix;
+  const auto load = [&](const char* matrix, const std::string& layout, const std::string& type, M which,
+                        int address) {
     const isa::wmma::Size s = isa::wmma::size_of(which, c.m, c.n, c.k);
     return fmt::format("wmma.load.{}.sync.aligned.{}.{}.global.{} {}, [%rd{}], {};\n", matrix, layout,
                        c.shape, type, registers(matrix, count_of(c, which, type)), address,
@@ -79,14 +79,13 @@ std::string ptx_of(const Case& c) {
   text +=
       "ld.param.u64 %rd1, [pa];\nld.param.u64 %rd2, [pb];\nld.param.u64 %rd3, [pc];\nld.param.u64 %rd4, "
       "[pd];\n";
-  text += load("a", c.a_layout, c.a, a, 1) + load("b", c.b_layout, c.b, b, 2) +
-          load("c", "row", c.c, isa::WmmaMatrix::c, 3);
-  text +=
-      fmt::format("{} {}, {}, {}, {};\n", c.instruction, registers("d", count_of(c, isa::WmmaMatrix::c, c.d)),
-                  registers("a", count_of(c, a, c.a)), registers("b", count_of(c, b, c.b)),
-                  registers("c", count_of(c, isa::WmmaMatrix::c, c.c)));
+  text += load("a", c.a_layout, c.a, M::a, 1) + load("b", c.b_layout, c.b, M::b, 2) +
+          load("c", "row", c.c, M::c, 3);
+  text += fmt::format("{} {}, {}, {}, {};\n", c.instruction, registers("d", count_of(c, M::c, c.d)),
+                      registers("a", count_of(c, M::a, c.a)), registers("b", count_of(c, M::b, c.b)),
+                      registers("c", count_of(c, M::c, c.c)));
   text += fmt::format("wmma.store.d.sync.aligned.row.{}.global.{} [%rd4], {}, {};\nret;\n}}\n", c.shape, c.d,
-                      registers("d", count_of(c, isa::WmmaMatrix::c, c.d)), c.n);
+                      registers("d", count_of(c, M::c, c.d)), c.n);
   return text;
 }
 
@@ -97,7 +96,7 @@ TEST(Wmma, ProductsHaveTheBitsOfAnH200) {
     std::vector<uint8_t> a = c.bytes[0], b = c.bytes[1], in = c.bytes[2], out(c.bytes[3].size());
     const RunResult r = PtxRunner(ptx_of(c)).array(a).array(b).array(in).array(out).run();
     ASSERT_TRUE(r.clean()) << c.instruction << '\n' << PtxRunner::describe(r);
-    EXPECT_EQ(out, c.bytes[3]) << c.instruction << ' ' << c.shape;
+    EXPECT_TRUE(out == c.bytes[3]) << c.instruction;
   }
 }
 

@@ -162,10 +162,36 @@ Matrix converted(Matrix& from, int rows, bool to_half) {
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < from.cols; ++c) {
       const auto v = static_cast<uint32_t>(from.get(r, c));
-      to.put(r, c, to_half ? uint64_t{num::cvt<num::F16, num::F32, num::Rounding::rn>(v, {})}
-                           : uint64_t{num::to_f32_bits<num::F16>(static_cast<uint16_t>(v))});
+      to.put(r, c,
+             to_half ? uint64_t{num::cvt<num::F16, num::F32, num::Rounding::rn>(v, {})}
+                     : uint64_t{num::to_f32_bits<num::F16>(static_cast<uint16_t>(v))});
     }
   return to;
+}
+
+// Columns [k, k + op.k) of `rows` rows.
+Matrix columns_of(Matrix& x, int first, int rows, int k, int count) {
+  Matrix part;
+  part.cols = count;
+  part.bits = x.bits;
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(part.row(r), x.row(first + r) + static_cast<size_t>(k) * static_cast<size_t>(x.bits) / 8,
+                part.row_bytes());
+  return part;
+}
+
+// One mma.sync, or as many as K has steps, one after the other: products of tf32 are two of K = 4.
+void step_through_k(const tc::MmaSync& op, Matrix& a, int row, Matrix& b, int column, Matrix& c, Matrix& d) {
+  if (op.k == a.cols) {
+    tc::mma_sync(op, a.row(row), b.row(column), c.bytes, d.bytes);
+    return;
+  }
+  Matrix sum = c;
+  for (int k = 0; k < a.cols; k += op.k) {
+    Matrix ak = columns_of(a, row, op.m, k, op.k), bk = columns_of(b, column, 8, k, op.k);
+    tc::mma_sync(op, ak.bytes, bk.bytes, sum.bytes, d.bytes);
+    sum = d;
+  }
 }
 
 // D = A B + C by tiles of 16 (or 8) rows and 8 columns; b by columns.
@@ -177,7 +203,7 @@ void multiply(const tc::MmaSync& op, Matrix& a, Matrix& b, Matrix& c, Matrix& d,
     for (int n = 0; n < columns; n += 8) {
       for (int i = 0; i < op.m; ++i)
         std::memcpy(tile_c.row(i), c.row(r + i) + n * c.bits / 8, tile_c.row_bytes());
-      tc::mma_sync(op, a.row(r), b.row(n), tile_c.bytes, tile_d.bytes);
+      step_through_k(op, a, r, b, n, tile_c, tile_d);
       for (int i = 0; i < op.m; ++i)
         std::memcpy(d.row(r + i) + n * d.bits / 8, tile_d.row(i), tile_d.row_bytes());
     }
@@ -233,7 +259,7 @@ Step product_of(Exec& x, const MicroOp& op) {
                       .d = result_of(e.d),
                       .m = rows < 16 ? rows : 16,
                       .n = 8,
-                      .k = e.k,
+                      .k = e.a == isa::Type::tf32 ? 4 : e.k,
                       .saturate = e.satfinite};
   product.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
   product.rounding = rounding_of(e.rounding);
