@@ -24,6 +24,9 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"frontend", {"frontend", "isa"}},
     {"sim", {"sim", "isa"}},
     {"native", {"native", "isa"}},
+    {"fatbin", {"fatbin"}},
+    {"bundle", {"bundle"}},
+    {"capture", {"capture", "bundle", "fatbin", "native"}},
     {"traces", {"traces", "sim", "isa"}},
     {"arrays", {"arrays", "frontend", "isa"}},
     {"run", {"run", "arrays", "frontend", "sim", "native", "isa"}},
@@ -73,7 +76,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"cli/runs"},
     {"cli/report"},
     {"cli/execute"},
-    {"cli/check", "cli/sweep"},
+    {"cli/check", "cli/sweep", "cli/capture"},
     {"cli/commands"},
     {"cli"},
 };
