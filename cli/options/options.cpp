@@ -37,6 +37,7 @@ constexpr CommandWord command_words[] = {
     {Command::new_project, "new", "write a project with a kernel of your own, for example my_kernel"},
     {Command::capture, "capture",
      "run another program on a GPU and record its launches as bundles: capture -o DIR -- ./program"},
+    {Command::exec, "exec", "run an unmodified CUDA program without a GPU: exec [options] -- ./program args"},
 };
 
 template <class T>
@@ -171,6 +172,17 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
          "store, a barrier or a copy; 0: never");
 }
 
+void add_exec(CLI::App& app, Options& o) {
+  app.add_option("--arch", o.arch, "chip: h200, h100, b200, b300");
+  app.add_option("--schedule", o.schedule,
+                 "functional, hardware (with the clock), seeded:N, latest, earliest");
+  app.add_option("--check", o.check, "all, none (the default), or some of race, barrier, memory, numerics");
+  number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
+  number(app, "--max-instructions", o.max_instructions, 0, any,
+         "end a kernel when a warp has executed N instructions (2^30); 0: never");
+  app.add_option("--json", o.json, "a file for the table of launches as JSON");
+}
+
 void add_capture(CLI::App& app, Options& o) {
   app.add_option("--kernel", o.kernel,
                  "kernels whose name, as it is or demangled, has this regular expression");
@@ -224,6 +236,9 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       break;
     case Command::lab:
       app.add_option("LAB", o.topics, "");
+      break;
+    case Command::exec:
+      add_exec(app, o);
       break;
     case Command::new_project:
       app.add_option("NAME", o.topics, "of the project, its folder and its kernel");
@@ -320,7 +335,8 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
   ParsedOptions parsed;
   Raw raw;
-  if (argc > 1 && std::string_view(argv[1]) == "capture") {  // another program's words stand behind --
+  if (argc > 1 && (std::string_view(argv[1]) == "capture" || std::string_view(argv[1]) == "exec")) {
+    // Another program's words stand behind --.
     const auto* const end = argv + argc;
     const auto* const dashes = std::find(argv, end, std::string_view("--"));
     for (const auto* word = dashes; word != end; ++word)

@@ -14,7 +14,20 @@
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab, new_project, capture };
+enum class Command : uint8_t {
+  list,
+  run,
+  sweep,
+  ptx,
+  check,
+  compare,
+  explain,
+  doctor,
+  lab,
+  new_project,
+  capture,
+  exec
+};
 
 struct Options {
   Command command = Command::list;

@@ -25,6 +25,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"sim", {"sim", "isa"}},
     {"native", {"native", "isa"}},
     {"fatbin", {"fatbin"}},
+    {"driver", {"driver", "sim", "isa", "fatbin"}},
     {"bundle", {"bundle"}},
     {"capture", {"capture", "bundle", "fatbin", "native"}},
     {"traces", {"traces", "sim", "isa"}},
