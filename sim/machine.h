@@ -39,6 +39,8 @@ class Machine {
   const isa::ArchSpec* arch_;
   GlobalMemory memory_;
   std::map<const isa::Module*, std::vector<uint64_t>> loaded_;
+  Address heap_ = 0;  // of device malloc: its blocks outlive a launch
+  uint64_t heap_bytes_ = 0;
 };
 
 }  // namespace palladion::sim

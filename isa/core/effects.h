@@ -70,6 +70,14 @@ struct Trap {
   bool breakpoint = false;
   Footprint footprint() const;
 };
+// alloca, stacksave, stackrestore: local memory of the thread's stack.
+enum class StackAction : uint8_t { allocate, save, restore };
+struct Stack {
+  StackAction action = StackAction::allocate;
+  int dst = -1, value = -1;  // value: the size, or the pointer to restore
+  uint32_t align = 8;
+  Footprint footprint() const;
+};
 struct Nanosleep {
   int duration = 0;
   Footprint footprint() const;
@@ -380,6 +388,34 @@ struct Mma {  // mma.sync
   Footprint footprint() const;
 };
 
+// wmma: fragments whose layout PTX leaves open; isa/formats/wmma_fragments.h has the chip's.
+enum class WmmaMatrix : uint8_t { a, b, c };
+struct WmmaLoad {
+  int m = 16, n = 16, k = 16;
+  WmmaMatrix matrix = WmmaMatrix::a;
+  Type type = Type::f16;
+  Space space = Space::generic;
+  bool row = true;  // in memory
+  int dst = 0, address = 1, stride = -1;
+  Footprint footprint() const;
+};
+struct WmmaStore {  // D
+  int m = 16, n = 16, k = 16;
+  Type type = Type::f32;
+  Space space = Space::generic;
+  bool row = true;
+  int address = 0, src = 1, stride = -1;
+  Footprint footprint() const;
+};
+struct Wmma {
+  int m = 16, n = 16, k = 16;
+  Type d = Type::f32, a = Type::f16, b = Type::f16, c = Type::f32;
+  bool satfinite = false, xor_popc = false;
+  MmaRounding rounding = MmaRounding::nearest;  // of f64
+  int dst = 0, ra = 1, rb = 2, rc = 3;
+  Footprint footprint() const;
+};
+
 // --- tensor memory and tcgen05 ------------------------------------------------------------------
 // `ctas` is 1 or 2: .cta_group.
 enum class TensorMemoryAction : uint8_t { alloc, dealloc, relinquish };
@@ -480,14 +516,16 @@ struct Unsupported {
   Footprint footprint() const;
 };  // known to the verifier, not run by the machine
 
-using Effect = std::variant<
-    Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, StoreBulk, Atomic,
-    Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote, Match, Redux, Elect,
-    ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier, ClusterBarrier, Mbarrier, CpAsync,
-    CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync,
-    ReduceAsync, TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation,
-    TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
-    Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
+using Effect =
+    std::variant<Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Stack, Nanosleep, Load, Store,
+                 StoreBulk, Atomic, Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle,
+                 Vote, Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix,
+                 CtaBarrier, ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait,
+                 CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync,
+                 TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, WmmaLoad, WmmaStore, Wmma,
+                 TensorMemoryAllocation, TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait,
+                 TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma, Tcgen05Commit, TryCancel, QueryCancel,
+                 SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

@@ -16,6 +16,9 @@ Footprint GridDependency::footprint() const {
   return {.sync = {.object = Sync::Object::grid, .arrives = !wait, .waits = wait}};
 }
 
+// The stack's place and the addresses on it are the thread's own.
+Footprint Stack::footprint() const { return {.control = {value}}; }
+
 }  // namespace palladion::isa
 
 namespace palladion::isa::ops {
@@ -37,8 +40,18 @@ Effect griddepcontrol(const Instruction& i, const DecodeContext&) {
   return GridDependency{.wait = i.mod("action") == "wait"};
 }
 
-Effect stack(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "local memory of a size known at run time only is not modelled");
+Effect stack_alloca(const Instruction& i, const DecodeContext&) {
+  Stack e{.action = StackAction::allocate, .dst = decode::index(i, "d"), .value = decode::index(i, "size")};
+  if (i.operand("align") != nullptr) e.align = static_cast<uint32_t>(decode::immediate(i, "align"));
+  if (e.align == 0 || (e.align & (e.align - 1)) != 0)
+    return decode::unsupported(i, "the alignment is no power of two");
+  return e;
+}
+Effect stacksave(const Instruction& i, const DecodeContext&) {
+  return Stack{.action = StackAction::save, .dst = decode::index(i, "d")};
+}
+Effect stackrestore(const Instruction& i, const DecodeContext&) {
+  return Stack{.action = StackAction::restore, .value = decode::index(i, "a")};
 }
 
 Effect texture(const Instruction& i, const DecodeContext&) {
@@ -66,17 +79,17 @@ std::vector<OpDef> machine_defs() {
             "Takes local memory from the thread's stack. Stack Manipulation Instructions: alloca.",
             {"[7.3 sm_52] alloca.type:u32|u64 =d:type, size:type, align?:imm"},
             stack_timing,
-            stack},
+            stack_alloca},
       OpDef{"stacksave",
             "Reads the stack pointer. Stack Manipulation Instructions: stacksave.",
             {"[7.3 sm_52] stacksave.type:u32|u64 =d:type"},
             stack_timing,
-            stack},
+            stacksave},
       OpDef{"stackrestore",
             "Sets the stack pointer. Stack Manipulation Instructions: stackrestore.",
             {"[7.3 sm_52] stackrestore.type:u32|u64 a:type"},
             stack_timing,
-            stack},
+            stackrestore},
   };
 }
 

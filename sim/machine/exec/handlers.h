@@ -18,6 +18,7 @@ Step exec_call(Exec&, const MicroOp&);
 Step exec_return(Exec&, const MicroOp&);
 Step exec_exit(Exec&, const MicroOp&);
 Step exec_trap(Exec&, const MicroOp&);
+Step exec_stack(Exec&, const MicroOp&);  // frames.cpp
 Step exec_nanosleep(Exec&, const MicroOp&);
 Step exec_unsupported(Exec&, const MicroOp&);
 Step exec_nothing(Exec&, const MicroOp&);
@@ -81,6 +82,10 @@ Step exec_wgmma_fence(Exec&, const MicroOp&);
 Step exec_wgmma_commit(Exec&, const MicroOp&);
 Step exec_wgmma_wait(Exec&, const MicroOp&);
 Step exec_mma(Exec&, const MicroOp&);
+// wmma.cpp
+Step exec_wmma_load(Exec&, const MicroOp&);
+Step exec_wmma_store(Exec&, const MicroOp&);
+Step exec_wmma(Exec&, const MicroOp&);
 
 // One overload an effect: an effect without a handler does not compile.
 struct Handlers {
@@ -92,6 +97,7 @@ struct Handlers {
   Handler operator()(const isa::Return&) const { return exec_return; }
   Handler operator()(const isa::Exit&) const { return exec_exit; }
   Handler operator()(const isa::Trap&) const { return exec_trap; }
+  Handler operator()(const isa::Stack&) const { return exec_stack; }
   Handler operator()(const isa::Nanosleep&) const { return exec_nanosleep; }
   Handler operator()(const isa::Load&) const { return exec_load; }
   Handler operator()(const isa::Store&) const { return exec_store; }
@@ -132,6 +138,9 @@ struct Handlers {
   Handler operator()(const isa::WgmmaCommit&) const { return exec_wgmma_commit; }
   Handler operator()(const isa::WgmmaWait&) const { return exec_wgmma_wait; }
   Handler operator()(const isa::Mma&) const { return exec_mma; }
+  Handler operator()(const isa::WmmaLoad&) const { return exec_wmma_load; }
+  Handler operator()(const isa::WmmaStore&) const { return exec_wmma_store; }
+  Handler operator()(const isa::Wmma&) const { return exec_wmma; }
   Handler operator()(const isa::TensorMemoryAllocation&) const { return exec_tensor_memory_allocation; }
   Handler operator()(const isa::TensorMemoryLoad&) const { return exec_tensor_memory_load; }
   Handler operator()(const isa::TensorMemoryStore&) const { return exec_tensor_memory_store; }
