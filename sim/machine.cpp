@@ -210,6 +210,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
   state.arch = arch_;
+  state.textures = &textures_;
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;

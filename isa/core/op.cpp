@@ -32,6 +32,7 @@ const std::vector<Family>& families() {
                                           {"tensor_copies", ops::tensor_copies()},
                                           {"matrix", ops::matrix()},
                                           {"tcgen05", ops::tcgen05()},
+                                          {"textures", ops::textures()},
                                           {"system", ops::system()}};
   return all;
 }

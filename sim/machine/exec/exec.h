@@ -8,6 +8,7 @@
 #include "sim/launch/observer.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/machine/state/global_memory.h"
+#include "sim/machine/state/textures.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim {
@@ -21,6 +22,7 @@ struct LaunchState {
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
   uint32_t max_shared = 0;              // bytes of a CTA's window
   bool explicit_cluster = false;
+  const TextureTable* textures = nullptr;
   double clock_mhz = 0;                // frequency of the SM clock that ClusterState::now counts; 0: no clock
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
 
