@@ -49,18 +49,20 @@ Geometry geometry_of(const Instruction& i) {
 }
 
 Effect tex(const Instruction& i, const DecodeContext&) {
-  if (decode::index(i, "compare") >= 0)
+  const bool gathers = i.op->name == "tld4";
+  const auto optional = [&](std::string_view name) { return gathers ? -1 : decode::index(i, name); };
+  if (optional("compare") >= 0)
     return decode::unsupported(i, "comparison with a depth texture is not modelled");
   TextureLoad e{.geometry = geometry_of(i),
                 .type = i.type("dtype"),
-                .integer_coordinates = i.op->name == "tex" && i.mod("ctype") == "s32",
+                .integer_coordinates = !gathers && i.mod("ctype") == "s32",
                 .resident = decode::written(i, "p"),
                 .texel = decode::index(i, "texel"),
-                .lod = decode::index(i, "lod"),
-                .ddx = decode::index(i, "ddx"),
-                .ddy = decode::index(i, "ddy"),
-                .offset = decode::index(i, "offset")};
-  if (i.op->name == "tld4") {
+                .lod = optional("lod"),
+                .ddx = optional("ddx"),
+                .ddy = optional("ddy"),
+                .offset = optional("offset")};
+  if (gathers) {
     e.component = static_cast<int>(std::string_view("rgba").find(i.mod("comp")));
     if (e.geometry != Geometry::d2 && e.geometry != Geometry::a2d)
       return decode::unsupported(i, "gathers from cube maps are not modelled");
@@ -112,7 +114,7 @@ Effect query(const Instruction& i, const DecodeContext&) {
                       .surface = i.op->name == "suq",
                       .dst = decode::index(i, is_type ? "p" : "d"),
                       .object = decode::index(i, "a"),
-                      .lod = is_type ? -1 : decode::index(i, "lod")};
+                      .lod = i.op->name == "txq" ? decode::index(i, "lod") : -1};
 }
 
 std::vector<OpDef> texture_defs() {

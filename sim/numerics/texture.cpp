@@ -39,12 +39,6 @@ std::optional<uint32_t> inside(int64_t index, uint32_t size, Outside mode) {
   return static_cast<uint32_t>(index);
 }
 
-float normalised(uint32_t value, int bits, bool is_signed) {
-  if (!is_signed) return static_cast<float>(value / static_cast<double>((1U << bits) - 1));
-  const int32_t number = static_cast<int32_t>(value << (32 - bits)) >> (32 - bits);
-  return static_cast<float>(std::max(number / static_cast<double>((1 << (bits - 1)) - 1), -1.0));
-}
-
 float srgb_to_linear(uint8_t value) {
   const double c = value / 255.0;
   return static_cast<float>(c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
@@ -73,11 +67,60 @@ CubePosition cube_position(float x, float y, float z) {
   return {face, (s / major + 1) / 2, (t / major + 1) / 2};
 }
 
-float filtered(const Weighted* terms, int count) {
+double cut(double coordinate) {
+  constexpr double scale = 1 << 21;
+  return std::floor(coordinate * scale) / scale;
+}
+
+std::array<uint32_t, 8> corner_weights(const std::array<uint32_t, 3>& weights, int dimensions) {
+  const auto [a, b, c] = weights;
+  std::array<uint32_t, 8> out{whole_weight - a, a};
+  if (dimensions == 2) {
+    const uint32_t both = part_of(a, b);
+    out = {whole_weight - a - b + both, a - both, b - both, both};
+  } else if (dimensions == 3) {  // slices first, then columns, then rows
+    const uint32_t far = part_of(a, c);
+    const uint32_t columns[2][2] = {{whole_weight - a - c + far, a - far}, {c - far, far}};
+    for (size_t z = 0; z < 2; ++z) {
+      for (size_t x = 0; x < 2; ++x) {
+        const uint32_t lower = part_of(columns[z][x], b);
+        out[4 * z + x] = columns[z][x] - lower;
+        out[4 * z + 2 + x] = lower;
+      }
+    }
+  }
+  return out;
+}
+
+int32_t widened(uint32_t value, int bits, bool is_signed) {
+  if (!is_signed) return static_cast<int32_t>(bits == 8 ? value * 257 : value);
+  const int32_t number = static_cast<int32_t>(value << (32 - bits)) >> (32 - bits);
+  const int32_t most = (1 << (bits - 1)) - 1;
+  const int32_t size = std::min(std::abs(number), most);
+  const int32_t wide = bits == 8 ? size << 8 | size << 1 | size >> 6 : size;
+  return number < 0 ? -wide : wide;
+}
+
+namespace {
+
+// To a multiple of `unit`, ties away from zero.
+double rounded(double v, double unit) {
+  return std::copysign(std::floor(std::fabs(v) / unit + 0.5) * unit, v);
+}
+
+}  // namespace
+
+float filtered(std::span<const Weighted> terms, Precision precision) {
   double sum = 0;
-  for (int i = 0; i < count; ++i)
-    if (terms[i].weight != 0) sum += terms[i].weight * terms[i].value;
-  return static_cast<float>(sum);
+  for (const Weighted& t : terms)
+    if (t.weight != 0) sum += t.weight * t.value;
+  sum /= whole_weight;
+  if (precision == Precision::unorm16) return static_cast<float>(rounded(sum, 1) / 65535);
+  if (precision == Precision::snorm16) return static_cast<float>(rounded(sum, 1) / 32767);
+  if (sum == 0 || !std::isfinite(sum)) return static_cast<float>(sum);
+  const bool half = precision == Precision::f16;
+  const int exponent = std::max(std::ilogb(sum), half ? -14 : -126);
+  return static_cast<float>(rounded(sum, std::ldexp(1.0, exponent - (half ? 10 : 23))));
 }
 
 }  // namespace palladion::sim::numerics::texture

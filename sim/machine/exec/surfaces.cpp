@@ -88,7 +88,7 @@ void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOpera
   }
 }
 
-bool fits(Geometry instruction, const Image& s) {
+bool surface_fits(Geometry instruction, const Image& s) {
   if (instruction == s.geometry) return true;
   return instruction == Geometry::a2d && (s.geometry == Geometry::cube || s.geometry == Geometry::acube);
 }
@@ -108,7 +108,7 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Image* s = x.launch.textures->surface(handle_of(x, value));
     if (s == nullptr) return x.fault("PLD3027", fmt::format("0x{:x} is no surface object", value));
-    if (!fits(e.geometry, *s))
+    if (!surface_fits(e.geometry, *s))
       return x.fault("PLD3027", "the surface has another number of dimensions than the instruction");
     const Place place = place_of(x, e, op.operands[e.texel], *s, size, lane);
     if (place.kind == Place::Kind::fault) return Step::fault;

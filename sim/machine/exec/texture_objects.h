@@ -16,7 +16,7 @@ inline uint64_t handle_of(const Exec& x, uint64_t value) {
 }
 
 // The texels that the lanes touch: at most `most` each, reported as one access for each of them.
-class Touched {
+class TouchedTexels {
  public:
   static constexpr int most = 16;
   void add(int lane, Address address) {

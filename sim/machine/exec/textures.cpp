@@ -28,7 +28,7 @@ struct Value {
 // One lane's look-up.
 class Lookup {
  public:
-  Lookup(Exec& x, const isa::TextureLoad& e, const Texture& t, int lane, Touched* touched)
+  Lookup(Exec& x, const isa::TextureLoad& e, const Texture& t, int lane, TouchedTexels* touched)
       : x_(x), e_(e), t_(t), lane_(lane), touched_(touched) {}
 
   // False after a fault.
@@ -48,13 +48,12 @@ class Lookup {
       level = std::clamp<double>(level + s.level_bias, s.least_level, std::max(s.least_level, s.most_level));
     level = std::isnan(level) ? 0 : std::clamp(level, 0.0, last);
     if (s.linear_levels && last > 0) {
-      const double fixed = std::floor(level * nt::whole_weight);
-      const auto lower = static_cast<uint32_t>(fixed / nt::whole_weight);
-      const double upper_part = fixed / nt::whole_weight - lower;
-      gather(lower, 1 - upper_part);
-      if (upper_part != 0) gather(lower + 1, upper_part);
+      const auto fixed = static_cast<uint32_t>(level * nt::whole_weight);
+      const uint32_t lower = fixed / nt::whole_weight, part = fixed % nt::whole_weight;
+      gather(lower, part, false);
+      if (part != 0) gather(lower + 1, part, true);
     } else {
-      gather(static_cast<uint32_t>(std::floor(level + (last > 0 ? 0.5 : 0))), 1);
+      gather(static_cast<uint32_t>(std::floor(level + (last > 0 ? 0.5 : 0))), 0, false);
     }
     return finish(out);
   }
@@ -62,7 +61,7 @@ class Lookup {
  private:
   struct Term {
     Address address = 0;  // 0: the border
-    double weight = 0;
+    uint32_t weight = 0;  // of 256
   };
 
   void read_coordinates(const DecodedOperand& o) {
@@ -94,11 +93,12 @@ class Lookup {
     const nt::Outside mode = outside(d);
     if ((mode == nt::Outside::wrap || mode == nt::Outside::mirror) && std::isfinite(u))
       u -= 2 * std::floor(u / 2);
-    return u * size;
+    return nt::cut(u) * size;
   }
 
   // The texels of one level that take part, with their weights.
-  void gather(uint32_t n, double share) {
+  // `part` of 256 belongs to the next smaller level; `next`: this is that level.
+  void gather(uint32_t n, uint32_t part, bool next_level) {
     const ImageLevel& level = t_.image.levels[n];
     const uint32_t sizes[3] = {level.width, level.height, level.depth};
     double at[3] = {at_[0], at_[1], at_[2]};
@@ -111,8 +111,9 @@ class Lookup {
       slice = c.face;
     }
     if (has_layers(e_.geometry)) {
-      const int64_t per = is_cube(e_.geometry) ? 6 : 1;
-      slice += static_cast<uint32_t>(std::clamp<int64_t>(layer_, 0, level.depth / per - 1) * per);
+      const uint32_t per = is_cube(e_.geometry) ? 6 : 1;
+      // As an unsigned number: -1 is the last layer.
+      slice += std::min(static_cast<uint32_t>(layer_), level.depth / per - 1) * per;
     }
     const int dims = dimensions(e_.geometry);
     const bool linear = (t_.sampling.linear && !e_.integer_coordinates) || e_.component >= 0;
@@ -122,12 +123,14 @@ class Lookup {
       p[d] = linear ? nt::linear_position(u) : nt::Position{nt::nearest(u), 0};
       p[d].index += offset_[d];
     }
+    const auto weights = linear ? nt::corner_weights({p[0].weight, p[1].weight, p[2].weight}, dims)
+                                : std::array<uint32_t, 8>{nt::whole_weight};
     for (int corner = 0; corner < (linear ? 1 << dims : 1); ++corner) {
-      double weight = share;
+      const uint32_t whole = weights[static_cast<size_t>(corner)], upper = nt::part_of(whole, part);
+      const uint32_t weight = next_level ? upper : whole - upper;
       std::optional<uint32_t> texel[3] = {0U, 0U, 0U};
       for (int d = 0; d < dims; ++d) {
         const bool next = (corner >> d & 1) != 0;
-        if (linear) weight *= (next ? p[d].weight : nt::whole_weight - p[d].weight) / 256.0;
         texel[d] = nt::inside(p[d].index + (next ? 1 : 0), sizes[d], outside(d));
       }
       if (weight == 0 && e_.component < 0) continue;
@@ -146,19 +149,18 @@ class Lookup {
   // Channel c as the register gets it.
   uint32_t channel(const uint8_t* texel, int c) const {
     const TexelFormat& f = t_.image.format;
-    if (c >= f.channels) {
-      if (c < 3) return 0;
-      return reads_float() ? std::bit_cast<uint32_t>(1.0F) : 1;
-    }
+    if (c >= f.channels) return 0;
     uint32_t raw = 0;
     std::memcpy(&raw, texel + c * f.bits / 8, static_cast<size_t>(f.bits / 8));
     const bool is_signed = f.kind == TexelKind::signed_int;
     if (f.kind == TexelKind::floating)
       return f.bits == 32 ? raw : std::bit_cast<uint32_t>(half(static_cast<uint16_t>(raw)));
-    if (t_.sampling.as_float) {
+    if (t_.sampling.as_float) {  // as the filter takes it
       if (t_.sampling.srgb && c < 3)
         return std::bit_cast<uint32_t>(nt::srgb_to_linear(static_cast<uint8_t>(raw)));
-      return std::bit_cast<uint32_t>(nt::normalised(raw, f.bits, is_signed));
+      if (precision(c) == nt::Precision::f32)  // of 8 bits, the nearest texel: not widened
+        return std::bit_cast<uint32_t>(std::max(static_cast<float>(static_cast<int8_t>(raw) / 127.0), -1.0F));
+      return static_cast<uint32_t>(nt::widened(raw, f.bits, is_signed));
     }
     return is_signed ? static_cast<uint32_t>(static_cast<int32_t>(raw << (32 - f.bits)) >> (32 - f.bits))
                      : raw;
@@ -173,9 +175,16 @@ class Lookup {
   }
 
   uint32_t border(int c) const {
-    if (t_.image.linear_memory) return 0;
-    if (reads_float()) return std::bit_cast<uint32_t>(t_.sampling.border[static_cast<size_t>(c)]);
-    return static_cast<uint32_t>(static_cast<int32_t>(t_.sampling.border[static_cast<size_t>(c)]));
+    if (t_.image.linear_memory || c >= t_.image.format.channels) return 0;
+    const float colour = t_.sampling.border[static_cast<size_t>(c)];
+    if (integers_as_float() && precision(c) != nt::Precision::f32) {
+      const bool is_signed = t_.image.format.kind == TexelKind::signed_int;
+      const double most = is_signed ? 32767 : 65535;
+      return static_cast<uint32_t>(
+          static_cast<int32_t>(std::lround(std::clamp<double>(colour, is_signed ? -1 : 0, 1) * most)));
+    }
+    if (reads_float()) return std::bit_cast<uint32_t>(colour);
+    return static_cast<uint32_t>(static_cast<int32_t>(colour));
   }
 
   bool fetch(const Term& term, Value& v) {
@@ -188,24 +197,44 @@ class Lookup {
     return true;
   }
 
+  bool filters() const { return t_.sampling.linear && !e_.integer_coordinates; }
+  bool integers_as_float() const {
+    return t_.image.format.kind != TexelKind::floating && t_.sampling.as_float;
+  }
+
+  nt::Precision precision(int c) const {
+    const TexelFormat& f = t_.image.format;
+    if (t_.sampling.srgb && c < 3) return nt::Precision::f32;
+    if (f.kind == TexelKind::floating) return f.bits == 16 ? nt::Precision::f16 : nt::Precision::f32;
+    if (f.kind == TexelKind::signed_int && f.bits == 8 && !filters()) return nt::Precision::f32;
+    return f.kind == TexelKind::signed_int ? nt::Precision::snorm16 : nt::Precision::unorm16;
+  }
+
+  // A channel as the filter takes it.
+  double number(uint32_t bits, int c) const {
+    const bool integer = precision(c) == nt::Precision::unorm16 || precision(c) == nt::Precision::snorm16;
+    return integer ? static_cast<int32_t>(bits) : static_cast<double>(std::bit_cast<float>(bits));
+  }
+
   bool finish(Value& out) {
-    Value values[Touched::most];
+    Value values[TouchedTexels::most];
     for (int k = 0; k < count_; ++k)
       if (!fetch(terms_[k], values[k])) return false;
+    const auto mix = [&](int c, int first, int count, bool alone) {
+      const bool present = c < t_.image.format.channels;
+      if (alone && !(integers_as_float() && present)) return values[first].bits[c];
+      if (!present) return values[first].bits[c];
+      nt::Weighted sum[TouchedTexels::most];
+      for (int k = 0; k < count; ++k)
+        sum[k] = {number(values[first + k].bits[c], c), alone ? nt::whole_weight : terms_[first + k].weight};
+      return std::bit_cast<uint32_t>(nt::filtered({sum, static_cast<size_t>(count)}, precision(c)));
+    };
     if (e_.component >= 0) {
       static constexpr int order[] = {2, 3, 1, 0};  // counter-clockwise from the lower left
-      for (int k = 0; k < 4; ++k) out.bits[k] = values[order[k]].bits[e_.component];
+      for (int k = 0; k < 4; ++k) out.bits[k] = mix(e_.component, order[k], 1, true);
       return true;
     }
-    if (count_ == 1) {
-      out = values[0];
-      return true;
-    }
-    for (int c = 0; c < 4; ++c) {
-      nt::Weighted sum[Touched::most];
-      for (int k = 0; k < count_; ++k) sum[k] = {std::bit_cast<float>(values[k].bits[c]), terms_[k].weight};
-      out.bits[c] = std::bit_cast<uint32_t>(nt::filtered(sum, count_));
-    }
+    for (int c = 0; c < 4; ++c) out.bits[c] = mix(c, 0, count_, count_ == 1);
     return true;
   }
 
@@ -213,11 +242,11 @@ class Lookup {
   const isa::TextureLoad& e_;
   const Texture& t_;
   int lane_;
-  Touched* touched_;
+  TouchedTexels* touched_;
   double at_[3]{};
   int32_t layer_ = 0;
   int64_t offset_[3]{};
-  Term terms_[Touched::most];
+  Term terms_[TouchedTexels::most];
   int count_ = 0;
 };
 
@@ -232,7 +261,7 @@ std::string refusal(const isa::TextureLoad& e, const Texture& t) {
   return {};
 }
 
-bool fits(Geometry instruction, const Image& image) {
+bool texture_fits(Geometry instruction, const Image& image) {
   if (instruction == image.geometry) return true;
   return instruction == Geometry::a2d && is_cube(image.geometry);  // its faces are layers
 }
@@ -241,14 +270,14 @@ bool fits(Geometry instruction, const Image& image) {
 
 Step exec_texture_load(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::TextureLoad>(op);
-  Touched touched;
+  TouchedTexels touched;
   uint32_t texel_bytes = 4;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Texture* t = x.launch.textures->texture(handle_of(x, value));
     if (t == nullptr) return x.fault("PLD3027", fmt::format("0x{:x} is no texture object", value));
-    if (!fits(e.geometry, t->image))
+    if (!texture_fits(e.geometry, t->image))
       return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");
     if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);
     texel_bytes = t->image.format.bytes();
