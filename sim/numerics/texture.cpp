@@ -15,7 +15,7 @@ double bounded(double v) {
 }  // namespace
 
 Position linear_position(double texel) {
-  const auto fixed = static_cast<int64_t>(std::floor(bounded(texel - 0.5) * whole_weight + 0.5));
+  const auto fixed = static_cast<int64_t>(std::floor((bounded(texel) - 0.5) * whole_weight + 0.5));
   return {fixed >> 8, static_cast<uint32_t>(fixed & 255)};
 }
 
@@ -37,11 +37,6 @@ std::optional<uint32_t> inside(int64_t index, uint32_t size, Outside mode) {
   }
   if (index < 0 || index >= n) return std::nullopt;
   return static_cast<uint32_t>(index);
-}
-
-float srgb_to_linear(uint8_t value) {
-  const double c = value / 255.0;
-  return static_cast<float>(c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
 }
 
 CubePosition cube_position(float x, float y, float z) {
@@ -72,22 +67,23 @@ double cut(double coordinate) {
   return std::floor(coordinate * scale) / scale;
 }
 
-std::array<uint32_t, 8> corner_weights(const std::array<uint32_t, 3>& weights, int dimensions) {
+std::array<uint32_t, 8> corner_weights(uint32_t total, const std::array<uint32_t, 3>& weights,
+                                       int dimensions) {
   const auto [a, b, c] = weights;
-  std::array<uint32_t, 8> out{whole_weight - a, a};
-  if (dimensions == 2) {
-    const uint32_t both = part_of(a, b);
-    out = {whole_weight - a - b + both, a - both, b - both, both};
-  } else if (dimensions == 3) {  // slices first, then columns, then rows
-    const uint32_t far = part_of(a, c);
-    const uint32_t columns[2][2] = {{whole_weight - a - c + far, a - far}, {c - far, far}};
-    for (size_t z = 0; z < 2; ++z) {
-      for (size_t x = 0; x < 2; ++x) {
-        const uint32_t lower = part_of(columns[z][x], b);
-        out[4 * z + x] = columns[z][x] - lower;
-        out[4 * z + 2 + x] = lower;
-      }
+  const uint32_t far = dimensions == 3 ? part_of(total, c) : 0;
+  const uint32_t slices[2] = {total - far, far};
+  std::array<uint32_t, 8> out{};
+  for (size_t z = 0; z < (dimensions == 3 ? 2 : 1); ++z) {
+    const uint32_t right = part_of(slices[z], a), left = slices[z] - right;
+    if (dimensions == 1) {
+      out[0] = left;
+      out[1] = right;
+      continue;
     }
+    out[4 * z] = part_of(left, whole_weight - b);
+    out[4 * z + 2] = left - out[4 * z];
+    out[4 * z + 3] = part_of(right, b);
+    out[4 * z + 1] = right - out[4 * z + 3];
   }
   return out;
 }
@@ -97,8 +93,7 @@ int32_t widened(uint32_t value, int bits, bool is_signed) {
   const int32_t number = static_cast<int32_t>(value << (32 - bits)) >> (32 - bits);
   const int32_t most = (1 << (bits - 1)) - 1;
   const int32_t size = std::min(std::abs(number), most);
-  const int32_t wide = bits == 8 ? size << 8 | size << 1 | size >> 6 : size;
-  return number < 0 ? -wide : wide;
+  return number < 0 ? -size : size;
 }
 
 namespace {
@@ -115,8 +110,8 @@ float filtered(std::span<const Weighted> terms, Precision precision) {
   for (const Weighted& t : terms)
     if (t.weight != 0) sum += t.weight * t.value;
   sum /= whole_weight;
-  if (precision == Precision::unorm16) return static_cast<float>(rounded(sum, 1) / 65535);
-  if (precision == Precision::snorm16) return static_cast<float>(rounded(sum, 1) / 32767);
+  if (precision == Precision::unorm16) return static_cast<float>(std::floor(sum + 0.5) / 65535);
+  if (precision == Precision::snorm16) return static_cast<float>(std::floor(sum + 0.5) / 32767);
   if (sum == 0 || !std::isfinite(sum)) return static_cast<float>(sum);
   const bool half = precision == Precision::f16;
   const int exponent = std::max(std::ilogb(sum), half ? -14 : -126);

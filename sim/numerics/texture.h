@@ -22,8 +22,6 @@ enum class Outside : uint8_t { wrap, clamp, mirror, border };
 // The texel that stands for `index`; nothing: the border's colour.
 std::optional<uint32_t> inside(int64_t index, uint32_t size, Outside mode);
 
-float srgb_to_linear(uint8_t value);
-
 // A direction's face of a cube, and the position on it from 0 to 1.
 struct CubePosition {
   uint32_t face = 0;
@@ -31,24 +29,26 @@ struct CubePosition {
 };
 CubePosition cube_position(float x, float y, float z);
 
-// Weights of the 2, 4 or 8 corners (bit d of a corner's number: the next texel along d), 256 in all: each
-// product is rounded to a multiple of 1/256 (H200, measured; along three dimensions 3 % of the weights differ
-// by 1 or 2).
-std::array<uint32_t, 8> corner_weights(const std::array<uint32_t, 3>& weights, int dimensions);
+// `total` of 256 split over the 2, 4 or 8 corners (bit d of a corner's number: the next texel along d): over
+// slices, then columns, then rows, each product rounded to a multiple of 1/256 and the rest a difference.
+std::array<uint32_t, 8> corner_weights(uint32_t total, const std::array<uint32_t, 3>& weights,
+                                       int dimensions);
 // A part of 256 of a weight, rounded.
 inline uint32_t part_of(uint32_t weight, uint32_t part) { return (weight * part + 128) >> 8; }
 // A normalised coordinate as the unit takes it: 21 bits behind the point.
 double cut(double coordinate);
 
 // How sums are rounded: to the texel's floating type, or to integers of 16 bits (normalised integers of 8
-// bits are widened first). Ties go away from zero.
+// bits are widened first). Ties of floats go away from
+// zero, of integers up.
 enum class Precision : uint8_t { f32, f16, unorm16, snorm16 };
 struct Weighted {
   double value = 0;     // of unorm16, snorm16: the integer
   uint32_t weight = 0;  // of 256
 };
 float filtered(std::span<const Weighted> terms, Precision precision);
-// A normalised integer of 8 or 16 bits as one of 16: 255 is 65535, -128 is -32767.
+// A normalised integer as the filter takes it: 255 of 8 bits is 65535, signed ones stay but for -128, which
+// is -127.
 int32_t widened(uint32_t value, int bits, bool is_signed);
 
 }  // namespace palladion::sim::numerics::texture
