@@ -24,6 +24,10 @@ constexpr isa::CodeText table[] = {
      "or a reference that does not give one array for each output, of its type.",
      "PALLADION_KERNELS(Spec(\"add\", \"a + b\", add), Spec(\"add\", \"a - b\", subtract))",
      "PALLADION_KERNELS(Spec(\"add\", \"a + b\", add), Spec(\"subtract\", \"a - b\", subtract))"},
+    {5005, "a captured buffer whose addresses are taken",
+     "The buffers of a bundle lie where they lay on the device. Two of them overlap, or one lies where the "
+     "machine has put something of its own.",
+     "two buffers of bundle.json at 0x7f0000000000", "each buffer at an address of its own"},
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // One launch of one program, ready to go: which arrays it reads and writes and the value of every
-// parameter. A machine and a device take the same job; nothing in it is an address.
+// parameter. A machine and a device take the same job; only a recorded one has addresses (Buffer::address).
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +25,10 @@ struct Buffer {
   Role role = Role::in;
   pl::ShapeDtype type;
   Array initial;  // in and inout
+  // Of a launch that was recorded on a device: where the buffer lies, and the variable of the module that it
+  // is.
+  uint64_t address = 0;  // 0: anywhere
+  std::string variable;  // empty: none
 };
 
 struct PointerValue {

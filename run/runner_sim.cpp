@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +16,24 @@ class Bound {
       : job_(job), memory_(memory), values_(values) {
     arrays_.resize(job.buffers.size());  // before binding: the bytes must not move
     for (size_t i = 0; i < job.buffers.size(); ++i) bases_.push_back(bind(i));
+  }
+  // Empty: everything has its place.
+  isa::Diagnostics misplaced() const {
+    isa::Diagnostics out;
+    for (size_t i = 0; i < bases_.size(); ++i)
+      if (bases_[i] == 0)
+        out.push_back(
+            {.code = "PLD5005",
+             .message = fmt::format("buffer `{}`: the addresses 0x{:x} to 0x{:x} are taken",
+                                    job_.buffers[i].name, job_.buffers[i].address,
+                                    job_.buffers[i].address + uint64_t(job_.buffers[i].type.bytes()))});
+    return out;
+  }
+  sim::Placed variables() const {
+    sim::Placed out;
+    for (size_t i = 0; i < bases_.size(); ++i)
+      if (!job_.buffers[i].variable.empty()) out[job_.buffers[i].variable] = bases_[i];
+    return out;
   }
   ~Bound() {
     for (const sim::Address base : bases_) memory_.release(base);
@@ -59,8 +79,9 @@ class Bound {
     if (starts_empty) arrays_[i] = Array(buffer.type);
     if (buffer.role == Role::out) poison(arrays_[i]);
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
-    return memory_.bind({reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size()}, buffer.name,
-                        buffer.role == Role::out);
+    const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size());
+    if (buffer.address == 0) return memory_.bind(bytes, buffer.name, buffer.role == Role::out);
+    return memory_.bind_at(buffer.address, bytes, buffer.name) ? buffer.address : 0;
   }
 
   Job& job_;
@@ -119,8 +140,10 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, const isa
 
 sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const sim::RunOptions& options) {
   sim::RunResult refused;
-  refused.errors = check_tensor_maps(job, bound, machine.arch());
+  refused.errors = bound.misplaced();
+  if (refused.errors.empty()) refused.errors = check_tensor_maps(job, bound, machine.arch());
   if (!refused.errors.empty()) return sim::Run(std::move(refused));
+  machine.load(*job.module, bound.variables());
   sim::Launch launch;
   launch.module = job.module;
   launch.entry = job.entry;

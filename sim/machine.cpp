@@ -134,7 +134,9 @@ void check_clock(const isa::ArchSpec& arch, const isa::ClockParameters* clock, c
 
 }  // namespace
 
-void Machine::load(const isa::Module& module) {
+void Machine::load(const isa::Module& module) { load(module, {}); }
+
+void Machine::load(const isa::Module& module, const Placed& placed) {
   if (loaded_.contains(&module)) return;
   std::vector<uint64_t> addresses(module.symbols.size(), 0);
   const auto is_global = [](const isa::Symbol& s) {
@@ -145,6 +147,10 @@ void Machine::load(const isa::Module& module) {
     const isa::Symbol& s = module.symbols[id];
     if (s.kind == isa::Symbol::Kind::function) addresses[id] = function_addresses + s.function;
     if (!is_global(s)) continue;
+    if (const auto at = placed.find(s.name); at != placed.end()) {
+      addresses[id] = at->second;
+      continue;
+    }
     addresses[id] = memory_.allocate(s.variable.size(), s.name);
     uint8_t* bytes = memory_.find(addresses[id], s.variable.size());
     std::copy_n(s.variable.init.begin(), std::min<uint64_t>(s.variable.init.size(), s.variable.size()),
@@ -152,7 +158,7 @@ void Machine::load(const isa::Module& module) {
   }
   for (isa::SymbolId id = 0; id < module.symbols.size(); ++id) {
     const isa::Symbol& s = module.symbols[id];
-    if (!is_global(s)) continue;
+    if (!is_global(s) || placed.contains(s.name)) continue;
     for (const isa::Relocation& r : s.variable.relocations) {
       const uint64_t value = addresses[r.symbol] + static_cast<uint64_t>(r.addend);
       std::memcpy(memory_.find(addresses[id] + r.at, r.size), &value, r.size);

@@ -1,6 +1,8 @@
 #pragma once
 // The machine: runs an entry of an isa::Module on simulated SMs. Two machines can live in one process.
+#include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +13,9 @@
 #include "sim/run.h"
 
 namespace palladion::sim {
+
+// Variables of a module whose memory the caller has bound.
+using Placed = std::map<std::string, Address, std::less<>>;
 
 class Machine {
  public:
@@ -24,6 +29,7 @@ class Machine {
   // Allocates the module's global and constant variables and writes their initial values; done by
   // run() when it has not been. The module must outlive the machine's use of it.
   void load(const isa::Module& module);
+  void load(const isa::Module& module, const Placed& placed);
   // Device address of a global variable; 0 when there is none of that name.
   Address symbol(const isa::Module& module, std::string_view name);
 

@@ -58,11 +58,11 @@ std::string schedules_text(const CheckReport& report) {
   return text;
 }
 
-void print_reference(const CheckReport& report, bool color) {
+void print_reference(std::string_view label_of_row, const CheckReport& report, bool color) {
   for (const auto& [schedule, c] : report.reference) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
     const std::string label = report.reference.size() > 1 ? fmt::format("{}, {}: ", c.output, schedule) : "";
-    print_out(row("reference", paint(label + describe_comparison(c), style, color)));
+    print_out(row(label_of_row, paint(label + describe_comparison(c), style, color)));
   }
 }
 
@@ -91,7 +91,7 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   FindingView view = view_of(subject, options, stderr);
   view.schedules = report.trials.size();
   print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
-  print_reference(report, color);
+  print_reference(subject.recorded ? "device" : "reference", report, color);
   if (subject.spec != nullptr && !subject.spec->reference)
     print_out(row("reference", "no reference: outputs are compared between schedules alone"));
   print_out(row("findings", findings_row(report)));

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/support/interrupt.h"
@@ -9,7 +11,13 @@ Outcome<ExitCode> cmd_compare(const Options& options) {
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
   const Polled polled;
-  auto report = execute(*subject, options, true, true);
+  // A bundle holds what the device left: no device is needed.
+  if (subject->recorded && !subject->recorded->manifest.complete)
+    return user_error(
+        fmt::format("{}: the launch did not end while it was captured: there is nothing to compare with",
+                    subject->name),
+        "`run` and `check` replay it");
+  auto report = execute(*subject, options, true, !subject->recorded);
   if (!report) return tl::make_unexpected(report.error());
   report->command = "compare";
   return deliver(*subject, *report, options);

@@ -16,5 +16,7 @@ Outcome<ExitCode> cmd_explain(const Options& options);
 Outcome<ExitCode> cmd_doctor(const Options& options);
 Outcome<ExitCode> cmd_lab(const Options& options);
 Outcome<ExitCode> cmd_new(const Options& options);
+Outcome<ExitCode> cmd_exec(const Options& options);
+Outcome<ExitCode> cmd_capture(const Options& options);
 
 }  // namespace palladion::cli

@@ -23,8 +23,8 @@ namespace {
 Outcome<ExitCode> dispatch(const Options& options) {
   constexpr Outcome<ExitCode> (*commands[])(const Options&) = {
       // in the order of Command
-      cmd_list,    cmd_run,     cmd_sweep,  cmd_ptx, cmd_check,
-      cmd_compare, cmd_explain, cmd_doctor, cmd_lab, cmd_new};
+      cmd_list,    cmd_run,    cmd_sweep, cmd_ptx, cmd_check,   cmd_compare,
+      cmd_explain, cmd_doctor, cmd_lab,   cmd_new, cmd_capture, cmd_exec};
   return commands[static_cast<size_t>(options.command)](options);
 }
 

@@ -148,12 +148,35 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
   std::vector<NamedComparison> out;
   for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i)
-    out.push_back({names[i], got[i].dtype(), tolerance, palladion::compare(got[i], wanted[i], tolerance)});
+    out.push_back(
+        {names[i], got[i].dtype(), tolerance, palladion::compare(got[i], wanted[i], tolerance), {}});
   return out;
 }
 
+namespace {
+
+// Every byte of every buffer against what the device left.
+std::vector<NamedComparison> compare_with_recorded(const Subject& subject,
+                                                   const std::vector<Array>& outputs) {
+  std::vector<NamedComparison> out;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::optional<Array>& wanted = subject.recorded->after[i];
+    if (!wanted) continue;
+    NamedComparison c{subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}};
+    if (c.comparison.first) {
+      const auto at = static_cast<size_t>(c.comparison.first->index.front());
+      c.note = fmt::format("got    {}\nwanted {}", guesses(outputs[i].bytes, at), guesses(wanted->bytes, at));
+    }
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
                                                                    const std::vector<Array>& outputs) {
+  if (subject.recorded) return compare_with_recorded(subject, outputs);
   if (subject.spec == nullptr || !subject.spec->reference) return std::vector<NamedComparison>();
   const auto wanted = unless_interrupted([reference = subject.spec->reference, choice = subject.choice,
                                           inputs = inputs_of(subject)] { return reference(choice, inputs); });

@@ -35,6 +35,9 @@ constexpr CommandWord command_words[] = {
     {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
     {Command::lab, "lab", "exercises"},
     {Command::new_project, "new", "write a project with a kernel of your own, for example my_kernel"},
+    {Command::capture, "capture",
+     "run another program on a GPU and record its launches as bundles: capture -o DIR -- ./program"},
+    {Command::exec, "exec", "run an unmodified CUDA program without a GPU: exec [options] -- ./program args"},
 };
 
 template <class T>
@@ -73,11 +76,11 @@ CLI::Option* number(CLI::App& app, const std::string& name, T& into, uint64_t lo
 
 void add_subject(CLI::App& app, Options& o, Raw& raw) {
   const auto many = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  app.add_option(
-      "KERNEL", o.kernel,
-      fmt::format("a name from `{} list`; a file of kernels, add.cpp or add.cpp:NAME; zoo/NAME is a broken "
-                  "kernel, zoo/NAME:good its correct twin",
-                  program_name()));
+  app.add_option("KERNEL", o.kernel,
+                 fmt::format("a name from `{} list`; a file of kernels, add.cpp or add.cpp:NAME; a bundle, "
+                             "the folder of a captured "
+                             "launch; zoo/NAME is a broken kernel, zoo/NAME:good its correct twin",
+                             program_name()));
   many(app.add_option("--shape", raw.shape, "sizes: m=512,n=512"));
   many(app.add_option("--set", raw.set, "settings: tile_m=128,stages=4"));
   number(app, "--seed", o.seed, 0, any, "seed of random inputs");
@@ -169,6 +172,31 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
          "store, a barrier or a copy; 0: never");
 }
 
+void add_exec(CLI::App& app, Options& o) {
+  app.add_option("--arch", o.arch, "chip: h200, h100, b200, b300");
+  app.add_option("--schedule", o.schedule,
+                 "functional, hardware (with the clock), seeded:N, latest, earliest");
+  app.add_option("--check", o.check, "all, none (the default), or some of race, barrier, memory, numerics");
+  number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
+  number(app, "--max-instructions", o.max_instructions, 0, any,
+         "end a kernel when a warp has executed N instructions (2^30); 0: never");
+  app.add_option("--json", o.json, "a file for the table of launches as JSON");
+}
+
+void add_capture(CLI::App& app, Options& o) {
+  app.add_option("--kernel", o.kernel,
+                 "kernels whose name, as it is or demangled, has this regular expression");
+  number(app, "--skip", o.skip, 0, any, "launches of each kernel to pass by first (0)");
+  number(app, "--launches", o.launches, 1, any, "launches of each kernel to record (1)");
+  number(app, "--max-bytes", o.max_bytes, 1, any, "launches that reach more memory are not recorded (4 GiB)");
+  app.add_option(
+         "--ptx-dir", o.ptx_dirs,
+         "a folder with PTX, for programs that load machine code: it is matched by assembling; the dumps of "
+         "Triton and XLA are looked through as well")
+      ->allow_extra_args(false);
+  app.add_option("-o,--output", o.output, "the folder that gets a bundle for each launch");
+}
+
 void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   switch (command) {
     case Command::list:
@@ -209,8 +237,14 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
     case Command::lab:
       app.add_option("LAB", o.topics, "");
       break;
+    case Command::exec:
+      add_exec(app, o);
+      break;
     case Command::new_project:
       app.add_option("NAME", o.topics, "of the project, its folder and its kernel");
+      break;
+    case Command::capture:
+      add_capture(app, o);
       break;
   }
   app.allow_extras();  // named below, with what exists
@@ -301,6 +335,14 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
   ParsedOptions parsed;
   Raw raw;
+  if (argc > 1 && (std::string_view(argv[1]) == "capture" || std::string_view(argv[1]) == "exec")) {
+    // Another program's words stand behind --.
+    const auto* const end = argv + argc;
+    const auto* const dashes = std::find(argv, end, std::string_view("--"));
+    for (const auto* word = dashes; word != end; ++word)
+      if (word != dashes) parsed.options.command_line.emplace_back(*word);
+    argc = static_cast<int>(dashes - argv);
+  }
   CLI::App app{"runs Hopper kernels on a CPU, with the same bits as the chip, or on a GPU", program_name()};
   app.set_version_flag("--version", std::string("palladion ") + version);
   app.require_subcommand(1);

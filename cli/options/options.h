@@ -14,7 +14,20 @@
 
 namespace palladion::cli {
 
-enum class Command : uint8_t { list, run, sweep, ptx, check, compare, explain, doctor, lab, new_project };
+enum class Command : uint8_t {
+  list,
+  run,
+  sweep,
+  ptx,
+  check,
+  compare,
+  explain,
+  doctor,
+  lab,
+  new_project,
+  capture,
+  exec
+};
 
 struct Options {
   Command command = Command::list;
@@ -57,6 +70,10 @@ struct Options {
   std::vector<Axis> axes;     // --set, in the order given
   size_t top = 20;            // configurations reported; 0: all
   std::string state, resume;  // a file that keeps what is done
+
+  // capture
+  uint64_t skip = 0, launches = 1, max_bytes = uint64_t{4} << 30;
+  std::vector<std::string> ptx_dirs, command_line;  // folders; what stood behind `--`
 
   // Where results go.
   std::string json, sarif, trace, report, output;

@@ -43,7 +43,7 @@ Files files_of(const Options& o) {
   for (const auto& [option, path] : in)
     if (!path.empty()) files.inputs.push_back({option, path});
   for (const auto& [option, path] : out)
-    if (!path.empty()) files.outputs.push_back({option, path});
+    if (!path.empty() && o.command != Command::capture) files.outputs.push_back({option, path});
   if (!o.device_trace.empty())
     (scopes_are_input ? files.inputs : files.outputs).push_back({"--device-trace", o.device_trace});
   for (const auto& [name, path] : o.in) files.inputs.push_back({"--in " + name, path});

@@ -40,6 +40,9 @@ std::string title(const Subject& subject) {
   if (subject.pair != nullptr)
     return fmt::format("{}{}: {}\n", subject.name,
                        subject.name.ends_with(":good") ? ", the right twin of" : "", subject.pair->title);
+  if (subject.recorded)
+    return fmt::format("{}, entry {}, captured on {}\n", subject.name, subject.job.entry,
+                       subject.recorded->manifest.chip);
   if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
   for (const kernels::SizeParam& p : subject.spec->sizes)
     parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
@@ -193,6 +196,7 @@ std::string describe_comparison(const NamedComparison& named) {
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
                         describe_element(named.dtype, c.first->got, c.first->got_bits),
                         describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
+  if (!named.note.empty()) text += "\n" + named.note;
   return text;
 }
 
@@ -268,7 +272,7 @@ void print_report(const Subject& subject, const Report& report, const Options& o
     if (report.device->errors.empty()) print_out(row("device", device_text(report)));
   }
   print_outputs(subject, report);
-  print_comparisons("reference", report.reference, color);
+  print_comparisons(subject.recorded ? "device" : "reference", report.reference, color);
   if (subject.spec != nullptr && !subject.spec->reference && report.sim && report.sim->result.completed)
     print_out(row("reference", "no reference: outputs are not compared"));
   if (report.reference_interrupted) print_out(row("reference", "interrupted, not compared"));

@@ -21,6 +21,7 @@ struct NamedComparison {
   pl::DType dtype = pl::DType::f32;
   Tolerance tolerance;
   Comparison comparison;
+  std::string note;  // the first difference in other words; lines
 };
 
 struct Report {

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "arrays/words.h"
+#include "bundle/read.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
 #include "cli/support/program_name.h"
@@ -45,6 +46,9 @@ Outcome<void> check_which(const Options& o) {
     return user_error(
         o.kernel.empty() ? "a kernel or --ptx FILE is missing" : "a kernel and --ptx: only one can run",
         o.kernel.empty() ? fmt::format("`{} list` names the kernels", program_name()) : "");
+  if (names_bundle(o.kernel) && !(o.sizes.empty() && o.settings.empty() && o.in.empty()))
+    return user_error("--shape, --set and --in belong to kernels by name",
+                      "a bundle brings its launch and its arrays");
   if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
     return user_error("--shape and --set belong to kernels by name",
                       "a file of PTX takes --grid, --block and --arg");
@@ -79,21 +83,7 @@ Outcome<void> parse_file(Subject& subject, const Options& o) {
   auto text = read_text(o.ptx, most_of_ptx);
   if (!text) return user_error(text.error());
   subject.name = std::filesystem::path(o.ptx).filename().string();
-  const auto start = Clock::now();
-  auto module = isa::parse(*text, o.ptx);
-  if (!module) return failure_of(module.error(), *text);
-  subject.module = std::make_unique<isa::Module>(std::move(*module));
-  // PTX that is only printed may be for any chip, unless one is named.
-  const bool any_chip = o.command == Command::ptx && !o.names_arch;
-  isa::Diagnostics problems =
-      any_chip ? isa::verify(*subject.module) : isa::verify(*subject.module, *subject.arch);
-  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
-  subject.record_seconds = seconds_since(start);
-  if (!problems.empty()) return failure_of(problems, *text);
-  subject.job.module = subject.module.get();
-  subject.ptx_name = o.ptx;
-  subject.job.ptx = std::move(*text);
-  return {};
+  return take_ptx(subject, o, std::move(*text), o.ptx);
 }
 
 // Inputs from files where the user gave some, else as the kernel makes them.
@@ -148,6 +138,24 @@ Outcome<void> take_output_files(Subject& subject, const Options& o) {
 }
 
 }  // namespace
+
+Outcome<void> take_ptx(Subject& subject, const Options& o, std::string text, const std::string& path) {
+  const auto start = Clock::now();
+  auto module = isa::parse(text, path);
+  if (!module) return failure_of(module.error(), text);
+  subject.module = std::make_unique<isa::Module>(std::move(*module));
+  // PTX that is only printed may be for any chip, unless one is named.
+  const bool any_chip = o.command == Command::ptx && !o.names_arch;
+  isa::Diagnostics problems =
+      any_chip ? isa::verify(*subject.module) : isa::verify(*subject.module, *subject.arch);
+  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
+  subject.record_seconds = seconds_since(start);
+  if (!problems.empty()) return failure_of(problems, text);
+  subject.job.module = subject.module.get();
+  subject.ptx_name = path;
+  subject.job.ptx = std::move(text);
+  return {};
+}
 
 const isa::Module& Subject::program() const {
   return module ? *module : kernel ? kernel->module : *job.module;
@@ -221,8 +229,12 @@ std::string_view chip_for_file(const std::string& path) {
 
 void choose_chip(Options& options) {
   if (options.names_arch) return;
-  if (!options.ptx.empty()) {
-    const std::string_view chip = chip_for_file(options.ptx);
+  std::string file = options.ptx;
+  if (file.empty() && names_bundle(options.kernel))
+    if (const auto manifest = bundle::read_manifest(options.kernel))
+      file = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
+  if (!file.empty()) {
+    const std::string_view chip = chip_for_file(file);
     if (chip.starts_with("b")) options.arch = chip;  // older targets run on the default one
     return;
   }
@@ -243,9 +255,10 @@ Outcome<Subject> load_program(const Options& options) {
   if (!arch) return tl::make_unexpected(arch.error());
   subject.arch = *arch;
   if (const auto ok = check_which(options); !ok) return tl::make_unexpected(ok.error());
-  const auto made = !options.ptx.empty()         ? parse_file(subject, options)
-                    : names_twin(options.kernel) ? take_twin(subject, options)
-                                                 : record(subject, options);
+  const auto made = !options.ptx.empty()           ? parse_file(subject, options)
+                    : names_twin(options.kernel)   ? take_twin(subject, options)
+                    : names_bundle(options.kernel) ? open_bundle(subject, options)
+                                                   : record(subject, options);
   if (!made) return tl::make_unexpected(made.error());
   return subject;
 }
@@ -254,8 +267,9 @@ Outcome<Subject> load_subject(const Options& options) {
   auto subject = load_program(options);
   if (!subject) return subject;
   if (subject->pair == nullptr) {
-    const auto bound =
-        subject->is_foreign() ? bind_arguments(*subject, options) : make_inputs(*subject, options);
+    const auto bound = subject->recorded       ? take_bundle(*subject, options)
+                       : subject->is_foreign() ? bind_arguments(*subject, options)
+                                               : make_inputs(*subject, options);
     if (!bound) return tl::make_unexpected(bound.error());
   }
   if (const auto taken = take_output_files(*subject, options); !taken)

@@ -3,9 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bundle/bundle.h"
 #include "cli/options/options.h"
 #include "cli/options/registers.h"
 #include "cli/support/outcome.h"
@@ -16,6 +19,12 @@
 
 namespace palladion::cli {
 
+// A launch that was captured on a device.
+struct Recorded {
+  bundle::Manifest manifest;
+  std::vector<std::optional<Array>> after;  // what the device left in each buffer of the job; none: unknown
+};
+
 struct Subject {
   std::string name;  // "matmul_ws", "saxpy.ptx"
   const isa::ArchSpec* arch = nullptr;
@@ -25,6 +34,7 @@ struct Subject {
   std::unique_ptr<plgpu::Kernel> kernel;  // ours
   std::unique_ptr<isa::Module> module;    // foreign
   std::shared_ptr<const void> specimen;   // what a twin's job points to
+  std::shared_ptr<Recorded> recorded;     // a bundle's
   std::string ptx_name;                   // of the text that PTX lines refer to; empty: none
   Job job;
   Registers registers;                           // for the clock
@@ -52,6 +62,15 @@ Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
 bool names_twin(std::string_view kernel);
 Outcome<void> take_twin(Subject& subject, const Options& options);
 
+// The folder of a bundle (subject_bundle.cpp): its program, then its launch and buffers.
+bool names_bundle(const std::string& word);
+Outcome<void> open_bundle(Subject& subject, const Options& options);
+Outcome<void> take_bundle(Subject& subject, const Options& options);
+// "u32 0x3f800000, f32 1, f16 ..." of the word around byte `at`.
+std::string guesses(std::span<const std::byte> bytes, size_t at);
+
+// Parses and verifies the text of a file.
+Outcome<void> take_ptx(Subject& subject, const Options& options, std::string text, const std::string& path);
 // The job's part of it, for a file of PTX (subject_ptx.cpp).
 Outcome<void> bind_arguments(Subject& subject, const Options& options);
 

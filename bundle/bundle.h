@@ -1,0 +1,61 @@
+#pragma once
+// A bundle: one launch of a kernel, recorded on a GPU, as a folder. README.md documents the files.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace palladion::bundle {
+
+inline constexpr int format_version = 1;
+inline constexpr std::string_view manifest_file = "bundle.json";
+
+// The bytes of a buffer at one time.
+struct Contents {
+  enum class Kind : uint8_t {
+    none,      // not recorded: the program ended before, or they were stripped
+    same,      // `after` alone: as before
+    file,      // in the file `file`
+    repeated,  // `value`, 64 bits little endian, again and again
+    seed,      // normally distributed f32 of this seed; stands for stripped contents
+  };
+  Kind kind = Kind::none;
+  std::string file;
+  uint64_t value = 0;     // repeated, seed
+  uint64_t checksum = 0;  // of the file
+};
+
+struct Buffer {
+  std::string name;  // "buffer0"; of a variable of the module: its name
+  uint64_t address = 0, bytes = 0;
+  bool variable = false;  // .global or .const of the module
+  Contents before, after;
+};
+
+struct Manifest {
+  std::string chip, program;  // "NVIDIA H200"; what ran
+  int driver = 0;             // 13000
+  std::string entry;
+  std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  uint32_t dynamic_shared = 0;
+  bool cooperative = false, programmatic_serialization = false;
+  bool complete = false;  // the launch ended and the contents after it were recorded
+  int result = 0;         // the driver's number for the launch and the wait for its end
+  std::vector<uint8_t> parameters;
+  std::string ptx_file, ptx_source;  // empty file: no PTX was found
+  uint64_t ptx_checksum = 0;
+  std::string image_file;  // what was loaded, where it had no PTX: a cubin
+  uint64_t image_checksum = 0;
+  std::vector<Buffer> buffers;
+};
+
+// FNV-1a, 64 bits, over the length and then the bytes as little-endian 64-bit words, the last filled with
+// zeros.
+uint64_t checksum(std::span<const std::byte> bytes);
+
+std::string text(const Manifest& manifest);  // bundle.json
+
+}  // namespace palladion::bundle

@@ -1,0 +1,121 @@
+// Nothing but the standard library: the library that records launches contains it too.
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "bundle/bundle.h"
+
+namespace palladion::bundle {
+namespace {
+
+std::string json_string(std::string_view s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned char>(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", value);
+  return text;
+}
+
+std::string hex(const std::vector<uint8_t>& bytes) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const uint8_t b : bytes) out += {digits[b >> 4], digits[b & 15]};
+  return out + '"';
+}
+
+std::string list(const std::array<uint32_t, 3>& v) {
+  return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) + "]";
+}
+
+std::string text(const Contents& c) {
+  switch (c.kind) {
+    case Contents::Kind::none:
+      return "null";
+    case Contents::Kind::same:
+      return "\"same\"";
+    case Contents::Kind::file:
+      return "{\"file\": " + json_string(c.file) + ", \"checksum\": " + hex(c.checksum) + "}";
+    case Contents::Kind::repeated:
+      return "{\"repeated\": " + hex(c.value) + "}";
+    case Contents::Kind::seed:
+      return "{\"seed\": " + std::to_string(c.value) + "}";
+  }
+  return "null";
+}
+
+const char* word(bool b) { return b ? "true" : "false"; }
+
+}  // namespace
+
+uint64_t checksum(std::span<const std::byte> bytes) {
+  constexpr uint64_t prime = 0x100000001B3;
+  uint64_t hash = 0xCBF29CE484222325;
+  const auto add = [&](uint64_t value) { hash = (hash ^ value) * prime; };
+  add(bytes.size());
+  size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    add(value);
+  }
+  uint64_t last = 0;
+  if (at < bytes.size()) std::memcpy(&last, bytes.data() + at, bytes.size() - at);
+  if (at < bytes.size()) add(last);
+  return hash ^ hash >> 32;
+}
+
+std::string text(const Manifest& m) {
+  std::string out = "{\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    out += "  \"" + std::string(name) + "\": " + value + ",\n";
+  };
+  line("palladion_bundle", std::to_string(format_version));
+  line("chip", json_string(m.chip));
+  line("driver", std::to_string(m.driver));
+  line("program", json_string(m.program));
+  line("entry", json_string(m.entry));
+  line("grid", list(m.grid));
+  line("block", list(m.block));
+  line("cluster", list(m.cluster));
+  line("dynamic_shared", std::to_string(m.dynamic_shared));
+  line("cooperative", word(m.cooperative));
+  line("programmatic_serialization", word(m.programmatic_serialization));
+  line("complete", word(m.complete));
+  line("result", std::to_string(m.result));
+  line("parameters", hex(m.parameters));
+  if (m.ptx_file.empty())
+    line("ptx", "null");
+  else
+    line("ptx", "{\"file\": " + json_string(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
+                    ", \"source\": " + json_string(m.ptx_source) + "}");
+  if (m.image_file.empty())
+    line("image", "null");
+  else
+    line("image",
+         "{\"file\": " + json_string(m.image_file) + ", \"checksum\": " + hex(m.image_checksum) + "}");
+  out += "  \"buffers\": [";
+  for (size_t i = 0; i < m.buffers.size(); ++i) {
+    const Buffer& b = m.buffers[i];
+    out += i == 0 ? "\n" : ",\n";
+    out += "    {\"name\": " + json_string(b.name) + ", \"address\": " + hex(b.address) +
+           ", \"bytes\": " + std::to_string(b.bytes) + ", \"variable\": " + word(b.variable) +
+           ",\n     \"before\": " + text(b.before) + ", \"after\": " + text(b.after) + "}";
+  }
+  return out + "\n  ]\n}\n";
+}
+
+}  // namespace palladion::bundle

@@ -1,0 +1,36 @@
+#pragma once
+// The driver below the program: its functions under their own names, found past our own of the same names.
+// Types are the ABI of libcuda.so.1; handles are opaque.
+#include <cstddef>
+#include <cstdint>
+
+#include "native/driver.h"
+
+namespace palladion::capture {
+
+using native::driver::LaunchAttribute;
+using native::driver::LaunchConfig;
+using Status = int;
+using Handle = void*;  // CUfunction, CUkernel, CUmodule, CUlibrary, CUstream
+using DevicePointer = uint64_t;
+
+inline constexpr Status success = 0;
+
+// The C library's dlsym, past our own.
+void* find_dlsym();
+void* real_dlsym(void* library, const char* name);
+// Null: the driver does not have it.
+void* driver_function(const char* name);
+
+// `call<Status(Handle)>("cuStreamSynchronize", stream)`; a missing function answers 500, not found.
+template <class Function>
+struct Call;
+template <class... Args>
+struct Call<Status(Args...)> {
+  static Status to(const char* name, Args... args) {
+    auto* const f = reinterpret_cast<Status (*)(Args...)>(driver_function(name));
+    return f == nullptr ? 500 : f(args...);
+  }
+};
+
+}  // namespace palladion::capture

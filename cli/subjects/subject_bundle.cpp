@@ -1,0 +1,145 @@
+// A launch that was captured on a GPU, as a job: every buffer at the device's address, compared with what the
+// device left.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "bundle/read.h"
+#include "cli/subjects/subject.h"
+
+namespace palladion::cli {
+namespace {
+
+isa::Dim3 dims_of(const std::array<uint32_t, 3>& d) { return {d[0], d[1], d[2]}; }
+
+std::string text_of(const bundle::Contents& c) {
+  switch (c.kind) {
+    case bundle::Contents::Kind::none:
+    case bundle::Contents::Kind::same:
+      return "not recorded: zeros";
+    case bundle::Contents::Kind::file:
+      return c.file;
+    case bundle::Contents::Kind::repeated:
+      return fmt::format("0x{:x} repeated", c.value);
+    case bundle::Contents::Kind::seed:
+      return fmt::format("replaced by seed {}", c.value);
+  }
+  return "";
+}
+
+// Offsets of the parameters in a block that starts at address `base`; the size behind the last.
+isa::ParamLayout layout_at(const isa::Module& module, const isa::Function& entry, uint32_t base) {
+  isa::ParamLayout out;
+  for (const isa::SymbolId id : entry.params) {
+    const isa::Variable& v = module.symbols[id].variable;
+    const auto align = static_cast<uint32_t>(v.alignment());
+    out.size = (base + out.size + align - 1) / align * align - base;
+    out.offsets.push_back(out.size);
+    out.size += static_cast<uint32_t>(v.size());
+  }
+  return out;
+}
+
+// The parameter block, cut into the entry's parameters. The driver's offsets are those of the constant bank,
+// in which parameters begin at 0x210 on sm_90 and at 0x380 on sm_100, and are aligned as addresses of the
+// bank: a tensor map of 128-byte alignment that comes first is at 112. A block that the program itself laid
+// out (`extra` of cuLaunchKernel) counts from 0.
+Outcome<void> take_parameters(Subject& subject, const isa::Function& entry,
+                              const std::vector<uint8_t>& block) {
+  for (const uint32_t base : {0x210u, 0x380u, 0u}) {
+    const isa::ParamLayout layout = layout_at(*subject.module, entry, base);
+    if (layout.size != block.size()) continue;
+    for (size_t i = 0; i < entry.params.size(); ++i) {
+      const auto first = block.begin() + layout.offsets[i];
+      const auto bytes = static_cast<ptrdiff_t>(subject.module->symbols[entry.params[i]].variable.size());
+      subject.job.params.emplace_back(BytesValue{{first, first + bytes}});
+    }
+    return {};
+  }
+  return user_error(fmt::format("{}: entry `{}` takes {} bytes of parameters, {} were recorded", subject.name,
+                                entry.name, layout_at(*subject.module, entry, 0x210).size, block.size()));
+}
+
+bool has_variable(const isa::Module& module, const std::string& name) {
+  const isa::SymbolId id = module.find_symbol(name);
+  return id != isa::no_id && module.symbols[id].kind == isa::Symbol::Kind::variable;
+}
+
+}  // namespace
+
+bool names_bundle(const std::string& word) { return !word.empty() && bundle::is_bundle(word); }
+
+Outcome<void> open_bundle(Subject& subject, const Options& options) {
+  auto manifest = bundle::read_manifest(options.kernel);
+  if (!manifest) return user_error(manifest.error());
+  auto text = bundle::read_ptx(options.kernel, *manifest);
+  if (!text) return user_error(text.error());
+  subject.name = std::filesystem::path(options.kernel).lexically_normal().filename().string();
+  if (subject.name.empty()) subject.name = options.kernel;
+  const std::string path = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
+  if (const auto parsed = take_ptx(subject, options, std::move(*text), path); !parsed) return parsed;
+  subject.job.entry = manifest->entry;
+  subject.recorded = std::make_shared<Recorded>(Recorded{.manifest = std::move(*manifest), .after = {}});
+  return {};
+}
+
+Outcome<void> take_bundle(Subject& subject, const Options& options) {
+  const bundle::Manifest& m = subject.recorded->manifest;
+  const isa::Function* entry = subject.module->find_entry(m.entry);
+  if (entry == nullptr)
+    return user_error(fmt::format("{}: the PTX has no entry `{}`", subject.name, m.entry));
+  Job& job = subject.job;
+  job.grid = dims_of(m.grid);
+  job.block = dims_of(m.block);
+  job.cluster = dims_of(m.cluster);
+  if (job.cluster.count() == 1) job.cluster = entry->reqnctapercluster.value_or(job.cluster);
+  job.dynamic_shared = m.dynamic_shared;
+  job.programmatic_serialization = m.programmatic_serialization;
+  if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
+  double bytes = 0;
+  for (const bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
+  if (const auto fits = check_memory(bytes); !fits) return fits;
+  for (const bundle::Buffer& b : m.buffers) {
+    if (b.variable && !has_variable(*subject.module, b.name)) continue;  // the kernel does not name it
+    auto before = bundle::read_contents(options.kernel, b.before, b.bytes);
+    if (!before) return user_error(before.error());
+    const bool same = b.after.kind == bundle::Contents::Kind::same;
+    auto after = bundle::read_contents(options.kernel, same ? b.before : b.after, b.bytes);
+    if (!after) return user_error(after.error());
+    Buffer buffer{.name = b.name,
+                  .role = Role::inout,
+                  .type = {pl::u8, {static_cast<int64_t>(b.bytes)}},
+                  .initial = {},
+                  .address = b.address,
+                  .variable = b.variable ? b.name : ""};
+    buffer.initial.type = buffer.type;
+    buffer.initial.bytes = std::move(*before);
+    buffer.initial.bytes.resize(b.bytes);
+    std::optional<Array> left;
+    if (after->size() == b.bytes && (b.bytes != 0 || same)) {
+      left.emplace();
+      left->type = buffer.type;
+      left->bytes = std::move(*after);
+    }
+    subject.contents.push_back(text_of(b.before));
+    job.buffers.push_back(std::move(buffer));
+    subject.recorded->after.push_back(std::move(left));
+  }
+  return {};
+}
+
+// One value of the bytes as the types that they may have.
+std::string guesses(std::span<const std::byte> bytes, size_t at) {
+  at = at / 4 * 4;
+  if (at + 4 > bytes.size()) return {};
+  uint32_t word = 0;
+  std::memcpy(&word, bytes.data() + at, 4);
+  Array one(pl::ShapeDtype{pl::f32, {1}}), two(pl::ShapeDtype{pl::f16, {2}}),
+      bf(pl::ShapeDtype{pl::bf16, {2}});
+  for (Array* a : {&one, &two, &bf}) std::memcpy(a->bytes.data(), &word, 4);
+  return fmt::format("u32 0x{:08x}, f32 {:.9g}, f16 {:.5g} {:.5g}, bf16 {:.4g} {:.4g}", word,
+                     value_at(one, 0), value_at(two, 0), value_at(two, 1), value_at(bf, 0), value_at(bf, 1));
+}
+
+}  // namespace palladion::cli

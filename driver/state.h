@@ -1,0 +1,126 @@
+#pragma once
+// What the library knows: one device, its memory, the program's modules, what was launched. All of it is
+// behind one lock, and every operation of a stream is done when it is put there: streams are in order, and no
+// order between two streams is promised.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/abi.h"
+#include "sim/check/core/options.h"
+#include "sim/machine.h"
+
+namespace palladion::driver {
+
+// What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
+struct Settings {
+  std::string arch = "h200", schedule = "functional", check = "none", json;
+  unsigned threads = 0;
+  uint64_t max_instructions = uint64_t{1} << 30;
+  int report_fd = -1;  // a byte is written there when an error was found
+  bool quiet = false;
+};
+Settings settings_of(const char* text);
+
+struct Image;  // a module or a library: PTX, parsed when it is first needed
+struct Kernel {
+  Image* image = nullptr;
+  std::string name;
+  uint32_t max_dynamic_shared = 48 * 1024;
+  int carveout = -1;
+  bool nonportable_cluster = false;
+};
+struct Image {
+  std::string ptx, why;  // `why`: there is no PTX
+  bool tried = false;
+  std::unique_ptr<isa::Module> module;
+  std::vector<std::unique_ptr<Image>> parts;  // of a program linked from several: a kernel is in one of them
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+};
+
+struct Context {
+  DeviceId device = 0;
+  bool active = false;
+  std::map<const void*, std::pair<void*, void (*)(Context*, const void*, void*)>> storage;
+};
+
+enum class Origin : uint8_t { device, host, managed, registered };
+struct Block {
+  Pointer base = 0;
+  size_t size = 0, mapped = 0;
+  Origin origin = Origin::device;
+  uint64_t id = 0;
+  uint32_t host_flags = 0;
+};
+
+struct LaunchRecord {
+  std::string kernel;
+  isa::Dim3 grid, block;
+  uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
+  double microseconds = 0, seconds = 0;
+};
+
+struct State {
+  State();
+  std::recursive_mutex lock;
+  Settings settings;
+  const isa::ArchSpec* arch = nullptr;
+  std::unique_ptr<sim::Machine> machine;
+  bool initialised = false;
+  Context primary;
+  std::map<Pointer, Block> blocks;
+  std::set<Image*> images;
+  Status sticky = success;  // of a kernel that failed: every later call gives it
+  uint64_t errors = 0, next_id = 1;
+  double clock_us = 0;  // the device's time under a schedule with a clock
+  std::vector<LaunchRecord> launches;
+  std::map<std::string, uint64_t> missing;  // calls that are not there
+  std::string printed;                      // of kernels, shown at the next synchronisation
+
+  Block* block_of(Pointer p);
+};
+State& state();
+using Guard = std::lock_guard<std::recursive_mutex>;
+
+thread_local extern Context* current;
+
+// A call that the library does not have, or not with these arguments: told once by name.
+Status unsupported(const std::string& what);
+void show_printed();
+void report();  // the table at the end
+
+// code.cpp
+isa::Module* module_of(Image& image);
+// The image and its parts.
+std::vector<Image*> all_of(Image& image);
+Kernel* kernel_of(Image& image, const char* name, Status& status);
+
+// launch.cpp
+struct LaunchWork {
+  Kernel* kernel = nullptr;
+  isa::Dim3 grid, block, cluster;
+  uint32_t shared = 0;
+  bool cooperative = false;
+  std::vector<uint8_t> params;
+};
+Status prepare(LaunchWork& work, void* function, void** params, void** extra);
+Status perform(const LaunchWork& work);
+struct Needs {
+  int registers = 0, max_threads = 1024;
+  int64_t static_shared = 0, local = 0, constants = 0;
+  int barriers = 1;
+};
+tl::expected<Needs, Status> needs_of(Kernel& kernel);
+
+// memory.cpp
+Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name);
+Status release(Pointer p);
+Status copy(void* to, const void* from, size_t bytes);
+Status copy_3d(const Memcpy3D& c);
+Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
+
+}  // namespace palladion::driver

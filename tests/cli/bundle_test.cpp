@@ -1,0 +1,97 @@
+// A captured launch, replayed by the program: memory at the device's addresses, compared with what it left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "tests/bundle/a_bundle.h"
+#include "tests/cli/program.h"
+
+namespace palladion::cli {
+namespace {
+
+using bundle::testing::Axpy;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class BundleProgram : public Program {
+ protected:
+  Ran run_on(const std::string& command, const Axpy& bundle, const std::string& more = "") const {
+    bundle.write_to(file("b"));
+    return run(command + " " + file("b") + " " + more);
+  }
+};
+
+TEST_F(BundleProgram, EqualsTheDevice) {
+  const Ran ran = run_on("compare", Axpy());
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("entry axpy, captured on NVIDIA H200"));
+  EXPECT_THAT(ran.out, HasSubstr("device      buffer1: equal bit by bit (400 elements)"));
+  EXPECT_THAT(ran.out, HasSubstr("device      scale: equal bit by bit (4 elements)"));
+}
+
+TEST_F(BundleProgram, NamesTheFirstByteThatDiffers) {
+  Axpy a;
+  a.after[5] = 11.5;  // 11
+  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  const Ran ran = run_on("compare", a);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("buffer1: 1 of 400 elements differ"));
+  EXPECT_THAT(ran.out, HasSubstr("first at [22]"));
+  EXPECT_THAT(ran.out, HasSubstr("got    u32 0x41300000, f32 11,"));
+  EXPECT_THAT(ran.out, HasSubstr("wanted u32 0x41380000, f32 11.5,"));
+  EXPECT_THAT(ran.out, HasSubstr("buffer0: equal bit by bit"));
+}
+
+TEST_F(BundleProgram, IsCheckedAndTimed) {
+  const Ran checked = run_on("check", Axpy());
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("verdict     clean"));
+  const Ran timed = run_on("run", Axpy(), "--schedule hardware");
+  EXPECT_EQ(timed.status, 0) << timed.err;
+  EXPECT_THAT(timed.out, HasSubstr(" cycles, "));
+  const Ran ptx = run_on("ptx", Axpy());
+  EXPECT_THAT(ptx.out, HasSubstr(".visible .entry axpy("));
+}
+
+TEST_F(BundleProgram, AccessesOutsideRecordedMemoryAreFound) {
+  Axpy a;
+  a.manifest.buffers[1].bytes = 200;
+  a.manifest.buffers[1].after = {};
+  const Ran ran = run_on("run", a);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("buffer1"));
+}
+
+// An H200's driver gave a parameter of 128-byte alignment, alone in its kernel, the offset 112.
+TEST_F(BundleProgram, ParametersAreAlignedAsInTheConstantBank) {
+  Axpy a;
+  a.ptx.replace(a.ptx.find(".align 8 .b8"), 12, ".align 128 .b8");
+  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  a.manifest.parameters.insert(a.manifest.parameters.begin(), 112, 0);
+  const Ran ran = run_on("compare", a);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("buffer1: equal bit by bit"));
+}
+
+TEST_F(BundleProgram, SaysWhatIsMissing) {
+  Axpy a;
+  a.manifest.complete = false;
+  const Ran ended = run_on("compare", a);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("the launch did not end while it was captured"));
+  Axpy machine_code;
+  machine_code.manifest.ptx_file.clear();
+  const Ran without = run_on("run", machine_code);
+  EXPECT_EQ(without.status, 2);
+  EXPECT_THAT(without.err, HasSubstr("no PTX of `axpy` was found when it was captured"));
+  Axpy parameters;
+  parameters.manifest.parameters.resize(16);
+  EXPECT_THAT(run_on("run", parameters).err, HasSubstr("takes 24 bytes of parameters, 16 were recorded"));
+  const Ran shaped = run_on("run", Axpy(), "--shape n=4");
+  EXPECT_EQ(shaped.status, 2);
+  EXPECT_THAT(shaped.err, HasSubstr("a bundle brings its launch and its arrays"));
+}
+
+}  // namespace
+}  // namespace palladion::cli

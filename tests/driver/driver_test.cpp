@@ -1,0 +1,244 @@
+// The driver API's library, called as a program calls it. Each test is a process of its own.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "driver/abi.h"
+
+namespace {
+
+using namespace palladion::driver;
+namespace fs = std::filesystem;
+
+const std::string folder = std::string(PLD_BINARY_DIR) + "/exec";
+
+class Driver : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(folder + "/libcuda.so.1")) GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+    library_ = dlopen((folder + "/libcuda.so.1").c_str(), RTLD_NOW);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    ASSERT_EQ(call("cuInit", 0U), success);
+    void* context = nullptr;
+    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), success);
+    ASSERT_EQ(call("cuCtxSetCurrent", context), success);
+  }
+  template <class... Arguments>
+  Status call(const char* name, Arguments... arguments) {
+    auto* const f = reinterpret_cast<Status (*)(Arguments...)>(dlsym(library_, name));
+    EXPECT_NE(f, nullptr) << name;
+    return f != nullptr ? f(arguments...) : unknown;
+  }
+  void* kernel(const char* ptx, const char* name) {
+    void *module = nullptr, *function = nullptr;
+    EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(ptx)), success);
+    EXPECT_EQ(call("cuModuleGetFunction", &function, module, name), success);
+    return function;
+  }
+  Status launch(void* f, unsigned grid, unsigned block, void** params, void* stream = nullptr) {
+    return call("cuLaunchKernel", f, grid, 1U, 1U, block, 1U, 1U, 0U, stream, params,
+                static_cast<void**>(nullptr));
+  }
+  Pointer memory(size_t bytes) {
+    Pointer p = 0;
+    EXPECT_EQ(call("cuMemAlloc_v2", &p, bytes), success);
+    return p;
+  }
+  void* library_ = nullptr;
+};
+
+constexpr const char* add_one = R"(
+.version 8.7
+.target sm_90
+.address_size 64
+.global .align 4 .u32 step = 1;
+.visible .entry add(.param .u64 p, .param .u32 n) {
+  .reg .pred %q;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mad.lo.s32 %r5, %r3, %r4, %r2;
+  setp.ge.u32 %q, %r5, %r1;
+  @%q bra done;
+  mul.wide.u32 %rd2, %r5, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r6, [%rd3];
+  ld.global.u32 %r7, [step];
+  add.s32 %r6, %r6, %r7;
+  st.global.u32 [%rd3], %r6;
+done:
+  ret;
+})";
+
+TEST_F(Driver, LaunchesAKernelOfPtxTextOnItsMemory) {
+  void* const f = kernel(add_one, "add");
+  std::vector<uint32_t> values(1000);
+  std::iota(values.begin(), values.end(), 0U);
+  Pointer p = memory(4000);
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", p, static_cast<const void*>(values.data()), size_t{4000}), success);
+  uint32_t n = 1000;
+  void* params[] = {&p, &n};
+  EXPECT_EQ(launch(f, 4, 256, params), success);
+  EXPECT_EQ(call("cuCtxSynchronize"), success);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), p, size_t{4000}), success);
+  for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(values[i], i + 1);
+}
+
+TEST_F(Driver, AVariableOfAModuleIsReadAndWritten) {
+  void* module = nullptr;
+  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(add_one)), success);
+  Pointer p = 0;
+  size_t bytes = 0;
+  ASSERT_EQ(call("cuModuleGetGlobal_v2", &p, &bytes, module, "step"), success);
+  EXPECT_EQ(bytes, 4U);
+  uint32_t value = 0;
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&value), p, size_t{4}), success);
+  EXPECT_EQ(value, 1U);
+  EXPECT_EQ(call("cuModuleGetGlobal_v2", &p, &bytes, module, "no_such"), not_found);
+}
+
+// The kernel is given memory of this process that was never registered.
+TEST_F(Driver, AKernelCannotReachHostMemoryAndItsFaultStays) {
+  void* const f = kernel(add_one, "add");
+  std::vector<uint32_t> mine(32, 7);
+  auto p = reinterpret_cast<Pointer>(mine.data());
+  uint32_t n = 32;
+  void* params[] = {&p, &n};
+  EXPECT_EQ(launch(f, 1, 32, params), success);
+  EXPECT_EQ(call("cuCtxSynchronize"), illegal_address);
+  EXPECT_EQ(mine, std::vector<uint32_t>(32, 7));
+  Pointer q = 0;
+  EXPECT_EQ(call("cuMemAlloc_v2", &q, size_t{4}), illegal_address);
+}
+
+TEST_F(Driver, RegisteredHostMemoryIsReached) {
+  void* const f = kernel(add_one, "add");
+  std::vector<uint32_t> mine(32, 7);
+  ASSERT_EQ(call("cuMemHostRegister_v2", static_cast<void*>(mine.data()), size_t{128}, 0U), success);
+  Pointer p = 0;
+  ASSERT_EQ(call("cuMemHostGetDevicePointer_v2", &p, static_cast<void*>(mine.data()), 0U), success);
+  uint32_t n = 32;
+  void* params[] = {&p, &n};
+  EXPECT_EQ(launch(f, 1, 32, params), success);
+  EXPECT_EQ(call("cuCtxSynchronize"), success);
+  EXPECT_EQ(mine, std::vector<uint32_t>(32, 8));
+}
+
+TEST_F(Driver, ACopyBeyondAnAllocationIsRefused) {
+  const Pointer p = memory(100);
+  std::vector<char> bytes(200);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(bytes.data()), p, size_t{101}), invalid_value);
+  EXPECT_EQ(call("cuMemsetD8_v2", p, static_cast<unsigned char>(1), size_t{101}), invalid_value);
+  EXPECT_EQ(call("cuMemFree_v2", p + 4), invalid_value);
+  EXPECT_EQ(call("cuMemFree_v2", p), success);
+  EXPECT_EQ(call("cuMemFree_v2", p), invalid_value);
+}
+
+TEST_F(Driver, ACapturedLaunchRunsWithItsGraph) {
+  void* const f = kernel(add_one, "add");
+  const Pointer p = memory(128);
+  void *stream = nullptr, *graph = nullptr, *exec = nullptr;
+  ASSERT_EQ(call("cuStreamCreate", &stream, 0U), success);
+  ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), success);
+  Pointer at = p;
+  uint32_t n = 32;
+  void* params[] = {&at, &n};
+  EXPECT_EQ(call("cuMemsetD32Async", p, 5U, size_t{32}, stream), success);
+  EXPECT_EQ(launch(f, 1, 32, params, stream), success);
+  ASSERT_EQ(call("cuStreamEndCapture", stream, &graph), success);
+  uint32_t value = 1;
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&value), p, size_t{4}), success);
+  EXPECT_EQ(value, 0U) << "not yet";
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(call("cuGraphLaunch", exec, stream), success);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&value), p, size_t{4}), success);
+  EXPECT_EQ(value, 6U);
+}
+
+TEST_F(Driver, WhatIsNotThereAnswersByName) {
+  void* f = nullptr;
+  int status = 0;
+  ASSERT_EQ(call("cuGetProcAddress_v2", "cuNoSuchCall", &f, 13000, uint64_t{0}, &status), success);
+  ASSERT_NE(f, nullptr);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(reinterpret_cast<Status (*)()>(f)(), not_supported);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cuNoSuchCall"), std::string::npos);
+}
+
+TEST_F(Driver, BrokenImagesAreRefused) {
+  void* module = nullptr;
+  const char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+  EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(elf)), no_binary_for_gpu);
+  EXPECT_EQ(
+      call("cuModuleLoadData", &module, static_cast<const void*>(".version 8.7\n.target sm_90\nbroken")),
+      invalid_ptx);
+}
+
+// ---- with a toolkit ----
+
+std::string toolkit() {
+  const char* const home = std::getenv("CUDA_HOME");
+  for (const std::string place : {home != nullptr ? home : "", "/usr/local/cuda"})
+    if (!place.empty() && fs::exists(place + "/include/cuda.h")) return place;
+  return {};
+}
+
+TEST(DriverAbi, IsThatOfCudaH) {
+  if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+  const std::string source = testing::TempDir() + "/palladion_abi.cpp";
+  std::ofstream(source) << R"(#include <cuda.h>
+#include "driver/abi.h"
+#include <cstddef>
+namespace d = palladion::driver;
+#define SAME(ours, theirs, a, b) static_assert(offsetof(d::ours, a) == offsetof(theirs, b))
+static_assert(sizeof(d::Memcpy2D) == sizeof(CUDA_MEMCPY2D) && sizeof(d::Memcpy3D) == sizeof(CUDA_MEMCPY3D));
+static_assert(sizeof(d::KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS) && sizeof(d::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(sizeof(d::MemsetNode) == sizeof(CUDA_MEMSET_NODE_PARAMS) && sizeof(d::LaunchAttribute) == sizeof(CUlaunchAttribute));
+SAME(Memcpy3D, CUDA_MEMCPY3D, dst_pitch, dstPitch); SAME(Memcpy3D, CUDA_MEMCPY3D, src_device, srcDevice);
+SAME(Memcpy3D, CUDA_MEMCPY3D, width, WidthInBytes); SAME(Memcpy2D, CUDA_MEMCPY2D, dst_device, dstDevice);
+SAME(KernelNode, CUDA_KERNEL_NODE_PARAMS, params, kernelParams); SAME(KernelNode, CUDA_KERNEL_NODE_PARAMS, kernel, kern);
+SAME(LaunchConfig, CUlaunchConfig, attributes, attrs); SAME(MemsetNode, CUDA_MEMSET_NODE_PARAMS, width, width);
+static_assert(d::attribute_cooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && d::attribute_cluster == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(d::illegal_address == CUDA_ERROR_ILLEGAL_ADDRESS && d::assert_failed == CUDA_ERROR_ASSERT && d::invalid_ptx == CUDA_ERROR_INVALID_PTX);
+static_assert(d::no_binary_for_gpu == CUDA_ERROR_NO_BINARY_FOR_GPU && d::cooperative_launch_too_large == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+static_assert(d::misaligned_address == CUDA_ERROR_MISALIGNED_ADDRESS && d::launch_failed == CUDA_ERROR_LAUNCH_FAILED);
+)";
+  const std::string command =
+      "g++ -std=c++20 -fsyntax-only -I" + toolkit() + "/include -I" + PLD_SOURCE_DIR + " " + source;
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+class Exec : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (toolkit().empty() || std::system("nvcc --version > /dev/null 2>&1") != 0)
+      GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+    if (!fs::exists(folder + "/libcuda.so.1") || !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
+      GTEST_SKIP() << "NOT TESTED: palladion or its libcuda.so.1 is not built";
+  }
+  // The exit code of the program, compiled and run.
+  int run(const char* name, const std::string& options) {
+    const std::string program = testing::TempDir() + "/" + name;
+    const std::string compile = std::string("nvcc -gencode arch=compute_90,code=compute_90 -o ") + program +
+                                " " + PLD_SOURCE_DIR + "/tests/driver/" + name + ".cu";
+    if (std::system(compile.c_str()) != 0) return -1;
+    const std::string command = std::string(PLD_BINARY_DIR) + "/palladion exec " + options + " -- " + program;
+    const int status = std::system(command.c_str());
+    return WEXITSTATUS(status);
+  }
+};
+
+TEST_F(Exec, AProgramOfNvccRunsWithItsOwnRuntimeLibrary) { EXPECT_EQ(run("program", "--check all"), 0); }
+TEST_F(Exec, AFaultIsAFindingAndAnErrorOfTheProgram) { EXPECT_EQ(run("fault", ""), 1); }
+
+}  // namespace
