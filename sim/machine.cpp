@@ -216,6 +216,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
   state.arch = arch_;
+  state.textures = &textures_;
   state.environment = launch.environment;
   state.stack_bytes = launch.stack_bytes;
   if ((*program)->allocates && heap_ == 0) {

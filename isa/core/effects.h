@@ -501,6 +501,53 @@ struct QueryCancel {   // clusterlaunchcontrol.query_cancel
   Footprint footprint() const;
 };
 
+// --- textures and surfaces ------------------------------------------------------------------------
+enum class Geometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube };
+struct TextureLoad {  // tex, tld4
+  Geometry geometry = Geometry::d2;
+  Type type = Type::f32;             // of each result: u32, s32 or f32
+  bool integer_coordinates = false;  // texel numbers
+  int component = -1;                // tld4: the one that is gathered
+  int dst = 0, resident = -1, texel = -1, lod = -1, ddx = -1, ddy = -1, offset = -1;
+  Footprint footprint() const;
+};
+enum class SurfaceAction : uint8_t { load, store, reduce };
+enum class SurfaceBounds : uint8_t { trap, clamp, zero };
+struct SurfaceAccess {  // suld.b, sust.b, sured
+  SurfaceAction action = SurfaceAction::load;
+  Geometry geometry = Geometry::d2;
+  Type type = Type::b32;  // of an element in memory
+  int elements = 1;
+  SurfaceBounds bounds = SurfaceBounds::trap;
+  AtomicOp op = AtomicOp::add;
+  bool texels = false;  // sured.p: x counts texels; otherwise bytes
+  int texel = 0, data = 1;
+  Footprint footprint() const;
+};
+enum class TextureAttribute : uint8_t {
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  array_size,
+  num_mipmap_levels,
+  filter_mode,
+  address_mode_0,
+  address_mode_1,
+  address_mode_2,
+  is_texture,  // istypep
+  is_sampler,
+  is_surface,
+};
+struct TextureQuery {  // txq, suq, istypep
+  TextureAttribute attribute = TextureAttribute::width;
+  bool surface = false;
+  int dst = 0, object = 1, lod = -1;
+  Footprint footprint() const;
+};
+
 // --- the rest -----------------------------------------------------------------------------------
 struct SetMaxRegisters {
   bool increase = true;
@@ -525,7 +572,7 @@ using Effect =
                  TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, WmmaLoad, WmmaStore, Wmma,
                  TensorMemoryAllocation, TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait,
                  TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma, Tcgen05Commit, TryCancel, QueryCancel,
-                 SetMaxRegisters, GridDependency, Unsupported>;
+                 TextureLoad, SurfaceAccess, TextureQuery, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

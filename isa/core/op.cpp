@@ -34,6 +34,7 @@ const std::vector<Family>& families() {
                                           {"wmma", ops::wmma()},
                                           {"video", ops::video()},
                                           {"tcgen05", ops::tcgen05()},
+                                          {"textures", ops::textures()},
                                           {"system", ops::system()}};
   return all;
 }

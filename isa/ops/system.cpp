@@ -1,6 +1,5 @@
-// Registers granted to warps, dependent grids, the local stack; and what is recognised but unsupported:
-// textures, surfaces (PTX, "Miscellaneous Instructions", "Parallel Synchronization and Communication
-// Instructions", "Stack Manipulation Instructions", "Texture Instructions", "Surface Instructions").
+// Registers granted to warps, dependent grids, the local stack (PTX, "Miscellaneous Instructions", "Parallel
+// Synchronization and Communication Instructions", "Stack Manipulation Instructions").
 #include <fmt/format.h>
 
 #include "isa/ops/decode.h"
@@ -25,7 +24,6 @@ namespace palladion::isa::ops {
 namespace {
 
 constexpr Timing stack_timing{Unit::alu, "stack"};
-constexpr Timing texture_timing{Unit::lsu, "texture"};
 
 Effect setmaxnreg(const Instruction& i, const DecodeContext& context) {
   const int count = decode::immediate(i, "count");
@@ -52,10 +50,6 @@ Effect stacksave(const Instruction& i, const DecodeContext&) {
 }
 Effect stackrestore(const Instruction& i, const DecodeContext&) {
   return Stack{.action = StackAction::restore, .value = decode::index(i, "a")};
-}
-
-Effect texture(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "textures and surfaces are not modelled");
 }
 
 std::vector<OpDef> machine_defs() {
@@ -93,81 +87,8 @@ std::vector<OpDef> machine_defs() {
   };
 }
 
-// `texel` operands are [texture, {coordinates}]; forms with a separate sampler are not stated.
-std::vector<OpDef> texture_defs() {
-  return {
-      OpDef{"tex",
-            "Looks up a texture. Texture Instructions: tex.",
-            {"tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 =d:dtype+^4, texel:tensor",
-             "tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype+^4, texel:tensor",
-             "tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 =d:dtype+^4, texel:tensor, "
-             "lod:f32"},
-            texture_timing,
-            texture},
-      OpDef{"tld4",
-            "Gathers one component of four texels. Texture Instructions: tld4.",
-            {"[2.2 sm_20] tld4.comp:r|g|b|a.geom:2d.v4.dtype:u32|s32|f32.f32 =d:dtype^4, texel:tensor"},
-            texture_timing,
-            texture},
-      OpDef{"txq",
-            "Asks for a property of a texture or sampler. Texture Instructions: txq.",
-            {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords.b32 "
-             "=d:b32, a:mem"},
-            texture_timing,
-            texture},
-      OpDef{
-          "suld",
-          "Loads from a surface. Surface Instructions: suld.",
-          {"[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "=d:type+, "
-           "texel:tensor",
-           "[1.5] "
-           "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "=d:type+^vec, texel:tensor",
-           "[1.5] "
-           "suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
-           "=d:type+^vec, "
-           "texel:tensor"},
-          texture_timing,
-          texture},
-      OpDef{
-          "sust",
-          "Stores to a surface. Surface Instructions: sust.",
-          {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "texel:tensor, "
-           "b:type+",
-           "[1.5] "
-           "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v2.type:b8|b16|b32|b64.clamp:trap|clamp|zero "
-           "texel:tensor, b:type+^vec",
-           "[1.5] "
-           "sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|zero "
-           "texel:tensor, "
-           "b:type+^vec"},
-          texture_timing,
-          texture},
-      OpDef{
-          "sured",
-          "Reduces into a surface. Surface Instructions: sured.",
-          {"[3.0 sm_20] sured.b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero "
-           "texel:tensor, b:type",
-           "[3.0 sm_20] sured.b.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero texel:tensor, b:type"},
-          texture_timing,
-          texture},
-      OpDef{"suq",
-            "Asks for a property of a surface. Surface Instructions: suq.",
-            {"[1.5] suq.query:width|height|depth|channel_data_type|channel_order.b32 =d:b32, a:mem"},
-            texture_timing,
-            texture},
-      OpDef{"istypep",
-            "Whether a value points to an opaque type. Texture Instructions: istypep.",
-            {"[4.0 sm_30] istypep.type:texref|samplerref|surfref =p:pred, a:b64"},
-            texture_timing,
-            texture},
-  };
-}
-
 }  // namespace
 
-std::vector<OpDef> system() { return joined({machine_defs(), texture_defs()}); }
+std::vector<OpDef> system() { return machine_defs(); }
 
 }  // namespace palladion::isa::ops

@@ -42,6 +42,17 @@ constexpr isa::CodeText table[] = {
     {3025, "a CTA rank beyond the cluster", "", "", ""},
     {3026, "kernel parameters out of bounds", "", "ld.param.u64 %rd1, [k_param_0+8];   // .param .u64",
      "ld.param.u64 %rd1, [k_param_0];"},
+    {3027, "no texture or surface object",
+     "The handle is not one of an object that exists, or the object has another number of dimensions than "
+     "the "
+     "instruction.",
+     "tex.1d.v4.f32.f32 {...}, [%rd1, {%f1}];   // %rd1: a texture of two dimensions",
+     "tex.2d.v4.f32.f32 {...}, [%rd1, {%f1, %f2}];"},
+    {3028, "a surface access out of bounds",
+     "Under .trap, coordinates outside the surface end the kernel. x counts bytes, and must be a multiple of "
+     "the "
+     "bytes that the access moves.",
+     "suld.b.2d.b32.trap %r1, [%rd1, {%r2, %r3}];   // %r2: the number of a texel", "shl.b32 %r2, %r2, 2;"},
     {3030, "a named barrier that does not exist", "", "bar.sync 16;", "bar.sync 15;"},
     {3031, "a barrier in use for another number of threads",
      "All that meet at a barrier state the same count.", "bar.sync 1, 128;   // others: bar.sync 1, 256;",

@@ -9,6 +9,7 @@
 #include "sim/launch/observer.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/machine/state/global_memory.h"
+#include "sim/machine/state/textures.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim {
@@ -22,6 +23,7 @@ struct LaunchState {
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
   uint32_t max_shared = 0;              // bytes of a CTA's window
   bool explicit_cluster = false;
+  const TextureTable* textures = nullptr;
   double clock_mhz = 0;  // frequency of the SM clock that ClusterState::now counts; 0: no clock
   std::array<uint32_t, 32> environment{};  // %envreg0 to 31
   uint64_t stack_bytes = 0;                // a thread's stack

@@ -63,6 +63,10 @@ Step exec_tcgen05_commit(Exec&, const MicroOp&);
 // sim/machine/async/cluster_launch.cpp
 Step exec_try_cancel(Exec&, const MicroOp&);
 Step exec_query_cancel(Exec&, const MicroOp&);
+// textures.cpp, surfaces.cpp
+Step exec_texture_load(Exec&, const MicroOp&);
+Step exec_texture_query(Exec&, const MicroOp&);
+Step exec_surface_access(Exec&, const MicroOp&);
 // async_copies.cpp
 Step exec_cp_async(Exec&, const MicroOp&);
 Step exec_cp_async_commit(Exec&, const MicroOp&);
@@ -151,6 +155,9 @@ struct Handlers {
   Handler operator()(const isa::Tcgen05Commit&) const { return exec_tcgen05_commit; }
   Handler operator()(const isa::TryCancel&) const { return exec_try_cancel; }
   Handler operator()(const isa::QueryCancel&) const { return exec_query_cancel; }
+  Handler operator()(const isa::TextureLoad&) const { return exec_texture_load; }
+  Handler operator()(const isa::SurfaceAccess&) const { return exec_surface_access; }
+  Handler operator()(const isa::TextureQuery&) const { return exec_texture_query; }
   Handler operator()(const isa::SetMaxRegisters&) const { return exec_set_max_registers; }
   Handler operator()(const isa::GridDependency&) const { return exec_nothing; }
   Handler operator()(const isa::Unsupported&) const { return exec_unsupported; }
