@@ -62,6 +62,7 @@ inline void write(const std::filesystem::path& path, std::span<const std::byte> 
 struct Axpy {
   std::vector<float> x, before, after;
   std::vector<float> scale{2};
+  std::string ptx = axpy;
   Manifest manifest;
 
   Axpy() {
@@ -110,7 +111,7 @@ struct Axpy {
 
   void write_to(const std::filesystem::path& folder) const {
     std::filesystem::create_directories(folder);
-    write(folder / "kernel.ptx", bytes_of(std::string_view(axpy)));
+    write(folder / "kernel.ptx", bytes_of(std::string_view(ptx)));
     write(folder / "x", bytes_of(x));
     write(folder / "y.after", bytes_of(after));
     write(folder / "scale", bytes_of(scale));

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "tests/bundle/a_bundle.h"
 #include "tests/cli/program.h"
 
@@ -59,6 +61,17 @@ TEST_F(BundleProgram, AccessesOutsideRecordedMemoryAreFound) {
   const Ran ran = run_on("run", a);
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("buffer1"));
+}
+
+// An H200's driver gave a parameter of 128-byte alignment, alone in its kernel, the offset 112.
+TEST_F(BundleProgram, ParametersAreAlignedAsInTheConstantBank) {
+  Axpy a;
+  a.ptx.replace(a.ptx.find(".align 8 .b8"), 12, ".align 128 .b8");
+  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  a.manifest.parameters.insert(a.manifest.parameters.begin(), 112, 0);
+  const Ran ran = run_on("compare", a);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("buffer1: equal bit by bit"));
 }
 
 TEST_F(BundleProgram, SaysWhatIsMissing) {
