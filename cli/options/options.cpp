@@ -194,6 +194,10 @@ void add_capture(CLI::App& app, Options& o) {
          "a folder with PTX, for programs that load machine code: it is matched by assembling; the dumps of "
          "Triton and XLA are looked through as well")
       ->allow_extra_args(false);
+  app.add_flag(
+      "--strip", o.strip,
+      "put seeds in place of the memory's contents; tables of addresses stay; without a command: of the "
+      "bundles in DIR");
   app.add_option("-o,--output", o.output, "the folder that gets a bundle for each launch");
 }
 

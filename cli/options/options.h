@@ -72,6 +72,7 @@ struct Options {
   std::string state, resume;  // a file that keeps what is done
 
   // capture
+  bool strip = false;
   uint64_t skip = 0, launches = 1, max_bytes = uint64_t{4} << 30;
   std::vector<std::string> ptx_dirs, command_line;  // folders; what stood behind `--`
 
