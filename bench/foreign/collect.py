@@ -158,7 +158,7 @@ class Collector:
                  TORCHINDUCTOR_CACHE_DIR=str(folder / 'inductor'), XLA_PYTHON_CLIENT_ALLOCATOR='platform',
                  XLA_PYTHON_CLIENT_PREALLOCATE='false', MOSAIC_GPU_DUMP_TO=str(folder / 'mosaic'),
                  XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0 --xla_gpu_cuda_data_dir=%s '
-                 '--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_libnvjitlink_mode=disabled' % toolkit,
+                 '--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false' % toolkit,
                  CUPY_CACHE_DIR=str(folder / 'cupy'), TORCHINDUCTOR_COMPILE_THREADS='1', CUDA_MODULE_LOADING='LAZY',
                  CUPY_CACHE_IN_MEMORY='1', CUPY_COMPILE_WITH_PTX='1',
                  PTX_DIR=str(folder / 'numba'), MOSAIC_GPU_DUMP_PTX='1')
