@@ -135,14 +135,35 @@ class Collector:
             return None
         return [str(program), *p.arguments]
 
+    def toolkit(self, folder):
+        """A toolkit for XLA, which leaves no PTX: its ptxas keeps each text that it is given."""
+        real = pathlib.Path(self.o.cuda)
+        (folder / 'toolkit/bin').mkdir(parents=True, exist_ok=True)
+        (folder / 'xla').mkdir(exist_ok=True)
+        for f in real.iterdir():
+            if f.name != 'bin':
+                (folder / 'toolkit' / f.name).symlink_to(f)
+        for f in (real / 'bin').iterdir():
+            if f.name != 'ptxas':
+                (folder / 'toolkit/bin' / f.name).symlink_to(f)
+        wrapper = folder / 'toolkit/bin/ptxas'
+        wrapper.write_text('#!/bin/bash\nfor f in "$@"; do [ -f "$f" ] && grep -q "^.version" "$f" && '
+                           'cp "$f" "%s/$$.$RANDOM.ptx"; done\nexec "%s" "$@"\n' % (folder / 'xla', real / 'bin/ptxas'))
+        wrapper.chmod(0o755)
+        return folder / 'toolkit'
+
     def environment(self, p, folder):
+        toolkit = self.toolkit(folder) if p.maker == 'jax' else self.o.cuda
         e = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING='1', TRITON_CACHE_DIR=str(folder / 'triton'),
                  TORCHINDUCTOR_CACHE_DIR=str(folder / 'inductor'), XLA_PYTHON_CLIENT_ALLOCATOR='platform',
                  XLA_PYTHON_CLIENT_PREALLOCATE='false', MOSAIC_GPU_DUMP_TO=str(folder / 'mosaic'),
-                 XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0 --xla_dump_to=%s' % (folder / 'xla'),
+                 XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0 --xla_gpu_cuda_data_dir=%s '
+                 '--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_libnvjitlink_mode=disabled' % toolkit,
                  CUPY_CACHE_DIR=str(folder / 'cupy'), TORCHINDUCTOR_COMPILE_THREADS='1', CUDA_MODULE_LOADING='LAZY',
                  CUPY_CACHE_IN_MEMORY='1', CUPY_COMPILE_WITH_PTX='1',
                  PTX_DIR=str(folder / 'numba'), MOSAIC_GPU_DUMP_PTX='1')
+        if p.maker == 'jax':
+            e['PATH'] = str(toolkit / 'bin') + ':' + e['PATH']
         if p.maker == 'liger':
             e['PYTHONPATH'] = self.o.corpora + '/src/liger/src'
         return e
@@ -185,6 +206,9 @@ class Collector:
         with self.gpu:
             limit = self.o.run_limit * (8 if p.maker in PYTHON else 1)
             code, seconds, output = self.call(capture + command, limit, e, where)
+            if p.maker == 'jax' and 'nknown flag' in output:
+                e['XLA_FLAGS'] = '--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0'
+                code, seconds, output = self.call(capture + command, limit, e, where)
         bundles = sorted(glob.glob(str(folder / 'bundles/**/bundle.json'), recursive=True))
         self.programs(maker=p.maker, program=p.name, step='run', code=code, seconds=round(seconds, 1), launches=len(bundles),
                       says=' | '.join(l for l in output.splitlines() if l.strip())[-400:])
@@ -293,6 +317,7 @@ def main():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument('--corpora', required=True, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger')
     a.add_argument('--palladion', default='palladion')
+    a.add_argument('--cuda', default='/usr/local/cuda', help='the toolkit')
     a.add_argument('--out', required=True)
     a.add_argument('--work', default='/tmp/foreign')
     a.add_argument('--seconds', type=float, default=520, help='for everything')

@@ -104,24 +104,6 @@ def mosaic_mixed():
     jax.block_until_ready(h.mixed_matmul_kernel(a, b, out_dtype=jnp.bfloat16, config=config))
 
 
-@case
-def mosaic_small():
-    from jax.experimental.pallas import mosaic_gpu as plgpu
-
-    def kernel(x, y):
-        y[...] = jnp.exp(x[...]) + x[...] * 2
-    x = numbers(128, 128)
-    jax.block_until_ready(plgpu.kernel(lambda a, b, s: _staged(plgpu, a, b, s), out_shape=x,
-                                       scratch_shapes=[plgpu.SMEM((128, 128), jnp.float32)])(x))
-
-
-def _staged(plgpu, a, b, s):
-    s[...] = jnp.exp(a[...]) + 1
-    plgpu.commit_smem()
-    plgpu.copy_smem_to_gmem(s, b)
-    plgpu.wait_smem_to_gmem(0)
-
-
 def triton_pallas(name, kernel, *shapes):
     def body():
         from jax.experimental.pallas import triton as plt
@@ -137,7 +119,7 @@ def _soft(x, o):
     v = x[...]
     e = jnp.exp(v - v.max(1, keepdims=True))
     o[...] = e / e.sum(1, keepdims=True)
-def _dot(x, y, o): o[...] = pl.dot(x[...], y[...])
+def _dot(x, y, o): o[...] = x[...] @ y[...]
 
 
 triton_pallas('exp', _exp, (64, 64))
