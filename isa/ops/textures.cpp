@@ -176,9 +176,9 @@ std::vector<OpDef> surface_defs() {
             surface},
       OpDef{"sured",
             "Reduces into a surface; x counts bytes (.b) or texels (.p). Surface Instructions: sured.",
-            {"[3.0] sured.unit:b|p.op:add|min|max.geom:1d|2d|3d|a1d|a2d.type:u32|s32.clamp:trap|clamp|zero "
+            {"[3.0] sured.unit:b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero "
              "texel:tensor, b:type",
-             "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d|a1d|a2d.type:b32.clamp:trap|clamp|zero "
+             "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero "
              "texel:tensor, b:type"},
             timing,
             surface},
