@@ -51,8 +51,6 @@ Geometry geometry_of(const Instruction& i) {
 Effect tex(const Instruction& i, const DecodeContext&) {
   const bool gathers = i.op->name == "tld4";
   const auto optional = [&](std::string_view name) { return gathers ? -1 : decode::index(i, name); };
-  if (optional("compare") >= 0)
-    return decode::unsupported(i, "comparison with a depth texture is not modelled");
   TextureLoad e{.geometry = geometry_of(i),
                 .type = i.type("dtype"),
                 .integer_coordinates = !gathers && i.mod("ctype") == "s32",
@@ -129,7 +127,6 @@ std::vector<OpDef> texture_defs() {
                "[3.2] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype",
                "[3.2] tex.level.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, lod:f32",
                "[4.3] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, offset:s32^*",
-               "[4.3] tex.geom:1d|a1d|2d|a2d.v4.dtype:f32.ctype:f32 $result, compare:f32",
                "[4.3] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype, "
                "offset:s32^*",
                "[3.2] tex.grad.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
@@ -179,9 +176,9 @@ std::vector<OpDef> surface_defs() {
             surface},
       OpDef{"sured",
             "Reduces into a surface; x counts bytes (.b) or texels (.p). Surface Instructions: sured.",
-            {"[3.0] sured.unit:b|p.op:add|min|max.geom:1d|2d|3d|a1d|a2d.type:u32|s32.clamp:trap|clamp|zero "
+            {"[3.0] sured.unit:b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero "
              "texel:tensor, b:type",
-             "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d|a1d|a2d.type:b32.clamp:trap|clamp|zero "
+             "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero "
              "texel:tensor, b:type"},
             timing,
             surface},
