@@ -188,7 +188,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   }
   check_shape(*arch_, launch, *entry, result);
   load(*launch.module);
-  auto program = decode(*launch.module, *entry, *arch_, loaded_.at(launch.module));
+  auto program = decode(*launch.module, *entry, *arch_, loaded_.at(launch.module), options.fmad);
   if (!program) {
     result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
     return Run(std::move(result));

@@ -8,6 +8,7 @@
 #include "bundle/read.h"
 #include "cli/capture/launch.h"
 #include "cli/capture/match.h"
+#include "cli/capture/strip.h"
 #include "cli/commands/commands.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
@@ -70,7 +71,7 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
 }
 
 Outcome<void> check_options(const Options& o) {
-  if (o.command_line.empty() && o.ptx_dirs.empty())
+  if (o.command_line.empty() && o.ptx_dirs.empty() && !o.strip)
     return user_error("a command is missing",
                       fmt::format("{} capture -o DIR -- ./program arguments", program_name()));
   if (o.output.empty()) return user_error("-o DIR is missing: the folder that gets the bundles");
@@ -80,6 +81,16 @@ Outcome<void> check_options(const Options& o) {
   for (const std::string& folder : o.ptx_dirs)
     if (!fs::is_directory(folder, failed))
       return user_error(fmt::format("--ptx-dir {}: there is no such folder", folder));
+  return {};
+}
+
+Outcome<void> strip_bundle(const fs::path& folder) {
+  auto manifest = bundle::read_manifest(folder);
+  if (!manifest) return user_error(manifest.error());
+  if (const auto done = strip(folder, *manifest); !done) return done;
+  print_out("{}: stripped: seeds stand for the memory's contents, {} buffers\n", folder.string(),
+            std::ranges::count(manifest->buffers, bundle::Contents::Kind::seed,
+                               [](const bundle::Buffer& b) { return b.before.kind; }));
   return {};
 }
 
@@ -93,6 +104,8 @@ Outcome<size_t> complete_all(const Options& options, const std::set<fs::path>& o
     const auto said = complete(folder, folders);
     if (!said) return tl::make_unexpected(said.error());
     print_out("{}: {}\n", folder.string(), *said);
+    if (options.strip)
+      if (const auto stripped = strip_bundle(folder); !stripped) return tl::make_unexpected(stripped.error());
     ++found;
   }
   return found;
@@ -102,8 +115,7 @@ Outcome<size_t> complete_all(const Options& options, const std::set<fs::path>& o
 
 Outcome<ExitCode> cmd_capture(const Options& options) {
   if (const auto ok = check_options(options); !ok) return tl::make_unexpected(ok.error());
-  const bool runs =
-      !options.command_line.empty();  // else PTX is looked for again, for bundles that are there
+  const bool runs = !options.command_line.empty();  // else it is about bundles that are there
   std::set<fs::path> old;
   int code = 0;
   if (runs) {

@@ -131,6 +131,7 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
   }
   run.threads = host_threads(options);
   run.max_warp_instructions = options.max_instructions;
+  run.fmad = options.fmad;
   run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };

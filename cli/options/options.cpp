@@ -122,6 +122,10 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--sarif", o.sarif, "a file for the findings as SARIF 2.1.0");
   app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
   add_clock(app, o);
+  app.add_option(
+      "--fmad", o.fmad,
+      "true: `mul` and `add` without a rounding become one fma where ptxas makes one; false: each is "
+      "rounded, as after ptxas --fmad=false");
   app.add_flag("--why", o.why,
                "find the three changes that would help most: run again with parts of the chip relaxed");
   number(app, "--lines", o.lines, 1, most_lines, "source lines of the time report (10)");
@@ -194,6 +198,10 @@ void add_capture(CLI::App& app, Options& o) {
          "a folder with PTX, for programs that load machine code: it is matched by assembling; the dumps of "
          "Triton and XLA are looked through as well")
       ->allow_extra_args(false);
+  app.add_flag(
+      "--strip", o.strip,
+      "put seeds in place of the memory's contents; tables of addresses stay; without a command: of the "
+      "bundles in DIR");
   app.add_option("-o,--output", o.output, "the folder that gets a bundle for each launch");
 }
 

@@ -57,6 +57,7 @@ struct Options {
   int repeats = 20;                               // timed runs on a device
   uint64_t device_limit = 10;                     // seconds of a run on a device
   bool reference = true;
+  bool fmad = true;  // contract products and sums as ptxas does by default
 
   // Of the hardware schedule (cli/options/clock_settings.h).
   std::string l2, clock;           // cold or warm; a file of parameters
@@ -72,6 +73,7 @@ struct Options {
   std::string state, resume;  // a file that keeps what is done
 
   // capture
+  bool strip = false;
   uint64_t skip = 0, launches = 1, max_bytes = uint64_t{4} << 30;
   std::vector<std::string> ptx_dirs, command_line;  // folders; what stood behind `--`
 

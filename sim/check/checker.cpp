@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sim/check/cluster_checker.h"
+#include "sim/check/core/merge.h"
 #include "sim/check/deadlock/deadlock.h"
 #include "sim/launch/per_cluster.h"
 
@@ -37,7 +38,8 @@ std::optional<Options> options_named(std::string_view words, std::string* unknow
 }
 
 struct Checker::State {
-  explicit State(const RunView& r) : run(r), analysis(*r.program), arrays(run), global(*r.memory) {}
+  State(const RunView& r, const Options& options)
+      : run(r), analysis(*r.program), arrays(run), global(*r.memory, options.global) {}
 
   void keep(const Reported& r) {
     const auto [at, fresh] = findings.try_emplace(r.key, r.finding);
@@ -63,7 +65,7 @@ Checker::Checker(const Options& options) : options_(options) {}
 Checker::~Checker() = default;
 
 void Checker::start(const RunView& run) {
-  state_ = std::make_unique<State>(run);
+  state_ = std::make_unique<State>(run, options_);
   coverage_ = {};
 }
 
@@ -88,6 +90,7 @@ void Checker::retire(ClusterState& cluster) {
   const std::unique_ptr<ClusterChecker> checker = s.clusters.take(cluster);
   if (checker == nullptr) return;
   checker->judge_global(s.global);
+  s.global.retired(cluster.index, checker->released_globally());
   checker->retired(s.sums);
   for (const Reported& r : checker->reporter().found()) s.keep(r);
   checker->reporter().found().clear();
@@ -114,7 +117,9 @@ bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool mor
 void Checker::finish(std::vector<Finding>& findings) {
   if (state_ == nullptr) return;
   State& s = *state_;
-  for (const FindingKey& key : s.keys) findings.push_back(std::move(s.findings[key]));
+  std::vector<Finding> own;
+  for (const FindingKey& key : s.keys) own.push_back(std::move(s.findings[key]));
+  for (Finding& f : merged(std::move(own))) findings.push_back(std::move(f));
   std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });
   if (findings.size() > options_.max_findings) {
     s.dropped += findings.size() - options_.max_findings;

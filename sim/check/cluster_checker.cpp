@@ -15,6 +15,19 @@ bool uses_tensor_memory(const Program& program) {
   });
 }
 
+// A chip performs a store once that all lanes of a warp issue alike, a reduction once for each lane.
+uint64_t operands_of(const AsyncIssue& e) {
+  if (e.reduces || e.group != isa::AsyncGroup::bulk || e.writes.empty() || e.writes.front().shared())
+    return 0;
+  uint64_t h = 1;
+  for (const auto pieces : {e.reads, e.writes})
+    for (const Piece& p : pieces) {
+      h = (h ^ p.address) * 0x9E37'79B9'7F4A'7C15ULL;
+      h = (h ^ h >> 31 ^ p.bytes) * 0xBF58'476D'1CE4'E5B9ULL;
+    }
+  return h | 1;
+}
+
 }  // namespace
 
 // The order of construction is the order of the members; each part sees those before it.
@@ -78,6 +91,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->reduces = e.reduces;
   op->lane_exact = e.family == isa::AsyncFamily::cp_async;
   op->layout = e.layout;
+  op->operands = operands_of(e);
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());
   if (op->is_tensor()) op->pipeline = pipeline_of(e);
   order_.issued(origin, op);

@@ -28,6 +28,8 @@ class ClusterChecker {
   void on(const AsyncIssue& e);
 
   // Judges the cluster's accesses of GMEM since the last quantum boundary.
+  // True when other clusters may be ordered after something that this one did.
+  bool released_globally() const { return order_.released_globally(); }
   void judge_global(GlobalMemoryChecks& global);
   // The cluster is deadlocked.
   void deadlocked();

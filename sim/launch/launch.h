@@ -43,6 +43,8 @@ struct RunOptions {
   uint64_t max_warp_instructions = 0;
   uint64_t quantum = 0;  // warp instructions of a cluster up to a boundary, without a clock; 0: 4 Mi
   Observer* observer = nullptr;
+  bool fmad =
+      true;  // products and sums without a rounding become one fma, as ptxas does; false: --fmad=false
   const std::atomic<bool>* stop = nullptr;  // set from outside: the run ends early with its results so far
   std::function<void(uint64_t done, uint64_t all)> progress;  // clusters finished
 

@@ -115,8 +115,10 @@ struct Program {
 
 // Decodes `entry` and all it calls for a chip. An instruction that the machine does not support is a fatal
 // finding when it is executed, not earlier.
-tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
-    const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
-    const std::vector<uint64_t>& global_addresses);
+tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(const isa::Module& module,
+                                                                const isa::Function& entry,
+                                                                const isa::ArchSpec& arch,
+                                                                const std::vector<uint64_t>& global_addresses,
+                                                                bool fmad = true);
 
 }  // namespace palladion::sim

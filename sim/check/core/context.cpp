@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "sim/check/catalogue/catalogue.h"
@@ -43,6 +44,16 @@ bool Reporter::seen(const FindingKey& key) {
   }
   ++found_[at->second].finding.count;
   return true;
+}
+
+bool Reporter::seen_by_group(const FindingKey& key, const Origin& origin) {
+  const uint32_t mma_warps = run_.program->mma_warps(), warp = index(origin.cta_rank, origin.warp);
+  auto& counts = by_warp_[{key, warp / mma_warps}];
+  counts.resize(mma_warps);
+  const uint32_t before = *std::ranges::max_element(counts), now = ++counts[warp % mma_warps];
+  const auto at = keys_.find(key);
+  if (at != keys_.end() && now <= before) return true;
+  return seen(key);
 }
 
 void Reporter::report(const FindingKey& key, Finding finding) {

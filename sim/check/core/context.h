@@ -43,6 +43,8 @@ class Reporter {
 
   // True when a finding with this key was made before: it is counted. Allocates nothing.
   bool seen(const FindingKey& key);
+  // The same of an instruction that a warpgroup executes as one: its warps count once.
+  bool seen_by_group(const FindingKey& key, const Origin& origin);
   // Keeps a finding whose key has not been seen. Its code is the key's; rule and help are the catalogue's
   // where it has none of its own.
   void report(const FindingKey& key, Finding finding);
@@ -82,6 +84,7 @@ class Reporter {
   std::vector<uint8_t> roles_;                         // by warp of the cluster: what it has issued
   std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
   std::map<FindingKey, size_t> keys_;
+  std::map<std::pair<FindingKey, uint32_t>, std::vector<uint32_t>> by_warp_;  // counts, by warpgroup
   std::map<Code, size_t> kept_;
   std::vector<Reported> found_;
   uint64_t dropped_ = 0;
@@ -105,6 +108,7 @@ std::string global_name(const RunView& run, uint64_t address, uint64_t bytes);
 struct SharedObject {
   std::string name;
   uint64_t base = 0, bytes = 0;  // offset in the CTA's window
+  bool open = false;             // LLVM's `.shared .b8 x;`: the base of memory that ends nowhere
 };
 // The author's own names, where the module has them, and those of symbols.
 std::vector<SharedObject> shared_objects(const RunView& run);

@@ -131,7 +131,8 @@ std::vector<SharedObject> shared_objects(const RunView& run) {
     if (!is_shared_array(p.module->symbols[id])) continue;
     if (has_named_parts(p, id)) continue;
     const Named n = of_symbol(p, id, run.launch->dynamic_shared);
-    out.push_back({n.name, n.base, n.bytes});
+    const isa::Variable& v = p.module->symbols[id].variable;
+    out.push_back({n.name, n.base, n.bytes, v.dims.empty() && v.size() == 1});
   }
   return out;
 }

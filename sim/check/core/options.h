@@ -6,12 +6,20 @@
 
 namespace palladion::sim::check {
 
+// How much history of global memory is kept before it is summarised.
+struct GlobalBudget {
+  size_t records = 1U << 23;   // at most 2^24 - 1: references have 24 bits for them
+  size_t pages = 1U << 18;     // of shadow memory, 4 KiB each
+  size_t deferred = 1U << 20;  // reads of an array that nothing has written
+};
+
 struct Options {
   bool race = true;      // data races over every proxy
   bool barrier = true;   // protocols: mbarriers, barriers, groups, lifetime
   bool memory = true;    // uninitialised memory and registers, layouts, descriptors
   bool numerics = true;  // overflow, NaN, order-dependent results
   size_t max_findings = 1000;
+  GlobalBudget global;
   bool any() const { return race || barrier || memory || numerics; }
 };
 

@@ -26,6 +26,7 @@ bool overlaps(const SharedObject& o, uint64_t offset) {
 }  // namespace
 
 ArrayBounds::ArrayBounds(const RunView& run) : objects_(shared_objects(run)) {
+  std::erase_if(objects_, &SharedObject::open);
   const Program& p = *run.program;
   for (const MicroOp& op : p.code) {
     int found = -1;

@@ -9,6 +9,13 @@ void for_each_granule_of(const GlobalTouch& t, Visit&& visit) {
     for_each_granule(t.address + i * t.stride, t.bytes, t.pattern >> 5, t.pattern & 31, visit);
 }
 
+uint64_t warp_of(const Record& r) { return uint64_t{r.cluster} << 16 | r.warp; }
+
+bool alike(const Record& a, const Record& b) {
+  return a.pc == b.pc && a.time == b.time && a.lanes == b.lanes && a.flags == b.flags && a.scope == b.scope &&
+         a.content == b.content && a.cluster == b.cluster && a.warp == b.warp && !a.async && !b.async;
+}
+
 }  // namespace
 
 void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
@@ -20,6 +27,7 @@ void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
 // Reads from before the first write: nothing to check them against, but the write will be.
 void GlobalMemoryChecks::materialise(Area& area) {
   area.written = true;
+  compact(area);
   for (Deferred& d : area.reads) {
     const Ref record = records_.add(d.record) << 8;
     for_each_granule_of(d.touch, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
@@ -32,8 +40,25 @@ void GlobalMemoryChecks::materialise(Area& area) {
   area.reads = {};
 }
 
+// One of the warp's last records where it says the same; `again`: it stands for an earlier access too.
+uint32_t GlobalMemoryChecks::add_record(const GlobalAccess& g, bool& again) {
+  again = false;
+  if (g.record.async != nullptr || g.touches != 1) return records_.add(g.record);
+  Recent& recent = recent_[warp_of(g.record)];
+  for (const uint32_t r : recent.records)
+    if (r != 0 && alike(records_[r], g.record)) {
+      again = true;
+      return r;
+    }
+  return recent.records[recent.next++ % 4] = records_.add(g.record);
+}
+
 void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
-  constexpr size_t most_records = 1U << 23, most_deferred = 1U << 23;
+  if (shadow_.pages() >= unite_at_) {
+    summarise();
+    shadow_.unite_pages();
+    unite_at_ = std::max(budget_.pages, 2 * shadow_.pages());
+  }
   Detector detector(pool_, records_, sink);
   for (GlobalAccess& g : log.accesses) {
     uint32_t record = 0;
@@ -44,10 +69,7 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
       if (allocation == nullptr) continue;
       Area& area = areas_[allocation->base];
       if (!g.actor.writes && !area.written && !allocation->undefined) {
-        if (area.reads.size() < most_deferred)
-          area.reads.push_back({g.record, t});
-        else
-          overflowed_ = true;
+        defer(area, g.record, t);
         continue;
       }
       if (g.actor.writes && !area.written) materialise(area);
@@ -56,14 +78,11 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
         detector.begin(g.actor, defined = !allocation->undefined);
       }
       if (record == 0) {
-        if (records_.size() >= most_records)
-          records_.collect(
-              [&](auto&& visit) { shadow_.for_each_cell([&](Cell& c) { pool_.for_each_ref(c, visit); }); });
-        if (records_.size() >= most_records) {
+        if (records_.size() >= collect_at_ && !make_room()) {
           overflowed_ = true;
           break;
         }
-        g.actor.record = record = records_.add(g.record);
+        g.actor.record = record = add_record(g, g.actor.again);
         g.actor.view = g.view.get();
         detector.begin(g.actor, defined = !allocation->undefined);
       }

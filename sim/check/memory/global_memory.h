@@ -2,7 +2,9 @@
 // Checks of global memory: the clusters' accesses since the last quantum boundary are applied to one shadow
 // memory.
 #include <map>
+#include <unordered_map>
 
+#include "sim/check/core/options.h"
 #include "sim/check/memory/races.h"
 #include "sim/machine/state/global_memory.h"
 
@@ -34,11 +36,18 @@ struct GlobalLog {
 };
 
 // The shadow of GMEM, shared by all clusters of a run; used between quanta, by one thread.
+//
+// Its size is bounded by what can still be told apart. A cluster that has ended and released nothing to
+// others is *silent*: no later access can be ordered after its own. So one record stands for all accesses of
+// such clusters by one instruction, a page of equal cells is one cell, and their reads are ranges.
 class GlobalMemoryChecks {
  public:
-  explicit GlobalMemoryChecks(const GlobalMemory& memory) : memory_(memory) {}
+  explicit GlobalMemoryChecks(const GlobalMemory& memory, const GlobalBudget& budget = {})
+      : memory_(memory), budget_(budget), unite_at_(budget.pages), collect_at_(budget.records) {}
   // Judges a cluster's accesses since the last quantum boundary.
   void judge(GlobalLog& log, ConflictSink& sink);
+  // A cluster has ended.
+  void retired(uint32_t cluster, bool released_to_others);
   const Records& records() const { return records_; }
   bool overflowed() const { return overflowed_; }
 
@@ -51,15 +60,36 @@ class GlobalMemoryChecks {
   struct Area {
     bool written = false;
     std::vector<Deferred> reads;
+    size_t compact_at = 0;
   };
+  // The last records of a warp: accesses of one instruction in one interval of the warp's time share one.
+  struct Recent {
+    uint32_t records[4] = {};
+    uint32_t next = 0;
+  };
+  void defer(Area& area, const Record& record, const GlobalTouch& touch);
+  void compact(Area& area);
   void materialise(Area& area);
   void judge_touch(Detector& detector, const GlobalTouch& t);
+  bool is_silent(const Record& r) const { return r.cluster < silent_.size() && silent_[r.cluster]; }
+  uint32_t add_record(const GlobalAccess& g, bool& again);
+  bool make_room();
+  void collect();
+  void summarise();
+  // The summary of each content that each instruction has stored.
+  using Summaries = std::map<uint64_t, std::map<uint32_t, uint32_t>>;
+  void summarise(Cell& cell, Summaries& summaries);
+  uint32_t summary_of(const Record& r, Summaries& summaries);
 
   const GlobalMemory& memory_;
+  GlobalBudget budget_;
+  size_t unite_at_, collect_at_;
   GlobalShadow shadow_;
   CellPool pool_;
   Records records_;
-  std::map<uint64_t, Area> areas_;  // by the allocation's base
+  std::map<uint64_t, Area> areas_;               // by the allocation's base
+  std::unordered_map<uint64_t, Recent> recent_;  // by cluster and warp
+  std::vector<bool> silent_;                     // by cluster
   bool overflowed_ = false;
 };
 

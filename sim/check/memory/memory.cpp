@@ -1,7 +1,9 @@
 #include "sim/check/memory/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <iterator>
 
 namespace palladion::sim::check {
@@ -172,6 +174,37 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   detector_.end();
 }
 
+// Equal for stores of one value by all their lanes, and for stores of the same values at the same places.
+uint32_t MemoryChecks::content_of(const Access& a, uint32_t lanes) const {
+  const auto* store = std::get_if<isa::Store>(a.origin.effect);
+  const MicroOp& op = context_.run.program->code[a.origin.pc];
+  if (store == nullptr || !op.moves) return 0;
+  const uint8_t* registers = context_.cluster.ctas[a.origin.cta_rank].warps[a.origin.warp].registers.data();
+  const auto size = static_cast<size_t>(isa::bytes(store->type));
+  const auto bits = [&](int element, size_t lane) {
+    const DecodedOperand& s = op.operands[store->src].element(element);
+    const uint8_t* from = s.slot.constant ? context_.run.program->constants.data() : registers;
+    std::array<uint64_t, 2> out{};
+    std::memcpy(out.data(), from + s.slot.offset + s.width / 8 * lane, std::min<size_t>(size, sizeof out));
+    return out;
+  };
+  bool uniform = true;
+  uint64_t one = a.size, all = a.size;
+  const auto mix = [](uint64_t& h, uint64_t v) { h = (h ^ v) * 0x9E37'79B9'7F4A'7C15ULL, h ^= h >> 29; };
+  const auto first = static_cast<size_t>(std::countr_zero(lanes));
+  for (int k = 0; k < store->elements; ++k) {
+    const auto value = bits(k, first);
+    mix(one, value[0]), mix(one, value[1]);
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<size_t>(std::countr_zero(m));
+      const auto mine = bits(k, lane);
+      uniform &= mine == value;
+      mix(all, a.addresses[lane]), mix(all, mine[0]), mix(all, mine[1]);
+    }
+  }
+  return static_cast<uint32_t>((uniform ? one : ~all) >> 32) | 1;
+}
+
 void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   const Origin& origin = a.origin;
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
@@ -195,6 +228,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = static_cast<uint16_t>(warp);
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
+  if (a.kind == Access::Kind::write) g.record.content = content_of(a, lanes);
   g.first_touch = static_cast<uint32_t>(log_.touches.size());
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     const auto zero = static_cast<uint8_t>(size == every_lane ? every_lane << 5 : size << 5 | lane);

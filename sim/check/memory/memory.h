@@ -32,6 +32,7 @@ class MemoryChecks {
   void operate(Operation& o, std::span<const Piece> pieces, bool writes);
   void operate_shared(Operation& o, std::span<const Piece> pieces);
   void operate_global(const Operation& o, std::span<const Piece> pieces);
+  uint32_t content_of(const Access& a, uint32_t lanes) const;
   uint32_t generic_record(const Access& a, uint32_t lanes);
   void collect_records();
 

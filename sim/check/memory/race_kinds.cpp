@@ -41,6 +41,14 @@ bool dropped(const Case& c, DroppedEdge::Why why, bool mbarrier) {
   });
 }
 
+// The later access's own warp has read a flag whose scope is too narrow for it.
+bool scope_dropped_here(const Case& c) {
+  return std::ranges::any_of(c.order.dropped(), [&](const DroppedEdge& d) {
+    return d.why == DroppedEdge::Why::scope && !std::holds_alternative<isa::Mbarrier>(*d.releaser.effect) &&
+           d.acquirer.cta_rank == c.order.cta_of(c.now.warp);
+  });
+}
+
 // The reader had waited for another copy; this copy overwrote its bytes without waiting for the reader.
 bool overwrote_what_was_read(const Case& c) {
   const auto& before = c.then.async->overwrote;
@@ -131,19 +139,21 @@ Code global_code(const Case& c) {
   if (c.later.visibility == Visibility::tensormap) return 4320;
   if (map_written && (c.then.flags & Record::tensormap) != 0) return 4319;
   if (c.then.async != nullptr) {
+    if (!c.conflict.earlier_wrote) return 6001;
+    if (c.later.writes && !c.later.reads) return 4315;
     if (c.conflict.relation == Relation::other_proxy) return 6005;
     const bool read_waited = std::ranges::any_of(c.then.async->published, &Publication::reads_only);
-    if (c.now.async != nullptr && c.later.writes) return 4315;
     return read_waited ? Code(4313) : Code(6005);
   }
   if (c.conflict.relation == Relation::other_proxy) return c.later.reads ? Code(4316) : Code(4308);
-  if (c.now.async != nullptr && c.later.writes) return 4315;
+  if (c.now.async != nullptr && c.later.writes) return c.conflict.earlier_wrote ? Code(4315) : Code(6001);
   if (c.same_warp()) return 4611;
   const bool one_strong = ((c.then.flags & Record::strong) != 0) != c.later.strong;
   if (one_strong) return 6002;
   if ((c.then.flags & Record::strong) != 0 && c.later.strong) return 6004;
-  if (dropped(c, DroppedEdge::Why::scope, false)) return 6004;
-  if (!c.same_cta() && knows_warp(c)) return 6006;
+  if (scope_dropped_here(c)) return 6004;
+  const bool stores_only = c.conflict.earlier_wrote && !c.later.reads;  // nobody waits for data to come
+  if (!c.same_cta() && knows_warp(c)) return stores_only ? Code(6001) : Code(6006);
   if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return 6003;
   if (c.order.has_unacquired() || dropped(c, DroppedEdge::Why::relaxed, false)) return 6002;
   return 6001;

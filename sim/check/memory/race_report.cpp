@@ -31,6 +31,7 @@ Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& 
                       .lanes = lanes,
                       .pc = r.pc};
   const bool here = r.cluster == x.cluster.index;
+  if ((r.flags & Record::summarised) != 0) what += ", as other CTAs do";
   Site s = here ? x.reporter.site(origin, std::move(what)) : plain_site(x.run, x.cluster, origin);
   if (!here) {
     s.what = std::move(what);
@@ -125,10 +126,10 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
                .wait_verdict = verdict ? verdict->code : Code()};
   const Code code = code_of(c);
-  // Shipped compilers let every thread store one value. In global memory the order of the stores is not
-  // known.
-  const bool equal_values =
-      later.unchanged && conflict.earlier_wrote && !then.async && conflict.relation == Relation::unordered;
+  // Shipped compilers let every thread store one value.
+  const bool equal_content = now.content != 0 && now.content == then.content;
+  const bool equal_values = (later.unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
+                            conflict.relation == Relation::unordered;
   const uint64_t object = equal_values ? 2 : later.shared ? 0 : 1;
   const FindingKey key{code, now.pc, then.pc, object};
   if (context_.reporter.seen(key)) return;
@@ -139,6 +140,16 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
   if (equal_values) f.severity = FindingSeverity::strict;
+  // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
+  if (code == Code(6002) && later.strong && !later.writes && !then.async &&
+      order_.knows_unacquired(order_.cta_of(now.warp), then.cluster, then.warp,
+                              static_cast<uint32_t>(std::countr_zero(conflict.earlier_lanes | 1U << 31)),
+                              then.time)) {
+    f.severity = FindingSeverity::strict;
+    f.notes.emplace_back(
+        "the writer's fence and the flag are there, the reader's fence is not: PTX (\"Release and Acquire "
+        "Patterns\") asks for one behind the relaxed read of the flag");
+  }
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
   if (equal_values) f.message += ", with equal values";
   if (verdict && verdict->code == code) f.help = verdict->help;
@@ -147,6 +158,11 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                           : global_name(context_.run, conflict.address, conflict.bytes);
   f.missing = missing_edge(context_, c);
   if (verdict) f.notes.push_back(verdict->text);
+  if (code == Code(4406) && c.then_is_wgmma())
+    f.notes.emplace_back(
+        "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
+        "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
+        "(about 450 cycles) and the queue of about 4 wgmmas, which later ones wait for, hide it");
   const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
   f.sites.push_back(site_of(context_, order_, then, then.async ? then.lanes : conflict.earlier_lanes,

@@ -12,6 +12,13 @@ uint32_t lanes_at(const Record& r, Ref ref, uint32_t byte) {
   return size_of(ref) == every_lane ? r.lanes : 1U << lane_of(ref, byte);
 }
 
+// Lanes of one warp that issue one bulk store by one execution of an instruction.
+bool same_store(const Record& a, const Record& b) {
+  return a.async && b.async && a.async->operands != 0 && a.async->operands == b.async->operands &&
+         a.pc == b.pc && a.warp == b.warp && a.cluster == b.cluster &&
+         a.async->occurrence == b.async->occurrence;
+}
+
 }  // namespace
 
 void Detector::begin(const Actor& actor, bool defined_at_start) {
@@ -71,6 +78,7 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     if (op.id == a.async_id && op.cluster == a.cluster) return Relation::ordered;
     if (a.tensor != nullptr) return tensor_relation(r);
     if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
+    if (same_store(r, records_[a.record])) return Relation::ordered;
     const uint32_t lane = op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0;
     const bool mine_all = a.async || size_of(mine) == every_lane;
     HappensBefore::Asker asker{.view = a.view, .rank = a.rank, .lane = lane, .warp = a.warp};
@@ -101,7 +109,7 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
 }
 
 void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
-  if (record_of(earlier) == actor_.record) return;
+  if (record_of(earlier) == actor_.record && (!actor_.again || earlier == mine)) return;
   Relation rel;
   const Memo* known = nullptr;
   if (count == granule)

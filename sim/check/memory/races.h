@@ -29,6 +29,7 @@ struct Actor {
   Visibility visibility = Visibility::generic;
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
   bool shared = true;      // shared memory, else global
+  bool again = false;      // its record stands for an earlier access of the same instruction, too
   bool unchanged = false;  // a write of the values that are there already
   isa::Scope scope = isa::Scope::cta;
   uint64_t async_id = 0;

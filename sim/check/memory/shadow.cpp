@@ -61,13 +61,30 @@ void CellPool::clear_reads(Cell& c) {
   c.more = 0;
 }
 
+void GlobalShadow::unite_pages() {
+  for (auto& [at, page] : pages_) {
+    if (page.cells == nullptr) continue;
+    const Cell& first = page.cells->front();
+    const auto same = [&](const Cell& c) { return c.more == 0 && c == first; };
+    if (!std::ranges::all_of(*page.cells, same)) continue;
+    page.all = first;
+    page.cells.reset();
+    --full_;
+  }
+  last_at_ = ~0ULL;
+}
+
 Cell& GlobalShadow::cell(uint64_t address) {
   const uint64_t at = address / page_bytes;
   if (at != last_at_) {
-    auto& page = pages_[at];
-    if (page == nullptr) page = std::make_unique<Page>();
+    Page& page = pages_[at];
+    if (page.cells == nullptr) {
+      page.cells = std::make_unique<Cells>();
+      page.cells->fill(page.all);
+      ++full_;
+    }
     last_at_ = at;
-    last_ = page.get();
+    last_ = page.cells.get();
   }
   return (*last_)[address % page_bytes / granule];
 }

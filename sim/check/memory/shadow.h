@@ -100,18 +100,31 @@ class GlobalShadow {
  public:
   static constexpr uint64_t page_bytes = 4096;
   Cell& cell(uint64_t address);
+  // Visits one cell for all of a page that was united.
   template <class Visit>
   void for_each_cell(Visit&& visit) {
-    for (auto& [at, page] : pages_)
-      for (Cell& c : *page) visit(c);
+    for (auto& [at, page] : pages_) {
+      if (page.cells == nullptr) {
+        visit(page.all);
+        continue;
+      }
+      for (Cell& c : *page.cells) visit(c);
+    }
   }
-  size_t pages() const { return pages_.size(); }
+  // Pages of equal cells without lists are kept as one cell.
+  void unite_pages();
+  size_t pages() const { return full_; }  // with a cell for each granule
 
  private:
-  using Page = std::array<Cell, page_bytes / granule>;
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  using Cells = std::array<Cell, page_bytes / granule>;
+  struct Page {
+    std::unique_ptr<Cells> cells;  // null: all are `all`
+    Cell all;
+  };
+  std::unordered_map<uint64_t, Page> pages_;
+  size_t full_ = 0;
   uint64_t last_at_ = ~0ULL;
-  Page* last_ = nullptr;
+  Cells* last_ = nullptr;
 };
 
 // Records, by index; index 0 is none.

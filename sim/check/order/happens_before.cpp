@@ -363,6 +363,14 @@ bool HappensBefore::has_unacquired() const {
   return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
 }
 
+bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane,
+                                     uint32_t when) const {
+  for (uint32_t w = cta * warps_per_cta_; w < (cta + 1) * warps_per_cta_; ++w)
+    for (const auto& [lanes, released] : warps_[w].seen)
+      if (released.view->knows(Visibility::generic, cluster, warp, lane, when)) return true;
+  return false;
+}
+
 void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publication& what) {
   const auto warp = static_cast<uint16_t>(index(origin));
   for (const Publication& p : op.published)
@@ -418,6 +426,7 @@ void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bo
     l.relaxed_by = origin;
     return;
   }
+  released_globally_ |= !shared;
   const ViewRef view = releases(a.order) ? release(warp, lanes, origin.pc) : w.fenced;
   const isa::Scope scope = releases(a.order) ? a.scope : std::min(a.scope, w.fenced_scope);
   if (l.cluster != cluster_ && !l.released.empty()) {

@@ -127,6 +127,11 @@ class HappensBefore final : public OrderQueries {
   bool issuer_waits(const AsyncRecord& op) const;
   // A lane read a released flag by a relaxed access and has not executed a fence since.
   bool has_unacquired() const;
+  // Would a fence of some warp of the CTA order that access before what follows? It has read the flag,
+  // relaxed.
+  bool knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
+  // True when other clusters may be ordered after something that this one did.
+  bool released_globally() const { return released_globally_; }
   const std::deque<DroppedEdge>& dropped() const { return dropped_; }
   // Where the warp released or synchronised last before `time`; no_id when it never did.
   uint32_t release_site(uint32_t warp, uint32_t time) const;
@@ -215,6 +220,7 @@ class HappensBefore final : public OrderQueries {
   std::unordered_map<uint64_t, Commit> commits_;                 // of tcgen05, under way
   std::unordered_map<uint64_t, std::shared_ptr<View>> joining_;  // wgmma that not all warps have issued
   std::deque<DroppedEdge> dropped_;
+  bool released_globally_ = false;
 };
 
 }  // namespace palladion::sim::check

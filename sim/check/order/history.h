@@ -35,6 +35,7 @@ struct AsyncRecord {
   bool reduces = false;
   bool lane_exact = false;  // cp.async: each lane issued its own bytes
   uint8_t layout = 0;
+  uint64_t operands = 0;   // of a store from shared memory: equal ones copy the same bytes; 0: not known
   bool committed = false;  // to a bulk, cp.async or wgmma group
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
@@ -64,7 +65,8 @@ struct Record {
     atomic = 8,
     barrier = 16,
     tensormap = 32,
-    fill = 64
+    fill = 64,
+    summarised = 128  // stands for accesses of several CTAs that nothing can be ordered after
   };
   uint32_t cluster = 0;
   uint32_t pc = 0;
@@ -73,6 +75,7 @@ struct Record {
   uint16_t warp = 0;  // in the cluster
   uint8_t flags = 0;
   isa::Scope scope = isa::Scope::cta;
+  uint32_t content = 0;                // of a store to GMEM: equal ones store equal values; 0: not known
   std::shared_ptr<AsyncRecord> async;  // null: an access of lanes
 };
 

@@ -135,6 +135,7 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
   const uint32_t nth =
       async ? land(*b, e, inside) : p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
   if (!async) use(*b, origin);
+  if (!async) acts_[p_.causality.index(origin)] = true;
   if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, origin, nth, async);
   check_special_forms(*b, e);
   if (!async) judge_forced(*b, origin);
@@ -185,8 +186,10 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
 void MbarrierLedger::complete(MbarrierObject& b) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
-    if (!covers(done.arrived, o))
+    if (!covers(done.arrived, o)) {
       unforced(done, b, b.users[o.warp].last_origin, "a wait for the phase before it may miss it");
+      check_missable(b, o);
+    }
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
       unforced(done, b, b.users[a.warp].last_origin, "it may complete before bytes are announced");
@@ -207,6 +210,7 @@ void MbarrierLedger::complete(MbarrierObject& b) {
 
 void MbarrierLedger::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
+  acts_[p_.causality.index(origin)] = true;
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
@@ -292,6 +296,22 @@ bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& o
   return false;
 }
 
+// Several warps arrived once each, and other barriers order all of that before `origin`: the phase is
+// complete then without any wait for it.
+bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& origin) const {
+  if (std::ranges::any_of(phase.signals, &Signal::async) || phase.signals.size() >= signals_kept)
+    return false;
+  const uint32_t warp = p_.causality.index(origin);
+  std::vector<uint32_t> warps;
+  for (const Signal& s : phase.signals) warps.push_back(p_.causality.index(s.origin));
+  std::ranges::sort(warps);
+  if (warps.empty() || warps.front() == warps.back() || std::ranges::adjacent_find(warps) != warps.end())
+    return false;
+  for (uint32_t w = 0; w < phase.arrived.size(); ++w)
+    if (w != warp && phase.arrived[w] != 0 && !p_.causality.knows(warp, w, phase.arrived[w])) return false;
+  return true;
+}
+
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const uint32_t warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
@@ -308,7 +328,7 @@ void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
 // A signal is bound to its phase when its issuer is ordered after a wait that observed the last phase
 // complete.
 void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& origin) {
-  if (b.number != 0 && !known(b.last.observers, origin))
+  if (b.number != 0 && !known(b.last.observers, origin) && !known_complete(b.last, origin))
     unforced(b.current, b, origin, "a signal may come a phase earlier");
 }
 

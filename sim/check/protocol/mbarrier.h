@@ -102,7 +102,8 @@ struct ForcedPhases {
 
 class MbarrierLedger {
  public:
-  explicit MbarrierLedger(const Protocol& protocol) : p_(protocol), last_waits_(protocol.causality.warps()) {}
+  explicit MbarrierLedger(const Protocol& protocol)
+      : p_(protocol), last_waits_(protocol.causality.warps()), acts_(protocol.causality.warps()) {}
 
   void on(const MbarrierEvent& e);
   void on(const AsyncIssue& e);
@@ -146,6 +147,8 @@ class MbarrierLedger {
   uint32_t land(MbarrierObject& b, const MbarrierEvent& e, uint32_t& inside);
   void use(MbarrierObject& b, const Origin& origin);
   bool known(const std::vector<Observation>& list, const Origin& origin) const;
+  bool known_complete(const MbarrierPhase& phase, const Origin& origin) const;
+  void check_missable(const MbarrierObject& b, const Observation& wait);
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
   void check_dead(const MbarrierEvent& e);
 
@@ -191,6 +194,7 @@ class MbarrierLedger {
   ForcedPhases forced_;
   mutable std::map<uint32_t, bool> result_used_;  // by pc
   Observed observed_;
+  std::vector<bool> acts_;  // by warp: it has arrived or copied, not only waited
   uint32_t serials_ = 0;
   uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: an access outside cannot overlap one
 };

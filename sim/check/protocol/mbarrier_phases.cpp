@@ -105,7 +105,13 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
   const FindingKey key{o.code, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b, o.message, FindingSeverity::error);
+  // Other barriers order the phase's arrivals before this one: no schedule mixes rounds.
+  const bool complete = !async && known_complete(b.last, origin);
+  Finding f = finding(b, o.message, complete ? FindingSeverity::strict : FindingSeverity::error);
+  if (complete)
+    f.notes.emplace_back(
+        "other barriers order all arrivals of that phase before this one, so the phase is complete in every "
+        "schedule; PTX asks for a wait that has observed it");
   f.sites.push_back(p_.reporter().site(origin, fmt::format("arrives in phase {}", b.number)));
   std::vector<uint32_t> shown{origin.pc};
   for (const bool repeat : {false, true}) {  // other instructions first
@@ -230,6 +236,28 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
     for (const Signal& s : b.last.signals)
       if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("nothing orders the completion of phase {} before this wait", b.last.number - 1);
+  p_.reporter().report(key, std::move(f));
+}
+
+// A phase completed, and no order makes it wait for a thread that has observed the phase before: delayed for
+// so long, that thread waits for ever, or passes for the phase after.
+void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
+  if (!acts_[wait.warp]) return;  // a spectator: the exploration judges those
+  const Origin& waiter = b.users[wait.warp].last_origin;
+  const FindingKey key{4115, b.users[wait.warp].wait.pc, b.init.pc, 1};
+  if (p_.reporter().seen(key)) return;
+  Origin at = waiter;
+  at.pc = b.users[wait.warp].wait.pc;
+  Finding f = finding(b,
+                      fmt::format("the wait for phase {} of {} can miss it: phase {} may complete before the "
+                                  "wait is executed",
+                                  b.last.number, p_.mbarrier(b.address), b.current.number),
+                      FindingSeverity::strict);
+  f.sites.push_back(p_.reporter().site(at, fmt::format("waits for phase {}", b.last.number)));
+  for (const Signal& s : b.current.signals)
+    if (f.sites.size() <= 2 && s.arrivals != 0) f.sites.push_back(signal_site(s));
+  f.missing = fmt::format("nothing makes the completion of phase {} wait for this thread", b.current.number);
+  f.help = "let only threads wait that take part in the next phase, or have them meet before one goes on";
   p_.reporter().report(key, std::move(f));
 }
 

@@ -180,9 +180,15 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
     base = std::min(base, p.address);
     bytes += p.bytes;
   }
-  if (base % atom == 0 || bytes < atom) return;
+
+  const uint64_t end = base + bytes;
+  tiles_.insert({e.layout, base, end});
+  const bool fits = base % atom == 0 || bytes < atom;
+  if (fits || std::ranges::any_of(off_pattern_, [&](const OffPattern& o) {
+        return o.key.pc_a == e.origin.pc && o.base == base;
+      }))
+    return;
   const FindingKey key{tile_alignment, e.origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
   const auto address = static_cast<uint32_t>(base);
   Finding f;
   f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",
@@ -192,7 +198,26 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   f.missing = fmt::format("the address is 0x{:x}: modulo {} it is {}, must be 0", base & shared_offset_mask,
                           atom, base % atom);
   f.help = fmt::format("align the buffer to {} bytes, or give the matrix descriptor a base offset", atom);
-  context_.reporter.report(key, std::move(f));
+  off_pattern_.push_back({key, std::move(f), base, e.layout});
+}
+
+// Rows of a larger tile that begins with its pattern: all its users swizzle by the same address bits. Which
+// tiles adjoin is known at the end.
+bool Descriptors::is_window(const OffPattern& o) const {
+  uint64_t begin = o.base;
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& [layout, from, to] : tiles_)
+      if (layout == o.layout && from < begin && to >= begin) begin = from, grown = true;
+  }
+  return begin % atom_bytes(o.layout) == 0 && o.base % (atom_bytes(o.layout) / 8) == 0;
+}
+
+void Descriptors::on(const ClusterEnded&) {
+  for (OffPattern& o : off_pattern_)
+    if (!is_window(o) && !context_.reporter.seen(o.key))
+      context_.reporter.report(o.key, std::move(o.finding));
+  off_pattern_.clear();
 }
 
 }  // namespace palladion::sim::check

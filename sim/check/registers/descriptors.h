@@ -4,6 +4,9 @@
 // That the writer of a tile and its reader agree on the swizzle (TM-04) is checked in the shadow memory.
 #include <array>
 #include <map>
+#include <set>
+#include <tuple>
+#include <vector>
 
 #include "sim/check/core/context.h"
 
@@ -15,6 +18,7 @@ class Descriptors {
 
   void on(const AsyncJoined& event);
   void on(const AsyncIssue& e);
+  void on(const ClusterEnded&);
 
  private:
   // Of A (0 when it is in registers) and B, as one lane gives them.
@@ -26,16 +30,27 @@ class Descriptors {
     uint32_t warps = 0;
   };
 
+  // A swizzled tile that does not begin where its pattern does.
+  struct OffPattern {
+    FindingKey key;
+    Finding finding;
+    uint64_t base = 0;
+    uint8_t layout = 0;
+  };
+
   Values values(const Origin& origin, int lane) const;
   void judge_lanes(const Origin& origin, const Values& first);
   void judge_encoding(const Origin& origin, const Values& values);
   void judge_range(const AsyncIssue& e);
+  bool is_window(const OffPattern& o) const;
   void judge_tile(const AsyncIssue& e, std::span<const Piece> tile);
   void report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
                          uint64_t theirs);
 
   const ClusterContext& context_;
   std::map<uint64_t, Open> open_;
+  std::set<std::tuple<uint8_t, uint64_t, uint64_t>> tiles_;  // layout, begin, end with the CTA's rank
+  std::vector<OffPattern> off_pattern_;
 };
 
 }  // namespace palladion::sim::check

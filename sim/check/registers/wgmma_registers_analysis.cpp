@@ -19,9 +19,13 @@ const T* effect_of(const MicroOp& op) {
 
 bool guarded(const MicroOp& op) { return op.guard >= 0; }
 
+// A mov of registers, or one that packs or unpacks them: ptxas gives both one place.
 bool is_copy(const MicroOp& op) {
-  return op.instruction != nullptr && isa::operation(*op.instruction) == isa::Operation::move &&
-         op.instruction->operands.back().is(isa::Operand::Kind::reg);
+  if (op.instruction == nullptr || isa::operation(*op.instruction) != isa::Operation::move) return false;
+  const isa::Operand& from = op.instruction->operands.back();
+  const auto is_register = [](const isa::Operand& o) { return o.is(isa::Operand::Kind::reg); };
+  return is_register(from) ||
+         (from.is(isa::Operand::Kind::vector) && std::ranges::all_of(from.elements, is_register));
 }
 
 // What an instruction means for a copy of a register that was made before it.

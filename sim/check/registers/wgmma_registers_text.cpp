@@ -56,7 +56,7 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
   const Code code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
   const FindingKey key{code, use.pc, origin.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen_by_group(key, origin)) return;
   const auto& o = *analysis_.wgmma(use.pc);
   const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
   Finding f;
@@ -80,7 +80,7 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
 void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t fragment) {
   const bool first = fragment == nowhere;
   const FindingKey key{no_fence, first ? nowhere : w.fragments[fragment].touched_pc, origin.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen_by_group(key, origin)) return;
   Finding f;
   f.sites.push_back(context_.reporter.site(origin, "uses the register as an operand"));
   if (first) {
@@ -108,7 +108,7 @@ void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t f
 
 void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint32_t reg) {
   const FindingKey key{other_shape, earlier.pc, origin.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen_by_group(key, origin)) return;
   const auto &mine = *analysis_.wgmma(origin.pc), &theirs = *analysis_.wgmma(earlier.pc);
   Finding f;
   f.message = fmt::format(

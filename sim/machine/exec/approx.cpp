@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/num/arith.h"
 #include "isa/ops/lanes.h"
 #include "sim/numerics/special.h"
 
@@ -72,7 +73,88 @@ constexpr auto rows = std::to_array<Row>({
     {ApproxOp::div_full, Type::f32, ftz, division<warp_wide::div_full_ftz_f32>},
 });
 
+// What the functions multiply at their end (sim/numerics/special.h states the same without the sum).
+struct Factors {
+  uint32_t x, y;
+};
+struct Reciprocal {
+  static constexpr int operands = 1;
+  static Factors factors(uint32_t b, uint32_t) {
+    using namespace numerics::sfu;
+    uint32_t scale = select(is_subnormal_or_zero(b), two_24, one);
+    scale = select(is_huge(b), quarter, scale);
+    return {rcp(multiply(b, scale)), scale};
+  }
+};
+struct DivApprox {
+  static constexpr int operands = 2;
+  static Factors factors(uint32_t a, uint32_t b) {
+    using namespace numerics::sfu;
+    const uint32_t scale = select(is_subnormal_or_zero(b), two_24, one);
+    return {rcp(multiply(b, scale)), multiply(a, scale)};
+  }
+};
+struct DivApproxFtz {
+  static constexpr int operands = 2;
+  static Factors factors(uint32_t a, uint32_t b) { return {numerics::sfu::rcp(b), a}; }
+};
+struct DivFull {
+  static constexpr int operands = 2;
+  static Factors factors(uint32_t a, uint32_t b) {
+    const Factors of_b = Reciprocal::factors(b, 0);
+    return {of_b.x, numerics::sfu::multiply(a, of_b.y)};
+  }
+};
+struct DivFullFtz {
+  static constexpr int operands = 2;
+  static Factors factors(uint32_t a, uint32_t b) {
+    using namespace numerics::sfu;
+    const bool huge = is_huge(b);
+    return {rcp(select(huge, multiply_ftz(b, quarter), b)), select(huge, multiply_ftz(a, quarter), a)};
+  }
+};
+
+template <class Function, isa::num::ArithMods mods, uint32_t product_sign, uint32_t addend_sign>
+void fused(const LaneArgs& args) {
+  alignas(32) uint32_t t[isa::lanes::warp_size];
+  for (int i = 0; i < isa::lanes::warp_size; ++i) {
+    const uint32_t a = isa::lanes::source<uint32_t>(args, 0)[i];
+    const uint32_t b = Function::operands == 2 ? isa::lanes::source<uint32_t>(args, 1)[i] : 0;
+    const uint32_t c = isa::lanes::source<uint32_t>(args, Function::operands)[i];
+    const Factors f = Function::factors(a, b);
+    t[i] = isa::num::fma<isa::num::F32, mods>(f.x ^ product_sign, f.y, c ^ addend_sign);
+  }
+  isa::lanes::commit(args.d[0], t, args.mask);
+}
+template <class Function, isa::num::ArithMods mods>
+LanesFn fused_with_signs(const isa::Contracted& c) {
+  constexpr uint32_t minus = isa::num::F32::sign_mask;
+  if (c.negated_product)
+    return c.negated_addend ? fused<Function, mods, minus, minus> : fused<Function, mods, minus, 0>;
+  return c.negated_addend ? fused<Function, mods, 0, minus> : fused<Function, mods, 0, 0>;
+}
+template <class Function, bool flushes>
+LanesFn fused_for(const isa::Contracted& c) {
+  constexpr auto rn = isa::num::Rounding::rn;
+  return c.sat ? fused_with_signs<Function, isa::num::ArithMods{rn, flushes, true}>(c)
+               : fused_with_signs<Function, isa::num::ArithMods{rn, flushes}>(c);
+}
+
 }  // namespace
+
+LanesFn approx_contracted(const isa::Approx& a, const isa::Contracted& c) {
+  if (a.type != Type::f32 || c.type != Type::f32 || a.ftz != c.ftz) return nullptr;
+  switch (a.op) {
+    case ApproxOp::rcp:
+      return a.ftz ? nullptr : fused_for<Reciprocal, plain>(c);
+    case ApproxOp::div:
+      return a.ftz ? fused_for<DivApproxFtz, ftz>(c) : fused_for<DivApprox, plain>(c);
+    case ApproxOp::div_full:
+      return a.ftz ? fused_for<DivFullFtz, ftz>(c) : fused_for<DivFull, plain>(c);
+    default:
+      return nullptr;
+  }
+}
 
 LanesFn approx_lanes(const isa::Approx& a) {
   const auto row = std::ranges::find_if(

@@ -278,7 +278,12 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
                            tx ? static_cast<int32_t>(n) : 0, &why);
     }
     if (!ok)
-      return x.fault("PLD3044", why, "every phase needs exactly as many arrivals and bytes as it expects");
+      return x.fault(
+          "PLD3044", why,
+          e.action == A::arrive
+              ? "fewer threads arrive, or mbarrier.init counts all of them; an arrival too many may also "
+                "be one of a round before, whose thread was not waited for"
+              : "every phase needs exactly as many bytes as it expects");
     write_state(x, e, op, i, before);
   }
   return Step::next;

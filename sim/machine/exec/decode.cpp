@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/machine/exec/approx.h"
+#include "sim/machine/exec/contract.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/handlers.h"
 
@@ -463,10 +464,14 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(
-    const isa::Module& module, const isa::Function& entry, const isa::ArchSpec& arch,
-    const std::vector<uint64_t>& global_addresses) {
-  return Decoder(module, entry, arch, global_addresses).run();
+tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(const isa::Module& module,
+                                                                const isa::Function& entry,
+                                                                const isa::ArchSpec& arch,
+                                                                const std::vector<uint64_t>& global_addresses,
+                                                                bool fmad) {
+  auto program = Decoder(module, entry, arch, global_addresses).run();
+  if (program && fmad) contract(**program);
+  return program;
 }
 
 }  // namespace palladion::sim

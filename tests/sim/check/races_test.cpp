@@ -82,11 +82,35 @@ TEST(Races, ManyOfOneKindDoNotHideAnother) {
   EXPECT_TRUE(std::ranges::any_of(r.findings, [](const Finding& f) { return f.code == "PLD6101"; }));
 }
 
-// In global memory the order in which clusters store is not the machine's to know.
-TEST(Races, InGlobalMemoryEqualValuesAreErrors) {
-  const RunResult r = races("st.global.u32 [%rd1], 7;");
+TEST(Races, InGlobalMemoryStoresOfOneValueAreStrict) {
+  for (const RunOptions& how : every_schedule()) {
+    const RunResult r = races("st.global.u32 [%rd1], 7;", how);
+    ASSERT_EQ(r.findings.size(), 1u);
+    EXPECT_EQ(r.findings[0].code, "PLD6001");
+    EXPECT_EQ(r.findings[0].severity, FindingSeverity::strict);
+    EXPECT_THAT(r.findings[0].message, HasSubstr("equal values"));
+  }
+}
+
+TEST(Races, InGlobalMemoryStoresOfDifferentValuesAreErrors) {
+  const RunResult r = races("st.global.u32 [%rd1], %r2;");
   ASSERT_EQ(r.findings.size(), 1u);
   EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+}
+
+// Eight instructions that read what the other warp writes: one finding with their ranges.
+TEST(Races, OneMissingBarrierIsOneFinding) {
+  std::string body =
+      "setp.ne.u32 %p1, %r2, 0;\n  @%p1 bra READ;\n  st.shared.v4.u32 [place], {1, 2, 3, 4};\n  "
+      "ret;\nREAD:\n";
+  for (int i = 0; i < 4; ++i) body += "  ld.shared.u32 %r3, [place+" + std::to_string(4 * i) + "];\n";
+  const RunResult r = races(body);
+  const auto race = std::ranges::find(r.findings, "PLD4001", &Finding::code);
+  ASSERT_NE(race, r.findings.end());
+  EXPECT_EQ(std::ranges::count(r.findings, "PLD4001", &Finding::code), 1);
+  EXPECT_THAT(race->object, HasSubstr("`place`"));
+  ASSERT_EQ(race->notes.size(), 1u);
+  EXPECT_THAT(race->notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
 }
 
 }  // namespace

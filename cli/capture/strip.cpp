@@ -1,0 +1,58 @@
+#include "cli/capture/strip.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "bundle/read.h"
+#include "cli/support/files.h"
+
+namespace palladion::cli {
+namespace {
+
+using Kind = bundle::Contents::Kind;
+
+constexpr uint64_t most_of_table = 64 << 10;
+
+bool points_to(const bundle::Manifest& m, uint64_t value) {
+  return std::ranges::any_of(m.buffers, [&](const bundle::Buffer& b) { return value - b.address < b.bytes; });
+}
+
+bool is_table(const bundle::Manifest& m, const std::vector<std::byte>& bytes) {
+  for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    if (points_to(m, value)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Outcome<void> strip(const std::filesystem::path& folder, bundle::Manifest& m) {
+  std::vector<std::string> files;
+  for (size_t i = 0; i < m.buffers.size(); ++i) {
+    bundle::Buffer& b = m.buffers[i];
+    if (b.after.kind == Kind::file) files.push_back(b.after.file);
+    b.after = {};
+    if (b.before.kind != Kind::file) continue;
+    if (b.bytes <= most_of_table) {
+      const auto bytes = bundle::read_contents(folder, b.before, b.bytes);
+      if (!bytes) return user_error(bytes.error());
+      if (is_table(m, *bytes)) continue;
+    }
+    files.push_back(b.before.file);
+    b.before = {.kind = Kind::seed, .file = {}, .value = i + 1, .checksum = 0};
+  }
+  m.complete = false;
+  if (const auto written = write_text(folder / bundle::manifest_file, bundle::text(m)); !written)
+    return not_written(written.error());
+  for (const std::string& file : files) {
+    std::error_code failed;
+    std::filesystem::remove(folder / file, failed);
+    if (failed) return not_written((folder / file).string() + ": " + failed.message());
+  }
+  return {};
+}
+
+}  // namespace palladion::cli

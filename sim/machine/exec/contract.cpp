@@ -1,0 +1,408 @@
+#include "sim/machine/exec/contract.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "isa/core/cfg.h"
+#include "isa/ops/contracted.h"
+#include "sim/machine/exec/approx.h"
+#include "sim/machine/exec/handlers.h"
+#include "sim/program/registers.h"
+
+namespace palladion::sim {
+namespace {
+
+using isa::Instruction;
+using isa::Operand;
+using isa::Operation;
+using isa::Type;
+
+bool has(const Instruction& i, std::string_view slot) { return i.form->slot(slot) >= 0 && i.has(slot); }
+// Types whose products ptxas contracts on sm_90; f32x2 was not measured.
+bool has_fma(Type t) {
+  return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::f16x2 || t == Type::bf16 ||
+         t == Type::bf16x2;
+}
+Type type_of(const Instruction& i) { return i.form->slot("type") >= 0 ? i.type() : Type::none; }
+
+// mixed precision names a second type: its product is not one of ours
+bool is_plain(const Instruction& i) {
+  return has_fma(type_of(i)) && i.form->slot("atype") < 0 && !has(i, "rnd");
+}
+bool is_sum(const Instruction& i) {
+  const Operation o = isa::operation(i);
+  return (o == Operation::add || o == Operation::subtract) && is_plain(i);
+}
+bool is_multiplication(const Instruction& i) {
+  return isa::operation(i) == Operation::multiply && is_plain(i) && !has(i, "sat");
+}
+// Approximate functions that end with a multiplication of f32.
+bool ends_with_product(const isa::Effect& e) {
+  const auto* approx = std::get_if<isa::Approx>(&e);
+  return approx != nullptr && approx_contracted(*approx, {.ftz = approx->ftz}) != nullptr;
+}
+bool is_product(const Instruction& i, const isa::Effect& e) {
+  return i.guard.reg == isa::no_id && (is_multiplication(i) || ends_with_product(e));
+}
+// Its result is its operand: ptxas looks through it.
+bool is_copy(const Instruction& i) {
+  return isa::operation(i) == Operation::move && i.guard.reg == isa::no_id && i.operands.size() == 2 &&
+         i.operands[0].is(Operand::Kind::reg) && i.operands[1].is(Operand::Kind::reg);
+}
+// bf16x2 is negated by an fma of its own.
+bool is_negation(const Instruction& i) {
+  return isa::operation(i) == Operation::negate && i.guard.reg == isa::no_id && has_fma(type_of(i)) &&
+         type_of(i) != Type::bf16x2 && i.operands[1].is(Operand::Kind::reg);
+}
+
+// ptxas splits a basic block here: at fences and calls, and where a rounded quotient or root has a slow path
+// behind a branch. Nothing is contracted across it.
+bool splits(const Instruction& i, const isa::Effect& e) {
+  const Operation o = isa::operation(i);
+  if (o == Operation::call) return true;
+  if (const auto* fence = std::get_if<isa::Fence>(&e)) return !fence->proxy && !fence->mbarrier_init;
+  if (o != Operation::divide && o != Operation::remainder && o != Operation::function) return false;
+  const Type t = type_of(i);
+  return has(i, "rnd") || isa::bits(t) == 64;
+}
+
+// A register's content while a region is walked: the definition that it came from, perhaps negated.
+struct Content {
+  uint32_t value = isa::no_id;
+  bool negated = false;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+constexpr uint32_t other_use = isa::no_id;  // one that is no sum
+
+struct Value {
+  uint32_t product = isa::no_id;  // the instruction, or none
+  std::vector<uint32_t> uses;     // the sums, or other_use
+};
+struct Source {
+  Content content;  // of a register
+  const Operand* operand = nullptr;
+  friend bool operator==(const Source& a, const Source& b) {
+    return a.content == b.content &&
+           (a.content.value != isa::no_id || (a.operand != nullptr && *a.operand == *b.operand));
+  }
+};
+struct Sum {
+  uint32_t index = 0;             // the instruction
+  std::array<Source, 2> sources;  // its operands
+  // Where a product's factors still are when the sum is executed; by operand of the sum.
+  std::array<std::vector<std::optional<isa::RegId>>, 2> factors;
+  int fused = -1;  // the operand that is the product
+};
+
+class Contraction {
+ public:
+  Contraction(Program& program, uint32_t function)
+      : p_(program),
+        f_(program.module->functions[function]),
+        start_(program.function_start[function]),
+        exposed_(f_.registers.size(), false),
+        used_(f_.registers.size(), false),
+        current_(f_.registers.size()) {}
+
+  void run() {
+    if (std::ranges::none_of(f_.body, is_sum)) return;
+    find_regions();
+    find_used();
+    for (const Region& r : regions_) find_exposed(r);
+    for (const Region& r : regions_) contract(r);
+  }
+
+ private:
+  using Region = std::vector<uint32_t>;
+
+  const isa::Effect& effect(uint32_t i) const { return *p_.code[start_ + i].effect; }
+
+  template <class Visit>
+  void registers(uint32_t i, Visit visit) const {
+    const uint32_t base = p_.register_offsets_base[p_.code[start_ + i].function];
+    for_each_register(p_, p_.code[start_ + i], [&](RegisterUse use) {
+      use.reg -= base;
+      visit(use);
+    });
+  }
+
+  // Basic blocks as ptxas sees them: a label that nothing but the instruction before it leads to ends none.
+  void find_regions() {
+    const isa::Cfg cfg = isa::build_cfg(f_);
+    const auto only_next = [&](uint32_t b) {
+      if (cfg.blocks[b].successors.size() != 1) return isa::no_id;
+      const uint32_t next = cfg.blocks[b].successors.front();
+      return next != 0 && next != b && cfg.blocks[next].predecessors.size() == 1 ? next : isa::no_id;
+    };
+    std::vector<bool> continues(cfg.blocks.size(), false);
+    for (uint32_t b = 0; b < cfg.blocks.size(); ++b)
+      if (const uint32_t next = only_next(b); next != isa::no_id) continues[next] = true;
+    for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
+      if (continues[b]) continue;
+      regions_.emplace_back();
+      for (uint32_t at = b; at != isa::no_id; at = only_next(at)) {
+        for (uint32_t i = cfg.blocks[at].first; i < cfg.blocks[at].last; ++i) {
+          regions_.back().push_back(i);
+          if (splits(f_.body[i], effect(i))) regions_.emplace_back();
+        }
+      }
+    }
+  }
+
+  bool is_removable(uint32_t i) const {
+    return std::holds_alternative<isa::Pure>(effect(i)) || std::holds_alternative<isa::Approx>(effect(i));
+  }
+
+  // Registers that something reads which is not removed itself.
+  void find_used() {
+    std::vector<std::vector<uint32_t>> writers(f_.registers.size());
+    std::vector<bool> alive(f_.body.size(), false);
+    std::vector<uint32_t> work;
+    const auto revive = [&](uint32_t i) {
+      if (alive[i]) return;
+      alive[i] = true;
+      work.push_back(i);
+    };
+    for (uint32_t i = 0; i < f_.body.size(); ++i) {
+      if (!is_removable(i)) revive(i);
+      registers(i, [&](const RegisterUse& use) {
+        if (use.writes) writers[use.reg].push_back(i);
+      });
+    }
+    while (!work.empty()) {
+      const uint32_t i = work.back();
+      work.pop_back();
+      registers(i, [&](const RegisterUse& use) {
+        if (!use.reads || used_[use.reg]) return;
+        used_[use.reg] = true;
+        for (const uint32_t w : writers[use.reg]) revive(w);
+      });
+    }
+    alive_ = std::move(alive);
+  }
+
+  // Registers that some region reads before it writes them: they live across an edge.
+  void find_exposed(const Region& region) {
+    std::vector<isa::RegId> written;
+    for (const uint32_t i : region) {
+      if (!alive_[i]) continue;
+      registers(i, [&](const RegisterUse& use) {
+        if (use.reads && current_[use.reg].value == isa::no_id) exposed_[use.reg] = true;
+      });
+      if (f_.body[i].guard.reg != isa::no_id) continue;
+      registers(i, [&](const RegisterUse& use) {
+        if (!use.writes) return;
+        current_[use.reg].value = 0;
+        written.push_back(use.reg);
+      });
+    }
+    for (const isa::RegId r : written) current_[r] = {};
+  }
+
+  void use(isa::RegId r, uint32_t by) {
+    const uint32_t v = content(r).value;
+    values_[v].uses.push_back(by);
+  }
+
+  Content content(isa::RegId r) {
+    if (current_[r].value == isa::no_id) define(r, isa::no_id);
+    return current_[r];
+  }
+
+  void define(isa::RegId r, uint32_t product) {
+    current_[r] = {static_cast<uint32_t>(values_.size()), false};
+    values_.push_back({product, {}});
+    touched_.push_back(r);
+  }
+
+  Source source(const Operand& o) {
+    return o.is(Operand::Kind::reg) ? Source{content(o.id), &o} : Source{{}, &o};
+  }
+
+  void walk(uint32_t i) {
+    const Instruction& in = f_.body[i];
+    if (is_copy(in) || is_negation(in)) {
+      Content c = content(in.operands[1].id);
+      c.negated ^= is_negation(in);
+      current_[in.operands[0].id] = c;
+      touched_.push_back(in.operands[0].id);
+      return;
+    }
+    if (is_sum(in)) {
+      Sum s{.index = i, .sources = {source(in.operands[1]), source(in.operands[2])}};
+      for (const int j : {0, 1}) {
+        const Content c = s.sources[static_cast<size_t>(j)].content;
+        if (c.value == isa::no_id) continue;
+        values_[c.value].uses.push_back(i);
+        if (values_[c.value].product != isa::no_id)
+          s.factors[static_cast<size_t>(j)] = locate(values_[c.value].product);
+      }
+      sums_.push_back(std::move(s));
+      sum_of_[i] = static_cast<uint32_t>(sums_.size() - 1);
+    } else {
+      registers(i, [&](const RegisterUse& u) {
+        if (u.reads) use(u.reg, other_use);
+      });
+    }
+    if (is_product(in, effect(i))) {
+      auto& of = sources_[i];
+      for (size_t k = 1; k < in.operands.size(); ++k) of.push_back(source(in.operands[k]));
+    }
+    const bool product = is_product(in, effect(i)) && in.operands[0].is(Operand::Kind::reg);
+    registers(i, [&](const RegisterUse& u) {
+      if (!u.writes) return;
+      if (in.guard.reg != isa::no_id) use(u.reg, other_use);  // the old value may stay
+      define(u.reg, product ? i : isa::no_id);
+    });
+  }
+
+  // The registers that hold a product's factors now; nullopt: an operand that is no register.
+  std::vector<std::optional<isa::RegId>> locate(uint32_t product) {
+    std::vector<std::optional<isa::RegId>> out;
+    for (const Source& s : sources_[product]) {
+      if (s.content.value == isa::no_id) {
+        out.emplace_back();
+        continue;
+      }
+      isa::RegId found = s.operand->id;
+      if (content(found) != s.content) {
+        const auto at =
+            std::ranges::find_if(touched_, [&](isa::RegId r) { return current_[r] == s.content; });
+        if (at == touched_.end()) return {};  // overwritten: it stays a product and a sum
+        found = *at;
+      }
+      out.emplace_back(found);
+    }
+    return out;
+  }
+
+  void contract(const Region& region) {
+    values_.clear();
+    sums_.clear();
+    touched_.clear();
+    sources_.clear();
+    sum_of_.clear();
+    for (const uint32_t i : region)
+      if (alive_[i]) walk(i);
+    std::ranges::sort(touched_);
+    touched_.erase(std::ranges::unique(touched_).begin(), touched_.end());
+    for (const isa::RegId r : touched_)
+      if (exposed_[r]) use(r, other_use);
+    choose();
+    for (const Sum& s : sums_)
+      if (s.fused >= 0) fuse(s);
+    for (const isa::RegId r : touched_) current_[r] = {};
+  }
+
+  const Value& value(const Sum& s, int j) const {
+    static const Value none;
+    const uint32_t v = s.sources[static_cast<size_t>(j)].content.value;
+    return v == isa::no_id ? none : values_[v];
+  }
+
+  // The product's and the sum's words agree.
+  bool matches(const Sum& s, int j) {
+    const Value& v = value(s, j);
+    if (v.product == isa::no_id) return false;
+    const Instruction& product = f_.body[v.product];
+    const Instruction& sum = f_.body[s.index];
+    return type_of(product) == type_of(sum) && has(product, "ftz") == has(sum, "ftz");
+  }
+
+  // p + p, p - p; of two equal products ptxas computes one and adds it to itself.
+  bool is_double(const Sum& s) {
+    const uint32_t a = s.sources[0].content.value, b = s.sources[1].content.value;
+    if (a == isa::no_id || b == isa::no_id) return false;
+    if (a == b) return true;
+    if (isa::operation(f_.body[s.index]) != Operation::add) return false;
+    const uint32_t p = values_[a].product, q = values_[b].product;
+    if (p == isa::no_id || q == isa::no_id || f_.body[p].op != f_.body[q].op) return false;
+    const auto& x = sources_[p];
+    const auto& y = sources_[q];
+    return x == y || (is_multiplication(f_.body[p]) && x.size() == 2 && x[0] == y[1] && x[1] == y[0]);
+  }
+
+  // A product with several uses goes into none of its sums, or into all.
+  bool all_uses_are_sums(const Sum& s, int j) {
+    const uint32_t v = s.sources[static_cast<size_t>(j)].content.value;
+    for (const uint32_t u : values_[v].uses) {
+      if (u == other_use) return false;
+      const Sum& by = sums_[sum_of_.at(u)];
+      if (by.fused >= 0 ? by.sources[static_cast<size_t>(by.fused)].content.value != v : is_double(by))
+        return false;
+      if (!matches(by, by.sources[0].content.value == v ? 0 : 1)) return false;
+    }
+    return true;
+  }
+
+  // Products with one use first, in the order of the sums, then those with several. Where both operands are
+  // products, the one with fewer uses, then the first one.
+  void choose() {
+    for (Sum& s : sums_)
+      for (int j = 0; j < 2 && s.fused < 0 && !is_double(s); ++j)
+        if (matches(s, j) && value(s, j).uses.size() == 1 && value(s, j).uses.front() == s.index) s.fused = j;
+    for (Sum& s : sums_) {
+      if (s.fused >= 0 || is_double(s)) continue;
+      int best = -1;
+      for (int j = 0; j < 2; ++j) {
+        if (!matches(s, j) || !all_uses_are_sums(s, j)) continue;
+        if (best < 0 || value(s, j).uses.size() < value(s, best).uses.size()) best = j;
+      }
+      s.fused = best;
+    }
+  }
+
+  void fuse(const Sum& s) {
+    const auto j = static_cast<size_t>(s.fused);
+    const uint32_t product = value(s, s.fused).product;
+    if (s.factors[j].empty()) return;
+    const Instruction& sum = f_.body[s.index];
+    const bool subtracts = isa::operation(sum) == Operation::subtract;
+    const isa::Contracted words{.type = type_of(sum),
+                                .ftz = has(sum, "ftz"),
+                                .sat = has(sum, "sat"),
+                                .negated_product = s.sources[j].content.negated != (subtracts && j == 1),
+                                .negated_addend = subtracts && j == 0};
+    MicroOp& op = p_.code[start_ + s.index];
+    const MicroOp& factors = p_.code[start_ + product];
+    const auto* approx = std::get_if<isa::Approx>(factors.effect);
+    const isa::LanesFn fn =
+        approx != nullptr ? approx_contracted(*approx, words) : isa::contracted_lanes(words);
+    if (fn == nullptr) return;
+    const Slot addend = op.s[1 - j];
+    const uint32_t base = p_.register_offsets_base[op.function];
+    for (size_t k = 0; k < s.factors[j].size(); ++k) {
+      op.s[k] = factors.s[k];
+      if (const auto& r = s.factors[j][k]) op.s[k] = {p_.register_offsets[base + *r], false};
+    }
+    op.s[s.factors[j].size()] = addend;
+    op.sources = static_cast<uint8_t>(s.factors[j].size() + 1);
+    op.fn = fn;
+  }
+
+  Program& p_;
+  const isa::Function& f_;
+  uint32_t start_;
+  std::vector<Region> regions_;
+  std::vector<bool> exposed_, used_, alive_;
+  // While a region is walked.
+  std::vector<Content> current_;  // by register
+  std::vector<Value> values_;
+  std::vector<Sum> sums_;
+  std::vector<isa::RegId> touched_;
+  std::map<uint32_t, std::vector<Source>> sources_;  // of products, by instruction
+  std::map<uint32_t, uint32_t> sum_of_;              // by instruction
+};
+
+}  // namespace
+
+void contract(Program& program) {
+  for (uint32_t f = 0; f < program.function_start.size(); ++f)
+    if (program.function_start[f] != isa::no_id) Contraction(program, f).run();
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,10 @@
+#pragma once
+// Products and sums that ptxas makes one fma of. Once a program, after it was decoded: the micro-op of such a
+// sum gets the factors of the product, and costs nothing more when it is executed. README.md has the rule.
+#include "sim/program/program.h"
+
+namespace palladion::sim {
+
+void contract(Program& program);
+
+}  // namespace palladion::sim

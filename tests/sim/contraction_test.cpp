@@ -1,0 +1,133 @@
+// Which products and sums become one fma (sim/machine/exec/contract.h).
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "tests/sim/ptx_runner.h"
+
+namespace palladion::sim {
+namespace {
+
+using testing::ptx;
+using testing::PtxRunner;
+
+constexpr int inputs = 10;
+
+// Between 1 and 2, with bits to round away.
+uint32_t input(uint64_t i) {
+  return 0x3f800000U | static_cast<uint32_t>((i + 1) * 2654435761U >> 9 & 0x7fffff);
+}
+
+// `body` computes %f registers from the inputs %v0 to %v9; the bits of `outputs` after it.
+std::vector<uint32_t> run(const std::string& body, const std::vector<std::string>& outputs,
+                          bool fmad = true) {
+  std::string text =
+      ".visible .entry k(.param .u64 p) {\n.reg .f32 %f<64>; .reg .f32 %v<16>; .reg .pred %p<4>; .reg .b64 "
+      "%rd<2>;\nld.param.u64 %rd0, [p];\n";
+  for (int i = 0; i < inputs; ++i) text += fmt::format("ld.global.f32 %v{}, [%rd0+{}];\n", i, 4 * i);
+  text += body + "\n";
+  for (size_t i = 0; i < outputs.size(); ++i)
+    text += fmt::format("st.global.f32 [%rd0+{}], {};\n", 256 + 4 * i, outputs[i]);
+  std::vector<uint32_t> array(128);
+  for (uint64_t i = 0; i < inputs; ++i) array[i] = input(i);
+  PtxRunner runner(ptx(text + "ret;\n}\n"));
+  runner.shape({1, 1, 1}, {1, 1, 1}).array(array);
+  RunOptions options;
+  options.fmad = fmad;
+  runner.run_clean(options);
+  return {array.begin() + 64, array.begin() + 64 + static_cast<ptrdiff_t>(outputs.size())};
+}
+
+uint32_t fma(int a, int b, int c, float sign = 1) {
+  const auto v = [](int i) { return std::bit_cast<float>(input(static_cast<uint64_t>(i))); };
+  return std::bit_cast<uint32_t>(std::fma(sign * v(a), v(b), v(c)));
+}
+uint32_t two_roundings(int a, int b, int c) {
+  const auto v = [](int i) { return std::bit_cast<float>(input(static_cast<uint64_t>(i))); };
+  volatile float product = v(a) * v(b);
+  return std::bit_cast<uint32_t>(product + v(c));
+}
+
+// Three inputs for which the two differ.
+constexpr int a = 0, b = 1;
+int addend() {
+  for (int c = 2; c < inputs; ++c)
+    if (fma(a, b, c) != two_roundings(a, b, c)) return c;
+  ADD_FAILURE() << "no inputs that show the rounding";
+  return 2;
+}
+
+// Random programs with the bits of an H200: the driver's compiler and ptxas 13.0 gave the same.
+TEST(Contraction, RandomProgramsRoundAsOnTheDevice) {
+  std::ifstream file(PLD_SOURCE_DIR "/tests/sim/contraction_cases.txt");
+  int programs = 0;
+  for (std::string line; std::getline(file, line); ++programs) {
+    const size_t bar = line.find(" | ");
+    std::istringstream words(line.substr(bar + 3));
+    std::vector<std::string> registers, bits;
+    for (std::string word; words >> word;) {
+      registers.push_back(word.substr(0, word.find('=')));
+      bits.push_back(word.substr(word.find('=') + 1));
+    }
+    const std::vector<uint32_t> got = run(line.substr(0, bar), registers);
+    for (size_t i = 0; i < bits.size(); ++i)
+      EXPECT_EQ(fmt::format("{:08x}", got[i]), bits[i]) << registers[i] << " of " << line;
+  }
+  EXPECT_GT(programs, 100);
+}
+
+struct Case {
+  std::string what, body;
+  bool contracted;
+};
+
+TEST(Contraction, WordsAndPlacesDecide) {
+  const std::string c = fmt::format("%v{}", addend());
+  const Case cases[] = {
+      {"one use", "mul.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + ";", true},
+      {"a rounding at the product", "mul.rn.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + ";", false},
+      {"a rounding at the sum", "mul.f32 %f0, %v0, %v1; add.rn.f32 %f1, %f0, " + c + ";", false},
+      {"both flush", "mul.ftz.f32 %f0, %v0, %v1; add.ftz.f32 %f1, %f0, " + c + ";", true},
+      {"one flushes", "mul.ftz.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + ";", false},
+      {"a copy", "mul.f32 %f0, %v0, %v1; mov.f32 %f2, %f0; add.f32 %f1, %f2, " + c + ";", true},
+      {"a label that nothing jumps to", "mul.f32 %f0, %v0, %v1; L: add.f32 %f1, %f0, " + c + ";", true},
+      {"a barrier", "mul.f32 %f0, %v0, %v1; bar.sync 0; add.f32 %f1, %f0, " + c + ";", true},
+      {"a fence", "mul.f32 %f0, %v0, %v1; membar.gl; add.f32 %f1, %f0, " + c + ";", false},
+      {"a quotient with a slow path",
+       "mul.f32 %f0, %v0, %v1; div.rn.f32 %f2, %v2, %v3; add.f32 %f1, %f0, " + c +
+           "; st.global.f32 [%rd0+508], %f2;",
+       false},
+      {"another block",
+       "setp.gt.f32 %p0, %v2, %v2; mul.f32 %f0, %v0, %v1; @%p0 bra L; st.global.f32 [%rd0+508], %v1; L: "
+       "add.f32 "
+       "%f1, %f0, " +
+           c + ";",
+       false},
+      {"a guarded sum",
+       "setp.eq.f32 %p0, %v2, %v2; mov.f32 %f1, %v3; mul.f32 %f0, %v0, %v1; @%p0 add.f32 %f1, %f0, " + c +
+           ";",
+       true},
+      {"a guarded product",
+       "setp.eq.f32 %p0, %v2, %v2; mov.f32 %f0, %v3; @%p0 mul.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c +
+           ";",
+       false},
+      {"the product is stored",
+       "mul.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + "; st.global.f32 [%rd0+508], %f0;", false},
+      {"the product is read, by what nothing reads",
+       "mul.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + "; sqrt.approx.f32 %f2, %f0;", true},
+      {"the sum overwrites the product",
+       "mul.f32 %f0, %v0, %v1; add.f32 %f0, %f0, " + c + "; mov.f32 %f1, %f0;", true},
+  };
+  for (const Case& k : cases) {
+    const uint32_t got = run(k.body, {"%f1"}).front();
+    EXPECT_EQ(got, k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend())) << k.what;
+    EXPECT_EQ(run(k.body, {"%f1"}, false).front(), two_roundings(a, b, addend()))
+        << k.what << ", --fmad false";
+  }
+}
+
+}  // namespace
+}  // namespace palladion::sim
