@@ -275,7 +275,7 @@ class Collector:
 
     def check_(self, p, bundle, row, compared):
         if compared in (124, 125):
-            row['check'] = code
+            row['check'] = compared
         else:
             code, seconds, output = self.call([self.o.palladion, 'check', str(bundle), '--threads', '2', '--seeds', '4'], self.o.replay_limit)
             counts = collections.Counter(re.findall(r'^(\w+)\[(PLD\d+)\]', output, re.M))
