@@ -52,7 +52,7 @@ constexpr ErrorText errors[] = {
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-size_t limits[16] = {1024, 1048576 * 8, 8388608, 2, 2048, 128, 0, 0, 0, 0};
+size_t limits[16] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
 
 Status blocks_per_sm(int* out, Kernel* kernel, int threads, size_t shared) {
   const Guard guard(state().lock);
@@ -114,10 +114,10 @@ PLD_CUDA cuDeviceComputeCapability(int* major, int* minor, DeviceId) {
   return *major = state().arch->sm / 10, *minor = state().arch->sm % 10, success;
 }
 PLD_CUDA cuDeviceGetPCIBusId(char* text, int bytes, DeviceId) {
-  return std::snprintf(text, static_cast<size_t>(bytes), "0000:01:00.0"), success;
+  return std::snprintf(text, static_cast<size_t>(bytes), "0000:00:06.0"), success;
 }
 PLD_CUDA cuDeviceGetByPCIBusId(DeviceId* device, const char* text) {
-  if (std::strstr(text, "01:00.0") == nullptr) return invalid_device;
+  if (std::strstr(text, "00:06.0") == nullptr) return invalid_device;
   return *device = 0, success;
 }
 PLD_CUDA cuDeviceCanAccessPeer(int* can, DeviceId, DeviceId) { return *can = 0, success; }

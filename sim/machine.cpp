@@ -216,6 +216,15 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
   state.arch = arch_;
+  state.textures = &textures_;
+  state.environment = launch.environment;
+  state.stack_bytes = launch.stack_bytes;
+  if ((*program)->allocates && heap_ == 0) {
+    heap_bytes_ = launch.heap_bytes;
+    heap_ = memory_.allocate(heap_bytes_, "device heap");
+  }
+  state.heap = heap_;
+  state.heap_bytes = heap_bytes_;
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;

@@ -9,6 +9,7 @@
 #include "isa/arch/arch.h"
 #include "sim/launch/launch.h"
 #include "sim/machine/state/global_memory.h"
+#include "sim/machine/state/textures.h"
 #include "sim/run.h"
 
 namespace palladion::sim {
@@ -22,6 +23,8 @@ class Machine {
 
   const isa::ArchSpec& arch() const { return *arch_; }
   GlobalMemory& memory() { return memory_; }
+  // Objects that a kernel names by handles; none may be created or destroyed while a run goes on.
+  TextureTable& textures() { return textures_; }
 
   // Allocates the module's global and constant variables and writes their initial values; done by
   // run() when it has not been. The module must outlive the machine's use of it.
@@ -38,7 +41,10 @@ class Machine {
  private:
   const isa::ArchSpec* arch_;
   GlobalMemory memory_;
+  TextureTable textures_;
   std::map<const isa::Module*, std::vector<uint64_t>> loaded_;
+  Address heap_ = 0;  // of device malloc: its blocks outlive a launch
+  uint64_t heap_bytes_ = 0;
 };
 
 }  // namespace palladion::sim

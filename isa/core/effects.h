@@ -70,6 +70,14 @@ struct Trap {
   bool breakpoint = false;
   Footprint footprint() const;
 };
+// alloca, stacksave, stackrestore: local memory of the thread's stack.
+enum class StackAction : uint8_t { allocate, save, restore };
+struct Stack {
+  StackAction action = StackAction::allocate;
+  int dst = -1, value = -1;  // value: the size, or the pointer to restore
+  uint32_t align = 8;
+  Footprint footprint() const;
+};
 struct Nanosleep {
   int duration = 0;
   Footprint footprint() const;
@@ -380,6 +388,34 @@ struct Mma {  // mma.sync
   Footprint footprint() const;
 };
 
+// wmma: fragments whose layout PTX leaves open; isa/formats/wmma_fragments.h has the chip's.
+enum class WmmaMatrix : uint8_t { a, b, c };
+struct WmmaLoad {
+  int m = 16, n = 16, k = 16;
+  WmmaMatrix matrix = WmmaMatrix::a;
+  Type type = Type::f16;
+  Space space = Space::generic;
+  bool row = true;  // in memory
+  int dst = 0, address = 1, stride = -1;
+  Footprint footprint() const;
+};
+struct WmmaStore {  // D
+  int m = 16, n = 16, k = 16;
+  Type type = Type::f32;
+  Space space = Space::generic;
+  bool row = true;
+  int address = 0, src = 1, stride = -1;
+  Footprint footprint() const;
+};
+struct Wmma {
+  int m = 16, n = 16, k = 16;
+  Type d = Type::f32, a = Type::f16, b = Type::f16, c = Type::f32;
+  bool satfinite = false, xor_popc = false;
+  MmaRounding rounding = MmaRounding::nearest;  // of f64
+  int dst = 0, ra = 1, rb = 2, rc = 3;
+  Footprint footprint() const;
+};
+
 // --- tensor memory and tcgen05 ------------------------------------------------------------------
 // `ctas` is 1 or 2: .cta_group.
 enum class TensorMemoryAction : uint8_t { alloc, dealloc, relinquish };
@@ -465,6 +501,53 @@ struct QueryCancel {   // clusterlaunchcontrol.query_cancel
   Footprint footprint() const;
 };
 
+// --- textures and surfaces ------------------------------------------------------------------------
+enum class Geometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube };
+struct TextureLoad {  // tex, tld4
+  Geometry geometry = Geometry::d2;
+  Type type = Type::f32;             // of each result: u32, s32 or f32
+  bool integer_coordinates = false;  // texel numbers
+  int component = -1;                // tld4: the one that is gathered
+  int dst = 0, resident = -1, texel = -1, lod = -1, ddx = -1, ddy = -1, offset = -1;
+  Footprint footprint() const;
+};
+enum class SurfaceAction : uint8_t { load, store, reduce };
+enum class SurfaceBounds : uint8_t { trap, clamp, zero };
+struct SurfaceAccess {  // suld.b, sust.b, sured
+  SurfaceAction action = SurfaceAction::load;
+  Geometry geometry = Geometry::d2;
+  Type type = Type::b32;  // of an element in memory
+  int elements = 1;
+  SurfaceBounds bounds = SurfaceBounds::trap;
+  AtomicOp op = AtomicOp::add;
+  bool texels = false;  // sured.p: x counts texels; otherwise bytes
+  int texel = 0, data = 1;
+  Footprint footprint() const;
+};
+enum class TextureAttribute : uint8_t {
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  array_size,
+  num_mipmap_levels,
+  filter_mode,
+  address_mode_0,
+  address_mode_1,
+  address_mode_2,
+  is_texture,  // istypep
+  is_sampler,
+  is_surface,
+};
+struct TextureQuery {  // txq, suq, istypep
+  TextureAttribute attribute = TextureAttribute::width;
+  bool surface = false;
+  int dst = 0, object = 1, lod = -1;
+  Footprint footprint() const;
+};
+
 // --- the rest -----------------------------------------------------------------------------------
 struct SetMaxRegisters {
   bool increase = true;
@@ -480,14 +563,16 @@ struct Unsupported {
   Footprint footprint() const;
 };  // known to the verifier, not run by the machine
 
-using Effect = std::variant<
-    Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Nanosleep, Load, Store, StoreBulk, Atomic,
-    Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle, Vote, Match, Redux, Elect,
-    ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix, CtaBarrier, ClusterBarrier, Mbarrier, CpAsync,
-    CpAsyncCommit, CpAsyncWait, CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync,
-    ReduceAsync, TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, TensorMemoryAllocation,
-    TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait, TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma,
-    Tcgen05Commit, TryCancel, QueryCancel, SetMaxRegisters, GridDependency, Unsupported>;
+using Effect =
+    std::variant<Pure, Approx, Branch, BranchIndexed, Call, Return, Exit, Trap, Stack, Nanosleep, Load, Store,
+                 StoreBulk, Atomic, Prefetch, Fence, ConvertAddress, IsSpace, MapShared, GetCtaRank, Shuffle,
+                 Vote, Match, Redux, Elect, ActiveMask, WarpSync, LoadMatrix, StoreMatrix, MoveMatrix,
+                 CtaBarrier, ClusterBarrier, Mbarrier, CpAsync, CpAsyncCommit, CpAsyncWait,
+                 CpAsyncMbarrierArrive, BulkCopy, TensorCopy, BulkCommit, BulkWait, StoreAsync, ReduceAsync,
+                 TensormapReplace, Wgmma, WgmmaFence, WgmmaCommit, WgmmaWait, Mma, WmmaLoad, WmmaStore, Wmma,
+                 TensorMemoryAllocation, TensorMemoryLoad, TensorMemoryStore, TensorMemoryWait,
+                 TensorMemoryFence, TensorMemoryCopy, Tcgen05Mma, Tcgen05Commit, TryCancel, QueryCancel,
+                 TextureLoad, SurfaceAccess, TextureQuery, SetMaxRegisters, GridDependency, Unsupported>;
 
 static_assert(std::is_trivially_copyable_v<Effect>);
 

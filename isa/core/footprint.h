@@ -39,7 +39,8 @@ enum class Values : uint8_t {
 };
 
 // The kind of data in the memory that is used.
-enum class Content : uint8_t { data, tensor_map };
+// `texels`: the bytes are those that a texture or surface object chooses.
+enum class Content : uint8_t { data, tensor_map, texels };
 
 struct MemoryUse {
   Space space = Space::generic;

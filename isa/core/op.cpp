@@ -31,7 +31,10 @@ const std::vector<Family>& families() {
                                           {"async_copies", ops::async_copies()},
                                           {"tensor_copies", ops::tensor_copies()},
                                           {"matrix", ops::matrix()},
+                                          {"wmma", ops::wmma()},
+                                          {"video", ops::video()},
                                           {"tcgen05", ops::tcgen05()},
+                                          {"textures", ops::textures()},
                                           {"system", ops::system()}};
   return all;
 }

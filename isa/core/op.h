@@ -137,7 +137,7 @@ const Op* find_op(std::string_view name);
 namespace ops {
 std::vector<OpDef> moves(), integer(), extended_precision(), floating(), half(), conversions(), comparisons(),
     logic(), control(), memory(), atomics(), warp(), barriers(), async_copies(), tensor_copies(), matrix(),
-    tcgen05(), system();
+    wmma(), video(), tcgen05(), textures(), system();
 }
 // The definitions of one file, "floating": built once, immutable.
 std::span<const OpDef> family(std::string_view name);

@@ -53,6 +53,8 @@ constexpr Row rows[] = {
     {Special::reserved_smem_offset_end, "reserved_smem_offset_end"},
     {Special::reserved_smem_offset_cap, "reserved_smem_offset_cap"},
     {Special::reserved_smem_offset_0, "reserved_smem_offset_0"},
+    {Special::reserved_smem_offset_1, "reserved_smem_offset_1"},
+    {Special::pm_64, "pm_64", Type::u64},
 };
 
 const Row& row(Special s) { return rows[static_cast<size_t>(s)]; }
@@ -70,10 +72,12 @@ std::optional<SpecialName> numbered(std::string_view s, std::string_view prefix,
 
 std::optional<SpecialName> special_named(std::string_view s) {
   for (const Row& r : rows) {
-    const bool takes_index = r.special == Special::envreg || r.special == Special::pm;
+    const bool takes_index =
+        r.special == Special::envreg || r.special == Special::pm || r.special == Special::pm_64;
     if (r.name == s && !takes_index) return SpecialName{r.special};
   }
   if (const auto e = numbered(s, "envreg", Special::envreg, 32)) return e;
+  if (s.ends_with("_64")) return numbered(s.substr(0, s.size() - 3), "pm", Special::pm_64, 8);
   return numbered(s, "pm", Special::pm, 8);
 }
 

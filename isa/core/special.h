@@ -10,7 +10,7 @@ namespace palladion::isa {
 
 struct SpecialName {
   Special special;
-  int index = -1;  // of %envreg3 and %pm3
+  int index = -1;  // of %envreg3, %pm3 and %pm3_64
 };
 
 std::optional<SpecialName> special_named(std::string_view s);  // "tid", without '%' and component

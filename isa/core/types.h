@@ -131,7 +131,9 @@ enum class Special : uint8_t {
   reserved_smem_offset_begin,
   reserved_smem_offset_end,
   reserved_smem_offset_cap,
-  reserved_smem_offset_0
+  reserved_smem_offset_0,
+  reserved_smem_offset_1,
+  pm_64
 };
 
 }  // namespace palladion::isa

@@ -1,4 +1,4 @@
-// Matrix multiply-accumulate: wgmma, mma.sync; wmma by name (PTX, "Asynchronous Warpgroup Level
+// Matrix multiply-accumulate: wgmma, mma.sync (PTX, "Asynchronous Warpgroup Level
 // Matrix Instructions", "Warp Level Matrix Multiply-Accumulate Instructions").
 #include <fmt/format.h>
 
@@ -290,48 +290,6 @@ std::vector<std::string_view> sparse_mma_forms() {
       mma_words);
 }
 
-// --- wmma -----------------------------------------------------------------------------------------------
-
-Effect wmma(const Instruction& i, const DecodeContext&) {
-  return decode::unsupported(i, "wmma's opaque fragments are not modelled; use mma.sync with ldmatrix");
-}
-
-std::vector<std::string_view> wmma_forms() {
-  constexpr decode::Definition words[] = {
-      {"$load", "wmma.load.matrix:a|b.sync.aligned.layout:row|col"},
-      {"$load_c", "wmma.load.matrix:c.sync.aligned.layout:row|col"},
-      {"$store", "wmma.store.d.sync.aligned.layout:row|col"},
-      {"$mma", "wmma.mma.sync.aligned.alayout:row|col.blayout:row|col"},
-      {"$three", ".shape:m16n16k16|m8n32k16|m32n8k16"},
-      {"$space", "{.space:global|shared|shared::cta}"},
-      {"$from", "=r:b32^*, a:mem, stride?:u32"},
-      {"$product", "=d:b32^*, a:b32^*, b:b32^*, c:b32^*"},
-  };
-  return decode::expand(
-      {"[6.0 sm_70] $load$three$space.type:f16|bf16|u8|s8 $from",
-       "[6.0 sm_70] $load_c$three$space.type:f16|s32 $from",
-       "[6.0 sm_70] $load_c$three$space.type:f32 =r:f32^*, a:mem, stride?:u32",
-       "[7.0 sm_80] $load.shape:m16n16k8$space.type:tf32 $from",
-       "[7.0 sm_80] $load_c.shape:m16n16k8$space.type:f32 =r:f32^*, a:mem, stride?:u32",
-       "[7.0 sm_80] wmma.load.matrix:a|b|c.sync.aligned.layout:row|col.shape:m8n8k4$space.type:f64 "
-       "=r:f64^*, a:mem, stride?:u32",
-       "[6.0 sm_70] $store$three$space.type:f16|s32 a:mem, r:b32^*, stride?:u32",
-       "[6.0 sm_70] $store<s:$three;.shape:m16n16k8>$space.type:f32 a:mem, r:f32^*, stride?:u32",
-       "[7.0 sm_80] $store.shape:m8n8k4$space.type:f64 a:mem, r:f64^*, stride?:u32",
-       "[6.0 sm_70] $mma$three.dtype:f16.ctype:f16 $product",
-       "[6.0 sm_70] $mma$three.dtype:f32.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
-       "[6.0 sm_70] $mma$three.dtype:f32.ctype:f16 =d:f32^*, a:b32^*, b:b32^*, c:b32^*",
-       "[6.0 sm_70] $mma$three.dtype:f16.ctype:f32 =d:b32^*, a:b32^*, b:b32^*, c:f32^*",
-       "[6.3 sm_72] $mma$three.dtype:s32<t:.atype:s8.btype:s8;.atype:u8.btype:u8>.ctype:s32{.satfinite} "
-       "$product",
-       "[7.0 sm_80] $mma$three.dtype:f32.atype:bf16.btype:bf16.ctype:f32 =d:f32^*, a:b32^*, b:b32^*, c:f32^*",
-       "[7.0 sm_80] $mma.shape:m16n16k8.dtype:f32.atype:tf32.btype:tf32.ctype:f32 =d:f32^*, a:b32^*, "
-       "b:b32^*, c:f32^*",
-       "[7.0 sm_80] $mma.shape:m8n8k4{.rnd:%rnd}.dtype:f64.atype:f64.btype:f64.ctype:f64 "
-       "=d:f64^*, a:f64^*, b:f64^*, c:f64^*"},
-      words);
-}
-
 std::vector<OpDef> wgmma_defs() {
   return {
       OpDef{
@@ -418,10 +376,6 @@ std::vector<OpDef> mma_defs() {
             "so. "
             "Warp Level Matrix Multiply-Accumulate Instructions: mma, mma.sp.",
             later_mma_forms(), mma_timing, later_mma},
-      OpDef{"wmma",
-            "Loads, multiplies or stores matrices in fragments of unspecified layout. Warp Level Matrix "
-            "Multiply-Accumulate Instructions: wmma.load, wmma.mma, wmma.store.",
-            wmma_forms(), Timing{Unit::tensor, "wmma"}, wmma},
   };
 }
 

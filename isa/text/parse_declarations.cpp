@@ -193,18 +193,41 @@ void Parser::declare_registers(const Token& name, Type type) {
   }
 }
 
+// One register for each element. `.reg .v2 .f32 %v<3>` declares three vectors.
+void Parser::declare_vector(const Token& name, Type type, uint32_t elements) {
+  uint64_t count = 0;
+  if (accept('<')) {
+    const Token at = token_;
+    const auto n = token_.is(Token::Kind::number) ? constant_unary() : std::nullopt;
+    if (!n || n->bits > 100000)
+      return error(at, code::number, "expected a number of registers, as in `%r<10>`");
+    expect('>');
+    count = n->bits;
+  }
+  Scope& s = scope();
+  const auto declare = [&](const std::string& vector) {
+    auto& names = element_names_[vector];
+    names.clear();
+    for (uint32_t k = 0; k < elements; ++k) names.push_back(fmt::format("{}_{}", vector, "xyzwabcd"[k & 7]));
+    const auto kept = element_names_.find(vector);
+    if (!s.vectors.emplace(kept->first, elements).second || s.declared.contains(kept->first))
+      error(name, code::redefined, fmt::format("`{}` is declared twice", vector));
+    for (const std::string& element : kept->second) s.declared.emplace(element, type);
+  };
+  if (count == 0) declare(std::string(name.text));
+  for (uint64_t k = 0; k < count; ++k) declare(fmt::format("{}{}", name.text, k));
+}
+
 void Parser::register_declaration() {
   const Declarator d = declarator(Space::reg);
   if (!d.ok) return skip_statement();
-  if (d.variable.vector != 1) {
-    error(previous_, code::not_modelled, "registers that are vectors are not modelled",
-          "declare one register for each element");
-    return skip_statement();
-  }
   do {
     const auto name = expect_word("the name of a register");
     if (!name) return skip_statement();
-    declare_registers(*name, d.variable.type);
+    if (d.variable.vector != 1)
+      declare_vector(*name, d.variable.type, d.variable.vector);
+    else
+      declare_registers(*name, d.variable.type);
   } while (accept(','));
   if (!expect(';')) skip_statement();
 }

@@ -8,12 +8,6 @@
 namespace palladion::isa::detail {
 namespace {
 
-// PTX that ptxas accepts and this table of ops does not have: video instructions.
-constexpr std::string_view other_ptx[] = {"vabsdiff", "vabsdiff2", "vabsdiff4", "vadd",  "vadd2", "vadd4",
-                                          "vavrg2",   "vavrg4",    "vmad",      "vmax",  "vmax2", "vmax4",
-                                          "vmin",     "vmin2",     "vmin4",     "vset",  "vset2", "vset4",
-                                          "vshl",     "vshr",      "vsub",      "vsub2", "vsub4"};
-
 std::string form_usage(std::string_view mnemonic, const Form& form) {
   std::string s(mnemonic);
   for (size_t i = 0; i < form.operands.size(); ++i) {
@@ -137,11 +131,6 @@ std::vector<std::string_view> split_words(std::string_view mnemonic) {
 void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
   std::vector<std::string_view> words = split_words(mnemonic.text);
   if (c.op == nullptr) {
-    if (std::ranges::find(other_ptx, words[0]) != std::end(other_ptx)) {
-      error(mnemonic, code::not_modelled, fmt::format("`{}` is PTX, but not modelled", words[0]));
-      diagnostics.back().severity = Severity::unsupported;
-      return;
-    }
     Nearest nearest(words[0]);
     for (const Op& op : all_ops()) nearest.offer(op.name);
     return error(mnemonic, code::unknown_instruction,

@@ -142,6 +142,7 @@ void Parser::function(Linkage linkage, bool entry) {
   scopes_.emplace_back();
   used_names_.clear();
   suffixes_.clear();
+  element_names_.clear();
   label_alias_.clear();
   source_ = no_id;
   // The returns precede the name: they are read before the function exists.

@@ -67,10 +67,11 @@ const Candidates& Parser::candidates(std::string_view mnemonic) {
 
 namespace {
 
-// `ld.global.b16 {%rs1}, [%rd1]`: ptxas takes braces around the one register of a load or store.
+// `ld.global.b16 {%rs1}, [%rd1]`, `mov.b32 {%r1}, %r2`, `sust.b.2d.b32.trap [...], {%r1}`: ptxas takes braces
+// around one register where a vector may stand.
 bool is_scalar_in_braces(const OperandDef& def, int count, const Operand& o) {
-  return o.is(Operand::Kind::vector) && count == 1 && o.elements.size() == 1 && def.count_slot == "vec" &&
-         def.widens;
+  if (!o.is(Operand::Kind::vector) || o.elements.size() != 1) return false;
+  return def.kind == OperandKind::pack || (count == 1 && (def.count_slot == "vec" || def.widens));
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ struct Scope {
     uint64_t count;
   };
   std::unordered_map<std::string_view, RegId> registers;
-  std::unordered_map<std::string_view, Type> declared;  // registers that no instruction has named yet
-  std::unordered_map<std::string_view, Range> ranges;   // "%r" of %r<10>
+  std::unordered_map<std::string_view, Type> declared;     // registers that no instruction has named yet
+  std::unordered_map<std::string_view, Range> ranges;      // "%r" of %r<10>
+  std::unordered_map<std::string_view, uint32_t> vectors;  // registers that are vectors: their elements
   std::unordered_map<std::string_view, SymbolId> variables;
   struct LabelUse {
     LabelId id;
@@ -160,6 +161,9 @@ class Parser {
   std::string unique_name(std::string_view name);
   RegId find_register(std::string_view name);  // no_id when there is none
   RegId new_register(Scope& s, std::string_view name, Type type);
+  uint32_t vector_elements(std::string_view name) const;
+  std::optional<Operand> vector_register(std::string_view name, uint32_t elements);
+  void declare_vector(const Token& name, Type type, uint32_t elements);
   SymbolId find_variable(std::string_view name) const;
   LabelId reference_label(const Token& t);
   std::string nearest_name(std::string_view name) const;
@@ -209,6 +213,7 @@ class Parser {
   Function* function_ = nullptr;
   std::unordered_set<std::string> used_names_;  // in the function
   std::unordered_map<std::string, uint32_t> suffixes_;
+  std::unordered_map<std::string, std::vector<std::string>> element_names_;  // of vectors of registers
   std::vector<uint32_t> label_alias_;  // LabelId -> LabelId it turned out to be
 
   struct PendingAddress {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "isa/core/selector.h"
 #include "isa/core/special.h"
 #include "isa/text/parse_internal.h"
 
@@ -107,16 +108,56 @@ std::optional<Operand> Parser::special_register(const Token& t) {
   return o;
 }
 
+// The elements of a register that is declared as a vector; 0: it is none.
+uint32_t Parser::vector_elements(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    const Scope& s = scopes_[i];
+    if (const auto it = s.vectors.find(name); it != s.vectors.end()) return it->second;
+    if (s.declared.contains(name) || s.registers.contains(name) || s.variables.contains(name)) return 0;
+  }
+  return 0;
+}
+
+// `q.y` is one register, `q` all of them: a vector is as many registers, q_x, q_y, ...
+std::optional<Operand> Parser::vector_register(std::string_view name, uint32_t elements) {
+  static constexpr std::string_view components = "xyzw", colours = "rgba";
+  const auto element = [&](size_t k) {
+    return Operand::reg(find_register(element_names_.at(std::string(name))[k]));
+  };
+  if (!token_.is(Token::Kind::directive)) {
+    std::vector<Operand> all;
+    for (size_t k = 0; k < elements; ++k) all.push_back(element(k));
+    return Operand::vector(std::move(all));
+  }
+  const std::string_view word = token_.text.substr(1);
+  const size_t k =
+      word.size() != 1 ? std::string_view::npos : std::min(components.find(word[0]), colours.find(word[0]));
+  if (k >= elements) {
+    error(token_, code::syntax, fmt::format("`{}` has no component `{}`", name, token_.text.substr(0, 60)));
+    return std::nullopt;
+  }
+  next();
+  return element(k);
+}
+
 // A register, a special register, `_`, or a name whose role the form decides.
 std::optional<Operand> Parser::name_operand() {
   const Token t = token_;
   next();
   if (t.text == "_") return Operand::sink();
+  if (const uint32_t elements = vector_elements(t.text); elements != 0)
+    return vector_register(t.text, elements);
   const RegId id = find_register(t.text);
   if (id != no_id) {
-    if (!token_.is(Token::Kind::directive)) return Operand::reg(id);
-    error(token_, code::not_modelled, "registers that are vectors are not modelled");
-    return std::nullopt;
+    Operand o = Operand::reg(id);
+    if (!token_.is(Token::Kind::directive)) return o;
+    if (!selector::write(o, token_.text.substr(1))) {
+      error(token_, code::syntax,
+            fmt::format("`{}` has no component `{}`", t.text, token_.text.substr(0, 60)));
+      return std::nullopt;
+    }
+    next();
+    return o;
   }
   if (t.text[0] == '%') return special_register(t);
   Operand o;

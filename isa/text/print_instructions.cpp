@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "isa/core/selector.h"
 #include "isa/core/special.h"
 #include "isa/text/print_internal.h"
 
@@ -54,11 +57,19 @@ void Printer::operand(const Operand& o, OperandKind role) {
     case K::none:
       return;
     case K::reg:
-      return void(out_ += register_name(o.id));
+      out_ += register_name(o.id);
+      if (const auto s = selector::read(o)) out_ += '.' + selector::text(*s);
+      return;
     case K::imm:
       return immediate(o);
     case K::special:
       out_ += '%';
+      if (o.special == Special::pm_64) {
+        out_ += "pm";
+        append_number(out_, static_cast<uint64_t>(std::max<int>(o.component, 0)));
+        out_ += "_64";
+        return;
+      }
       out_ += name(o.special);
       if (!is_vector(o.special)) {
         if (o.component >= 0) append_number(out_, static_cast<uint64_t>(o.component));

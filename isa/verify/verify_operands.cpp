@@ -23,6 +23,12 @@ bool takes_function(const Form& form) {
   return std::ranges::find(form.operands, OperandKind::function, &OperandDef::kind) != form.operands.end();
 }
 
+// Video instructions alone.
+bool takes_selectors(const Form& form) {
+  const auto video = family("video");
+  return std::ranges::any_of(video, [&](const OpDef& d) { return &d == form.def; });
+}
+
 }  // namespace
 
 Type Verifier::type_of(const OperandDef& def) const {
@@ -144,6 +150,9 @@ void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
   }
   switch (o.kind) {
     case K::reg:
+      if (o.offset != 0 && !takes_selectors(*instruction_->form))
+        return say(code::operand_kind, fmt::format("operand `{}` of `{}` takes no part of a register",
+                                                   def.name, instruction_->form->op));
       return register_type(o, def, type);
     case K::imm:
       return constant(o, def, type);

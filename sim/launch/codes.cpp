@@ -21,7 +21,11 @@ constexpr isa::CodeText table[] = {
     {3011, "the kernel executed trap", "", "", ""},
     {3012, "an assertion of the kernel failed", "assert() of CUDA C++, with its text, file and line.", "",
      ""},
-    {3013, "too many nested calls", "", "", ""},
+    {3013, "the stack of a thread is full",
+     "Recursive functions and alloca take stack memory; a launch states how much a thread has.", "", ""},
+    {3014, "free of an address that malloc did not give", "", "", ""},
+    {3015, "a call through a value that is the address of no function", "", "", ""},
+    {3016, "an indirect call with another number of arguments or results than the function has", "", "", ""},
     {3020, "shared memory out of bounds",
      "The access leaves what the CTA has: static, plus dynamic as the launch says (--smem).",
      "st.shared.u32 [%r1], 0;   // 1024 bytes, %r1 = 1024", "--smem 2048"},
@@ -38,6 +42,17 @@ constexpr isa::CodeText table[] = {
     {3025, "a CTA rank beyond the cluster", "", "", ""},
     {3026, "kernel parameters out of bounds", "", "ld.param.u64 %rd1, [k_param_0+8];   // .param .u64",
      "ld.param.u64 %rd1, [k_param_0];"},
+    {3027, "no texture or surface object",
+     "The handle is not one of an object that exists, or the object has another number of dimensions than "
+     "the "
+     "instruction.",
+     "tex.1d.v4.f32.f32 {...}, [%rd1, {%f1}];   // %rd1: a texture of two dimensions",
+     "tex.2d.v4.f32.f32 {...}, [%rd1, {%f1, %f2}];"},
+    {3028, "a surface access out of bounds",
+     "Under .trap, coordinates outside the surface end the kernel. x counts bytes, and must be a multiple of "
+     "the "
+     "bytes that the access moves.",
+     "suld.b.2d.b32.trap %r1, [%rd1, {%r2, %r3}];   // %r2: the number of a texel", "shl.b32 %r2, %r2, 2;"},
     {3030, "a named barrier that does not exist", "", "bar.sync 16;", "bar.sync 15;"},
     {3031, "a barrier in use for another number of threads",
      "All that meet at a barrier state the same count.", "bar.sync 1, 128;   // others: bar.sync 1, 256;",

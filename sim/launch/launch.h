@@ -1,5 +1,6 @@
 #pragma once
 // The inputs of a run (Launch, RunOptions) and its result (RunResult).
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -21,10 +22,15 @@ struct Launch {
   const isa::Module* module = nullptr;
   std::string entry;  // empty: the module's only entry
   isa::Dim3 grid, block;
-  isa::Dim3 cluster;             // CTAs; must divide the grid
-  uint32_t dynamic_shared = 0;   // bytes a CTA
-  std::vector<uint8_t> params;   // the parameter block, laid out as isa::param_layout says
-  std::vector<Address> written;  // arrays that the kernel is known to write: a warm L2 holds them dirty
+  isa::Dim3 cluster;            // CTAs; must divide the grid
+  uint32_t dynamic_shared = 0;  // bytes a CTA
+  std::vector<uint8_t> params;  // the parameter block, laid out as isa::param_layout says
+  // %envreg0 to 31, which the driver fills: %envreg1 and 2 hold the high and low half of the address of a
+  // cooperative launch's workspace.
+  std::array<uint32_t, 32> environment{};
+  uint64_t stack_bytes = 64 << 10;  // a thread, for recursion and alloca (cudaLimitStackSize)
+  uint64_t heap_bytes = 8 << 20;    // for malloc in kernels (cudaLimitMallocHeapSize); fixed by the first use
+  std::vector<Address> written;     // arrays that the kernel is known to write: a warm L2 holds them dirty
 };
 
 // In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.

@@ -81,6 +81,27 @@ struct InitialValue {
   uint8_t width = 32;
 };
 
+// A function that may be on the call stack twice, or takes stack memory: each activation has a frame on the
+// lane's stack, with the registers of the activation before it, and the function's variables.
+struct Frame {
+  static constexpr uint32_t links = 16;  // the stack's top and frame before this one
+  struct Saved {
+    uint32_t offset = 0;  // of the register in the warp's block
+    uint8_t width = 32;
+  };
+  // A register with the address of a variable, set when the frame is made.
+  struct Place {
+    uint32_t offset = 0;
+    uint8_t width = 64;
+    uint64_t value = 0;  // offset in the frame, with the window of its space
+  };
+  bool exists = false;
+  uint32_t bytes = 0;
+  uint32_t variables = 0;  // their place behind the links and the saved registers
+  std::vector<Saved> registers;
+  std::vector<Place> places;
+};
+
 struct Program {
   const isa::Module* module = nullptr;
   const isa::Function* entry = nullptr;
@@ -99,6 +120,9 @@ struct Program {
   std::vector<uint32_t> register_offsets_base;  // by function index: index into register_offsets
   std::vector<uint32_t> register_offsets;
   std::vector<uint64_t> symbol_address;             // by SymbolId: global address, offset in shared or local
+  std::vector<Frame> frames;                        // by function index
+  std::vector<uint32_t> parameter_registers;        // by SymbolId: offset of a parameter that is a register
+  bool allocates = false;                           // malloc or free is called
   uint32_t reserved_shared = 0;                     // first bytes of a CTA's shared memory: the system's
   uint32_t static_shared = 0;                       // bytes, the reserved ones included
   uint32_t local_bytes = 0;                         // a thread

@@ -17,7 +17,7 @@ struct Use {
   bool address = false;
 };
 struct Register {
-  std::vector<uint32_t> definitions;
+  std::vector<uint32_t> definitions;  // ascending
   std::vector<Use> uses;
 };
 
@@ -361,8 +361,10 @@ class Folder {
     if (counted_) mark_early(found->second, begin, branch);
   }
   void mark_early(const Register& r, uint32_t begin, uint32_t end) {
-    for (const uint32_t pc : r.definitions) {
-      if (pc < begin || pc >= end || code_[pc].early) continue;
+    // In ascending order: a register may have very many definitions, a block has few.
+    for (auto d = std::ranges::lower_bound(r.definitions, begin); d != r.definitions.end() && *d < end; ++d) {
+      const uint32_t pc = *d;
+      if (code_[pc].early) continue;
       counted_ &= code_[pc].defers;
       if (!code_[pc].defers) continue;
       code_[pc].early = true;

@@ -139,7 +139,8 @@ class Lowering {
     l.releases = l.path != Path::fence && f.releases() && is_far(f.scope);
     l.acquires = f.acquires() && is_far(f.scope);
     l.loops = key == "atom_shared_loop";
-    l.past_l1 = l.path == Path::global_load && op.instruction->mod("cop") == "cg";
+    l.past_l1 = l.path == Path::global_load && op.instruction->form->slot("cop") >= 0 &&
+                op.instruction->mod("cop") == "cg";
     l.drains = key == "clock" || key == "fence_cluster" || key == "fence_gpu" || key == "fence_sys";
     l.defers = l.path == Path::plain && !l.drains && timing.unit != isa::Unit::branch &&
                timing.unit != isa::Unit::sync;

@@ -92,6 +92,10 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
   if (form.op == "tcgen05" && d.name == "lanes") return word(form, c, "cta_group") == "cta_group::2" ? 8 : 4;
   if (form.op == "tcgen05")
     return number_after(word(form, c, "num"), 'x') * (shape == "16x256b" ? 4 : shape == "16x128b" ? 2 : 1);
+  if (form.op == "tex" && d.count == 0) {
+    const std::string_view geometry = word(form, c, "geom");
+    return geometry.ends_with("1d") ? 1 : geometry.ends_with("2d") ? 2 : 4;
+  }
   if (is_one_of(form.op, {"tex", "suld", "tld4", "sust"})) return 4;
   // im2col has an offset for each of the dimensions between channel and batch.
   const std::string_view dim = word(form, c, "dim");

@@ -331,7 +331,7 @@ TEST_F(Effects, mbarrier_waits) {
 TEST_F(Effects, every_form_decodes) {
   std::set<const OpDef*> mine;
   for (const char* name : {"control", "memory", "atomics", "warp", "barriers", "async_copies",
-                           "tensor_copies", "matrix", "system"})
+                           "tensor_copies", "matrix", "textures", "system"})
     for (const OpDef& def : family(name)) mine.insert(&def);
   const auto decode_all = [&](const Op& op, const Form& form, const std::vector<Operand>& operands) {
     Instruction i;

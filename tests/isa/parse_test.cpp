@@ -354,12 +354,6 @@ TEST(parse_errors, the_file_name_is_named) {
   EXPECT_EQ(module.error()[0].loc.file, "kernel.ptx");
 }
 
-TEST(parse_errors, ptx_that_is_not_modelled_says_so) {
-  const Diagnostics d = kernel_errors("vadd.s32.s32.s32 %r1, %r2, %r3;");
-  ASSERT_EQ(d.size(), 1u);
-  EXPECT_EQ(d[0].severity, Severity::unsupported);
-}
-
 TEST(parse_errors, hostile_text_ends_in_errors) {
   std::string deep = header + ".entry k() {";
   for (int i = 0; i < 5000; ++i) deep += '{';

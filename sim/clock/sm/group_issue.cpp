@@ -122,6 +122,7 @@ void SmGroup::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
   const MicroOp& op = context_->program.code[pc];
   const InstructionCost& cost = (*costs_)[pc];
   mask = guarded(x, pc, mask) & cost.lanes;
+  if (cost.address < 0) mask = 0;  // malloc: no access that the clock knows
   access_.lanes = x.active = mask;
   if (mask != 0) x.addresses(op.operands[cost.address], access_.addresses);
   gathered_ = 0;

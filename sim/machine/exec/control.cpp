@@ -86,6 +86,7 @@ Step exec_branch_indexed(Exec& x, const MicroOp& op) {
 Step exec_return(Exec& x, const MicroOp& op) {
   LaneGroup& g = x.self();
   if (g.calls.empty()) return exec_exit(x, op);
+  leave_frames(x, op.function, g.calls.back());
   if (x.active != g.mask) {  // @p ret: the other lanes continue
     LaneGroup rest = g;
     rest.mask &= ~x.active;

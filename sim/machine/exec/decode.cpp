@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/machine/exec/approx.h"
+#include "sim/machine/exec/call_graph.h"
 #include "sim/machine/exec/contract.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/handlers.h"
@@ -39,9 +40,10 @@ class Decoder {
   tl::expected<std::unique_ptr<Program>, isa::Diagnostics> run();
 
  private:
-  void collect(uint32_t function);
-  void note_symbols(const Operand& o);
   bool is_used(isa::SymbolId id) const;
+  Frame* frame_of(const isa::Symbol& s) const;
+  void lay_out_private(const isa::Symbol& s, isa::SymbolId id, uint64_t& local);
+  void finish_frame(uint32_t function);
   void lay_out_symbols();
   void lay_out_registers(uint32_t function);
   void decode_function(uint32_t function);
@@ -57,33 +59,16 @@ class Decoder {
   Slot initial(InitialValue v, std::vector<InitialValue>& list);
   uint32_t reserve(uint32_t size);
   uint32_t register_offset(const isa::Function& f, isa::RegId id) const;
-  void error(std::string code, std::string message, const isa::Instruction* i = nullptr);
 
   const isa::Module& module_;
   const isa::Function& entry_;
   const isa::ArchSpec& arch_;
   const std::vector<uint64_t>& globals_;
   std::unique_ptr<Program> program_;
-  std::vector<uint32_t> functions_;  // indices, entry first
-  std::vector<uint8_t> on_path_;
-  std::vector<uint8_t> named_;  // by SymbolId: by an instruction of these functions
+  CallGraph graph_;
   std::map<std::pair<uint64_t, int>, Slot> constants_;
   uint32_t current_function_ = 0;
-  isa::Diagnostics errors_;
 };
-
-void Decoder::error(std::string code, std::string message, const isa::Instruction* i) {
-  isa::Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  if (i != nullptr) {
-    if (const isa::SourceLoc* loc = module_.source(*i))
-      d.loc = *loc;
-    else
-      d.loc.line = i->origin.ptx_line;
-  }
-  errors_.push_back(std::move(d));
-}
 
 uint32_t Decoder::reserve(uint32_t size) {
   const uint32_t at =
@@ -92,41 +77,54 @@ uint32_t Decoder::reserve(uint32_t size) {
   return at;
 }
 
-// Registers and parameters of a function are laid out once for the whole warp: that is right as
-// long as no function is on the call stack twice, so recursion is refused.
-void Decoder::collect(uint32_t function) {
-  if (on_path_[function] == 1) {
-    error("PLD3090", fmt::format("`{}` is recursive: unsupported", module_.functions[function].name));
-    errors_.back().severity = isa::Severity::unsupported;
-    return;
-  }
-  if (on_path_[function] == 2) return;
-  on_path_[function] = 1;
-  functions_.push_back(function);
-  for (const isa::Instruction& i : module_.functions[function].body) {
-    for (const Operand& o : i.operands) {
-      note_symbols(o);
-      if (!o.is(Operand::Kind::symbol)) continue;
-      const isa::Symbol& s = module_.symbols[o.id];
-      if (s.kind == isa::Symbol::Kind::function && module_.functions[s.function].defined) collect(s.function);
-    }
-  }
-  on_path_[function] = 2;
-}
-
-void Decoder::note_symbols(const Operand& o) {
-  if (o.is(Operand::Kind::symbol)) named_[o.id] = 1;
-  for (const Operand& e : o.elements) note_symbols(e);
-}
-
 // A module has variables of other kernels too. As ptxas does: those of the functions that the entry reaches
 // have a place, and those of the module that they name.
 bool Decoder::is_used(isa::SymbolId id) const {
   const uint32_t owner = module_.symbols[id].scope;
-  return owner == isa::no_id ? named_[id] != 0 : on_path_[module_.symbols[owner].function] == 2;
+  return owner == isa::no_id ? graph_.named[id] != 0 : graph_.reached[module_.symbols[owner].function] != 0;
+}
+
+// The frame of the function whose variable it is; null: laid out once.
+Frame* Decoder::frame_of(const isa::Symbol& s) const {
+  if (s.kind != isa::Symbol::Kind::variable || s.scope == isa::no_id) return nullptr;
+  if (s.variable.space != isa::Space::local && s.variable.space != isa::Space::param) return nullptr;
+  Frame& frame = program_->frames[module_.symbols[s.scope].function];
+  return frame.exists ? &frame : nullptr;
 }
 
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
+
+// Local variables and parameter blocks: once for a thread, or in its function's frame.
+void Decoder::lay_out_private(const isa::Symbol& s, isa::SymbolId id, uint64_t& local) {
+  const isa::Variable& v = s.variable;
+  Frame* frame = frame_of(s);
+  uint64_t end = frame != nullptr ? frame->bytes : local;
+  end = align_up(end, std::max<uint64_t>(v.alignment(), 1));
+  // The window distinguishes parameter blocks of calls from the kernel's own parameters.
+  program_->symbol_address[id] = v.space == isa::Space::param ? local_window + end : end;
+  end += v.size();
+  if (frame != nullptr)
+    frame->bytes = static_cast<uint32_t>(end);
+  else
+    local = end;
+}
+
+// Registers, and those with addresses in the frame, are saved by the next activation.
+void Decoder::finish_frame(uint32_t function) {
+  Frame& frame = program_->frames[function];
+  if (!frame.exists) return;
+  const isa::Function& f = module_.functions[function];
+  const uint32_t base = program_->register_offsets_base[function];
+  for (size_t r = 0; r < f.registers.size(); ++r)
+    frame.registers.push_back(
+        {program_->register_offsets[base + r], static_cast<uint8_t>(isa::bits(f.registers[r].type))});
+  for (const Frame::Place& p : frame.places) frame.registers.push_back({p.offset, p.width});
+  uint32_t saved = 0;
+  for (const Frame::Saved& r : frame.registers) saved += r.width == 1 ? 1 : r.width / 8U;
+  frame.variables = static_cast<uint32_t>(align_up(Frame::links + saved, 64));
+  for (Frame::Place& p : frame.places) p.value += frame.variables;
+  frame.bytes += frame.variables;
+}
 
 void Decoder::lay_out_symbols() {
   Program& p = *program_;
@@ -154,10 +152,7 @@ void Decoder::lay_out_symbols() {
       p.symbol_address[id] = shared;
       shared += v.size();
     } else if (v.space == isa::Space::local || v.space == isa::Space::param) {
-      local = align_up(local, std::max<uint64_t>(v.alignment(), 1));
-      // The window distinguishes parameter blocks of calls from the kernel's own parameters.
-      p.symbol_address[id] = v.space == isa::Space::param ? local_window + local : local;
-      local += v.size();
+      if (is_used(id)) lay_out_private(s, id, local);
     } else {
       p.symbol_address[id] = id < globals_.size() ? globals_[id] : 0;
     }
@@ -175,6 +170,16 @@ void Decoder::lay_out_registers(uint32_t function) {
   program_->register_offsets_base[function] = static_cast<uint32_t>(program_->register_offsets.size());
   for (const isa::Register& r : f.registers)
     program_->register_offsets.push_back(reserve(lane_bytes(isa::bits(r.type))));
+  for (const auto* list : {&f.params, &f.returns}) {
+    for (const isa::SymbolId id : *list) {
+      if (module_.symbols[id].variable.space != isa::Space::reg) continue;
+      const auto r = std::ranges::find(f.registers, module_.symbols[id].name, &isa::Register::name);
+      if (r == f.registers.end()) continue;
+      program_->parameter_registers[id] =
+          program_->register_offsets[program_->register_offsets_base[function] +
+                                     static_cast<size_t>(r - f.registers.begin())];
+    }
+  }
 }
 
 uint32_t Decoder::register_offset(const isa::Function&, isa::RegId id) const {
@@ -245,6 +250,14 @@ DecodedOperand Decoder::symbol_operand(const Operand& o, int width) {
   d.width = static_cast<uint8_t>(width);
   const uint64_t value = program_->symbol_address[o.id] + static_cast<uint64_t>(o.offset);
   d.offset = static_cast<int64_t>(value);
+  if (Frame* frame = frame_of(s)) {
+    const auto known = std::ranges::find_if(
+        frame->places, [&](const Frame::Place& p) { return p.value == value && p.width == width; });
+    d.slot = {known != frame->places.end() ? known->offset : reserve(lane_bytes(width)), false};
+    if (known == frame->places.end())
+      frame->places.push_back({d.slot.offset, static_cast<uint8_t>(width), value});
+    return d;
+  }
   if (is_shared(s.variable.space)) {
     d.slot = initial(
         {.kind = InitialValue::Kind::shared_address, .value = value, .width = static_cast<uint8_t>(width)},
@@ -429,36 +442,29 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   p.arch = &arch_;
   p.reserved_shared = static_cast<uint32_t>(arch_.reserved_shared_bytes_per_cta);
   p.launch_registers = launch_registers(entry_, arch_);
-  on_path_.assign(module_.functions.size(), 0);
-  named_.assign(module_.symbols.size(), 0);
   p.function_start.assign(module_.functions.size(), isa::no_id);
   p.register_offsets_base.assign(module_.functions.size(), 0);
+  p.parameter_registers.assign(module_.symbols.size(), isa::no_id);
+  p.frames.resize(module_.functions.size());
   uint32_t entry_index = 0;
   while (&module_.functions[entry_index] != &entry_) ++entry_index;
-  collect(entry_index);
-  // Functions whose addresses are stored in tables can be called through them.
-  for (const isa::Symbol& s : module_.symbols) {
-    for (const isa::Relocation& r : s.variable.relocations) {
-      const isa::Symbol& target = module_.symbols[r.symbol];
-      if (target.kind == isa::Symbol::Kind::function && module_.functions[target.function].defined)
-        collect(target.function);
-    }
-  }
-  if (!errors_.empty()) return tl::unexpected(errors_);
+  graph_ = call_graph(module_, entry_index);
+  p.allocates = graph_.allocates;
+  for (const uint32_t f : graph_.functions) p.frames[f].exists = graph_.framed[f] != 0;
   p.sink_offset = reserve(512);
   p.carry_offset = reserve(4);
   lay_out_symbols();
   uint32_t start = 0;
-  for (const uint32_t f : functions_) {
+  for (const uint32_t f : graph_.functions) {
     p.function_start[f] = start;
     start += static_cast<uint32_t>(module_.functions[f].body.size()) + 1;
     lay_out_registers(f);
   }
   p.start = p.function_start[entry_index];
   p.code.reserve(start);
-  for (const uint32_t f : functions_) decode_function(f);
+  for (const uint32_t f : graph_.functions) decode_function(f);
+  for (const uint32_t f : graph_.functions) finish_frame(f);
   p.register_bytes = static_cast<uint32_t>(align_up(p.register_bytes, 64));
-  if (!errors_.empty()) return tl::unexpected(errors_);
   return std::move(program_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/mbarrier.h"
 
@@ -74,12 +75,12 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
     case isa::Space::local:
     case isa::Space::param: {
       const uint64_t offset = address & (window_size - 1);
-      if (offset + size > program.local_bytes) {
-        fault("PLD3023", fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes",
-                                     what, size, offset, program.local_bytes));
-        return nullptr;
-      }
-      return warp->local.data() + static_cast<uint64_t>(lane) * program.local_bytes + offset;
+      uint8_t* p = find_local(*this, lane, offset, size);
+      if (p == nullptr)
+        fault("PLD3023",
+              fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes", what, size,
+                          offset, program.local_bytes + warp->stacks[static_cast<size_t>(lane)].used));
+      return p;
     }
     default:
       return global(address, size, what);

@@ -1,5 +1,6 @@
 #pragma once
 // What a handler sees while one lane group executes one instruction.
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "sim/launch/observer.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/machine/state/global_memory.h"
+#include "sim/machine/state/textures.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim {
@@ -21,7 +23,12 @@ struct LaunchState {
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
   uint32_t max_shared = 0;              // bytes of a CTA's window
   bool explicit_cluster = false;
-  double clock_mhz = 0;                // frequency of the SM clock that ClusterState::now counts; 0: no clock
+  const TextureTable* textures = nullptr;
+  double clock_mhz = 0;  // frequency of the SM clock that ClusterState::now counts; 0: no clock
+  std::array<uint32_t, 32> environment{};  // %envreg0 to 31
+  uint64_t stack_bytes = 0;                // a thread's stack
+  Address heap = 0;                        // of device malloc; 0: not used
+  uint64_t heap_bytes = 0;
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
 
   uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
@@ -178,6 +185,8 @@ WarpRun run_warp(Exec& x, uint32_t budget);
 Step diverge(Exec& x, uint32_t taken, uint32_t target);
 // All threads of the cluster that have not exited have arrived at its barrier: the next generation.
 bool complete_cluster_barrier(ClusterState& cluster);
+// The active lanes return from a function with frames: its results are copied, the frame goes.
+void leave_frames(Exec& x, uint32_t function, uint32_t call_pc);
 // Lanes leave the kernel.
 void exit_lanes(Exec& x, uint32_t lanes);
 // Barriers of all threads of the CTA wait only for threads that have not exited.

@@ -18,6 +18,7 @@ Step exec_call(Exec&, const MicroOp&);
 Step exec_return(Exec&, const MicroOp&);
 Step exec_exit(Exec&, const MicroOp&);
 Step exec_trap(Exec&, const MicroOp&);
+Step exec_stack(Exec&, const MicroOp&);  // frames.cpp
 Step exec_nanosleep(Exec&, const MicroOp&);
 Step exec_unsupported(Exec&, const MicroOp&);
 Step exec_nothing(Exec&, const MicroOp&);
@@ -62,6 +63,10 @@ Step exec_tcgen05_commit(Exec&, const MicroOp&);
 // sim/machine/async/cluster_launch.cpp
 Step exec_try_cancel(Exec&, const MicroOp&);
 Step exec_query_cancel(Exec&, const MicroOp&);
+// textures.cpp, surfaces.cpp
+Step exec_texture_load(Exec&, const MicroOp&);
+Step exec_texture_query(Exec&, const MicroOp&);
+Step exec_surface_access(Exec&, const MicroOp&);
 // async_copies.cpp
 Step exec_cp_async(Exec&, const MicroOp&);
 Step exec_cp_async_commit(Exec&, const MicroOp&);
@@ -81,6 +86,10 @@ Step exec_wgmma_fence(Exec&, const MicroOp&);
 Step exec_wgmma_commit(Exec&, const MicroOp&);
 Step exec_wgmma_wait(Exec&, const MicroOp&);
 Step exec_mma(Exec&, const MicroOp&);
+// wmma.cpp
+Step exec_wmma_load(Exec&, const MicroOp&);
+Step exec_wmma_store(Exec&, const MicroOp&);
+Step exec_wmma(Exec&, const MicroOp&);
 
 // One overload an effect: an effect without a handler does not compile.
 struct Handlers {
@@ -92,6 +101,7 @@ struct Handlers {
   Handler operator()(const isa::Return&) const { return exec_return; }
   Handler operator()(const isa::Exit&) const { return exec_exit; }
   Handler operator()(const isa::Trap&) const { return exec_trap; }
+  Handler operator()(const isa::Stack&) const { return exec_stack; }
   Handler operator()(const isa::Nanosleep&) const { return exec_nanosleep; }
   Handler operator()(const isa::Load&) const { return exec_load; }
   Handler operator()(const isa::Store&) const { return exec_store; }
@@ -132,6 +142,9 @@ struct Handlers {
   Handler operator()(const isa::WgmmaCommit&) const { return exec_wgmma_commit; }
   Handler operator()(const isa::WgmmaWait&) const { return exec_wgmma_wait; }
   Handler operator()(const isa::Mma&) const { return exec_mma; }
+  Handler operator()(const isa::WmmaLoad&) const { return exec_wmma_load; }
+  Handler operator()(const isa::WmmaStore&) const { return exec_wmma_store; }
+  Handler operator()(const isa::Wmma&) const { return exec_wmma; }
   Handler operator()(const isa::TensorMemoryAllocation&) const { return exec_tensor_memory_allocation; }
   Handler operator()(const isa::TensorMemoryLoad&) const { return exec_tensor_memory_load; }
   Handler operator()(const isa::TensorMemoryStore&) const { return exec_tensor_memory_store; }
@@ -142,6 +155,9 @@ struct Handlers {
   Handler operator()(const isa::Tcgen05Commit&) const { return exec_tcgen05_commit; }
   Handler operator()(const isa::TryCancel&) const { return exec_try_cancel; }
   Handler operator()(const isa::QueryCancel&) const { return exec_query_cancel; }
+  Handler operator()(const isa::TextureLoad&) const { return exec_texture_load; }
+  Handler operator()(const isa::SurfaceAccess&) const { return exec_surface_access; }
+  Handler operator()(const isa::TextureQuery&) const { return exec_texture_query; }
   Handler operator()(const isa::SetMaxRegisters&) const { return exec_set_max_registers; }
   Handler operator()(const isa::GridDependency&) const { return exec_nothing; }
   Handler operator()(const isa::Unsupported&) const { return exec_unsupported; }

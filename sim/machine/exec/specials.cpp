@@ -107,7 +107,10 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
       return l.dynamic_shared;
     case Special::reserved_smem_offset_begin:
     case Special::reserved_smem_offset_0:
+    case Special::reserved_smem_offset_1:
       return 0;
+    case Special::envreg:
+      return l.environment[static_cast<size_t>(v.component) % l.environment.size()];
     case Special::reserved_smem_offset_end:
     case Special::reserved_smem_offset_cap:
       return x.program.reserved_shared;

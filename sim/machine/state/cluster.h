@@ -90,6 +90,14 @@ struct WarpState {
   std::vector<LaneGroup> groups;
   AlignedBytes registers;
   std::vector<uint8_t> local;  // local memory, lane after lane
+  // Behind it, the stack of each lane: frames of recursive functions, alloca. Addresses go on from those of
+  // `local`; it grows when a frame is made.
+  struct LaneStack {
+    std::vector<uint8_t> bytes;
+    uint64_t used = 0;   // the next frame begins here
+    uint64_t frame = 0;  // the offset of the running function's frame
+  };
+  std::array<LaneStack, 32> stacks;
   Journal bulk, cp_async, wgmma;
   uint64_t instructions = 0;        // executed instructions: time under schedules without a clock
   uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them

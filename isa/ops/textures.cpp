@@ -1,0 +1,206 @@
+// Textures and surfaces (PTX, "Texture Instructions", "Surface Instructions"). An object is a 64-bit handle
+// or the name of a .texref or .surfref variable (unified mode). Coordinates that the manual pads to four may
+// be padded.
+#include "isa/ops/decode.h"
+
+namespace palladion::isa {
+// --- what they touch -----------------------------------------------------------------------------------
+// The bytes are those of linear memory or of an array; which ones, the object decides.
+Footprint TextureLoad::footprint() const {
+  return {.values = Values::loaded,
+          .memory = {{.space = Space::global,
+                      .content = Content::texels,
+                      .reads = true,
+                      .address = texel,
+                      .bytes = 16}},
+          .control = {texel, lod, ddx, ddy, offset}};
+}
+
+Footprint SurfaceAccess::footprint() const {
+  const auto size = static_cast<uint32_t>(bytes(type) * elements);
+  return {.values = action == SurfaceAction::load    ? Values::loaded
+                    : action == SurfaceAction::store ? Values::stored
+                                                     : Values::combined,
+          .memory = {{.space = Space::global,
+                      .content = Content::texels,
+                      .reads = action != SurfaceAction::store,
+                      .writes = action != SurfaceAction::load,
+                      .address = texel,
+                      .bytes = size}},
+          .control = {texel},
+          .order = action == SurfaceAction::reduce ? Order::relaxed : Order::weak,
+          .scope = action == SurfaceAction::reduce ? Scope::gpu : Scope::cta};
+}
+
+Footprint TextureQuery::footprint() const { return {.values = Values::none, .control = {object, lod}}; }
+
+}  // namespace palladion::isa
+
+namespace palladion::isa::ops {
+namespace {
+
+constexpr Timing timing{Unit::lsu, "texture"};
+
+Geometry geometry_of(const Instruction& i) {
+  using enum Geometry;
+  static constexpr std::pair<std::string_view, Geometry> words[] = {
+      {"1d", d1}, {"2d", d2}, {"3d", d3}, {"a1d", a1d}, {"a2d", a2d}, {"cube", cube}, {"acube", acube}};
+  return decode::word_of(i.mod("geom"), words);
+}
+
+Effect tex(const Instruction& i, const DecodeContext&) {
+  const bool gathers = i.op->name == "tld4";
+  const auto optional = [&](std::string_view name) { return gathers ? -1 : decode::index(i, name); };
+  if (optional("compare") >= 0)
+    return decode::unsupported(i, "comparison with a depth texture is not modelled");
+  TextureLoad e{.geometry = geometry_of(i),
+                .type = i.type("dtype"),
+                .integer_coordinates = !gathers && i.mod("ctype") == "s32",
+                .resident = decode::written(i, "p"),
+                .texel = decode::index(i, "texel"),
+                .lod = optional("lod"),
+                .ddx = optional("ddx"),
+                .ddy = optional("ddy"),
+                .offset = optional("offset")};
+  if (gathers) {
+    e.component = static_cast<int>(std::string_view("rgba").find(i.mod("comp")));
+    if (e.geometry != Geometry::d2 && e.geometry != Geometry::a2d)
+      return decode::unsupported(i, "gathers from cube maps are not modelled");
+  }
+  return e;
+}
+
+Effect surface(const Instruction& i, const DecodeContext&) {
+  using enum SurfaceBounds;
+  static constexpr std::pair<std::string_view, SurfaceBounds> words[] = {
+      {"trap", trap}, {"clamp", clamp}, {"zero", zero}};
+  SurfaceAccess e{.action = i.op->name == "suld"   ? SurfaceAction::load
+                            : i.op->name == "sust" ? SurfaceAction::store
+                                                   : SurfaceAction::reduce,
+                  .geometry = geometry_of(i),
+                  .type = i.type("type"),
+                  .bounds = decode::word_of(i.mod("clamp"), words),
+                  .texel = decode::index(i, "texel"),
+                  .data = decode::index(i, i.op->name == "suld" ? "d" : "b")};
+  if (e.action == SurfaceAction::reduce) {
+    e.op = decode::atomic_op(i);
+    e.texels = i.mod("unit") == "p";
+  } else {
+    e.elements = decode::elements(i);
+  }
+  return e;
+}
+
+Effect query(const Instruction& i, const DecodeContext&) {
+  using enum TextureAttribute;
+  static constexpr std::pair<std::string_view, TextureAttribute> words[] = {
+      {"width", width},
+      {"height", height},
+      {"depth", depth},
+      {"channel_data_type", channel_data_type},
+      {"channel_order", channel_order},
+      {"normalized_coords", normalized_coords},
+      {"array_size", array_size},
+      {"num_mipmap_levels", num_mipmap_levels},
+      {"filter_mode", filter_mode},
+      {"addr_mode_0", address_mode_0},
+      {"addr_mode_1", address_mode_1},
+      {"addr_mode_2", address_mode_2},
+      {"texref", is_texture},
+      {"samplerref", is_sampler},
+      {"surfref", is_surface}};
+  const bool is_type = i.op->name == "istypep";
+  return TextureQuery{.attribute = decode::word_of(i.mod(is_type ? "type" : "query"), words),
+                      .surface = i.op->name == "suq",
+                      .dst = decode::index(i, is_type ? "p" : "d"),
+                      .object = decode::index(i, "a"),
+                      .lod = i.op->name == "txq" ? decode::index(i, "lod") : -1};
+}
+
+std::vector<OpDef> texture_defs() {
+  return {
+      OpDef{
+          "tex",
+          "Looks up a texture: point or linear filtering, mipmap level by .level or .grad. Texture "
+          "Instructions: tex.",
+          decode::expand(
+              {"[3.2] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
+               "[3.2] tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
+               "[3.2] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype",
+               "[3.2] tex.level.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, lod:f32",
+               "[4.3] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, offset:s32^*",
+               "[4.3] tex.geom:1d|a1d|2d|a2d.v4.dtype:f32.ctype:f32 $result, compare:f32",
+               "[4.3] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype, "
+               "offset:s32^*",
+               "[3.2] tex.grad.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
+               "ddy:f32^*",
+               "[4.3] tex.grad.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
+               "ddy:f32^*"},
+              std::initializer_list<decode::Definition>{
+                  {"$result", "=d:dtype+^4<p:;|=_p:pred>, texel:tensor"}}),
+          timing, tex},
+      OpDef{
+          "tld4",
+          "Gathers one component of the four texels that linear filtering would read. Texture Instructions: "
+          "tld4.",
+          decode::expand(
+              {"[3.2] tld4.comp:r|g|b|a.geom:2d|a2d.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
+               "texel:tensor"}),
+          timing, tex},
+      OpDef{
+          "txq",
+          "Asks for a property of a texture or sampler. Texture Instructions: txq.",
+          {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
+           "addr_mode_0|addr_mode_1|addr_mode_2.b32 =d:b32, a:mem",
+           "[4.1 sm_30] txq.query:array_size|num_mipmap_levels.b32 =d:b32, a:mem",
+           "[4.3 sm_30] txq.level.query:width|height|depth.b32 =d:b32, a:mem, lod:b32"},
+          timing,
+          query},
+  };
+}
+
+std::vector<OpDef> surface_defs() {
+  return {
+      OpDef{"suld",
+            "Loads from a surface; x counts bytes. Surface Instructions: suld.",
+            {"[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}{.vec:v2}.type:b8|b16|b32|b64.clamp:trap|"
+             "clamp|zero =d:type+^vec, texel:tensor",
+             "[1.5] suld.b.geom:1d|2d|3d|a1d|a2d{.cop:ca|cg|cs|cv}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|"
+             "zero =d:type+^vec, texel:tensor"},
+            timing,
+            surface},
+      OpDef{"sust",
+            "Stores to a surface; x counts bytes. Surface Instructions: sust.",
+            {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}{.vec:v2}.type:b8|b16|b32|b64.clamp:trap|"
+             "clamp|zero texel:tensor, b:type+^vec",
+             "[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|"
+             "zero texel:tensor, b:type+^vec"},
+            timing,
+            surface},
+      OpDef{"sured",
+            "Reduces into a surface; x counts bytes (.b) or texels (.p). Surface Instructions: sured.",
+            {"[3.0] sured.unit:b|p.op:add|min|max.geom:1d|2d|3d|a1d|a2d.type:u32|s32.clamp:trap|clamp|zero "
+             "texel:tensor, b:type",
+             "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d|a1d|a2d.type:b32.clamp:trap|clamp|zero "
+             "texel:tensor, b:type"},
+            timing,
+            surface},
+      OpDef{"suq",
+            "Asks for a property of a surface. Surface Instructions: suq.",
+            {"[1.5] suq.query:width|height|depth|channel_data_type|channel_order.b32 =d:b32, a:mem",
+             "[4.1 sm_30] suq.query:array_size.b32 =d:b32, a:mem"},
+            timing,
+            query},
+      OpDef{"istypep",
+            "Whether a value points to an opaque type. Texture Instructions: istypep.",
+            {"[4.0 sm_30] istypep.type:texref|samplerref|surfref =p:pred, a:b64"},
+            timing,
+            query},
+  };
+}
+
+}  // namespace
+
+std::vector<OpDef> textures() { return joined({texture_defs(), surface_defs()}); }
+
+}  // namespace palladion::isa::ops

@@ -1,0 +1,40 @@
+#pragma once
+// What the handlers of textures and surfaces share: the object behind an operand, and the texels that lanes
+// touch.
+#include "sim/machine/exec/exec.h"
+
+namespace palladion::sim {
+
+// The handle in a register, or in the .texref or .surfref variable that it points to.
+inline uint64_t handle_of(const Exec& x, uint64_t value) {
+  if (x.launch.textures->texture(value) != nullptr || x.launch.textures->surface(value) != nullptr)
+    return value;
+  uint64_t stored = 0;
+  if (const uint8_t* at = x.memory.find(value, sizeof stored); at != nullptr)
+    std::memcpy(&stored, at, sizeof stored);
+  return stored;
+}
+
+// The texels that the lanes touch: at most `most` each, reported as one access for each of them.
+class TouchedTexels {
+ public:
+  static constexpr int most = 16;
+  void add(int lane, Address address) {
+    int& n = count_[lane];
+    if (n == most) return;
+    addresses_[n][lane] = address;
+    lanes_[n++] |= 1U << lane;
+  }
+  void emit(const Exec& x, Access::Kind kind, uint32_t size, isa::Order order, isa::Scope scope) const {
+    for (int n = 0; n < most && lanes_[n] != 0; ++n)
+      x.emit(Access{x.origin(lanes_[n]), kind, isa::Space::global, size, addresses_[n], lanes_[n], order,
+                    scope});
+  }
+
+ private:
+  uint64_t addresses_[most][32]{};
+  uint32_t lanes_[most]{};
+  int count_[32]{};
+};
+
+}  // namespace palladion::sim
