@@ -64,6 +64,7 @@ class Collector:
         self.lock, self.gpu = threading.Lock(), threading.Semaphore(options.captures)
         self.profiles = concurrent.futures.ThreadPoolExecutor(1)
         self.replays = concurrent.futures.ThreadPoolExecutor(options.replays)
+        self.checks = concurrent.futures.ThreadPoolExecutor(options.replays)
         self.waiting = []
         self.launches = self.writer('launches.csv', ['maker', 'program', 'launch', 'entry', 'grid', 'block', 'bytes', 'ptx',
                                                      'lowered', 'compare', 'compare_s', 'compare_says', 'check', 'check_s',
@@ -256,24 +257,36 @@ class Collector:
             code, seconds, output = self.call([self.o.palladion, 'compare', str(bundle), '--threads', '2'], self.o.replay_limit)
             row.update(compare=code, compare_s=round(seconds, 2))
             if code:
-                row['compare_says'] = ' | '.join(output.strip().splitlines())[:600]
-            if code in (124, 125):
-                row['check'] = code
-            else:
-                code, seconds, output = self.call([self.o.palladion, 'check', str(bundle), '--threads', '2', '--seeds', '4'], self.o.replay_limit)
-                counts = collections.Counter(re.findall(r'^(\w+)\[(PLD\d+)\]', output, re.M))
-                row.update(check=code, check_s=round(seconds, 2),
-                           findings=' '.join('%d %s[%s]' % (n, *k) for k, n in sorted(counts.items())))
-                if counts:
-                    with self.lock, open(self.out / 'findings.txt', 'a') as f:
-                        f.write('=== %s %s %s %s\n%s\n' % (p.maker, p.name, bundle.name, m['entry'], output[:6000]))
-            code, _, output = self.call([self.o.palladion, 'run', str(bundle), '--schedule', 'hardware', '--threads', '1'], 30)
-            found = re.search(r'time +(\d[\d ]*) cycles', output) if code == 0 else None
-            row['sim_cycles'] = found.group(1).replace(' ', '') if found else ''
-        self.launches(**row)
+                telling = [l.strip() for l in output.splitlines() if re.search(r'differ|first at|error|unsupported|did not end', l)]
+                row['compare_says'] = ' | '.join(l[:200] + ' ... ' + l[-150:] if len(l) > 350 else l for l in telling[:6])
+            self.waiting.append(self.checks.submit(self.check, p, bundle, row, code))
+        else:
+            self.launches(**row)
         if size < self.o.keep_bytes and self.kept < self.o.keep_total:
             self.keep(bundle, '%s/%s/%s' % (p.maker, p.name, bundle.name))
             self.kept += size
+
+    def check(self, p, bundle, row, compared):
+        try:
+            self.check_(p, bundle, row, compared)
+        except Exception as error:
+            row['compare_says'] = repr(error)[:300]
+        self.launches(**row)
+
+    def check_(self, p, bundle, row, compared):
+        if compared in (124, 125):
+            row['check'] = compared
+        else:
+            code, seconds, output = self.call([self.o.palladion, 'check', str(bundle), '--threads', '2', '--seeds', '4'], self.o.replay_limit)
+            counts = collections.Counter(re.findall(r'^(\w+)\[(PLD\d+)\]', output, re.M))
+            row.update(check=code, check_s=round(seconds, 2),
+                       findings=' '.join('%d %s[%s]' % (n, *k) for k, n in sorted(counts.items())))
+            if counts:
+                with self.lock, open(self.out / 'findings.txt', 'a') as f:
+                    f.write('=== %s %s %s %s\n%s\n' % (p.maker, p.name, bundle.name, row['entry'], output[:6000]))
+        code, _, output = self.call([self.o.palladion, 'run', str(bundle), '--schedule', 'hardware', '--threads', '1'], 30)
+        found = re.search(r'time +(\d[\d ]*) cycles', output) if code == 0 else None
+        row['sim_cycles'] = found.group(1).replace(' ', '') if found else ''
 
     def keep(self, bundle, name):
         with self.lock:
@@ -306,8 +319,8 @@ class Collector:
         try:
             with concurrent.futures.ThreadPoolExecutor(self.o.programs_at_once) as pool:
                 list(pool.map(self.program, wanted))
-            for w in list(self.waiting):
-                w.result()
+            while self.waiting:
+                self.waiting.pop(0).result()
         finally:
             if self.archive is not None:
                 self.archive.close()
