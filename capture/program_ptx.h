@@ -1,5 +1,6 @@
 #pragma once
 // The PTX of a kernel, out of what the program gave to the driver.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

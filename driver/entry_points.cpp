@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "driver/device_attributes.h"
-#include "driver/runtime_check.h"
 #include "driver/state.h"
 
 using namespace palladion::driver;
@@ -144,21 +143,6 @@ const void* const* context_checks() {
   return table;
 }
 
-Status check(uint32_t version, uint64_t seconds, uint64_t* out);
-const void* const* check_table() {
-  static const void* table[3] = {reinterpret_cast<void*>(sizeof(void*) * 3)};
-  table[1] = entry(check);
-  return table;
-}
-Status check(uint32_t version, uint64_t seconds, uint64_t* out) {
-  const palladion::isa::ArchSpec& arch = *state().arch;
-  CheckedDevice device{
-      13000, {}, *device_attribute(arch, 50), *device_attribute(arch, 33), *device_attribute(arch, 34)};
-  std::memcpy(device.uuid.bytes, "palladion-device", 16);
-  runtime_digest(version, seconds, {runtime_interface(), check_table(), entry(check)}, device, out);
-  return success;
-}
-
 struct NamedTable {
   const char* id;  // as a UUID is written
   const void* const* (*table)();
@@ -169,7 +153,6 @@ constexpr NamedTable tables[] = {
     {"a094798c-2e74-2e74-93f2-0800200c0a66", tools_hooks},
     {"c693336e-1121-df11-a8c3-68f355d89593", local_storage},
     {"263e8860-7cd2-6143-92f6-bbd5006dfa7e", context_checks},
-    {"d4082055-bde6-704b-8d34-ba123c66e1f2", check_table},
 };
 
 // An entry that is not there tells its number when it is called.
@@ -209,5 +192,11 @@ PLD_CUDA cuGetExportTable(const void** out, const Uuid* id) {
   if (traces()) fmt::print(stderr, "cuGetExportTable {}\n", text);
   for (const NamedTable& t : tables)
     if (text == t.id) return *out = filled(text, t.table()), success;
+  // By a keyed digest in this table NVIDIA's runtime library recognises NVIDIA's driver. We are not that
+  // driver and do not answer as if we were.
+  if (text == "d4082055-bde6-704b-8d34-ba123c66e1f2")
+    unsupported(
+        "the CUDA runtime library (libcudart), which works above NVIDIA's driver alone: programs of the "
+        "driver API run");
   return *out = nullptr, not_found;
 }

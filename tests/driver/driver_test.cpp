@@ -170,7 +170,7 @@ TEST_F(Driver, WhatIsNotThereAnswersByName) {
   int status = 0;
   ASSERT_EQ(call("cuGetProcAddress_v2", "cuNoSuchCall", &f, 13000, uint64_t{0}, &status), success);
   ASSERT_NE(f, nullptr);
-  testing::internal::CaptureStderr();
+
   EXPECT_EQ(reinterpret_cast<Status (*)()>(f)(), not_supported);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("cuNoSuchCall"), std::string::npos);
 }
@@ -221,24 +221,41 @@ static_assert(d::misaligned_address == CUDA_ERROR_MISALIGNED_ADDRESS && d::launc
 class Exec : public testing::Test {
  protected:
   void SetUp() override {
-    if (toolkit().empty() || std::system("nvcc --version > /dev/null 2>&1") != 0)
-      GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+    if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
     if (!fs::exists(folder + "/libcuda.so.1") || !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
       GTEST_SKIP() << "NOT TESTED: palladion or its libcuda.so.1 is not built";
   }
-  // The exit code of the program, compiled and run.
-  int run(const char* name, const std::string& options) {
-    const std::string program = testing::TempDir() + "/" + name;
-    const std::string compile = std::string("nvcc -gencode arch=compute_90,code=compute_90 -o ") + program +
-                                " " + PLD_SOURCE_DIR + "/tests/driver/" + name + ".cu";
-    if (std::system(compile.c_str()) != 0) return -1;
-    const std::string command = std::string(PLD_BINARY_DIR) + "/palladion exec " + options + " -- " + program;
-    const int status = std::system(command.c_str());
-    return WEXITSTATUS(status);
+  static std::string source(const char* name) {
+    return std::string(PLD_SOURCE_DIR) + "/tests/driver/" + name;
+  }
+  static std::string program(const char* name) { return testing::TempDir() + "/" + name; }
+  static int execute(const std::string& options, const std::string& program_and_arguments) {
+    const std::string command =
+        std::string(PLD_BINARY_DIR) + "/palladion exec " + options + " -- " + program_and_arguments;
+    return WEXITSTATUS(std::system(command.c_str()));
   }
 };
 
-TEST_F(Exec, AProgramOfNvccRunsWithItsOwnRuntimeLibrary) { EXPECT_EQ(run("program", "--check all"), 0); }
-TEST_F(Exec, AFaultIsAFindingAndAnErrorOfTheProgram) { EXPECT_EQ(run("fault", ""), 1); }
+TEST_F(Exec, AProgramOfTheDriverApiRuns) {
+  const std::string compile = "g++ -I" + toolkit() + "/include -o " + program("driver_api") + " " +
+                              source("programs/driver_api.cpp") + " " + folder + "/libcuda.so.1";
+  ASSERT_EQ(std::system(compile.c_str()), 0);
+  EXPECT_EQ(execute("--check all", program("driver_api")), 0);
+  EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
+}
+
+// NVIDIA's runtime library works above NVIDIA's driver alone: the program gets an error, and is told.
+TEST_F(Exec, AProgramOfTheRuntimeLibraryIsToldWhyItDoesNotRun) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+  const std::string compile = "nvcc -gencode arch=compute_90,code=compute_90 -o " + program("runtime") + " " +
+                              source("programs/runtime.cu");
+  ASSERT_EQ(std::system(compile.c_str()), 0);
+
+  EXPECT_EQ(execute("", program("runtime") + " 2> " + program("told")), 3);
+
+  std::ifstream in(program("told"));
+  const std::string told{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(told.find("works above NVIDIA's driver alone"), std::string::npos) << told;
+}
 
 }  // namespace
