@@ -170,7 +170,7 @@ TEST_F(Driver, WhatIsNotThereAnswersByName) {
   int status = 0;
   ASSERT_EQ(call("cuGetProcAddress_v2", "cuNoSuchCall", &f, 13000, uint64_t{0}, &status), success);
   ASSERT_NE(f, nullptr);
-
+  testing::internal::CaptureStderr();
   EXPECT_EQ(reinterpret_cast<Status (*)()>(f)(), not_supported);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("cuNoSuchCall"), std::string::npos);
 }
