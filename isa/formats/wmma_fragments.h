@@ -29,8 +29,7 @@ inline int registers(WmmaMatrix matrix, int m, int n, int k, Type type) {
 inline int parts(Type type) { return bits(type) >= 32 ? 1 : 32 / bits(type); }
 
 // The element that part `part` of a register holds.
-inline MatrixIndex element(WmmaMatrix matrix, int m, int n, int k, Type type, int lane, int reg,
-                              int part) {
+inline MatrixIndex element(WmmaMatrix matrix, int m, int n, int k, Type type, int lane, int reg, int part) {
   const bool swapped = m == 8 && n == 32;  // D^T = B^T A^T
   if (swapped) {
     const WmmaMatrix other = matrix == WmmaMatrix::a   ? WmmaMatrix::b

@@ -101,8 +101,6 @@ constexpr isa::CodeText table[] = {
      "The report lists every warp that waits, on which barrier and phase, which warps have arrived and which "
      "could still arrive.",
      "wait(full[0]) before anything fills it", "issue the copy first, or let another warp do it"},
-    {3090, "a recursive function", "The machine gives functions no stack of their own to recurse on.", "",
-     ""},
     {3091, "a tensor map at a wrong address",
      "It lies in global, constant or parameter memory, aligned to 64 bytes.", ".param .align 8 .b8 map[128]",
      ".param .align 64 .b8 map[128]"},

@@ -1,12 +1,13 @@
-// The parallel algorithms of the toolkit's own C++ libraries on small arrays: their kernels are what is captured.
+// The parallel algorithms of the toolkit's own C++ libraries on small arrays: their kernels are what is
+// captured.
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>
+#include <thrust/count.h>
 #include <thrust/device_vector.h>
+#include <thrust/extrema.h>
 #include <thrust/host_vector.h>
 #include <thrust/merge.h>
 #include <thrust/partition.h>
-#include <thrust/extrema.h>
-#include <thrust/count.h>
 #include <thrust/reduce.h>
 #include <thrust/remove.h>
 #include <thrust/scan.h>
@@ -96,8 +97,8 @@ int main() {
   auto* result = thrust::raw_pointer_cast(out.data());
   auto* segments = thrust::raw_pointer_cast(offsets.data());
   with_storage([&](void* s, size_t& bytes) {
-    return cub::DeviceHistogram::HistogramEven(s, bytes, in, thrust::raw_pointer_cast(bins.data()), 257, -1000.0F,
-                                               3100.0F, n);
+    return cub::DeviceHistogram::HistogramEven(s, bytes, in, thrust::raw_pointer_cast(bins.data()), 257,
+                                               -1000.0F, 3100.0F, n);
   });
   with_storage([&](void* s, size_t& bytes) {
     return cub::DeviceSegmentedReduce::Sum(s, bytes, in, fout, 32, segments, segments + 1);
