@@ -140,10 +140,11 @@ Code global_code(const Case& c) {
   if (map_written && (c.then.flags & Record::tensormap) != 0) return 4319;
   if (c.then.async != nullptr) {
     if (!c.conflict.earlier_wrote) return 6001;
-    if (c.later.writes && !c.later.reads) return 4315;
-    if (c.conflict.relation == Relation::other_proxy) return 6005;
+    const bool other_proxy = c.conflict.relation == Relation::other_proxy;
     const bool read_waited = std::ranges::any_of(c.then.async->published, &Publication::reads_only);
-    return read_waited ? Code(4313) : Code(6005);
+    if (read_waited && !other_proxy && c.now.async == nullptr) return 4313;
+    if (c.later.writes && !c.later.reads) return 4315;
+    return read_waited && !other_proxy ? Code(4313) : Code(6005);
   }
   if (c.conflict.relation == Relation::other_proxy) return c.later.reads ? Code(4316) : Code(4308);
   if (c.now.async != nullptr && c.later.writes) return c.conflict.earlier_wrote ? Code(4315) : Code(6001);
