@@ -1,6 +1,7 @@
 #include "isa/ops/decode.h"
 
 #include <fmt/format.h>
+#include <charconv>
 
 #include <algorithm>
 #include <deque>
@@ -149,6 +150,16 @@ int immediate(const Instruction& i, std::string_view operand) {
 
 bool is_predicate(const Operand& o, const DecodeContext& c) {
   return o.is(Operand::Kind::reg) && c.width(o) == 1;
+}
+
+MatrixShape shape_of(const Instruction& i) {
+  const std::string_view s = i.mod("shape");
+  const char* end = s.data() + s.size();
+  MatrixShape shape;
+  const auto after_m = std::from_chars(s.data() + 1, end, shape.m).ptr;
+  const auto after_n = std::from_chars(after_m + 1, end, shape.n).ptr;
+  std::from_chars(after_n + 1, end, shape.k);
+  return shape;
 }
 
 std::string mnemonic(const Instruction& i) {

@@ -53,6 +53,12 @@ inline AsyncGroup group_of(Completion c) {
   return c == Completion::bulk_group ? AsyncGroup::bulk : AsyncGroup::none;
 }
 
+// "m64n8k16", the word of the slot `shape`.
+struct MatrixShape {
+  int m = 0, n = 0, k = 0;
+};
+MatrixShape shape_of(const Instruction& i);
+
 // Index of an operand, -1 when absent; `written` also gives -1 for the sink `_`.
 int index(const Instruction& i, std::string_view operand);
 int written(const Instruction& i, std::string_view operand);

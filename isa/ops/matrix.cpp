@@ -2,8 +2,6 @@
 // Matrix Instructions", "Warp Level Matrix Multiply-Accumulate Instructions").
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "isa/formats/fragments.h"
 #include "isa/ops/decode.h"
 
@@ -49,21 +47,8 @@ namespace palladion::isa::ops {
 namespace {
 
 using decode::index;
-
-struct Shape {
-  int m = 0, n = 0, k = 0;
-};
-
-// "m64n8k16"
-Shape shape_of(const Instruction& i) {
-  const std::string_view s = i.mod("shape");
-  const char* end = s.data() + s.size();
-  Shape shape;
-  const auto after_m = std::from_chars(s.data() + 1, end, shape.m).ptr;
-  const auto after_n = std::from_chars(after_m + 1, end, shape.n).ptr;
-  std::from_chars(after_n + 1, end, shape.k);
-  return shape;
-}
+using decode::shape_of;
+using Shape = decode::MatrixShape;
 
 bool has_registers(const Instruction& i, int operand, const FragmentLayout& fragment) {
   const Operand& o = i.operands[operand];

@@ -1,7 +1,5 @@
 // wmma: matrices in fragments of a layout that PTX leaves open (PTX, "Warp Level Matrix Multiply-Accumulate
 // Instructions": wmma.load, wmma.mma, wmma.store).
-#include <charconv>
-
 #include "isa/formats/wmma_fragments.h"
 #include "isa/ops/decode.h"
 
@@ -43,21 +41,8 @@ namespace palladion::isa::ops {
 namespace {
 
 using decode::index;
-
-struct Shape {
-  int m = 0, n = 0, k = 0;
-};
-
-// "m16n16k16"
-Shape shape_of(const Instruction& i) {
-  const std::string_view s = i.mod("shape");
-  const char* end = s.data() + s.size();
-  Shape shape;
-  const auto after_m = std::from_chars(s.data() + 1, end, shape.m).ptr;
-  const auto after_n = std::from_chars(after_m + 1, end, shape.n).ptr;
-  std::from_chars(after_n + 1, end, shape.k);
-  return shape;
-}
+using decode::shape_of;
+using Shape = decode::MatrixShape;
 
 bool has_registers(const Instruction& i, int operand, WmmaMatrix matrix, const Shape& s, Type type) {
   const Operand& o = i.operands[static_cast<size_t>(operand)];

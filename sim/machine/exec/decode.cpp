@@ -10,6 +10,7 @@
 #include "sim/machine/exec/call_graph.h"
 #include "sim/machine/exec/contract.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
@@ -91,8 +92,6 @@ Frame* Decoder::frame_of(const isa::Symbol& s) const {
   Frame& frame = program_->frames[module_.symbols[s.scope].function];
   return frame.exists ? &frame : nullptr;
 }
-
-uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
 // Local variables and parameter blocks: once for a thread, or in its function's frame.
 void Decoder::lay_out_private(const isa::Symbol& s, isa::SymbolId id, uint64_t& local) {

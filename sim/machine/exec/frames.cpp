@@ -7,8 +7,6 @@
 namespace palladion::sim {
 namespace {
 
-uint64_t aligned_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
-
 // Makes `bytes` more of the lane's stack its own; false after a fault.
 bool grow(Exec& x, int lane, uint64_t to) {
   WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
@@ -17,7 +15,7 @@ bool grow(Exec& x, int lane, uint64_t to) {
             "the recursion has no end, or the launch needs a larger stack (cudaLimitStackSize)");
     return false;
   }
-  if (stack.bytes.size() < to) stack.bytes.resize(aligned_up(to, 1024));
+  if (stack.bytes.size() < to) stack.bytes.resize(align_up(to, 1024));
   stack.used = to;
   return true;
 }
@@ -73,7 +71,7 @@ bool push_frames(Exec& x, uint32_t function) {
     const int lane = std::countr_zero(m);
     WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
     const uint64_t links[2] = {stack.used, stack.frame};
-    const uint64_t start = aligned_up(stack.used, 16);
+    const uint64_t start = align_up(stack.used, 16);
     if (!grow(x, lane, start + frame.bytes)) return false;
     uint8_t* at = stack.bytes.data() + start;
     std::memcpy(at, links, sizeof links);
@@ -119,7 +117,7 @@ Step exec_stack(Exec& x, const MicroOp& op) {
     uint64_t result = fixed + stack.used;
     if (e.action == isa::StackAction::allocate) {
       const uint64_t size = x.lane_value(op.operands[e.value], lane);
-      const uint64_t start = aligned_up(result, e.align) - fixed;
+      const uint64_t start = align_up(result, e.align) - fixed;
       if (size > x.launch.stack_bytes) return grow(x, lane, size), Step::fault;
       if (!grow(x, lane, start + size)) return Step::fault;
       result = fixed + start;

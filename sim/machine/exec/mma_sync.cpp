@@ -2,9 +2,9 @@
 #include "isa/formats/fragments.h"
 #include "sim/machine/exec/elements.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/mma_words.h"
 #include "sim/machine/exec/sparse.h"
 #include "sim/machine/exec/sparse_mma.h"
-#include "sim/numerics/tensor_core_mma_sync.h"
 
 namespace palladion::sim {
 namespace {
@@ -74,34 +74,6 @@ void spread(const Exec& x, const DecodedOperand& o, const Fragment& f, const uin
         x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(word);
     }
   }
-}
-
-tc::Result result_of(isa::Type t) {
-  switch (t) {
-    case isa::Type::f16:
-      return tc::Result::f16;
-    case isa::Type::s32:
-      return tc::Result::s32;
-    case isa::Type::f64:
-      return tc::Result::f64;
-    default:
-      return tc::Result::f32;
-  }
-}
-
-tc::MmaSync::Rounding rounding_of(isa::MmaRounding rounding) {
-  using R = tc::MmaSync::Rounding;
-  switch (rounding) {
-    case isa::MmaRounding::nearest:
-      return R::nearest;
-    case isa::MmaRounding::zero:
-      return R::zero;
-    case isa::MmaRounding::down:
-      return R::down;
-    case isa::MmaRounding::up:
-      return R::up;
-  }
-  return R::nearest;
 }
 
 // A in dense form; false when the metadata are not defined. Elements of 4 bits are stored and selected by

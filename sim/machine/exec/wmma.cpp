@@ -5,7 +5,7 @@
 #include "isa/num/convert.h"
 #include "sim/machine/exec/elements.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/numerics/tensor_core_mma_sync.h"
+#include "sim/machine/exec/mma_words.h"
 
 namespace palladion::sim {
 namespace wmma {
@@ -133,28 +133,6 @@ bool whole_warp(Exec& x, Step& step) {
 }
 
 // --- products -------------------------------------------------------------------------------------------
-tc::Result result_of(isa::Type t) {
-  return t == isa::Type::f16   ? tc::Result::f16
-         : t == isa::Type::s32 ? tc::Result::s32
-         : t == isa::Type::f64 ? tc::Result::f64
-                               : tc::Result::f32;
-}
-
-tc::MmaSync::Rounding rounding_of(isa::MmaRounding rounding) {
-  using R = tc::MmaSync::Rounding;
-  switch (rounding) {
-    case isa::MmaRounding::nearest:
-      return R::nearest;
-    case isa::MmaRounding::zero:
-      return R::zero;
-    case isa::MmaRounding::down:
-      return R::down;
-    case isa::MmaRounding::up:
-      return R::up;
-  }
-  return R::nearest;
-}
-
 Matrix converted(Matrix& from, int rows, bool to_half) {
   Matrix to;
   to.cols = from.cols;
