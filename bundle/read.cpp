@@ -230,8 +230,8 @@ class File {
 
 // A regular file of the folder, not through a link. `bytes`: its size must be that; else it is at most
 // `most`.
-std::string read_file(const std::filesystem::path& folder, const std::string& name,
-                      std::optional<uint64_t> bytes, uint64_t most) {
+std::vector<std::byte> read_file(const std::filesystem::path& folder, const std::string& name,
+                                 std::optional<uint64_t> bytes, uint64_t most) {
   const std::filesystem::path path = folder / name;
   const File file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
@@ -242,7 +242,7 @@ std::string read_file(const std::filesystem::path& folder, const std::string& na
   if (bytes && size != *bytes)
     fail(fmt::format("{} has {} bytes, the manifest says {}", path.string(), size, *bytes));
   if (size > most) fail(fmt::format("{} has {} bytes, at most {} are read", path.string(), size, most));
-  std::string out(size, '\0');
+  std::vector<std::byte> out(size);
   for (size_t at = 0; at < size;) {
     const ssize_t n = ::read(file.get(), out.data() + at, size - at);
     if (n < 0 && errno == EINTR) continue;
@@ -250,6 +250,10 @@ std::string read_file(const std::filesystem::path& folder, const std::string& na
     at += static_cast<size_t>(n);
   }
   return out;
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void check_sum(const std::filesystem::path& folder, const std::string& name, uint64_t wanted,
@@ -298,8 +302,8 @@ Result<Manifest> parse_manifest(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const std::filesystem::path& folder) {
-  const auto text =
-      guarded([&] { return read_file(folder, std::string(manifest_file), std::nullopt, most_of_manifest); });
+  const auto text = guarded(
+      [&] { return text_of(read_file(folder, std::string(manifest_file), std::nullopt, most_of_manifest)); });
   if (!text) return tl::unexpected(text.error());
   auto manifest = parse_manifest(*text);
   if (!manifest) return tl::unexpected(fmt::format("{}: {}", folder.string(), manifest.error()));
@@ -324,10 +328,9 @@ Result<std::vector<std::byte>> read_contents(const std::filesystem::path& folder
       case Contents::Kind::file:
         break;
     }
-    const std::string text = read_file(folder, c.file, bytes, ~uint64_t{0});
-    const auto span = std::as_bytes(std::span(text));
-    check_sum(folder, c.file, c.checksum, span);
-    return {span.begin(), span.end()};
+    std::vector<std::byte> out = read_file(folder, c.file, bytes, ~uint64_t{0});
+    check_sum(folder, c.file, c.checksum, out);
+    return out;
   });
 }
 
@@ -335,9 +338,9 @@ Result<std::string> read_ptx(const std::filesystem::path& folder, const Manifest
   return guarded([&] {
     if (manifest.ptx_file.empty())
       fail(fmt::format("{}: no PTX of `{}` was found when it was captured", folder.string(), manifest.entry));
-    std::string text = read_file(folder, manifest.ptx_file, std::nullopt, most_of_ptx);
-    check_sum(folder, manifest.ptx_file, manifest.ptx_checksum, std::as_bytes(std::span(text)));
-    return text;
+    const auto bytes = read_file(folder, manifest.ptx_file, std::nullopt, most_of_ptx);
+    check_sum(folder, manifest.ptx_file, manifest.ptx_checksum, bytes);
+    return text_of(bytes);
   });
 }
 

@@ -105,7 +105,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
     auto before = bundle::read_contents(options.kernel, b.before, b.bytes);
     if (!before) return user_error(before.error());
     const bool same = b.after.kind == bundle::Contents::Kind::same;
-    auto after = bundle::read_contents(options.kernel, same ? b.before : b.after, b.bytes);
+    auto after = same ? before : bundle::read_contents(options.kernel, b.after, b.bytes);
     if (!after) return user_error(after.error());
     Buffer buffer{.name = b.name,
                   .role = Role::inout,
