@@ -1,17 +1,33 @@
-# exec/libcuda.so.1, the driver API on the simulated machine, which `palladion exec` puts first into another program.
-# Nothing but the API's functions is seen from outside. Not with sanitizers, whose run-time library must come first.
+# exec: what `palladion exec` puts first into another program. libcuda.so.1 is the driver API on the simulated machine,
+# libcudart.so.13 the runtime API above it, libpalladion_exec.so is preloaded and directs programs that contain a
+# runtime library to ours. Nothing but the APIs' functions is seen from outside. Not with sanitizers, whose run-time
+# library must come first.
 if(PLD_SANITIZE)
   return()
 endif()
-file(GLOB driver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/driver/*.cpp)
-add_library(palladion_cuda SHARED ${driver_sources})
-target_include_directories(palladion_cuda PRIVATE ${PROJECT_SOURCE_DIR})
-target_compile_options(palladion_cuda PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
-target_link_options(palladion_cuda PRIVATE ${PLD_PORTABLE_LINK} LINKER:-Bsymbolic LINKER:-z,nodelete
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/driver/exports.map)
-set_target_properties(palladion_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/driver/exports.map
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec
-  BUILD_RPATH "$ORIGIN;$ORIGIN/.." INSTALL_RPATH "$ORIGIN;$ORIGIN/../../palladion;$ORIGIN/..")
+# pld_exec_library(TARGET FOLDER NAME VERSION)
+function(pld_exec_library target folder name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  add_library(${target} SHARED ${sources})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
+  target_link_options(${target} PRIVATE ${PLD_PORTABLE_LINK} LINKER:-Bsymbolic LINKER:-z,nodelete
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/${folder}/exports.map)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/exports.map
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec
+    BUILD_RPATH "$ORIGIN;$ORIGIN/.." INSTALL_RPATH "$ORIGIN;$ORIGIN/../../palladion;$ORIGIN/..")
+  install(TARGETS ${target} LIBRARY DESTINATION ${PLD_CARRIED_DIR}/exec)
+endfunction()
+
+pld_exec_library(palladion_cuda driver cuda)
+set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
 target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa)
-install(TARGETS palladion_cuda LIBRARY DESTINATION ${PLD_CARRIED_DIR}/exec)
+
+pld_exec_library(palladion_cudart driver/runtime cudart)
+set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
+target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
+
+pld_exec_library(palladion_exec driver/preload palladion_exec)
+target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
+target_link_libraries(palladion_exec PRIVATE ${CMAKE_DL_LIBS})

@@ -132,10 +132,6 @@ PLD_CUDA cuDevicePrimaryCtxReset_v2(DeviceId) {
   State& s = state();
   const Guard guard(s.lock);
   show_printed();
-  auto storage = std::move(s.primary.storage);
-  s.primary.storage.clear();
-  for (auto& [key, held] : storage)
-    if (held.second != nullptr) held.second(&s.primary, key, held.first);
   while (!s.blocks.empty()) release(s.blocks.begin()->first);
   s.sticky = success;
   s.primary.active = false;

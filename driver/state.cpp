@@ -141,3 +141,5 @@ void report() {
 }
 
 }  // namespace palladion::driver
+
+PLD_CUDA palladion_exec_unsupported(const char* what) { return palladion::driver::unsupported(what); }

@@ -45,7 +45,6 @@ struct Image {
 struct Context {
   DeviceId device = 0;
   bool active = false;
-  std::map<const void*, std::pair<void*, void (*)(Context*, const void*, void*)>> storage;
 };
 
 enum class Origin : uint8_t { device, host, managed, registered };

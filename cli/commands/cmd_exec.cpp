@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of our libcuda.so.1: beside the program in the build, below lib in an installation.
+// The folder of our libraries: beside the program in the build, below lib in an installation.
 fs::path driver_folder() {
   std::error_code failed;
   const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
@@ -50,11 +50,16 @@ std::string settings_text(const Options& o, int report) {
                      o.json.empty() ? std::string() : fs::absolute(o.json, failed).string());
 }
 
+// In front of what the variable holds.
+void put_first(const char* variable, std::string text) {
+  const char* const before = std::getenv(variable);
+  if (before != nullptr && *before != '\0') text += std::string(":") + before;
+  ::setenv(variable, text.c_str(), 1);
+}
+
 [[noreturn]] void become(const Options& o, const fs::path& folder, int report) {
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
-  std::string path = folder.string();
-  if (before != nullptr && *before != '\0') path += std::string(":") + before;
-  ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+  put_first("LD_LIBRARY_PATH", folder.string());
+  put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
   ::setenv("PALLADION_EXEC", settings_text(o, report).c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : o.command_line) words.push_back(const_cast<char*>(word.c_str()));

@@ -244,18 +244,29 @@ TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
 }
 
-// NVIDIA's runtime library works above NVIDIA's driver alone: the program gets an error, and is told.
-TEST_F(Exec, AProgramOfTheRuntimeLibraryIsToldWhyItDoesNotRun) {
+// nvcc links the runtime library statically unless it is told not to: such a program is directed to ours.
+TEST_F(Exec, AProgramOfTheRuntimeApiRunsHoweverItIsLinked) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
-  const std::string compile = "nvcc -gencode arch=compute_90,code=compute_90 -o " + program("runtime") + " " +
-                              source("programs/runtime.cu");
+  for (const std::string kind : {"static", "shared"}) {
+    const std::string compile = "nvcc -cudart " + kind + " -gencode arch=compute_90,code=compute_90 -o " +
+                                program("runtime") + " " + source("programs/runtime.cu");
+    ASSERT_EQ(std::system(compile.c_str()), 0);
+    EXPECT_EQ(execute("", program("runtime")), 0) << kind;
+  }
+}
+
+TEST_F(Exec, AStrippedProgramIsToldWhyItDoesNotRun) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+  const std::string compile = "nvcc -Xlinker -s -gencode arch=compute_90,code=compute_90 -o " +
+                              program("stripped") + " " + source("programs/runtime.cu");
   ASSERT_EQ(std::system(compile.c_str()), 0);
 
-  EXPECT_EQ(execute("", program("runtime") + " 2> " + program("told")), 3);
+  EXPECT_EQ(execute("", program("stripped") + " 2> " + program("told")), 3);
 
   std::ifstream in(program("told"));
   const std::string told{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_NE(told.find("works above NVIDIA's driver alone"), std::string::npos) << told;
+  EXPECT_NE(told.find("a stripped program that contains the CUDA runtime library"), std::string::npos)
+      << told;
 }
 
 }  // namespace

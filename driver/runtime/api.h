@@ -1,0 +1,131 @@
+#pragma once
+// The part of the CUDA runtime API's binary interface (13.0, 64-bit Linux) that the library implements,
+// declared by us: it builds without the toolkit. tests/driver compares it with cuda_runtime_api.h where there
+// is one.
+#include <cstddef>
+#include <cstdint>
+
+#include "driver/abi.h"
+
+namespace palladion::runtime {
+
+// cudaError_t. From CUDA 10.1 on its values are those of CUresult, with a few of its own.
+using Error = int;
+inline constexpr Error invalid_configuration = 9, invalid_pitch_value = 12, invalid_symbol = 13,
+                       invalid_channel_descriptor = 20, invalid_memcpy_direction = 21,
+                       missing_configuration = 52, invalid_device_function = 98;
+
+// Handles are the driver's: a stream of one API is a stream of the other.
+using Stream = void*;
+using Event = void*;
+using Function = void*;  // cudaKernel_t, cudaFunction_t
+using Library = void*;
+using Graph = void*;
+using GraphExec = void*;
+using GraphNode = void*;
+using Pool = void*;
+using Array = void*;
+using MipmappedArray = void*;
+using Object = unsigned long long;  // of a texture or a surface
+
+inline const Stream per_thread_stream = reinterpret_cast<Stream>(2);
+
+struct Dim3 {
+  uint32_t x, y, z;
+};
+enum : int {
+  host_to_host = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  device_to_device = 3,
+  copy_default = 4
+};
+
+struct Extent {
+  size_t width, height, depth;
+};
+struct Pos {
+  size_t x, y, z;
+};
+struct PitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+struct Copy3D {  // cudaMemcpy3DParms
+  Array src_array;
+  Pos src_pos;
+  PitchedPtr src;
+  Array dst_array;
+  Pos dst_pos;
+  PitchedPtr dst;
+  Extent extent;
+  int kind;
+};
+struct PeerCopy3D {  // cudaMemcpy3DPeerParms
+  Array src_array;
+  Pos src_pos;
+  PitchedPtr src;
+  int src_device;
+  Array dst_array;
+  Pos dst_pos;
+  PitchedPtr dst;
+  int dst_device;
+  Extent extent;
+};
+struct Location {  // cudaMemLocation
+  int type, id;
+};
+struct LaunchConfig {  // cudaLaunchConfig_t
+  Dim3 grid, block;
+  size_t shared_bytes;
+  Stream stream;
+  driver::LaunchAttribute* attributes;
+  uint32_t attribute_count;
+};
+struct FunctionAttributes {  // cudaFuncAttributes
+  size_t shared, constant, local;
+  int max_threads, registers, ptx_version, binary_version, cache_mode_ca, max_dynamic_shared, carveout,
+      cluster_must_be_set, cluster_width, cluster_height, cluster_depth, cluster_policy, nonportable_cluster;
+  int reserved[16];
+};
+struct PointerAttributes {  // cudaPointerAttributes
+  int type, device;
+  void *device_pointer, *host_pointer;
+  long reserved[8];
+};
+struct KernelNodeParams {  // cudaKernelNodeParams, and its V2
+  void* function;
+  Dim3 grid, block;
+  uint32_t shared_bytes;
+  void **params, **extra;
+};
+struct MemsetParams {  // cudaMemsetParams, and its V2
+  void* dst;
+  size_t pitch;
+  uint32_t value, element_bytes;
+  size_t width, height;
+};
+struct ChannelDesc {  // cudaChannelFormatDesc
+  int x, y, z, w, kind;
+};
+enum : int { channel_signed = 0, channel_unsigned = 1, channel_float = 2 };
+
+}  // namespace palladion::runtime
+
+// A function of the library.
+#define PLD_RUNTIME extern "C" __attribute__((visibility("default"))) ::palladion::runtime::Error
+#define PLD_CALL(name, parameters, call) \
+  PLD_RUNTIME name parameters { return ended(ready() ? ready() : (call)); }
+// A function of a stream, and its variant for programs compiled with --default-stream per-thread, whose null
+// stream is the thread's own. The parameters name the stream `stream`; `call` gives a status.
+#define PLD_STREAMED(name, parameters, call) PLD_STREAMED_AS(name, _ptsz, parameters, call)
+#define PLD_STREAMED_AS(name, suffix, parameters, call)                     \
+  PLD_RUNTIME name parameters { return ended(ready() ? ready() : (call)); } \
+  PLD_RUNTIME name##suffix parameters {                                     \
+    if (stream == nullptr) stream = per_thread_stream;                      \
+    return ended(ready() ? ready() : (call));                               \
+  }
+// A synchronous function of the default stream: the same for both, as every operation is done at once.
+#define PLD_SYNCHRONOUS(name, parameters, call)                             \
+  PLD_RUNTIME name parameters { return ended(ready() ? ready() : (call)); } \
+  PLD_RUNTIME name##_ptds parameters { return ended(ready() ? ready() : (call)); }

@@ -1,0 +1,124 @@
+#pragma once
+// The functions of our libcuda.so.1 that the runtime library calls.
+#include "driver/runtime/api.h"
+
+#define PLD_CALLED extern "C" ::palladion::driver::Status
+
+using palladion::driver::HostFn;
+using palladion::driver::HostNode;
+using palladion::driver::KernelNode;
+using palladion::driver::Memcpy2D;
+using palladion::driver::Memcpy3D;
+using palladion::driver::MemsetNode;
+using palladion::driver::Pointer;
+using palladion::driver::Uuid;
+
+// Tells by name, once, what is not there, and counts it in the report. Gives not_supported.
+PLD_CALLED palladion_exec_unsupported(const char*);
+PLD_CALLED cuInit(unsigned);
+PLD_CALLED cuDriverGetVersion(int*);
+PLD_CALLED cuGetErrorString(int, const char**);
+PLD_CALLED cuDeviceGetName(char*, int, int);
+PLD_CALLED cuDeviceGetUuid_v2(Uuid*, int);
+PLD_CALLED cuDeviceTotalMem_v2(size_t*, int);
+PLD_CALLED cuDeviceGetAttribute(int*, int, int);
+PLD_CALLED cuDeviceGetPCIBusId(char*, int, int);
+PLD_CALLED cuDeviceGetByPCIBusId(int*, const char*);
+PLD_CALLED cuDevicePrimaryCtxRetain(void**, int);
+PLD_CALLED cuDevicePrimaryCtxReset_v2(int);
+PLD_CALLED cuCtxSetCurrent(void*);
+PLD_CALLED cuCtxGetCurrent(void**);
+PLD_CALLED cuCtxSynchronize();
+PLD_CALLED cuCtxGetLimit(size_t*, int);
+PLD_CALLED cuCtxSetLimit(int, size_t);
+PLD_CALLED cuCtxGetStreamPriorityRange(int*, int*);
+PLD_CALLED cuGetProcAddress_v2(const char*, void**, int, uint64_t, int*);
+
+PLD_CALLED cuLibraryLoadData(void**, const void*, void*, void**, unsigned, void*, void**, unsigned);
+PLD_CALLED cuLibraryLoadFromFile(void**, const char*, void*, void**, unsigned, void*, void**, unsigned);
+PLD_CALLED cuLibraryUnload(void*);
+PLD_CALLED cuLibraryGetKernel(void**, void*, const char*);
+PLD_CALLED cuLibraryGetGlobal(Pointer*, size_t*, void*, const char*);
+PLD_CALLED cuLibraryGetManaged(Pointer*, size_t*, void*, const char*);
+PLD_CALLED cuLibraryGetKernelCount(unsigned*, void*);
+PLD_CALLED cuLibraryEnumerateKernels(void**, unsigned, void*);
+PLD_CALLED cuFuncGetAttribute(int*, int, void*);
+PLD_CALLED cuFuncSetAttribute(void*, int, int);
+PLD_CALLED cuFuncGetName(const char**, void*);
+PLD_CALLED cuFuncGetParamInfo(void*, size_t, size_t*, size_t*);
+
+PLD_CALLED cuLaunchKernelEx(const palladion::driver::LaunchConfig*, void*, void**, void**);
+PLD_CALLED cuLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, void*, void**);
+PLD_CALLED cuLaunchHostFunc(void*, HostFn, void*);
+PLD_CALLED cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*, void*, int, size_t, unsigned);
+PLD_CALLED cuOccupancyAvailableDynamicSMemPerBlock(size_t*, void*, int, int);
+
+PLD_CALLED cuMemAlloc_v2(Pointer*, size_t);
+PLD_CALLED cuMemAllocManaged(Pointer*, size_t, unsigned);
+PLD_CALLED cuMemAllocPitch_v2(Pointer*, size_t*, size_t, size_t, unsigned);
+PLD_CALLED cuMemFree_v2(Pointer);
+PLD_CALLED cuMemHostAlloc(void**, size_t, unsigned);
+PLD_CALLED cuMemFreeHost(void*);
+PLD_CALLED cuMemHostGetDevicePointer_v2(Pointer*, void*, unsigned);
+PLD_CALLED cuMemHostGetFlags(unsigned*, void*);
+PLD_CALLED cuMemHostRegister_v2(void*, size_t, unsigned);
+PLD_CALLED cuMemHostUnregister(void*);
+PLD_CALLED cuMemGetInfo_v2(size_t*, size_t*);
+PLD_CALLED cuMemAllocAsync(Pointer*, size_t, void*);
+PLD_CALLED cuMemAllocFromPoolAsync(Pointer*, size_t, void*, void*);
+PLD_CALLED cuMemFreeAsync(Pointer, void*);
+PLD_CALLED cuDeviceGetDefaultMemPool(void**, int);
+PLD_CALLED cuDeviceGetMemPool(void**, int);
+PLD_CALLED cuDeviceSetMemPool(int, void*);
+PLD_CALLED cuMemPoolCreate(void**, const void*);
+PLD_CALLED cuMemPoolDestroy(void*);
+PLD_CALLED cuMemPoolTrimTo(void*, size_t);
+PLD_CALLED cuMemPoolSetAccess(void*, const void*, size_t);
+PLD_CALLED cuMemPoolSetAttribute(void*, int, void*);
+PLD_CALLED cuMemPoolGetAttribute(void*, int, void*);
+PLD_CALLED cuMemPrefetchAsync_v2(Pointer, size_t, palladion::runtime::Location, unsigned, void*);
+PLD_CALLED cuMemAdvise_v2(Pointer, size_t, int, palladion::runtime::Location);
+PLD_CALLED cuPointerGetAttribute(void*, int, Pointer);
+
+PLD_CALLED cuMemcpy(Pointer, Pointer, size_t);
+PLD_CALLED cuMemcpyHtoD_v2(Pointer, const void*, size_t);
+PLD_CALLED cuMemcpyDtoH_v2(void*, Pointer, size_t);
+PLD_CALLED cuMemcpyDtoD_v2(Pointer, Pointer, size_t);
+PLD_CALLED cuMemcpyAsync(Pointer, Pointer, size_t, void*);
+PLD_CALLED cuMemcpyHtoDAsync_v2(Pointer, const void*, size_t, void*);
+PLD_CALLED cuMemcpyDtoHAsync_v2(void*, Pointer, size_t, void*);
+PLD_CALLED cuMemcpyDtoDAsync_v2(Pointer, Pointer, size_t, void*);
+PLD_CALLED cuMemcpy3D_v2(const Memcpy3D*);
+PLD_CALLED cuMemcpy3DAsync_v2(const Memcpy3D*, void*);
+PLD_CALLED cuMemsetD8_v2(Pointer, unsigned char, size_t);
+PLD_CALLED cuMemsetD8Async(Pointer, unsigned char, size_t, void*);
+PLD_CALLED cuMemsetD2D8_v2(Pointer, size_t, unsigned char, size_t, size_t);
+PLD_CALLED cuMemsetD2D8Async(Pointer, size_t, unsigned char, size_t, size_t, void*);
+
+PLD_CALLED cuStreamCreateWithPriority(void**, unsigned, int);
+PLD_CALLED cuStreamDestroy_v2(void*);
+PLD_CALLED cuStreamSynchronize(void*);
+PLD_CALLED cuStreamQuery(void*);
+PLD_CALLED cuStreamGetFlags(void*, unsigned*);
+PLD_CALLED cuStreamGetPriority(void*, int*);
+PLD_CALLED cuStreamGetId(void*, unsigned long long*);
+PLD_CALLED cuStreamGetDevice(void*, int*);
+PLD_CALLED cuStreamSetAttribute(void*, int, const void*);
+PLD_CALLED cuStreamAttachMemAsync(void*, Pointer, size_t, unsigned);
+PLD_CALLED cuStreamAddCallback(void*, void (*)(void*, int, void*), void*, unsigned);
+PLD_CALLED cuStreamWaitEvent(void*, void*, unsigned);
+PLD_CALLED cuStreamBeginCapture_v2(void*, int);
+PLD_CALLED cuStreamBeginCaptureToGraph(void*, void*, void* const*, const void*, size_t, int);
+PLD_CALLED cuStreamEndCapture(void*, void**);
+PLD_CALLED cuStreamIsCapturing(void*, int*);
+PLD_CALLED cuStreamGetCaptureInfo_v3(void*, int*, unsigned long long*, void**, void* const**, const void**,
+                                     size_t*);
+PLD_CALLED cuStreamUpdateCaptureDependencies_v2(void*, void**, const void*, size_t, unsigned);
+PLD_CALLED cuThreadExchangeStreamCaptureMode(int*);
+PLD_CALLED cuEventCreate(void**, unsigned);
+PLD_CALLED cuEventDestroy_v2(void*);
+PLD_CALLED cuEventRecordWithFlags(void*, void*, unsigned);
+PLD_CALLED cuEventQuery(void*);
+PLD_CALLED cuEventSynchronize(void*);
+PLD_CALLED cuEventElapsedTime_v2(float*, void*, void*);
