@@ -28,29 +28,53 @@ import ptx_of
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = {  # maker -> program, environment
     'cupy': 'cupy_kernels.py', 'numba': 'numba_kernels.py', 'inductor': 'inductor_kernels.py',
-    'liger': 'liger_kernels.py', 'triton': 'triton_kernels.py', 'jax': 'jax_kernels.py'}
-Program = collections.namedtuple('Program', 'maker name sources flags arguments folder')
+    'liger': 'liger_kernels.py', 'triton': 'triton_kernels.py', 'jax': 'jax_kernels.py', 'tutorials': 'tutorial_kernels.py'}
+INCLUDES = {  # maker -> folders of the corpus
+    'cuda-samples': ['src/samples/Common'], 'hecbench': ['src/hec/src/include'],
+    'cutlass': ['src/cutlass/include', 'src/cutlass/tools/util/include', 'src/cutlass/examples/common'],
+    'deepgemm': ['src/deepgemm/deep_gemm/include', 'src/cutlass/include']}
+Program = collections.namedtuple('Program', 'maker name sources flags arguments folder edits')
 
 
 def table():
     programs, maker, folder = collections.defaultdict(list), None, None
+    edits = collections.defaultdict(list)  # of a folder of sources: (pattern, replacement)
     for line in (HERE / 'programs/cuda.txt').read_text().splitlines():
         if line.startswith('['):
             maker, folder = line.strip('[]').split()
+        elif line.startswith('edit '):
+            _, where, change = line.split(' ', 2)
+            edits[maker, where].append(tuple(change.split(' => ')))
         elif line and not line.startswith('#'):
             name, sources, flags, arguments = line.split('|')
-            programs[maker].append(Program(maker, name, sources, flags.split(), arguments.split(), folder))
+            changes = edits[maker, os.path.dirname(sources) or '.']
+            programs[maker].append(Program(maker, name, sources, flags.split(), arguments.split(), folder, changes))
     for maker, file in PYTHON.items():
         text = (HERE / 'programs' / file).read_text()
-        programs[maker].append(Program(maker, maker, file, [], [], 'programs'))
+        programs[maker].append(Program(maker, maker, file, [], [], 'programs', []))
         assert 'common.main' in text
     return programs
+
+
+def edited(folder, edits):
+    """Applies edits to the sources of a folder. One that finds nothing is an error: the source is another version."""
+    found = collections.Counter()
+    for f in folder.iterdir():
+        if f.suffix in ('.cu', '.cpp', '.h', '.hpp', '.cuh'):
+            text = f.read_text(errors='replace')
+            for pattern, replacement in edits:
+                text, count = re.subn(pattern, replacement, text)
+                found[pattern] += count
+            f.write_text(text)
+    for pattern, _ in edits:
+        if not found[pattern]:
+            raise ValueError('%s has no `%s`' % (folder, pattern))
 
 
 def in_turns(programs):
     rows = itertools.zip_longest(*programs.values())
     turns = [p for row in rows for p in row if p is not None]
-    slow = {'jax', 'inductor', 'liger', 'cccl', 'cutlass'}
+    slow = {'jax', 'inductor', 'liger', 'cccl', 'cutlass', 'deepgemm', 'tutorials'}
     return sorted(turns, key=lambda p: p.maker not in slow or p.maker == 'cutlass' and p.name[:2].isdigit() is False)
 
 
@@ -107,11 +131,12 @@ class Collector:
     def build(self, p):
         if p.maker in PYTHON:
             return [sys.executable, str(HERE / 'programs' / p.sources)]
-        root = (HERE if p.folder == 'programs' else pathlib.Path(self.o.corpora)) / p.folder
-        sources = [p.sources]
+        root = self.root(p)
+        sources = p.sources.split('+')
         if p.sources.endswith('/*'):
             sources = [str(f.relative_to(root)) for k in ('cu', 'cpp') for f in sorted((root / p.sources[:-2]).glob('*.' + k))]
-        program = self.work / 'bin' / (p.maker + '.' + '.'.join(p.sources.replace('/*', '').split('/')))
+        key = hashlib.sha1(' '.join([p.sources, *p.flags]).encode()).hexdigest()[:8]
+        program = self.work / 'bin' / '.'.join([p.maker, *re.sub(r'/\*|\+.*', '', p.sources).split('/'), key])
         program.parent.mkdir(exist_ok=True)
         with self.lock:
             first = not (program.parent / (program.name + '.begun')).exists()
@@ -120,11 +145,12 @@ class Collector:
             while not (program.parent / (program.name + '.done')).exists() and time.time() < self.end:
                 time.sleep(0.2)
             return [str(program), *p.arguments] if program.exists() else None
-        includes = [self.o.corpora + '/' + f for f in ('src/samples/Common', 'src/cutlass/include', 'src/cutlass/tools/util/include',
-                                                       'src/cutlass/examples/common', 'src/hec/src/include')]
-        includes = [i for i in includes if p.maker in ('cutlass', 'cuda-samples', 'hecbench') and
-                    {'cutlass': 'cutlass', 'cuda-samples': 'samples', 'hecbench': 'hec'}[p.maker] in i]
-        code, seconds, output = self.call(['nvcc', '-arch=sm_90a', '-O3', '-std=c++17', '-w', *['-I' + i for i in includes], *p.flags,
+        includes = [self.o.corpora + '/' + f for f in INCLUDES.get(p.maker, [])]
+        standard = [] if any(f.startswith('-std') for f in p.flags) else ['-std=c++17']
+        corpus = pathlib.Path(self.o.corpora) / p.folder
+        flags = ['-I' + str(corpus / f[2:]) if f.startswith('-I') else f for f in p.flags]
+        code, seconds, output = self.call(['nvcc', '-gencode', 'arch=compute_90a,code=[sm_90a,compute_90a]', '-O3', *standard, '-w',
+                                           *flags, *['-I' + i for i in includes],
                                            *sources, '-o', str(program) + '.new', '-L/usr/local/cuda/lib64/stubs'], self.o.build_limit, folder=root)
         if code == 0:
             os.rename(str(program) + '.new', program)
@@ -135,6 +161,23 @@ class Collector:
                           says=' '.join(error)[:300])
             return None
         return [str(program), *p.arguments]
+
+    def root(self, p):
+        """The folder that a program's sources are named from: the corpus, or a copy with smaller sizes."""
+        if p.folder == 'programs':
+            return HERE / p.folder
+        corpus = pathlib.Path(self.o.corpora) / p.folder
+        if not p.edits:
+            return corpus
+        own = os.path.dirname(p.sources) or '.'
+        copy = self.work / 'edited' / p.maker
+        with self.lock:
+            if not (copy / own / '.edited').exists():
+                shutil.rmtree(copy / own, ignore_errors=True)
+                shutil.copytree(corpus / own, copy / own)
+                edited(copy / own, p.edits)
+                (copy / own / '.edited').touch()
+        return copy
 
     def toolkit(self, folder):
         """A toolkit for XLA, which leaves no PTX: its ptxas keeps each text that it is given."""
@@ -167,6 +210,8 @@ class Collector:
             e['PATH'] = str(toolkit / 'bin') + ':' + e['PATH']
         if p.maker == 'liger':
             e['PYTHONPATH'] = self.o.corpora + '/src/liger/src'
+        if p.maker == 'tutorials':
+            e['TUTORIALS'] = self.o.corpora + '/src/triton-tutorials'
         return e
 
     def preload(self, e, bundles, launches):
@@ -175,7 +220,7 @@ class Collector:
                  PALLADION_CAPTURE_MAX_BYTES=str(self.o.max_bytes))
 
     def dumps(self, p, folder):
-        used = {'jax': ('mosaic', 'xla'), 'inductor': ('triton', 'inductor'), 'liger': ('triton',), 'triton': ('triton',),
+        used = {'jax': ('mosaic', 'xla'), 'inductor': ('triton', 'inductor'), 'liger': ('triton',), 'triton': ('triton',), 'tutorials': ('triton',),
                 'numba': ('numba',)}.get(p.maker, ())
         for f in used:
             (folder / f).mkdir(exist_ok=True)
@@ -195,7 +240,7 @@ class Collector:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         e = self.environment(p, folder)
-        where = folder if p.maker in PYTHON else (HERE if p.folder == 'programs' else pathlib.Path(self.o.corpora)) / p.folder
+        where = folder if p.maker in PYTHON else self.root(p)
         if '/' in p.sources and p.maker not in PYTHON:
             where = where / os.path.dirname(p.sources)
         dumps = self.dumps(p, folder)
@@ -328,7 +373,7 @@ class Collector:
 
 def main():
     a = argparse.ArgumentParser(description=__doc__)
-    a.add_argument('--corpora', required=True, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger')
+    a.add_argument('--corpora', required=True, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger, src/deepgemm, src/triton-tutorials')
     a.add_argument('--palladion', default='palladion')
     a.add_argument('--cuda', default='/usr/local/cuda', help='the toolkit')
     a.add_argument('--out', required=True)

@@ -51,6 +51,32 @@ jitted('quantized', lambda x: jnp.round(x / jnp.abs(x).max() * 127).astype(jnp.i
 jitted('fp8', lambda x: x.astype(jnp.float8_e4m3fn), (64, 64))
 jitted('cholesky', lambda x: jnp.linalg.cholesky(x @ x.T + jnp.eye(16)), (16, 16))
 
+jitted('one_hot', lambda x: jax.nn.one_hot(jnp.argmax(x, 1), 300), (64, 300))
+jitted('log_softmax_gradient', jax.grad(lambda x: -jax.nn.log_softmax(x)[:, 3].sum()), (64, 300))
+jitted('norm_gradient', jax.grad(lambda x: ((x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)).sum()), (64, 256))
+jitted('convolution', lambda x, w: lax.conv_general_dilated(x, w, (1, 1), 'SAME', dimension_numbers=('NHWC', 'HWIO', 'NHWC')),
+       (2, 16, 16, 8), (3, 3, 8, 16))
+jitted('average', lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 1, 1, 1), 'VALID'), (2, 16, 16, 8))
+jitted('scan', lambda x: lax.scan(lambda c, v: (c * 0.9 + v, c), jnp.zeros(40), x)[1], (12, 40))
+jitted('associative_scan', lambda x: lax.associative_scan(jnp.maximum, x, axis=1), (32, 200))
+jitted('sort_pairs', lambda x: lax.sort_key_val(x, jnp.broadcast_to(jnp.arange(200), (8, 200)), dimension=1), (8, 200))
+jitted('segments', lambda x: jax.ops.segment_sum(x, jnp.arange(100) // 9, 12), (100, 32))
+jitted('scatter_max', lambda x: jnp.full((10, 32), -9.0).at[jnp.arange(100) * 3 % 10].max(x), (100, 32))
+jitted('dynamic_slice', lambda x: lax.dynamic_slice(x, (jnp.argmax(x[:, 0]) // 2, 3), (40, 50)), (100, 90))
+jitted('median', lambda x: jnp.median(x, 1), (16, 101))
+jitted('histogram', lambda x: jnp.histogram(x, bins=16, range=(-3, 3))[0], (1000,))
+jitted('bits', lambda x: lax.population_count(lax.bitcast_convert_type(x, jnp.uint32)) ^ lax.bitcast_convert_type(x, jnp.uint32) >> 3, (40, 50))
+jitted('permutation', lambda x: jax.random.permutation(KEY, x), (500,))
+jitted('categorical', lambda x: jax.random.categorical(KEY, x), (32, 100))
+jitted('dropout', lambda x: jnp.where(jax.random.bernoulli(KEY, 0.7, x.shape), x / 0.7, 0), (40, 50))
+jitted('swiglu', lambda x, w, v: (jax.nn.silu(x @ w) * (x @ v)), (64, 64), (64, 128), (64, 128), kind=jnp.bfloat16)
+jitted('batched_matmul', lambda x, y: jnp.einsum('bij,bkj->bik', x, y), (4, 64, 32), (4, 48, 32), kind=jnp.bfloat16)
+jitted('solve', lambda x, y: jax.scipy.linalg.solve_triangular(jnp.tril(x) + 9 * jnp.eye(32), y), (32, 32), (32, 8))
+jitted('more_functions', lambda x: jnp.log1p(jnp.abs(x)) + jnp.expm1(x / 9) + jnp.tan(x / 9) + jnp.cbrt(x), (40, 50))
+jitted('integers', lambda x: (x * 100).astype(jnp.int32) // 7 + (x * 100).astype(jnp.int32) % 13, (40, 50))
+jitted('int4', lambda x: (x * 3).astype(jnp.int4).astype(jnp.float32) * 0.5, (64, 64))
+jitted('fp8_matmul', lambda x, y: (x.astype(jnp.float8_e4m3fn) @ y.astype(jnp.float8_e4m3fn)).astype(jnp.bfloat16), (64, 128), (128, 64))
+
 
 def case(function):
     CASES.append(function)

@@ -1,5 +1,6 @@
 """Liger's row kernels, forward and backward, through their autograd functions."""
 import importlib
+import math
 
 import common
 import torch
@@ -59,6 +60,27 @@ case('fused_linear_cross_entropy', 'LigerFusedLinearCrossEntropyFunction', lambd
      targets)
 case('llama4_rope', 'LigerLlama4RopeFunction', lambda: numbers(1, 32, 4, 64), lambda: numbers(1, 32, 2, 64),
      lambda: torch.polar(torch.ones(32, 32, device='cuda'), torch.randn(32, 32, device='cuda')))
+
+integers = lambda top, *shape: lambda: torch.arange(math.prod(shape), device='cuda').reshape(shape) * 7 % top
+case('modulated_rms_norm', 'LigerModulatedRMSNormFunction', lambda: numbers(2, 16, 256), lambda: numbers(256), lambda: numbers(2, 256),
+     lambda: numbers(2, 256), 1e-5)
+case('fused_linear_jsd', 'LigerFusedLinearJSDFunction', lambda: numbers(32, 64), lambda: numbers(300, 64), lambda: numbers(32, 64).detach(),
+     lambda: numbers(300, 64).detach())
+case('grpo_loss', 'GrpoLossFunction', lambda: numbers(2, 17, 300), lambda: -numbers(2, 16).detach().abs(), lambda: -numbers(2, 16).detach().abs(),
+     integers(300, 2, 16), lambda: numbers(2).detach(), lambda: torch.ones(2, 16, device='cuda', dtype=torch.int32), 0.9, 0.04, 0.2, 0.4, False)
+case('multi_token_attention', 'LigerMultiTokenAttentionFunction', lambda: numbers(1, 4, 32, 32), lambda: numbers(4, 4, 3, 3), None, 1, 1)
+case('qwen2vl_mrope', 'LigerQwen2VLMRopeFunction', lambda: numbers(1, 4, 32, 64), lambda: numbers(1, 2, 32, 64),
+     lambda: torch.randn(3, 1, 32, 64, device='cuda').cos(), lambda: torch.randn(3, 1, 32, 64, device='cuda').sin(), [8, 12, 12])
+case('attn_res', 'LigerAttnResFunction', lambda: numbers(4, 2, 16, 128), lambda: numbers(128), lambda: numbers(128), 1e-6)
+case('fused_neighborhood_attention', 'LigerFusedNeighborhoodAttentionFunction', lambda: numbers(1, 2, 64, 32), lambda: numbers(1, 2, 64, 32),
+     lambda: numbers(1, 2, 64, 32), 7, 1)
+case('fused_moe', 'LigerFusedMoEFunction', lambda: numbers(32, 64, kind=BF16), lambda: numbers(4, 128, 64, kind=BF16),
+     lambda: numbers(4, 64, 64, kind=BF16), lambda: integers(4, 32, 2)().int(), lambda: torch.rand(32, 2, device='cuda'))
+case('mlp', 'LigerMLPFunction', lambda: numbers(64, 128, kind=BF16), lambda: numbers(256, 128, kind=BF16), lambda: numbers(256, 128, kind=BF16),
+     lambda: numbers(128, 256, kind=BF16))
+case('mhc', 'LigerMHCPreFunction', lambda: numbers(1, 16, 4, 128, kind=BF16), lambda: numbers(1, 16, 4))
+case('mhc', 'LigerMHCPostResFunction', lambda: numbers(1, 16, 4, 128, kind=BF16), lambda: numbers(1, 16, 128, kind=BF16), lambda: numbers(1, 16, 4),
+     lambda: numbers(1, 16, 4, 4))
 
 
 if __name__ == '__main__':

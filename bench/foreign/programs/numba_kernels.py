@@ -154,7 +154,7 @@ def integers(x, y):
         y[i] = v // 7 + v % 13 + (v << 3) + (v >> 2) + cuda.brev(v & 0xFFFF)
 
 
-def one(kernel, grid, block, *arguments):
+def one(kernel, grid, block, arguments):
     def body():
         kernel[grid, block](*arguments())
         cuda.synchronize()
