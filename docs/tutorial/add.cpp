@@ -1,0 +1,20 @@
+#include <palladion/program.h>
+using namespace palladion::program;
+
+struct Config {
+  int64_t n = 4096, tile = 1024;
+};  // sizes and settings with their defaults
+
+plgpu::Kernel add(const Config& c) {
+  const pl::ShapeDtype type{pl::f32, {c.n}};
+  return plgpu::kernel(
+      [&](const plgpu::Ref& a, const plgpu::Ref& b, const plgpu::Ref& out) {
+        const auto tile = pl::ds(pl::program_id(0) * c.tile, c.tile);
+        out.at(tile).store(a.at(tile).load() + b.at(tile).load());
+      },
+      {.in_types = {type, type}, .out_type = type, .grid = {c.n / c.tile}, .name = "add"});
+}
+
+PALLADION_KERNELS(Spec("add", "out = a + b", add)
+                      .size("n", &Config::n, "elements")
+                      .setting("tile", &Config::tile, "elements a CTA", {.min = 128, .multiple_of = 128}));

@@ -1,0 +1,209 @@
+// The handbook says what is so: its commands run, its code is part of files that compile, its names exist.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace palladion::docs {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path root = PLD_SOURCE_DIR;
+
+struct Block {
+  std::string place, info, text;  // page:line; what stands behind the fence
+};
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<Block> blocks_of(const fs::path& page) {
+  std::vector<Block> blocks;
+  std::istringstream in(cli::read(page));
+  bool open = false;
+  size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.starts_with("```")) {
+      if (!open)
+        blocks.push_back(
+            {fs::relative(page, root).string() + ":" + std::to_string(number), line.substr(3), {}});
+      open = !open;
+    } else if (open) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  EXPECT_FALSE(open) << page << ": a block has no end";
+  return blocks;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// `...` in a wanted line stands for any text; a line of `...` for any lines.
+bool matches(const std::string& line, const std::string& wanted) {
+  size_t at = 0, from = 0;
+  bool first = true;
+  for (size_t dots; (dots = wanted.find("...", from)) != std::string::npos; from = dots + 3, first = false) {
+    const std::string part = wanted.substr(from, dots - from);
+    const size_t found = line.find(part, at);
+    if (found == std::string::npos || (first && found != 0)) return false;
+    at = found + part.size();
+  }
+  const std::string rest = wanted.substr(from);
+  if (first) return line == wanted;
+  return line.size() >= at + rest.size() && line.ends_with(rest);
+}
+
+// The lines of `wanted` in this order; those after `...` may come later.
+std::string first_missing(const std::vector<std::string>& lines, const std::vector<std::string>& wanted) {
+  size_t at = 0;
+  bool anywhere = false;
+  for (const std::string& w : wanted) {
+    if (w == "...") {
+      anywhere = true;
+      continue;
+    }
+    while (anywhere && at < lines.size() && !matches(lines[at], w)) ++at;
+    if (at == lines.size() || !matches(lines[at], w)) return w;
+    ++at;
+    anywhere = false;
+  }
+  return {};
+}
+
+class Handbook : public cli::Program {
+ protected:
+  void SetUp() override {
+    cli::Program::SetUp();
+    for (const char* name : {"tutorial", "howto"})
+      fs::create_directory_symlink(root / "docs" / name, file(name));
+    fs::create_symlink(root / "docs/howto/saxpy.ptx", file("saxpy.ptx"));
+  }
+  // A line of a console block, as a reader would type it: the program from the PATH.
+  cli::Ran typed(const std::string& line) const {
+    std::string command = line;
+    if (command.starts_with("palladion ")) command = program() + command.substr(9);
+    command = std::regex_replace(command, std::regex(R"( ([^ ']*[\[(][^ ']*))"), " '$1'");
+    cli::Ran ran;
+    command = "cd " + file("") + " && NO_COLOR=1 " + command + " 2>&1 </dev/null";
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    char buffer[4096];
+    while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) ran.out.append(buffer, got);
+    const int status = ::pclose(pipe);
+    if (WIFEXITED(status)) ran.status = WEXITSTATUS(status);
+    return ran;
+  }
+  void try_block(const Block& block) const;
+};
+
+void Handbook::try_block(const Block& block) const {
+  const size_t said = block.info.find("exit=");
+  const int exit_code = said == std::string::npos ? 0 : std::stoi(block.info.substr(said + 5));
+  const std::vector<std::string> lines = lines_of(block.text);
+  for (size_t i = 0; i < lines.size();) {
+    ASSERT_TRUE(lines[i].starts_with("$ ")) << block.place << ": " << lines[i];
+    const std::string command = lines[i].substr(2);
+    std::vector<std::string> wanted;
+    for (++i; i < lines.size() && !lines[i].starts_with("$ "); ++i) wanted.push_back(lines[i]);
+    const cli::Ran ran = typed(command);
+    EXPECT_EQ(ran.status, exit_code) << block.place << ": " << command << "\n" << ran.out;
+    EXPECT_EQ(first_missing(lines_of(ran.out), wanted), "") << block.place << ": " << command << "\n"
+                                                            << ran.out;
+  }
+}
+
+TEST_F(Handbook, CommandsDoWhatThePagesShow) {
+  size_t commands = 0;
+  for (const fs::path& page : pages())
+    for (const Block& block : blocks_of(page))
+      if (block.info.starts_with("console")) {
+        try_block(block);
+        ++commands;
+      }
+  EXPECT_GE(commands, 15U);
+}
+
+// Code is an excerpt of a file that is compiled: by this build or, in docs, by the commands above.
+TEST(HandbookText, CodeIsPartOfFilesThatCompile) {
+  std::vector<std::string> sources;
+  for (const char* folder : {"docs", "kernels"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
+        sources.push_back(cli::read(entry.path()));
+  std::vector<fs::path> with_readme = pages();
+  with_readme.push_back(root / "README.md");
+  size_t blocks = 0;
+  for (const fs::path& page : with_readme)
+    for (const Block& block : blocks_of(page)) {
+      if (!block.info.starts_with("cpp")) continue;
+      ++blocks;
+      EXPECT_TRUE(std::any_of(sources.begin(), sources.end(),
+                              [&](const std::string& s) { return s.find(block.text) != std::string::npos; }))
+          << block.place << ": this code is in no file of docs or kernels\n"
+          << block.text;
+    }
+  EXPECT_GE(blocks, 5U);
+}
+
+std::set<std::string> all_matches(const std::regex& wanted) {
+  std::set<std::string> found;
+  for (const fs::path& page : pages()) {
+    const std::string text = cli::read(page);
+    for (std::sregex_iterator i(text.begin(), text.end(), wanted), end; i != end; ++i) found.insert((*i)[1]);
+  }
+  return found;
+}
+
+// Every word behind `pl::` or `plgpu::` is one of the frontend's headers or of the arrays'.
+TEST(HandbookText, NamesExist) {
+  std::string headers;
+  for (const char* folder : {"frontend", "arrays", "kernels"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".h") headers += cli::read(entry.path());
+  std::set<std::string> words;
+  const std::regex word(R"(\w+)");
+  for (std::sregex_iterator i(headers.begin(), headers.end(), word), end; i != end; ++i)
+    words.insert(i->str());
+  const std::set<std::string> named = all_matches(std::regex(R"(\b(?:pl|plgpu)::(\w+))"));
+  EXPECT_GE(named.size(), 30U);
+  for (const std::string& name : named) EXPECT_TRUE(words.contains(name)) << name;
+}
+
+TEST_F(Handbook, CodesAndPairsExist) {
+  const std::set<std::string> codes = all_matches(std::regex(R"(\b(PLD\d{4})\b)"));
+  EXPECT_GE(codes.size(), 8U);
+  for (const std::string& code : codes) EXPECT_EQ(run("explain " + code).status, 0) << code;
+  const std::string zoo = run("list zoo").out;
+  const std::set<std::string> pairs = all_matches(std::regex(R"(\bzoo/([a-z][a-z0-9-]+)\b(?!/|\.))"));
+  EXPECT_GE(pairs.size(), 5U);
+  for (const std::string& pair : pairs) EXPECT_NE(zoo.find("zoo/" + pair + " "), std::string::npos) << pair;
+}
+
+TEST(HandbookText, DotsStandForAnyText) {
+  EXPECT_TRUE(matches("a b c", "a b c"));
+  EXPECT_FALSE(matches("a b c", "a b"));
+  EXPECT_TRUE(matches("a b c", "a ... c"));
+  EXPECT_TRUE(matches("a b c", "a ..."));
+  EXPECT_FALSE(matches("x b c", "a ..."));
+  EXPECT_EQ(first_missing({"1", "2", "3"}, {"1", "...", "3"}), "");
+  EXPECT_EQ(first_missing({"1", "2", "3"}, {"2"}), "2");
+  EXPECT_EQ(first_missing({"1", "2", "3"}, {"...", "4"}), "4");
+}
+
+}  // namespace
+}  // namespace palladion::docs
