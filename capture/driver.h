@@ -4,17 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "native/driver.h"
+#include "abi/cuda.h"
 
 namespace palladion::capture {
 
-using native::driver::LaunchAttribute;
-using native::driver::LaunchConfig;
-using Status = int;
+using cuda::LaunchAttributeId;
+using cuda::LaunchConfig;
+using cuda::Status;
+using cuda::success;
 using Handle = void*;  // CUfunction, CUkernel, CUmodule, CUlibrary, CUstream
 using DevicePointer = uint64_t;
-
-inline constexpr Status success = 0;
 
 // The C library's dlsym, past our own.
 void* find_dlsym();

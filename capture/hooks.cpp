@@ -64,19 +64,17 @@ Request request_of(const PlainLaunch& l) {
 Request request_of(const ConfiguredLaunch& l) {
   const LaunchConfig& c = *l.config;
   Request r{.function = l.function, .stream = c.stream};
-  const uint32_t grid[3] = {c.grid_x, c.grid_y, c.grid_z}, block[3] = {c.block_x, c.block_y, c.block_z};
-  std::memcpy(r.grid, grid, sizeof grid);
-  std::memcpy(r.block, block, sizeof block);
+  std::memcpy(r.grid, c.grid, sizeof c.grid);
+  std::memcpy(r.block, c.block, sizeof c.block);
   r.dynamic_shared = c.shared_bytes;
   r.params = l.params;
   r.extra = l.extra;
-  constexpr uint32_t cooperative = 2, cluster = 4, serialization = 6;  // CUlaunchAttributeID
   for (uint32_t i = 0; i < c.attribute_count; ++i) {
     const auto& a = c.attributes[i];
-    const auto id = static_cast<uint32_t>(a.id);
-    if (id == cooperative) r.cooperative = a.value.flag != 0;
-    if (id == serialization) r.programmatic_serialization = a.value.flag != 0;
-    if (id != cluster) continue;
+    if (a.id == LaunchAttributeId::cooperative) r.cooperative = a.value.flag != 0;
+    if (a.id == LaunchAttributeId::programmatic_stream_serialization)
+      r.programmatic_serialization = a.value.flag != 0;
+    if (a.id != LaunchAttributeId::cluster_dimension) continue;
     const uint32_t sizes[3] = {a.value.cluster.x, a.value.cluster.y, a.value.cluster.z};
     std::memcpy(r.cluster, sizes, sizeof sizes);
   }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/arrays.h"
 #include "driver/device_attributes.h"
-#include "driver/state.h"
 
 using namespace palladion::driver;
 
@@ -52,18 +52,11 @@ constexpr ErrorText errors[] = {
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-size_t limits[16] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
-
 Status blocks_per_sm(int* out, Kernel* kernel, int threads, size_t shared) {
   const Guard guard(state().lock);
   const auto needs = needs_of(*kernel);
   if (!needs) return needs.error();
-  palladion::isa::CtaResources cta;
-  cta.threads = threads;
-  cta.registers_per_thread = needs->registers;
-  cta.shared_bytes = needs->static_shared + static_cast<int64_t>(shared);
-  cta.barriers = needs->barriers;
-  *out = palladion::isa::occupancy(*state().arch, cta).ctas_per_sm;
+  *out = ctas_per_sm(*needs, threads, shared);
   return success;
 }
 
@@ -132,6 +125,8 @@ PLD_CUDA cuDevicePrimaryCtxReset_v2(DeviceId) {
   State& s = state();
   const Guard guard(s.lock);
   show_printed();
+  forget_textures();
+  forget_arrays();
   while (!s.blocks.empty()) release(s.blocks.begin()->first);
   s.sticky = success;
   s.primary.active = false;
@@ -175,12 +170,35 @@ PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return success;
 }
 PLD_CUDA cuCtxGetLimit(size_t* value, int limit) {
-  if (limit < 0 || limit >= 10) return invalid_value;
-  return *value = limits[limit], success;
+  const Guard guard(state().lock);
+  if (limit < 0 || limit >= 10 || value == nullptr) return invalid_value;
+  return *value = state().limits[limit], success;
 }
 PLD_CUDA cuCtxSetLimit(int limit, size_t value) {
+  State& s = state();
+  const Guard guard(s.lock);
   if (limit < 0 || limit >= 10) return invalid_value;
-  return limits[limit] = value, success;
+  switch (limit) {
+    case limit_stack:
+      if (value > 512 << 10) return invalid_value;
+      value = (value + 15) / 16 * 16;
+      break;
+    case limit_heap:
+      if (s.heap_used) return invalid_value;
+      break;
+    case limit_l2_fetch:
+      if (value > 128) return invalid_value;
+      break;
+    case limit_l2_persisting:
+      value = std::min(value, static_cast<size_t>(device_attribute(*s.arch, 108).value_or(0)));
+      break;
+    case limit_printf:
+    case limit_pending_launches:
+      break;
+    default:
+      return unsupported_limit;
+  }
+  return s.limits[limit] = value, success;
 }
 PLD_CUDA cuCtxResetPersistingL2Cache() { return success; }
 PLD_CUDA cuProfilerStart() { return success; }

@@ -6,7 +6,7 @@ namespace palladion::driver {
 namespace {
 
 // By the number in CUdevice_attribute, as an H200 answers with driver 580 (measured 2026-11-24); 0 for what
-// the library lacks: virtual memory management, stream memory operations, sparse arrays, GPUDirect, handles
+// the library lacks: stream memory operations, sparse arrays, GPUDirect, handles
 // of pools, multicast, IPC.
 constexpr int measured[] = {
     0,         1024,       1024,    1024,    64,    2147483647, 65535,   65535,  49152,    65536,
@@ -69,6 +69,8 @@ std::optional<int> device_attribute(const isa::ArchSpec& a, int attribute) {
       return a.registers_per_sm;
     case 97:
       return a.max_shared_bytes_per_cta;
+    case 102:  // virtual memory management
+      return 1;
     case 106:
       return a.max_ctas_per_sm;
     case 111:

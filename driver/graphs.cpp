@@ -1,5 +1,8 @@
 // Graphs: made by hand or captured, copied when they are instantiated, run in an order of their dependencies.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "driver/streams.h"
@@ -7,6 +10,17 @@
 using namespace palladion::driver;
 
 namespace palladion::driver {
+
+Graph::~Graph() {
+  for (const auto& [object, count] : objects) release_references(object, count);
+}
+
+void release_references(UserObject* object, unsigned count) {
+  object->references -= std::min(object->references, count);
+  if (object->references != 0) return;
+  object->destroy(object->object);
+  delete object;
+}
 
 Status run_graph(Graph& graph) {
   std::set<const Node*> done;
@@ -16,12 +30,8 @@ Status run_graph(Graph& graph) {
       if (done.contains(node.get()) ||
           !std::ranges::all_of(node->after, [&](const Node* n) { return done.contains(n); }))
         continue;
-      if (node->enabled) {
-        const Status status = node->child      ? run_graph(*node->child)
-                              : node->work.run ? node->work.run()
-                                               : success;
-        if (status != success) return status;
-      }
+      if (node->enabled)
+        if (const Status status = run(node->work); status != success) return status;
       done.insert(node.get());
       moved = true;
     }
@@ -30,8 +40,6 @@ Status run_graph(Graph& graph) {
   return success;
 }
 
-namespace {
-
 std::unique_ptr<Graph> copy_of(const Graph& graph) {
   auto out = std::make_unique<Graph>();
   std::map<const Node*, Node*> twin;
@@ -39,25 +47,31 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
     auto made = std::make_unique<Node>(*node);
     made->graph = out.get();
     made->origin = node.get();
-    if (made->work.launch) {
-      made->work.launch = std::make_shared<LaunchWork>(*made->work.launch);
-      made->work.run = [work = made->work.launch] { return perform(*work); };
-    }
+    if (auto* launch = std::get_if<std::shared_ptr<LaunchWork>>(&made->work))
+      *launch = std::make_shared<LaunchWork>(**launch);
+    if (auto* child = std::get_if<std::shared_ptr<Graph>>(&made->work)) *child = copy_of(**child);
     twin[node.get()] = made.get();
     out->nodes.push_back(std::move(made));
   }
   for (const auto& node : out->nodes)
     for (Node*& n : node->after) n = twin[n];
+  for (const auto& [object, count] : graph.objects) {
+    object->references += count;
+    out->objects[object] = count;
+  }
   return out;
 }
 
-Node* find(Graph& graph, const Node* origin) {
+Node* find_node(Graph& graph, const Node* origin) {
   for (const auto& n : graph.nodes)
     if (n->origin == origin || n.get() == origin) return n.get();
   return nullptr;
 }
 
-Status add(Node** out, Graph* graph, Node* const* after, size_t count, Work work) {
+Status add_node(Node** out, Graph* graph, Node* const* after, size_t count, Work work) {
+  if (out == nullptr || graph == nullptr || (count != 0 && after == nullptr)) return invalid_value;
+  for (size_t i = 0; i < count; ++i)
+    if (after[i] == nullptr || after[i]->graph != graph) return invalid_value;
   auto node = std::make_unique<Node>();
   node->graph = graph;
   node->work = std::move(work);
@@ -67,163 +81,226 @@ Status add(Node** out, Graph* graph, Node* const* after, size_t count, Work work
   return success;
 }
 
-Status kernel_work(Work& work, const KernelNode& p) {
-  auto launch = std::make_shared<LaunchWork>();
-  launch->grid = {p.grid[0], p.grid[1], p.grid[2]};
-  launch->block = {p.block[0], p.block[1], p.block[2]};
-  launch->shared = p.shared_bytes;
-  const Status status = prepare(*launch, p.function != nullptr ? p.function : p.kernel, p.params, p.extra);
-  work = {.kind = NodeKind::kernel, .run = [launch] { return perform(*launch); }, .launch = launch};
-  return status;
-}
-Work copy_work(const Memcpy3D& c) {
-  return {.kind = NodeKind::memcpy, .run = [c] { return copy_3d(c); }, .launch = nullptr};
-}
-Work fill_work(const MemsetNode& m) {
-  return {.kind = NodeKind::memset,
-          .run = [m] { return fill(m.dst, m.pitch, m.value, m.element_bytes, m.width, m.height); },
-          .launch = nullptr};
-}
-Work host_work(const HostNode& h) {
-  return {.kind = NodeKind::host, .run = [h] { return h.fn(h.data), success; }, .launch = nullptr};
+namespace {
+
+Status instantiate(Graph** exec, const Graph* graph, uint64_t flags) {
+  constexpr uint64_t device_launch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+  if (exec == nullptr || graph == nullptr) return invalid_value;
+  if ((flags & device_launch) != 0) return unsupported("graphs that kernels launch");
+  *exec = copy_of(*graph).release();
+  return (*exec)->flags = flags, success;
 }
 
-Status set(Graph* graph, const Node* node, Work work) {
-  Node* const n = find(*graph, node);
-  if (n == nullptr || n->work.kind != work.kind) return invalid_value;
-  n->work = std::move(work);
+// CUgraphExecUpdateResult
+enum : int { update_topology = 2, update_type = 3, update_parameters = 5 };
+
+size_t number_of(const Graph& graph, const Node* node) {
+  return static_cast<size_t>(
+      std::ranges::find_if(graph.nodes, [&](const auto& n) { return n.get() == node; }) -
+      graph.nodes.begin());
+}
+
+// What keeps node i of `graph` from replacing that of `exec`; 0: nothing.
+int difference(const Graph& exec, const Graph& graph, size_t i) {
+  const Node &a = *exec.nodes[i], &b = *graph.nodes[i];
+  if (kind_of(a.work) != kind_of(b.work)) return update_type;
+  std::set<size_t> before_a, before_b;
+  for (const Node* n : a.after) before_a.insert(number_of(exec, n));
+  for (const Node* n : b.after) before_b.insert(number_of(graph, n));
+  if (before_a != before_b) return update_topology;
+  if (const auto* x = std::get_if<AllocWork>(&a.work))
+    if (x->address != std::get<AllocWork>(b.work).address) return update_parameters;
+  return 0;
+}
+
+Status refuse_update(UpdateResult* result, int why, Node* node) {
+  if (result != nullptr) *result = {why, node, nullptr};
+  return graph_exec_update_failure;
+}
+
+Status update(Graph& exec, const Graph& graph, UpdateResult* result) {
+  if (exec.nodes.size() != graph.nodes.size()) return refuse_update(result, update_topology, nullptr);
+  for (size_t i = 0; i < exec.nodes.size(); ++i)
+    if (const int why = difference(exec, graph, i); why != 0)
+      return refuse_update(result, why, graph.nodes[i].get());
+  const auto copy = copy_of(graph);
+  for (size_t i = 0; i < exec.nodes.size(); ++i) exec.nodes[i]->work = std::move(copy->nodes[i]->work);
+  if (result != nullptr) *result = {};
   return success;
+}
+
+// A list as the API gives it: with `out`, at most *count of it; the rest of `out` is null.
+template <class T>
+Status give(const std::vector<T>& all, T* out, size_t* count) {
+  if (count == nullptr) return invalid_value;
+  if (out == nullptr) return *count = all.size(), success;
+  for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : T{};
+  return *count = std::min(*count, all.size()), success;
+}
+
+std::string_view name_of(NodeKind kind) {
+  static constexpr std::string_view names[] = {"kernel", "memcpy", "memset", "host", "graph", "empty",
+                                               "wait",   "record", "",       "",     "alloc", "free"};
+  return names[static_cast<int>(kind)];
 }
 
 }  // namespace
 }  // namespace palladion::driver
 
-PLD_CUDA cuGraphCreate(Graph** graph, unsigned) { return *graph = new Graph, success; }
+PLD_CUDA cuGraphCreate(Graph** graph, unsigned flags) {
+  if (graph == nullptr || flags != 0) return invalid_value;
+  return *graph = new Graph, success;
+}
 PLD_CUDA cuGraphDestroy(Graph* graph) { return delete graph, success; }
 PLD_CUDA cuGraphClone(Graph** out, Graph* graph) {
   const Guard guard(state().lock);
   return *out = copy_of(*graph).release(), success;
 }
 PLD_CUDA cuGraphNodeFindInClone(Node** out, Node* node, Graph* graph) {
-  return (*out = find(*graph, node)) != nullptr ? success : invalid_value;
+  return (*out = find_node(*graph, node)) != nullptr ? success : invalid_value;
 }
-PLD_CUDA cuGraphInstantiateWithFlags(Graph** exec, Graph* graph, uint64_t) {
+PLD_CUDA cuGraphInstantiateWithFlags(Graph** exec, Graph* graph, uint64_t flags) {
   const Guard guard(state().lock);
-  return *exec = copy_of(*graph).release(), success;
+  return instantiate(exec, graph, flags);
 }
-PLD_CUDA cuGraphInstantiateWithParams(Graph** exec, Graph* graph, void*) {
-  return cuGraphInstantiateWithFlags(exec, graph, 0);
+PLD_CUDA cuGraphInstantiateWithParams(Graph** exec, Graph* graph, InstantiateParams* params) {
+  const Guard guard(state().lock);
+  if (params == nullptr) return invalid_value;
+  const Status status = instantiate(exec, graph, params->flags);
+  params->node = nullptr;
+  params->result = status == success ? 0 : 1;
+  return status;
 }
+PLD_CUDA cuGraphExecGetFlags(Graph* exec, uint64_t* flags) { return *flags = exec->flags, success; }
 PLD_CUDA cuGraphExecDestroy(Graph* exec) { return delete exec, success; }
 PLD_CUDA cuGraphUpload(Graph*, Stream*) { return success; }
 PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   const Guard guard(state().lock);
+  constexpr uint64_t auto_free = 1;  // CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
   if (state().sticky != success) return state().sticky;
-  if (capturing(stream)) return unsupported("cuGraphLaunch in a captured stream");
+  if (capturing(stream)) return enqueue(stream, std::shared_ptr<Graph>(copy_of(*exec)));
+  for (const auto& node : exec->nodes) {
+    const auto* const work = std::get_if<AllocWork>(&node->work);
+    if (work == nullptr || !state().blocks.contains(work->address)) continue;
+    if ((exec->flags & auto_free) == 0) return invalid_value;  // the last launch's was not freed
+    release(work->address);
+  }
   return run_graph(*exec);
 }
-PLD_CUDA cuGraphExecUpdate_v2(Graph* exec, Graph* graph, void* result) {
+PLD_CUDA cuGraphExecUpdate_v2(Graph* exec, Graph* graph, UpdateResult* result) {
   const Guard guard(state().lock);
-  struct Result {
-    int result;
-    Node *error, *from;
-  };
-  auto* const r = static_cast<Result*>(result);
-  if (r != nullptr) *r = {0, nullptr, nullptr};
-  bool same = exec->nodes.size() == graph->nodes.size();
-  for (size_t i = 0; same && i < exec->nodes.size(); ++i)
-    same = exec->nodes[i]->work.kind == graph->nodes[i]->work.kind;
-  if (!same) {
-    if (r != nullptr) r->result = 2;  // topology
-    return 910;                       // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
-  }
-  exec->nodes = std::move(copy_of(*graph)->nodes);
-  for (const auto& n : exec->nodes) n->graph = exec;
-  return success;
+  return update(*exec, *graph, result);
 }
-PLD_CUDA cuGraphAddKernelNode_v2(Node** out, Graph* graph, Node* const* after, size_t count,
-                                 const KernelNode* p) {
+
+PLD_CUDA cuGraphGetNodes(Graph* graph, Node** out, size_t* count) {
   const Guard guard(state().lock);
-  Work work;
-  const Status status = kernel_work(work, *p);
-  return status != success ? status : add(out, graph, after, count, std::move(work));
+  std::vector<Node*> all;
+  for (const auto& node : graph->nodes) all.push_back(node.get());
+  return give(all, out, count);
 }
-PLD_CUDA cuGraphAddMemcpyNode(Node** out, Graph* graph, Node* const* after, size_t count, const Memcpy3D* c,
-                              void*) {
+PLD_CUDA cuGraphGetRootNodes(Graph* graph, Node** out, size_t* count) {
   const Guard guard(state().lock);
-  return add(out, graph, after, count, copy_work(*c));
+  std::vector<Node*> roots;
+  for (const auto& node : graph->nodes)
+    if (node->after.empty()) roots.push_back(node.get());
+  return give(roots, out, count);
 }
-PLD_CUDA cuGraphAddMemsetNode(Node** out, Graph* graph, Node* const* after, size_t count, const MemsetNode* m,
-                              void*) {
+PLD_CUDA cuGraphGetEdges_v2(Graph* graph, Node** from, Node** to, void*, size_t* count) {
   const Guard guard(state().lock);
-  return add(out, graph, after, count, fill_work(*m));
+  std::vector<Node*> froms, tos;
+  for (const auto& node : graph->nodes)
+    for (Node* before : node->after) froms.push_back(before), tos.push_back(node.get());
+  size_t room = count != nullptr ? *count : 0;
+  const Status status = give(froms, from, count);
+  return status != success || to == nullptr ? status : give(tos, to, &room);
 }
-PLD_CUDA cuGraphAddHostNode(Node** out, Graph* graph, Node* const* after, size_t count, const HostNode* h) {
+PLD_CUDA cuGraphNodeGetDependencies_v2(Node* node, Node** out, void*, size_t* count) {
   const Guard guard(state().lock);
-  return add(out, graph, after, count, host_work(*h));
+  return give(node->after, out, count);
 }
-PLD_CUDA cuGraphAddEmptyNode(Node** out, Graph* graph, Node* const* after, size_t count) {
+PLD_CUDA cuGraphNodeGetDependentNodes_v2(Node* node, Node** out, void*, size_t* count) {
   const Guard guard(state().lock);
-  return add(out, graph, after, count, {});
+  std::vector<Node*> later;
+  for (const auto& n : node->graph->nodes)
+    if (std::ranges::find(n->after, node) != n->after.end()) later.push_back(n.get());
+  return give(later, out, count);
 }
-PLD_CUDA cuGraphAddChildGraphNode(Node** out, Graph* graph, Node* const* after, size_t count, Graph* child) {
-  const Guard guard(state().lock);
-  const Status status =
-      add(out, graph, after, count, {.kind = NodeKind::graph, .run = {}, .launch = nullptr});
-  (*out)->child = copy_of(*child);
-  return status;
-}
+// Each edge is a whole dependency, which is what programmatic ones may be as well.
 PLD_CUDA cuGraphAddDependencies_v2(Graph*, Node* const* from, Node* const* to, const void*, size_t count) {
   const Guard guard(state().lock);
   for (size_t i = 0; i < count; ++i) to[i]->after.push_back(from[i]);
   return success;
 }
-PLD_CUDA cuGraphGetNodes(Graph* graph, Node** out, size_t* count) {
+PLD_CUDA cuGraphRemoveDependencies_v2(Graph*, Node* const* from, Node* const* to, const void*, size_t count) {
   const Guard guard(state().lock);
-  if (out != nullptr)
-    for (size_t i = 0; i < *count; ++i) out[i] = i < graph->nodes.size() ? graph->nodes[i].get() : nullptr;
-  return *count = graph->nodes.size(), success;
+  for (size_t i = 0; i < count; ++i)
+    if (std::erase(to[i]->after, from[i]) == 0) return invalid_value;
+  return success;
 }
-PLD_CUDA cuGraphGetRootNodes(Graph* graph, Node** out, size_t* count) {
+PLD_CUDA cuGraphDestroyNode(Node* node) {
   const Guard guard(state().lock);
-  size_t n = 0;
-  for (const auto& node : graph->nodes) {
-    if (!node->after.empty()) continue;
-    if (out != nullptr && n < *count) out[n] = node.get();
-    ++n;
-  }
-  return *count = n, success;
+  Graph* const graph = node->graph;
+  for (const auto& n : graph->nodes) std::erase(n->after, node);
+  return std::erase_if(graph->nodes, [&](const auto& n) { return n.get() == node; }) == 1 ? success
+                                                                                          : invalid_value;
 }
 PLD_CUDA cuGraphNodeGetType(Node* node, int* type) {
-  return *type = static_cast<int>(node->work.kind), success;
-}
-PLD_CUDA cuGraphKernelNodeSetParams_v2(Node* node, const KernelNode* p) {
-  const Guard guard(state().lock);
-  Work work;
-  const Status status = kernel_work(work, *p);
-  return status != success ? status : set(node->graph, node, std::move(work));
-}
-PLD_CUDA cuGraphExecKernelNodeSetParams_v2(Graph* exec, Node* node, const KernelNode* p) {
-  const Guard guard(state().lock);
-  Work work;
-  const Status status = kernel_work(work, *p);
-  return status != success ? status : set(exec, node, std::move(work));
-}
-PLD_CUDA cuGraphExecMemcpyNodeSetParams(Graph* exec, Node* node, const Memcpy3D* c, void*) {
-  const Guard guard(state().lock);
-  return set(exec, node, copy_work(*c));
-}
-PLD_CUDA cuGraphExecMemsetNodeSetParams(Graph* exec, Node* node, const MemsetNode* m, void*) {
-  const Guard guard(state().lock);
-  return set(exec, node, fill_work(*m));
-}
-PLD_CUDA cuGraphExecHostNodeSetParams(Graph* exec, Node* node, const HostNode* h) {
-  const Guard guard(state().lock);
-  return set(exec, node, host_work(*h));
+  return *type = static_cast<int>(kind_of(node->work)), success;
 }
 PLD_CUDA cuGraphNodeSetEnabled(Graph* exec, Node* node, unsigned enabled) {
   const Guard guard(state().lock);
-  Node* const n = find(*exec, node);
+  Node* const n = find_node(*exec, node);
   if (n == nullptr) return invalid_value;
+  const NodeKind kind = kind_of(n->work);
+  if (kind != NodeKind::kernel && kind != NodeKind::memcpy && kind != NodeKind::memset) return invalid_value;
   return n->enabled = enabled != 0, success;
+}
+PLD_CUDA cuGraphNodeGetEnabled(Graph* exec, Node* node, unsigned* enabled) {
+  const Guard guard(state().lock);
+  const Node* const n = find_node(*exec, node);
+  if (n == nullptr) return invalid_value;
+  return *enabled = n->enabled ? 1 : 0, success;
+}
+PLD_CUDA cuGraphDebugDotPrint(Graph* graph, const char* path, unsigned) {
+  const Guard guard(state().lock);
+  std::ofstream out(path);
+  out << "digraph graph_1 {\n";
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    const Node& node = *graph->nodes[i];
+    const auto* launch = std::get_if<std::shared_ptr<LaunchWork>>(&node.work);
+    out << fmt::format("  n{} [label=\"{}{}\"];\n", i, name_of(kind_of(node.work)),
+                       launch != nullptr ? "\\n" + (*launch)->kernel->name : "");
+    for (const Node* before : node.after) out << fmt::format("  n{} -> n{};\n", number_of(*graph, before), i);
+  }
+  out << "}\n";
+  return out.flush() ? success : Status{unknown};
+}
+
+PLD_CUDA cuUserObjectCreate(UserObject** out, void* object, HostFn destroy, unsigned references,
+                            unsigned flags) {
+  if (out == nullptr || destroy == nullptr || references == 0 || flags != 1) return invalid_value;
+  return *out = new UserObject{object, destroy, references}, success;
+}
+PLD_CUDA cuUserObjectRetain(UserObject* object, unsigned count) {
+  const Guard guard(state().lock);
+  return object->references += count, success;
+}
+PLD_CUDA cuUserObjectRelease(UserObject* object, unsigned count) {
+  const Guard guard(state().lock);
+  if (object == nullptr || count == 0 || count > object->references) return invalid_value;
+  return release_references(object, count), success;
+}
+PLD_CUDA cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned count, unsigned flags) {
+  const Guard guard(state().lock);
+  constexpr unsigned move = 1;  // CU_GRAPH_USER_OBJECT_MOVE
+  if (graph == nullptr || object == nullptr || count == 0) return invalid_value;
+  if ((flags & move) == 0) object->references += count;
+  return graph->objects[object] += count, success;
+}
+PLD_CUDA cuGraphReleaseUserObject(Graph* graph, UserObject* object, unsigned count) {
+  const Guard guard(state().lock);
+  const auto found = graph->objects.find(object);
+  if (found == graph->objects.end() || found->second < count) return invalid_value;
+  if ((found->second -= count) == 0) graph->objects.erase(found);
+  return release_references(object, count), success;
 }

@@ -1,6 +1,7 @@
 // Launches: a kernel's arguments, its run on the machine, and what its end means for the program.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -61,10 +62,43 @@ Status prepare(LaunchWork& work, void* function, void** params, void** extra) {
       if (*e == reinterpret_cast<void*>(2)) bytes = *static_cast<size_t*>(e[1]);
     }
     if (buffer != nullptr) std::memcpy(work.params.data(), buffer, std::min<size_t>(bytes, layout.size));
+  } else if (!layout.offsets.empty()) {
+    return invalid_value;
   }
   if (entry->reqnctapercluster && work.cluster.count() == 1) work.cluster = *entry->reqnctapercluster;
   return success;
 }
+
+void** parameter_pointers(LaunchWork& work) {
+  const isa::Module& module = *work.kernel->image->module;
+  work.pointers.clear();
+  for (const uint32_t offset : isa::param_layout(module, *module.find_entry(work.kernel->name)).offsets)
+    work.pointers.push_back(work.params.data() + offset);
+  return work.pointers.data();
+}
+
+namespace {
+
+// What grid synchronisation keeps its barrier in: cooperative_groups reads its address from %envreg1 and 2,
+// and its size, then the barrier, from there. Launches do not overlap: one is enough.
+void give_workspace(State& s, sim::Launch& launch) {
+  constexpr uint32_t bytes = 4096;
+  if (s.grid_workspace == 0)
+    s.grid_workspace = s.machine->memory().allocate(bytes, "workspace of a cooperative launch");
+  uint8_t* const at = s.machine->memory().find(s.grid_workspace, bytes);
+  std::memset(at, 0, bytes);
+  std::memcpy(at, &bytes, sizeof bytes);
+  launch.environment[1] = static_cast<uint32_t>(s.grid_workspace >> 32);
+  launch.environment[2] = static_cast<uint32_t>(s.grid_workspace);
+}
+
+bool allocates(const isa::Module& module) {
+  return std::ranges::any_of(module.functions, [](const isa::Function& f) {
+    return !f.defined && (f.name == "malloc" || f.name == "free");
+  });
+}
+
+}  // namespace
 
 Status perform(const LaunchWork& work) {
   State& s = state();
@@ -77,6 +111,10 @@ Status perform(const LaunchWork& work) {
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.shared;
   launch.params = work.params;
+  launch.stack_bytes = s.limits[limit_stack];
+  launch.heap_bytes = s.limits[limit_heap];
+  if (work.cooperative) give_workspace(s, launch);
+  if (allocates(*launch.module)) s.heap_used = true;
   sim::RunOptions options;
   options.schedule = sim::schedule_named(s.settings.schedule).value_or(sim::Schedule{});
   options.threads = s.settings.threads;
@@ -141,6 +179,15 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
   if (entry->maxntid) n.max_threads = std::min<int>(n.max_threads, static_cast<int>(entry->maxntid->count()));
   if (entry->reqntid) n.max_threads = static_cast<int>(entry->reqntid->count());
   return n;
+}
+
+int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared) {
+  isa::CtaResources cta;
+  cta.threads = threads;
+  cta.registers_per_thread = needs.registers;
+  cta.shared_bytes = needs.static_shared + static_cast<int64_t>(dynamic_shared);
+  cta.barriers = needs.barriers;
+  return isa::occupancy(*state().arch, cta).ctas_per_sm;
 }
 
 }  // namespace palladion::driver

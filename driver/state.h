@@ -47,7 +47,7 @@ struct Context {
   bool active = false;
 };
 
-enum class Origin : uint8_t { device, host, managed, registered };
+enum class Origin : uint8_t { device, host, managed, registered, array, mapped };
 struct Block {
   Pointer base = 0;
   size_t size = 0, mapped = 0;
@@ -63,6 +63,15 @@ struct LaunchRecord {
   double microseconds = 0, seconds = 0;
 };
 
+enum : int {
+  limit_stack = 0,
+  limit_printf = 1,
+  limit_heap = 2,
+  limit_pending_launches = 4,
+  limit_l2_fetch = 5,
+  limit_l2_persisting = 6
+};
+
 struct State {
   State();
   std::recursive_mutex lock;
@@ -75,7 +84,11 @@ struct State {
   std::set<Image*> images;
   Status sticky = success;  // of a kernel that failed: every later call gives it
   uint64_t errors = 0, next_id = 1;
-  double clock_us = 0;  // the device's time under a schedule with a clock
+  // CUlimit, as an H200 answers (measured).
+  size_t limits[10] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
+  bool heap_used = false;      // by a kernel: its size is fixed
+  Pointer grid_workspace = 0;  // launch.cpp
+  double clock_us = 0;         // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
   std::map<std::string, uint64_t> missing;  // calls that are not there
   std::string printed;                      // of kernels, shown at the next synchronisation
@@ -104,7 +117,10 @@ struct LaunchWork {
   isa::Dim3 grid, block, cluster;
   uint32_t shared = 0;
   bool cooperative = false;
+  int priority = 0;
+  std::map<uint32_t, LaunchAttributeValue> hints;  // attributes without an effect here, kept for questions
   std::vector<uint8_t> params;
+  std::vector<void*> pointers;  // to each of them, for the one who asks
 };
 Status prepare(LaunchWork& work, void* function, void** params, void** extra);
 Status perform(const LaunchWork& work);
@@ -114,10 +130,20 @@ struct Needs {
   int barriers = 1;
 };
 tl::expected<Needs, Status> needs_of(Kernel& kernel);
+int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared);
+int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster);  // of the whole chip
+void** parameter_pointers(LaunchWork& work);                       // valid until it changes
 
 // memory.cpp
+// Addresses that nothing else gets, with a gap behind them.
+Pointer take_addresses(size_t bytes, size_t alignment);
+Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name);
 Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name);
 Status release(Pointer p);
+size_t used_bytes();             // of the device
+size_t created_bytes();          // virtual_memory.cpp
+void forget_in_pool(Pointer p);  // pools.cpp
+void trim_pools();               // at a synchronisation
 Status copy(void* to, const void* from, size_t bytes);
 Status copy_3d(const Memcpy3D& c);
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);

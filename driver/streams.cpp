@@ -1,4 +1,4 @@
-// Streams, events and launches. Every operation is done when it is put into its stream; so nothing is ever
+// Streams and events. Every operation is done when it is put into its stream; so nothing is ever
 // pending.
 #include "driver/streams.h"
 
@@ -25,92 +25,58 @@ double now_us() {
 
 Status enqueue(Stream* handle, Work work) {
   Stream& stream = stream_of(handle);
-  if (!stream.capture) return work.run ? work.run() : success;
-  Graph& graph = *stream.capture->graph;
-  auto node = std::make_unique<Node>();
-  node->graph = &graph;
-  node->work = std::move(work);
-  node->after = stream.last;
-  stream.last = {node.get()};
-  graph.nodes.push_back(std::move(node));
-  return success;
+  if (!stream.capture) return run(work);
+  Node* node = nullptr;
+  const std::vector<Node*> after = stream.last;
+  const Status status = add_node(&node, stream.capture->graph, after.data(), after.size(), std::move(work));
+  if (status == success) stream.last = {node};
+  return status;
+}
+
+Status put(Stream* handle, Work work) {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (s.sticky != success) return s.sticky;
+  return enqueue(handle, std::move(work));
+}
+
+Status record(Event* event, Stream* handle) {
+  if (event == nullptr) return invalid_handle;
+  const Stream& stream = stream_of(handle);
+  event->capture = stream.capture;
+  event->last = stream.last;
+  if (!stream.capture) event->recorded = true, event->us = now_us();
+  return state().sticky;
 }
 
 namespace {
 
 Status waited() {
   show_printed();
+  trim_pools();
   return state().sticky;
-}
-
-Status launch(Kernel* kernel, const uint32_t* grid, const uint32_t* block, isa::Dim3 cluster, uint32_t shared,
-              Stream* stream, void** params, void** extra, bool cooperative) {
-  State& s = state();
-  const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
-  auto work = std::make_shared<LaunchWork>();
-  work->grid = {grid[0], grid[1], grid[2]};
-  work->block = {block[0], block[1], block[2]};
-  work->cluster = cluster;
-  work->shared = shared;
-  work->cooperative = cooperative;
-  if (work->grid.count() == 0 || work->block.count() == 0) return invalid_value;
-  if (work->block.count() > static_cast<uint64_t>(s.arch->max_threads_per_cta)) return invalid_value;
-  const Status status = prepare(*work, kernel, params, extra);
-  if (status != success) return status;
-  if (shared > kernel->max_dynamic_shared) return invalid_value;
-  if (cooperative) {
-    const auto needs = needs_of(*kernel);
-    if (!needs) return needs.error();
-    isa::CtaResources cta;
-    cta.threads = static_cast<int>(work->block.count());
-    cta.registers_per_thread = needs->registers;
-    cta.shared_bytes = needs->static_shared + shared;
-    cta.barriers = needs->barriers;
-    const auto room = isa::occupancy(*s.arch, cta).ctas_per_sm * s.arch->sm_count;
-    if (work->grid.count() > static_cast<uint64_t>(room)) return cooperative_launch_too_large;
-  }
-  return enqueue(stream,
-                 {.kind = NodeKind::kernel, .run = [work] { return perform(*work); }, .launch = work});
 }
 
 }  // namespace
 }  // namespace palladion::driver
 
-PLD_CUDA cuLaunchKernel(Kernel* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                        unsigned bz, unsigned shared, Stream* stream, void** params, void** extra) {
-  const uint32_t grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
-  return launch(f, grid, block, {}, shared, stream, params, extra, false);
-}
-PLD_CUDA cuLaunchCooperativeKernel(Kernel* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                   unsigned bz, unsigned shared, Stream* stream, void** params) {
-  const uint32_t grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
-  return launch(f, grid, block, {}, shared, stream, params, nullptr, true);
-}
-PLD_CUDA cuLaunchKernelEx(const LaunchConfig* c, Kernel* f, void** params, void** extra) {
-  palladion::isa::Dim3 cluster;
-  bool cooperative = false;
-  for (uint32_t i = 0; i < c->attribute_count; ++i) {
-    const LaunchAttribute& a = c->attributes[i];
-    if (a.id == attribute_cluster) cluster = {a.value.cluster.x, a.value.cluster.y, a.value.cluster.z};
-    if (a.id == attribute_cooperative) cooperative = a.value.flag != 0;
-  }
-  return launch(f, c->grid, c->block, cluster, c->shared_bytes, static_cast<Stream*>(c->stream), params,
-                extra, cooperative);
-}
+// The function may call the driver: the lock is not held meanwhile.
 PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
   Status sticky = success;
   {
     const Guard guard(state().lock);
     sticky = state().sticky;
-    if (capturing(stream))
-      return enqueue(stream, {.kind = NodeKind::host, .run = [=] { return fn(data), success; }});
+    if (sticky == success && capturing(stream)) return enqueue(stream, HostNode{fn, data});
   }
   show_printed();
   if (sticky == success) fn(data);
   return sticky;
 }
 PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*), void* data, unsigned) {
+  {
+    const Guard guard(state().lock);
+    if (capturing(stream)) return stream_capture_unsupported;
+  }
   show_printed();
   fn(stream, state().sticky, data);
   return success;
@@ -131,11 +97,12 @@ PLD_CUDA cuStreamDestroy_v2(Stream* stream) {
 }
 PLD_CUDA cuStreamSynchronize(Stream* stream) {
   const Guard guard(state().lock);
-  if (capturing(stream)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+  if (capturing(stream)) return stream_capture_unsupported;
   return waited();
 }
-PLD_CUDA cuStreamQuery(Stream*) {
+PLD_CUDA cuStreamQuery(Stream* stream) {
   const Guard guard(state().lock);
+  if (capturing(stream)) return stream_capture_unsupported;
   return waited();
 }
 PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
@@ -143,11 +110,40 @@ PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stre
 PLD_CUDA cuStreamGetId(Stream* s, unsigned long long* id) { return *id = stream_of(s).id, success; }
 PLD_CUDA cuStreamGetCtx(Stream*, Context** c) { return *c = &state().primary, success; }
 PLD_CUDA cuStreamGetDevice(Stream*, DeviceId* d) { return *d = 0, success; }
-PLD_CUDA cuStreamSetAttribute(Stream*, int, const void*) { return success; }
-PLD_CUDA cuStreamAttachMemAsync(Stream*, Pointer, size_t, unsigned) { return success; }
-PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned) {
+// CUstreamAttrID: those of launches that a stream has. All are hints but the priority, and priorities are
+// too.
+PLD_CUDA cuStreamSetAttribute(Stream* handle, LaunchAttributeId id, const LaunchAttributeValue* value) {
   const Guard guard(state().lock);
+  using enum LaunchAttributeId;
+  if (value == nullptr) return invalid_value;
+  if (id == priority) return stream_of(handle).priority = value->flag, success;
+  if (id != access_policy_window && id != synchronization_policy && id != mem_sync_domain_map &&
+      id != mem_sync_domain)
+    return invalid_value;
+  return stream_of(handle).attributes[static_cast<uint32_t>(id)] = *value, success;
+}
+PLD_CUDA cuStreamGetAttribute(Stream* handle, LaunchAttributeId id, LaunchAttributeValue* value) {
+  const Guard guard(state().lock);
+  if (value == nullptr) return invalid_value;
+  *value = {};
+  const Stream& stream = stream_of(handle);
+  if (id == LaunchAttributeId::priority) return value->flag = stream.priority, success;
+  const auto found = stream.attributes.find(static_cast<uint32_t>(id));
+  if (found != stream.attributes.end()) *value = found->second;
+  return success;
+}
+PLD_CUDA cuStreamCopyAttributes(Stream* to, Stream* from) {
+  const Guard guard(state().lock);
+  stream_of(to).attributes = stream_of(from).attributes;
+  return stream_of(to).priority = stream_of(from).priority, success;
+}
+PLD_CUDA cuStreamAttachMemAsync(Stream*, Pointer, size_t, unsigned) { return success; }
+PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
+  const Guard guard(state().lock);
+  constexpr unsigned external = 1;  // CU_EVENT_WAIT_EXTERNAL
   Stream& stream = stream_of(handle);
+  if (event == nullptr) return invalid_handle;
+  if ((flags & external) != 0 && stream.capture) return enqueue(handle, WaitWork{event});
   if (!event->capture) return success;
   if (!stream.capture) {
     stream.capture = event->capture;
@@ -164,15 +160,13 @@ PLD_CUDA cuEventCreate(Event** out, unsigned flags) {
 PLD_CUDA cuEventDestroy_v2(Event* event) { return delete event, success; }
 PLD_CUDA cuEventRecord(Event* event, Stream* handle) {
   const Guard guard(state().lock);
-  if (event == nullptr) return invalid_handle;
-  const Stream& stream = stream_of(handle);
-  event->capture = stream.capture;
-  event->last = stream.last;
-  if (!stream.capture) event->recorded = true, event->us = now_us();
-  return state().sticky;
+  return record(event, handle);
 }
-PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned) {
-  return cuEventRecord(event, stream);
+PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
+  const Guard guard(state().lock);
+  constexpr unsigned external = 1;  // CU_EVENT_RECORD_EXTERNAL: a node of the graph
+  if ((flags & external) != 0 && capturing(stream)) return enqueue(stream, RecordWork{event});
+  return record(event, stream);
 }
 PLD_CUDA cuEventSynchronize(Event*) {
   const Guard guard(state().lock);
@@ -197,7 +191,7 @@ namespace {
 Status begin(Stream* handle, Graph* graph, const std::vector<Node*>& after) {
   State& s = state();
   const Guard guard(s.lock);
-  if (reinterpret_cast<uintptr_t>(handle) <= 1) return 900;
+  if (reinterpret_cast<uintptr_t>(handle) <= 1) return stream_capture_unsupported;
   Stream& stream = stream_of(handle);
   if (stream.capture) return illegal_state;
   stream.capture = std::make_shared<Capture>();

@@ -1,7 +1,6 @@
 #pragma once
-// The few types and functions of the CUDA driver API (12.0 and later, 64-bit) that we use, declared by
-// us: the program builds without the toolkit and starts without the driver. Field order and sizes are
-// the binary interface of libcuda.so.1 (CUDA driver API reference; checked against cuda.h 13.0).
+// The few functions of the CUDA driver API (12.0 and later) that we use: the program builds without the
+// toolkit and starts without the driver.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,14 +8,22 @@
 
 #include <tl/expected.hpp>
 
+#include "abi/cuda.h"
+
 namespace palladion::native::driver {
 
-using Status = int;  // CUresult
-inline constexpr Status success = 0;
-inline constexpr Status not_ready = 600;
-
-using DeviceId = int;
-using Address = uint64_t;  // CUdeviceptr
+using cuda::DeviceAttribute;
+using cuda::DeviceId;
+using cuda::FunctionAttribute;
+using cuda::JitOption;
+using cuda::LaunchAttribute;
+using cuda::LaunchAttributeId;
+using cuda::LaunchConfig;
+using cuda::not_ready;
+using cuda::OpaqueTensorMap;
+using cuda::Status;
+using cuda::success;
+using Address = cuda::Pointer;
 struct ContextTag;
 struct ModuleTag;
 struct FunctionTag;
@@ -27,78 +34,6 @@ using Module = ModuleTag*;
 using Function = FunctionTag*;
 using Stream = StreamTag*;
 using Event = EventTag*;
-
-// CUdevice_attribute
-enum class DeviceAttribute : int {
-  sm_clock_khz = 13,
-  sm_count = 16,
-  memory_clock_khz = 36,
-  l2_bytes = 38,
-  threads_per_sm = 39,
-  compute_major = 75,
-  compute_minor = 76,
-  shared_bytes_per_sm = 81,
-  registers_per_sm = 82,
-  shared_bytes_per_cta_optin = 97,
-  reserved_shared_bytes_per_cta = 111
-};
-
-// CUfunction_attribute
-enum class FunctionAttribute : int {
-  max_threads_per_cta = 0,
-  static_shared_bytes = 1,
-  const_bytes = 2,
-  local_bytes = 3,
-  registers = 4,
-  ptx_version = 5,
-  binary_version = 6,
-  max_dynamic_shared_bytes = 8,
-  non_portable_cluster_allowed = 14
-};
-
-// CUjit_option
-enum class JitOption : int {
-  max_registers = 0,
-  info_log = 3,
-  info_log_bytes = 4,
-  error_log = 5,
-  error_log_bytes = 6,
-  optimization_level = 7,
-  log_verbose = 12,
-  generate_line_info = 13
-};
-
-// CUlaunchAttributeID
-enum class LaunchAttributeId : uint32_t { cluster_dimension = 4, programmatic_stream_serialization = 6 };
-
-struct LaunchAttribute {
-  LaunchAttributeId id;
-  char padding[4];
-  union {
-    char bytes[64];
-    struct {
-      uint32_t x, y, z;
-    } cluster;
-    int flag;
-  } value;
-};
-
-struct LaunchConfig {
-  uint32_t grid_x, grid_y, grid_z;
-  uint32_t block_x, block_y, block_z;
-  uint32_t shared_bytes;
-  Stream stream;
-  LaunchAttribute* attributes;
-  uint32_t attribute_count;
-};
-
-struct alignas(128) OpaqueTensorMap {
-  uint64_t words[16];
-};
-
-static_assert(sizeof(LaunchAttribute) == 72 && offsetof(LaunchAttribute, value) == 8);
-static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
-static_assert(sizeof(OpaqueTensorMap) == 128 && alignof(OpaqueTensorMap) == 128);
 
 // The functions, under the names of the library without their prefix. Those marked optional are null
 // when the driver is too old to have them.

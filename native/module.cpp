@@ -206,16 +206,12 @@ Result<void> Function::launch(const LaunchShape& shape, const Arguments& argumen
     attributes[count].id = driver::LaunchAttributeId::programmatic_stream_serialization;
     attributes[count++].value.flag = 1;
   }
-  const driver::LaunchConfig config{shape.grid.x,
-                                    shape.grid.y,
-                                    shape.grid.z,
-                                    shape.block.x,
-                                    shape.block.y,
-                                    shape.block.z,
-                                    shape.dynamic_shared_bytes,
-                                    nullptr,
-                                    attributes,
-                                    count};
+  const driver::LaunchConfig config{.grid = {shape.grid.x, shape.grid.y, shape.grid.z},
+                                    .block = {shape.block.x, shape.block.y, shape.block.z},
+                                    .shared_bytes = shape.dynamic_shared_bytes,
+                                    .stream = nullptr,
+                                    .attributes = attributes,
+                                    .attribute_count = count};
   auto pointers = arguments.pointers();
   const driver::Status status = session.api().LaunchKernelEx(&config, handle_, pointers.data(), nullptr);
   return session.check(status,

@@ -1,5 +1,4 @@
 // The driver API's library, called as a program calls it. Each test is a process of its own.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,49 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "driver/abi.h"
+#include "tests/driver/library.h"
 
 namespace {
 
 using namespace palladion::driver;
 namespace fs = std::filesystem;
-
-const std::string folder = std::string(PLD_BINARY_DIR) + "/exec";
-
-class Driver : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!fs::exists(folder + "/libcuda.so.1")) GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
-    library_ = dlopen((folder + "/libcuda.so.1").c_str(), RTLD_NOW);
-    ASSERT_NE(library_, nullptr) << dlerror();
-    ASSERT_EQ(call("cuInit", 0U), success);
-    void* context = nullptr;
-    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), success);
-    ASSERT_EQ(call("cuCtxSetCurrent", context), success);
-  }
-  template <class... Arguments>
-  Status call(const char* name, Arguments... arguments) {
-    auto* const f = reinterpret_cast<Status (*)(Arguments...)>(dlsym(library_, name));
-    EXPECT_NE(f, nullptr) << name;
-    return f != nullptr ? f(arguments...) : unknown;
-  }
-  void* kernel(const char* ptx, const char* name) {
-    void *module = nullptr, *function = nullptr;
-    EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(ptx)), success);
-    EXPECT_EQ(call("cuModuleGetFunction", &function, module, name), success);
-    return function;
-  }
-  Status launch(void* f, unsigned grid, unsigned block, void** params, void* stream = nullptr) {
-    return call("cuLaunchKernel", f, grid, 1U, 1U, block, 1U, 1U, 0U, stream, params,
-                static_cast<void**>(nullptr));
-  }
-  Pointer memory(size_t bytes) {
-    Pointer p = 0;
-    EXPECT_EQ(call("cuMemAlloc_v2", &p, bytes), success);
-    return p;
-  }
-  void* library_ = nullptr;
-};
 
 constexpr const char* add_one = R"(
 .version 8.7
@@ -186,13 +148,6 @@ TEST_F(Driver, BrokenImagesAreRefused) {
 
 // ---- with a toolkit ----
 
-std::string toolkit() {
-  const char* const home = std::getenv("CUDA_HOME");
-  for (const std::string place : {home != nullptr ? home : "", "/usr/local/cuda"})
-    if (!place.empty() && fs::exists(place + "/include/cuda.h")) return place;
-  return {};
-}
-
 TEST(DriverAbi, IsThatOfCudaH) {
   if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
   const std::string source = testing::TempDir() + "/palladion_abi.cpp";
@@ -208,7 +163,22 @@ SAME(Memcpy3D, CUDA_MEMCPY3D, dst_pitch, dstPitch); SAME(Memcpy3D, CUDA_MEMCPY3D
 SAME(Memcpy3D, CUDA_MEMCPY3D, width, WidthInBytes); SAME(Memcpy2D, CUDA_MEMCPY2D, dst_device, dstDevice);
 SAME(KernelNode, CUDA_KERNEL_NODE_PARAMS, params, kernelParams); SAME(KernelNode, CUDA_KERNEL_NODE_PARAMS, kernel, kern);
 SAME(LaunchConfig, CUlaunchConfig, attributes, attrs); SAME(MemsetNode, CUDA_MEMSET_NODE_PARAMS, width, width);
-static_assert(d::attribute_cooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && d::attribute_cluster == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(sizeof(d::ArrayDescriptor) == sizeof(CUDA_ARRAY_DESCRIPTOR) && sizeof(d::Array3DDescriptor) == sizeof(CUDA_ARRAY3D_DESCRIPTOR));
+static_assert(sizeof(d::ResourceDescriptor) == sizeof(CUDA_RESOURCE_DESC) && sizeof(d::TextureDescriptor) == sizeof(CUDA_TEXTURE_DESC));
+static_assert(sizeof(d::ResourceViewDescriptor) == sizeof(CUDA_RESOURCE_VIEW_DESC) && sizeof(d::ArrayMemoryRequirements) == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS));
+static_assert(sizeof(d::AllocationProperties) == sizeof(CUmemAllocationProp) && sizeof(d::AccessDescriptor) == sizeof(CUmemAccessDesc));
+static_assert(sizeof(d::PoolProperties) == sizeof(CUmemPoolProps) && sizeof(d::MemAllocNode) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
+static_assert(sizeof(d::NodeParams) == sizeof(CUgraphNodeParams) && sizeof(d::UpdateResult) == sizeof(CUgraphExecUpdateResultInfo));
+static_assert(sizeof(d::MemcpyNode) == sizeof(CUDA_MEMCPY_NODE_PARAMS) && sizeof(d::Memcpy3D) == sizeof(CUDA_MEMCPY3D_PEER));
+SAME(ResourceDescriptor, CUDA_RESOURCE_DESC, of.pitch2d.pitch, res.pitch2D.pitchInBytes); SAME(ResourceDescriptor, CUDA_RESOURCE_DESC, of.linear.bytes, res.linear.sizeInBytes);
+SAME(TextureDescriptor, CUDA_TEXTURE_DESC, border, borderColor); SAME(TextureDescriptor, CUDA_TEXTURE_DESC, flags, flags);
+SAME(Array3DDescriptor, CUDA_ARRAY3D_DESCRIPTOR, flags, Flags); SAME(NodeParams, CUgraphNodeParams, of, kernel);
+SAME(MemAllocNode, CUDA_MEM_ALLOC_NODE_PARAMS, address, dptr); SAME(AllocationProperties, CUmemAllocationProp, flags, allocFlags);
+static_assert(d::format_f16 == CU_AD_FORMAT_HALF && d::texture_srgb == CU_TRSF_SRGB && d::array_gather == CUDA_ARRAY3D_TEXTURE_GATHER);
+static_assert(int(d::LaunchAttributeId::cooperative) == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && int(d::LaunchAttributeId::cluster_dimension) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(int(d::LaunchAttributeId::launch_completion_event) == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT && int(d::LaunchAttributeId::priority) == CU_LAUNCH_ATTRIBUTE_PRIORITY);
+static_assert(d::invalid_cluster == CUDA_ERROR_INVALID_CLUSTER_SIZE && d::graph_exec_update_failure == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+static_assert(d::stream_capture_unsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && d::not_permitted == CUDA_ERROR_NOT_PERMITTED);
 static_assert(d::illegal_address == CUDA_ERROR_ILLEGAL_ADDRESS && d::assert_failed == CUDA_ERROR_ASSERT && d::invalid_ptx == CUDA_ERROR_INVALID_PTX);
 static_assert(d::no_binary_for_gpu == CUDA_ERROR_NO_BINARY_FOR_GPU && d::cooperative_launch_too_large == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 static_assert(d::misaligned_address == CUDA_ERROR_MISALIGNED_ADDRESS && d::launch_failed == CUDA_ERROR_LAUNCH_FAILED);
@@ -222,7 +192,8 @@ class Exec : public testing::Test {
  protected:
   void SetUp() override {
     if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
-    if (!fs::exists(folder + "/libcuda.so.1") || !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
+    if (!fs::exists(driver_folder + "/libcuda.so.1") ||
+        !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
       GTEST_SKIP() << "NOT TESTED: palladion or its libcuda.so.1 is not built";
   }
   static std::string source(const char* name) {
@@ -238,7 +209,7 @@ class Exec : public testing::Test {
 
 TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   const std::string compile = "g++ -I" + toolkit() + "/include -o " + program("driver_api") + " " +
-                              source("programs/driver_api.cpp") + " " + folder + "/libcuda.so.1";
+                              source("programs/driver_api.cpp") + " " + driver_folder + "/libcuda.so.1";
   ASSERT_EQ(std::system(compile.c_str()), 0);
   EXPECT_EQ(execute("--check all", program("driver_api")), 0);
   EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
