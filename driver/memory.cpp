@@ -99,6 +99,7 @@ Status release(Pointer p) {
   s.machine->memory().release(p);
   if (at->second.mapped != 0) munmap(reinterpret_cast<void*>(p), at->second.mapped);
   forget_in_pool(p);
+  if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
   s.blocks.erase(at);
   return success;

@@ -140,10 +140,11 @@ Pointer take_addresses(size_t bytes, size_t alignment);
 Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name);
 Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name);
 Status release(Pointer p);
-size_t used_bytes();             // of the device
-size_t created_bytes();          // virtual_memory.cpp
-void forget_in_pool(Pointer p);  // pools.cpp
-void trim_pools();               // at a synchronisation
+size_t used_bytes();                          // of the device
+size_t created_bytes();                       // virtual_memory.cpp
+void forget_in_pool(Pointer p);               // pools.cpp
+void forget_advice(Pointer p, size_t bytes);  // managed.cpp
+void trim_pools();                            // at a synchronisation
 Status copy(void* to, const void* from, size_t bytes);
 Status copy_3d(const Memcpy3D& c);
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
