@@ -106,7 +106,18 @@ void redirect(const Object& object, const ElfFile& file, void* runtime) {
   });
 }
 
-__attribute__((constructor)) void before_the_program() {
+// We are before the C library's own start, and dlopen starts it with the environment and the name that it
+// knows by then: without these lines the program would have none.
+void give_environment(char** arguments, char** environment) {
+  ::environ = environment;
+  if (arguments[0] == nullptr) return;
+  char* const slash = std::strrchr(arguments[0], '/');
+  ::program_invocation_name = arguments[0];
+  ::program_invocation_short_name = slash != nullptr ? slash + 1 : arguments[0];
+}
+
+__attribute__((constructor)) void before_the_program(int, char** arguments, char** environment) {
+  give_environment(arguments, environment);
   void* runtime = nullptr;
   const std::string folder = own_folder();
   for (const Object& object : loaded_objects()) {

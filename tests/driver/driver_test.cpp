@@ -226,6 +226,19 @@ TEST_F(Exec, AProgramOfTheRuntimeApiRunsHoweverItIsLinked) {
   }
 }
 
+// The settings of `exec` are in the environment, which the C library must have in spite of our early start.
+TEST_F(Exec, AStaticallyLinkedProgramKeepsItsEnvironment) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+  const std::string compile = "nvcc -gencode arch=compute_90,code=compute_90 -o " + program("environment") +
+                              " " + source("programs/runtime.cu");
+  ASSERT_EQ(std::system(compile.c_str()), 0);
+  EXPECT_EQ(execute("--schedule latest --json " + program("environment.json"), program("environment")), 0);
+
+  std::ifstream in(program("environment.json"));
+  const std::string report{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(report.find("\"schedule\": \"latest\""), std::string::npos) << report;
+}
+
 TEST_F(Exec, AStrippedProgramIsToldWhyItDoesNotRun) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
   const std::string compile = "nvcc -Xlinker -s -gencode arch=compute_90,code=compute_90 -o " +
