@@ -1,95 +1,10 @@
-// Programs: fatbins, PTX text, libraries, modules, kernels and variables.
-#include <fmt/format.h>
-
+// Libraries, modules, kernels and variables.
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
-#include "driver/state.h"
-#include "fatbin/fatbin.h"
-#include "isa/text/parse.h"
-#include "isa/verify/verify.h"
-#include "sim/program/program.h"
+#include "driver/images.h"
 
 namespace palladion::driver {
 namespace {
-
-// The highest PTX that the chip runs, as the driver chooses.
-void take_fatbin(State& s, Image& image, const void* start) {
-  const uint64_t bytes = fatbin::bytes_of(start);
-  const auto entries = fatbin::entries({static_cast<const std::byte*>(start), bytes});
-  if (!entries) {
-    image.why = entries.error();
-    return;
-  }
-  const fatbin::Entry* best = nullptr;
-  for (const fatbin::Entry& e : *entries)
-    if (e.kind == fatbin::Kind::ptx && e.arch <= static_cast<uint32_t>(s.arch->sm) &&
-        (best == nullptr || e.arch > best->arch))
-      best = &e;
-  if (best == nullptr) {
-    image.why = "the program holds machine code only: compile it with PTX, code=[sm_90,compute_90]";
-    return;
-  }
-  if (auto text = fatbin::text(*best))
-    image.ptx = std::move(*text);
-  else
-    image.why = text.error();
-}
-
-// A program linked from relocatable objects holds the linked machine code, and the fatbins that it was made
-// of.
-void take_wrapper(State& s, Image& image, const void* wrapper) {
-  struct Wrapper {
-    uint32_t magic, version;
-    const void* data;
-    const void* const* objects;  // version 2: ended by null
-  };
-  const auto& w = *static_cast<const Wrapper*>(wrapper);
-  if (w.data != nullptr) take_fatbin(s, image, w.data);
-  if (w.version != 2 || w.objects == nullptr) return;
-  for (const void* const* object = w.objects; *object != nullptr; ++object) {
-    auto part = std::make_unique<Image>();
-    take_fatbin(s, *part, *object);
-    if (!part->ptx.empty()) image.parts.push_back(std::move(part));
-  }
-}
-
-// A library may be large and unused: its PTX is decompressed here, and parsed when a kernel of it is needed.
-Status load(Image*& out, const void* data) {
-  if (data == nullptr) return invalid_value;
-  State& s = state();
-  auto image = std::make_unique<Image>();
-  switch (fatbin::image_of(data)) {
-    case fatbin::Image::wrapper:
-      take_wrapper(s, *image, data);
-      break;
-    case fatbin::Image::fatbin:
-      take_fatbin(s, *image, data);
-      break;
-    case fatbin::Image::elf:
-      image->why = "machine code (cubin), which the machine does not run";
-      break;
-    case fatbin::Image::ptx:
-      image->ptx = static_cast<const char*>(data);
-      break;
-    case fatbin::Image::unknown:
-      return invalid_image;
-  }
-  out = image.release();
-  s.images.insert(out);
-  return success;
-}
-
-Status load_file(Image*& out, const char* name) {
-  std::ifstream in(name, std::ios::binary);
-  if (!in) return file_not_found;
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  text.push_back('\0');
-  if (text.starts_with("P\xED\x55\xBA") && fatbin::bytes_of(text.data()) > text.size()) return invalid_image;
-  return load(out, text.data());
-}
 
 Status unload(Image* image) {
   State& s = state();
@@ -98,19 +13,14 @@ Status unload(Image* image) {
 }
 
 Status global_of(Image* image, const char* name, Pointer* address, size_t* bytes) {
-  State& s = state();
-  Status status = no_binary_for_gpu;
-  for (Image* const part : all_of(*image)) {
-    const isa::Module* module = module_of(*part);
-    if (module == nullptr) continue;
-    status = not_found;
-    const isa::SymbolId id = module->find_symbol(name);
-    if (id == isa::no_id || module->symbols[id].kind != isa::Symbol::Kind::variable) continue;
-    if (address != nullptr) *address = s.machine->symbol(*module, name);
-    if (bytes != nullptr) *bytes = module->symbols[id].variable.size();
-    return success;
-  }
-  return status;
+  if (name == nullptr || !state().images.contains(image)) return invalid_value;
+  const isa::Module* module = module_of(*image);
+  if (module == nullptr) return no_binary_for_gpu;
+  const isa::SymbolId id = module->find_symbol(name);
+  if (id == isa::no_id || module->symbols[id].kind != isa::Symbol::Kind::variable) return not_found;
+  if (address != nullptr) *address = state().machine->symbol(*module, name);
+  if (bytes != nullptr) *bytes = module->symbols[id].variable.size();
+  return success;
 }
 
 Status get_kernel(void** out, Image* image, const char* name) {
@@ -197,53 +107,15 @@ Status param_info(Kernel* k, size_t index, size_t* offset, size_t* bytes) {
 
 }  // namespace
 
-std::vector<Image*> all_of(Image& image) {
-  std::vector<Image*> all;
-  if (!image.ptx.empty() || image.parts.empty()) all.push_back(&image);
-  for (const auto& part : image.parts) all.push_back(part.get());
-  return all;
-}
-
-isa::Module* module_of(Image& image) {
-  if (image.tried) return image.module.get();
-  image.tried = true;
-  if (image.ptx.empty()) {
-    fmt::print(stderr, "palladion exec: unsupported: a kernel without PTX: {}\n", image.why);
-    ++state().missing["a kernel without PTX"];
-    return nullptr;
-  }
-  auto parsed = isa::parse(image.ptx);
-  isa::Diagnostics errors;
-  if (parsed)
-    errors = isa::verify(*parsed, *state().arch);
-  else
-    errors = parsed.error();
-  if (!errors.empty()) {
-    fmt::print(stderr, "palladion exec: PTX of the program is refused:\n{}\n",
-               isa::render(errors, image.ptx));
-    ++state().missing["PTX that is refused"];
-    return nullptr;
-  }
-  image.module = std::make_unique<isa::Module>(std::move(*parsed));
-  return image.module.get();
-}
-
 Kernel* kernel_of(Image& image, const char* name, Status& status) {
   const auto known = image.kernels.find(name);
   if (known != image.kernels.end()) return known->second.get();
-  status = no_binary_for_gpu;
-  Image* holder = nullptr;
-  for (Image* const part : all_of(image)) {
-    const isa::Module* module = module_of(*part);
-    if (module == nullptr) continue;
-    status = not_found;
-    if (*name != '\0' && module->find_entry(name) != nullptr) holder = part;
-    if (holder != nullptr) break;
-  }
-  if (holder == nullptr) return nullptr;
+  const isa::Module* module = module_of(image);
+  status = module == nullptr ? no_binary_for_gpu : not_found;
+  if (module == nullptr || *name == '\0' || module->find_entry(name) == nullptr) return nullptr;
   status = success;
   auto kernel = std::make_unique<Kernel>();
-  kernel->image = holder;
+  kernel->image = &image;
   kernel->name = name;
   return image.kernels.emplace(name, std::move(kernel)).first->second.get();
 }
@@ -252,15 +124,22 @@ Kernel* kernel_of(Image& image, const char* name, Status& status) {
 
 using namespace palladion::driver;
 
-PLD_CUDA cuLibraryLoadData(Image** library, const void* code, void*, void**, unsigned, void*, void**,
-                           unsigned) {
+// Of the options of compilers, the logs are answered; the others choose how machine code is made.
+PLD_CUDA cuLibraryLoadData(Image** library, const void* code, int* options, void** values, unsigned count,
+                           void*, void**, unsigned) {
   const Guard guard(state().lock);
-  return library != nullptr ? load(*library, code) : invalid_value;
+  if (library == nullptr) return invalid_value;
+  const Status status = load_image(*library, code);
+  write_logs(options, values, count, {});
+  return status;
 }
-PLD_CUDA cuLibraryLoadFromFile(Image** library, const char* name, void*, void**, unsigned, void*, void**,
-                               unsigned) {
+PLD_CUDA cuLibraryLoadFromFile(Image** library, const char* name, int* options, void** values, unsigned count,
+                               void*, void**, unsigned) {
   const Guard guard(state().lock);
-  return load_file(*library, name);
+  if (library == nullptr || name == nullptr) return invalid_value;
+  const Status status = load_file(*library, name);
+  write_logs(options, values, count, {});
+  return status;
 }
 PLD_CUDA cuLibraryUnload(Image* library) {
   const Guard guard(state().lock);
@@ -279,23 +158,39 @@ PLD_CUDA cuLibraryGetManaged(Pointer* address, size_t* bytes, Image* library, co
   const Guard guard(state().lock);
   return global_of(library, name, address, bytes);
 }
-PLD_CUDA cuLibraryGetKernelCount(unsigned* count, Image* library) {
-  const Guard guard(state().lock);
-  const auto* module = module_of(*library);
+namespace {
+Status count_kernels(unsigned* count, Image* image) {
+  const auto* module = module_of(*image);
   if (module == nullptr) return no_binary_for_gpu;
   *count =
       static_cast<unsigned>(std::ranges::count_if(module->functions, [](const auto& f) { return f.entry; }));
   return success;
 }
-PLD_CUDA cuLibraryEnumerateKernels(void** kernels, unsigned most, Image* library) {
-  const Guard guard(state().lock);
+Status list_kernels(void** kernels, unsigned most, Image* image) {
+  const auto* module = module_of(*image);
+  if (module == nullptr) return no_binary_for_gpu;
   unsigned n = 0;
   Status status = success;
-  for (Image* const part : all_of(*library))
-    if (const auto* module = module_of(*part))
-      for (const auto& f : module->functions)
-        if (f.entry && n < most) kernels[n++] = kernel_of(*library, f.name.c_str(), status);
+  for (const auto& f : module->functions)
+    if (f.entry && n < most) kernels[n++] = kernel_of(*image, f.name.c_str(), status);
   return status;
+}
+}  // namespace
+PLD_CUDA cuLibraryGetKernelCount(unsigned* count, Image* library) {
+  const Guard guard(state().lock);
+  return count_kernels(count, library);
+}
+PLD_CUDA cuLibraryEnumerateKernels(void** kernels, unsigned most, Image* library) {
+  const Guard guard(state().lock);
+  return list_kernels(kernels, most, library);
+}
+PLD_CUDA cuModuleGetFunctionCount(unsigned* count, Image* module) {
+  const Guard guard(state().lock);
+  return count_kernels(count, module);
+}
+PLD_CUDA cuModuleEnumerateFunctions(void** functions, unsigned most, Image* module) {
+  const Guard guard(state().lock);
+  return list_kernels(functions, most, module);
 }
 PLD_CUDA cuKernelGetFunction(void** function, void* kernel) { return *function = kernel, success; }
 PLD_CUDA cuKernelGetName(const char** name, Kernel* kernel) { return *name = kernel->name.c_str(), success; }
@@ -314,21 +209,29 @@ PLD_CUDA cuKernelGetParamInfo(Kernel* kernel, size_t index, size_t* offset, size
 }
 PLD_CUDA cuKernelGetLibrary(Image** library, Kernel* kernel) { return *library = kernel->image, success; }
 
-PLD_CUDA cuModuleLoadData(Image** module, const void* code) {
-  const Guard guard(state().lock);
-  const Status status = load(*module, code);
-  if (status != success) return status;
-  return module_of(**module) != nullptr ? success : (*module)->ptx.empty() ? no_binary_for_gpu : invalid_ptx;
+namespace {
+// A module's code is compiled when it is loaded; a library's when it is needed.
+Status compiled(Image* image, int* options, void** values, unsigned count) {
+  const palladion::isa::Module* module = module_of(*image);
+  write_logs(options, values, count, image->log);
+  return module != nullptr ? success : image->ptx.empty() ? no_binary_for_gpu : invalid_ptx;
 }
-PLD_CUDA cuModuleLoadDataEx(Image** module, const void* code, unsigned, int*, void**) {
-  return cuModuleLoadData(module, code);
+}  // namespace
+PLD_CUDA cuModuleLoadDataEx(Image** module, const void* code, unsigned count, int* options, void** values) {
+  const Guard guard(state().lock);
+  if (module == nullptr) return invalid_value;
+  const Status status = load_image(*module, code);
+  return status != success ? status : compiled(*module, options, values, count);
+}
+PLD_CUDA cuModuleLoadData(Image** module, const void* code) {
+  return cuModuleLoadDataEx(module, code, 0, nullptr, nullptr);
 }
 PLD_CUDA cuModuleLoadFatBinary(Image** module, const void* code) { return cuModuleLoadData(module, code); }
 PLD_CUDA cuModuleLoad(Image** module, const char* name) {
   const Guard guard(state().lock);
+  if (module == nullptr || name == nullptr) return invalid_value;
   const Status status = load_file(*module, name);
-  if (status != success) return status;
-  return module_of(**module) != nullptr ? success : (*module)->ptx.empty() ? no_binary_for_gpu : invalid_ptx;
+  return status != success ? status : compiled(*module, nullptr, nullptr, 0);
 }
 PLD_CUDA cuModuleUnload(Image* module) {
   const Guard guard(state().lock);

@@ -35,10 +35,11 @@ struct Kernel {
   bool nonportable_cluster = false;
 };
 struct Image {
-  std::string ptx, why;  // `why`: there is no PTX
+  std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
+  std::string why;               // there is no PTX
+  std::string log;               // what the compiler said of it
   bool tried = false;
   std::unique_ptr<isa::Module> module;
-  std::vector<std::unique_ptr<Image>> parts;  // of a program linked from several: a kernel is in one of them
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 
@@ -105,10 +106,8 @@ Status unsupported(const std::string& what);
 void show_printed();
 void report();  // the table at the end
 
-// code.cpp
-isa::Module* module_of(Image& image);
-// The image and its parts.
-std::vector<Image*> all_of(Image& image);
+// images.cpp, code.cpp
+isa::Module* module_of(Image& image);  // null: it has none, or a refused one
 Kernel* kernel_of(Image& image, const char* name, Status& status);
 
 // launch.cpp
