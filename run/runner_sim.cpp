@@ -151,6 +151,7 @@ sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const 
   launch.block = job.block;
   launch.cluster = job.cluster;
   launch.dynamic_shared = job.dynamic_shared;
+  launch.recorded = job.recorded;
   launch.written = bound.written();
   launch.params = pack_params(job, bound);
   return machine.start(launch, options);

@@ -87,7 +87,9 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
 uint32_t registers_of(const isa::ArchSpec& arch, const Launch& l, const Program& program,
                       const sass::Lowered* lowered, const RunOptions& options) {
   if (lowered != nullptr && options.registers != 0) return options.registers;
-  const uint64_t threads = std::max<uint64_t>((l.block.count() + 31) / 32 * 32, 1);
+  const auto sub_cores = static_cast<uint64_t>(arch.sub_cores);  // each has as many warps as the fullest
+  const uint64_t warps = std::max<uint64_t>((l.block.count() + 31) / 32, 1);
+  const uint64_t threads = (warps + sub_cores - 1) / sub_cores * sub_cores * 32;
   const auto unit = static_cast<uint64_t>(arch.register_unit_per_thread);
   const uint64_t most = static_cast<uint64_t>(arch.registers_per_sm) / threads / unit * unit;
   return std::min(lowered != nullptr ? lowered->thread_registers : program.launch_registers,
@@ -215,6 +217,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.cluster = launch.cluster;
   state.dynamic_shared = launch.dynamic_shared;
   state.params = launch.params;
+  state.recorded = launch.recorded;
   state.arch = arch_;
   state.textures = &textures_;
   state.environment = launch.environment;

@@ -50,7 +50,9 @@ def findings(l):
     out = []
     for n, severity, code in re.findall(r'(\d+) (\w+)\[(PLD\d+)\]', l['findings'] or ''):
         if severity in ('error', 'strict', 'warning'):
-            out.append('%s %s%s' % (code, severity, '' if severity != 'error' else ': ' + verdict(l, code)[0]))
+            answer = verdict(l, code)[0]
+            shown = severity == 'error' or answer != 'open'  # what breaks the letter alone needs no verdict
+            out.append('%s %s%s' % (code, severity, ': ' + answer if shown else ''))
     return ', '.join(out)
 
 

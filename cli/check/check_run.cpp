@@ -222,6 +222,7 @@ Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
   CheckReport& report = session.report;
   report.races_checked = checks_of(options)->race;
   if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
+  examine_values(session);
   sort_findings(report.findings);
   if (*suppressions) {
     suppress(report.findings, **suppressions, subject.ptx_name);

@@ -67,6 +67,9 @@ std::string replay_command(const Options& options, std::string_view command, con
 Outcome<void> try_freedoms(CheckSession& session);
 void search_schedules(CheckSession& session);
 
+// Findings about values that no output depends on become strict (check_values.cpp).
+void examine_values(CheckSession& session);
+
 // The verdict and the exit code (check_judge.cpp).
 void judge_check(CheckReport& report, const Options& options);
 

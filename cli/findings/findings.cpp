@@ -62,7 +62,10 @@ void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Findi
         std::ranges::find_if(into, [&](const SeenFinding& s) { return same_mistake(s.finding, f); });
     if (at == into.end()) {
       into.push_back({f, {schedule}, replay, {}});
-    } else if (at->schedules.back() != schedule) {
+      continue;
+    }
+    add_reads(at->finding, f);
+    if (at->schedules.back() != schedule) {
       at->schedules.push_back(schedule);
     } else if (at->schedules.size() == 1) {
       at->finding.count += f.count;

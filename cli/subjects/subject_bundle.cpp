@@ -96,6 +96,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   if (job.cluster.count() == 1) job.cluster = entry->reqnctapercluster.value_or(job.cluster);
   job.dynamic_shared = m.dynamic_shared;
   job.programmatic_serialization = m.programmatic_serialization;
+  job.recorded = m.complete && m.result == 0;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
   double bytes = 0;
   for (const bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);

@@ -43,10 +43,12 @@ struct Checker::State {
 
   void keep(const Reported& r) {
     const auto [at, fresh] = findings.try_emplace(r.key, r.finding);
-    if (fresh)
+    if (fresh) {
       keys.push_back(r.key);
-    else
+    } else {
       at->second.count += r.finding.count;
+      add_reads(at->second, r.finding);
+    }
   }
 
   RunView run;

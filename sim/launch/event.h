@@ -36,7 +36,7 @@ struct Access {
   uint32_t lanes = 0;
   isa::Order order = isa::Order::weak;
   isa::Scope scope = isa::Scope::cta;
-  uint32_t unchanged = 0;  // lanes that store the values which the memory has already; only of st
+  uint32_t unchanged = 0;  // lanes that store the values which the memory has already; of st and stmatrix
 };
 
 // Contiguous bytes that an asynchronous operation reads or writes. Addresses of shared and tensor memory

@@ -42,6 +42,11 @@ std::string site_text(const Site& s) {
 
 }  // namespace
 
+void add_reads(Finding& into, const Finding& from) {
+  into.every_read &= from.every_read && into.reads.size() + from.reads.size() <= Finding::most_reads;
+  if (into.every_read) into.reads.insert(into.reads.end(), from.reads.begin(), from.reads.end());
+}
+
 // For logs and tests: the finding in few lines. The program shows more (cli/findings/finding_text.cpp).
 std::string render(const Finding& f) {
   const bool one_a_site = f.fatal && f.notes.size() >= f.sites.size();  // a deadlock

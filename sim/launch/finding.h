@@ -28,7 +28,17 @@ struct Site {
   uint64_t occurrence = 0;  // the warp's n-th execution of this instruction, from 1; 0: unknown
 };
 
+// A load whose values another access may change: lanes of a warp of a cluster at an instruction.
+struct RacingRead {
+  uint32_t pc = 0;  // indexes Program::code
+  uint32_t cluster = 0;
+  uint32_t warp = 0;  // in the cluster
+  uint32_t lanes = 0;
+  friend bool operator==(const RacingRead&, const RacingRead&) = default;
+};
+
 struct Finding {
+  static constexpr size_t most_reads = 1 << 16;
   std::string code;  // "PLD3001"
   FindingSeverity severity = FindingSeverity::error;
   bool fatal = false;  // the grid was stopped
@@ -40,8 +50,13 @@ struct Finding {
   std::string rule;                // title of the section in the PTX manual
   std::string help;                // what to change
   uint64_t count = 1;              // how often this pair of sites was seen
+  // Of a race of loads with stores: the loads, each once or more; empty of other findings. Not printed.
+  std::vector<RacingRead> reads;
+  bool every_read = true;  // false: there were more than `most_reads`, or one that is not known
 };
 
+// Adds the loads of the same mistake.
+void add_reads(Finding& into, const Finding& from);
 std::string render(const Finding& finding);
 
 }  // namespace palladion::sim

@@ -30,7 +30,10 @@ struct Launch {
   std::array<uint32_t, 32> environment{};
   uint64_t stack_bytes = 64 << 10;  // a thread, for recursion and alloca (cudaLimitStackSize)
   uint64_t heap_bytes = 8 << 20;    // for malloc in kernels (cudaLimitMallocHeapSize); fixed by the first use
-  std::vector<Address> written;     // arrays that the kernel is known to write: a warm L2 holds them dirty
+  // A device ran this launch without an error: what is missing here (device heap of earlier launches,
+  // textures) was not recorded, and its use is unsupported instead of a fault.
+  bool recorded = false;
+  std::vector<Address> written;  // arrays that the kernel is known to write: a warm L2 holds them dirty
 };
 
 // In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.

@@ -41,6 +41,30 @@ TEST_F(Program, TheReplayShowsTheFindingAgain) {
   EXPECT_EQ(again.err.substr(0, again.err.find('\n')), bad.err.substr(0, bad.err.find('\n')));
 }
 
+// The same launch with other values where the finding says that they are arbitrary: no output changes.
+TEST_F(Program, FindingsAboutDroppedValuesAreStrict) {
+  const std::string halo =
+      "check --ptx tests/cli/ptx/dropped.ptx --entry halo --grid 1 --block 32 "
+      "--arg out:u32[32] --arg u32:";
+  const Ran dropped = run(halo + "0");
+  EXPECT_EQ(dropped.status, 0) << dropped.err;
+  EXPECT_THAT(dropped.err, HasSubstr("strict[PLD6101]"));
+  EXPECT_THAT(dropped.err, HasSubstr("no output depends on what is read"));
+  const Ran kept = run(halo + "1");
+  EXPECT_EQ(kept.status, 1);
+  EXPECT_THAT(kept.err, HasSubstr("error[PLD6101]"));
+
+  const std::string replicated =
+      "check --ptx tests/cli/ptx/dropped.ptx --entry replicated --grid 1 --block 64 "
+      "--arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
+  const Ran harmless = run(replicated + "0");
+  EXPECT_EQ(harmless.status, 0) << harmless.err;
+  EXPECT_THAT(harmless.err, HasSubstr("strict[PLD6001]"));
+  const Ran harmful = run(replicated + "1");
+  EXPECT_EQ(harmful.status, 1);
+  EXPECT_THAT(harmful.err, HasSubstr("error[PLD6001]"));
+}
+
 TEST_F(Program, OneScheduleWhenItIsNamed) {
   const Ran ran = run("check vector_add --shape n=2048 --schedule seeded:7 --check none --no-reference");
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -67,7 +67,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/memory", "sim/check/protocol"},
     {"sim/clock/sm", "sim/check/memory", "sim/check/deadlock"},
     {"sim/clock/report", "sim/check/registers"},
-    {"sim/clock/grid", "sim/check/numerics"},
+    {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
     // cli

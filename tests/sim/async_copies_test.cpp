@@ -374,5 +374,26 @@ TEST(RemoteStores, LandInTheOtherCtaAndCompleteItsMbarrier) {
   }
 }
 
+// An H200 performs a store that lanes of a warp issue with the same operands once; a reduction once a lane.
+TEST(AsyncCopiesClock, LanesThatIssueOneStorePayForOne) {
+  const auto cycles = [](const std::string& copy, int lanes) {
+    Words in(1), out(1024);
+    const RunResult r = PtxRunner(async_copy_kernel("  setp.ge.u32 %p1, %r1, " + std::to_string(lanes) +
+                                                    ";\n  @%p1 ret;\n  st.shared.u32 [%r2], %r2;\n"
+                                                    "  fence.proxy.async.shared::cta;\n  " +
+                                                    copy + R"( [%rd2], [%r2], 4096;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;)"))
+                            .array(in)
+                            .array(out)
+                            .run_clean(schedule("hardware"));
+    return r.clock.cycles;
+  };
+  const std::string store = "cp.async.bulk.global.shared::cta.bulk_group";
+  const std::string reduction = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32";
+  EXPECT_EQ(cycles(store, 32), cycles(store, 1));
+  EXPECT_GT(cycles(reduction, 32), cycles(reduction, 1) + 1000);
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

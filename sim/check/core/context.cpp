@@ -46,6 +46,16 @@ bool Reporter::seen(const FindingKey& key) {
   return true;
 }
 
+void Reporter::add_read(const FindingKey& key, const std::optional<RacingRead>& read) {
+  const auto at = keys_.find(key);
+  if (at == keys_.end()) return;
+  Finding& f = found_[at->second].finding;
+  if (!read || f.reads.size() >= Finding::most_reads)
+    f.every_read = false;
+  else if (f.reads.empty() || f.reads.back() != *read)
+    f.reads.push_back(*read);
+}
+
 bool Reporter::seen_by_group(const FindingKey& key, const Origin& origin) {
   const uint32_t mma_warps = run_.program->mma_warps(), warp = index(origin.cta_rank, origin.warp);
   auto& counts = by_warp_[{key, warp / mma_warps}];

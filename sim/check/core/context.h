@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -45,6 +46,8 @@ class Reporter {
   bool seen(const FindingKey& key);
   // The same of an instruction that a warpgroup executes as one: its warps count once.
   bool seen_by_group(const FindingKey& key, const Origin& origin);
+  // A further load of a race that was reported with this key; nullopt: not known.
+  void add_read(const FindingKey& key, const std::optional<RacingRead>& read);
   // Keeps a finding whose key has not been seen. Its code is the key's; rule and help are the catalogue's
   // where it has none of its own.
   void report(const FindingKey& key, Finding finding);

@@ -43,7 +43,7 @@ struct GlobalLog {
 class GlobalMemoryChecks {
  public:
   explicit GlobalMemoryChecks(const GlobalMemory& memory, const GlobalBudget& budget = {})
-      : memory_(memory), budget_(budget), unite_at_(budget.pages), collect_at_(budget.records) {}
+      : memory_(memory), budget_(budget), unite_at_(budget.pages), collect_at_(first_records(budget)) {}
   // Judges a cluster's accesses since the last quantum boundary.
   void judge(GlobalLog& log, ConflictSink& sink);
   // A cluster has ended.
@@ -67,6 +67,8 @@ class GlobalMemoryChecks {
     uint32_t records[4] = {};
     uint32_t next = 0;
   };
+  // Room is made at a quarter of the budget, then when the records have doubled.
+  static size_t first_records(const GlobalBudget& budget) { return budget.records / 4; }
   void defer(Area& area, const Record& record, const GlobalTouch& touch);
   void compact(Area& area);
   void materialise(Area& area);

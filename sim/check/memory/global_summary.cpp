@@ -37,8 +37,8 @@ void GlobalMemoryChecks::collect() {
 // False when all records are needed.
 bool GlobalMemoryChecks::make_room() {
   collect();
-  if (records_.size() >= budget_.records / 2) summarise();
-  collect_at_ = std::min(budget_.records, std::max(budget_.records / 2, 2 * records_.size()));
+  if (records_.size() >= collect_at_ / 2) summarise();
+  collect_at_ = std::clamp(2 * records_.size(), first_records(budget_), budget_.records);
   return records_.size() < budget_.records;
 }
 

@@ -112,12 +112,13 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes, bool shared) const
   return actor;
 }
 
-uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes) {
+uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t content) {
   const Origin& origin = a.origin;
   const uint32_t warp = order_.index(origin);
   Last& last = last_[warp];
   const uint32_t time = order_.time(warp);
-  if (last.pc == origin.pc && last.time == time && last.lanes == lanes) return last.record;
+  if (last.pc == origin.pc && last.time == time && last.lanes == lanes && last.content == content)
+    return last.record;
   if (records_.size() > collect_at_) collect_records();
   Record r;
   r.cluster = context_.cluster.index;
@@ -127,7 +128,8 @@ uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes) {
   r.warp = static_cast<uint16_t>(warp);
   r.flags = flags_of(a);
   r.scope = a.scope;
-  last = {origin.pc, time, lanes, records_.add(r)};
+  r.content = content;
+  last = {origin.pc, time, lanes, content, records_.add(r)};
   return last.record;
 }
 
@@ -166,7 +168,9 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
     }
   Actor actor = actor_of(a, lanes, true);
   actor.unchanged = a.kind == Access::Kind::write && (a.unchanged & lanes) == lanes;
-  actor.record = generic_record(a, lanes);
+  // Lanes with different views that store one value: the second part does not find it in memory yet.
+  const bool parts = a.kind == Access::Kind::write && lanes != a.lanes;
+  actor.record = generic_record(a, lanes, parts ? content_of(a, lanes) : 0);
   detector_.begin(actor, false);
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     touch_shared(address, bytes, lane, size);

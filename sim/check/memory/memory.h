@@ -33,7 +33,7 @@ class MemoryChecks {
   void operate_shared(Operation& o, std::span<const Piece> pieces);
   void operate_global(const Operation& o, std::span<const Piece> pieces);
   uint32_t content_of(const Access& a, uint32_t lanes) const;
-  uint32_t generic_record(const Access& a, uint32_t lanes);
+  uint32_t generic_record(const Access& a, uint32_t lanes, uint32_t content = 0);
   void collect_records();
 
   const ClusterContext& context_;
@@ -47,7 +47,7 @@ class MemoryChecks {
   size_t collect_at_ = 1U << 16;
   // The last record of a warp: one instruction in one interval is one record.
   struct Last {
-    uint32_t pc = isa::no_id, time = 0, lanes = 0, record = 0;
+    uint32_t pc = isa::no_id, time = 0, lanes = 0, content = 0, record = 0;
   };
   std::vector<Last> last_;  // by warp
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/memory/race_kinds.h"
@@ -97,6 +98,18 @@ std::string missing_edge(const ClusterContext& x, const Case& c) {
                      at_line(x, pc));
 }
 
+// The load of the two, when the other one stores: the lanes whose values the store may change.
+std::optional<RacingRead> load_of(const Program& program, const Actor& later, const Conflict& conflict,
+                                  const Record& now, const Record& then) {
+  const Record& read = later.reads ? now : then;
+  const bool one_reads = later.reads != later.writes && later.reads == conflict.earlier_wrote;
+  const isa::Effect* const effect = effect_at(program, read.pc);
+  const bool known = (read.flags & (Record::summarised | Record::atomic)) == 0 && !read.async;
+  if (!one_reads || !known || effect == nullptr || !std::holds_alternative<isa::Load>(*effect))
+    return std::nullopt;
+  return RacingRead{.pc = read.pc, .cluster = read.cluster, .warp = read.warp, .lanes = read.lanes};
+}
+
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -132,8 +145,11 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                             conflict.relation == Relation::unordered;
   const uint64_t object = equal_values ? 2 : later.shared ? 0 : 1;
   const FindingKey key{code, now.pc, then.pc, object};
-  if (context_.reporter.seen(key)) return;
+  const std::optional<RacingRead> read = load_of(program, later, conflict, now, then);
+  if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
   Finding f;
+  f.every_read = read.has_value();
+  if (read) f.reads.push_back(*read);
   // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
   // observed.
   const bool released_narrowly = std::ranges::any_of(

@@ -75,7 +75,7 @@ struct Record {
   uint16_t warp = 0;  // in the cluster
   uint8_t flags = 0;
   isa::Scope scope = isa::Scope::cta;
-  uint32_t content = 0;                // of a store to GMEM: equal ones store equal values; 0: not known
+  uint32_t content = 0;                // of a store: equal ones store equal values; 0: not known
   std::shared_ptr<AsyncRecord> async;  // null: an access of lanes
 };
 

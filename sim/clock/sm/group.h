@@ -2,6 +2,7 @@
 // The SMs that one cluster occupies, with all clusters that share them: the unit of parallel work. Its
 // events are simulated up to the end of a quantum; what it asks of L2 and HBM is answered between quanta.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/clock/memory/memory.h"
@@ -147,6 +148,7 @@ class SmGroup {
                    double cycles);
   void start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
   void start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start);
+  void join_store(const Warp& w, uint64_t id, uint32_t first);
   void start_wgmma(const Warp& w, uint64_t now);
   void start_tcgen05(const Warp& w, const AsyncOp& op, const Traffic& t, uint64_t now);
   void add_lines(const std::vector<Piece>& pieces);
@@ -169,6 +171,15 @@ class SmGroup {
   Events events_;
   Answers answers_;
   std::vector<Write> writes_;
+  // The last bulk store of the instruction that issues now.
+  struct Store {
+    uint64_t tensor_map = 0;
+    uint32_t bytes = 0;
+    std::vector<Piece> global;
+    uint64_t read = 0, done = 0;
+    std::optional<uint32_t> request;  // none: all of it lies outside the tensor
+  };
+  std::optional<Store> store_;
   std::vector<uint32_t> parked_;  // warps that wait for an answer
   struct Arrival {
     uint32_t cluster = 0;

@@ -9,6 +9,7 @@ namespace palladion::sim::hardware {
 
 void SmGroup::issue_async(Warp& w, const InstructionCost& cost, uint64_t now, uint64_t first_id) {
   if (cost.columns != 0) return start_wgmma(w, now);
+  store_.reset();
   for (uint64_t id = first_id; id < w.cluster->next_async; ++id) {
     const AsyncOp* op = find_pending(*w.cluster, id);
     if (op == nullptr) continue;
@@ -128,18 +129,38 @@ void SmGroup::start_tma_load(const Warp& w, uint64_t id, const Traffic& t, uint3
 
 // Sources are read as fast as the SM can write to L2.
 void SmGroup::start_tma_store(const Warp& w, uint64_t id, const Traffic& t, uint32_t first, double start) {
+  const auto same_piece = [](const Piece& a, const Piece& b) {
+    return a.address == b.address && a.bytes == b.bytes;
+  };
+  if (store_ && !t.reduces && store_->tensor_map == t.tensor_map && store_->bytes == t.bytes &&
+      std::ranges::equal(store_->global, t.global, same_piece))
+    return join_store(w, id, first);
   const double occupied = std::max(t.rows * p_->tma_row_interval, t.bytes / p_->l2_sm_write_bytes_per_cycle);
   start = take_copy(w, TmaUnit::Direction::store, id, t, start, occupied);
   const auto lines = static_cast<uint32_t>(batch.lines.size()) - first;
   const auto read = static_cast<uint64_t>(start + p_->tma_store_latency + occupied);
   events_.add(read, Event::Kind::read, w.cluster_number, id);
   const auto done = static_cast<uint64_t>(static_cast<double>(read) + p_->tma_store_done);
+  store_ = Store{t.tensor_map, t.bytes, t.global, read, done, std::nullopt};
   if (lines == 0) return events_.add(done, Event::Kind::land, w.cluster_number, id);
   const auto kind = t.reduces ? Request::Kind::atomic : Request::Kind::write;
   const uint32_t request = add_request(kind, w.sm, start, occupied / lines, first);
   sm_of(w).fences.accesses_gmem();
+  store_->request = request;
   writes_.push_back(
       {.request = request, .sm = w.sm, .cluster = w.cluster_number, .id = id, .not_before = done});
+}
+
+// Lanes of a warp that issue one store: an H200 performs it once (reductions and loads once a lane).
+void SmGroup::join_store(const Warp& w, uint64_t id, uint32_t first) {
+  batch.lines.resize(first);
+  events_.add(store_->read, Event::Kind::read, w.cluster_number, id);
+  if (!store_->request) return events_.add(store_->done, Event::Kind::land, w.cluster_number, id);
+  writes_.push_back({.request = *store_->request,
+                     .sm = w.sm,
+                     .cluster = w.cluster_number,
+                     .id = id,
+                     .not_before = store_->done});
 }
 
 void SmGroup::try_arrivals(uint64_t now) {

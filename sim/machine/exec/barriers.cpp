@@ -10,7 +10,7 @@ namespace palladion::sim {
 namespace {
 
 void reset(NamedBarrier& b) {
-  b.last_arrived = b.arrived;
+  b.last_arrived = (b.arrived + 31) / 32 * 32;
   b.last_popc = b.popc;
   b.last_all = b.all;
   b.last_any = b.any;
@@ -61,7 +61,8 @@ Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads)
   return Step::fault;
 }
 
-// Aligned barriers count arrivals by warps, the others by threads.
+// With a count, aligned barriers count arrivals by whole warps and the others by threads. Without one, each
+// arrival counts its threads: those that have exited, of a warp that goes on too, are not waited for.
 Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, uint32_t threads) {
   NamedBarrier& b = x.cta->barriers[id];
   if (b.arrived != 0 && b.expected != threads) return refuse_count(x, id, b, threads);
@@ -77,10 +78,10 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
     b.any |= p != 0;
   }
   x.self().barrier_generation = b.generation;
-  b.arrived += e.aligned ? 32 : static_cast<uint32_t>(std::popcount(x.active));
+  b.arrived += e.aligned && threads != 0 ? 32 : static_cast<uint32_t>(std::popcount(x.active));
   x.changed();
   const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
-  const uint32_t exact = e.aligned ? needed : expected_threads(*x.cta, b);
+  const uint32_t exact = e.aligned && threads != 0 ? needed : expected_threads(*x.cta, b);
   if (b.arrived > needed)
     return x.fault("PLD3032",
                    fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
@@ -100,10 +101,8 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
 }  // namespace
 
 void release_after_exit(CtaState& cta) {
-  const auto warps = static_cast<uint32_t>(
-      std::ranges::count_if(cta.warps, [](const WarpState& w) { return !w.finished(); }));
   for (NamedBarrier& b : cta.barriers)
-    if (b.arrived != 0 && b.expected == 0 && b.arrived >= 32 * warps) reset(b);
+    if (b.arrived != 0 && b.expected == 0 && b.arrived >= cta.alive_threads) reset(b);
 }
 
 Step exec_cta_barrier(Exec& x, const MicroOp& op) {

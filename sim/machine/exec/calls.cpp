@@ -277,6 +277,8 @@ Step exec_call(Exec& x, const MicroOp& op) {
     if (callee != isa::no_id && !x.program.frames[callee].exists) copy_results(x, op, callee);
     return Step::next;
   }
+  if (callee == isa::no_id && x.launch.recorded)
+    return x.unsupported("a call through an address of a function that a device recorded");
   if (callee == isa::no_id)
     return x.fault("PLD3015",
                    fmt::format("a call through the value 0x{:x}, which is the address of no function",

@@ -108,7 +108,7 @@ void exit_lanes(Exec& x, uint32_t lanes) {
   x.warp->alive &= ~lanes;
   x.cta->alive_threads -= static_cast<uint32_t>(std::popcount(lanes));
   x.self().mask &= ~lanes;
-  if (x.warp->finished()) release_after_exit(*x.cta);
+  release_after_exit(*x.cta);
   // Barriers do not wait for a thread that has exited, and its exit is not an arrival.
   ClusterBarrierState& b = x.cluster.barrier;
   if (x.warp->cluster_arrived_in == b.generation)

@@ -60,7 +60,12 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
 
 uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
   uint8_t* p = memory.find(address, size);
-  if (p == nullptr)
+  // The device would have faulted too, but for memory that exists there and was not recorded.
+  constexpr uint64_t device_page = 2 << 20;
+  if (p == nullptr && launch.recorded && memory.distance(address) >= device_page)
+    unsupported(
+        fmt::format("{} of {} bytes at global address 0x{:x}, which was not recorded", what, size, address));
+  else if (p == nullptr)
     fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
                                  memory.describe(address)));
   return p;

@@ -27,6 +27,7 @@ struct LaunchState {
   double clock_mhz = 0;  // frequency of the SM clock that ClusterState::now counts; 0: no clock
   std::array<uint32_t, 32> environment{};  // %envreg0 to 31
   uint64_t stack_bytes = 0;                // a thread's stack
+  bool recorded = false;                   // Launch::recorded
   Address heap = 0;                        // of device malloc; 0: not used
   uint64_t heap_bytes = 0;
   uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions

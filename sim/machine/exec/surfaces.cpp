@@ -107,7 +107,7 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
     const int lane = std::countr_zero(m);
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Image* s = x.launch.textures->surface(handle_of(x, value));
-    if (s == nullptr) return x.fault("PLD3027", fmt::format("0x{:x} is no surface object", value));
+    if (s == nullptr) return no_such_object(x, "surface", value);
     if (!surface_fits(e.geometry, *s))
       return x.fault("PLD3027", "the surface has another number of dimensions than the instruction");
     const Place place = place_of(x, e, op.operands[e.texel], *s, size, lane);

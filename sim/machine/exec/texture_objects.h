@@ -37,4 +37,11 @@ class TouchedTexels {
   int count_[32]{};
 };
 
+// Bundles hold no texture and surface objects: in a recorded launch their use is unsupported.
+inline Step no_such_object(Exec& x, const char* kind, uint64_t value) {
+  if (x.launch.recorded)
+    return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
+  return x.fault("PLD3027", fmt::format("0x{:x} is no {} object", value, kind));
+}
+
 }  // namespace palladion::sim

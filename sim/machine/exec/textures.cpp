@@ -292,7 +292,7 @@ Step exec_texture_load(Exec& x, const MicroOp& op) {
     const int lane = std::countr_zero(m);
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Texture* t = x.launch.textures->texture(handle_of(x, value));
-    if (t == nullptr) return x.fault("PLD3027", fmt::format("0x{:x} is no texture object", value));
+    if (t == nullptr) return no_such_object(x, "texture", value);
     if (!texture_fits(e.geometry, t->image))
       return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");
     if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);
@@ -380,8 +380,7 @@ Step exec_texture_query(Exec& x, const MicroOp& op) {
       continue;
     }
     if (e.surface ? s == nullptr : t == nullptr)
-      return x.fault("PLD3027",
-                     fmt::format("0x{:x} is no {} object", value, e.surface ? "surface" : "texture"));
+      return no_such_object(x, e.surface ? "surface" : "texture", value);
     const auto level = e.lod < 0 ? 0 : static_cast<uint32_t>(x.lane_value(op.operands[e.lod], lane));
     x.lanes<uint32_t>(op.operands[e.dst])[lane] =
         e.surface ? attribute_of(e.attribute, *s, {}, 0)

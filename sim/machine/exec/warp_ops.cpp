@@ -365,13 +365,14 @@ uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int la
   return x.shared(a, 16, what);
 }
 
-void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address) {
+void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address,
+            uint32_t unchanged = 0) {
   if (!x.wants<Access>()) return;
   uint64_t addresses[warp_size];
   x.addresses(address, addresses);
   const auto lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
   x.emit(Access{x.origin(), kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak,
-                isa::Scope::cta});
+                isa::Scope::cta, unchanged});
 }
 
 }  // namespace
@@ -406,15 +407,20 @@ Step exec_store_matrix(Exec& x, const MicroOp& op) {
     rows[row] = row_at(x, e.space, address, row, "stmatrix");
     if (rows[row] == nullptr) return Step::fault;
   }
-  notify(x, Access::Kind::write, 8 * e.count, address);
-  for (int row = 0; row < 8 * e.count && !op.moves; ++row)
-    note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
+  Matrix matrices[4];
+  uint32_t unchanged = 0;  // rows, by the lane that names them, whose values are in memory already
   for (int k = 0; k < e.count && op.moves; ++k) {
-    Matrix matrix;
+    Matrix& matrix = matrices[k];
     std::memcpy(matrix.lanes, x.lanes<uint32_t>(op.operands[e.src].element(k)), sizeof matrix.lanes);
     if (e.transposed) transpose(matrix);
-    for (int row = 0; row < 8; ++row) std::memcpy(rows[8 * k + row], matrix.lanes + 4 * row, 16);
+    for (int row = 0; row < 8; ++row)
+      if (std::memcmp(rows[8 * k + row], matrix.lanes + 4 * row, 16) == 0) unchanged |= 1U << (8 * k + row);
   }
+  notify(x, Access::Kind::write, 8 * e.count, address, unchanged);
+  for (int row = 0; row < 8 * e.count && !op.moves; ++row)
+    note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
+  for (int k = 0; k < e.count && op.moves; ++k)
+    for (int row = 0; row < 8; ++row) std::memcpy(rows[8 * k + row], matrices[k].lanes + 4 * row, 16);
   x.changed();
   return Step::next;
 }

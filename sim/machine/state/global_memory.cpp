@@ -179,9 +179,9 @@ void GlobalMemory::restore(const MemoryImage& image) {
   }
 }
 
-std::string GlobalMemory::describe(Address address) const {
+const Allocation* GlobalMemory::nearest(Address address, uint64_t& best) const {
   const Allocation* nearest = nullptr;
-  uint64_t best = ~0ULL;
+  best = ~0ULL;
   for (const Allocation& a : allocations_) {
     const uint64_t distance = address < a.base            ? a.base - address
                               : address - a.base < a.size ? 0
@@ -191,6 +191,18 @@ std::string GlobalMemory::describe(Address address) const {
       nearest = &a;
     }
   }
+  return nearest;
+}
+
+uint64_t GlobalMemory::distance(Address address) const {
+  uint64_t best = 0;
+  (void)nearest(address, best);
+  return best;
+}
+
+std::string GlobalMemory::describe(Address address) const {
+  uint64_t best = 0;
+  const Allocation* const nearest = this->nearest(address, best);
   if (nearest == nullptr) return fmt::format("0x{:x}", address);
   if (address < nearest->base)
     return fmt::format("0x{:x}, {} bytes before `{}`", address, best, nearest->name);

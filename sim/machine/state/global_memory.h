@@ -83,10 +83,13 @@ class GlobalMemory {
   MemoryImage image() const;
   void restore(const MemoryImage& image);
 
+  // From the nearest byte of an allocation.
+  uint64_t distance(Address address) const;
   // The allocation whose guard gap or bytes are nearest, for messages.
   std::string describe(Address address) const;
 
  private:
+  const Allocation* nearest(Address address, uint64_t& distance) const;
   bool insert(Allocation allocation);
   Address add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name, bool undefined);
 

@@ -179,6 +179,89 @@ TEST(FalseAlarms, AnArrivalBehindOtherBarriersIsStrict) {
                                   [](const Finding& f) { return f.severity == FindingSeverity::error; }));
 }
 
+// Half of each warp has returned. bar.sync waits for the others, and for all of them.
+TEST(FalseAlarms, ABarrierWithoutACountWaitsForTheLanesThatAreLeft) {
+  const std::string exchange = R"(
+  and.b32 %r3, %r1, 31;
+  setp.ge.u32 %p1, %r3, 16;
+  @%p1 ret;
+  mad.lo.u32 %r3, %r2, 16, %r3;
+  shl.b32 %r4, %r3, 2;
+  mov.u32 %r5, tile;
+  add.u32 %r6, %r5, %r4;
+  xor.b32 %r4, %r4, 252;
+  add.u32 %r5, %r5, %r4;
+  st.shared.u32 [%r6], %r1;
+  bar.sync 0;
+  ld.shared.u32 %r7, [%r5];
+)";
+  EXPECT_EQ(
+      codes_of(checked(exchange + "  bar.sync 0;\n  st.shared.u32 [%r6], %r7;", {1, 1, 1}, {128, 1, 1})),
+      Codes{});
+  EXPECT_EQ(codes_of(checked(exchange + "  st.shared.u32 [%r6], %r7;", {1, 1, 1}, {128, 1, 1})),
+            Codes{"PLD4001"});
+}
+
+// Lanes that know different things store one value: parts of one store, the second before the value is in
+// memory.
+TEST(FalseAlarms, OneValueOfLanesWithDifferentViewsIsStrict) {
+  const std::string body = R"(
+  mov.u32 %r3, tile;
+  st.shared.u32 [%r3+128], %r1;
+  setp.ge.u32 %p1, %r1, 8;
+  @%p1 bra REST;
+  bar.warp.sync 0xff;
+REST:
+  st.shared.u32 [%r3], )";
+  EXPECT_EQ(codes_of(checked(body + "5;", {1, 1, 1}, {16, 1, 1})).back().back(), '?');
+  EXPECT_THAT(codes_of(checked(body + "%r1;", {1, 1, 1}, {16, 1, 1})), ::testing::Contains("PLD4611"));
+}
+
+// Two warps store equal fragments at one place, as compilers do when a tile is smaller than the CTA.
+TEST(FalseAlarms, EqualFragmentsOfStmatrixAreStrict) {
+  const std::string body = R"(
+  and.b32 %r3, %r1, 31;
+  shl.b32 %r4, %r3, 4;
+  mov.u32 %r5, tile;
+  add.u32 %r5, %r5, %r4;
+  stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r5], {)";
+  EXPECT_EQ(codes_of(checked(body + "%r3, %r3, %r3, %r3};", {1, 1, 1}, {64, 1, 1})), Codes{"PLD4001?"});
+  EXPECT_EQ(codes_of(checked(body + "%r1, %r1, %r1, %r1};", {1, 1, 1}, {64, 1, 1})), Codes{"PLD4001"});
+}
+
+// One copy overwrites what eight loads of two warps have read: one mistake; of each load the first byte is told.
+TEST(FalseAlarms, OneMissingFenceIsOneFinding) {
+  std::string body = R"(
+  setp.ne.u32 %p1, %r1, 0;
+  mov.u32 %r3, dynamic;
+  @%p1 bra READY;
+  mbarrier.init.shared::cta.b64 [full], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 128;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 128, [full];
+READY:
+  bar.sync 0;
+FIRST:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+  @!%p2 bra FIRST;
+)";
+  for (int i = 0; i < 8; ++i) body += "  ld.shared.u32 %r4, [%r3+" + std::to_string(16 * i) + "];\n";
+  body += R"(
+  bar.sync 0;
+  @%p1 ret;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 128;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 128, [full];
+SECOND:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 1;
+  @!%p2 bra SECOND;
+)";
+  const RunResult r = checked(body, {1, 1, 1}, {64, 1, 1}, 128);
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].code, "PLD4308");
+  EXPECT_THAT(r.findings[0].object, HasSubstr("[0, 1), [16, 17)"));
+  EXPECT_THAT(r.findings[0].notes, ::testing::Contains(HasSubstr("8 instructions with the same mistake")));
+}
+
 // --- bounded history ------------------------------------------------------------------------------
 constexpr uint32_t tiles = 1200;  // of 4 KiB
 constexpr check::GlobalBudget small{.records = 16384, .pages = 400, .deferred = 2048};
