@@ -105,6 +105,37 @@ struct MemsetParams {  // cudaMemsetParams, and its V2
   uint32_t value, element_bytes;
   size_t width, height;
 };
+// Kinds of a node, and what cudaGraphAddNode takes for those that the library has.
+enum : int {
+  kernel_node = 0,
+  memcpy_node = 1,
+  memset_node = 2,
+  host_node = 3,
+  graph_node = 4,
+  empty_node = 5,
+  wait_node = 6,
+  record_node = 7,
+  allocate_node = 10,
+  release_node = 11
+};
+struct NodeParams {  // cudaGraphNodeParams
+  int kind, reserved0[3];
+  union {
+    long long reserved1[29];
+    KernelNodeParams kernel;
+    struct {
+      int flags, reserved[3];
+      Copy3D copy;
+    } memcpy;
+    MemsetParams memset;
+    driver::HostNode host;
+    Graph graph;
+    Event event;
+    driver::MemAllocNode allocate;
+    void* release;
+  };
+  long long reserved2;
+};
 struct ChannelDesc {  // cudaChannelFormatDesc
   int x, y, z, w, kind;
 };
