@@ -9,6 +9,16 @@ namespace {
 const void* at(Pointer p) { return reinterpret_cast<const void*>(p); }
 void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 
+// Memory that the device knows: what a copy "to the device" names must be that. After a fault the copy gives
+// it.
+bool on_device(const void* p) {
+  State& s = state();
+  const Guard guard(s.lock);
+  const auto address = reinterpret_cast<Pointer>(p);
+  return s.sticky != success || s.block_of(address) != nullptr ||
+         s.machine->memory().lookup(address) != nullptr;
+}
+
 Status copy_now(void* dst, const void* src, size_t bytes) {
   State& s = state();
   const Guard guard(s.lock);
@@ -45,19 +55,29 @@ void* part_of(const void* handle, size_t offset, size_t bytes) {
 
 PLD_CUDA cuMemcpy(Pointer d, Pointer s, size_t n) { return copy_now(to(d), at(s), n); }
 PLD_CUDA cuMemcpyPeer(Pointer d, void*, Pointer s, void*, size_t n) { return copy_now(to(d), at(s), n); }
-PLD_CUDA cuMemcpyHtoD_v2(Pointer d, const void* s, size_t n) { return copy_now(to(d), s, n); }
-PLD_CUDA cuMemcpyDtoH_v2(void* d, Pointer s, size_t n) { return copy_now(d, at(s), n); }
-PLD_CUDA cuMemcpyDtoD_v2(Pointer d, Pointer s, size_t n) { return copy_now(to(d), at(s), n); }
+PLD_CUDA cuMemcpyHtoD_v2(Pointer d, const void* s, size_t n) {
+  return on_device(at(d)) ? copy_now(to(d), s, n) : invalid_value;
+}
+PLD_CUDA cuMemcpyDtoH_v2(void* d, Pointer s, size_t n) {
+  return on_device(at(s)) ? copy_now(d, at(s), n) : invalid_value;
+}
+PLD_CUDA cuMemcpyDtoD_v2(Pointer d, Pointer s, size_t n) {
+  return on_device(at(d)) && on_device(at(s)) ? copy_now(to(d), at(s), n) : invalid_value;
+}
 PLD_CUDA cuMemcpyAsync(Pointer d, Pointer s, size_t n, Stream* q) { return copy_async(to(d), at(s), n, q); }
 PLD_CUDA cuMemcpyPeerAsync(Pointer d, void*, Pointer s, void*, size_t n, Stream* q) {
   return copy_async(to(d), at(s), n, q);
 }
+// A graph's allocation has memory only while the graph runs: a captured copy is checked then.
 PLD_CUDA cuMemcpyHtoDAsync_v2(Pointer d, const void* s, size_t n, Stream* q) {
-  return copy_async(to(d), s, n, q);
+  return capturing(q) || on_device(at(d)) ? copy_async(to(d), s, n, q) : invalid_value;
 }
-PLD_CUDA cuMemcpyDtoHAsync_v2(void* d, Pointer s, size_t n, Stream* q) { return copy_async(d, at(s), n, q); }
+PLD_CUDA cuMemcpyDtoHAsync_v2(void* d, Pointer s, size_t n, Stream* q) {
+  return capturing(q) || on_device(at(s)) ? copy_async(d, at(s), n, q) : invalid_value;
+}
 PLD_CUDA cuMemcpyDtoDAsync_v2(Pointer d, Pointer s, size_t n, Stream* q) {
-  return copy_async(to(d), at(s), n, q);
+  const bool known = on_device(at(d)) && on_device(at(s));
+  return capturing(q) || known ? copy_async(to(d), at(s), n, q) : invalid_value;
 }
 PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) {
   const Guard guard(state().lock);

@@ -127,7 +127,10 @@ PLD_CUDA cuDevicePrimaryCtxReset_v2(DeviceId) {
   show_printed();
   forget_textures();
   forget_arrays();
-  while (!s.blocks.empty()) release(s.blocks.begin()->first);
+  std::vector<Pointer> allocations;
+  for (const auto& [base, b] : s.blocks)
+    if (!b.variable) allocations.push_back(base);
+  for (const Pointer p : allocations) release(p);
   s.sticky = success;
   s.primary.active = false;
   return success;

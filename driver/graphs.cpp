@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 #include <set>
+#include <unordered_map>
 
 #include "driver/streams.h"
 
@@ -22,27 +24,41 @@ void release_references(UserObject* object, unsigned count) {
   delete object;
 }
 
-Status run_graph(Graph& graph) {
-  std::set<const Node*> done;
-  while (done.size() < graph.nodes.size()) {
-    bool moved = false;
-    for (const auto& node : graph.nodes) {
-      if (done.contains(node.get()) ||
-          !std::ranges::all_of(node->after, [&](const Node* n) { return done.contains(n); }))
-        continue;
-      if (node->enabled)
-        if (const Status status = run(node->work); status != success) return status;
-      done.insert(node.get());
-      moved = true;
-    }
-    if (!moved) return invalid_value;  // a cycle
+namespace {
+
+// Each node after what it depends on, otherwise as they were added; fewer than all when there is a cycle.
+std::vector<Node*> in_order(const Graph& graph) {
+  std::unordered_map<const Node*, std::vector<Node*>> next;
+  std::unordered_map<const Node*, size_t> missing;
+  std::deque<Node*> ready;
+  for (const auto& node : graph.nodes) {
+    missing[node.get()] = node->after.size();
+    if (node->after.empty()) ready.push_back(node.get());
+    for (const Node* before : node->after) next[before].push_back(node.get());
   }
+  std::vector<Node*> order;
+  for (; !ready.empty(); ready.pop_front()) {
+    order.push_back(ready.front());
+    for (Node* const n : next[ready.front()])
+      if (--missing[n] == 0) ready.push_back(n);
+  }
+  return order;
+}
+
+}  // namespace
+
+Status run_graph(Graph& graph) {
+  const std::vector<Node*> order = in_order(graph);
+  if (order.size() != graph.nodes.size()) return invalid_value;
+  for (const Node* const node : order)
+    if (node->enabled)
+      if (const Status status = run(node->work); status != success) return status;
   return success;
 }
 
 std::unique_ptr<Graph> copy_of(const Graph& graph) {
   auto out = std::make_unique<Graph>();
-  std::map<const Node*, Node*> twin;
+  std::unordered_map<const Node*, Node*> twin;
   for (const auto& node : graph.nodes) {
     auto made = std::make_unique<Node>(*node);
     made->graph = out.get();
@@ -63,8 +79,11 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
 }
 
 Node* find_node(Graph& graph, const Node* origin) {
-  for (const auto& n : graph.nodes)
+  for (const auto& n : graph.nodes) {
     if (n->origin == origin || n.get() == origin) return n.get();
+    if (const auto* child = std::get_if<std::shared_ptr<Graph>>(&n->work))
+      if (Node* const inner = find_node(**child, origin)) return inner;
+  }
   return nullptr;
 }
 

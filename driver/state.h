@@ -55,6 +55,7 @@ struct Block {
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;
+  bool variable = false;  // of a module: stays as long as that
 };
 
 struct LaunchRecord {

@@ -133,7 +133,7 @@ PLD_CALLED cuGraphExecGetFlags(void*, uint64_t*);
 PLD_CALLED cuGraphExecDestroy(void*);
 PLD_CALLED cuGraphUpload(void*, void*);
 PLD_CALLED cuGraphLaunch(void*, void*);
-PLD_CALLED cuGraphExecUpdate_v2(void*, void*, palladion::driver::GraphUpdateResult*);
+PLD_CALLED cuGraphExecUpdate_v2(void*, void*, palladion::driver::UpdateResult*);
 PLD_CALLED cuGraphAddDependencies_v2(void*, void* const*, void* const*, const void*, size_t);
 PLD_CALLED cuGraphRemoveDependencies_v2(void*, void* const*, void* const*, const void*, size_t);
 PLD_CALLED cuGraphDestroyNode(void*);

@@ -19,7 +19,7 @@ PLD_CALL(cudaGraphInstantiateWithParams_ptsz, (GraphExec * out, Graph graph, voi
 PLD_CALL(cudaGraphExecGetFlags, (GraphExec exec, unsigned long long* flags),
          cuGraphExecGetFlags(exec, reinterpret_cast<uint64_t*>(flags)))
 PLD_CALL(cudaGraphExecDestroy, (GraphExec exec), cuGraphExecDestroy(exec))
-PLD_CALL(cudaGraphExecUpdate, (GraphExec exec, Graph graph, palladion::driver::GraphUpdateResult* result),
+PLD_CALL(cudaGraphExecUpdate, (GraphExec exec, Graph graph, palladion::driver::UpdateResult* result),
          cuGraphExecUpdate_v2(exec, graph, result))
 PLD_STREAMED(cudaGraphUpload, (GraphExec exec, Stream stream), cuGraphUpload(exec, stream))
 PLD_STREAMED(cudaGraphLaunch, (GraphExec exec, Stream stream), cuGraphLaunch(exec, stream))

@@ -53,7 +53,8 @@ Status launch_host(const void* host, const Dim3& grid, const Dim3& block, void**
 
 Status launch_cooperative(const void* host, const Dim3& grid, const Dim3& block, void** params, size_t shared,
                           Stream stream) {
-  driver::LaunchAttribute cooperative{.id = driver::LaunchAttributeId::cooperative, .padding = {}, .value = {}};
+  driver::LaunchAttribute cooperative{
+      .id = driver::LaunchAttributeId::cooperative, .padding = {}, .value = {}};
   cooperative.value.flag = 1;
   return launch_host(host, grid, block, params, shared, stream, &cooperative, 1);
 }

@@ -215,37 +215,57 @@ TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
 }
 
+class ExecRuntime : public Exec {
+ protected:
+  void SetUp() override {
+    Exec::SetUp();
+    if (std::system("nvcc --version > /dev/null 2>&1") != 0)
+      GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+  }
+  static std::string compiled(const std::string& flags, const char* name) {
+    const std::string out = program(name);
+    const std::string command = "nvcc " + flags + " -gencode arch=compute_90,code=compute_90 -o " + out +
+                                " " + source("programs/runtime.cu");
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return out;
+  }
+};
+
 // nvcc links the runtime library statically unless it is told not to: such a program is directed to ours.
-TEST_F(Exec, AProgramOfTheRuntimeApiRunsHoweverItIsLinked) {
-  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
-  for (const std::string kind : {"static", "shared"}) {
-    const std::string compile = "nvcc -cudart " + kind + " -gencode arch=compute_90,code=compute_90 -o " +
-                                program("runtime") + " " + source("programs/runtime.cu");
-    ASSERT_EQ(std::system(compile.c_str()), 0);
-    EXPECT_EQ(execute("", program("runtime")), 0) << kind;
+TEST_F(ExecRuntime, AProgramRunsHoweverItIsLinked) {
+  const char* const subjects[] = {"launches", "errors",  "host_memory", "symbols",
+                                  "managed",  "streams", "graphs"};
+  for (const std::string flags : {"", "-cudart shared", "--default-stream per-thread"}) {
+    const std::string runtime = compiled(flags, "runs");
+    for (const std::string subject : subjects) {
+      // The exit code is 1 where a kernel had an error and the program ends with 0.
+      const bool faults = subject == "errors" || subject == "host_memory";
+      EXPECT_EQ(execute("", runtime + " " + subject + " 2> /dev/null"), faults ? 1 : 0)
+          << flags << " " << subject;
+    }
   }
 }
 
 // The settings of `exec` are in the environment, which the C library must have in spite of our early start.
-TEST_F(Exec, AStaticallyLinkedProgramKeepsItsEnvironment) {
-  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
-  const std::string compile = "nvcc -gencode arch=compute_90,code=compute_90 -o " + program("environment") +
-                              " " + source("programs/runtime.cu");
-  ASSERT_EQ(std::system(compile.c_str()), 0);
-  EXPECT_EQ(execute("--schedule latest --json " + program("environment.json"), program("environment")), 0);
+TEST_F(ExecRuntime, AStaticallyLinkedProgramKeepsItsEnvironment) {
+  const std::string json = program("environment.json");
+  EXPECT_EQ(execute("--schedule latest --json " + json, compiled("", "environment") + " symbols"), 0);
 
-  std::ifstream in(program("environment.json"));
+  std::ifstream in(json);
   const std::string report{std::istreambuf_iterator<char>(in), {}};
   EXPECT_NE(report.find("\"schedule\": \"latest\""), std::string::npos) << report;
 }
 
-TEST_F(Exec, AStrippedProgramIsToldWhyItDoesNotRun) {
-  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
-  const std::string compile = "nvcc -Xlinker -s -gencode arch=compute_90,code=compute_90 -o " +
-                              program("stripped") + " " + source("programs/runtime.cu");
-  ASSERT_EQ(std::system(compile.c_str()), 0);
+TEST_F(ExecRuntime, PrintfOfTheDeviceIsShownByASynchronisation) {
+  const std::string out = program("said");
+  EXPECT_EQ(execute("", compiled("", "says") + " device > " + out), 0);
+  std::ifstream in(out);
+  const std::string said{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(said, "thread 0 of the device\nthread 1 of the device\n");
+}
 
-  EXPECT_EQ(execute("", program("stripped") + " 2> " + program("told")), 3);
+TEST_F(ExecRuntime, AStrippedProgramIsToldWhyItDoesNotRun) {
+  EXPECT_EQ(execute("", compiled("-Xlinker -s", "stripped") + " launches 2> " + program("told")), 3);
 
   std::ifstream in(program("told"));
   const std::string told{std::istreambuf_iterator<char>(in), {}};
