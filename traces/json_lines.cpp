@@ -12,13 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view name(TrackKind kind) {
-  constexpr std::array<std::string_view, 11> names = {"process", "sm",       "cta",         "role",
-                                                      "warp",    "tma",      "tensor_core", "in_flight",
-                                                      "group",   "mbarrier", "stage"};
-  return names[static_cast<size_t>(kind)];
-}
-
 // Ids are texts: many readers keep numbers as doubles.
 std::string id(uint64_t value) { return fmt::format("{:016x}", value); }
 
@@ -49,7 +42,7 @@ bool JsonLinesSink::add(const Track& t) {
   return file_->write(line_of({{"kind", "track"},
                                {"id", id(t.id)},
                                {"parent", t.parent == 0 ? json::value() : json::value(id(t.parent))},
-                               {"type", name(t.kind)},
+                               {"type", traces::name(t.kind)},
                                {"order", t.order},
                                {"name", t.name}}));
 }

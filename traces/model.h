@@ -28,6 +28,8 @@ enum class TrackKind : uint8_t {
   mbarrier,     // its phases
   stage,        // an array of shared memory, or a part of it, and its owner
 };
+// "tensor_core"
+std::string_view name(TrackKind kind);
 
 // The kind of an event; decides its colour and its letter.
 enum class Category : uint8_t {
@@ -71,6 +73,9 @@ struct Event {
   std::vector<Arg> args;
   // Arrows: events with the same id follow one another in time. `ends` are flows that end here.
   std::vector<uint64_t> flows, ends;
+  // The instruction (index in sim::Program::code) that executes, or that waits.
+  static constexpr uint32_t no_pc = ~0U;
+  uint32_t pc = no_pc;
 };
 
 struct Header {

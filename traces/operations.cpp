@@ -139,7 +139,7 @@ void Operations::on(const sim::AsyncLanded& event) {
 }
 
 void Operations::write(Operation& op) {
-  Event e{.from = op.from, .to = trace_.now(), .name = op.name};
+  Event e{.from = op.from, .to = trace_.now(), .name = op.name, .pc = op.origin.pc};
   e.category = op.group == isa::AsyncGroup::wgmma ? Category::tensor : Category::copy;
   e.args = {{"line", trace_.line(op.origin.pc)}, {"bytes", op.bytes}};
   e.flows = std::move(op.flows);
@@ -163,7 +163,7 @@ void Operations::on(const sim::UnitWorked& event) {
   const uint64_t from = std::max(event.from, busy);
   if (from >= event.to) return;
   busy = event.to;
-  Event e{.from = from, .to = event.to, .name = op.name};
+  Event e{.from = from, .to = event.to, .name = op.name, .pc = op.origin.pc};
   e.category = event.unit == sim::Resource::tensor ? Category::tensor : Category::copy;
   e.args = {{"line", trace_.line(op.origin.pc)}};
   trace_.add(unit_track(op.origin.cta_rank, event.unit), std::move(e));

@@ -27,7 +27,7 @@ ClusterTrace::LocalTrack Warps::track_of(uint16_t rank, uint16_t warp) {
 
 void Warps::write(uint32_t index, const Piece& p) {
   if (p.from >= p.to) return;
-  Event e{.from = p.from, .to = p.to};
+  Event e{.from = p.from, .to = p.to, .pc = p.pc};
   e.category = p.issues ? Category::issue : Category::stall;
   if (p.issues) {
     e.name = p.line;
@@ -125,6 +125,7 @@ void Warps::moment_at(uint64_t at, const sim::Origin& origin, std::string_view w
   e.args = {{"line", trace_.line(origin.pc)}};
   e.flows = std::move(flows);
   e.ends = std::move(ends);
+  e.pc = origin.pc;
   trace_.add(track_of(origin.cta_rank, origin.warp), std::move(e));
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cli/html/recording.h"
 #include "cli/support/term.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -47,7 +48,7 @@ void compare(CheckReport& report, const Subject& subject, const Options& options
   const bool completed = trial.outcome.result.completed;
   trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
   if (completed && options.reference && (first == nullptr || !trial.same_outputs))
-    if (auto compared = compare_with_reference(subject, trial.outcome.outputs))
+    if (auto compared = compare_with_reference(subject, trial.outcome.outputs, !options.report.empty()))
       for (NamedComparison& c : *compared) report.reference.emplace_back(trial.schedule, std::move(c));
   if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
 }
@@ -80,7 +81,7 @@ Outcome<void> try_schedules(CheckSession& s) {
   const std::vector<Conditions> named = named_conditions(s.options);
   // The first run is recorded, for the verdict on all schedules and for the search.
   s.recorded = name(named.front());
-  const bool record = s.options.explore || checks_of(s.options)->any();
+  const bool record = s.options.explore || checks_of(s.options)->any() || s.report.page != nullptr;
   if (const auto ran = try_all(s, named, record ? &s.recorder : nullptr); !ran) return ran;
   s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
   const bool one = !s.options.schedule.empty();
@@ -112,8 +113,8 @@ bool Trial::hangs_by_letter() const {
 }
 
 std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
-  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",    "--sarif",
-                                                 "--limit",   "--check", "--schedule"};
+  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",  "--sarif",
+                                                 "--report",  "--limit", "--check", "--schedule"};
   return command_line(options, command, without, more);
 }
 
@@ -121,7 +122,10 @@ namespace {
 
 Trial try_one(const CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
   Job job = s.subject.job;  // a kernel may write to its inputs
-  MachineRun run = run_on_machine(s.subject, job, s.options, conditions, recorder);
+  std::vector<sim::Observer*> more;
+  if (recorder != nullptr && s.report.page)
+    for (sim::Observer* observer : s.report.page->observers()) more.push_back(observer);
+  MachineRun run = run_on_machine(s.subject, job, s.options, conditions, recorder, more);
   Trial trial{name(conditions), std::move(run.outcome), std::move(run.watched), {}};
   trial.output_hashes = hash_texts(trial.outcome.outputs);
   return trial;
@@ -221,7 +225,9 @@ Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
   CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}, progress};
   CheckReport& report = session.report;
   report.races_checked = checks_of(options)->race;
+  report.page = page_recording(subject, options, named_conditions(options).front().schedule);
   if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
+  if (report.page) report.page->finish(nullptr);
   examine_values(session);
   sort_findings(report.findings);
   if (*suppressions) {

@@ -37,6 +37,7 @@ struct CheckReport {
   bool races_checked = false;
   Verdict verdict;
   ExitCode exit_code = exit_clean;
+  std::shared_ptr<PageRecording> page;  // --report: of the first trial
 };
 
 // Runs; returns the user's error when nothing could run at all.

@@ -6,6 +6,8 @@
 
 #include "cli/execute/execute.h"
 #include "cli/findings/findings_json.h"
+#include "cli/html/error_map.h"
+#include "cli/html/recording.h"
 #include "cli/options/clock_settings.h"
 #include "cli/report/trace.h"
 #include "cli/support/abandon.h"
@@ -55,14 +57,17 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
   return write_scopes(options.device_trace, *report.device_scopes);
 }
 
-// A timeline of the run, with scopes where the kernel records them and the clock runs.
-void finish_trace(Report& report, const Subject& subject, RunTrace& trace) {
+// The timelines of the run, with scopes where the kernel records them and the clock runs.
+void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
   std::optional<RunScopes> scopes;
   const double mhz = report.sim->result.clock.sm_clock_mhz;
   if (has_scopes(subject) && mhz > 0)
     scopes = scopes_of(*subject.kernel->launch.profile, report.sim->profile, mhz, "simulator", subject.name);
-  trace.add_scopes(scopes ? &*scopes : nullptr, report.device_scopes ? &*report.device_scopes : nullptr);
-  report.trace = trace.finish();
+  if (trace != nullptr) {
+    trace->add_scopes(scopes ? &*scopes : nullptr, report.device_scopes ? &*report.device_scopes : nullptr);
+    report.trace = trace->finish();
+  }
+  if (report.page != nullptr) report.page->finish(scopes ? &*scopes : nullptr);
 }
 
 void print_time(Report& report, const Subject& subject, const Options& options) {
@@ -89,7 +94,6 @@ Outcome<sim::Schedule> schedule_of(const Options& options) {
 
 Outcome<void> check_run_options(const Options& o) {
   if (const auto ok = check_trace_options(o); !ok) return ok;
-  if (!o.report.empty()) return not_in_this_version("--report");
   if (o.on != "sim" && o.on != "device" && o.on != "both")
     return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
   if (o.repeats < 0) return user_error("--repeats cannot be negative");
@@ -107,7 +111,7 @@ unsigned host_threads(const Options& options) {
 
 MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
                           const sim::check::Conditions& conditions, sim::check::SkeletonObserver* recorder,
-                          sim::Observer* tracer) {
+                          std::span<sim::Observer* const> more) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
@@ -117,7 +121,7 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
   std::vector<sim::Observer*> attached;
   if (checker) attached.push_back(&*checker);
   if (recorder != nullptr) attached.push_back(recorder);
-  if (tracer != nullptr) attached.push_back(tracer);
+  attached.insert(attached.end(), more.begin(), more.end());
   sim::Observer* const only = attached.size() == 1 ? attached.front() : nullptr;
   const bool watched = !attached.empty();
   sim::check::Observers observers(std::move(attached));
@@ -143,27 +147,32 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
-                                             const std::vector<Array>& wanted, Tolerance tolerance) {
+                                             const std::vector<Array>& wanted, Tolerance tolerance,
+                                             bool maps) {
   std::vector<std::string> names;
   for (size_t i = 0; i < subject.job.buffers.size(); ++i)
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
   std::vector<NamedComparison> out;
-  for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i)
-    out.push_back(
-        {names[i], got[i].dtype(), tolerance, palladion::compare(got[i], wanted[i], tolerance), {}});
+  for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i) {
+    const Comparison c = palladion::compare(got[i], wanted[i], tolerance);
+    out.push_back({names[i], got[i].dtype(), tolerance, c, {}, {}});
+    if (maps) out.back().map = error_map(got[i], wanted[i], tolerance, c);
+  }
   return out;
 }
 
 namespace {
 
 // Every byte of every buffer against what the device left.
-std::vector<NamedComparison> compare_with_recorded(const Subject& subject,
-                                                   const std::vector<Array>& outputs) {
+std::vector<NamedComparison> compare_with_recorded(const Subject& subject, const std::vector<Array>& outputs,
+                                                   bool maps) {
   std::vector<NamedComparison> out;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::optional<Array>& wanted = subject.recorded->after[i];
     if (!wanted) continue;
-    NamedComparison c{subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}};
+    NamedComparison c{
+        subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}, {}};
+    if (maps) c.map = error_map(outputs[i], *wanted, {}, c.comparison);
     if (c.comparison.first) {
       const auto at = static_cast<size_t>(c.comparison.first->index.front());
       c.note = fmt::format("got    {}\nwanted {}", guesses(outputs[i].bytes, at), guesses(wanted->bytes, at));
@@ -176,8 +185,9 @@ std::vector<NamedComparison> compare_with_recorded(const Subject& subject,
 }  // namespace
 
 std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
-                                                                   const std::vector<Array>& outputs) {
-  if (subject.recorded) return compare_with_recorded(subject, outputs);
+                                                                   const std::vector<Array>& outputs,
+                                                                   bool maps) {
+  if (subject.recorded) return compare_with_recorded(subject, outputs, maps);
   if (subject.spec == nullptr || !subject.spec->reference) return std::vector<NamedComparison>();
   const auto wanted = unless_interrupted([reference = subject.spec->reference, choice = subject.choice,
                                           inputs = inputs_of(subject)] { return reference(choice, inputs); });
@@ -187,7 +197,7 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
         isa::Diagnostic{.code = "PLD5004",
                         .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
                                                subject.name, wanted->size(), outputs.size())});
-  return compare_outputs(subject, outputs, *wanted, tolerance_of(subject));
+  return compare_outputs(subject, outputs, *wanted, tolerance_of(subject), maps);
 }
 
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
@@ -211,13 +221,17 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   if (on_sim) {
     auto trace = RunTrace::open(subject, options, conditions->schedule);
     if (!trace) return tl::make_unexpected(trace.error());
-    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, nullptr,
-                                    *trace ? (*trace)->observer() : nullptr);
+    report.page = page_recording(subject, options, conditions->schedule);
+    std::vector<sim::Observer*> observers;
+    if (*trace) observers.push_back((*trace)->observer());
+    if (report.page)
+      observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
+    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, nullptr, observers);
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);
     report.watched = std::move(run.watched);
-    if (*trace) finish_trace(report, subject, **trace);
+    finish_traces(report, subject, trace->get());
     print_time(report, subject, options);
   }
   const bool whole =
@@ -225,14 +239,15 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
       options.values != "none";
   if (whole && options.reference) {
     const auto start = std::chrono::steady_clock::now();
-    auto compared = compare_with_reference(subject, outputs_of(report));
+    auto compared = compare_with_reference(subject, outputs_of(report), !options.report.empty());
     report.reference_interrupted = !compared;
     if (compared) report.reference = std::move(*compared);
     report.reference_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   if (whole && report.sim && report.device)
-    report.device_against_sim = compare_outputs(subject, report.device->outputs, report.sim->outputs, {});
+    report.device_against_sim =
+        compare_outputs(subject, report.device->outputs, report.sim->outputs, {}, !options.report.empty());
   return report;
 }
 
@@ -260,7 +275,47 @@ Outcome<void> write_sarif(const Subject& subject, const Options& options,
   return {};
 }
 
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
+                                              const sim::Schedule& schedule) {
+  if (options.report.empty()) return nullptr;
+  traces::RecorderOptions recorded = recorder_options(options).value();
+  // Without a clock each cluster counts its own instructions: side by side they would mean nothing.
+  if (options.trace_ctas.empty() && schedule.kind != sim::Schedule::Kind::hardware)
+    recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
+  return std::make_shared<PageRecording>(trace_header(subject, options, schedule, recorded), recorded);
+}
+
+Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+                         const PageRecording* recording, std::span<const SeenFinding> findings,
+                         std::span<const NamedComparison* const> comparisons) {
+  if (options.report.empty()) return {};
+  PageParts parts;
+  if (recording != nullptr) parts = recording->parts();
+  parts.title = subject.name;
+  parts.report = std::move(report);
+  std::vector<const sim::Finding*> named;
+  for (const SeenFinding& seen : findings) named.push_back(&seen.finding);
+  json::array maps;
+  for (const NamedComparison* c : comparisons)
+    if (!c->map.empty()) maps.push_back(json::object{{"output", c->output}, {"map", c->map}});
+  append(parts.more, {{"folder", current_folder()},
+                      {"sources", sources_json(subject, parts.recorded, named)},
+                      {"chip", chip_json(*subject.arch, options)},
+                      {"error_maps", std::move(maps)}});
+  const auto written = write_text(options.report, page_text(parts));
+  return written ? Outcome<void>{} : not_written(written.error());
+}
+
 namespace {
+
+Outcome<void> write_run_page(const Subject& subject, const Report& report, const Options& options) {
+  if (options.report.empty()) return {};
+  std::vector<const NamedComparison*> comparisons;
+  for (const auto* all : {&report.reference, &report.device_against_sim})
+    for (const NamedComparison& c : *all) comparisons.push_back(&c);
+  return write_page(subject, options, json_report(subject, report), report.page.get(), report.findings,
+                    comparisons);
+}
 
 // What was computed to the end: half an output under a final name would be taken for one.
 void write_outputs(const Subject& subject, Report& report, Deliveries& deliveries) {
@@ -298,6 +353,7 @@ Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options&
   write_outputs(subject, report, deliveries);
   deliveries.take(write_sarif(subject, options, report.findings, report.exit_code));
   deliveries.take(write_json(options, [&] { return json_report(subject, report); }));
+  deliveries.take(write_run_page(subject, report, options));
   return deliveries.code(report.exit_code);
 }
 

@@ -25,18 +25,29 @@ struct MachineRun {
   SimOutcome outcome;
   std::optional<Watched> watched;
 };
-// Runs `job`, the subject's or a copy of it. `recorder` gets the synchronisation of every cluster, `tracer` a
-// timeline; null: none does.
+// Runs `job`, the subject's or a copy of it. `recorder` gets the synchronisation of every cluster; null: none
+// does. `more`: other observers.
 MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
                           const sim::check::Conditions& conditions,
-                          sim::check::SkeletonObserver* recorder = nullptr, sim::Observer* tracer = nullptr);
+                          sim::check::SkeletonObserver* recorder = nullptr,
+                          std::span<sim::Observer* const> more = {});
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
 // Against the kernel's reference; empty when it has none, nothing when Ctrl-C came first.
+// `maps`: with an error map each.
 std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
-                                                                   const std::vector<Array>& outputs);
+                                                                   const std::vector<Array>& outputs,
+                                                                   bool maps = false);
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
-                                             const std::vector<Array>& wanted, Tolerance tolerance);
+                                             const std::vector<Array>& wanted, Tolerance tolerance,
+                                             bool maps = false);
+// What --report records of a run on the machine; null without it.
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
+                                              const sim::Schedule& schedule);
+// --report, when it was given. `report`: the text of --json; `recording` may be null.
+Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+                         const PageRecording* recording, std::span<const SeenFinding> findings,
+                         std::span<const NamedComparison* const> comparisons);
 // --suppress, read and understood; nothing when it was not given.
 Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
 // --sarif, when it was given.

@@ -107,6 +107,12 @@ void add_clock(CLI::App& app, Options& o) {
       "every host), ptxas (of the CUDA toolkit on this host), or a number");
 }
 
+void add_report(CLI::App& app, Options& o) {
+  app.add_option("--report", o.report,
+                 "a file for an HTML report: one page that needs no network, with timeline, source, memory, "
+                 "findings");
+}
+
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
   app.add_option("--schedule", o.schedule,
@@ -138,16 +144,19 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--trace", o.trace,
                  "a file for a timeline; its extension is the format: .pftrace (opens in ui.perfetto.dev), "
                  ".jsonl, .txt; under a schedule without a clock its times are instructions");
-  app.add_option("--trace-ctas", o.trace_ctas,
-                 "CTAs of the timeline: sm:0 (those that run on SM 0), 0..3 (numbers in the grid), all");
-  app.add_option("--trace-cycles", o.trace_cycles, "cycles of the timeline: 12000..14000");
+  app.add_option(
+      "--trace-ctas", o.trace_ctas,
+      "CTAs of the timeline of --trace and --report: sm:0 (those that run on SM 0), 0..3 (numbers in the "
+      "grid), all");
+  app.add_option("--trace-cycles", o.trace_cycles,
+                 "cycles of the timeline of --trace and --report: 12000..14000");
   app.add_option(
       "--device-trace", o.device_trace,
       "a file of a device's scopes: `run --on device` writes it, `compare --trace` reads it and needs no "
       "device");
   app.add_option("--trace-limit", o.trace_limit,
                  "bytes of the timeline's file (2 GiB); a longer trace is complete up to that size");
-  app.add_option("--report", o.report, "not in this version");
+  add_report(app, o);
   app.add_option("--on", o.on, "where to run: sim, device or both");
   number(app, "--repeats", o.repeats, 0, most_repeats, "timed runs on a device; 0: none");
   number(app, "--device-limit", o.device_limit, 1, most_seconds,
@@ -168,6 +177,7 @@ void add_sweep(CLI::App& app, Options& o, Raw& raw) {
   add_clock(app, o);
   number(app, "--top", o.top, 0, most_lines, "configurations to list (20); 0: all");
   app.add_option("--json", o.json, "a file for the results as JSON");
+  add_report(app, o);
   app.add_option("--state", o.state, "a file that keeps the results; a sweep continues an existing one");
   app.add_option("--resume", o.resume, "continue the sweep of this --state file");
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");

@@ -36,9 +36,9 @@ Files files_of(const Options& o) {
   const bool scopes_are_input = o.command == Command::compare;
   const std::pair<const char*, const std::string&> in[] = {
       {"--ptx", o.ptx}, {"--clock", o.clock}, {"--suppress", o.suppress}};
-  const std::pair<const char*, const std::string&> out[] = {{"--json", o.json},   {"--sarif", o.sarif},
-                                                            {"--trace", o.trace}, {"--output", o.output},
-                                                            {"--state", o.state}, {"--resume", o.resume}};
+  const std::pair<const char*, const std::string&> out[] = {
+      {"--json", o.json},     {"--sarif", o.sarif}, {"--trace", o.trace},  {"--report", o.report},
+      {"--output", o.output}, {"--state", o.state}, {"--resume", o.resume}};
   if (const auto file = kernel_file_word(o.kernel)) files.inputs.push_back({"the kernel", file->file});
   for (const auto& [option, path] : in)
     if (!path.empty()) files.inputs.push_back({option, path});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,15 @@
 
 namespace palladion::cli {
 
+class PageRecording;  // cli/html/recording.h
+
 struct NamedComparison {
   std::string output;
   pl::DType dtype = pl::DType::f32;
   Tolerance tolerance;
   Comparison comparison;
   std::string note;  // the first difference in other words; lines
+  json::object map;  // error_map, for --report
 };
 
 struct Report {
@@ -32,8 +36,9 @@ struct Report {
   bool strict = false;  // findings of severity strict are errors
 
   std::optional<SimOutcome> sim;
-  std::optional<TimeReport> time;    // of the clock, where it ran
-  std::optional<TraceReport> trace;  // --trace
+  std::optional<TimeReport> time;       // of the clock, where it ran
+  std::optional<TraceReport> trace;     // --trace
+  std::shared_ptr<PageRecording> page;  // --report, where the machine ran
   std::optional<RunScopes> device_scopes;
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers

@@ -26,6 +26,15 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
   return static_cast<uint64_t>(value * scale);
 }
 
+std::string title_of(const Subject& subject, const Options& o) {
+  std::string title = subject.name;
+  for (const auto* pairs : {&o.sizes, &o.settings})
+    for (const auto& [name, value] : *pairs) title += fmt::format(" {}={}", name, value);
+  return fmt::format("{}, {}, {}", title, o.arch, o.schedule.empty() ? "functional" : o.schedule);
+}
+
+}  // namespace
+
 Outcome<traces::RecorderOptions> recorder_options(const Options& o) {
   traces::RecorderOptions out;
   if (!o.trace_ctas.empty()) {
@@ -44,22 +53,26 @@ Outcome<traces::RecorderOptions> recorder_options(const Options& o) {
   return out;
 }
 
-std::string title_of(const Subject& subject, const Options& o) {
-  std::string title = subject.name;
-  for (const auto* pairs : {&o.sizes, &o.settings})
-    for (const auto& [name, value] : *pairs) title += fmt::format(" {}={}", name, value);
-  return fmt::format("{}, {}, {}", title, o.arch, o.schedule.empty() ? "functional" : o.schedule);
+traces::Header trace_header(const Subject& subject, const Options& o, const sim::Schedule& schedule,
+                            const traces::RecorderOptions& recorded) {
+  traces::Header header{.title = title_of(subject, o), .unit = recorded.unit, .from = recorded.window.first};
+  if (schedule.kind == sim::Schedule::Kind::hardware)
+    header.sm_clock_mhz = clock_settings(o)->parameters.sm_clock;
+  return header;
 }
 
-}  // namespace
-
 Outcome<void> check_trace_options(const Options& o) {
+  const bool reports = !o.report.empty();
+  if (const auto options = recorder_options(o); !options) return tl::make_unexpected(options.error());
   if (o.trace.empty()) {
-    const std::pair<std::string_view, bool> given[] = {{"--trace-ctas", !o.trace_ctas.empty()},
-                                                       {"--trace-cycles", !o.trace_cycles.empty()},
-                                                       {"--trace-limit", !o.trace_limit.empty()}};
-    for (const auto& [option, is_given] : given)
-      if (is_given) return user_error(fmt::format("{} needs --trace FILE", option));
+    const std::pair<std::string_view, bool> lacking[] = {
+        {"--trace-ctas", !o.trace_ctas.empty() && !reports},
+        {"--trace-cycles", !o.trace_cycles.empty() && !reports},
+        {"--trace-limit", !o.trace_limit.empty()}};
+    for (const auto& [option, lacks] : lacking)
+      if (lacks)
+        return user_error(fmt::format("{} needs --trace FILE{}", option,
+                                      option == "--trace-limit" ? "" : " or --report FILE.html"));
     return check_scope_options(o);
   }
   if (o.command == Command::check) return user_error("--trace belongs to `run`: `check` runs many times");
@@ -69,7 +82,6 @@ Outcome<void> check_trace_options(const Options& o) {
     return user_error(fmt::format("--trace-limit {}: expected bytes, 500MB or 2GB", o.trace_limit));
   if (o.on == "device")
     return user_error("--trace is of the simulator; `compare --trace` shows the device beside it");
-  if (const auto options = recorder_options(o); !options) return tl::make_unexpected(options.error());
   return check_scope_options(o);
 }
 
@@ -89,11 +101,8 @@ Outcome<std::unique_ptr<RunTrace>> RunTrace::open(const Subject& subject, const 
   if (o.trace.empty()) return nullptr;
   const auto options = recorder_options(o);
   if (!options) return tl::make_unexpected(options.error());
-  traces::Header header{.title = title_of(subject, o), .unit = options->unit, .from = options->window.first};
-  if (schedule.kind == sim::Schedule::Kind::hardware)
-    header.sm_clock_mhz = clock_settings(o)->parameters.sm_clock;
   const uint64_t limit = o.trace_limit.empty() ? traces::usual_limit : *bytes_of(o.trace_limit);
-  auto sink = traces::open(o.trace, std::move(header), limit);
+  auto sink = traces::open(o.trace, trace_header(subject, o, schedule, *options), limit);
   if (!sink) return user_error(sink.error());
   return std::unique_ptr<RunTrace>(new RunTrace(o.trace, std::move(*sink), *options));
 }

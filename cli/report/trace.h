@@ -48,7 +48,13 @@ class RunTrace {
   TraceReport report_;
 };
 
-// Refuses words that do not exist, and words of traces without --trace.
+// Which CTAs and cycles --trace and --report record; the user's error for words that do not exist.
+Outcome<traces::RecorderOptions> recorder_options(const Options& options);
+// The header of a timeline: its title, unit and clock.
+traces::Header trace_header(const Subject& subject, const Options& options, const sim::Schedule& schedule,
+                            const traces::RecorderOptions& recorded);
+
+// Refuses words that do not exist, and words of traces without --trace or --report.
 Outcome<void> check_trace_options(const Options& options);
 // "x.pftrace: 2315 events of 1 cluster, 56 KiB"
 std::string describe(const TraceReport& trace);

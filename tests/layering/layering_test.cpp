@@ -76,6 +76,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"cli/findings", "cli/kernel_files"},
     {"cli/subjects"},
     {"cli/runs"},
+    {"cli/html"},
     {"cli/report"},
     {"cli/execute"},
     {"cli/check", "cli/sweep", "cli/capture"},

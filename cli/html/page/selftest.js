@@ -1,0 +1,132 @@
+// #selftest: visits every view and writes what it found into the page, a line a check: "ok ..." or "FAILED ...".
+import { clock, findings, grouped, recorded, report, trace } from "./data.js";
+import { el } from "./dom.js";
+import { isWaitGraph, waitGraph } from "./graph.js";
+import { addressOf, holder, passesOf } from "./memory.js";
+import { verdict } from "./summary.js";
+import { eventName, model } from "./tracks.js";
+
+// More than one colour was drawn.
+function isDrawn(canvas) {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height), colors = new Set();
+  for (let i = 0; i < data.length && colors.size < 3; i += 4) colors.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+  return colors.size >= 3;
+}
+
+function checkViews(check, sections, showView) {
+  for (const [name, section] of sections) {
+    showView(name);
+    check(`view ${name} is shown`, !section.hidden && section.textContent.trim().length > 20);
+    for (const canvas of section.querySelectorAll("canvas")) check(`view ${name}: ${canvas.getAttribute("aria-label").slice(0, 40)}`, canvas.width > 1 && isDrawn(canvas));
+  }
+}
+
+function checkNumbers(check, sections) {
+  const summary = sections.get("summary").textContent;
+  check("verdict", summary.includes(verdict()[0]));
+  if (clock) {
+    check("cycles", summary.includes(grouped(clock.cycles) + " cycles"), clock.cycles);
+    for (const [key, value] of Object.entries(clock.counters)) if (!key.includes("bytes")) check(`counter ${key}`, summary.includes(grouped(value)));
+    const time = sections.get("time").textContent;
+    for (const gain of clock.why?.gains ?? []) if (gain.saved > 0) check(`relaxation ${gain.relaxation}`, time.includes(gain.relaxation) && time.includes(grouped(gain.cycles)));
+    check("last event within the kernel's cycles", !trace || model.last <= clock.cycles, model?.last);
+  }
+  for (const o of report.sim?.outputs ?? report.outputs ?? []) check(`hash of ${o.name}`, summary.includes(o.fnv1a));
+  const cards = [...(sections.get("findings")?.querySelectorAll(".finding") ?? [])];
+  check("findings", cards.length === findings.length, cards.length);
+  findings.forEach((f, i) => {
+    check(`finding ${f.code}`, cards[i].textContent.includes(f.code) && f.sites.every((s) => cards[i].textContent.includes(s.instruction)));
+    if (isWaitGraph(f)) { const g = waitGraph(f); check(`wait-for graph of ${f.code}`, cards[i].querySelector("svg") && g.edges.length === g.waiters.length && g.waiters.length > 0); }
+    else if (f.sites.length > 1 && f.missing) check(`missing edge of ${f.code}`, cards[i].querySelector(".edge") !== null);
+  });
+}
+
+const key = (timeline, name) => timeline.canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+
+function checkTimeline(check, name, section) {
+  const t = section.timeline, span = () => t.to - t.from;
+  t.reset();
+  const whole = span();
+  key(t, "w");
+  check(`${name}: key w zooms in`, span() < whole * 0.9);
+  key(t, "s");
+  t.reset();
+  const box = t.canvas.getBoundingClientRect();
+  t.canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, clientX: box.left + t.labelWidth + 200, clientY: box.top + 60, bubbles: true, cancelable: true }));
+  check(`${name}: the wheel zooms in`, span() < whole * 0.95);
+  const from = t.from;
+  key(t, "d");
+  check(`${name}: key d moves right`, t.from > from);
+  key(t, "0");
+  check(`${name}: key 0 shows all`, Math.abs(span() - whole) < whole * 0.01);
+  const row = t.rows.find((r) => r.row.slices.length)?.row, e = row.slices[row.slices.length >> 1];
+  t.select(e, true);
+  t.focusSelected();
+  const r = t.index.get(row.id);
+  check(`${name}: what is drawn can be pointed at`, t.hit(t.x((trace.at[e] + model.end(e)) / 2), t.top + r.y + row.depths[row.slices.indexOf(e)] * 19 + 8) === e, eventName(e));
+  const joined = [...model.into.keys()].find((q) => t.index.has(model.rows[trace.track[q]].id));
+  if (joined !== undefined) { t.select(joined, true); check(`${name}: a selection has arrows`, t.pairs.length > 0); }
+  t.select(-1);
+  t.reset();
+}
+
+function checkSearch(check, section) {
+  const word = trace.texts.find((t) => /mbarrier|barrier|wait|load|store|:\d/.test(t)) ?? trace.texts[0];
+  section.search.value = word;
+  section.search.dispatchEvent(new Event("input"));
+  const expected = trace.at.filter((_, e) => eventName(e).toLowerCase().includes(word.toLowerCase())).length;
+  check("search finds what the names say", section.timeline.matches.size >= expected && expected > 0, `${word}: ${section.timeline.matches.size} of ${expected}`);
+  section.search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  check("search selects a match", section.timeline.matches.has(section.timeline.selected));
+  section.search.value = "";
+  section.search.dispatchEvent(new Event("input"));
+  section.timeline.select(-1);
+}
+
+function checkMemory(check) {
+  for (const t of recorded?.tiles ?? []) check(`addresses of a tile, swizzle ${t.swizzle}`, t.samples.every(([i, address]) => addressOf(t, i) === address));
+  const plainAccesses = (recorded?.accesses ?? []).filter((a) => a.passes && !/atom|red/.test(recorded.instructions[a.pc][0]));
+  check("passes of accesses", plainAccesses.every((a) => passesOf(a) === a.passes), JSON.stringify(plainAccesses.find((a) => passesOf(a) !== a.passes) ?? ""));
+  for (const f of recorded?.fragments ?? []) {
+    const held = new Set();
+    for (let r = 0; r < f.rows; ++r) for (let c = 0; c < f.columns; ++c) { const h = holder(f, r, c); held.add(`${h.lane} ${h.register} ${h.part}`); }
+    check(`every element of ${f.name} has a holder of its own`, held.size === f.rows * f.columns);
+  }
+}
+
+function checkSweep(check, section) {
+  if (!report.ranking?.length) return;
+  const table = section.querySelector(".ranking"), first = (i) => table.tBodies[0].rows[0].cells[i].textContent;
+  check("sweep: a row a configuration", table.tBodies[0].rows.length === report.ranking.length);
+  check("sweep: the fastest is first", first(1) === grouped(report.ranking[0].cycles));
+  table.tHead.querySelectorAll("button")[1].click();
+  table.tHead.querySelectorAll("button")[1].click();
+  check("sweep: a click sorts", first(1) === grouped(Math.max(...report.ranking.map((t) => t.cycles))));
+  check("sweep: heat map", section.querySelectorAll(".heatmap td").length > 0);
+}
+
+function checkTheme(check) {
+  const theme = () => document.documentElement.dataset.theme, was = theme();
+  document.getElementById("theme").click();
+  check("the theme changes", theme() !== was);
+  document.getElementById("theme").click();
+}
+
+export function runSelftest(sections, showView) {
+  const lines = [];
+  const check = (name, ok, detail) => lines.push(ok ? `ok ${name}` : `FAILED ${name}${detail === undefined ? "" : `: ${detail}`}`);
+  try {
+    checkViews(check, sections, showView);
+    checkNumbers(check, sections);
+    for (const name of ["timeline", "pipeline"]) if (sections.has(name)) { showView(name); checkTimeline(check, name, sections.get(name)); }
+    if (sections.has("timeline")) { showView("timeline"); checkSearch(check, sections.get("timeline")); }
+    checkMemory(check);
+    if (sections.has("sweep")) checkSweep(check, sections.get("sweep"));
+    checkTheme(check);
+  } catch (error) {
+    check("no exception", false, error.stack);
+  }
+  for (const error of window.pageErrors) check("no error in the console", false, error);
+  const failed = lines.filter((l) => l.startsWith("FAILED")).length;
+  document.body.append(el("pre", { id: "selftest" }, [...lines, `selftest: ${lines.length} checks, ${failed} failed, views: ${[...sections.keys()].join(" ")}`].join("\n")));
+}
