@@ -44,9 +44,10 @@ class Experiment {
     return std::ranges::all_of(patterns, [&](uint8_t pattern) {
       if (interrupted()) return false;
       sim::check::OtherValues other(reads, shared, pattern);
+      sim::Observer* const observers[] = {&other};
       Job job = s_.subject.job;
       const MachineRun run =
-          run_on_machine(s_.subject, job, options_, *conditions_of(s_.options), nullptr, &other);
+          run_on_machine(s_.subject, job, options_, *conditions_of(s_.options), nullptr, observers);
       return run.outcome.result.completed && hash_texts(run.outcome.outputs) == usual_.output_hashes;
     });
   }
