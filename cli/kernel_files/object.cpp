@@ -60,11 +60,13 @@ void note_use(const fs::path& file) {
   fs::last_write_time(file, fs::file_time_type::clock::now(), none);
 }
 
-Ended run_compiler(std::vector<std::string> command, const fs::path& output) {
+Ended run_compiler(const std::vector<std::string>& command, const fs::path&) { return run_process(command); }
+
+Ended run_into(const RunCompiler& run, std::vector<std::string> command, const fs::path& output) {
   command.emplace_back("-o");
   command.push_back(output.string());
   const Unfinished removed_when_ended(output);
-  return run_process(command);
+  return run(command, output);
 }
 
 // palladion/program.h, precompiled for this compiler and these options; the options that use it. Without it
@@ -83,7 +85,7 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
     for (const std::string& word : {std::string("-x"), std::string("c++-header"), header.string()})
       words.push_back(word);
     const fs::path unfinished = unfinished_name(result);
-    if (run_compiler(words, unfinished).code != 0) return {};
+    if (run_into(run_compiler, words, unfinished).code != 0) return {};
     fs::rename(unfinished, result, none);
     if (none) return {};
   }
@@ -186,13 +188,13 @@ Outcome<fs::path> make_folder(std::string_view name) {
 }
 
 Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std::vector<std::string> command,
-                          const ObjectCache& cache) {
+                          const ObjectCache& cache, const RunCompiler& run) {
   const fs::path object = unfinished_name(cache.place()), rule = object.string() + ".d";
   const Unfinished removed_when_ended(rule);
   for (const std::string& word : {std::string("-shared"), std::string("-MMD"), std::string("-MF"),
                                   rule.string(), std::string("-x"), std::string("c++"), source.string()})
     command.push_back(word);
-  const Ended ended = run_compiler(command, object);
+  const Ended ended = run_into(run, command, object);
   std::error_code none;
   if (ended.code != 0) {
     for (const fs::path& file : {object, rule}) fs::remove(file, none);
@@ -209,7 +211,9 @@ Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std:
 
 }  // namespace
 
-Outcome<fs::path> compiled_object(const fs::path& source) {
+Outcome<fs::path> compiled_object(const fs::path& source) { return compiled_object(source, run_compiler); }
+
+Outcome<fs::path> compiled_object(const fs::path& source, const RunCompiler& run) {
   if (const auto text = read_text(source, most_of_settings); !text) return user_error(text.error());
   const auto compiler = find_compiler();
   if (!compiler) return tl::make_unexpected(compiler.error());
@@ -228,7 +232,7 @@ Outcome<fs::path> compiled_object(const fs::path& source) {
   remove_old(*objects);
   for (std::string& word : precompiled(*compiler, command, options, *headers_cache))
     command.push_back(std::move(word));
-  return compile(source, *compiler, std::move(command), cache);
+  return compile(source, *compiler, std::move(command), cache, run);
 }
 
 }  // namespace palladion::cli

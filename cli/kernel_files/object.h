@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "cli/support/outcome.h"
+#include "cli/support/process.h"
 
 namespace palladion::cli {
 
@@ -11,5 +15,11 @@ namespace palladion::cli {
 // that concurrent programs and a Ctrl-C leave no half of one. The compiler's messages go to standard error;
 // the error then is a user's.
 Outcome<std::filesystem::path> compiled_object(const std::filesystem::path& source);
+
+// The same, where another runs the compiler: in limits, or to keep its messages. The file that `command`
+// writes is `output`. Our own header is precompiled as ever.
+using RunCompiler =
+    std::function<Ended(const std::vector<std::string>& command, const std::filesystem::path& output)>;
+Outcome<std::filesystem::path> compiled_object(const std::filesystem::path& source, const RunCompiler& run);
 
 }  // namespace palladion::cli

@@ -33,7 +33,8 @@ constexpr CommandWord command_words[] = {
     {Command::explain, "explain",
      "explain a finding code (PLD3001), an instruction (wgmma) or a stall reason"},
     {Command::doctor, "doctor", "show what this host has: processor, device, toolkit"},
-    {Command::lab, "lab", "exercises"},
+    {Command::lab, "lab",
+     "learn by exercises: lab list, start LAB [DIR], check, hint, solution, progress, reset LAB, grade DIR"},
     {Command::new_project, "new", "write a project with a kernel of your own, for example my_kernel"},
     {Command::capture, "capture",
      "run another program on a GPU and record its launches as bundles: capture -o DIR -- ./program"},
@@ -253,7 +254,14 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
       app.add_option("TOPIC", o.topics, "finding codes, instructions or stall reasons");
       break;
     case Command::lab:
-      app.add_option("LAB", o.topics, "");
+      app.add_option(
+          "WORDS", o.topics,
+          "list; start LAB [DIR]: a folder with the text and the file to complete; check [LAB|FILE]: "
+          "judge the file here; hint [LAB]: the next one; solution [LAB]; progress; reset LAB; grade "
+          "DIR: judge all submissions STUDENT/LAB.cpp below a folder");
+      app.add_option("--json", o.json, "a file for the verdict, or the grades, as JSON");
+      number(app, "--seconds", o.seconds, 1, most_seconds, "grade: time limit of a submission (60)");
+      number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
       break;
     case Command::exec:
       add_exec(app, o);
@@ -267,6 +275,9 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
   }
   app.allow_extras();  // named below, with what exists
 }
+
+// Commands behind which another program's words may stand, after `--`.
+bool has_a_command(std::string_view word) { return word == "capture" || word == "exec" || word == "lab"; }
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -353,7 +364,7 @@ Outcome<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const auto known = check_command_word(argc, argv); !known) return tl::make_unexpected(known.error());
   ParsedOptions parsed;
   Raw raw;
-  if (argc > 1 && (std::string_view(argv[1]) == "capture" || std::string_view(argv[1]) == "exec")) {
+  if (argc > 1 && has_a_command(argv[1])) {
     // Another program's words stand behind --.
     const auto* const end = argv + argc;
     const auto* const dashes = std::find(argv, end, std::string_view("--"));

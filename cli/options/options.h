@@ -77,6 +77,9 @@ struct Options {
   uint64_t skip = 0, launches = 1, max_bytes = uint64_t{4} << 30;
   std::vector<std::string> ptx_dirs, command_line;  // folders; what stood behind `--`
 
+  // lab
+  std::optional<unsigned> seconds;  // grade: of a submission
+
   // Where results go.
   std::string json, sarif, trace, report, output;
   std::string trace_ctas, trace_cycles, trace_limit;  // cli/report/trace.h

@@ -71,7 +71,8 @@ Ended wait_for(pid_t child) {
   return ended;
 }
 
-std::string read_all(int file) {
+// Up to `most` bytes: the writer of more is ended.
+std::string read_all(int file, size_t most, pid_t writer) {
   std::string text;
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -79,6 +80,9 @@ std::string read_all(int file) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(buffer.data(), size_t(got));
+    if (text.size() <= most) continue;
+    ::kill(writer, SIGKILL);
+    return text;
   }
 }
 
@@ -91,13 +95,13 @@ Ended run_process(const std::vector<std::string>& command) {
   return wait_for(child);
 }
 
-Ended run_quietly(const std::vector<std::string>& command) {
+Ended run_quietly(const std::vector<std::string>& command, size_t most) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {.output = std::strerror(errno)};
   pid_t child = 0;
   const int error = Settings(ends[1]).start(&child, command);
   ::close(ends[1]);
-  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0]);
+  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], most, child);
   ::close(ends[0]);
   Ended ended = error != 0 ? Ended{} : wait_for(child);
   ended.output = std::move(output);

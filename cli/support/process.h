@@ -1,6 +1,7 @@
 // Another program, run without a shell.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct Ended {
 // `command[0]` is found on PATH when it names no folder. Standard input is empty.
 // Its streams are ours.
 Ended run_process(const std::vector<std::string>& command);
-// Its output is returned.
-Ended run_quietly(const std::vector<std::string>& command);
+// Its output is returned. One that prints more than `most` bytes is ended, with SIGKILL.
+Ended run_quietly(const std::vector<std::string>& command, size_t most = SIZE_MAX);
 
 }  // namespace palladion::cli

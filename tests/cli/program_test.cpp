@@ -301,7 +301,8 @@ TEST_F(Program, MistakesAreAnsweredInWords) {
        2},
       {"explain PLD9999", 2},
       {"explain wgmm", 2},
-      {"lab", 3},
+      {"lab chek", 2},
+      {"lab start parrity", 2},
   };
   std::string all;
   for (const Mistake& mistake : mistakes) {

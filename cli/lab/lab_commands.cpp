@@ -1,0 +1,315 @@
+#include "cli/lab/lab_commands.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "arrays/words.h"
+#include "cli/lab/progress.h"
+#include "cli/lab/text.h"
+#include "cli/lab/verdict.h"
+#include "cli/support/files.h"
+#include "cli/support/output.h"
+#include "cli/support/program_name.h"
+#include "cli/support/term.h"
+
+namespace palladion::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using labs::Lab;
+
+std::string command(std::string_view rest) { return fmt::format("{} lab {}", program_name(), rest); }
+
+Outcome<const Lab*> lab_named(const std::string& word) {
+  if (const Lab* lab = labs::find_lab(word)) return lab;
+  std::vector<std::string> names;
+  for (const Lab& lab : labs::all_labs()) names.push_back(lab.name);
+  const std::string near = nearest(word, names);
+  return user_error(fmt::format("there is no lab `{}`", word),
+                    near.empty() ? command("list") + " names them" : fmt::format("did you mean `{}`?", near));
+}
+
+struct Target {
+  const Lab* lab;
+  fs::path file;
+};
+
+// The labs' files in a folder.
+std::vector<Target> targets_in(const fs::path& folder) {
+  std::vector<Target> out;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (entry.path().extension() == ".cpp")
+      if (const Lab* lab = labs::find_lab(entry.path().stem().string());
+          lab != nullptr && lab->name == entry.path().stem())
+        out.push_back({lab, entry.path().lexically_normal()});
+  return out;
+}
+
+Outcome<Target> only_target_in(const fs::path& folder) {
+  const auto found = targets_in(folder);
+  if (found.size() == 1) return found.front();
+  const std::string place = folder == "." ? "this folder" : folder.string();
+  if (found.empty())
+    return user_error(fmt::format("{} has no lab's file", place),
+                      fmt::format("`{}` makes one, `{}` checks one by its lab's name", command("start LAB"),
+                                  command("check LAB")));
+  std::vector<std::string> names;
+  for (const Target& t : found) names.push_back(t.file.filename().string());
+  return user_error(fmt::format("{} has several labs: {}", place, fmt::join(names, ", ")), "name one");
+}
+
+// `lab check`, `lab check parity`, `lab check parity.cpp`, `lab check 05-parity`
+Outcome<Target> target_of(const Options& options) {
+  if (options.topics.size() < 2) return only_target_in(".");
+  const std::string& word = options.topics[1];
+  std::error_code none;
+  if (fs::is_regular_file(word, none)) {
+    if (const Lab* lab = lab_of_file(word)) return Target{lab, word};
+    return user_error(fmt::format("{} is of no lab", word), "its name is that of its lab: parity.cpp");
+  }
+  if (fs::is_directory(word, none) && !targets_in(word).empty()) return only_target_in(word);
+  const auto lab = lab_named(word);
+  if (!lab) return tl::make_unexpected(lab.error());
+  for (const Target& here : targets_in("."))
+    if (here.lab == *lab) return here;
+  const auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  const std::string folder = progress->of(**lab).folder;
+  if (folder.empty())
+    return user_error(fmt::format("lab {} has not been started", (*lab)->name),
+                      command("start " + (*lab)->name));
+  return Target{*lab, fs::path(folder) / ((*lab)->name + ".cpp")};
+}
+
+// The lab that is meant, without a file.
+Outcome<const Lab*> lab_meant(const Options& options) {
+  if (options.topics.size() >= 2) {
+    if (const Lab* lab = lab_of_file(options.topics[1])) return lab;
+    return lab_named(options.topics[1]);
+  }
+  const auto target = only_target_in(".");
+  if (!target) return tl::make_unexpected(target.error());
+  return target->lab;
+}
+
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%d}", fmt::localtime(now));
+}
+
+std::string state_of(const LabProgress& p) {
+  if (!p.passed.empty()) return p.passed_alone ? "passed" : "passed, after the solution";
+  if (p.solution_seen) return "solution seen";
+  return p.folder.empty() && p.checks == 0 ? "" : "started";
+}
+
+// The first lab that is not passed; null: all are.
+const Lab* next_lab(const ProgressFile& progress) {
+  for (const Lab& lab : labs::all_labs())
+    if (progress.of(lab).passed.empty()) return &lab;
+  return nullptr;
+}
+
+Outcome<void> write_starter(const Lab& lab, const fs::path& file) {
+  if (const auto written = write_text(file, lab.variant("starter")); !written)
+    return user_error(written.error());
+  return {};
+}
+
+void print_next(const LabVerdict& verdict, const ProgressFile& progress) {
+  const Lab& lab = *verdict.lab;
+  if (!verdict.passed) {
+    const uint64_t seen = progress.of(lab).hints;
+    print_out(row("next", seen < lab.hints.size()
+                              ? fmt::format("{}: hint {} of {}", command("hint " + lab.name), seen + 1,
+                                            lab.hints.size())
+                              : command("solution " + lab.name)));
+    return;
+  }
+  print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
+  const Lab* next = next_lab(progress);
+  print_out(row(
+      "next", next != nullptr ? command("start " + next->name) + ": " + next->title : "all labs are passed"));
+}
+
+}  // namespace
+
+const Lab* lab_of_file(const fs::path& file) {
+  if (file.extension() != ".cpp") return nullptr;
+  const Lab* lab = labs::find_lab(file.stem().string());
+  if (lab != nullptr && lab->name == file.stem()) return lab;
+  std::error_code none;
+  return labs::find_lab(fs::absolute(file, none).parent_path().filename().string());
+}
+
+Outcome<ExitCode> lab_list() {
+  const auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  const bool color = wants_color(stdout);
+  std::string group;
+  for (const Lab& lab : labs::all_labs()) {
+    if (lab.group != group) print_out("{}\n", paint(lab.group, Style::bold, color));
+    group = lab.group;
+    const std::string state = state_of(progress->of(lab));
+    print_out("  {} {:<20} {:>3} min  {}{}\n", labs::number_of(lab), lab.name, lab.minutes, lab.title,
+              state.empty() ? "" : "  " + paint("[" + state + "]", Style::green, color));
+  }
+  print_out("\n{} begins one in a folder of its own; {} there judges your file; {} and {} help\n",
+            command("start LAB"), command("check"), command("hint"), command("solution"));
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_start(const Options& options) {
+  if (options.topics.size() < 2)
+    return user_error(fmt::format("`{}` takes a lab, and a folder if you like", command("start")),
+                      command("list") + " names them");
+  const auto lab = lab_named(options.topics[1]);
+  if (!lab) return tl::make_unexpected(lab.error());
+  auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  const fs::path folder = options.topics.size() > 2 ? options.topics[2] : (*lab)->folder;
+  const fs::path file = folder / ((*lab)->name + ".cpp");
+  std::error_code failed;
+  if (fs::exists(file, failed))
+    return user_error(fmt::format("{} exists", file.string()),
+                      fmt::format("`{}` puts the starter back and keeps your file beside it",
+                                  command("reset " + (*lab)->name)));
+  fs::create_directories(folder, failed);
+  if (failed)
+    return user_error(fmt::format("the folder {} cannot be made: {}", folder.string(), failed.message()));
+  if (const auto written = write_starter(**lab, file); !written) return tl::make_unexpected(written.error());
+  if (const auto written = write_text(folder / "README.md", (*lab)->text); !written)
+    return user_error(written.error());
+  progress->of(**lab).folder = fs::absolute(folder, failed).lexically_normal().string();
+  if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
+  print_out(paragraphs((*lab)->text, wants_color(stdout)) + "\n\n");
+  print_out(row("file", file.string() + ", with the text above in README.md beside it"));
+  print_out(row("next", fmt::format("edit the file, then: cd {} && {}", folder.string(), command("check"))));
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_check(const Options& options) {
+  const auto target = target_of(options);
+  if (!target) return tl::make_unexpected(target.error());
+  const auto verdict = judge_file(*target->lab, target->file, options.threads);
+  if (!verdict) return tl::make_unexpected(verdict.error());
+  auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  LabProgress& own = progress->of(*target->lab);
+  ++own.checks;
+  if (verdict->passed && own.passed.empty()) {
+    own.passed = today();
+    own.passed_alone = !own.solution_seen;
+  }
+  if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
+  print_verdict(*verdict);
+  print_next(*verdict, *progress);
+  if (!options.json.empty())
+    if (const auto written = write_text(options.json, json_text(verdict_json(*verdict))); !written)
+      return not_written(written.error());
+  return verdict->passed ? exit_clean : exit_findings;
+}
+
+Outcome<ExitCode> lab_hint(const Options& options) {
+  const auto lab = lab_meant(options);
+  if (!lab) return tl::make_unexpected(lab.error());
+  auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  const auto& hints = (*lab)->hints;
+  uint64_t& seen = progress->of(**lab).hints;
+  const bool color = wants_color(stdout);
+  const bool more = seen < hints.size();
+  if (more) ++seen;
+  for (size_t i = 0; i < seen; ++i)
+    print_out("{}\n{}\n\n", paint(fmt::format("hint {} of {}", i + 1, hints.size()), Style::bold, color),
+              paragraphs(hints[i], color));
+  if (!more) print_out("there are no more hints: {}\n", command("solution " + (*lab)->name));
+  if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_solution(const Options& options) {
+  const auto lab = lab_meant(options);
+  if (!lab) return tl::make_unexpected(lab.error());
+  auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  progress->of(**lab).solution_seen = true;
+  if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
+  print_out("{}\n{}\n", (*lab)->variant("solution"), paragraphs((*lab)->solution, wants_color(stdout)));
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_progress() {
+  const auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  size_t passed = 0;
+  for (const Lab& lab : labs::all_labs()) {
+    const LabProgress p = progress->of(lab);
+    if (!p.passed.empty()) ++passed;
+    if (state_of(p).empty()) continue;
+    print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, state_of(p),
+              p.checks, p.checks == 1 ? "" : "s", p.hints, p.hints == 1 ? "" : "s",
+              p.passed.empty() ? "" : ", " + p.passed, p.folder.empty() ? "" : ", " + p.folder);
+  }
+  print_out("{} of {} labs passed\n", passed, labs::all_labs().size());
+  if (const Lab* next = next_lab(*progress))
+    print_out(row(
+        "next", fmt::format("{}: {}",
+                            command((progress->of(*next).folder.empty() ? "start " : "check ") + next->name),
+                            next->title)));
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_reset(const Options& options) {
+  if (options.topics.size() != 2) return user_error(fmt::format("`{}` takes a lab", command("reset")));
+  const auto lab = lab_named(options.topics[1]);
+  if (!lab) return tl::make_unexpected(lab.error());
+  auto progress = ProgressFile::read();
+  if (!progress) return tl::make_unexpected(progress.error());
+  const std::string folder = progress->of(**lab).folder;
+  progress->forget(**lab);
+  std::error_code failed;
+  if (!folder.empty() && fs::is_directory(folder, failed)) {
+    const fs::path file = fs::path(folder) / ((*lab)->name + ".cpp"), old = file.string() + ".old";
+    if (fs::exists(file, failed)) {
+      fs::rename(file, old, failed);
+      if (failed) return user_error(fmt::format("{}: {}", old.string(), failed.message()));
+      print_out("your file is now {}\n", old.string());
+    }
+    if (const auto written = write_starter(**lab, file); !written)
+      return tl::make_unexpected(written.error());
+    print_out("{} is the starter again\n", file.string());
+    progress->of(**lab).folder = folder;
+  }
+  if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
+  print_out("checks and hints of lab {} are forgotten\n", (*lab)->name);
+  return exit_clean;
+}
+
+Outcome<ExitCode> lab_variants(const Options& options) {
+  if (options.topics.size() < 2)
+    return user_error(fmt::format("`{}` takes a lab, and a folder if you like", command("variants")));
+  const auto lab = lab_named(options.topics[1]);
+  if (!lab) return tl::make_unexpected(lab.error());
+  const fs::path folder =
+      (options.topics.size() > 2 ? fs::path(options.topics[2]) : fs::path(".")) / (*lab)->name;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  std::vector<std::string> names = {"solution"};
+  for (const labs::Reply& reply : (*lab)->replies)
+    if (!reply.name.empty()) names.push_back(reply.name);
+  for (const std::string& name : names) {
+    const fs::path file = folder / (name + ".cpp");
+    if (const auto written = write_text(file, (*lab)->variant(name)); !written)
+      return user_error(written.error());
+    print_out("wrote {}\n", file.string());
+  }
+  return exit_clean;
+}
+
+}  // namespace palladion::cli
