@@ -87,9 +87,20 @@ export class Timeline {
       if (y + r.height < rulerHeight || y > this.shown) continue;
       this.drawRow(g, r, y);
     }
+    this.drawCut(g);
     this.drawArrows(g);
     this.drawLabels(g);
     this.drawRuler(g);
+  }
+
+  // Where the recording reached its limit: from there on some rows go on, and others do not.
+  drawCut(g) {
+    if (!trace.note) return;
+    const x = Math.max(this.labelWidth, this.x(trace.cut_at));
+    if (x > this.width) return;
+    g.globalAlpha = 0.75; g.fillStyle = this.colors.card; g.fillRect(x, rulerHeight, this.width - x, this.shown); g.globalAlpha = 1;
+    g.fillStyle = this.colors.bad; g.fillRect(x, rulerHeight, 1.5, this.shown);
+    g.fillText("not complete from here on", x + 6, rulerHeight + stripHeight + rowHeight / 2);
   }
 
   drawRow(g, r, y) {
