@@ -22,7 +22,8 @@ endfunction()
 
 pld_exec_library(palladion_cuda driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
-target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa)
+target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${PROJECT_SOURCE_DIR}/driver/per_thread.ld)
+set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/driver/per_thread.ld)
 
 pld_exec_library(palladion_cudart driver/runtime cudart)
 set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)

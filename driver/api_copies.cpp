@@ -119,3 +119,14 @@ PLD_CUDA cuMemcpyHtoAAsync_v2(void* array, size_t offset, const void* s, size_t 
 PLD_CUDA cuMemcpyAtoHAsync_v2(void* d, void* array, size_t offset, size_t n, Stream* q) {
   return copy_async(d, part_of(array, offset, n), n, q);
 }
+
+// One after the other; the attributes say how long a source must stay as it is, and every copy is done at
+// once.
+PLD_CUDA cuMemcpyBatchAsync_v2(const Pointer* d, const Pointer* s, const size_t* n, size_t count, const void*,
+                               const size_t*, size_t, Stream* q) {
+  const Guard guard(state().lock);
+  if (capturing(q)) return stream_capture_unsupported;
+  for (size_t i = 0; i < count; ++i)
+    if (const Status status = copy_async(to(d[i]), at(s[i]), n[i], q); status != success) return status;
+  return success;
+}

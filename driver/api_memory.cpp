@@ -129,3 +129,12 @@ PLD_CUDA cuMemsetD32Async(Pointer p, unsigned v, size_t n, Stream* q) {
 PLD_CUDA cuMemsetD2D8Async(Pointer p, size_t pitch, unsigned char v, size_t w, size_t h, Stream* q) {
   return fill_async(p, pitch, v, 1, w, h, q);
 }
+PLD_CUDA cuMemsetD2D16_v2(Pointer p, size_t pitch, unsigned short v, size_t w, size_t h) {
+  return fill_now(p, pitch, v, 2, w, h);
+}
+PLD_CUDA cuMemsetD2D16Async(Pointer p, size_t pitch, unsigned short v, size_t w, size_t h, Stream* q) {
+  return fill_async(p, pitch, v, 2, w, h, q);
+}
+PLD_CUDA cuMemsetD2D32Async(Pointer p, size_t pitch, unsigned v, size_t w, size_t h, Stream* q) {
+  return fill_async(p, pitch, v, 4, w, h, q);
+}

@@ -156,7 +156,13 @@ PLD_CUDA cuLibraryGetGlobal(Pointer* address, size_t* bytes, Image* library, con
 }
 PLD_CUDA cuLibraryGetManaged(Pointer* address, size_t* bytes, Image* library, const char* name) {
   const Guard guard(state().lock);
-  return global_of(library, name, address, bytes);
+  Pointer at = 0;
+  const Status status = global_of(library, name, &at, bytes);
+  if (status != success) return status;
+  const Block* b = state().block_of(at);
+  if (b == nullptr || b->origin != Origin::managed) return not_found;
+  if (address != nullptr) *address = at;
+  return success;
 }
 namespace {
 Status count_kernels(unsigned* count, Image* image) {

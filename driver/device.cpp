@@ -1,11 +1,11 @@
-// The device, contexts, limits, occupancy and errors.
+// The device, occupancy and errors.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "driver/arrays.h"
 #include "driver/device_attributes.h"
+#include "driver/state.h"
 
 using namespace palladion::driver;
 
@@ -113,99 +113,14 @@ PLD_CUDA cuDeviceGetByPCIBusId(DeviceId* device, const char* text) {
   if (std::strstr(text, "00:06.0") == nullptr) return invalid_device;
   return *device = 0, success;
 }
-PLD_CUDA cuDeviceCanAccessPeer(int* can, DeviceId, DeviceId) { return *can = 0, success; }
-
-PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {
-  if (device != 0) return invalid_device;
-  state().primary.active = true;
-  return *context = &state().primary, success;
+// There is one device, and none is its own peer.
+PLD_CUDA cuDeviceCanAccessPeer(int* can, DeviceId a, DeviceId b) {
+  if (a != 0 || b != 0) return invalid_device;
+  return *can = 0, success;
 }
-PLD_CUDA cuDevicePrimaryCtxRelease_v2(DeviceId) { return show_printed(), success; }
-PLD_CUDA cuDevicePrimaryCtxReset_v2(DeviceId) {
-  State& s = state();
-  const Guard guard(s.lock);
-  show_printed();
-  forget_textures();
-  forget_arrays();
-  std::vector<Pointer> allocations;
-  for (const auto& [base, b] : s.blocks)
-    if (!b.variable) allocations.push_back(base);
-  for (const Pointer p : allocations) release(p);
-  s.sticky = success;
-  s.primary.active = false;
-  return success;
-}
-PLD_CUDA cuDevicePrimaryCtxGetState(DeviceId, unsigned* flags, int* active) {
-  return *flags = 0, *active = state().primary.active, success;
-}
-PLD_CUDA cuDevicePrimaryCtxSetFlags_v2(DeviceId, unsigned) { return success; }
-PLD_CUDA cuCtxCreate_v2(Context** context, unsigned, DeviceId device) {
-  if (device != 0) return invalid_device;
-  state().primary.active = true;
-  return *context = current = &state().primary, success;
-}
-PLD_CUDA cuCtxCreate_v4(Context** context, void*, unsigned flags, DeviceId device) {
-  return cuCtxCreate_v2(context, flags, device);
-}
-PLD_CUDA cuCtxDestroy_v2(Context*) { return show_printed(), current = nullptr, success; }
-PLD_CUDA cuCtxSetCurrent(Context* context) { return current = context, success; }
-PLD_CUDA cuCtxGetCurrent(Context** context) { return *context = current, success; }
-PLD_CUDA cuCtxPushCurrent_v2(Context* context) { return current = context, success; }
-PLD_CUDA cuCtxPopCurrent_v2(Context** context) {
-  if (context != nullptr) *context = current;
-  return current = nullptr, success;
-}
-PLD_CUDA cuCtxGetDevice(DeviceId* device) {
-  return current != nullptr ? (*device = 0, success) : invalid_context;
-}
-PLD_CUDA cuCtxGetFlags(unsigned* flags) { return *flags = 0, success; }
-PLD_CUDA cuCtxGetId(Context*, unsigned long long* id) { return *id = 1, success; }
-PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) { return *version = 3020, success; }
-PLD_CUDA cuCtxSynchronize() { return show_printed(), state().sticky; }
-PLD_CUDA cuCtxSynchronize_v2(Context*) { return cuCtxSynchronize(); }
-PLD_CUDA cuCtxGetCacheConfig(int* config) { return *config = 0, success; }
-PLD_CUDA cuCtxSetCacheConfig(int) { return success; }
-PLD_CUDA cuCtxGetSharedMemConfig(int* config) { return *config = 1, success; }
-PLD_CUDA cuCtxSetSharedMemConfig(int) { return success; }
-PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -5;
-  return success;
-}
-PLD_CUDA cuCtxGetLimit(size_t* value, int limit) {
-  const Guard guard(state().lock);
-  if (limit < 0 || limit >= 10 || value == nullptr) return invalid_value;
-  return *value = state().limits[limit], success;
-}
-PLD_CUDA cuCtxSetLimit(int limit, size_t value) {
-  State& s = state();
-  const Guard guard(s.lock);
-  if (limit < 0 || limit >= 10) return invalid_value;
-  switch (limit) {
-    case limit_stack:
-      if (value > 512 << 10) return invalid_value;
-      value = (value + 15) / 16 * 16;
-      break;
-    case limit_heap:
-      if (s.heap_used) return invalid_value;
-      break;
-    case limit_l2_fetch:
-      if (value > 128) return invalid_value;
-      break;
-    case limit_l2_persisting:
-      value = std::min(value, static_cast<size_t>(device_attribute(*s.arch, 108).value_or(0)));
-      break;
-    case limit_printf:
-    case limit_pending_launches:
-      break;
-    default:
-      return unsupported_limit;
-  }
-  return s.limits[limit] = value, success;
-}
-PLD_CUDA cuCtxResetPersistingL2Cache() { return success; }
-PLD_CUDA cuProfilerStart() { return success; }
-PLD_CUDA cuProfilerStop() { return success; }
+PLD_CUDA cuDeviceGetP2PAttribute(int*, int, DeviceId, DeviceId) { return invalid_device; }
+PLD_CUDA cuCtxEnablePeerAccess(Context*, unsigned) { return peer_access_unsupported; }
+PLD_CUDA cuCtxDisablePeerAccess(Context*) { return peer_access_not_enabled; }
 
 PLD_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int* out, Kernel* kernel, int threads, size_t shared) {
   return blocks_per_sm(out, kernel, threads, shared);

@@ -38,6 +38,29 @@ void take_wrapper(Image& image, const void* wrapper) {
   for (const void* const* object = w.objects; *object != nullptr; ++object) take_fatbin(image, *object);
 }
 
+// A managed variable is managed memory: the host reaches it at the address that the device has.
+void place_variables(const isa::Module& module) {
+  sim::Placed placed;
+  for (const isa::Symbol& s : module.symbols) {
+    if (s.kind != isa::Symbol::Kind::variable || !s.variable.managed) continue;
+    Pointer at = 0;
+    if (allocate(at, s.variable.size(), Origin::managed, s.name.c_str()) != success) continue;
+    state().blocks.at(at).variable = true;
+    std::copy(s.variable.init.begin(), s.variable.init.end(), reinterpret_cast<uint8_t*>(at));
+    placed[s.name] = at;
+  }
+  sim::Machine& machine = *state().machine;
+  machine.load(module, placed);
+  for (const isa::Symbol& s : module.symbols) {
+    if (!placed.contains(s.name)) continue;
+    for (const isa::Relocation& r : s.variable.relocations) {
+      const Pointer value =
+          machine.symbol(module, module.symbols[r.symbol].name) + static_cast<uint64_t>(r.addend);
+      std::memcpy(reinterpret_cast<uint8_t*>(placed[s.name]) + r.at, &value, r.size);
+    }
+  }
+}
+
 }  // namespace
 
 tl::expected<std::string, std::string> ptx_of_fatbin(const void* start) {
@@ -105,45 +128,6 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
   return nullptr;
 }
 
-namespace {
-
-// Variables that PTX declares with .attribute(.managed), which the parsed program does not keep.
-std::vector<std::string> managed_variables(std::string_view ptx) {
-  constexpr std::string_view attribute = ".attribute(.managed)";
-  std::vector<std::string> names;
-  for (size_t at = ptx.find(attribute); at != std::string_view::npos; at = ptx.find(attribute, at + 1)) {
-    const std::string_view head = ptx.substr(at, ptx.substr(at).find_first_of("[=;"));
-    const size_t last = head.find_last_not_of(" \t\n");
-    const size_t before = head.find_last_of(" \t\n", last);
-    if (before != std::string_view::npos) names.emplace_back(head.substr(before + 1, last - before));
-  }
-  return names;
-}
-
-// Host and device reach a managed variable at one address.
-void place_managed(const Image& image) {
-  State& s = state();
-  sim::Placed placed;
-  for (const std::string& text : image.ptx)
-    for (const std::string& name : managed_variables(text)) {
-      const isa::SymbolId id = image.module->find_symbol(name);
-      if (id == isa::no_id || placed.contains(name)) continue;
-      const isa::Variable& v = image.module->symbols[id].variable;
-      if (!v.relocations.empty()) {
-        unsupported("a managed variable that is initialised with an address: " + name);
-        continue;
-      }
-      Pointer p = 0;
-      if (allocate(p, v.size(), Origin::managed, name.c_str()) != success) continue;
-      std::copy(v.init.begin(), v.init.end(), reinterpret_cast<uint8_t*>(p));
-      s.blocks[p].variable = true;
-      placed[name] = p;
-    }
-  if (!placed.empty()) s.machine->load(*image.module, placed);
-}
-
-}  // namespace
-
 isa::Module* module_of(Image& image) {
   if (image.tried) return image.module.get();
   image.tried = true;
@@ -158,7 +142,7 @@ isa::Module* module_of(Image& image) {
     ++state().missing["PTX that is refused"];
     return nullptr;
   }
-  place_managed(image);
+  place_variables(*image.module);
   return image.module.get();
 }
 

@@ -71,7 +71,8 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
     munmap(p, mapped);
     return out_of_memory;
   }
-  s.blocks[at] = {.base = at, .size = bytes, .mapped = mapped, .origin = origin, .id = s.next_id++};
+  s.blocks[at] = {
+      .base = at, .size = bytes, .mapped = mapped, .origin = origin, .id = s.next_id++, .owner = current()};
   return success;
 }
 

@@ -1,4 +1,6 @@
 // What a program asks about a pointer.
+#include <cstring>
+
 #include "driver/state.h"
 #include "driver/streams.h"
 
@@ -13,41 +15,53 @@ PLD_CUDA cuPointerGetAttribute(void* out, int attribute, Pointer p) {
   if (b == nullptr && a == nullptr) return invalid_value;
   const Origin origin = b != nullptr ? b->origin : Origin::device;
   const bool host = origin == Origin::host || origin == Origin::registered;
+  const auto give = [&](auto value) { return std::memcpy(out, &value, sizeof value), success; };
   switch (attribute) {
-    case 1:
-      *static_cast<void**>(out) = &s.primary;
-      return success;
-    case 2:
-      *static_cast<uint32_t*>(out) = host ? memory_host : memory_device;
-      return success;
-    case 3:
-      *static_cast<Pointer*>(out) = p;
-      return success;
-    case 4:
-      if (origin == Origin::device) return invalid_value;
-      *static_cast<Pointer*>(out) = p;
-      return success;
-    case 7:
-      *static_cast<uint64_t*>(out) = b != nullptr ? b->id : 1;
-      return success;
-    case 8:
-      *static_cast<unsigned*>(out) = origin == Origin::managed;
-      return success;
-    case 9:
-      *static_cast<int*>(out) = 0;
-      return success;
-    case 11:
-      *static_cast<Pointer*>(out) = b != nullptr ? b->base : a->base;
-      return success;
-    case 12:
-      *static_cast<size_t*>(out) = b != nullptr ? b->size : a->size;
-      return success;
-    case 13:
-      *static_cast<int*>(out) = 1;
-      return success;
+    case 1:  // context
+      return give(b != nullptr && b->owner != nullptr ? b->owner : &s.primary);
+    case 2:  // memory type
+      return give(host ? memory_host : memory_device);
+    case 3:  // device pointer
+      return give(p);
+    case 4:  // host pointer
+      return host || origin == Origin::managed ? give(p) : invalid_value;
+    case 6:  // whether copies wait: all do
+      return give(bool{b != nullptr && b->synchronous});
+    case 7:  // number of the allocation
+    case 20:
+      return give(b != nullptr ? b->id : uint64_t{1});
+    case 8:  // managed
+      return give(unsigned{origin == Origin::managed});
+    case 9:  // device
+      return give(DeviceId{0});
+    case 10:  // shared with other processes, in the old and the new way; reached by other devices
+      return give(int{0});
+    case 14:
+      return give(uint64_t{0});
+    case 15:
+      return give(false);
+    case 11:  // where the allocation begins
+    case 19:
+      return give(b != nullptr ? b->base : a->base);
+    case 12:  // its size
+    case 18:
+      return give(b != nullptr ? b->size : size_t{a->size});
+    case 13:  // mapped
+      return give(int{1});
+    case 16:  // access: to read and to write
+      return give(int{3});
+    case 17:
+      return give(pool_that_gave(p));
     default:
       return invalid_value;
   }
+}
+PLD_CUDA cuPointerSetAttribute(const void* value, int attribute, Pointer p) {
+  const Guard guard(state().lock);
+  constexpr int sync_memops = 6;
+  Block* const b = state().block_of(p);
+  if (value == nullptr || attribute != sync_memops || b == nullptr) return invalid_value;
+  return b->synchronous = *static_cast<const bool*>(value), success;
 }
 PLD_CUDA cuPointerGetAttributes(unsigned count, const int* attributes, void** out, Pointer p) {
   const Guard guard(state().lock);

@@ -84,6 +84,11 @@ void forget_in_pool(Pointer p) {
   owners.erase(found);
 }
 
+const void* pool_that_gave(Pointer p) {
+  const auto found = owners.find(p);
+  return found != owners.end() ? found->second : nullptr;
+}
+
 void trim_pools() {
   for (const auto& [handle, pool] : pools) trim(*pool, pool->threshold);
 }

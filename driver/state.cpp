@@ -10,8 +10,6 @@
 
 namespace palladion::driver {
 
-thread_local Context* current = nullptr;
-
 Settings settings_of(const char* text) {
   Settings s;
   if (text == nullptr) return s;

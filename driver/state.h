@@ -44,8 +44,10 @@ struct Image {
 };
 
 struct Context {
-  DeviceId device = 0;
   bool active = false;
+  unsigned flags = 0, retained = 0;
+  int cache_config = 0;
+  uint64_t id = 1;
 };
 
 enum class Origin : uint8_t { device, host, managed, registered, array, mapped };
@@ -55,7 +57,9 @@ struct Block {
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;
-  bool variable = false;  // of a module: stays as long as that
+  bool variable = false;  // of a module
+  bool synchronous = false;
+  const Context* owner = nullptr;
 };
 
 struct LaunchRecord {
@@ -100,7 +104,7 @@ struct State {
 State& state();
 using Guard = std::lock_guard<std::recursive_mutex>;
 
-thread_local extern Context* current;
+Context* current();  // of this thread; null: none
 
 // A call that the library does not have, or not with these arguments: told once by name.
 Status unsupported(const std::string& what);
@@ -140,9 +144,10 @@ Pointer take_addresses(size_t bytes, size_t alignment);
 Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name);
 Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name);
 Status release(Pointer p);
-size_t used_bytes();                          // of the device
-size_t created_bytes();                       // virtual_memory.cpp
-void forget_in_pool(Pointer p);               // pools.cpp
+size_t used_bytes();             // of the device
+size_t created_bytes();          // virtual_memory.cpp
+void forget_in_pool(Pointer p);  // pools.cpp
+const void* pool_that_gave(Pointer p);
 void forget_advice(Pointer p, size_t bytes);  // managed.cpp
 void trim_pools();                            // at a synchronisation
 Status copy(void* to, const void* from, size_t bytes);

@@ -86,6 +86,7 @@ PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) 
   const Guard guard(state().lock);
   auto* stream = new Stream;
   stream->flags = flags;
+  stream->context = current();
   stream->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
   stream->id = state().next_id++;
   return *out = stream, success;
@@ -108,7 +109,14 @@ PLD_CUDA cuStreamQuery(Stream* stream) {
 PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
 PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stream_of(s).priority, success; }
 PLD_CUDA cuStreamGetId(Stream* s, unsigned long long* id) { return *id = stream_of(s).id, success; }
-PLD_CUDA cuStreamGetCtx(Stream*, Context** c) { return *c = &state().primary, success; }
+PLD_CUDA cuStreamGetCtx(Stream* s, Context** c) {
+  Context* const owner = stream_of(s).context;
+  return *c = owner != nullptr ? owner : current() != nullptr ? current() : &state().primary, success;
+}
+PLD_CUDA cuStreamGetCtx_v2(Stream* s, Context** c, void** green) {
+  if (green != nullptr) *green = nullptr;
+  return cuStreamGetCtx(s, c);
+}
 PLD_CUDA cuStreamGetDevice(Stream*, DeviceId* d) { return *d = 0, success; }
 // CUstreamAttrID: those of launches that a stream has. All are hints but the priority, and priorities are
 // too.
@@ -137,7 +145,14 @@ PLD_CUDA cuStreamCopyAttributes(Stream* to, Stream* from) {
   stream_of(to).attributes = stream_of(from).attributes;
   return stream_of(to).priority = stream_of(from).priority, success;
 }
-PLD_CUDA cuStreamAttachMemAsync(Stream*, Pointer, size_t, unsigned) { return success; }
+// All streams and the host may always reach managed memory.
+PLD_CUDA cuStreamAttachMemAsync(Stream*, Pointer p, size_t, unsigned flags) {
+  const Guard guard(state().lock);
+  const Block* const b = state().block_of(p);
+  return b != nullptr && b->origin == Origin::managed && (flags == 1 || flags == 2 || flags == 4)
+             ? success
+             : invalid_value;
+}
 PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned external = 1;  // CU_EVENT_WAIT_EXTERNAL

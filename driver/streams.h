@@ -84,6 +84,7 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   uint64_t id = 0;
+  Context* context = nullptr;
   std::shared_ptr<Capture> capture;
   std::vector<Node*> last;  // while captured: what the next node depends on
   std::map<uint32_t, LaunchAttributeValue> attributes;

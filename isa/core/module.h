@@ -40,6 +40,7 @@ struct Variable {
   bool pointer = false;  // .param .u64 .ptr
   Space pointee = Space::generic;
   uint32_t pointee_align = 0;
+  bool managed = false;  // .attribute(.managed): the host reaches it at the same address
   // Bytes taken; 0 for unsized.
   uint64_t size() const;
   uint64_t alignment() const;

@@ -50,7 +50,10 @@ bool Parser::declarator_directive(Declarator& d) {
   }
   if (accept_directive("attribute")) {
     if (!expect('(')) return d.ok = false;
-    while (!token_.is(')') && !token_.is(Token::Kind::end) && !token_.is(';')) next();
+    while (!token_.is(')') && !token_.is(Token::Kind::end) && !token_.is(';')) {
+      v.managed = v.managed || token_.is_directive("managed");
+      next();
+    }
     return expect(')') || (d.ok = false);
   }
   if (token_.is_directive("v2") || token_.is_directive("v4") || token_.is_directive("v8")) {

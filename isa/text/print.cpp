@@ -158,6 +158,7 @@ void Printer::variable(const Symbol& s, std::string_view printed_name) {
   out_ += '.';
   out_ += name(space);
   out_ += ' ';
+  if (s.variable.managed) out_ += ".attribute(.managed) ";
   type_and_align(s.variable);
   out_ += printed_name;
   dimensions(s.variable);

@@ -188,6 +188,23 @@ static_assert(d::misaligned_address == CUDA_ERROR_MISALIGNED_ADDRESS && d::launc
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
+// A program that is linked with libcuda.so.1 starts, whatever it calls: what is not there answers by name.
+TEST_F(Driver, HasEveryFunctionOfCudaH) {
+  if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+  const std::string names = testing::TempDir() + "/palladion_names";
+  size_t count = 0;
+  for (const std::string mode : {"", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM"}) {
+    const std::string command = "echo '#include <cuda.h>' | g++ -E -x c " + mode + " -I" + toolkit() +
+                                "/include - | tr '\\n' ' ' | grep -oE 'CUresult +cu[A-Z][A-Za-z0-9_]*' | "
+                                "awk '{print $2}' > " +
+                                names;
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::ifstream in(names);
+    for (std::string name; in >> name; ++count) EXPECT_NE(dlsym(library_, name.c_str()), nullptr) << name;
+  }
+  EXPECT_GT(count, 800U);
+}
+
 class Exec : public testing::Test {
  protected:
   void SetUp() override {

@@ -11,6 +11,8 @@
 
 namespace palladion::driver {
 
+// The start of a PTX text.
+inline const std::string head = ".version 8.7\n.target sm_90\n.address_size 64\n";
 inline const std::string driver_folder = std::string(PLD_BINARY_DIR) + "/exec";
 
 class Driver : public ::testing::Test {

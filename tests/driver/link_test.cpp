@@ -10,7 +10,6 @@ namespace {
 
 using namespace palladion::driver;
 
-const std::string head = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
 // Calls `twice`, adds `base` and its own `local`, counts in `counter`: all but `local` are of other modules.
 const std::string caller = head + R"(

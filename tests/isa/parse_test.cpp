@@ -67,6 +67,15 @@ TEST(parse, comments_may_stand_anywhere) {
   EXPECT_NE(m.find_symbol("x"), no_id);
 }
 
+TEST(parse, a_managed_variable_is_one_again_when_it_is_printed) {
+  const Module m = parsed(header + ".global .attribute(.managed) .align 4 .u32 a = 5;\n.global .u32 b;\n");
+  EXPECT_TRUE(m.symbols[m.find_symbol("a")].variable.managed);
+  EXPECT_FALSE(m.symbols[m.find_symbol("b")].variable.managed);
+  const Module again = parsed(print(m));
+  EXPECT_TRUE(again.symbols[again.find_symbol("a")].variable.managed);
+  EXPECT_FALSE(again.symbols[again.find_symbol("b")].variable.managed);
+}
+
 TEST(parse, parameters_keep_type_alignment_pointee_and_size) {
   const Module m = parsed(header +
                           ".entry k(.param .u64 .ptr .global .align 16 a, .param .align 64 .b8 b[128], "
