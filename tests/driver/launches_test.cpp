@@ -10,7 +10,6 @@ namespace {
 
 using namespace palladion::driver;
 
-
 // Each CTA (one thread) writes its slot, waits for all others at the barrier of the grid's workspace, and
 // reads its neighbour's: what cooperative_groups' grid.sync() does, once.
 const std::string grid_barrier = head + R"(

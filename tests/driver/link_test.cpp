@@ -10,7 +10,6 @@ namespace {
 
 using namespace palladion::driver;
 
-
 // Calls `twice`, adds `base` and its own `local`, counts in `counter`: all but `local` are of other modules.
 const std::string caller = head + R"(
 .extern .func (.param .b32 result) twice(.param .b32 x);
