@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -77,9 +78,15 @@ PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t fl
 // we were. Programs are directed to driver/runtime instead; who asks here is a copy that could not be
 // redirected.
 PLD_CUDA cuGetExportTable(const void** out, const Uuid*) {
+  *out = nullptr;
+  Dl_info caller{};
+  const bool known = dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr;
+  const std::string file = known ? std::filesystem::path(caller.dli_fname).filename() : "";
+  // NVIDIA's compiler asks as well, and works without an answer.
+  if (file.starts_with("libnvrtc.") || file.starts_with("libnvJitLink.")) return not_found;
   unsupported(
-      "a copy of NVIDIA's CUDA runtime library that exec did not redirect (in a library without a symbol "
-      "table, or "
-      "loaded by dlopen): it works above NVIDIA's driver alone");
-  return *out = nullptr, not_found;
+      fmt::format("a copy of NVIDIA's CUDA runtime library in {}, which exec did not redirect (in a library "
+                  "without a symbol table, or loaded by dlopen): it works above NVIDIA's driver alone",
+                  file.empty() ? "this program" : file));
+  return not_found;
 }

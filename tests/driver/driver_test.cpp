@@ -239,10 +239,11 @@ class ExecRuntime : public Exec {
     if (std::system("nvcc --version > /dev/null 2>&1") != 0)
       GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
   }
-  static std::string compiled(const std::string& flags, const char* name) {
+  static std::string compiled(const std::string& flags, const char* name,
+                              std::initializer_list<const char*> sources = {"programs/runtime.cu"}) {
     const std::string out = program(name);
-    const std::string command = "nvcc " + flags + " -gencode arch=compute_90,code=compute_90 -o " + out +
-                                " " + source("programs/runtime.cu");
+    std::string command = "nvcc " + flags + " -gencode arch=compute_90,code=compute_90 -o " + out;
+    for (const char* const file : sources) command += " " + source(file);
     EXPECT_EQ(std::system(command.c_str()), 0);
     return out;
   }
@@ -271,6 +272,25 @@ TEST_F(ExecRuntime, AStaticallyLinkedProgramKeepsItsEnvironment) {
   std::ifstream in(json);
   const std::string report{std::istreambuf_iterator<char>(in), {}};
   EXPECT_NE(report.find("\"schedule\": \"latest\""), std::string::npos) << report;
+}
+
+// A grid that synchronises needs all of its CTAs at once, whatever the order in which warps run.
+TEST_F(ExecRuntime, AGridSynchronisesUnderEverySchedule) {
+  const std::string grid_sync = compiled("", "grid_sync", {"programs/grid_sync.cu"});
+  for (const std::string schedule : {"functional", "earliest", "latest", "seeded:3", "hardware"})
+    EXPECT_EQ(execute("--check all --schedule " + schedule, grid_sync), 0) << schedule;
+}
+
+TEST_F(ExecRuntime, AKernelCallsAFunctionOfAnotherObject) {
+  EXPECT_EQ(execute("", compiled("-rdc=true", "linked", {"programs/linked_a.cu", "programs/linked_b.cu"})),
+            0);
+}
+
+TEST_F(ExecRuntime, WhatNvrtcCompilesForAnArchitectureRuns) {
+  const std::string nvrtc =
+      compiled("-Wno-deprecated-gpu-targets -L" + toolkit() + "/lib64/stubs -lnvrtc -lcuda", "nvrtc",
+               {"programs/nvrtc.cpp"});
+  EXPECT_EQ(execute("", "env LD_LIBRARY_PATH=" + driver_folder + ":" + toolkit() + "/lib64 " + nvrtc), 0);
 }
 
 TEST_F(ExecRuntime, PrintfOfTheDeviceIsShownByASynchronisation) {
