@@ -8,25 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/contents.h"
+#include "bundle/textures.h"
+
 namespace palladion::bundle {
 
-inline constexpr int format_version = 1;
+inline constexpr int format_version = 2;  // version 1 is read too
+// Stripped bundles keep buffers of at most so many bytes that hold the address of another.
+inline constexpr uint64_t most_of_table = 64 << 10;
 inline constexpr std::string_view manifest_file = "bundle.json";
-
-// The bytes of a buffer at one time.
-struct Contents {
-  enum class Kind : uint8_t {
-    none,      // not recorded: the program ended before, or they were stripped
-    same,      // `after` alone: as before
-    file,      // in the file `file`
-    repeated,  // `value`, 64 bits little endian, again and again
-    seed,      // normally distributed f32 of this seed; stands for stripped contents
-  };
-  Kind kind = Kind::none;
-  std::string file;
-  uint64_t value = 0;     // repeated, seed
-  uint64_t checksum = 0;  // of the file
-};
 
 struct Buffer {
   std::string name;  // "buffer0"; of a variable of the module: its name
@@ -50,12 +40,15 @@ struct Manifest {
   std::string image_file;  // what was loaded, where it had no PTX: a cubin
   uint64_t image_checksum = 0;
   std::vector<Buffer> buffers;
+  std::vector<TexelArray> arrays;
+  std::vector<Object> objects;
 };
 
 // FNV-1a, 64 bits, over the length and then the bytes as little-endian 64-bit words, the last filled with
 // zeros.
 uint64_t checksum(std::span<const std::byte> bytes);
 
+std::string text(const Buffer& buffer);
 std::string text(const Manifest& manifest);  // bundle.json
 
 }  // namespace palladion::bundle

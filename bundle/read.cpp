@@ -5,95 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zstd.h>
+
 #include <algorithm>
-#include <boost/json.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <random>
 
+#include "bundle/json_reader.h"
+
 namespace palladion::bundle {
 namespace {
 
-namespace json = boost::json;
-struct Broken {
-  std::string text;
-};
-
-// Where generic addresses of shared and local memory lie in the machine (sim/machine/state/cluster.h).
-constexpr uint64_t windows_begin = 0x0100'0000'0000, windows_end = 0x0300'0000'0000;
 constexpr uint64_t address_limit = uint64_t{1} << 57;
 constexpr uint64_t most_parameters = 32764;  // bytes, PTX: "Kernel Function Parameter Attributes"
-
-[[noreturn]] void fail(std::string message) { throw Broken{std::move(message)}; }
-
-// A member of a JSON object, with its name for messages.
-class Reader {
- public:
-  Reader(const json::object& object, std::string where) : object_(object), where_(std::move(where)) {}
-
-  const json::value& at(std::string_view name) const {
-    const json::value* value = object_.if_contains(name);
-    if (value == nullptr) fail(fmt::format("{} has no `{}`", where_, name));
-    return *value;
-  }
-  std::string text(std::string_view name) const {
-    const json::value& value = at(name);
-    if (!value.is_string()) wrong(name, "a string");
-    return std::string(value.as_string());
-  }
-  bool flag(std::string_view name) const {
-    const json::value& value = at(name);
-    if (!value.is_bool()) wrong(name, "true or false");
-    return value.as_bool();
-  }
-  // A number, or a string "0x...", which holds 64 bits.
-  uint64_t number(std::string_view name, uint64_t most = ~uint64_t{0}) const {
-    const json::value& value = at(name);
-    uint64_t out = 0;
-    bool ok = false;
-    if (value.is_string()) {
-      const json::string& s = value.as_string();
-      if (s.starts_with("0x")) {
-        const auto [end, error] = std::from_chars(s.data() + 2, s.data() + s.size(), out, 16);
-        ok = error == std::errc() && end == s.data() + s.size() && s.size() > 2;
-      }
-    } else if (value.is_uint64()) {
-      out = value.as_uint64();
-      ok = true;
-    } else if (value.is_int64() && value.as_int64() >= 0) {
-      out = static_cast<uint64_t>(value.as_int64());
-      ok = true;
-    }
-    if (!ok || out > most) wrong(name, fmt::format("a number from 0 to {}", most));
-    return out;
-  }
-  std::array<uint32_t, 3> dims(std::string_view name) const {
-    const json::value& value = at(name);
-    std::array<uint32_t, 3> out{};
-    if (!value.is_array() || value.as_array().size() != 3) wrong(name, "three numbers");
-    for (size_t i = 0; i < 3; ++i) {
-      const json::value& v = value.as_array()[i];
-      if (!v.is_int64() || v.as_int64() < 1 || v.as_int64() > INT32_MAX)
-        wrong(name, "three numbers from 1 to 2147483647");
-      out[i] = static_cast<uint32_t>(v.as_int64());
-    }
-    return out;
-  }
-  [[noreturn]] void wrong(std::string_view name, std::string_view wanted) const {
-    fail(fmt::format("{}: `{}` is not {}", where_, name, wanted));
-  }
-
- private:
-  const json::object& object_;
-  std::string where_;
-};
-
-const json::object& object_of(const json::value& value, std::string_view where) {
-  if (!value.is_object()) fail(fmt::format("{} is no object", where));
-  return value.as_object();
-}
 
 std::vector<uint8_t> unhex(const std::string& text) {
   std::vector<uint8_t> out;
@@ -109,48 +36,10 @@ std::vector<uint8_t> unhex(const std::string& text) {
   return out;
 }
 
-// A name within the folder: no separators, no way out.
-std::string file_name(std::string name, std::string_view where) {
-  const bool plain =
-      !name.empty() && name.size() <= 255 && name[0] != '.' && std::ranges::all_of(name, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-      });
-  if (!plain) fail(fmt::format("{}: `{}` is no name of a file in the bundle", where, name));
-  return name;
-}
-
-Contents contents_of(const json::value& value, const std::string& where, bool after) {
-  Contents c;
-  if (value.is_null()) return c;
-  if (value.is_string()) {
-    if (!after || value.as_string() != "same") fail(fmt::format("{}: unknown contents", where));
-    c.kind = Contents::Kind::same;
-    return c;
-  }
-  const Reader reader(object_of(value, where), where);
-  if (value.as_object().contains("file")) {
-    c.kind = Contents::Kind::file;
-    c.file = file_name(reader.text("file"), where);
-    c.checksum = reader.number("checksum");
-  } else if (value.as_object().contains("repeated")) {
-    c.kind = Contents::Kind::repeated;
-    c.value = reader.number("repeated");
-  } else {
-    c.kind = Contents::Kind::seed;
-    c.value = reader.number("seed");
-  }
-  return c;
-}
-
 void check_buffer(const Buffer& b) {
   if (b.address == 0 || b.address > address_limit || b.bytes > address_limit)
     fail(
         fmt::format("buffer `{}`: {} bytes at 0x{:x} are no memory of a device", b.name, b.bytes, b.address));
-  if (b.address < windows_end && b.address + b.bytes > windows_begin)
-    fail(
-        fmt::format("buffer `{}` at 0x{:x}: generic addresses from 0x{:x} to 0x{:x} are those of shared and "
-                    "local memory in the machine",
-                    b.name, b.address, windows_begin, windows_end));
 }
 
 void check_overlap(const std::vector<Buffer>& buffers) {
@@ -165,16 +54,16 @@ void check_overlap(const std::vector<Buffer>& buffers) {
 Manifest manifest_of(const json::value& document) {
   const Reader r(object_of(document, "the manifest"), "the manifest");
   const uint64_t format = r.number("palladion_bundle");
-  if (format != format_version)
-    fail(fmt::format("the bundle has format {}, this program reads format {}", format, format_version));
+  if (format < 1 || format > format_version)
+    fail(fmt::format("the bundle has format {}, this program reads formats 1 to {}", format, format_version));
   Manifest m;
   m.chip = r.text("chip");
   m.driver = static_cast<int>(r.number("driver", INT32_MAX));
   m.program = r.text("program");
   m.entry = r.text("entry");
-  m.grid = r.dims("grid");
-  m.block = r.dims("block");
-  m.cluster = r.dims("cluster");
+  m.grid = r.numbers<3>("grid", 1);
+  m.block = r.numbers<3>("block", 1);
+  m.cluster = r.numbers<3>("cluster", 1);
   m.dynamic_shared = static_cast<uint32_t>(r.number("dynamic_shared", UINT32_MAX));
   m.cooperative = r.flag("cooperative");
   m.programmatic_serialization = r.flag("programmatic_serialization");
@@ -192,12 +81,7 @@ Manifest manifest_of(const json::value& document) {
     m.image_file = file_name(p.text("file"), "`image`");
     m.image_checksum = p.number("checksum");
   }
-  const json::value& buffers = r.at("buffers");
-  if (!buffers.is_array()) r.wrong("buffers", "a list");
-  if (buffers.as_array().size() > most_buffers)
-    fail(fmt::format("the bundle names {} buffers, at most {} are read", buffers.as_array().size(),
-                     most_buffers));
-  for (const json::value& value : buffers.as_array()) {
+  for (const json::value& value : r.list("buffers", most_buffers)) {
     const Reader b(object_of(value, "a buffer"), "a buffer");
     Buffer buffer;
     buffer.name = b.text("name");
@@ -211,6 +95,12 @@ Manifest manifest_of(const json::value& document) {
     m.buffers.push_back(std::move(buffer));
   }
   check_overlap(m.buffers);
+  if (r.has("arrays"))
+    for (const json::value& value : r.list("arrays", most_buffers)) m.arrays.push_back(array_of(value));
+  if (r.has("objects"))
+    for (const json::value& value : r.list("objects", most_buffers))
+      m.objects.push_back(texture_object_of(value));
+  check_objects(m);
   return m;
 }
 
@@ -261,6 +151,21 @@ void check_sum(const std::filesystem::path& folder, const std::string& name, uin
   if (checksum(bytes) != wanted)
     fail(fmt::format("{}: its checksum is not the manifest's: the file was changed, or is not complete",
                      (folder / name).string()));
+}
+
+// `bytes` is what the manifest says: a frame that holds more is refused before it is expanded, and never
+// takes more memory than that.
+std::vector<std::byte> decompressed(const std::filesystem::path& folder, const std::string& name,
+                                    std::span<const std::byte> frame, uint64_t bytes) {
+  const auto refuse = [&](const std::string& why) { fail((folder / name).string() + ": " + why); };
+  const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    refuse("it is no zstd frame that states its size");
+  if (size != bytes) refuse(fmt::format("it holds {} bytes, the manifest says {}", size, bytes));
+  std::vector<std::byte> out(bytes);
+  const size_t got = ZSTD_decompress(out.data(), out.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0 || got != bytes) refuse("its zstd frame is broken");
+  return out;
 }
 
 std::vector<std::byte> made_of_seed(uint64_t seed, uint64_t bytes) {
@@ -328,7 +233,9 @@ Result<std::vector<std::byte>> read_contents(const std::filesystem::path& folder
       case Contents::Kind::file:
         break;
     }
-    std::vector<std::byte> out = read_file(folder, c.file, bytes, ~uint64_t{0});
+    const uint64_t stored = c.compressed != 0 ? c.compressed : bytes;
+    std::vector<std::byte> out = read_file(folder, c.file, stored, ~uint64_t{0});
+    if (c.compressed != 0) out = decompressed(folder, c.file, out, bytes);
     check_sum(folder, c.file, c.checksum, out);
     return out;
   });

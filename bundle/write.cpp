@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "bundle/bundle.h"
+#include "bundle/json_text.h"
 
 namespace palladion::bundle {
-namespace {
+namespace json_text {
 
-std::string json_string(std::string_view s) {
+std::string in_quotes(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
     if (c == '"' || c == '\\') {
@@ -37,18 +38,15 @@ std::string hex(const std::vector<uint8_t>& bytes) {
   return out + '"';
 }
 
-std::string list(const std::array<uint32_t, 3>& v) {
-  return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " + std::to_string(v[2]) + "]";
-}
-
-std::string text(const Contents& c) {
+std::string contents(const Contents& c) {
   switch (c.kind) {
     case Contents::Kind::none:
       return "null";
     case Contents::Kind::same:
       return "\"same\"";
     case Contents::Kind::file:
-      return "{\"file\": " + json_string(c.file) + ", \"checksum\": " + hex(c.checksum) + "}";
+      return "{\"file\": " + in_quotes(c.file) + ", \"checksum\": " + hex(c.checksum) +
+             (c.compressed != 0 ? ", \"zstd\": " + std::to_string(c.compressed) : "") + "}";
     case Contents::Kind::repeated:
       return "{\"repeated\": " + hex(c.value) + "}";
     case Contents::Kind::seed:
@@ -57,9 +55,7 @@ std::string text(const Contents& c) {
   return "null";
 }
 
-const char* word(bool b) { return b ? "true" : "false"; }
-
-}  // namespace
+}  // namespace json_text
 
 uint64_t checksum(std::span<const std::byte> bytes) {
   constexpr uint64_t prime = 0x100000001B3;
@@ -78,16 +74,35 @@ uint64_t checksum(std::span<const std::byte> bytes) {
   return hash ^ hash >> 32;
 }
 
+namespace {
+
+template <class Members>
+std::string list_of(const Members& members) {
+  std::string out;
+  for (const auto& m : members) out += (out.empty() ? "\n    " : ",\n    ") + text(m);
+  return "[" + out + "\n  ]";
+}
+
+}  // namespace
+
+std::string text(const Buffer& b) {
+  using namespace json_text;
+  return "{\"name\": " + in_quotes(b.name) + ", \"address\": " + hex(b.address) +
+         ", \"bytes\": " + std::to_string(b.bytes) + ", \"variable\": " + word(b.variable) +
+         ",\n     \"before\": " + contents(b.before) + ", \"after\": " + contents(b.after) + "}";
+}
+
 std::string text(const Manifest& m) {
+  using namespace json_text;
   std::string out = "{\n";
   const auto line = [&](const char* name, const std::string& value) {
     out += "  \"" + std::string(name) + "\": " + value + ",\n";
   };
   line("palladion_bundle", std::to_string(format_version));
-  line("chip", json_string(m.chip));
+  line("chip", in_quotes(m.chip));
   line("driver", std::to_string(m.driver));
-  line("program", json_string(m.program));
-  line("entry", json_string(m.entry));
+  line("program", in_quotes(m.program));
+  line("entry", in_quotes(m.entry));
   line("grid", list(m.grid));
   line("block", list(m.block));
   line("cluster", list(m.cluster));
@@ -100,22 +115,15 @@ std::string text(const Manifest& m) {
   if (m.ptx_file.empty())
     line("ptx", "null");
   else
-    line("ptx", "{\"file\": " + json_string(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
-                    ", \"source\": " + json_string(m.ptx_source) + "}");
+    line("ptx", "{\"file\": " + in_quotes(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
+                    ", \"source\": " + in_quotes(m.ptx_source) + "}");
   if (m.image_file.empty())
     line("image", "null");
   else
-    line("image",
-         "{\"file\": " + json_string(m.image_file) + ", \"checksum\": " + hex(m.image_checksum) + "}");
-  out += "  \"buffers\": [";
-  for (size_t i = 0; i < m.buffers.size(); ++i) {
-    const Buffer& b = m.buffers[i];
-    out += i == 0 ? "\n" : ",\n";
-    out += "    {\"name\": " + json_string(b.name) + ", \"address\": " + hex(b.address) +
-           ", \"bytes\": " + std::to_string(b.bytes) + ", \"variable\": " + word(b.variable) +
-           ",\n     \"before\": " + text(b.before) + ", \"after\": " + text(b.after) + "}";
-  }
-  return out + "\n  ]\n}\n";
+    line("image", "{\"file\": " + in_quotes(m.image_file) + ", \"checksum\": " + hex(m.image_checksum) + "}");
+  if (!m.arrays.empty()) line("arrays", list_of(m.arrays));
+  if (!m.objects.empty()) line("objects", list_of(m.objects));
+  return out + "  \"buffers\": " + list_of(m.buffers) + "\n}\n";
 }
 
 }  // namespace palladion::bundle

@@ -4,11 +4,12 @@
 
 #include <cstring>
 
+#include "capture/hooks.h"
+#include "capture/links.h"
+#include "capture/loaded.h"
 #include "capture/memory.h"
 #include "capture/nvrtc.h"
 #include "capture/recorder.h"
-
-#define PLD_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace palladion::capture;
 
@@ -17,7 +18,7 @@ namespace {
 template <class Arguments>
 Status launch(const Request& request, Arguments& arguments) {
   const auto go = [](void* a) { return static_cast<Arguments*>(a)->call(); };
-  if (inside || !wanted(request.function)) return go(&arguments);
+  if (!wanted(request.function, request.stream)) return go(&arguments);
   return record(request, go, &arguments);
 }
 
@@ -81,7 +82,7 @@ Request request_of(const ConfiguredLaunch& l) {
   return r;
 }
 
-void* hook_named(const char* name, bool per_thread);
+void* hook_named(const char* name, int version, bool per_thread);
 
 }  // namespace
 
@@ -112,10 +113,6 @@ void* hook_named(const char* name, bool per_thread);
                                              void** extra) {                                               \
     ConfiguredLaunch l{"cuLaunchKernelEx" #suffix, config, f, params, extra};                              \
     return launch(request_of(l), l);                                                                       \
-  }                                                                                                        \
-  PLD_EXPORT Status cuGraphLaunch##suffix(Handle graph, Handle stream) {                                   \
-    note_graph_launch();                                                                                   \
-    return Call<Status(Handle, Handle)>::to("cuGraphLaunch" #suffix, graph, stream);                       \
   }
 PLD_LAUNCHES()
 PLD_LAUNCHES(_ptsz)
@@ -178,6 +175,33 @@ PLD_EXPORT Status cuKernelGetFunction(Handle* function, Handle kernel) {
   const Status s = Call<Status(Handle*, Handle)>::to("cuKernelGetFunction", function, kernel);
   if (s == success) belongs(*function, kernel);
   return s;
+}
+
+// ---- linking at run time -------------------------------------------------------------------------
+PLD_EXPORT Status cuLinkAddData_v2(Handle state, int type, void* data, size_t bytes, const char* name,
+                                   unsigned n, int* options, void** values) {
+  const Status s = Call<Status(Handle, int, void*, size_t, const char*, unsigned, int*, void**)>::to(
+      "cuLinkAddData_v2", state, type, data, bytes, name, n, options, values);
+  if (s == success) link_input(state, type, data, bytes, name);
+  return s;
+}
+PLD_EXPORT Status cuLinkAddFile_v2(Handle state, int type, const char* path, unsigned n, int* options,
+                                   void** values) {
+  const Status s = Call<Status(Handle, int, const char*, unsigned, int*, void**)>::to(
+      "cuLinkAddFile_v2", state, type, path, n, options, values);
+  if (s == success) link_input_file(state, type, path);
+  return s;
+}
+PLD_EXPORT Status cuLinkComplete(Handle state, void** cubin, size_t* bytes) {
+  size_t size = 0;
+  const Status s = Call<Status(Handle, void**, size_t*)>::to("cuLinkComplete", state, cubin, &size);
+  if (bytes != nullptr) *bytes = size;
+  if (s == success) link_completed(state, *cubin, size);
+  return s;
+}
+PLD_EXPORT Status cuLinkDestroy(Handle state) {
+  link_destroyed(state);
+  return Call<Status(Handle)>::to("cuLinkDestroy", state);
 }
 
 // ---- memory --------------------------------------------------------------------------------------
@@ -247,6 +271,28 @@ PLD_EXPORT Status cuMemUnmap(DevicePointer p, size_t bytes) {
 PLD_ASYNC_MEMORY()
 PLD_ASYNC_MEMORY(_ptsz)
 
+// ---- texture and surface objects -----------------------------------------------------------------
+PLD_EXPORT Status cuTexObjectCreate(uint64_t* object, const void* resource, const void* texture,
+                                    const void* view) {
+  const Status s = Call<Status(uint64_t*, const void*, const void*, const void*)>::to(
+      "cuTexObjectCreate", object, resource, texture, view);
+  if (s == success) object_created(ObjectKind::texture, *object);
+  return s;
+}
+PLD_EXPORT Status cuTexObjectDestroy(uint64_t object) {
+  object_destroyed(ObjectKind::texture, object);
+  return Call<Status(uint64_t)>::to("cuTexObjectDestroy", object);
+}
+PLD_EXPORT Status cuSurfObjectCreate(uint64_t* object, const void* resource) {
+  const Status s = Call<Status(uint64_t*, const void*)>::to("cuSurfObjectCreate", object, resource);
+  if (s == success) object_created(ObjectKind::surface, *object);
+  return s;
+}
+PLD_EXPORT Status cuSurfObjectDestroy(uint64_t object) {
+  object_destroyed(ObjectKind::surface, object);
+  return Call<Status(uint64_t)>::to("cuSurfObjectDestroy", object);
+}
+
 // ---- ways to the driver's functions --------------------------------------------------------------
 PLD_EXPORT Status cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags,
                                       int* found) {
@@ -255,7 +301,7 @@ PLD_EXPORT Status cuGetProcAddress_v2(const char* name, void** function, int ver
   if (s != success || function == nullptr || *function == nullptr) return s;
   if (std::strcmp(name, "cuGetProcAddress") == 0)  // since 12.0 of five arguments
     *function = version >= 12000 ? reinterpret_cast<void*>(&cuGetProcAddress_v2) : *function;
-  else if (void* const hook = hook_named(name, (flags & 2) != 0))
+  else if (void* const hook = hook_named(name, version, (flags & 2) != 0))
     *function = hook;
   return s;
 }
@@ -266,25 +312,18 @@ PLD_EXPORT Status cuGetProcAddress(const char* name, void** function, int versio
   if (std::strcmp(name, "cuGetProcAddress") == 0)
     *function = version >= 12000 ? reinterpret_cast<void*>(&cuGetProcAddress_v2)
                                  : reinterpret_cast<void*>(&cuGetProcAddress);
-  else if (void* const hook = hook_named(name, (flags & 2) != 0))
+  else if (void* const hook = hook_named(name, version, (flags & 2) != 0))
     *function = hook;
   return s;
 }
 
 namespace {
 
-struct Hook {
-  const char* name;
-  void* function;
-};
-#define PLD_HOOK(name) {#name, reinterpret_cast<void*>(&name)}
 #define PLD_HOOK_V2(name) {#name, reinterpret_cast<void*>(&name##_v2)}, PLD_HOOK(name##_v2)
-#define PLD_HOOK_PTSZ(name) PLD_HOOK(name), PLD_HOOK(name##_ptsz)
 // cuGetProcAddress names functions without "_v2": programs since CUDA 4 mean that version.
 const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK_PTSZ(cuLaunchKernelEx),
                       PLD_HOOK_PTSZ(cuLaunchCooperativeKernel),
-                      PLD_HOOK_PTSZ(cuGraphLaunch),
                       PLD_HOOK(cuModuleLoad),
                       PLD_HOOK(cuModuleLoadData),
                       PLD_HOOK(cuModuleLoadDataEx),
@@ -304,17 +343,27 @@ const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK(cuMemFreeHost),
                       PLD_HOOK(cuMemMap),
                       PLD_HOOK(cuMemUnmap),
+                      PLD_HOOK_V2(cuLinkAddData),
+                      PLD_HOOK_V2(cuLinkAddFile),
+                      PLD_HOOK(cuLinkComplete),
+                      PLD_HOOK(cuLinkDestroy),
+                      PLD_HOOK(cuTexObjectCreate),
+                      PLD_HOOK(cuTexObjectDestroy),
+                      PLD_HOOK(cuSurfObjectCreate),
+                      PLD_HOOK(cuSurfObjectDestroy),
                       PLD_HOOK_PTSZ(cuMemAllocAsync),
                       PLD_HOOK_PTSZ(cuMemAllocFromPoolAsync),
                       PLD_HOOK_PTSZ(cuMemFreeAsync)};
 
 void* find_hook(const char* name) {
-  for (const Hook& h : hooks)
-    if (std::strcmp(h.name, name) == 0) return h.function;
+  for (const std::span<const Hook> table : {std::span<const Hook>(hooks), graph_hooks()})
+    for (const Hook& h : table)
+      if (std::strcmp(h.name, name) == 0) return h.function;
   return nullptr;
 }
 
-void* hook_named(const char* name, bool per_thread) {
+void* hook_named(const char* name, int version, bool per_thread) {
+  name = symbol_of_graph_call(name, version);
   if (per_thread) {
     char variant[80];
     const size_t n = std::strlen(name);

@@ -1,5 +1,7 @@
 #include "capture/memory.h"
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+
+#include "capture/recorder.h"
 
 namespace palladion::capture {
 namespace {
@@ -25,18 +29,41 @@ bool overlaps(const bundle::Buffer& b, const Range& r) {
   return r.base < b.address + b.bytes && b.address < r.base + r.bytes;
 }
 
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
-using HostBytes = std::unique_ptr<std::byte, Free>;
-HostBytes host_bytes(uint64_t size) { return HostBytes(static_cast<std::byte*>(std::malloc(size + 1))); }
-
 // Whether 64 bits repeat through all of it.
 bool repeats(const std::byte* bytes, uint64_t size) {
   return size >= 16 && size % 8 == 0 && std::memcmp(bytes, bytes + 8, size - 8) == 0;
 }
 
+constexpr int level = 1;  // of zstd: the fastest that its frames are usually made with
+constexpr uint64_t compressed_from = uint64_t{64} << 10;  // bytes
+
+// A frame must save one byte in 16. Four samples tell whether it will, so that numbers without a pattern cost
+// little.
+bool shrinks(std::span<const std::byte> bytes) {
+  constexpr size_t sample = size_t{16} << 10;
+  std::vector<std::byte> frame(ZSTD_compressBound(sample));
+  size_t sum = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    const size_t got = ZSTD_compress(frame.data(), frame.size(),
+                                     bytes.data() + (bytes.size() - sample) / 3 * i, sample, level);
+    sum += ZSTD_isError(got) != 0 ? sample : got;
+  }
+  return sum < 4 * sample / 16 * 15;
+}
+
+// 0 bytes: it does not shrink.
+uint64_t compress(std::span<const std::byte> bytes, HostBytes& frame) {
+  if (bytes.size() < compressed_from || !shrinks(bytes)) return 0;
+  const uint64_t room = bytes.size() / 16 * 15;
+  frame = host_bytes(room);
+  if (frame == nullptr) return 0;
+  const size_t got = ZSTD_compress(frame.get(), room, bytes.data(), bytes.size(), level);
+  return ZSTD_isError(got) != 0 ? 0 : got;
+}
+
 }  // namespace
+
+HostBytes host_bytes(uint64_t size) { return HostBytes(static_cast<std::byte*>(std::malloc(size + 1))); }
 
 void allocated(DevicePointer base, uint64_t bytes) {
   auto& a = allocations();
@@ -74,36 +101,51 @@ bool read_device(DevicePointer from, void* to, uint64_t bytes) {
   return Call<Status(void*, DevicePointer, size_t)>::to("cuMemcpyDtoH_v2", to, from, bytes) == success;
 }
 
-void add_pointed(std::vector<bundle::Buffer>& buffers, const void* bytes, uint64_t size, bool ask) {
-  for (uint64_t at = 0; at + 8 <= size; at += 8) {
-    DevicePointer value;
-    std::memcpy(&value, static_cast<const char*>(bytes) + at, 8);
-    const Range r = allocation_of(value, ask);
-    if (r.bytes == 0) continue;
-    if (std::ranges::any_of(buffers, [&](const bundle::Buffer& b) { return overlaps(b, r); })) continue;
-    buffers.push_back({.name = "buffer" + std::to_string(buffers.size()),
-                       .address = r.base,
-                       .bytes = r.bytes,
-                       .before = {},
-                       .after = {}});
+void Reached::add_memory(DevicePointer address, bool ask) {
+  const Range r = allocation_of(address, ask);
+  if (r.bytes == 0) return;
+  if (std::ranges::any_of(buffers, [&](const bundle::Buffer& b) { return overlaps(b, r); })) return;
+  buffers.push_back({.name = "buffer" + std::to_string(buffers.size()),
+                     .address = r.base,
+                     .bytes = r.bytes,
+                     .before = {},
+                     .after = {}});
+}
+
+void Reached::add_object(uint64_t handle) {
+  auto at = std::ranges::lower_bound(live_, handle, {}, &LiveObject::handle);
+  while (at != live_.end() && at->handle == handle) {
+    const LiveObject object = *at;
+    at = live_.erase(at);
+    objects.push_back(object);
+    add_memory(memory_of(object), true);
   }
 }
 
-void add_reachable(std::vector<bundle::Buffer>& buffers, int depth, uint64_t most_bytes) {
+void Reached::add(const void* bytes, uint64_t size, bool ask) {
+  for (uint64_t at = 0; at + 8 <= size; at += 8) {
+    DevicePointer value;
+    std::memcpy(&value, static_cast<const char*>(bytes) + at, 8);
+    if (!live_.empty()) add_object(value);
+    add_memory(value, ask);
+  }
+}
+
+void Reached::follow(int depth, uint64_t most_bytes) {
   size_t first = 0;
   for (int step = 0; step < depth && first < buffers.size(); ++step) {
     const size_t end = buffers.size();
-    for (; first < end && bytes_of(buffers) <= most_bytes; ++first) {
+    for (; first < end && this->bytes() <= most_bytes; ++first) {
       const uint64_t size = buffers[first].bytes;
       const HostBytes host = host_bytes(size);
       if (host == nullptr || !read_device(buffers[first].address, host.get(), size)) continue;
-      add_pointed(buffers, host.get(), size, false);
+      add(host.get(), size, false);
     }
     first = end;
   }
 }
 
-uint64_t bytes_of(const std::vector<bundle::Buffer>& buffers) {
+uint64_t Reached::bytes() const {
   uint64_t sum = 0;
   for (const auto& b : buffers) sum += b.bytes;
   return sum;
@@ -116,35 +158,71 @@ bool write_file(const std::string& path, const void* bytes, uint64_t size) {
   return (std::fclose(file) == 0) && whole;
 }
 
-bool store(std::vector<bundle::Buffer>& buffers, const std::string& folder, bool after) {
+bool store_contents(std::span<const std::byte> bytes, const std::string& folder, const std::string& name,
+                    const bundle::Contents* before, bundle::Contents& out) {
   using Kind = bundle::Contents::Kind;
+  out = {};
+  // The sum of constant contents is not needed; it is kept in memory to see that nothing changed.
+  out.checksum = bundle::checksum(bytes);
+  if (before != nullptr && out.checksum == before->checksum && before->kind != Kind::none) {
+    out.kind = Kind::same;
+    return true;
+  }
+  if (repeats(bytes.data(), bytes.size())) {
+    out.kind = Kind::repeated;
+    std::memcpy(&out.value, bytes.data(), 8);
+    return true;
+  }
+  out.kind = Kind::file;
+  out.file = name + (before != nullptr ? ".after" : ".before");
+  HostBytes frame;
+  out.compressed = compress(bytes, frame);
+  if (out.compressed != 0) {
+    out.file += ".zst";
+    bytes = {frame.get(), out.compressed};
+  }
+  if (write_file(folder + "/" + out.file, bytes.data(), bytes.size())) return true;
+  out = {};
+  return false;
+}
+
+void store_stripped(std::span<const std::byte> bytes, uint64_t seed, bundle::Contents& out) {
+  out = {};
+  const bool constant = repeats(bytes.data(), bytes.size());
+  out.kind = constant ? bundle::Contents::Kind::repeated : bundle::Contents::Kind::seed;
+  out.value = seed;
+  if (constant) std::memcpy(&out.value, bytes.data(), 8);
+}
+
+namespace {
+
+// A small buffer that holds the address of another, without which the launch cannot be replayed.
+bool is_table(const std::vector<bundle::Buffer>& buffers, std::span<const std::byte> bytes) {
+  if (bytes.size() > bundle::most_of_table) return false;
+  for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    if (std::ranges::any_of(buffers, [&](const bundle::Buffer& b) { return value - b.address < b.bytes; }))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool store(std::vector<bundle::Buffer>& buffers, const std::string& folder, bool after) {
   bool whole = true;
-  for (bundle::Buffer& b : buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    bundle::Buffer& b = buffers[i];
     const HostBytes host = host_bytes(b.bytes);
-    if (host == nullptr || !read_device(b.address, host.get(), b.bytes)) {
-      whole = false;
+    const bool read = host != nullptr && read_device(b.address, host.get(), b.bytes);
+    if (read && settings().strip && !is_table(buffers, {host.get(), b.bytes})) {
+      store_stripped({host.get(), b.bytes}, i + 1, b.before);
       continue;
     }
-    bundle::Contents c;
-    // The sum of constant contents is not needed; it is kept in memory to see that nothing changed.
-    c.checksum = bundle::checksum({host.get(), b.bytes});
-    if (after && c.checksum == b.before.checksum && b.before.kind != Kind::none) {
-      b.after.kind = Kind::same;
-      continue;
-    }
-    if (repeats(host.get(), b.bytes)) {
-      c.kind = Kind::repeated;
-      std::memcpy(&c.value, host.get(), 8);
-    } else {
-      c.kind = Kind::file;
-      const auto index = static_cast<size_t>(&b - buffers.data());
-      c.file = "buffer" + std::to_string(index) + (after ? ".after" : ".before");
-      if (!write_file(folder + "/" + c.file, host.get(), b.bytes)) {
-        whole = false;
-        c = {};
-      }
-    }
-    (after ? b.after : b.before) = c;
+    const bool stored = read && store_contents({host.get(), b.bytes}, folder, "buffer" + std::to_string(i),
+                                               after ? &b.before : nullptr, after ? b.after : b.before);
+    whole = whole && stored;
   }
   return whole;
 }

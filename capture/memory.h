@@ -1,10 +1,14 @@
 #pragma once
 // The program's memory as a launch reaches it, copied from the device into a bundle.
+#include <cstdlib>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bundle/bundle.h"
 #include "capture/driver.h"
+#include "capture/textures.h"
 
 namespace palladion::capture {
 
@@ -21,14 +25,41 @@ Range allocation_of(DevicePointer address, bool ask);
 
 bool read_device(DevicePointer from, void* to, uint64_t bytes);
 
-// Adds the allocations to which these bytes point, 8 bytes at each multiple of 8.
-void add_pointed(std::vector<bundle::Buffer>& buffers, const void* bytes, uint64_t size, bool ask);
-// Those that the buffers' contents point to, `depth` steps away at most.
-void add_reachable(std::vector<bundle::Buffer>& buffers, int depth, uint64_t most_bytes);
-uint64_t bytes_of(const std::vector<bundle::Buffer>& buffers);
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+using HostBytes = std::unique_ptr<std::byte, Free>;
+HostBytes host_bytes(uint64_t size);  // null: there is no room
+
+// What a launch reaches: allocations, and texture and surface objects.
+class Reached {
+ public:
+  std::vector<bundle::Buffer> buffers;
+  std::vector<LiveObject> objects;
+
+  // The allocations to which these bytes point, and the objects whose handles they are: 8 bytes at each
+  // multiple of 8. `ask`: the driver too, which costs a call for each value.
+  void add(const void* bytes, uint64_t size, bool ask);
+  // What the buffers' contents reach, `depth` steps away at most.
+  void follow(int depth, uint64_t most_bytes);
+  uint64_t bytes() const;
+
+ private:
+  void add_memory(DevicePointer address, bool ask);
+  void add_object(uint64_t handle);
+
+  std::vector<LiveObject> live_ = live_objects();
+};
 
 // Copies all buffers into the folder, before or after the launch. False: the device or the disk failed.
 bool store(std::vector<bundle::Buffer>& buffers, const std::string& folder, bool after);
+// The contents of a buffer or of an array, to a file of that name when they are no constant. `before`: those
+// before the launch; null: these are them. False: the disk failed.
+bool store_contents(std::span<const std::byte> bytes, const std::string& folder, const std::string& name,
+                    const bundle::Contents* before, bundle::Contents& out);
+
+// Without them: a constant stays, a seed stands for other contents.
+void store_stripped(std::span<const std::byte> bytes, uint64_t seed, bundle::Contents& out);
 
 bool write_file(const std::string& path, const void* bytes, uint64_t size);
 

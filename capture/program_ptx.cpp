@@ -4,7 +4,9 @@
 #include <cctype>
 #include <cstring>
 
+#include "capture/links.h"
 #include "capture/nvrtc.h"
+#include "capture/say.h"
 #include "fatbin/fatbin.h"
 
 namespace palladion::capture {
@@ -27,6 +29,21 @@ fatbin::Bytes fatbin_of(const LoadedImage& image) {
     return {static_cast<const std::byte*>(data), fatbin::bytes_of(data)};
   }
   return {static_cast<const std::byte*>(data), image.bytes};
+}
+
+// The PTX among what the program linked that has the entry.
+std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& entry) {
+  std::vector<LinkInput> inputs = inputs_of_link(cubin);
+  const auto found =
+      std::ranges::find_if(inputs, [&](const LinkInput& i) { return has_entry(i.text, entry); });
+  if (found == inputs.end()) return std::nullopt;
+  FoundPtx out{std::move(found->text), "PTX that the program linked (cuLink)"};
+  if (inputs.size() > 1) {
+    out.source += ", one of " + std::to_string(inputs.size()) + " inputs";
+    say_code("unsupported", "PLD8108", "%s was linked of %zu inputs; the bundle holds the PTX of `%s` alone",
+             entry.c_str(), inputs.size(), found->name.c_str());
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,8 +129,9 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
     return FoundPtx{std::string(whole), "PTX that the program loaded"};
   }
   if (kind == fatbin::Image::elf) {
-    auto text = nvrtc_ptx_of({static_cast<const char*>(image.data), image.bytes});
-    if (!text || !has_entry(*text, entry)) return std::nullopt;
+    const std::string_view cubin(static_cast<const char*>(image.data), image.bytes);
+    auto text = nvrtc_ptx_of(cubin);
+    if (!text || !has_entry(*text, entry)) return ptx_of_link(cubin, entry);
     return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it"};
   }
   if (kind != fatbin::Image::wrapper && kind != fatbin::Image::fatbin) return std::nullopt;

@@ -6,7 +6,7 @@ if(PLD_SANITIZE)
 endif()
 file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capture/*.cpp)
 add_library(palladion_capture SHARED ${capture_sources} ${PROJECT_SOURCE_DIR}/bundle/write.cpp
-  ${PROJECT_SOURCE_DIR}/fatbin/fatbin.cpp)
+  ${PROJECT_SOURCE_DIR}/bundle/write_textures.cpp ${PROJECT_SOURCE_DIR}/fatbin/fatbin.cpp)
 target_include_directories(palladion_capture PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(palladion_capture PRIVATE ${PLD_WARNINGS} -O2 -fvisibility=hidden -ffunction-sections -fdata-sections)
 target_link_options(palladion_capture PRIVATE ${PLD_PORTABLE_LINK} LINKER:--gc-sections LINKER:-Bsymbolic

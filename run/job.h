@@ -9,6 +9,7 @@
 #include "frontend/core/launch.h"
 #include "isa/core/module.h"
 #include "isa/formats/tensor_map.h"
+#include "sim/machine/state/textures.h"
 
 namespace palladion {
 
@@ -29,6 +30,15 @@ struct Buffer {
   // is.
   uint64_t address = 0;  // 0: anywhere
   std::string variable;  // empty: none
+};
+
+// A texture or surface object of a recorded launch, under the handle that the device gave it. Levels of the
+// image lie at addresses of the device, or with `buffer` that many bytes behind its start.
+struct TextureObject {
+  uint64_t handle = 0;
+  bool surface = false;
+  int buffer = -1;
+  sim::Texture texture;
 };
 
 struct PointerValue {
@@ -53,7 +63,8 @@ struct Job {
   bool programmatic_serialization = false;
   bool recorded = false;  // a device ran it without an error: sim::Launch::recorded
   std::vector<Buffer> buffers;
-  std::vector<ParamValue> params;  // one for each parameter of the entry
+  std::vector<ParamValue> params;      // one for each parameter of the entry
+  std::vector<TextureObject> objects;  // for the machine alone
 
   bool is_output(size_t buffer) const {
     return buffers[buffer].role == Role::out || buffers[buffer].role == Role::inout;

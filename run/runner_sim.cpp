@@ -91,6 +91,30 @@ class Bound {
   std::vector<sim::Address> bases_;
 };
 
+// The job's texture and surface objects in a machine's table, for the time of a run.
+class BoundObjects {
+ public:
+  BoundObjects(const Job& job, const Bound& bound, sim::TextureTable& table) : table_(table) {
+    for (const TextureObject& object : job.objects) {
+      sim::Texture texture = object.texture;
+      if (object.buffer >= 0)
+        for (sim::ImageLevel& level : texture.image.levels) level.address += bound.base(object.buffer);
+      const bool made = object.surface ? table.create_surface_at(object.handle, std::move(texture.image))
+                                       : table.create_at(object.handle, std::move(texture));
+      if (made) handles_.push_back(object.handle);
+    }
+  }
+  ~BoundObjects() {
+    for (const uint64_t handle : handles_) table_.destroy(handle);
+  }
+  BoundObjects(const BoundObjects&) = delete;
+  BoundObjects& operator=(const BoundObjects&) = delete;
+
+ private:
+  sim::TextureTable& table_;
+  std::vector<uint64_t> handles_;
+};
+
 std::vector<uint8_t> bytes_of(const ParamValue& value, const Bound& bound) {
   const auto raw = [](const void* from, size_t size) {
     const auto* bytes = static_cast<const uint8_t*>(from);
@@ -161,8 +185,11 @@ sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const 
 
 struct HeldJob::State {
   State(Job& job, sim::Machine& machine, const sim::RunOptions& options)
-      : bound(job, machine.memory(), options.values), run(start(job, bound, machine, options)) {}
+      : bound(job, machine.memory(), options.values),
+        objects(job, bound, machine.textures()),
+        run(start(job, bound, machine, options)) {}
   Bound bound;
+  BoundObjects objects;
   sim::Run run;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "bundle/read.h"
@@ -11,8 +12,6 @@ namespace palladion::cli {
 namespace {
 
 using Kind = bundle::Contents::Kind;
-
-constexpr uint64_t most_of_table = 64 << 10;
 
 bool points_to(const bundle::Manifest& m, uint64_t value) {
   return std::ranges::any_of(m.buffers, [&](const bundle::Buffer& b) { return value - b.address < b.bytes; });
@@ -31,18 +30,31 @@ bool is_table(const bundle::Manifest& m, const std::vector<std::byte>& bytes) {
 
 Outcome<void> strip(const std::filesystem::path& folder, bundle::Manifest& m) {
   std::vector<std::string> files;
-  for (size_t i = 0; i < m.buffers.size(); ++i) {
-    bundle::Buffer& b = m.buffers[i];
-    if (b.after.kind == Kind::file) files.push_back(b.after.file);
-    b.after = {};
-    if (b.before.kind != Kind::file) continue;
-    if (b.bytes <= most_of_table) {
+  uint64_t seed = 0;
+  const auto replace = [&](bundle::Contents& before, bundle::Contents& after) {
+    if (after.kind == Kind::file) files.push_back(after.file);
+    after = {};
+    if (before.kind != Kind::file) return;
+    files.push_back(before.file);
+    before = {.kind = Kind::seed, .file = {}, .value = seed};
+  };
+  for (bundle::Buffer& b : m.buffers) {
+    ++seed;
+    if (b.before.kind == Kind::file && b.bytes <= bundle::most_of_table) {
       const auto bytes = bundle::read_contents(folder, b.before, b.bytes);
       if (!bytes) return user_error(bytes.error());
-      if (is_table(m, *bytes)) continue;
+      if (is_table(m, *bytes)) {
+        bundle::Contents kept = std::exchange(b.before, {});
+        replace(b.before, b.after);
+        b.before = std::move(kept);
+        continue;
+      }
     }
-    files.push_back(b.before.file);
-    b.before = {.kind = Kind::seed, .file = {}, .value = i + 1, .checksum = 0};
+    replace(b.before, b.after);
+  }
+  for (bundle::TexelArray& a : m.arrays) {
+    ++seed;
+    replace(a.before, a.after);
   }
   m.complete = false;
   if (const auto written = write_text(folder / bundle::manifest_file, bundle::text(m)); !written)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arrays/words.h"
+#include "cli/codes/capture_codes.h"
 #include "frontend/core/codes.h"
 #include "isa/arch/codes.h"
 #include "isa/text/codes.h"
@@ -39,7 +40,7 @@ std::span<const std::span<const CodeText>> all_codes() {
   static const std::vector<std::span<const CodeText>> tables = [] {
     std::vector<std::span<const CodeText>> all{
         isa::text_codes(),       isa::verify_codes(), frontend::record_codes(), sim::run_codes(),
-        kernels::kernel_codes(), isa::clock_codes(),  native::device_codes()};
+        kernels::kernel_codes(), isa::clock_codes(),  native::device_codes(),   capture_codes()};
     const auto checkers = sim::check::checker_codes();
     all.insert(all.end(), checkers.begin(), checkers.end());
     std::ranges::sort(all, {}, [](std::span<const CodeText> table) { return table.front().number; });

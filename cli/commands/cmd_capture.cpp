@@ -35,6 +35,7 @@ std::map<std::string, std::string> variables_of(const Options& o, const fs::path
       {"PALLADION_CAPTURE_SKIP", std::to_string(o.skip)},
       {"PALLADION_CAPTURE_LAUNCHES", std::to_string(o.launches)},
       {"PALLADION_CAPTURE_MAX_BYTES", std::to_string(o.max_bytes)}};
+  if (o.strip) out["PALLADION_CAPTURE_STRIP"] = "1";
   // Programs on XLA take three quarters of the memory as one allocation, which no bundle can hold.
   for (const auto& [name, value] :
        {std::pair{"XLA_PYTHON_CLIENT_PREALLOCATE", "false"}, {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"}})
@@ -104,7 +105,7 @@ Outcome<size_t> complete_all(const Options& options, const std::set<fs::path>& o
     const auto said = complete(folder, folders);
     if (!said) return tl::make_unexpected(said.error());
     print_out("{}: {}\n", folder.string(), *said);
-    if (options.strip)
+    if (options.strip && options.command_line.empty())  // else nothing was written that is to be stripped
       if (const auto stripped = strip_bundle(folder); !stripped) return tl::make_unexpected(stripped.error());
     ++found;
   }

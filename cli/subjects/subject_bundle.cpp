@@ -7,6 +7,9 @@
 
 #include "bundle/read.h"
 #include "cli/subjects/subject.h"
+#include "cli/subjects/textures.h"
+#include "sim/machine/state/cluster.h"
+#include "sim/program/program.h"
 
 namespace palladion::cli {
 namespace {
@@ -66,6 +69,60 @@ bool has_variable(const isa::Module& module, const std::string& name) {
   return id != isa::no_id && module.symbols[id].kind == isa::Symbol::Kind::variable;
 }
 
+// Generic addresses of shared and local memory are those of the machine.
+Outcome<void> check_windows(const Subject& subject, const bundle::Buffer& b) {
+  constexpr uint64_t end = sim::local_window + sim::window_size;
+  if (b.address >= end || b.address + b.bytes <= sim::shared_window) return {};
+  return unsupported(
+      fmt::format("{}: buffer `{}` at 0x{:x}: generic addresses from 0x{:x} to 0x{:x} are those "
+                  "of shared and local memory in the machine",
+                  subject.name, b.name, b.address, sim::shared_window, end));
+}
+
+// Addresses of functions in a variable (a table of virtual functions) are numbers of the device's code: the
+// machine's take their place, where the module says that a function's address lies.
+void place_functions(const isa::Module& module, const std::string& variable, std::vector<std::byte>& before,
+                     std::vector<std::byte>& after) {
+  for (const isa::Relocation& r : module.symbols[module.find_symbol(variable)].variable.relocations) {
+    const isa::Symbol& target = module.symbols[r.symbol];
+    if (target.kind != isa::Symbol::Kind::function || r.at + r.size > before.size()) continue;
+    const uint64_t address = sim::function_addresses + target.function;
+    const bool same =
+        after.size() == before.size() && std::memcmp(after.data() + r.at, before.data() + r.at, r.size) == 0;
+    std::memcpy(before.data() + r.at, &address, r.size);
+    if (same) std::memcpy(after.data() + r.at, &address, r.size);
+  }
+}
+
+// A buffer of the bundle as one of the job; without an address it lies anywhere.
+Outcome<void> add_buffer(Subject& subject, const Options& options, const bundle::Buffer& b) {
+  auto before = bundle::read_contents(options.kernel, b.before, b.bytes);
+  if (!before) return user_error(before.error());
+  const bool same = b.after.kind == bundle::Contents::Kind::same;
+  auto after = same ? before : bundle::read_contents(options.kernel, b.after, b.bytes);
+  if (!after) return user_error(after.error());
+  if (b.variable) place_functions(*subject.module, b.name, *before, *after);
+  Buffer buffer{.name = b.name,
+                .role = Role::inout,
+                .type = {pl::u8, {static_cast<int64_t>(b.bytes)}},
+                .initial = {},
+                .address = b.address,
+                .variable = b.variable ? b.name : ""};
+  buffer.initial.type = buffer.type;
+  buffer.initial.bytes = std::move(*before);
+  buffer.initial.bytes.resize(b.bytes);
+  std::optional<Array> left;
+  if (after->size() == b.bytes && (b.bytes != 0 || same)) {
+    left.emplace();
+    left->type = buffer.type;
+    left->bytes = std::move(*after);
+  }
+  subject.contents.push_back(text_of(b.before));
+  subject.job.buffers.push_back(std::move(buffer));
+  subject.recorded->after.push_back(std::move(left));
+  return {};
+}
+
 }  // namespace
 
 bool names_bundle(const std::string& word) { return !word.empty() && bundle::is_bundle(word); }
@@ -100,32 +157,18 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
   double bytes = 0;
   for (const bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
+  for (const bundle::TexelArray& a : m.arrays) bytes += 3 * static_cast<double>(bundle::bytes_of(a));
   if (const auto fits = check_memory(bytes); !fits) return fits;
   for (const bundle::Buffer& b : m.buffers) {
+    if (const auto right = check_windows(subject, b); !right) return right;
     if (b.variable && !has_variable(*subject.module, b.name)) continue;  // the kernel does not name it
-    auto before = bundle::read_contents(options.kernel, b.before, b.bytes);
-    if (!before) return user_error(before.error());
-    const bool same = b.after.kind == bundle::Contents::Kind::same;
-    auto after = same ? before : bundle::read_contents(options.kernel, b.after, b.bytes);
-    if (!after) return user_error(after.error());
-    Buffer buffer{.name = b.name,
-                  .role = Role::inout,
-                  .type = {pl::u8, {static_cast<int64_t>(b.bytes)}},
-                  .initial = {},
-                  .address = b.address,
-                  .variable = b.variable ? b.name : ""};
-    buffer.initial.type = buffer.type;
-    buffer.initial.bytes = std::move(*before);
-    buffer.initial.bytes.resize(b.bytes);
-    std::optional<Array> left;
-    if (after->size() == b.bytes && (b.bytes != 0 || same)) {
-      left.emplace();
-      left->type = buffer.type;
-      left->bytes = std::move(*after);
-    }
-    subject.contents.push_back(text_of(b.before));
-    job.buffers.push_back(std::move(buffer));
-    subject.recorded->after.push_back(std::move(left));
+    if (const auto added = add_buffer(subject, options, b); !added) return added;
+  }
+  job.objects = objects_of(m, static_cast<int>(job.buffers.size()));
+  for (const bundle::TexelArray& a : m.arrays) {
+    const bundle::Buffer texels{
+        .name = a.name, .bytes = bundle::bytes_of(a), .before = a.before, .after = a.after};
+    if (const auto added = add_buffer(subject, options, texels); !added) return added;
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <functional>
 
@@ -40,6 +41,55 @@ TEST(Manifest, ReadsWhatIsWritten) {
   EXPECT_EQ(read->ptx_checksum, a.manifest.ptx_checksum);
 }
 
+// A mipmapped array, a texture with a view of it, a surface on its second level, and a line of memory.
+Manifest with_objects() {
+  Manifest m = testing::Axpy().manifest;
+  TexelArray a{
+      .name = "array0", .texel = {Texel::Format::u16, 2}, .size = {8, 4, 3}, .layered = true, .levels = 2};
+  a.before = {.kind = Contents::Kind::file, .file = "array0.before.zst", .checksum = 5, .compressed = 77};
+  a.after = {.kind = Contents::Kind::same, .file = {}};
+  m.arrays.push_back(a);
+  Object texture{.handle = 7, .array = "array0"};
+  texture.sampling.address = {Sampling::Address::mirror, Sampling::Address::border, Sampling::Address::clamp};
+  texture.sampling.linear = texture.sampling.seamless = true;
+  texture.sampling.numbers = {0x3f80'0000, 0, 0x4100'0000, 1, 2, 3, 0xffff'ffff};
+  texture.has_view = true;
+  texture.view = {.other_texel = true,
+                  .texel = {Texel::Format::f32, 1},
+                  .last_level = 1,
+                  .first_layer = 1,
+                  .last_layer = 2};
+  Object surface{
+      .kind = Object::Kind::surface, .handle = 7, .array = "array0", .level = 1, .one_level = true};
+  Object line{.handle = ~uint64_t{0},
+              .resource = Object::Resource::linear,
+              .address = testing::x_address,
+              .size = {100, 1}};
+  Object odd{.handle = 9, .resource = Object::Resource::unsupported, .reason = "planar"};
+  m.objects = {texture, surface, line, odd};
+  return m;
+}
+
+TEST(Manifest, ReadsArraysAndObjectsAsTheyAreWritten) {
+  const Manifest m = with_objects();
+  const auto read = parse_manifest(text(m));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(text(*read), text(m));
+  EXPECT_EQ(bytes_of(read->arrays[0]), (8 * 4 * 3 + 4 * 2 * 3) * 4u);
+  EXPECT_EQ(read->arrays[0].before.compressed, 77u);
+  EXPECT_EQ(read->objects[0].sampling.numbers[6], 0xffff'ffffu);
+  EXPECT_EQ(read->objects[0].view.texel.format, Texel::Format::f32);
+  EXPECT_EQ(read->objects[1].kind, Object::Kind::surface);
+  EXPECT_EQ(read->objects[2].address, testing::x_address);
+  EXPECT_EQ(read->objects[3].reason, "planar");
+}
+
+TEST(Manifest, ReadsVersion1) {
+  std::string old = text(testing::Axpy().manifest);
+  old.replace(old.find("\"palladion_bundle\": 2"), 21, "\"palladion_bundle\": 1");
+  EXPECT_TRUE(parse_manifest(old));
+}
+
 struct Damage {
   const char* name;
   std::function<void(Manifest&)> damages;
@@ -65,11 +115,43 @@ const Damage damages[] = {
      "buffers `buffer0` and `buffer1` overlap"},
     {"null_address", [](Manifest& m) { m.buffers[1].address = 0; }, "are no memory of a device"},
     {"endless", [](Manifest& m) { m.buffers[1].bytes = ~uint64_t{0}; }, "are no memory of a device"},
-    {"shared_window", [](Manifest& m) { m.buffers[1].address = 0x0100'0000'0000; },
-     "those of shared and local memory"},
-    {"no_block", [](Manifest& m) { m.block = {0, 1, 1}; }, "`block` is not three numbers from 1"},
+    {"no_block", [](Manifest& m) { m.block = {0, 1, 1}; }, "`block` is not 3 numbers from 1"},
     {"many_parameters", [](Manifest& m) { m.parameters.resize(40'000); }, "at most 32764 bytes"},
 };
+const Damage damages_of_objects[] = {
+    {"no_array", [](Manifest& m) { m.objects[0].array = "array1"; }, "there is no array `array1`"},
+    {"level", [](Manifest& m) { m.objects[1].level = 2; }, "level 2 of `array0`, which has 2"},
+    {"view_of_levels", [](Manifest& m) { m.objects[0].view.last_level = 2; }, "levels 0 to 2 of `array0`"},
+    {"view_of_layers", [](Manifest& m) { m.objects[0].view.last_layer = 3; },
+     "layers 1 to 3 of `array0`, which has 3"},
+    {"view_backward", [](Manifest& m) { m.objects[0].view.first_layer = 3; }, "layers 3 to 2"},
+    {"view_of_larger_texels", [](Manifest& m) { m.objects[0].view.texel.channels = 4; },
+     "a view whose texels have 16 bytes, those of `array0` have 4"},
+    {"huge_array", [](Manifest& m) { m.arrays[0].size = {1U << 30, 1U << 30, 1U << 30}; },
+     "those of no CUDA array"},
+    {"no_width", [](Manifest& m) { m.arrays[0].size[0] = 0; }, "those of no CUDA array"},
+    {"no_layers", [](Manifest& m) { m.arrays[0].size[2] = 0; }, "those of no CUDA array"},
+    {"odd_cube", [](Manifest& m) { m.arrays[0].cubemap = true; }, "those of no CUDA array"},
+    {"many_levels", [](Manifest& m) { m.arrays[0].levels = 33; }, "`levels` is not a number from 0 to 32"},
+    {"three_channels", [](Manifest& m) { m.arrays[0].texel.channels = 3; }, "`channels` is not 1, 2 or 4"},
+    {"two_arrays", [](Manifest& m) { m.arrays.push_back(m.arrays[0]); }, "two arrays are called `array0`"},
+    {"two_objects", [](Manifest& m) { m.objects.push_back(m.objects[0]); },
+     "texture object 0x7 is there twice"},
+    {"line_of_nothing", [](Manifest& m) { m.objects[2].size[0] = 0; }, "has no texels"},
+    {"surface_of_memory", [](Manifest& m) { m.objects[2].kind = Object::Kind::surface; },
+     "a surface is on an array"},
+};
+class HostileObjects : public ::testing::TestWithParam<Damage> {};
+TEST_P(HostileObjects, AreRefused) {
+  Manifest m = with_objects();
+  GetParam().damages(m);
+  const auto read = parse_manifest(text(m));
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error(), HasSubstr(GetParam().says));
+}
+INSTANTIATE_TEST_SUITE_P(Bundle, HostileObjects, ::testing::ValuesIn(damages_of_objects),
+                         [](const auto& damage) { return std::string(damage.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Bundle, HostileManifest, ::testing::ValuesIn(damages),
                          [](const auto& damage) { return std::string(damage.param.name); });
 
@@ -77,7 +159,8 @@ TEST(Manifest, RefusesTextThatIsNone) {
   EXPECT_THAT(parse_manifest("").error(), HasSubstr("is no JSON"));
   EXPECT_THAT(parse_manifest("[1]").error(), HasSubstr("the manifest is no object"));
   EXPECT_THAT(parse_manifest("{}").error(), HasSubstr("has no `palladion_bundle`"));
-  EXPECT_THAT(parse_manifest(R"({"palladion_bundle": 2})").error(), HasSubstr("this program reads format 1"));
+  EXPECT_THAT(parse_manifest(R"({"palladion_bundle": 3})").error(),
+              HasSubstr("has format 3, this program reads formats 1 to 2"));
   EXPECT_THAT(parse_manifest(std::string(100'000, '[')).error(), HasSubstr("is no JSON"));
   std::string many = text(testing::Axpy().manifest);
   std::string list;
@@ -124,6 +207,56 @@ TEST_F(BundleFolder, RefusesFilesThatAreNotWhatTheManifestSays) {
   fs::remove(folder() / "x");
   fs::create_directory(folder() / "x");
   EXPECT_THAT(read_contents(folder(), x, 4096).error(), HasSubstr("is no regular file"));
+}
+
+std::vector<std::byte> zstd_frame(std::span<const std::byte> bytes) {
+  std::vector<std::byte> frame(ZSTD_compressBound(bytes.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 1));
+  return frame;
+}
+
+TEST_F(BundleFolder, DecompressesWhatTheManifestSaysAndNoMore) {
+  testing::Axpy().write_to(folder());
+  const std::vector<std::byte> zeros(1 << 20);
+  const std::vector<std::byte> frame = zstd_frame(zeros);
+  testing::write(folder() / "big.zst", frame);
+  Contents c{.kind = Contents::Kind::file,
+             .file = "big.zst",
+             .checksum = checksum(zeros),
+             .compressed = frame.size()};
+  const auto read = read_contents(folder(), c, zeros.size());
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, zeros);
+  EXPECT_THAT(read_contents(folder(), c, 4096).error(),
+              HasSubstr("holds 1048576 bytes, the manifest says 4096"));
+  EXPECT_THAT(read_contents(folder(), c, uint64_t{1} << 40).error(), HasSubstr("holds 1048576 bytes"));
+  c.checksum ^= 1;
+  EXPECT_THAT(read_contents(folder(), c, zeros.size()).error(), HasSubstr("checksum"));
+  c.compressed += 1;
+  EXPECT_THAT(read_contents(folder(), c, zeros.size()).error(), HasSubstr("the manifest says"));
+}
+
+// A frame whose header promises little and whose blocks hold more; and one that is cut.
+TEST_F(BundleFolder, RefusesBrokenFrames) {
+  testing::Axpy().write_to(folder());
+  const std::vector<std::byte> zeros(1 << 20);
+  std::vector<std::byte> frame = zstd_frame(zeros);
+  // Magic 4 bytes, descriptor 1, window 1, then the size in 4 bytes.
+  const uint32_t little = 64 << 10;
+  ASSERT_EQ(ZSTD_getFrameContentSize(frame.data(), frame.size()), zeros.size());
+  std::memcpy(frame.data() + 6, &little, 4);
+  ASSERT_EQ(ZSTD_getFrameContentSize(frame.data(), frame.size()), little);
+  testing::write(folder() / "big.zst", frame);
+  Contents c{.kind = Contents::Kind::file, .file = "big.zst", .checksum = 0, .compressed = frame.size()};
+  EXPECT_THAT(read_contents(folder(), c, little).error(), HasSubstr("its zstd frame is broken"));
+  frame = zstd_frame(zeros);
+  frame.resize(frame.size() / 2);
+  testing::write(folder() / "big.zst", frame);
+  c.compressed = frame.size();
+  EXPECT_THAT(read_contents(folder(), c, zeros.size()).error(), HasSubstr("its zstd frame is broken"));
+  testing::write(folder() / "big.zst", std::as_bytes(std::span("no frame at all")));
+  c.compressed = 16;
+  EXPECT_THAT(read_contents(folder(), c, 16).error(), HasSubstr("no zstd frame"));
 }
 
 }  // namespace

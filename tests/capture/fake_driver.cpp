@@ -6,15 +6,14 @@
 #include <map>
 #include <string>
 
+#include "tests/capture/fake_driver.h"
+
 namespace {
 
-using Status = int;
+using fake::Function;
+using fake::Status;
 std::map<uint64_t, size_t> memory;
 std::map<std::string, void*> variables;
-struct Function {
-  void* module;
-  std::string name;
-};
 struct Config {
   unsigned grid[3], block[3], shared;
   void* stream;
@@ -30,8 +29,13 @@ size_t room(uint64_t address) {
   return address < after->first + after->second ? after->first + after->second - address : 0;
 }
 
+}  // namespace
+
+namespace fake {
+
 Status run(const Function& f, void** params) {
   if (f.name == "crash") return failure = 700, 0;
+  if (run_with_objects(f.name, params)) return 0;
   uint64_t address = 0;
   std::memcpy(&address, params[0], 8);
   auto* const words = reinterpret_cast<uint32_t*>(address);
@@ -39,7 +43,7 @@ Status run(const Function& f, void** params) {
   return 0;
 }
 
-}  // namespace
+}  // namespace fake
 
 extern "C" {
 Status cuInit(unsigned) { return 0; }
@@ -90,19 +94,27 @@ Status cuModuleGetGlobal_v2(uint64_t* p, size_t* n, void*, const char* name) {
   *n = 16;
   return 0;
 }
-Status cuFuncGetParamInfo(void*, size_t i, size_t* offset, size_t* bytes) {
-  if (i > 1) return 1;
+Status cuFuncGetParamInfo(void* f, size_t i, size_t* offset, size_t* bytes) {
+  if (i > (static_cast<Function*>(f)->name == "sample" ? 3 : 1)) return 1;
   *offset = i * 8;
-  *bytes = i == 0 ? 8 : 4;
+  *bytes = i == 1 ? 4 : 8;
   return 0;
 }
 Status cuLaunchKernel(void* f, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                       void** params, void**) {
-  return run(*static_cast<Function*>(f), params);
+  return fake::run(*static_cast<Function*>(f), params);
 }
 Status cuLaunchKernelEx(const Config*, void* f, void** params, void**) {
-  return run(*static_cast<Function*>(f), params);
+  return fake::run(*static_cast<Function*>(f), params);
 }
+// Linking gives machine code: an ELF file of no sections.
+Status cuLinkAddData_v2(void*, int, void*, size_t, const char*, unsigned, int*, void**) { return 0; }
+Status cuLinkComplete(void*, void** cubin, size_t* bytes) {
+  static char elf[64] = "\177ELF\2\1\1";
+  elf[40] = 64;  // the table of sections begins behind the header
+  return *cubin = elf, *bytes = sizeof elf, 0;
+}
+Status cuLinkDestroy(void*) { return 0; }
 Status cuGetProcAddress_v2(const char* name, void** f, int, uint64_t, int*);
 }
 

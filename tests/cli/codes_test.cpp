@@ -36,7 +36,8 @@ std::set<int> reported() {
   std::set<int> numbers;
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
-  for (const char* folder : {"isa", "frontend", "sim", "native", "arrays", "run", "kernels", "traces"})
+  for (const char* folder :
+       {"isa", "frontend", "sim", "native", "arrays", "run", "kernels", "traces", "capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path& file = entry.path();
       if ((file.extension() != ".cpp" && file.extension() != ".h") || states_codes(file)) continue;

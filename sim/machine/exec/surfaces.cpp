@@ -108,6 +108,7 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Image* s = x.launch.textures->surface(handle_of(x, value));
     if (s == nullptr) return no_such_object(x, "surface", value);
+    if (!s->unsupported.empty()) return x.unsupported(s->unsupported);
     if (!surface_fits(e.geometry, *s))
       return x.fault("PLD3027", "the surface has another number of dimensions than the instruction");
     const Place place = place_of(x, e, op.operands[e.texel], *s, size, lane);

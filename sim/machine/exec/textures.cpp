@@ -293,6 +293,7 @@ Step exec_texture_load(Exec& x, const MicroOp& op) {
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Texture* t = x.launch.textures->texture(handle_of(x, value));
     if (t == nullptr) return no_such_object(x, "texture", value);
+    if (!t->image.unsupported.empty()) return x.unsupported(t->image.unsupported);
     if (!texture_fits(e.geometry, t->image))
       return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");
     if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);

@@ -6,7 +6,8 @@ namespace palladion::sim {
 
 Image Image::dense(isa::Geometry geometry, TexelFormat format, uint32_t width, uint32_t height,
                    uint32_t depth, Address address, uint32_t levels) {
-  Image image{.geometry = geometry, .format = format, .levels = {}, .linear_memory = false};
+  Image image{
+      .geometry = geometry, .format = format, .levels = {}, .linear_memory = false, .unsupported = {}};
   const bool solid = geometry == isa::Geometry::d3;
   for (uint32_t n = 0; n < std::max(levels, 1U); ++n) {
     ImageLevel level;
@@ -49,13 +50,23 @@ std::string problem_of(const Texture& t) {
 }
 
 uint64_t TextureTable::create(Texture texture) {
+  while (textures_.contains(next_) || surfaces_.contains(next_)) ++next_;
   textures_.emplace(next_, std::move(texture));
   return next_++;
 }
 
 uint64_t TextureTable::create_surface(Image image) {
+  while (textures_.contains(next_) || surfaces_.contains(next_)) ++next_;
   surfaces_.emplace(next_, std::move(image));
   return next_++;
+}
+
+bool TextureTable::create_at(uint64_t handle, Texture texture) {
+  return textures_.emplace(handle, std::move(texture)).second;
+}
+
+bool TextureTable::create_surface_at(uint64_t handle, Image image) {
+  return surfaces_.emplace(handle, std::move(image)).second;
 }
 
 bool TextureTable::destroy(uint64_t handle) { return textures_.erase(handle) + surfaces_.erase(handle) != 0; }

@@ -35,6 +35,7 @@ struct Image {
   TexelFormat format;
   std::vector<ImageLevel> levels;  // at least one
   bool linear_memory = false;      // 1D over GMEM: read by texel numbers, zero outside
+  std::string unsupported;         // why the machine does not have this image; empty: it does
 
   // Dense levels one after the other from `address` on: what `bytes()` of GMEM hold.
   static Image dense(isa::Geometry geometry, TexelFormat format, uint32_t width, uint32_t height,
@@ -71,6 +72,9 @@ class TextureTable {
   // Handles, as kernels get them in 64-bit parameters; never 0.
   uint64_t create(Texture texture);
   uint64_t create_surface(Image image);
+  // The same by a handle that the caller chooses, of a launch that was recorded. False: there is one.
+  bool create_at(uint64_t handle, Texture texture);
+  bool create_surface_at(uint64_t handle, Image image);
   bool destroy(uint64_t handle);  // false: there is none
 
   const Texture* texture(uint64_t handle) const;

@@ -1,0 +1,21 @@
+#pragma once
+// Tables of the functions that stand before the driver's.
+#include <span>
+
+#define PLD_EXPORT extern "C" __attribute__((visibility("default")))
+#define PLD_HOOK(name) {#name, reinterpret_cast<void*>(&name)}
+#define PLD_HOOK_PTSZ(name) PLD_HOOK(name), PLD_HOOK(name##_ptsz)
+
+namespace palladion::capture {
+
+struct Hook {
+  const char* name;  // of the symbol in libcuda.so.1
+  void* function;
+};
+
+std::span<const Hook> graph_hooks();
+// cuGetProcAddress has one name for several forms of a function, and the program's CUDA version chooses:
+// 12000 and later mean another one than before. The symbol; the name itself for other functions.
+const char* symbol_of_graph_call(const char* name, int version);
+
+}  // namespace palladion::capture

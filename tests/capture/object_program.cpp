@@ -1,0 +1,130 @@
+// A program that launches kernels with texture and surface objects.
+//   object_program sample|gather|odd|linked
+// linked: `gather` of a module that was linked of two.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "capture/abi.h"
+
+namespace {
+
+using Status = int;
+namespace abi = palladion::capture::abi;
+
+template <class F>
+F* function(const char* name) {
+  static void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
+  return reinterpret_cast<F*>(dlsym(library, name));
+}
+
+const char* const ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry sample(.param .u64 data, .param .u32 n, .param .u64 texture, .param .u64 surface) {
+  .reg .b32 %r<4>; .reg .f32 %f<8>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [texture]; ld.param.u64 %rd3, [surface];
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f32.u32 %f1, %r1;
+  add.f32 %f1, %f1, 0f3F000000;
+  mov.f32 %f2, 0f3FC00000;
+  tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd2, {%f1, %f2}];
+  mul.wide.u32 %rd4, %r1, 4;
+  add.u64 %rd4, %rd1, %rd4;
+  st.global.f32 [%rd4], %f3;
+  shl.b32 %r2, %r1, 2;
+  mov.b32 %r3, 0;
+  sust.b.2d.b32.trap [%rd3, {%r2, %r3}], {%r1};
+  ret;
+}
+.visible .entry gather(.param .u64 data, .param .u32 n) {
+  .reg .b32 %r<6>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [data];
+  ld.global.u64 %rd2, [%rd1];
+  mov.u32 %r1, %tid.x;
+  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%rd2, {%r1}];
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd3, %rd1, %rd3;
+  st.global.u32 [%rd3+64], %r2;
+  ret;
+}
+)";
+
+void* new_array(size_t width, size_t height, uint32_t format) {
+  const abi::ArrayDescriptor d{width, height, 0, format, 1, 0};
+  void* array = nullptr;
+  function<Status(void**, const abi::ArrayDescriptor*)>("cuArray3DCreate_v2")(&array, &d);
+  float texels[64];
+  for (size_t i = 0; i < width * height; ++i) texels[i] = static_cast<float>(i) + 0.25F;
+  abi::Memcpy3D copy{};
+  copy.source.type = abi::memory_host;
+  copy.source.host = texels;
+  copy.destination.type = abi::memory_array;
+  copy.destination.array = array;
+  copy.width = width * 4;
+  copy.height = height;
+  copy.depth = 1;
+  function<Status(const abi::Memcpy3D*)>("cuMemcpy3D_v2")(&copy);
+  return array;
+}
+
+uint64_t new_texture(const abi::ResourceDescriptor& r) {
+  abi::TextureDescriptor t{};
+  t.address[0] = t.address[1] = t.address[2] = 1;  // clamp
+  uint64_t object = 0;
+  function<Status(uint64_t*, const abi::ResourceDescriptor*, const abi::TextureDescriptor*, const void*)>(
+      "cuTexObjectCreate")(&object, &r, &t, nullptr);
+  return object;
+}
+
+const void* linked() {
+  auto* const add =
+      function<Status(void*, int, void*, size_t, const char*, unsigned, int*, void**)>("cuLinkAddData_v2");
+  std::string other = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .func twice() { ret; }\n";
+  std::string first = ptx;
+  void *state = &other, *cubin = nullptr;
+  size_t bytes = 0;
+  add(state, 1, other.data(), other.size() + 1, "other.ptx", 0, nullptr, nullptr);
+  add(state, 1, first.data(), first.size() + 1, "first.ptx", 0, nullptr, nullptr);
+  function<Status(void*, void**, size_t*)>("cuLinkComplete")(state, &cubin, &bytes);
+  function<Status(void*)>("cuLinkDestroy")(state);
+  return cubin;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string what = argv[1];
+  const std::string kernel = what == "odd" ? "sample" : what == "linked" ? "gather" : what;
+  auto* const allocate = function<Status(uint64_t*, size_t)>("cuMemAlloc_v2");
+  auto* const upload = function<Status(uint64_t, const void*, size_t)>("cuMemcpyHtoD_v2");
+  uint64_t data = 0, texels = 0, surface = 0;
+  allocate(&data, 128);
+  allocate(&texels, 32);
+  const uint32_t numbers[8] = {7, 6, 5, 4, 3, 2, 1, 100};
+  upload(texels, numbers, sizeof numbers);
+  abi::ResourceDescriptor linear{}, plane{}, written{};
+  linear.type = linear.linear;
+  linear.line = {texels, 3, 1, 32};
+  plane.handle = new_array(8, 2, what == "odd" ? 0xb0 : 0x20);
+  written.handle = new_array(8, 1, 3);
+  const uint64_t unused = new_texture(plane);
+  function<Status(uint64_t)>("cuTexObjectDestroy")(unused);
+  const uint64_t line = new_texture(linear), texture = new_texture(plane);
+  function<Status(uint64_t*, const abi::ResourceDescriptor*)>("cuSurfObjectCreate")(&surface, &written);
+  if (kernel == "gather") upload(data, &line, 8);
+  void *module = nullptr, *f = nullptr;
+  const void* image = ptx;
+  if (what == "linked") image = linked();
+  function<Status(void**, const void*)>("cuModuleLoadData")(&module, image);
+  function<Status(void**, void*, const char*)>("cuModuleGetFunction")(&f, module, kernel.c_str());
+  uint32_t n = 8;
+  uint64_t handle = texture;
+  void* params[] = {&data, &n, &handle, &surface};
+  function<Status(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                  void**)>("cuLaunchKernel")(f, 1, 1, 1, 8, 1, 1, 0, nullptr, params, nullptr);
+  return function<Status()>("cuCtxSynchronize")();
+}

@@ -1,0 +1,86 @@
+// Texture and surface objects: recorded by a program under the fake driver, replayed by the machine.
+#include <gmock/gmock.h>
+
+#include "tests/capture/recorded.h"
+
+namespace palladion::capture::testing {
+namespace {
+
+using bundle::Object;
+using ::testing::HasSubstr;
+
+class Objects : public Recorded {};
+
+TEST_F(Objects, OfParametersAreRecordedWithTheirArraysAndReplay) {
+  const std::string said = capture(PLD_OBJECT_PROGRAM " sample");
+  EXPECT_EQ(code_, 0) << said;
+  EXPECT_THAT(said, HasSubstr("2 texture and surface objects with 2 CUDA arrays"));
+  const bundle::Manifest m = manifest("0001-sample");
+  ASSERT_EQ(m.objects.size(), 2u);
+  EXPECT_EQ(m.objects[0].kind, Object::Kind::texture);
+  EXPECT_EQ(m.objects[0].handle, 3u);  // the first was destroyed, the second is not reached
+  EXPECT_EQ(m.objects[0].sampling.address[0], bundle::Sampling::Address::clamp);
+  EXPECT_EQ(m.objects[1].kind, Object::Kind::surface);
+  ASSERT_EQ(m.arrays.size(), 2u);
+  EXPECT_EQ(m.arrays[0].size, (std::array<uint32_t, 3>{8, 2, 0}));
+  EXPECT_EQ(m.arrays[0].after.kind, bundle::Contents::Kind::same);
+  EXPECT_EQ(m.arrays[1].after.kind, bundle::Contents::Kind::file);
+  const std::string compared = compare("0001-sample");
+  EXPECT_EQ(code_, 0) << compared;
+  EXPECT_THAT(compared, HasSubstr("array1"));
+  EXPECT_THAT(compared, HasSubstr("equal bit by bit"));
+}
+
+TEST_F(Objects, WhatASurfaceGotIsCompared) {
+  capture(PLD_OBJECT_PROGRAM " sample");
+  bundle::Manifest m = manifest("0001-sample");
+  m.arrays[1].after = {.kind = bundle::Contents::Kind::repeated, .file = {}, .value = 7};
+  std::ofstream(folder_ / "out/0001-sample/bundle.json") << bundle::text(m);
+  const std::string compared = compare("0001-sample");
+  EXPECT_EQ(code_, 1) << compared;
+  EXPECT_THAT(compared, HasSubstr("array1"));
+}
+
+TEST_F(Objects, HandlesInMemoryAreFoundAndLinearMemoryIsABuffer) {
+  capture(PLD_OBJECT_PROGRAM " gather");
+  const bundle::Manifest m = manifest("0001-gather");
+  ASSERT_EQ(m.objects.size(), 1u);
+  EXPECT_EQ(m.objects[0].resource, Object::Resource::linear);
+  EXPECT_EQ(m.objects[0].size[0], 8u);
+  ASSERT_EQ(m.buffers.size(), 2u);
+  EXPECT_EQ(m.buffers[1].address, m.objects[0].address);
+  const std::string compared = compare("0001-gather");
+  EXPECT_EQ(code_, 0) << compared;
+}
+
+TEST_F(Objects, WhatIsNotModelledIsNamedAtCaptureAndAtReplay) {
+  EXPECT_THAT(
+      capture(PLD_OBJECT_PROGRAM " odd"),
+      HasSubstr("unsupported[PLD8104]: texture object 0x3 is not recorded: the CUDA array format 0xb0"));
+  const std::string compared = compare("0001-sample");
+  EXPECT_THAT(compared, HasSubstr("unsupported"));
+  EXPECT_THAT(compared, HasSubstr("the CUDA array format 0xb0 is not modelled"));
+}
+
+TEST_F(Objects, OfAProgramThatLinksItsModules) {
+  EXPECT_THAT(
+      capture(PLD_OBJECT_PROGRAM " linked"),
+      HasSubstr(
+          "unsupported[PLD8108]: gather was linked of 2 inputs; the bundle holds the PTX of `first.ptx`"));
+  EXPECT_EQ(manifest("0001-gather").ptx_source, "PTX that the program linked (cuLink), one of 2 inputs");
+  compare("0001-gather");
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(Objects, AreStrippedToo) {
+  EXPECT_THAT(capture(PLD_OBJECT_PROGRAM " sample", "PALLADION_CAPTURE_STRIP=1"), HasSubstr("not written"));
+  const bundle::Manifest m = manifest("0001-sample");
+  EXPECT_EQ(m.arrays[0].before.kind, bundle::Contents::Kind::seed);
+  for (const auto& entry : fs::directory_iterator(folder_ / "out/0001-sample"))
+    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("bundle.json", "kernel.ptx"));
+  run(PLD_PALLADION " run " + (folder_ / "out/0001-sample").string());
+  EXPECT_EQ(code_, 0);
+}
+
+}  // namespace
+}  // namespace palladion::capture::testing
