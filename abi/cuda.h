@@ -279,6 +279,23 @@ struct PoolProperties {
 
 // ---- graphs ----
 
+// CUgraphNodeType
+enum class NodeType : int {
+  kernel,
+  memcpy,
+  memset,
+  host,
+  graph,
+  empty,
+  wait_event,
+  record_event,
+  signal_semaphore,
+  wait_semaphore,
+  alloc,
+  free,
+  batch_mem_op,
+  conditional
+};
 struct KernelNode {
   void* function;
   uint32_t grid[3], block[3];

@@ -1,9 +1,14 @@
 #include "bundle/json_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <boost/json.hpp>
 #include <charconv>
 
 namespace palladion::bundle {
+
+bool Reader::has(std::string_view name) const { return object_.contains(name); }
 
 const json::value& Reader::at(std::string_view name) const {
   const json::value* value = object_.if_contains(name);
@@ -57,6 +62,24 @@ size_t Reader::position(const json::value& value, std::string_view name,
   std::string known;
   for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
   wrong(name, "one of " + known);
+}
+
+void Reader::take_numbers(std::string_view name, uint32_t least, std::span<uint32_t> out) const {
+  const json::value& value = at(name);
+  bool ok = value.is_array() && value.as_array().size() == out.size();
+  for (size_t i = 0; ok && i < out.size(); ++i) {
+    const json::value& v = value.as_array()[i];
+    ok = v.is_int64() && v.as_int64() >= least && v.as_int64() <= INT32_MAX;
+    if (ok) out[i] = static_cast<uint32_t>(v.as_int64());
+  }
+  if (!ok) wrong(name, fmt::format("{} numbers from {} to {}", out.size(), least, INT32_MAX));
+}
+
+void Reader::take_positions(std::string_view name, std::span<const std::string_view> names,
+                            std::span<size_t> out) const {
+  const json::array& values = list(name, out.size());
+  if (values.size() != out.size()) wrong(name, fmt::format("{} words", out.size()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = position(values[i], name, names);
 }
 
 void Reader::wrong(std::string_view name, std::string_view wanted) const {

@@ -1,13 +1,18 @@
 #pragma once
 // Members of the manifest's JSON, each verified as it is read. Errors are thrown as `Broken`; the functions
 // of read.h return them.
-#include <fmt/format.h>
-
-#include <boost/json.hpp>
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "bundle/bundle.h"
+
+namespace boost::json {
+class array;
+class object;
+class value;
+}  // namespace boost::json
 
 namespace palladion::bundle {
 
@@ -23,7 +28,7 @@ class Reader {
  public:
   Reader(const json::object& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  bool has(std::string_view name) const { return object_.contains(name); }
+  bool has(std::string_view name) const;
   const json::value& at(std::string_view name) const;
   const json::array& list(std::string_view name, size_t most) const;
   std::string text(std::string_view name) const;
@@ -32,20 +37,22 @@ class Reader {
   uint64_t number(std::string_view name, uint64_t most = ~uint64_t{0}) const;
   // `count` numbers from `least` to INT32_MAX.
   template <size_t count>
-  std::array<uint32_t, count> numbers(std::string_view name, uint32_t least) const;
+  std::array<uint32_t, count> numbers(std::string_view name, uint32_t least) const {
+    std::array<uint32_t, count> out{};
+    take_numbers(name, least, out);
+    return out;
+  }
   // The position of a word among names.
   template <size_t count>
   size_t one_of(std::string_view name, const std::array<std::string_view, count>& names) const {
     return position(at(name), name, names);
   }
-  // A word of each of a list.
+  // The same for each word of a list.
   template <size_t count, size_t words>
   std::array<size_t, count> all_of(std::string_view name,
                                    const std::array<std::string_view, words>& names) const {
     std::array<size_t, count> out{};
-    const json::array& values = list(name, count);
-    if (values.size() != count) wrong(name, fmt::format("{} words", count));
-    for (size_t i = 0; i < count; ++i) out[i] = position(values[i], name, names);
+    take_positions(name, names, out);
     return out;
   }
   [[noreturn]] void wrong(std::string_view name, std::string_view wanted) const;
@@ -53,6 +60,9 @@ class Reader {
  private:
   size_t position(const json::value& value, std::string_view name,
                   std::span<const std::string_view> names) const;
+  void take_numbers(std::string_view name, uint32_t least, std::span<uint32_t> out) const;
+  void take_positions(std::string_view name, std::span<const std::string_view> names,
+                      std::span<size_t> out) const;
 
   const json::object& object_;
   std::string where_;
@@ -70,19 +80,5 @@ TexelArray array_of(const json::value& value);
 Object texture_object_of(const json::value& value);
 // Objects name arrays that are there, and each handle once.
 void check_objects(const Manifest& manifest);
-
-template <size_t count>
-std::array<uint32_t, count> Reader::numbers(std::string_view name, uint32_t least) const {
-  std::array<uint32_t, count> out{};
-  const json::value& value = at(name);
-  const auto refuse = [&] { wrong(name, fmt::format("{} numbers from {} to {}", count, least, INT32_MAX)); };
-  if (!value.is_array() || value.as_array().size() != count) refuse();
-  for (size_t i = 0; i < count; ++i) {
-    const json::value& v = value.as_array()[i];
-    if (!v.is_int64() || v.as_int64() < least || v.as_int64() > INT32_MAX) refuse();
-    out[i] = static_cast<uint32_t>(v.as_int64());
-  }
-  return out;
-}
 
 }  // namespace palladion::bundle

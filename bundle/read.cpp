@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cmath>

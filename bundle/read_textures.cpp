@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <boost/json.hpp>
 #include <set>
 
 #include "bundle/json_reader.h"

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 #include "capture/recorder.h"
 #include "capture/say.h"
 
 namespace palladion::capture {
 namespace {
 
-using abi::NodeType;
+using cuda::NodeType;
 
 struct Node {
   Handle handle = nullptr;
@@ -117,10 +117,10 @@ void add_nodes(Handle graph, const std::set<Handle>& disabled, std::vector<Node>
   if (!known || ready.size() != nodes.size()) why_not = "the driver does not describe its nodes";
 }
 
-bool params_of(Handle node, abi::KernelNode& k) {
-  return Call<Status(Handle, abi::KernelNode*)>::to("cuGraphKernelNodeGetParams_v2", node, &k) == success;
+bool params_of(Handle node, cuda::KernelNode& k) {
+  return Call<Status(Handle, cuda::KernelNode*)>::to("cuGraphKernelNodeGetParams_v2", node, &k) == success;
 }
-Handle function_of(const abi::KernelNode& k) { return k.function != nullptr ? k.function : k.kernel; }
+Handle function_of(const cuda::KernelNode& k) { return k.function != nullptr ? k.function : k.kernel; }
 
 struct NodeLaunch {
   LaunchConfig config;
@@ -128,34 +128,38 @@ struct NodeLaunch {
   void **params, **extra;
 };
 
+bool attribute_of(Handle node, LaunchAttributeId id, cuda::LaunchAttribute& out) {
+  out = {};
+  out.id = id;
+  return Call<Status(Handle, LaunchAttributeId, cuda::LaunchAttributeValue*)>::to(
+             "cuGraphKernelNodeGetAttribute", node, id, &out.value) == success;
+}
+
 Status launch_kernel(Handle node, Handle stream) {
-  abi::KernelNode k{};
-  if (!params_of(node, k)) return 1;
+  cuda::KernelNode k{};
+  if (!params_of(node, k)) return cuda::invalid_value;
   Request r{.function = function_of(k), .stream = stream};
   std::copy_n(k.grid, 3, r.grid);
   std::copy_n(k.block, 3, r.block);
   r.dynamic_shared = k.shared_bytes;
   r.params = k.params;
   r.extra = k.extra;
-  LaunchAttribute attributes[2]{};
-  uint32_t count = 0;
-  using GetAttribute = Status(Handle, int, void*);
-  for (const uint32_t id : {2U, 4U}) {  // cooperative, cluster dimension
-    LaunchAttribute& a = attributes[count];
-    a = {};
-    a.id = static_cast<decltype(a.id)>(id);
-    if (Call<GetAttribute>::to("cuGraphKernelNodeGetAttribute", node, static_cast<int>(id), &a.value) !=
-        success)
-      continue;
-    if (id == 2) r.cooperative = a.value.flag != 0;
-    if (id == 4 && a.value.cluster.x != 0) std::memcpy(r.cluster, &a.value.cluster, sizeof r.cluster);
-    if (id == 2 ? r.cooperative : a.value.cluster.x != 0) ++count;
+  NodeLaunch l{{.shared_bytes = k.shared_bytes, .stream = stream}, r.function, k.params, k.extra};
+  std::copy_n(k.grid, 3, l.config.grid);
+  std::copy_n(k.block, 3, l.config.block);
+  cuda::LaunchAttribute attributes[2]{};
+  uint32_t& count = l.config.attribute_count;
+  l.config.attributes = attributes;
+  if (attribute_of(node, LaunchAttributeId::cooperative, attributes[count]) &&
+      attributes[count].value.flag != 0) {
+    r.cooperative = true;
+    ++count;
   }
-  NodeLaunch l{{k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.shared_bytes,
-                static_cast<native::driver::Stream>(stream), attributes, count},
-               r.function,
-               k.params,
-               k.extra};
+  if (attribute_of(node, LaunchAttributeId::cluster_dimension, attributes[count]) &&
+      attributes[count].value.cluster.x != 0) {
+    std::memcpy(r.cluster, &attributes[count].value.cluster, sizeof r.cluster);
+    ++count;
+  }
   const auto go = [](void* argument) {
     const auto& launch = *static_cast<const NodeLaunch*>(argument);
     return Call<Status(const LaunchConfig*, Handle, void**, void**)>::to(
@@ -165,20 +169,21 @@ Status launch_kernel(Handle node, Handle stream) {
 }
 
 Status set_memory(Handle node, Handle stream) {
-  abi::MemsetNode m{};
-  if (Call<Status(Handle, abi::MemsetNode*)>::to("cuGraphMemsetNodeGetParams", node, &m) != success) return 1;
+  cuda::MemsetNode m{};
+  if (Call<Status(Handle, cuda::MemsetNode*)>::to("cuGraphMemsetNodeGetParams", node, &m) != success)
+    return cuda::invalid_value;
   using Row = Status(uint64_t, uint32_t, size_t, Handle);
   using Rows = Status(uint64_t, size_t, uint32_t, size_t, size_t, Handle);
   if (m.height <= 1) {
     const char* const name = m.element_bytes == 1   ? "cuMemsetD8Async"
                              : m.element_bytes == 2 ? "cuMemsetD16Async"
                                                     : "cuMemsetD32Async";
-    return Call<Row>::to(name, m.address, m.value, m.width, stream);
+    return Call<Row>::to(name, m.dst, m.value, m.width, stream);
   }
   const char* const name = m.element_bytes == 1   ? "cuMemsetD2D8Async"
                            : m.element_bytes == 2 ? "cuMemsetD2D16Async"
                                                   : "cuMemsetD2D32Async";
-  return Call<Rows>::to(name, m.address, m.pitch, m.value, m.width, m.height, stream);
+  return Call<Rows>::to(name, m.dst, m.pitch, m.value, m.width, m.height, stream);
 }
 
 Status launch_node(const Node& node, Handle stream) {
@@ -188,18 +193,17 @@ Status launch_node(const Node& node, Handle stream) {
     case NodeType::memset:
       return set_memory(node.handle, stream);
     case NodeType::memcpy: {
-      abi::Memcpy3D copy{};
-      if (Call<Status(Handle, abi::Memcpy3D*)>::to("cuGraphMemcpyNodeGetParams", node.handle, &copy) !=
+      cuda::Memcpy3D copy{};
+      if (Call<Status(Handle, cuda::Memcpy3D*)>::to("cuGraphMemcpyNodeGetParams", node.handle, &copy) !=
           success)
-        return 1;
-      return Call<Status(const abi::Memcpy3D*, Handle)>::to("cuMemcpy3DAsync_v2", &copy, stream);
+        return cuda::invalid_value;
+      return Call<Status(const cuda::Memcpy3D*, Handle)>::to("cuMemcpy3DAsync_v2", &copy, stream);
     }
     case NodeType::host: {
-      abi::HostNode h{};
-      if (Call<Status(Handle, abi::HostNode*)>::to("cuGraphHostNodeGetParams", node.handle, &h) != success)
-        return 1;
-      return Call<Status(Handle, void (*)(void*), void*)>::to("cuLaunchHostFunc", stream, h.function,
-                                                              h.argument);
+      cuda::HostNode h{};
+      if (Call<Status(Handle, cuda::HostNode*)>::to("cuGraphHostNodeGetParams", node.handle, &h) != success)
+        return cuda::invalid_value;
+      return Call<Status(Handle, void (*)(void*), void*)>::to("cuLaunchHostFunc", stream, h.fn, h.data);
     }
     case NodeType::wait_event:
     case NodeType::record_event: {
@@ -208,7 +212,7 @@ Status launch_node(const Node& node, Handle stream) {
       if (Call<Status(Handle, Handle*)>::to(
               waits ? "cuGraphEventWaitNodeGetEvent" : "cuGraphEventRecordNodeGetEvent", node.handle,
               &event) != success)
-        return 1;
+        return cuda::invalid_value;
       return waits ? Call<Status(Handle, Handle, unsigned)>::to("cuStreamWaitEvent", stream, event, 0)
                    : Call<Status(Handle, Handle)>::to("cuEventRecord", event, stream);
     }
@@ -247,7 +251,7 @@ void look_into(ExecutableGraph& e) {
   if (e.clone == nullptr) return;
   add_nodes(e.clone, e.disabled, e.nodes, e.why_not);
   for (const Node& n : e.nodes) {
-    abi::KernelNode k{};
+    cuda::KernelNode k{};
     if (n.type == NodeType::kernel && params_of(n.handle, k)) e.functions.push_back(function_of(k));
   }
 }

@@ -156,9 +156,9 @@ bool Recording::prepare() {
   for (const bundle::Buffer& b : m_.buffers) bytes += b.bytes;
   for (const bundle::TexelArray& a : m_.arrays) bytes += bundle::bytes_of(a);
   if (bytes > settings().max_bytes) {
-    say_code("unsupported", "PLD8101", "%s: reaches %llu bytes, more than --max-bytes %llu: not recorded",
-             m_.entry.c_str(), static_cast<unsigned long long>(bytes),
-             static_cast<unsigned long long>(settings().max_bytes));
+    say_code("unsupported", "PLD8101",
+             "%s: reaches at least %llu bytes, more than --max-bytes %llu: not recorded", m_.entry.c_str(),
+             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(settings().max_bytes));
     return false;
   }
   tell(bytes);

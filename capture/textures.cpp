@@ -1,13 +1,14 @@
 #include "capture/textures.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 #include "capture/memory.h"
 #include "capture/recorder.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using Resource = bundle::Object::Resource;
 using Format = bundle::Texel::Format;
-using abi::ResourceDescriptor;
+using cuda::ResourceDescriptor;
 
 // Made on first use and never destroyed: the program calls the driver while it ends, too.
 struct Objects {
@@ -66,27 +67,30 @@ bool resource_of(const LiveObject& live, ResourceDescriptor& d) {
 }
 
 bool sampling_of(uint64_t handle, bundle::Sampling& s) {
-  abi::TextureDescriptor d{};
-  if (Call<Status(abi::TextureDescriptor*, uint64_t)>::to("cuTexObjectGetTextureDesc", &d, handle) != success)
+  cuda::TextureDescriptor d{};
+  if (Call<Status(cuda::TextureDescriptor*, uint64_t)>::to("cuTexObjectGetTextureDesc", &d, handle) !=
+      success)
     return false;
-  for (size_t i = 0; i < 3; ++i) s.address[i] = bundle::Sampling::Address(d.address[i] & 3);
-  s.linear = d.filter == 1;
-  s.linear_levels = d.level_filter == 1;
-  s.normalized = (d.flags & d.normalized) != 0;
-  s.integers = (d.flags & d.as_integer) != 0;
-  s.srgb = (d.flags & d.srgb) != 0;
-  s.seamless = (d.flags & d.seamless) != 0;
+  for (size_t i = 0; i < 3; ++i) s.address[i] = bundle::Sampling::Address(d.address_mode[i] & 3);
+  s.linear = d.filter_mode == 1;
+  s.linear_levels = d.mipmap_filter_mode == 1;
+  s.normalized = (d.flags & cuda::texture_normalized) != 0;
+  s.integers = (d.flags & cuda::texture_read_as_integer) != 0;
+  s.srgb = (d.flags & cuda::texture_srgb) != 0;
+  s.seamless = (d.flags & cuda::texture_seamless_cubemap) != 0;
   s.anisotropy = d.anisotropy;
-  std::copy_n(d.numbers, s.numbers.size(), s.numbers.begin());
+  const std::array numbers{d.level_bias, d.least_level, d.most_level, d.border[0],
+                           d.border[1],  d.border[2],   d.border[3]};
+  s.numbers = std::bit_cast<decltype(s.numbers)>(numbers);
   return true;
 }
 
 // The driver answers with an error when the object has no view.
 void take_view(bundle::Object& o, const bundle::Manifest& m) {
-  abi::ViewDescriptor d{};
+  cuda::ResourceViewDescriptor d{};
   if (o.resource != Resource::array) return;
-  if (Call<Status(abi::ViewDescriptor*, uint64_t)>::to("cuTexObjectGetResourceViewDesc", &d, o.handle) !=
-      success)
+  if (Call<Status(cuda::ResourceViewDescriptor*, uint64_t)>::to("cuTexObjectGetResourceViewDesc", &d,
+                                                                o.handle) != success)
     return;
   const auto& array = *std::ranges::find(m.arrays, o.array, &bundle::TexelArray::name);
   const auto texel = texel_of_view(d.format);
@@ -102,28 +106,29 @@ void take_view(bundle::Object& o, const bundle::Manifest& m) {
   o.view.last_layer = d.last_layer;
 }
 
-bool descriptor_of(Handle array, abi::ArrayDescriptor& d) {
-  return Call<Status(abi::ArrayDescriptor*, Handle)>::to("cuArray3DGetDescriptor_v2", &d, array) == success;
+bool descriptor_of(Handle array, cuda::Array3DDescriptor& d) {
+  return Call<Status(cuda::Array3DDescriptor*, Handle)>::to("cuArray3DGetDescriptor_v2", &d, array) ==
+         success;
 }
 
 // The texels of one array, dense, to the start of `room`; `bytes`: how many.
 bool read_array(Handle array, std::span<std::byte> room, uint64_t& bytes) {
-  abi::ArrayDescriptor d{};
+  cuda::Array3DDescriptor d{};
   if (!descriptor_of(array, d)) return false;
   const auto texel = texel_of(d.format, d.channels);
   if (!texel) return false;
-  abi::Memcpy3D copy{};
+  cuda::Memcpy3D copy{};
   copy.width = d.width * bundle::bytes_of(*texel);
   copy.height = std::max<size_t>(d.height, 1);
   copy.depth = std::max<size_t>(d.depth, 1);
-  copy.source.type = abi::memory_array;
-  copy.source.array = array;
-  copy.destination.type = abi::memory_host;
-  copy.destination.host = room.data();
-  copy.destination.pitch = copy.width;
-  copy.destination.height = copy.height;
+  copy.src_type = cuda::memory_array;
+  copy.src_array = array;
+  copy.dst_type = cuda::memory_host;
+  copy.dst_host = room.data();
+  copy.dst_pitch = copy.width;
+  copy.dst_height = copy.height;
   bytes = copy.width * copy.height * copy.depth;
-  return bytes <= room.size() && Call<Status(const abi::Memcpy3D*)>::to("cuMemcpy3D_v2", &copy) == success;
+  return bytes <= room.size() && Call<Status(const cuda::Memcpy3D*)>::to("cuMemcpy3D_v2", &copy) == success;
 }
 
 }  // namespace
@@ -148,7 +153,9 @@ std::vector<LiveObject> live_objects() {
 DevicePointer memory_of(const LiveObject& live) {
   ResourceDescriptor d{};
   if (!resource_of(live, d)) return 0;
-  return d.type == d.linear ? d.line.address : d.type == d.pitched ? d.plane.address : 0;
+  return d.type == cuda::resource_linear    ? d.of.linear.address
+         : d.type == cuda::resource_pitch2d ? d.of.pitch2d.address
+                                            : 0;
 }
 
 void RecordedArrays::describe(const std::vector<LiveObject>& live, bundle::Manifest& m) {
@@ -157,7 +164,7 @@ void RecordedArrays::describe(const std::vector<LiveObject>& live, bundle::Manif
     for (const LiveObject& l : live) {
       ResourceDescriptor d{};
       const bool known = resource_of(l, d);
-      if ((known && d.type == d.mipmapped) == mipmapped) m.objects.push_back(object(l, m));
+      if ((known && d.type == cuda::resource_mipmapped) == mipmapped) m.objects.push_back(object(l, m));
     }
 }
 
@@ -170,22 +177,23 @@ bundle::Object RecordedArrays::object(const LiveObject& live, bundle::Manifest& 
     refuse(o, "the driver does not describe this object");
     return o;
   }
-  if (d.type == d.array || d.type == d.mipmapped) {
-    d.type == d.array ? take_array(o, d.handle, m) : take_mipmapped(o, d.handle, m);
+  if (d.type == cuda::resource_array || d.type == cuda::resource_mipmapped) {
+    d.type == cuda::resource_array ? take_array(o, d.of.array.array, m)
+                                   : take_mipmapped(o, d.of.mipmapped.array, m);
   } else {
-    const bool linear = d.type == d.linear;
-    const uint32_t format = linear ? d.line.format : d.plane.format;
-    const auto texel = texel_of(format, linear ? d.line.channels : d.plane.channels);
+    const bool linear = d.type == cuda::resource_linear;
+    const uint32_t format = linear ? d.of.linear.format : d.of.pitch2d.format;
+    const auto texel = texel_of(format, linear ? d.of.linear.channels : d.of.pitch2d.channels);
     if (!texel) {
       refuse(o, format_text(format));
       return o;
     }
     o.resource = linear ? Resource::linear : Resource::pitched;
     o.texel = *texel;
-    o.address = linear ? d.line.address : d.plane.address;
-    o.size = linear ? std::array<uint64_t, 2>{d.line.bytes / bundle::bytes_of(*texel), 1}
-                    : std::array<uint64_t, 2>{d.plane.width, d.plane.height};
-    o.pitch = linear ? 0 : d.plane.pitch;
+    o.address = linear ? d.of.linear.address : d.of.pitch2d.address;
+    o.size = linear ? std::array<uint64_t, 2>{d.of.linear.bytes / bundle::bytes_of(*texel), 1}
+                    : std::array<uint64_t, 2>{d.of.pitch2d.width, d.of.pitch2d.height};
+    o.pitch = linear ? 0 : d.of.pitch2d.pitch;
   }
   if (live.kind == ObjectKind::surface) return o;
   if (!sampling_of(live.handle, o.sampling)) refuse(o, "the driver does not describe this texture");
@@ -222,18 +230,18 @@ void RecordedArrays::take_mipmapped(bundle::Object& o, Handle array, bundle::Man
 }
 
 bool RecordedArrays::add(bundle::Object& o, const Source& source, bundle::Manifest& m) {
-  abi::ArrayDescriptor d{};
+  cuda::Array3DDescriptor d{};
   if (source.levels.empty() || !descriptor_of(source.levels.front(), d))
     return refuse(o, "the driver does not describe this CUDA array"), false;
   const auto texel = texel_of(d.format, d.channels);
   if (!texel) return refuse(o, format_text(d.format)), false;
-  if ((d.flags & abi::array_sparse) != 0) return refuse(o, "sparse CUDA arrays are not modelled"), false;
+  if ((d.flags & cuda::array_sparse) != 0) return refuse(o, "sparse CUDA arrays are not modelled"), false;
   bundle::TexelArray a;
   a.name = "array" + std::to_string(m.arrays.size());
   a.texel = *texel;
   a.size = {static_cast<uint32_t>(d.width), static_cast<uint32_t>(d.height), static_cast<uint32_t>(d.depth)};
-  a.layered = (d.flags & abi::array_layered) != 0;
-  a.cubemap = (d.flags & abi::array_cubemap) != 0;
+  a.layered = (d.flags & cuda::array_layered) != 0;
+  a.cubemap = (d.flags & cuda::array_cubemap) != 0;
   a.levels = static_cast<uint32_t>(source.levels.size());
   if (bundle::bytes_of(a) == 0) return refuse(o, "a CUDA array of more than 4 GiB is not recorded"), false;
   o.array = a.name;

@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 #include "tests/capture/fake_driver.h"
 
 namespace {
 
 using fake::Status;
-namespace abi = palladion::capture::abi;
+namespace abi = palladion::cuda;
 
 struct Node {
   abi::NodeType type{};
@@ -139,7 +139,7 @@ Status cuGraphLaunch(void* exec, void*) {
   for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
     if (!(*n)->enabled) continue;
     if ((*n)->type == abi::NodeType::memset)
-      cuMemsetD32Async((*n)->fill.address, (*n)->fill.value, (*n)->fill.width, nullptr);
+      cuMemsetD32Async((*n)->fill.dst, (*n)->fill.value, (*n)->fill.width, nullptr);
     if ((*n)->type == abi::NodeType::kernel)
       fake::run(*static_cast<fake::Function*>((*n)->kernel.function), (*n)->kernel.params);
   }

@@ -4,16 +4,16 @@
 #include <map>
 #include <vector>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 #include "tests/capture/fake_driver.h"
 
 namespace {
 
 using fake::Status;
-namespace abi = palladion::capture::abi;
+namespace abi = palladion::cuda;
 
 struct Array {
-  abi::ArrayDescriptor descriptor;
+  abi::Array3DDescriptor descriptor;
   std::vector<uint32_t> words;  // every texel has 4 bytes
 };
 struct Object {
@@ -33,7 +33,7 @@ T parameter(void** params, int i) {
 }
 
 Array& array_of(std::map<uint64_t, Object>& objects, uint64_t handle) {
-  return *static_cast<Array*>(objects.at(handle).resource.handle);
+  return *static_cast<Array*>(objects.at(handle).resource.of.array.array);
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ bool run_with_objects(const std::string& kernel, void** params) {
   if (kernel != "gather") return false;
   uint64_t handle = 0;  // in memory, not in a parameter
   std::memcpy(&handle, data, 8);
-  const auto* const texels = reinterpret_cast<const uint32_t*>(textures.at(handle).resource.line.address);
+  const auto* const texels =
+      reinterpret_cast<const uint32_t*>(textures.at(handle).resource.of.linear.address);
   for (uint32_t i = 0; i < 8; ++i) data[16 + i] = texels[i];
   return true;
 }
@@ -62,24 +63,24 @@ bool run_with_objects(const std::string& kernel, void** params) {
 }  // namespace fake
 
 extern "C" {
-Status cuArray3DCreate_v2(void** array, const abi::ArrayDescriptor* d) {
+Status cuArray3DCreate_v2(void** array, const abi::Array3DDescriptor* d) {
   auto* const made = new Array{*d, {}};
   made->words.resize(d->width * or_one(d->height) * or_one(d->depth));
   *array = made;
   return 0;
 }
-Status cuArray3DGetDescriptor_v2(abi::ArrayDescriptor* d, void* array) {
+Status cuArray3DGetDescriptor_v2(abi::Array3DDescriptor* d, void* array) {
   return *d = static_cast<Array*>(array)->descriptor, 0;
 }
 Status cuMemcpy3D_v2(const abi::Memcpy3D* c) {
   const size_t bytes = c->width * c->height * c->depth;
-  const bool to_array = c->destination.type == abi::memory_array;
-  auto& words = static_cast<Array*>(to_array ? c->destination.array : c->source.array)->words;
+  const bool to_array = c->dst_type == abi::memory_array;
+  auto& words = static_cast<Array*>(to_array ? c->dst_array : c->src_array)->words;
   if (bytes != words.size() * 4) return 1;
   if (to_array)
-    std::memcpy(words.data(), c->source.host, bytes);
+    std::memcpy(words.data(), c->src_host, bytes);
   else
-    std::memcpy(c->destination.host, words.data(), bytes);
+    std::memcpy(c->dst_host, words.data(), bytes);
   return 0;
 }
 Status cuTexObjectCreate(uint64_t* object, const abi::ResourceDescriptor* r, const abi::TextureDescriptor* t,

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 
 namespace {
 
 using Status = int;
-namespace abi = palladion::capture::abi;
+namespace abi = palladion::cuda;
 
 template <class F>
 F* function(const char* name) {

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <string>
 
-#include "capture/abi.h"
+#include "abi/cuda.h"
 
 namespace {
 
 using Status = int;
-namespace abi = palladion::capture::abi;
+namespace abi = palladion::cuda;
 
 template <class F>
 F* function(const char* name) {
@@ -53,16 +53,16 @@ const char* const ptx = R"(.version 8.0
 )";
 
 void* new_array(size_t width, size_t height, uint32_t format) {
-  const abi::ArrayDescriptor d{width, height, 0, format, 1, 0};
+  const abi::Array3DDescriptor d{width, height, 0, format, 1, 0};
   void* array = nullptr;
-  function<Status(void**, const abi::ArrayDescriptor*)>("cuArray3DCreate_v2")(&array, &d);
+  function<Status(void**, const abi::Array3DDescriptor*)>("cuArray3DCreate_v2")(&array, &d);
   float texels[64];
   for (size_t i = 0; i < width * height; ++i) texels[i] = static_cast<float>(i) + 0.25F;
   abi::Memcpy3D copy{};
-  copy.source.type = abi::memory_host;
-  copy.source.host = texels;
-  copy.destination.type = abi::memory_array;
-  copy.destination.array = array;
+  copy.src_type = abi::memory_host;
+  copy.src_host = texels;
+  copy.dst_type = abi::memory_array;
+  copy.dst_array = array;
   copy.width = width * 4;
   copy.height = height;
   copy.depth = 1;
@@ -72,7 +72,7 @@ void* new_array(size_t width, size_t height, uint32_t format) {
 
 uint64_t new_texture(const abi::ResourceDescriptor& r) {
   abi::TextureDescriptor t{};
-  t.address[0] = t.address[1] = t.address[2] = 1;  // clamp
+  t.address_mode[0] = t.address_mode[1] = t.address_mode[2] = 1;  // clamp
   uint64_t object = 0;
   function<Status(uint64_t*, const abi::ResourceDescriptor*, const abi::TextureDescriptor*, const void*)>(
       "cuTexObjectCreate")(&object, &r, &t, nullptr);
@@ -107,10 +107,10 @@ int main(int argc, char** argv) {
   const uint32_t numbers[8] = {7, 6, 5, 4, 3, 2, 1, 100};
   upload(texels, numbers, sizeof numbers);
   abi::ResourceDescriptor linear{}, plane{}, written{};
-  linear.type = linear.linear;
-  linear.line = {texels, 3, 1, 32};
-  plane.handle = new_array(8, 2, what == "odd" ? 0xb0 : 0x20);
-  written.handle = new_array(8, 1, 3);
+  linear.type = abi::resource_linear;
+  linear.of.linear = {texels, 3, 1, 32};
+  plane.of.array.array = new_array(8, 2, what == "odd" ? 0xb0 : 0x20);
+  written.of.array.array = new_array(8, 1, 3);
   const uint64_t unused = new_texture(plane);
   function<Status(uint64_t)>("cuTexObjectDestroy")(unused);
   const uint64_t line = new_texture(linear), texture = new_texture(plane);

@@ -177,6 +177,7 @@ SAME(MemAllocNode, CUDA_MEM_ALLOC_NODE_PARAMS, address, dptr); SAME(AllocationPr
 static_assert(d::format_f16 == CU_AD_FORMAT_HALF && d::texture_srgb == CU_TRSF_SRGB && d::array_gather == CUDA_ARRAY3D_TEXTURE_GATHER);
 static_assert(int(d::LaunchAttributeId::cooperative) == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && int(d::LaunchAttributeId::cluster_dimension) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 static_assert(int(d::LaunchAttributeId::launch_completion_event) == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT && int(d::LaunchAttributeId::priority) == CU_LAUNCH_ATTRIBUTE_PRIORITY);
+static_assert(int(d::NodeType::memset) == CU_GRAPH_NODE_TYPE_MEMSET && int(d::NodeType::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && int(d::NodeType::conditional) == CU_GRAPH_NODE_TYPE_CONDITIONAL);
 static_assert(d::invalid_cluster == CUDA_ERROR_INVALID_CLUSTER_SIZE && d::graph_exec_update_failure == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 static_assert(d::stream_capture_unsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && d::not_permitted == CUDA_ERROR_NOT_PERMITTED);
 static_assert(d::illegal_address == CUDA_ERROR_ILLEGAL_ADDRESS && d::assert_failed == CUDA_ERROR_ASSERT && d::invalid_ptx == CUDA_ERROR_INVALID_PTX);
