@@ -25,6 +25,11 @@ struct Buffer {
   Contents before, after;
 };
 
+struct PtxFile {
+  std::string file;
+  uint64_t checksum = 0;
+};
+
 struct Manifest {
   std::string chip, program;  // "NVIDIA H200"; what ran
   int driver = 0;             // 13000
@@ -37,7 +42,8 @@ struct Manifest {
   std::vector<uint8_t> parameters;
   std::string ptx_file, ptx_source;  // empty file: no PTX was found
   uint64_t ptx_checksum = 0;
-  std::string image_file;  // what was loaded, where it had no PTX: a cubin
+  std::vector<PtxFile> linked;  // other modules of which the program was linked
+  std::string image_file;       // what was loaded, where it had no PTX: a cubin
   uint64_t image_checksum = 0;
   std::vector<Buffer> buffers;
   std::vector<TexelArray> arrays;
@@ -49,6 +55,7 @@ struct Manifest {
 uint64_t checksum(std::span<const std::byte> bytes);
 
 std::string text(const Buffer& buffer);
+std::string text(const PtxFile& file);
 std::string text(const Manifest& manifest);  // bundle.json
 
 }  // namespace palladion::bundle

@@ -76,6 +76,11 @@ Manifest manifest_of(const json::value& document) {
     m.ptx_file = file_name(p.text("file"), "`ptx`");
     m.ptx_checksum = p.number("checksum");
     m.ptx_source = p.text("source");
+    if (p.has("linked"))
+      for (const json::value& value : p.list("linked", most_linked)) {
+        const Reader l(object_of(value, "`linked`"), "`linked`");
+        m.linked.push_back({file_name(l.text("file"), "`linked`"), l.number("checksum")});
+      }
   }
   if (const json::value& image = r.at("image"); !image.is_null()) {
     const Reader p(object_of(image, "`image`"), "`image`");
@@ -249,6 +254,18 @@ Result<std::string> read_ptx(const std::filesystem::path& folder, const Manifest
     const auto bytes = read_file(folder, manifest.ptx_file, std::nullopt, most_of_ptx);
     check_sum(folder, manifest.ptx_file, manifest.ptx_checksum, bytes);
     return text_of(bytes);
+  });
+}
+
+Result<std::vector<std::string>> read_linked(const std::filesystem::path& folder, const Manifest& manifest) {
+  return guarded([&] {
+    std::vector<std::string> out;
+    for (const PtxFile& p : manifest.linked) {
+      const auto bytes = read_file(folder, p.file, std::nullopt, most_of_ptx);
+      check_sum(folder, p.file, p.checksum, bytes);
+      out.push_back(text_of(bytes));
+    }
+    return out;
   });
 }
 

@@ -20,6 +20,7 @@ using Result = tl::expected<T, std::string>;
 inline constexpr uint64_t most_of_manifest = uint64_t{64} << 20;  // bytes
 inline constexpr uint64_t most_of_ptx = uint64_t{64} << 20;
 inline constexpr size_t most_buffers = 1 << 16;
+inline constexpr size_t most_linked = 1024;
 
 // A folder with a manifest in it.
 bool is_bundle(const std::filesystem::path& folder);
@@ -36,5 +37,7 @@ Result<Manifest> parse_manifest(std::string_view text);
 Result<std::vector<std::byte>> read_contents(const std::filesystem::path& folder, const Contents& contents,
                                              uint64_t bytes);
 Result<std::string> read_ptx(const std::filesystem::path& folder, const Manifest& manifest);
+// The modules with which it was linked.
+Result<std::vector<std::string>> read_linked(const std::filesystem::path& folder, const Manifest& manifest);
 
 }  // namespace palladion::bundle

@@ -92,6 +92,10 @@ std::string text(const Buffer& b) {
          ",\n     \"before\": " + contents(b.before) + ", \"after\": " + contents(b.after) + "}";
 }
 
+std::string text(const PtxFile& p) {
+  return "{\"file\": " + json_text::in_quotes(p.file) + ", \"checksum\": " + json_text::hex(p.checksum) + "}";
+}
+
 std::string text(const Manifest& m) {
   using namespace json_text;
   std::string out = "{\n";
@@ -116,7 +120,8 @@ std::string text(const Manifest& m) {
     line("ptx", "null");
   else
     line("ptx", "{\"file\": " + in_quotes(m.ptx_file) + ", \"checksum\": " + hex(m.ptx_checksum) +
-                    ", \"source\": " + in_quotes(m.ptx_source) + "}");
+                    ", \"source\": " + in_quotes(m.ptx_source) +
+                    (m.linked.empty() ? std::string() : ", \"linked\": " + list_of(m.linked)) + "}");
   if (m.image_file.empty())
     line("image", "null");
   else

@@ -37,12 +37,18 @@ std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& e
   const auto found =
       std::ranges::find_if(inputs, [&](const LinkInput& i) { return has_entry(i.text, entry); });
   if (found == inputs.end()) return std::nullopt;
-  FoundPtx out{std::move(found->text), "PTX that the program linked (cuLink)"};
-  if (inputs.size() > 1) {
-    out.source += ", one of " + std::to_string(inputs.size()) + " inputs";
-    say_code("unsupported", "PLD8108", "%s was linked of %zu inputs; the bundle holds the PTX of `%s` alone",
-             entry.c_str(), inputs.size(), found->name.c_str());
+  FoundPtx out{std::move(found->text), "PTX that the program linked (cuLink)", {}};
+  size_t without = 0;
+  for (auto i = inputs.begin(); i != inputs.end(); ++i) {
+    if (i == found) continue;
+    without += i->text.empty() ? 1 : 0;
+    if (!i->text.empty()) out.linked.push_back(std::move(i->text));
   }
+  if (!out.linked.empty()) out.source += ", with " + std::to_string(out.linked.size()) + " more";
+  if (without != 0)
+    say_code("unsupported", "PLD8108",
+             "%s was linked with %zu inputs that are no PTX: they are not in the bundle", entry.c_str(),
+             without);
   return out;
 }
 
@@ -126,13 +132,13 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
     const std::string_view text(static_cast<const char*>(image.data), image.bytes);
     const std::string_view whole = text.substr(0, text.find('\0'));
     if (!has_entry(whole, entry)) return std::nullopt;
-    return FoundPtx{std::string(whole), "PTX that the program loaded"};
+    return FoundPtx{std::string(whole), "PTX that the program loaded", {}};
   }
   if (kind == fatbin::Image::elf) {
     const std::string_view cubin(static_cast<const char*>(image.data), image.bytes);
     auto text = nvrtc_ptx_of(cubin);
     if (!text || !has_entry(*text, entry)) return ptx_of_link(cubin, entry);
-    return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it"};
+    return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it", {}};
   }
   if (kind != fatbin::Image::wrapper && kind != fatbin::Image::fatbin) return std::nullopt;
   auto all = fatbin::entries(fatbin_of(image));
@@ -157,7 +163,7 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
     std::string source = "fatbin, PTX for compute_" + std::to_string(e.arch);
     if (is_for_one_chip(*text)) source += 'a';
     if (code) source += "; the driver ran the fatbin's machine code for sm_" + std::to_string(compute);
-    return FoundPtx{std::move(*text), std::move(source)};
+    return FoundPtx{std::move(*text), std::move(source), {}};
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@ struct LoadedImage {
 struct FoundPtx {
   std::string text;
   std::string source;  // "fatbin, PTX for compute_90; the fatbin also has machine code for sm_90"
+  std::vector<std::string> linked;  // the PTX with which it was linked
 };
 // The newest PTX that is not newer than the chip (`compute`: 90) and has this entry.
 std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entry, uint32_t compute);

@@ -131,6 +131,7 @@ void Recording::find_program(uint32_t compute) {
   if (auto found = ptx_of(*image, m_.entry, compute)) {
     ptx_ = std::move(found->text);
     m_.ptx_source = std::move(found->source);
+    linked_ = std::move(found->linked);
   } else {
     image_ = cubin_of(*image, compute);
   }
@@ -138,7 +139,11 @@ void Recording::find_program(uint32_t compute) {
 
 void Recording::find_memory() {
   Reached reached;
-  add_variables(reached.buffers, ptx_.empty() ? variables_of_cubin(image_) : variables_of(ptx_), r_.function);
+  std::vector<std::string> names = ptx_.empty() ? variables_of_cubin(image_) : variables_of(ptx_);
+  for (const std::string& text : linked_)
+    for (std::string& name : variables_of(text))
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  add_variables(reached.buffers, names, r_.function);
   reached.add(m_.parameters.data(), m_.parameters.size(), true);
   reached.follow(depth_of_pointers, settings().max_bytes);
   m_.buffers = std::move(reached.buffers);
@@ -193,7 +198,13 @@ bool Recording::begin() {
   if (!ptx_.empty()) {
     m_.ptx_file = "kernel.ptx";
     m_.ptx_checksum = bundle::checksum(std::as_bytes(std::span(ptx_)));
-    return write(m_.ptx_file, ptx_);
+    bool whole = write(m_.ptx_file, ptx_);
+    for (const std::string& text : linked_) {
+      m_.linked.push_back({"linked" + std::to_string(m_.linked.size()) + ".ptx",
+                           bundle::checksum(std::as_bytes(std::span(text)))});
+      whole = write(m_.linked.back().file, text) && whole;
+    }
+    return whole;
   }
   say_code("warning", "PLD8102", "%s has no PTX: the program loaded machine code only", m_.entry.c_str());
   if (image_.empty()) return true;

@@ -31,6 +31,7 @@ class Recording {
   bundle::Manifest m_;
   RecordedArrays arrays_;
   std::string folder_, ptx_, image_;
+  std::vector<std::string> linked_;
 };
 
 }  // namespace palladion::capture

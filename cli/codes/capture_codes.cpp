@@ -35,10 +35,10 @@ constexpr isa::CodeText capture_table[] = {
      "", ""},
     {8107, "--kernel is not a regular expression",
      "It is a POSIX extended regular expression, as of `grep -E`.", "", ""},
-    {8108, "a program that was linked of several inputs",
-     "cuLinkComplete made the machine code of several inputs. The bundle holds the PTX of the one that has "
-     "the kernel: a "
-     "replay stops at a call of a function of another input.",
+    {8108, "a program that was linked with machine code",
+     "cuLinkComplete made the machine code of several inputs. The bundle holds those that are PTX; a replay "
+     "stops at a call of a "
+     "function of another.",
      "", ""},
 };
 

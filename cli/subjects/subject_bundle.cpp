@@ -8,6 +8,8 @@
 #include "bundle/read.h"
 #include "cli/subjects/subject.h"
 #include "cli/subjects/textures.h"
+#include "isa/core/link.h"
+#include "isa/text/parse.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/program/program.h"
 
@@ -123,6 +125,26 @@ Outcome<void> add_buffer(Subject& subject, const Options& options, const bundle:
   return {};
 }
 
+// The module becomes one with those that the program linked it with.
+Outcome<void> link_modules(Subject& subject, const Options& options, const bundle::Manifest& m) {
+  if (m.linked.empty()) return {};
+  const auto texts = bundle::read_linked(options.kernel, m);
+  if (!texts) return user_error(texts.error());
+  std::vector<isa::Module> others;
+  for (size_t i = 0; i < texts->size(); ++i) {
+    auto module =
+        isa::parse((*texts)[i], (std::filesystem::path(options.kernel) / m.linked[i].file).string());
+    if (!module) return failure_of(module.error(), (*texts)[i]);
+    others.push_back(std::move(*module));
+  }
+  std::vector<const isa::Module*> parts{subject.module.get()};
+  for (const isa::Module& other : others) parts.push_back(&other);
+  auto whole = isa::link(parts);
+  if (!whole) return failure_of(whole.error());
+  *subject.module = std::move(*whole);
+  return {};
+}
+
 }  // namespace
 
 bool names_bundle(const std::string& word) { return !word.empty() && bundle::is_bundle(word); }
@@ -136,6 +158,7 @@ Outcome<void> open_bundle(Subject& subject, const Options& options) {
   if (subject.name.empty()) subject.name = options.kernel;
   const std::string path = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
   if (const auto parsed = take_ptx(subject, options, std::move(*text), path); !parsed) return parsed;
+  if (const auto linked = link_modules(subject, options, *manifest); !linked) return linked;
   subject.job.entry = manifest->entry;
   subject.recorded = std::make_shared<Recorded>(Recorded{.manifest = std::move(*manifest), .after = {}});
   return {};

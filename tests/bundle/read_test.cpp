@@ -67,6 +67,7 @@ Manifest with_objects() {
               .size = {100, 1}};
   Object odd{.handle = 9, .resource = Object::Resource::unsupported, .reason = "planar"};
   m.objects = {texture, surface, line, odd};
+  m.linked = {{"linked0.ptx", 1}, {"linked1.ptx", ~uint64_t{0}}};
   return m;
 }
 
@@ -119,6 +120,7 @@ const Damage damages[] = {
     {"many_parameters", [](Manifest& m) { m.parameters.resize(40'000); }, "at most 32764 bytes"},
 };
 const Damage damages_of_objects[] = {
+    {"linked_outside", [](Manifest& m) { m.linked[1].file = "../x.ptx"; }, "is no name of a file"},
     {"no_array", [](Manifest& m) { m.objects[0].array = "array1"; }, "there is no array `array1`"},
     {"level", [](Manifest& m) { m.objects[1].level = 2; }, "level 2 of `array0`, which has 2"},
     {"view_of_levels", [](Manifest& m) { m.objects[0].view.last_level = 2; }, "levels 0 to 2 of `array0`"},

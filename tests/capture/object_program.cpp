@@ -79,11 +79,26 @@ uint64_t new_texture(const abi::ResourceDescriptor& r) {
   return object;
 }
 
+const char* const same = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .func (.param .b32 r) same(.param .b32 a) {
+  .reg .b32 %r;
+  ld.param.b32 %r, [a];
+  st.param.b32 [r], %r;
+  ret;
+}
+)";
+
+// `gather` with a call of the other module's function.
 const void* linked() {
   auto* const add =
       function<Status(void*, int, void*, size_t, const char*, unsigned, int*, void**)>("cuLinkAddData_v2");
-  std::string other = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .func twice() { ret; }\n";
-  std::string first = ptx;
+  std::string other = same, first = ptx;
+  first.insert(first.find(".visible"), ".extern .func (.param .b32 r) same(.param .b32 a);\n");
+  first.insert(first.find("  st.global.u32 [%rd3+64]"),
+               "  { .param .b32 a; .param .b32 r;\n  st.param.b32 [a], %r2;\n  call (r), same, (a);\n"
+               "  ld.param.b32 %r2, [r]; }\n");
   void *state = &other, *cubin = nullptr;
   size_t bytes = 0;
   add(state, 1, other.data(), other.size() + 1, "other.ptx", 0, nullptr, nullptr);

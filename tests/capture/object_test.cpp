@@ -63,13 +63,17 @@ TEST_F(Objects, WhatIsNotModelledIsNamedAtCaptureAndAtReplay) {
 }
 
 TEST_F(Objects, OfAProgramThatLinksItsModules) {
-  EXPECT_THAT(
-      capture(PLD_OBJECT_PROGRAM " linked"),
-      HasSubstr(
-          "unsupported[PLD8108]: gather was linked of 2 inputs; the bundle holds the PTX of `first.ptx`"));
-  EXPECT_EQ(manifest("0001-gather").ptx_source, "PTX that the program linked (cuLink), one of 2 inputs");
-  compare("0001-gather");
-  EXPECT_EQ(code_, 0);
+  capture(PLD_OBJECT_PROGRAM " linked");
+  const bundle::Manifest m = manifest("0001-gather");
+  EXPECT_EQ(m.ptx_source, "PTX that the program linked (cuLink), with 1 more");
+  ASSERT_EQ(m.linked.size(), 1u);
+  const auto texts = bundle::read_linked(folder_ / "out/0001-gather", m);
+  ASSERT_TRUE(texts) << texts.error();
+  EXPECT_THAT(texts->front(), HasSubstr(".visible .func (.param .b32 r) same"));
+  const std::string compared = compare("0001-gather");
+  EXPECT_EQ(code_, 0) << compared;
+  std::ofstream(folder_ / "out/0001-gather/linked0.ptx") << "changed";
+  EXPECT_THAT(compare("0001-gather"), HasSubstr("checksum"));
 }
 
 TEST_F(Objects, AreStrippedToo) {

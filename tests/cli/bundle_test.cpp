@@ -74,6 +74,55 @@ TEST_F(BundleProgram, ParametersAreAlignedAsInTheConstantBank) {
   EXPECT_THAT(ran.out, HasSubstr("buffer1: equal bit by bit"));
 }
 
+// A table of functions as a device has it: 0x48 is a place in its code.
+TEST_F(BundleProgram, CallsThroughFunctionAddressesOfVariables) {
+  Axpy a;
+  a.ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .func (.param .b32 r) five(.param .b32 x) {
+  .reg .b32 %r;
+  mov.b32 %r, 5;
+  st.param.b32 [r], %r;
+  ret;
+}
+.global .align 8 .u64 scale[2] = {0, five};
+.visible .entry axpy(.param .align 8 .b8 s[24]) {
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [s+8];
+  ld.global.u64 %rd2, [scale+8];
+  mov.b32 %r1, 0;
+  { .param .b32 x; .param .b32 r;
+  st.param.b32 [x], %r1;
+  proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+  call (r), %rd2, (x), proto;
+  ld.param.b32 %r2, [r]; }
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  const uint64_t table[2] = {0, 0x48};
+  a.scale.resize(4);
+  std::memcpy(a.scale.data(), table, sizeof table);
+  a.manifest.buffers[2].bytes = 16;
+  a.manifest.buffers[2].before.checksum = bundle::checksum(bundle::testing::bytes_of(a.scale));
+  a.after.assign(100, 1);
+  const uint32_t five = 5;
+  std::memcpy(a.after.data(), &five, 4);
+  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  const Ran ran = run_on("compare", a);
+  EXPECT_EQ(ran.status, 0) << ran.err << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("scale: equal bit by bit (16 elements)"));
+}
+
+TEST_F(BundleProgram, AddressesOfTheMachinesWindowsAreUnsupported) {
+  Axpy a;
+  a.manifest.buffers[1].address = 0x0100'0000'0000;
+  EXPECT_THAT(run_on("compare", a).err, HasSubstr("those of shared and local memory in the machine"));
+}
+
 TEST_F(BundleProgram, SaysWhatIsMissing) {
   Axpy a;
   a.manifest.complete = false;

@@ -63,8 +63,10 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
   // The device would have faulted too, but for memory that exists there and was not recorded.
   constexpr uint64_t device_page = 2 << 20;
   if (p == nullptr && launch.recorded && memory.distance(address) >= device_page)
-    unsupported(
-        fmt::format("{} of {} bytes at global address 0x{:x}, which was not recorded", what, size, address));
+    unsupported(fmt::format(
+        "{} of {} bytes at global address 0x{:x}, which was not recorded (blocks of the device's heap, "
+        "which an earlier launch allocated with malloc, are in no bundle)",
+        what, size, address));
   else if (p == nullptr)
     fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
                                  memory.describe(address)));
