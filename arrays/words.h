@@ -9,6 +9,7 @@
 
 namespace palladion {
 
+// The whole text as a number; none: it is not one, or does not fit.
 template <class T>
 std::optional<T> number_in(std::string_view text) {
   int base = 10;

@@ -122,6 +122,23 @@ def text_of(node):
     return '\n\n'.join(p for p in parts if p)
 
 
+def group_comment(place, line):
+    """The comment above the lines without a blank one in which a declaration stands: it describes all of them."""
+    lines = (ROOT / place).read_text().split('\n')
+    at = line - 1
+    while at > 0 and lines[at - 1].strip():
+        at -= 1
+        text = lines[at].strip()
+        if text.startswith('//'):
+            end = at
+            while lines[at - 1].strip().startswith('//'):
+                at -= 1
+            return ' '.join(l.strip().lstrip('/ ') for l in lines[at:end + 1])
+        if text.endswith('{') or text in ('public:', 'private:'):
+            break
+    return ''
+
+
 class Api:
     """The public names of the headers, out of Doxygen's XML."""
 
@@ -172,6 +189,9 @@ class Api:
             for m, place in found:
                 self.count += 1
                 words = self.describe(m) or (earlier[1] if earlier and earlier[0] == m.findtext('name') else '')
+                if not words and m.find('initializer') is not None and place.endswith('refused_names.h'):
+                    words = 'Refused: ' + '; instead: '.join(re.findall(r'"([^"]*)"', ''.join(m.find('initializer').itertext()))[1:])
+                words = words or group_comment(place, int(m.find('location').get('line')))
                 if not words and m.findtext('name') != name.rpartition('::')[2]:
                     self.undocumented.append('%s::%s (%s)' % (name, m.findtext('name'), place))
                 earlier = (m.findtext('name'), words)

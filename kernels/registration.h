@@ -28,9 +28,9 @@ inline constexpr Layout layout = {1,  // of this list
 
 // One file's kernels. Plain data: a program reads `layout` before it calls `kernels`.
 struct KernelFile {
-  Layout layout;
-  void (*kernels)(std::vector<KernelSpec>& into);
-  const KernelFile* next = nullptr;  // set by register_file
+  Layout layout;                                   // of the types that file and program share
+  void (*kernels)(std::vector<KernelSpec>& into);  // adds the file's specs
+  const KernelFile* next = nullptr;                // set by register_file
 };
 
 // Called when the file is loaded; the program keeps the pointer.

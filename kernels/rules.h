@@ -11,8 +11,8 @@ namespace palladion::kernels {
 class Rules {
  public:
   explicit Rules(std::string_view kernel) : kernel_(kernel) {}
-  void require(bool ok, const std::string& rule) const;
-  void at_least(std::string_view name, int64_t value, int64_t least) const;
+  void require(bool ok, const std::string& rule) const;  // Error with the rule, unless ok.
+  void at_least(std::string_view name, int64_t value, int64_t least) const;  // Error unless value >= least.
   // `size` is a multiple of `unit`, which is positive.
   void multiple(std::string_view name, int64_t size, std::string_view unit_name, int64_t unit) const;
   // The same rule, stated of the unit: `tile=1000 does not divide n=4096`.

@@ -14,8 +14,10 @@ namespace palladion::kernels {
 
 // The integers that a size or setting may be: min <= x <= max, a multiple of `multiple_of`.
 struct Range {
+  // Both included.
   int64_t min = std::numeric_limits<int64_t>::min(), max = std::numeric_limits<int64_t>::max();
-  int64_t multiple_of = 1;
+  int64_t multiple_of = 1;  // 1: any
+  // Whether x is allowed.
   bool contains(int64_t x) const { return x >= min && x <= max && x % multiple_of == 0; }
 };
 // "128 to 8192, multiples of 128"; empty for all integers.
@@ -23,20 +25,20 @@ std::string describe(const Range& range);
 
 // A size that the user may choose: --shape m=512. Always positive.
 struct SizeParam {
-  std::string name;
-  int64_t fallback = 0;
-  std::string doc;
-  Range range = {};
+  std::string name;      // of --shape
+  int64_t fallback = 0;  // the default
+  std::string doc;       // what it counts
+  Range range = {};      // what is allowed
 };
 
 // Anything else that the user may choose: --set tile_m=128. Without `allowed`, any integer of the range.
 struct Setting {
-  std::string name;
-  std::string fallback;
-  std::string doc;
-  std::vector<std::string> allowed;
+  std::string name;                  // of --set
+  std::string fallback;              // the default
+  std::string doc;                   // one line
+  std::vector<std::string> allowed;  // values; empty: numbers in the range
   int per_sm = 0;  // not 0: the default is so many for each SM of the chip, `fallback` that of default_arch()
-  Range range = {};
+  Range range = {};  // of numbers
 };
 
 // A number of CTAs whose default follows the chip.
@@ -48,23 +50,26 @@ Setting profile_setting();
 // What was chosen: every size and every setting of the kernel, defaults filled in.
 class Choice {
  public:
-  std::map<std::string, int64_t> sizes;
-  std::map<std::string, std::string> settings;
+  std::map<std::string, int64_t> sizes;              // by name
+  std::map<std::string, std::string> settings;       // by name, as they were written
   const isa::ArchSpec* arch = &isa::default_arch();  // the chip that the kernel is recorded for
 
+  // A size by name.
   int64_t size(const std::string& name) const { return sizes.at(name); }
+  // A setting as a word.
   const std::string& word(const std::string& name) const { return settings.at(name); }
-  int64_t number(const std::string& name) const;
+  int64_t number(const std::string& name) const;  // a setting as a number
+  // A setting that is 0 or 1.
   bool flag(const std::string& name) const { return number(name) != 0; }
   // A setting whose words are dtypes.
   pl::DType dtype(const std::string& name) const;
 };
 
 struct KernelSpec {
-  std::string name;
-  std::string doc;  // one line
-  std::vector<SizeParam> sizes;
-  std::vector<Setting> settings;
+  std::string name;                          // by which commands name it
+  std::string doc;                           // one line
+  std::vector<SizeParam> sizes;              // of --shape
+  std::vector<Setting> settings;             // of --set
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
   std::string_view chip;  // that it is for where no other is chosen, "b200"; empty: default_arch()
   // Records the kernel for the choice's chip. Throws isa::Error for an invalid choice.

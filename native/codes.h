@@ -6,6 +6,6 @@
 
 namespace palladion::native {
 
-std::span<const isa::CodeText> device_codes();
+std::span<const isa::CodeText> device_codes();  // The codes of what a device run can report.
 
 }  // namespace palladion::native

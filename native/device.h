@@ -27,38 +27,40 @@
 namespace palladion::native {
 
 template <class T>
-using Result = tl::expected<T, isa::Diagnostics>;
+using Result = tl::expected<T, isa::Diagnostics>;  // a value, or diagnostics with a code
 
 struct DeviceFacts {
-  int ordinal = 0;
-  std::string name;
-  int sm = 0;  // compute capability x 10: 90 on Hopper
-  int sm_count = 0;
-  int sm_clock_mhz = 0;      // maximum
-  int memory_clock_mhz = 0;  // maximum
-  int64_t l2_bytes = 0;
-  int64_t memory_bytes = 0;
-  int shared_bytes_per_sm = 0;
-  int shared_bytes_per_cta = 0;
-  int driver_version = 0;  // 13000 is CUDA 13.0
+  int ordinal = 0;               // as CUDA counts devices
+  std::string name;              // as the driver gives it
+  int sm = 0;                    // compute capability x 10: 90 on Hopper
+  int sm_count = 0;              // streaming multiprocessors
+  int sm_clock_mhz = 0;          // maximum
+  int memory_clock_mhz = 0;      // maximum
+  int64_t l2_bytes = 0;          // of L2
+  int64_t memory_bytes = 0;      // of global memory
+  int shared_bytes_per_sm = 0;   // of an SM
+  int shared_bytes_per_cta = 0;  // that a CTA may ask for
+  int driver_version = 0;        // 13000 is CUDA 13.0
 };
 
 struct Availability {
-  std::string reason;  // why there is no device to use; empty when there is one
-  std::vector<DeviceFacts> devices;
+  std::string reason;                // why there is no device to use; empty when there is one
+  std::vector<DeviceFacts> devices;  // that the driver names
+  // There is a device that kernels run on.
   bool usable() const { return reason.empty(); }
 };
 
 struct Dim3 {
-  uint32_t x = 1, y = 1, z = 1;
+  uint32_t x = 1, y = 1, z = 1;  // sizes along the axes
+  // Their product.
   uint64_t count() const { return uint64_t{x} * y * z; }
 };
 
 struct LaunchShape {
-  Dim3 grid;
-  Dim3 block;
-  std::optional<Dim3> cluster;
-  uint32_t dynamic_shared_bytes = 0;
+  Dim3 grid;                          // in CTAs
+  Dim3 block;                         // in threads
+  std::optional<Dim3> cluster;        // in CTAs; none: no cluster
+  uint32_t dynamic_shared_bytes = 0;  // beside what the kernel declares
   // The next kernel may start before this stream's previous one has ended (griddepcontrol).
   bool programmatic_serialization = false;
 };
@@ -66,15 +68,18 @@ struct LaunchShape {
 // Kernel parameters in order, each a copy of its bytes.
 class Arguments {
  public:
+  // The next parameter, as its bytes.
   template <class T>
   Arguments& add(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     return add_bytes(std::as_bytes(std::span(&value, 1)));
   }
-  Arguments& add_bytes(std::span<const std::byte> bytes);
+  Arguments& add_bytes(std::span<const std::byte> bytes);  // the next parameter, as bytes
+  // Parameters so far.
   size_t count() const { return places_.size(); }
+  // Of parameter i.
   size_t bytes(size_t i) const { return places_[i].bytes; }
-  std::vector<void*> pointers() const;
+  std::vector<void*> pointers() const;  // as cuLaunchKernel takes them
 
  private:
   struct alignas(128) Block {  // as a tensor map requires
@@ -96,11 +101,13 @@ class Buffer {
   Buffer(Buffer&&) noexcept;
   Buffer& operator=(Buffer&&) noexcept;
   ~Buffer();
+  // Of the device.
   uint64_t address() const { return address_; }
+  // Its size.
   size_t bytes() const { return bytes_; }
-  Result<void> upload(std::span<const std::byte> from, size_t offset = 0);
-  Result<void> download(std::span<std::byte> to, size_t offset = 0) const;
-  Result<void> fill(uint8_t value);
+  Result<void> upload(std::span<const std::byte> from, size_t offset = 0);  // from the host; synchronous
+  Result<void> download(std::span<std::byte> to, size_t offset = 0) const;  // to the host; synchronous
+  Result<void> fill(uint8_t value);                                         // every byte
 
  private:
   friend class Device;
@@ -112,13 +119,13 @@ class Buffer {
 };
 
 struct FunctionAttributes {
-  int registers = 0;
-  int local_bytes = 0;  // stack and spills, per thread
-  int static_shared_bytes = 0;
-  int const_bytes = 0;
-  int max_threads_per_cta = 0;
-  int max_dynamic_shared_bytes = 0;
-  int binary_version = 0;  // 90 for sm_90
+  int registers = 0;                 // of a thread
+  int local_bytes = 0;               // stack and spills, per thread
+  int static_shared_bytes = 0;       // declared by the kernel
+  int const_bytes = 0;               // of constant memory
+  int max_threads_per_cta = 0;       // with its registers
+  int max_dynamic_shared_bytes = 0;  // with the attribute set
+  int binary_version = 0;            // 90 for sm_90
 };
 
 struct LoadedModule;
@@ -127,8 +134,9 @@ struct KernelState;  // the driver's attributes of a kernel, queried once
 // A kernel; keeps its module loaded.
 class Function {
  public:
+  // Of the .entry.
   const std::string& name() const { return name_; }
-  Result<FunctionAttributes> attributes() const;
+  Result<FunctionAttributes> attributes() const;  // as the driver gives them
   // Enqueues; errors of the kernel itself come from Device::wait. Checks what can be checked first:
   // sizes of parameters, shared memory, cluster.
   Result<void> launch(const LaunchShape& shape, const Arguments& arguments) const;
@@ -145,15 +153,15 @@ class Function {
 };
 
 struct GlobalVariable {
-  uint64_t address = 0;
-  size_t bytes = 0;
+  uint64_t address = 0;  // of the device
+  size_t bytes = 0;      // its size
 };
 
 class Module {
  public:
-  Result<Function> function(const std::string& entry) const;
-  Result<GlobalVariable> global(const std::string& name) const;
-  const std::string& info_log() const;
+  Result<Function> function(const std::string& entry) const;     // an .entry by name
+  Result<GlobalVariable> global(const std::string& name) const;  // a .global or .const variable by name
+  const std::string& info_log() const;                           // what the driver's compiler said
   // Empty for a module that came from the driver's compilation cache.
   std::optional<ResourceUse> resource_use(std::string_view entry) const;
 
@@ -164,25 +172,25 @@ class Module {
 };
 
 struct ModuleOptions {
-  int max_registers = 0;  // 0: as the PTX says
-  bool line_info = false;
+  int max_registers = 0;   // 0: as the PTX says
+  bool line_info = false;  // keep .loc lines, for profilers
 };
 
 struct WaitOptions {
-  std::optional<std::chrono::milliseconds> limit;
-  const std::atomic<bool>* stop = nullptr;  // polled; true ends the wait as the limit does
+  std::optional<std::chrono::milliseconds> limit;  // none: for ever
+  const std::atomic<bool>* stop = nullptr;         // polled; true ends the wait as the limit does
 };
 
 struct TimingOptions {
-  int warmups = 3;
-  int repeats = 20;
+  int warmups = 3;        // runs that are not counted
+  int repeats = 20;       // runs that are
   bool flush_l2 = false;  // overwrite twice the L2's size before each repeat
   WaitOptions wait;       // for the warm-ups, and again for all repeats
 };
 
 struct Timing {
-  double median_us = 0, min_us = 0, max_us = 0;
-  std::vector<double> samples_us;
+  double median_us = 0, min_us = 0, max_us = 0;  // of the repeats
+  std::vector<double> samples_us;                // each repeat, in order
 };
 
 struct TensorMapHandle {
@@ -195,10 +203,11 @@ class Device {
   static Availability available(const std::string& library = driver::default_library);
   static Result<Device> open(int ordinal = 0, const std::string& library = driver::default_library);
 
-  const DeviceFacts& facts() const;
+  const DeviceFacts& facts() const;  // what is known of it
+  // Compiles PTX with the driver's compiler.
   Result<Module> load(std::string_view ptx, const ModuleOptions& options = {}) const;
-  Result<Buffer> allocate(size_t bytes) const;
-  Result<TensorMapHandle> encode(const isa::TensorMap& map) const;
+  Result<Buffer> allocate(size_t bytes) const;                      // global memory, freed with the Buffer
+  Result<TensorMapHandle> encode(const isa::TensorMap& map) const;  // a tensor map, by the driver
 
   // Waits for all that was launched; device-side printf appears. Without a limit it can wait forever.
   // After PLD8006 and PLD8007 the device is lost to this process; after PLD8007 the kernel still runs, and

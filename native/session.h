@@ -8,6 +8,7 @@
 
 namespace palladion::native {
 
+// A failure with its code.
 inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message,
                                                 std::string help = {}) {
   return tl::unexpected(
@@ -25,7 +26,9 @@ class Session {
     if (!lost_) api_->DevicePrimaryCtxRelease(device_);
   }
 
+  // The driver's functions.
   const driver::Api& api() const { return *api_; }
+  // Of its device.
   const DeviceFacts& facts() const { return facts_; }
   // Contexts are current per host thread, so every call begins with this.
   void enter() const { api_->CtxSetCurrent(context_); }
@@ -34,6 +37,7 @@ class Session {
   void lose() { lost_ = true; }
   bool lost() const { return lost_; }
 
+  // The driver's error as a diagnostic.
   Result<void> check(driver::Status status, std::string_view what, const char* code = "PLD8003") const {
     if (status == driver::success) return {};
     return failure(code, fmt::format("{}: {}", what, api_->text(status)));
@@ -48,10 +52,10 @@ class Session {
 };
 
 struct LoadedModule {
-  std::shared_ptr<Session> session;
-  driver::Module handle = nullptr;
-  std::string info_log;
-  std::map<std::string, ResourceUse, std::less<>> resources;
+  std::shared_ptr<Session> session;                           // that loaded it
+  driver::Module handle = nullptr;                            // the driver's
+  std::string info_log;                                       // what the compiler said
+  std::map<std::string, ResourceUse, std::less<>> resources;  // of each entry
 
   LoadedModule() = default;
   LoadedModule(const LoadedModule&) = delete;

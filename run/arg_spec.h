@@ -36,28 +36,29 @@ template <class T>
 using Result = tl::expected<T, std::string>;
 
 struct ScalarArg {
-  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> bytes;  // its value, little endian
 };
 struct ArrayArg {
-  Role role = Role::in;
-  pl::ShapeDtype type;
+  Role role = Role::in;      // in, out or inout
+  pl::ShapeDtype type;       // shape and element type
   std::optional<Fill> fill;  // in, inout
   std::string file;          // in, inout: read; out: written
 };
 struct TensorMapArg {
-  pl::ShapeDtype type;
+  pl::ShapeDtype type;            // of the array that it covers
   int over = -1;                  // number of the argument whose array it covers
   std::optional<ArrayArg> array;  // or an array of its own
-  std::vector<int64_t> box, strides;
-  isa::Swizzle swizzle = isa::Swizzle::none;
-  isa::OobFill oob = isa::OobFill::zero;
-  isa::L2Promotion l2 = isa::L2Promotion::none;
-  uint64_t offset = 0;  // bytes from the array's start
+  std::vector<int64_t> box,
+      strides;  // of the box, in elements; of the array, in bytes, without the innermost
+  isa::Swizzle swizzle = isa::Swizzle::none;     // of rows in SMEM
+  isa::OobFill oob = isa::OobFill::zero;         // what comes from outside the array
+  isa::L2Promotion l2 = isa::L2Promotion::none;  // how much L2 fetches
+  uint64_t offset = 0;                           // bytes from the array's start
 };
 struct BytesArg {
-  std::string file;
+  std::string file;  // with the parameter's bytes
 };
-using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;
+using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;  // one --arg
 
 // The text states what was expected and where the spec differs from it.
 Result<ArgSpec> parse_arg(std::string_view text);

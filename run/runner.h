@@ -32,7 +32,7 @@ class HeldJob {
   HeldJob(HeldJob&&) noexcept;
   HeldJob& operator=(HeldJob&&) noexcept;
 
-  sim::Run& run();
+  sim::Run& run();  // the run, to go on with
   // Of the out and inout buffers, as they are now.
   std::vector<Array> outputs() const;
   // Takes arrays and result away: the job is not to be used any more.
@@ -52,22 +52,24 @@ SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Mach
 std::vector<Array> blank_inputs(const plgpu::Kernel& kernel);
 
 struct DeviceOptions {
-  int repeats = 20;  // timed runs after the one whose results count; 0: none
-  int warmups = 3;
+  int repeats = 20;                         // timed runs after the one whose results count; 0: none
+  int warmups = 3;                          // runs that are not counted
   std::chrono::milliseconds limit{10'000};  // for the first run; each timed run may take as long
   const std::atomic<bool>* stop = nullptr;  // polled while a kernel runs
 };
 
 struct DeviceOutcome {
-  isa::Diagnostics errors;  // nothing was returned
-  bool still_runs = false;  // PLD8007: end the process with std::_Exit
-  std::vector<Array> outputs;
-  std::vector<std::byte> profile;  // of the run whose results count
-  native::FunctionAttributes attributes;
-  std::optional<native::Timing> timing;  // none without repeats
-  std::string jit_log;
+  isa::Diagnostics errors;                // nothing was returned
+  bool still_runs = false;                // PLD8007: end the process with std::_Exit
+  std::vector<Array> outputs;             // in order
+  std::vector<std::byte> profile;         // of the run whose results count
+  native::FunctionAttributes attributes;  // as the driver gives them
+  std::optional<native::Timing> timing;   // none without repeats
+  std::string jit_log;                    // what the driver's compiler said
 };
+// On a device, timed. Error: the driver's, or the time limit.
 DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOptions& options = {});
+// The same of a recorded kernel with its inputs.
 DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device,
                   const DeviceOptions& options = {});
 

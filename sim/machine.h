@@ -21,7 +21,9 @@ class Machine {
  public:
   explicit Machine(const isa::ArchSpec& arch) : arch_(&arch) {}
 
+  // The chip.
   const isa::ArchSpec& arch() const { return *arch_; }
+  // Global memory, which outlives launches.
   GlobalMemory& memory() { return memory_; }
   // Objects that a kernel names by handles; none may be created or destroyed while a run goes on.
   TextureTable& textures() { return textures_; }

@@ -15,6 +15,7 @@ enum class TimeUnit : uint8_t { sm_cycles, warp_instructions };
 // "SM cycles"
 std::string_view name(TimeUnit unit);
 
+// What a row shows.
 enum class TrackKind : uint8_t {
   process,  // the simulator, a device
   sm,
@@ -46,31 +47,31 @@ enum class Category : uint8_t {
   free,
   scope,  // the author's
 };
-inline constexpr size_t category_count = 12;
+inline constexpr size_t category_count = 12;  // categories of events
 // "stall"
 std::string_view name(Category category);
 
 struct Track {
-  uint64_t id = 0;  // never 0, the same in every run
-  uint64_t parent = 0;
-  TrackKind kind = TrackKind::process;
-  int order = 0;  // among its siblings
-  std::string name;
+  uint64_t id = 0;                      // never 0, the same in every run
+  uint64_t parent = 0;                  // 0: none
+  TrackKind kind = TrackKind::process;  // what the row shows
+  int order = 0;                        // among its siblings
+  std::string name;                     // of the row
 };
 
 struct Arg {
-  std::string_view key;
-  std::variant<uint64_t, std::string_view> value;
+  std::string_view key;                            // what is said
+  std::variant<uint64_t, std::string_view> value;  // a number or a text
 };
 
 // Texts and lists are valid during a call of a Sink. An event whose `to` equals `from` may be an instant.
 struct Event {
-  uint64_t track = 0;
-  uint64_t from = 0, to = 0;
-  bool instant = false;
-  Category category = Category::event;
-  std::string_view name;
-  std::vector<Arg> args;
+  uint64_t track = 0;                   // the row
+  uint64_t from = 0, to = 0;            // cycles
+  bool instant = false;                 // no duration
+  Category category = Category::event;  // which gives the colour
+  std::string_view name;                // of the slice
+  std::vector<Arg> args;                // shown when it is selected
   // Arrows: events with the same id follow one another in time. `ends` are flows that end here.
   std::vector<uint64_t> flows, ends;
   // The instruction (index in sim::Program::code) that executes, or that waits.
@@ -79,10 +80,10 @@ struct Event {
 };
 
 struct Header {
-  std::string title;  // "matmul_ws m=512 n=512 k=512, h200, hardware"
-  TimeUnit unit = TimeUnit::sm_cycles;
-  double sm_clock_mhz = 0;  // 0: unknown
-  uint64_t from = 0;        // nothing before it was recorded
+  std::string title;                    // "matmul_ws m=512 n=512 k=512, h200, hardware"
+  TimeUnit unit = TimeUnit::sm_cycles;  // of all times
+  double sm_clock_mhz = 0;              // 0: unknown
+  uint64_t from = 0;                    // nothing before it was recorded
 };
 
 // The destination of a trace. Called from one thread at a time. Slices of a track come in the order of their

@@ -11,9 +11,9 @@
 namespace palladion::traces {
 
 struct RecorderOptions {
-  CtaChoice ctas;
-  Window window;
-  TimeUnit unit = TimeUnit::sm_cycles;
+  CtaChoice ctas;                       // which CTAs
+  Window window;                        // which cycles
+  TimeUnit unit = TimeUnit::sm_cycles;  // of the sink's times
 };
 
 class Recorder final : public sim::Observer {
@@ -22,17 +22,19 @@ class Recorder final : public sim::Observer {
   Recorder(Sink& sink, RecorderOptions options);
   ~Recorder() override;
 
-  void start(const sim::RunView& run) override;
+  void start(const sim::RunView& run) override;  // before the first event
+  // An observer's duty: collects a cluster's events.
   void observe(sim::ClusterState& cluster, sim::ClusterEvents& events) override;
+  // Writes what was collected, in the order of clusters.
   void at_quantum_boundary(std::span<sim::ClusterState* const> resident) override;
-  void retire(sim::ClusterState& cluster) override;
+  void retire(sim::ClusterState& cluster) override;  // a cluster has ended
 
   // The simulator's process; written at the first call.
   Track process();
 
-  uint64_t events() const;
-  bool full() const;
-  uint64_t clusters() const;
+  uint64_t events() const;    // written so far
+  bool full() const;          // the sink takes no more
+  uint64_t clusters() const;  // recorded so far
   // The first time that is missing because the sink was full.
   std::optional<uint64_t> ended_at() const;
 

@@ -47,7 +47,9 @@ class Array {
                              const std::vector<isa::Operand>& elements);
   static Array splat(const Scalar& value, Shape shape);
 
+  // Its element type.
   DType dtype() const { return dtype_; }
+  // Sizes of its dimensions; () is one element.
   const Shape& shape() const { return shape_; }
   // An Error for a dimension that the array does not have.
   int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
@@ -72,12 +74,19 @@ class Array {
   static int pack_of(DType dtype, const Layout& layout);
   static isa::Type packed_type(DType dtype, int pack);
 
+  // Every element converted: rounded to nearest even, integers truncated toward zero (PTX cvt).
   Array astype(DType dtype, std::source_location loc = std::source_location::current()) const;
+  // The same bits as another type of the same width.
   Array bitcast(DType dtype, std::source_location loc = std::source_location::current()) const;
+  // The same elements in row-major order; Error where the layout cannot keep them in place.
   Array reshape(Shape shape, std::source_location loc = std::source_location::current()) const;
+  // Along an axis, which goes; warps exchange through SMEM where it spans them.
   Array sum(int axis, std::source_location loc = std::source_location::current()) const;
+  // Largest along an axis; NaN if one is.
   Array max(int axis, std::source_location loc = std::source_location::current()) const;
+  // Smallest along an axis; NaN if one is.
   Array min(int axis, std::source_location loc = std::source_location::current()) const;
+  // Product along an axis.
   Array prod(int axis, std::source_location loc = std::source_location::current()) const;
   // Over all dimensions.
   Scalar sum_all(std::source_location loc = std::source_location::current()) const;
@@ -139,10 +148,10 @@ class Array {
 
 // An operand of an operator, with the place where it stands.
 struct ArrayArg {
-  Array array;
-  bool is_scalar = false;
-  Scalar value;
-  std::source_location loc;
+  Array array;               // the array, unless is_scalar
+  bool is_scalar = false;    // a number, which takes the shape of the other operands
+  Scalar value;              // the number
+  std::source_location loc;  // the author's line
   ArrayArg(const Array& a, std::source_location l = std::source_location::current())  // NOLINT
       : array(a), loc(l) {
     a.check_assigned(l);
@@ -155,37 +164,38 @@ struct ArrayArg {
       : is_scalar(true), value(v), loc(l) {}  // NOLINT
 };
 
+// A where the condition (bool) holds, b elsewhere; one shape after broadcasting.
 Array where(ArrayArg condition, ArrayArg a, ArrayArg b);
-Array minimum(ArrayArg a, ArrayArg b);
-Array maximum(ArrayArg a, ArrayArg b);
-Array pow(ArrayArg a, ArrayArg b);
-Array rem(ArrayArg a, ArrayArg b);
+Array minimum(ArrayArg a, ArrayArg b);  // NaN if an operand is, as jnp.minimum
+Array maximum(ArrayArg a, ArrayArg b);  // NaN if an operand is, as jnp.maximum
+Array pow(ArrayArg a, ArrayArg b);      // a to the power b, floating point
+Array rem(ArrayArg a, ArrayArg b);      // remainder with the sign of a, as lax.rem
 // a * b + c with one rounding.
 Array fma(ArrayArg a, ArrayArg b, ArrayArg c);
 
-Array exp(ArrayArg a);
-Array exp2(ArrayArg a);
-Array log(ArrayArg a);
-Array log2(ArrayArg a);
-Array log1p(ArrayArg a);
-Array expm1(ArrayArg a);
-Array sin(ArrayArg a);
-Array cos(ArrayArg a);
-Array tanh(ArrayArg a);
-Array sqrt(ArrayArg a);
-Array rsqrt(ArrayArg a);
-Array erf(ArrayArg a);
-Array logistic(ArrayArg a);
-Array reciprocal(ArrayArg a);
-Array abs(ArrayArg a);
-Array sign(ArrayArg a);
-Array round(ArrayArg a);  // to nearest even
-Array floor(ArrayArg a);
-Array ceil(ArrayArg a);
-Array trunc(ArrayArg a);
-Array clz(ArrayArg a);
-Array population_count(ArrayArg a);
-Array integer_pow(ArrayArg a, int exponent);
+Array exp(ArrayArg a);                        // e to the power a
+Array exp2(ArrayArg a);                       // 2 to the power a
+Array log(ArrayArg a);                        // natural logarithm
+Array log2(ArrayArg a);                       // logarithm to base 2
+Array log1p(ArrayArg a);                      // log(1 + a), also for small a
+Array expm1(ArrayArg a);                      // exp(a) - 1, also for small a
+Array sin(ArrayArg a);                        // sine of radians
+Array cos(ArrayArg a);                        // cosine of radians
+Array tanh(ArrayArg a);                       // hyperbolic tangent
+Array sqrt(ArrayArg a);                       // square root; NaN of negative numbers
+Array rsqrt(ArrayArg a);                      // 1 / sqrt(a)
+Array erf(ArrayArg a);                        // the error function
+Array logistic(ArrayArg a);                   // 1 / (1 + exp(-a))
+Array reciprocal(ArrayArg a);                 // 1 / a
+Array abs(ArrayArg a);                        // magnitude
+Array sign(ArrayArg a);                       // -1, 0 or 1
+Array round(ArrayArg a);                      // to nearest even
+Array floor(ArrayArg a);                      // toward minus infinity
+Array ceil(ArrayArg a);                       // toward plus infinity
+Array trunc(ArrayArg a);                      // toward zero
+Array clz(ArrayArg a);                        // leading zero bits of integers
+Array population_count(ArrayArg a);           // one bits of integers
+Array integer_pow(ArrayArg a, int exponent);  // by repeated products; a negative exponent: of the reciprocal
 
 // --- shapes and layouts
 Array layout_cast(const Array& x, const Layout& layout,
@@ -216,11 +226,13 @@ Layout default_layout(const Shape& shape, DType dtype,
                       std::source_location loc = std::source_location::current());
 
 struct LoadOptions {
-  Layout layout;
+  Layout layout;          // the layout that the array gets
   bool optimized = true;  // an error when the loads or stores would have bank conflicts
 };
+// A window of GMEM, SMEM, TMEM or an accumulator, as an array; Error where the layout does not fit its shape.
 Array load(const Ref& ref, const LoadOptions& options,
            std::source_location loc = std::source_location::current());
+// The same in the layout of default_layout; of an accumulator in its own.
 Array load(const Ref& ref, std::source_location loc = std::source_location::current());
 // Gathers and scatters: element ref[i0, i1, ...] for every place of the index arrays, one s32 or u32 array
 // for each dimension of a reference in GMEM or SMEM, all of one shape, within bounds. The result has their
@@ -237,6 +249,6 @@ Array map(DType result, const std::vector<Array>& arrays,
 // All in one layout and shape; an error names both when they differ.
 void unify_layouts(std::vector<Array>& arrays);
 
-std::string to_string(const Array& a);
+std::string to_string(const Array& a);  // shape, type and layout, for messages
 
 }  // namespace palladion::plgpu

@@ -87,7 +87,7 @@ auto switch_(ScalarArg index, First&& first, Rest&&... rest) {
 }
 
 struct LoopOptions {
-  int64_t step = 1;
+  int64_t step = 1;    // what the index grows by; positive
   int64_t unroll = 1;  // bodies per iteration; must divide the number of steps
 };
 
@@ -109,6 +109,7 @@ void loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& opti
                         [&](const Scalar& i) { body(i); });
 }
 
+// Calls body(index) once; it runs for lower, lower + step, ... below upper.
 template <class Body>
 void fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& options = {}) {
   loop(lower, upper, std::forward<Body>(body), options);
@@ -184,6 +185,7 @@ frontend::CarryResult<Init> fori_loop(ScalarArg lower, ScalarArg upper, Body&& b
   return frontend::rebuild(carry, init);
 }
 
+// The same with two values carried.
 template <class Body, class First, class Second, class... More>
   requires(!std::same_as<std::decay_t<Second>, LoopOptions>)
 auto fori_loop(ScalarArg lower, ScalarArg upper, Body&& body, const First& first, const Second& second,

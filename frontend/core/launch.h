@@ -15,46 +15,47 @@ namespace palladion::plgpu {
 
 // Arrays are numbered: inputs first, then outputs.
 struct PointerParam {
-  int array = 0;
+  int array = 0;  // number of the array: inputs, then outputs
 };
 
 // A tensor map over array `array`; `map.global_address` is a byte offset, to which the launcher adds
 // the array's address.
 struct TensorMapParam {
-  int array = 0;
-  isa::TensorMap map;
+  int array = 0;       // number of the array whose memory it covers
+  isa::TensorMap map;  // box, swizzle, element type; its address is filled in at the launch
 };
 
 // Global memory that the launcher allocates, zeroed before each launch: an array, or semaphores, with what
 // findings call it.
 struct ScratchParam {
-  int64_t bytes = 0;
-  std::string name;
+  int64_t bytes = 0;  // zeroed before the launch
+  std::string name;   // the author's name of it
 };
 
 // Where profile scopes record; zeroed before a launch and read back after it (Launch::profile).
 struct ProfileParam {};
 
-using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam>;
+using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam>;  // a kernel parameter
 
 // What is in the profile's buffer: one part for each warpgroup, those of a CTA together, CTAs as numbered
 // in the grid, x first. frontend/core/profile.h reads it.
 struct Profile {
-  int64_t space = 0;  // events for which a warpgroup has room
-  uint32_t warpgroups = 0;
-  std::vector<std::string> scopes;
+  int64_t space = 0;                // events for which a warpgroup has room
+  uint32_t warpgroups = 0;          // of the whole grid
+  std::vector<std::string> scopes;  // names, by the numbers that events hold
+  // 48 of header, 16 an event.
   int64_t bytes_per_warpgroup() const { return 48 + 16 * space; }
 };
 
 struct Launch {
-  std::string entry;
-  isa::Dim3 grid;     // in CTAs
-  isa::Dim3 block;    // in threads
-  isa::Dim3 cluster;  // in CTAs
-  uint32_t dynamic_smem_bytes = 0;
-  bool programmatic_serialization = false;  // the kernel calls griddepcontrol_wait
-  std::vector<Param> params;                // one for each parameter of the entry, in order
-  std::vector<pl::ShapeDtype> inputs, outputs;
+  std::string entry;                            // name of the .entry
+  isa::Dim3 grid;                               // in CTAs
+  isa::Dim3 block;                              // in threads
+  isa::Dim3 cluster;                            // in CTAs
+  uint32_t dynamic_smem_bytes = 0;              // shared memory that the launch asks for
+  bool programmatic_serialization = false;      // the kernel calls griddepcontrol_wait
+  std::vector<Param> params;                    // one for each parameter of the entry, in order
+  std::vector<pl::ShapeDtype> inputs, outputs;  // types of the arrays, in order
   // Outputs that start as a copy of an input: (input, output). Others are written by the kernel only.
   std::vector<std::pair<int, int>> aliases;
   std::optional<Profile> profile;  // with CompilerParams::profile_space
@@ -66,9 +67,9 @@ struct Launch {
 
 // A recorded kernel: the program and how to start it.
 struct Kernel {
-  std::string name;
-  isa::Module module;
-  Launch launch;
+  std::string name;    // as the author named it
+  isa::Module module;  // the PTX program
+  Launch launch;       // how it is started
 };
 
 }  // namespace palladion::plgpu

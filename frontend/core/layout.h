@@ -23,11 +23,11 @@ inline constexpr int64_t warpgroup_size = 128, warp_size = 32;
 
 // A dimension of a tiled layout that repeats the same value.
 struct Replicated {
-  int times = 1;
+  int times = 1;  // warps or lanes that hold the same elements
 };
-using LayoutDim = std::variant<int, Replicated>;
+using LayoutDim = std::variant<int, Replicated>;  // a dimension of the tiled shape, or a number of copies
 struct Tiling {
-  std::vector<std::vector<int64_t>> tiles;
+  std::vector<std::vector<int64_t>> tiles;  // of the last dimensions, applied one after the other
 };
 
 class Layout;
@@ -40,17 +40,19 @@ struct NativeTensorLayout {
 
 class Layout {
  public:
+  // One value for all; vectors of neighbours; tiles dealt out to warps, lanes and registers.
   enum class Kind : uint8_t { splat, strided, tiled };
 
   // value = index along `dim` that this part adds: (number / place) % size * stride, where number is
   // the thread's (0..127); for registers, parts are digits of the register's number, first most
   // significant.
   struct Part {
+    // What an index along the part chooses.
     enum class Role : uint8_t { thread, reg, vector };
-    int dim = 0;
-    int64_t stride = 1, size = 1;
-    Role role = Role::reg;
-    int64_t place = 0;
+    int dim = 0;                   // dimension of the array
+    int64_t stride = 1, size = 1;  // elements from one index to the next; number of indices
+    Role role = Role::reg;         // thread, register or place in a vector
+    int64_t place = 0;             // what the thread's or register's number is divided by
     friend bool operator==(const Part&, const Part&) = default;
   };
 
@@ -106,10 +108,15 @@ class Layout {
   Layout reduce(const std::vector<int>& axes,
                 std::source_location loc = std::source_location::current()) const;
 
+  // Splat, strided or tiled.
   Kind kind() const { return kind_; }
+  // One value for all elements.
   bool is_splat() const { return kind_ == Kind::splat; }
+  // Tiles, as the tensor core wants them.
   bool is_tiled() const { return kind_ == Kind::tiled; }
+  // Vectors of neighbouring elements.
   bool is_strided() const { return kind_ == Kind::strided; }
+  // As messages say it.
   const std::string& name() const { return name_; }
 
   // Empty when an array of this shape can have the layout, else why it cannot.
@@ -134,6 +141,7 @@ class Layout {
   // The whole index of element `e` of thread `thread`, any kind.
   Shape index(const Shape& shape, int64_t thread, int64_t e) const;
 
+  // The same layout, with a name for messages.
   Layout named(std::string name) const {
     Layout l = *this;
     l.name_ = std::move(name);
@@ -151,6 +159,6 @@ class Layout {
   std::vector<Part> parts_;
 };
 
-std::string to_string(const Layout& layout);
+std::string to_string(const Layout& layout);  // the name, or the parts
 
 }  // namespace palladion::plgpu

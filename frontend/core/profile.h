@@ -46,15 +46,15 @@ auto profile_scope(const std::string& name, Body&& body,
 struct ProfiledWarpgroup {
   struct Event {
     uint32_t scope = 0;  // index in Profile::scopes
-    bool exit = false;
+    bool exit = false;   // else entry
     uint64_t clock = 0;  // %clock64, SM cycles
   };
-  uint64_t cta = 0;  // linear id in the grid
-  uint32_t warpgroup = 0, sm = 0;
+  uint64_t cta = 0;                         // linear id in the grid
+  uint32_t warpgroup = 0, sm = 0;           // its number in the grid; %smid
   uint64_t clock_start = 0, clock_end = 0;  // %clock64 at the kernel's entry and end
   uint64_t time_start = 0, time_end = 0;    // %globaltimer, ns, at the same places
-  std::vector<Event> events;
-  uint64_t lost = 0;  // events for which profile_space had no room
+  std::vector<Event> events;                // in the order of time
+  uint64_t lost = 0;                        // events for which profile_space had no room
 };
 
 // The buffer after a run; warpgroups that did not come to their end are left out.

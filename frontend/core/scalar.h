@@ -51,13 +51,16 @@ class Scalar {
     return {};
   }
 
+  // A number that is known while recording; Error where the type does not hold it.
   static Scalar constant(DType dtype, int64_t value);
-  static Scalar constant(DType dtype, double value);
+  static Scalar constant(DType dtype, double value);  // The same of floating point, rounded to the type.
   // A value in a register. `nonnegative`: never below zero; `multiple`: always a multiple of it.
   static Scalar from_register(DType dtype, const isa::Operand& reg, bool nonnegative = false,
                               int64_t multiple = 1);
 
+  // Its type.
   DType dtype() const { return dtype_; }
+  // Known while recording: costs no register.
   bool is_constant() const { return register_ == isa::no_id; }
   // The value; an Error where it is not known on the host.
   int64_t as_int(std::source_location loc = std::source_location::current()) const {
@@ -78,6 +81,7 @@ class Scalar {
   // As a register even when constant.
   isa::Operand as_register() const;
 
+  // Converted, rounded to nearest even; integers truncated toward zero.
   Scalar astype(DType dtype, std::source_location loc = std::source_location::current()) const;
 
   // Register and constant part of an integer: value = register + offset.
@@ -110,12 +114,12 @@ class Scalar {
   Scalar& update(frontend::Binary op, const ScalarArg& other);
   [[noreturn]] static int64_t not_known(const std::source_location& loc);
 };
-using Index = Scalar;
+using Index = Scalar;  // what fori_loop and grids count with: s32
 
 // A scalar argument of an operator, with the place where the operator stands.
 struct ScalarArg {
-  Scalar value;
-  std::source_location loc;
+  Scalar value;              // the number
+  std::source_location loc;  // the author's line
   ScalarArg(const Scalar& v, std::source_location l = std::source_location::current())
       : value(v), loc(l) {  // NOLINT
     v.check(l);
@@ -153,12 +157,13 @@ Scalar operator<=(ScalarArg a, ScalarArg b);
 Scalar operator>(ScalarArg a, ScalarArg b);
 Scalar operator>=(ScalarArg a, ScalarArg b);
 
-Scalar minimum(ScalarArg a, ScalarArg b);
-Scalar maximum(ScalarArg a, ScalarArg b);
+Scalar minimum(ScalarArg a, ScalarArg b);  // the smaller one
+Scalar maximum(ScalarArg a, ScalarArg b);  // the larger one
+// A where the condition holds, else b; both are computed.
 Scalar where(ScalarArg condition, ScalarArg a, ScalarArg b);
-Scalar unary(frontend::Unary op, ScalarArg a);
-Scalar binary(frontend::Binary op, Scalar a, Scalar b);
-Scalar compare(frontend::Compare op, Scalar a, Scalar b);
+Scalar unary(frontend::Unary op, ScalarArg a);  // one operation of one operand, folded where it is known
+Scalar binary(frontend::Binary op, Scalar a, Scalar b);    // of two operands of one type
+Scalar compare(frontend::Compare op, Scalar a, Scalar b);  // the result is bool_
 
 // A promise that `value` is a multiple of n: dynamic slices of tiled references rely on it.
 Scalar multiple_of(const Scalar& value, int64_t n,
@@ -169,14 +174,16 @@ Scalar cdiv(ScalarArg a, ScalarArg b);
 
 // start, size and stride of a slice, `pl::ds(start, size, stride)`: elements start + i stride.
 struct Slice {
-  Scalar start;
-  int64_t size = 0;
-  int64_t stride = 1;
+  Scalar start;        // first index
+  int64_t size = 0;    // how many, known while recording
+  int64_t stride = 1;  // from one to the next; positive
 };
+// `size` indices from `start`, every `stride`-th.
 inline Slice ds(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
+// Ds by its older name.
 inline Slice dslice(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
 struct All {};
-inline constexpr All all{};
+inline constexpr All all{};  // a whole dimension, as `:` in Python
 
 // The position along a named axis of the grid, the cluster or the threads, and its size.
 Scalar axis_index(const std::string& name, std::source_location loc = std::source_location::current());

@@ -34,8 +34,10 @@ enum class DType : uint8_t {
   e2m1,
   u2
 };
-inline constexpr int dtypes = static_cast<int>(DType::u2) + 1;
+inline constexpr int dtypes = static_cast<int>(DType::u2) + 1;  // how many element types there are
 
+// Element types by Pallas' and JAX's names: bool, integers, floating point, 8-bit and 4-bit floats, 2-bit
+// integers.
 inline constexpr DType bool_ = DType::bool_, s8 = DType::s8, s16 = DType::s16, s32 = DType::s32,
                        s64 = DType::s64, u8 = DType::u8, u16 = DType::u16, u32 = DType::u32, u64 = DType::u64,
                        f16 = DType::f16, bf16 = DType::bf16, f32 = DType::f32, f64 = DType::f64,
@@ -61,7 +63,7 @@ bool is_integer(DType dtype);
 // The PTX type of a value of this dtype ("f16", "s32"), pred for bool.
 isa::Type isa_type(DType dtype);
 
-using Shape = std::vector<int64_t>;
+using Shape = std::vector<int64_t>;  // sizes of dimensions, outermost first
 // The number of elements. An Error for negative sizes, more than 64 dimensions and more than 2^48 elements,
 // so that bytes of a shape never overflow.
 int64_t volume(const Shape& shape);
@@ -73,15 +75,18 @@ Shape strides_of(const Shape& shape);
 
 // The type of an argument, a result or an allocation: dtype and shape.
 struct ShapeDtype {
-  DType dtype = DType::f32;
-  Shape shape;
-  int64_t bytes() const;
+  DType dtype = DType::f32;  // element type
+  Shape shape;               // sizes of dimensions
+  int64_t bytes() const;     // of all elements; those shorter than a byte are packed
   friend bool operator==(const ShapeDtype&, const ShapeDtype&) = default;
 };
-std::string to_string(const ShapeDtype& type);
+std::string to_string(const ShapeDtype& type);  // as f32[16,32]
 
+// A / b rounded up; both positive.
 constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// A rounded up to a multiple of b.
 constexpr int64_t align_to(int64_t a, int64_t b) { return cdiv(a, b) * b; }
+// The smallest power of two that is at least a.
 constexpr int64_t next_power_of_2(int64_t a) {
   int64_t p = 1;
   while (p < a) p *= 2;

@@ -20,6 +20,7 @@ inline Shape strides_from_shape(const Shape& shape) { return strides_of(shape); 
 
 // Of one run of a kernel, for a scheduler.
 struct CostEstimate {
+  // As JAX' CostEstimate; recorded, without effect on the kernel.
   int64_t flops = 0, transcendentals = 0, bytes_accessed = 0, remote_bytes_transferred = 0;
 };
 

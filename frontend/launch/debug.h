@@ -14,8 +14,9 @@ namespace detail {
 void print_scalars(const std::string& format, const std::vector<Scalar>& values, std::source_location loc);
 }
 
-using Format = frontend::TextAt;
+using Format = frontend::TextAt;  // a text with {} for each value
 
+// Prints values of scalars once a warpgroup, through the kernel's printf buffer.
 template <class... Values>
   requires(std::convertible_to<Values, Scalar> && ...)
 void debug_print(Format format, const Values&... values) {
@@ -36,7 +37,7 @@ class enable_debug_checks {  // NOLINT(readability-identifier-naming): Pallas' n
  private:
   bool outer_;
 };
-bool debug_checks_enabled();
+bool debug_checks_enabled();  // whether debug_check emits its test now
 
 // Stops the grid when the condition does not hold.
 void debug_check(const Scalar& condition, const std::string& message,

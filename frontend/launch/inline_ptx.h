@@ -20,8 +20,11 @@ class PtxInput {
   PtxInput(std::string name, const Ref& value);
   PtxInput(std::string name, const BarrierRef& value);
 
+  // What the PTX calls it.
   const std::string& name() const { return name_; }
+  // An array: registers of each lane; else a scalar.
   bool is_array() const { return is_array_; }
+  // The array of an array input.
   const Array& array() const { return array_; }
   Array& array() { return array_; }
   // Of what is no array.
@@ -39,10 +42,10 @@ class PtxInput {
 // A result that the text calls `name`. Without shape and layout it is like the arrays among the inputs;
 // without these, a number, which must be the same in all lanes.
 struct PtxOutput {
-  std::string name;
-  DType dtype = DType::f32;
-  std::optional<Shape> shape = std::nullopt;
-  std::optional<Layout> layout = std::nullopt;
+  std::string name;                             // what the PTX calls it
+  DType dtype = DType::f32;                     // its element type
+  std::optional<Shape> shape = std::nullopt;    // of an array; none: a scalar
+  std::optional<Layout> layout = std::nullopt;  // of an array; none: that of the first array input
 };
 
 // How often the text is recorded, and what a name stands for.
@@ -54,7 +57,7 @@ enum class PtxEach : uint8_t {
 };
 
 struct PtxOptions {
-  PtxEach each = PtxEach::element;
+  PtxEach each = PtxEach::element;  // what the text is repeated for
   // The text stores, synchronises, or issues asynchronous operations. Without it, it may compute and load.
   bool side_effects = false;
 };

@@ -25,17 +25,19 @@ class Types {
   Types(pl::ShapeDtype type) : types_{std::move(type)} {}  // NOLINT
   Types(std::initializer_list<pl::ShapeDtype> types) : types_(types) {}
   Types(std::vector<pl::ShapeDtype> types) : types_(std::move(types)) {}  // NOLINT
+  // In the order of the arrays.
   const std::vector<pl::ShapeDtype>& list() const { return types_; }
 
  private:
   std::vector<pl::ShapeDtype> types_;
 };
 
+// What scratch_types may hold: memory, accumulators, barriers, semaphores.
 using ScratchType =
     std::variant<SmemType, GmemType, TmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
 struct NamedScratch {
-  std::string name;
-  ScratchType type;
+  std::string name;  // by which the body asks for it
+  ScratchType type;  // what is allocated
 };
 
 struct CompilerParams {
@@ -65,17 +67,17 @@ class ForArch {
 };
 
 struct KernelOptions {
-  Types in_types;
-  Types out_type;
-  std::vector<NamedScratch> scratch_types;
-  CompilerParams compiler_params;
-  std::vector<int64_t> grid;
-  std::vector<std::string> grid_names;
-  std::vector<int64_t> cluster;
-  std::vector<std::string> cluster_names;
-  int num_threads = 1;  // Pallas threads: warpgroups
-  std::string thread_name;
-  std::string name = "kernel";
+  Types in_types;                           // of the input arrays, in GMEM
+  Types out_type;                           // of the output arrays, in GMEM
+  std::vector<NamedScratch> scratch_types;  // allocated for each CTA (GMEM: for the grid)
+  CompilerParams compiler_params;           // options of the recording
+  std::vector<int64_t> grid;                // sizes of its axes, in clusters; the last one varies fastest
+  std::vector<std::string> grid_names;      // axes by name, for pl::axis_index
+  std::vector<int64_t> cluster;             // CTAs of a cluster along its axes
+  std::vector<std::string> cluster_names;   // axes of the cluster by name
+  int num_threads = 1;                      // Pallas threads: warpgroups
+  std::string thread_name;                  // the axis of Pallas threads by name
+  std::string name = "kernel";              // of the .entry and in messages
   // (input, output): the output starts as the input's values.
   std::vector<std::pair<int, int>> input_output_aliases;
   const isa::ArchSpec* arch = nullptr;  // the chip that the kernel is for; null: see ForArch
@@ -84,14 +86,18 @@ struct KernelOptions {
 // The scratch of a kernel by name.
 class Scratch {
  public:
-  using Name = frontend::TextAt;
+  using Name = frontend::TextAt;  // a name with the author's line
   const Ref& operator[](const Name& name) const { return ref(name.text, name.loc); }
+  // Memory by name; Error when there is none, or when it is a barrier.
   const Ref& ref(const std::string& name, std::source_location loc = std::source_location::current()) const;
+  // A barrier by name; Error when there is none.
   const BarrierRef& barrier(const std::string& name,
                             std::source_location loc = std::source_location::current()) const;
+  // A union by name; Error when there is none.
   const UnionRef& ref_union(const std::string& name,
                             std::source_location loc = std::source_location::current()) const;
 
+  // The recorder fills it.
   void add(std::string name, std::variant<Ref, BarrierRef, UnionRef> value) {
     values_.emplace_back(std::move(name), std::move(value));
   }
@@ -102,6 +108,7 @@ class Scratch {
   std::vector<std::pair<std::string, std::variant<Ref, BarrierRef, UnionRef>>> values_;
 };
 
+// A body that takes its references as a list.
 using KernelBody = std::function<void(const std::vector<Ref>&, Scratch&)>;
 
 // Records; Errors carry the author's line.

@@ -16,13 +16,13 @@ namespace palladion::plgpu {
 // A grid of clusters of CTAs, each with `num_threads` Pallas threads (warpgroups). The names are those of
 // pl::axis_index; every dimension of the grid is in clusters.
 struct Mesh {
-  std::vector<int64_t> grid = {};
-  std::vector<std::string> grid_names = {};
-  std::vector<int64_t> cluster = {};
-  std::vector<std::string> cluster_names = {};
-  int num_threads = 1;
-  std::string thread_name = {};
-  std::string kernel_name = "kernel";
+  std::vector<int64_t> grid = {};               // sizes of the axes, in clusters
+  std::vector<std::string> grid_names = {};     // axes by name
+  std::vector<int64_t> cluster = {};            // CTAs of a cluster along its axes
+  std::vector<std::string> cluster_names = {};  // axes of the cluster by name
+  int num_threads = 1;                          // Pallas threads (warpgroups) of a CTA
+  std::string thread_name = {};                 // their axis by name
+  std::string kernel_name = "kernel";           // of the .entry
 };
 
 }  // namespace palladion::plgpu
@@ -31,12 +31,13 @@ namespace palladion::pl {
 
 // What a kernel takes and gives, whatever the mesh.
 struct KernelOptions {
-  plgpu::Types in_types = {};
-  plgpu::Types out_type = {};
-  std::vector<plgpu::NamedScratch> scratch_types = {};
-  plgpu::CompilerParams compiler_params = {};
-  std::optional<CostEstimate> cost_estimate = {};  // for XLA's scheduler in JAX; nothing here reads it
-  std::string name = {};                           // the mesh's kernel_name
+  plgpu::Types in_types = {};                           // of the input arrays
+  plgpu::Types out_type = {};                           // of the output arrays
+  std::vector<plgpu::NamedScratch> scratch_types = {};  // allocated for each CTA
+  plgpu::CompilerParams compiler_params = {};           // options of the recording
+  std::optional<CostEstimate> cost_estimate = {};       // for XLA's scheduler in JAX; nothing here reads it
+  std::string name = {};                                // the mesh's kernel_name
+  // (input, output): the output starts as the input's values.
   std::vector<std::pair<int, int>> input_output_aliases = {};
   const isa::ArchSpec* arch = nullptr;  // the chip that the kernel is for; null: see plgpu::ForArch
 };

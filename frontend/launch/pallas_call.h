@@ -15,7 +15,7 @@
 namespace palladion::pl {
 
 struct PallasCallParams {
-  bool approx_math = false;
+  bool approx_math = false;  // approximate instructions for exp, log, tanh, ...
   // One for each axis of the grid: "parallel" (a CTA each, the default) or "sequential" (a pipeline
   // in a CTA, whose copies run ahead).
   std::vector<std::string> dimension_semantics = {};
@@ -27,14 +27,14 @@ struct PallasCallParams {
 
 // The grid of a call and what its programs see, in one value.
 struct GridSpec {
-  std::vector<int64_t> grid = {};
-  std::vector<plgpu::BlockSpec> in_specs = {}, out_specs = {};
-  std::vector<plgpu::NamedScratch> scratch_shapes = {};
+  std::vector<int64_t> grid = {};                               // sizes of its axes
+  std::vector<plgpu::BlockSpec> in_specs = {}, out_specs = {};  // blocks of the inputs and outputs, one each
+  std::vector<plgpu::NamedScratch> scratch_shapes = {};         // memory and barriers of a program
 };
 
 struct PallasCallOptions {
-  plgpu::Types out_shape = {};
-  std::vector<int64_t> grid = {};
+  plgpu::Types out_shape = {};     // types of the outputs
+  std::vector<int64_t> grid = {};  // sizes of its axes; or in a GridSpec
   // Missing: the whole arrays in SMEM.
   std::vector<plgpu::BlockSpec> in_specs = {}, out_specs = {};
   std::vector<plgpu::NamedScratch> scratch_shapes = {};
@@ -48,8 +48,8 @@ using CompilerParams = plgpu::CompilerParams;
 
 // Of one pl::vmap: the batch axis of each input (-1: all programs share it; none given: all 0), and its size.
 struct BatchLevel {
-  std::optional<std::vector<int>> in_axes;
-  int64_t axis_size = 0;  // 0: that of the batched inputs
+  std::optional<std::vector<int>> in_axes;  // the batched dimension of each input; none: the first of all
+  int64_t axis_size = 0;                    // 0: that of the batched inputs
 };
 
 class PallasCall {
@@ -64,6 +64,7 @@ class PallasCall {
     return (*this)(std::vector<ShapeDtype>{in_types...});
   }
 
+  // With one more axis of the grid.
   PallasCall batched(BatchLevel level) const {
     PallasCall out = *this;
     out.batch_.push_back(std::move(level));

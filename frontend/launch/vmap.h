@@ -11,12 +11,13 @@ namespace palladion::plgpu {
 
 // A kernel that has not been recorded yet.
 struct KernelFunction {
-  KernelBody body;
-  KernelOptions options;
+  KernelBody body;        // not recorded yet
+  KernelOptions options;  // of plgpu::kernel
   Kernel operator()(std::source_location loc = std::source_location::current()) const {
     return record_kernel(body, options, loc);
   }
 };
+// A kernel that is recorded later, for pl::vmap.
 template <class Body>
 KernelFunction kernel_function(Body body, KernelOptions options,
                                std::source_location loc = std::source_location::current()) {

@@ -11,12 +11,13 @@ namespace palladion::plgpu {
 
 // Where its descriptor points and how it moves.
 struct MatrixOperand {
-  Scalar start16;  // address / 16 of the window
-  uint32_t leading = 0, stride = 0;
-  bool mn_major = false;  // M or N runs along the rows
-  PhysicalLayout::Dim mn, k;
-  isa::Swizzle swizzle = isa::Swizzle::none;
+  Scalar start16;                             // address / 16 of the window
+  uint32_t leading = 0, stride = 0;           // bytes between core matrices, of the descriptor
+  bool mn_major = false;                      // M or N runs along the rows
+  PhysicalLayout::Dim mn, k;                  // how the operand's two dimensions lie in SMEM
+  isa::Swizzle swizzle = isa::Swizzle::none;  // of its rows
 
+  // The descriptor without its address.
   isa::MatrixDescriptor format() const { return {.leading = leading, .stride = stride, .swizzle = swizzle}; }
 };
 

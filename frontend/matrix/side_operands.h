@@ -10,10 +10,10 @@ namespace palladion::plgpu {
 
 // Of the whole product, of the pair if there is one.
 struct OperandShape {
-  isa::Tcgen05Kind kind;
-  int ctas;
-  int64_t m, n, k;
-  bool sparse;
+  isa::Tcgen05Kind kind;  // element types of the product
+  int ctas;               // 1, or 2 of a pair
+  int64_t m, n, k;        // sizes of the product
+  bool sparse;            // A has two of four elements
 };
 
 struct ScaledBlocks {
@@ -32,8 +32,11 @@ void check_metadata(const OperandShape& p, const Ref& metadata);
 class SideOperands {
  public:
   SideOperands(const OperandShape& p, const ScaledBlocks& blocks, const Tcgen05Options& options);
+  // Puts the scale factors' and metadata's places into the instruction descriptor.
   void describe(int64_t step, isa::Tcgen05Descriptor& descriptor) const;
+  // The operand of the metadata of a step along k.
   void add_metadata(int64_t step, std::vector<isa::Operand>& operands) const;
+  // The operands of the scale factors of a step along k.
   void add_scales(int64_t step, std::vector<isa::Operand>& operands) const;
 
  private:

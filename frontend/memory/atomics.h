@@ -7,16 +7,23 @@
 
 namespace palladion::plgpu {
 
+// Adds each element of `value` to its place in GMEM or SMEM; relaxed, GPU scope; the order of additions is
+// open.
 void atomic_add(const Ref& ref, const Array& value,
                 std::source_location loc = std::source_location::current());
+// The same, keeps the larger one.
 void atomic_max(const Ref& ref, const Array& value,
                 std::source_location loc = std::source_location::current());
+// The same, keeps the smaller one.
 void atomic_min(const Ref& ref, const Array& value,
                 std::source_location loc = std::source_location::current());
+// The same, bits of both.
 void atomic_and(const Ref& ref, const Array& value,
                 std::source_location loc = std::source_location::current());
+// The same, bits of either.
 void atomic_or(const Ref& ref, const Array& value,
                std::source_location loc = std::source_location::current());
+// The same, bits of one alone.
 void atomic_xor(const Ref& ref, const Array& value,
                 std::source_location loc = std::source_location::current());
 // ref[indices[i]] += values[i] for every i, with ref of one dimension and indices of s32 within it; what is

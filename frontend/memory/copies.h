@@ -11,6 +11,7 @@
 
 namespace palladion::plgpu {
 
+// What a copy brings for indices outside the array; PROMISE_IN_BOUNDS: there are none.
 enum class OOBFillMode : uint8_t { ZEROS, UNDEFINED, PROMISE_IN_BOUNDS };
 
 // How the CTAs of a pair share a copy whose arrival the first one tracks (sm_100, .cta_group::2).
@@ -39,8 +40,8 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
                        std::source_location loc = std::source_location::current());
 
 struct CopyOutOptions {
-  std::optional<Scalar> predicate;
-  bool commit_group = true;
+  std::optional<Scalar> predicate;  // the copy happens where it holds
+  bool commit_group = true;         // ends the group, as wait_smem_to_gmem counts them
   // add, min, max, inc, dec, and, or, xor; empty: a plain store.
   std::string reduction_op;
 };
@@ -62,10 +63,10 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
                     std::source_location loc = std::source_location::current());
 
 struct AsyncStoreOptions {
-  Scalar cluster_idx;
-  std::string cluster_dim;
-  std::string atomic;     // add, min, max, inc, dec, and, or, xor; empty: a store
-  bool optimized = true;  // an error when the stores would have bank conflicts
+  Scalar cluster_idx;       // the CTA of the cluster that gets it
+  std::string cluster_dim;  // the cluster's axis along which it is counted
+  std::string atomic;       // add, min, max, inc, dec, and, or, xor; empty: a store
+  bool optimized = true;    // an error when the stores would have bank conflicts
 };
 // Registers to the SMEM of another CTA, whose barrier gets one arrival when all bytes are there.
 void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,

@@ -17,15 +17,16 @@
 namespace palladion::plgpu {
 
 struct AllocationOptions {
-  Transforms transforms;
+  Transforms transforms;  // order of its bytes
 };
 // Types know where the author wrote them.
 struct SmemType {
-  Shape shape;
-  DType dtype = DType::f32;
-  AllocationOptions options;
-  std::source_location loc;
+  Shape shape;                // sizes of dimensions
+  DType dtype = DType::f32;   // element type
+  AllocationOptions options;  // transforms
+  std::source_location loc;   // the author's line
 };
+// An array in shared memory, aligned to 1024 bytes.
 inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {},
                      std::source_location loc = std::source_location::current()) {
   return {std::move(shape), dtype, std::move(options), loc};
@@ -35,9 +36,9 @@ inline SmemType SMEM(Shape shape, DType dtype, AllocationOptions options = {},
 // in run_scoped over all axes of the mesh, or of pl::get_global. Pallas' GPU backend has semaphores there
 // only. Copies between it and SMEM are bulk copies: of contiguous windows and multiples of 16 bytes.
 struct GmemType {
-  Shape shape;
-  DType dtype = DType::f32;
-  std::source_location loc;
+  Shape shape;               // sizes of dimensions
+  DType dtype = DType::f32;  // element type
+  std::source_location loc;  // the author's line
 };
 struct GmemMaker {
   GmemType operator()(Shape shape, DType dtype,
@@ -51,38 +52,41 @@ inline constexpr GmemMaker GMEM{};
 
 // A wgmma accumulator: zeros, or (with pl::run_state) an array.
 struct AccType {
-  Shape shape;
-  DType dtype = DType::f32;
-  std::source_location loc;
+  Shape shape;               // (m, n)
+  DType dtype = DType::f32;  // f32, f16 or s32
+  std::source_location loc;  // the author's line
 };
 struct AccInit {
-  Array value;
-  std::source_location loc;
+  Array value;               // what the accumulator starts with
+  std::source_location loc;  // the author's line
 };
 struct AccMaker {
   AccType operator()(Shape shape, DType dtype = DType::f32,
                      std::source_location loc = std::source_location::current()) const {
     return {std::move(shape), dtype, loc};
   }
+  // An accumulator that starts with an array's values.
   AccInit init(Array value, std::source_location loc = std::source_location::current()) const {
     return {std::move(value), loc};
   }
 };
+// An accumulator of wgmma in registers: ACC({m, n}, dtype), zeros; ACC.init(array).
 inline constexpr AccMaker ACC{};
 
 // Groups of arrays in SMEM and TMEM that share their bytes and columns: at any time one group is in use.
 // Pallas has SMEM alone or TMEM alone. Of TMEM, all or none are collective.
 using RefUnionGroup = std::vector<std::variant<SmemType, TmemType>>;
 struct RefUnionType {
-  std::vector<RefUnionGroup> groups;
-  std::source_location loc;
+  std::vector<RefUnionGroup> groups;  // each group is allocated over the others
+  std::source_location loc;           // the author's line
 };
+// Groups of arrays in one piece of memory: one group is in use at a time.
 inline RefUnionType RefUnion(std::vector<RefUnionGroup> groups,
                              std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }
 struct UnionRef {
-  std::vector<std::vector<Ref>> groups;
+  std::vector<std::vector<Ref>> groups;  // references, as the groups were given
   // An Error for a group that the union does not have.
   const std::vector<Ref>& operator[](const frontend::IndexAt& i) const;
 };
@@ -98,8 +102,9 @@ namespace palladion::pl {
 
 // Named axes over which an allocation is shared.
 struct Collective {
-  std::vector<std::string> axes;
+  std::vector<std::string> axes;  // names of the axes whose threads enter together
 };
+// The axes of a collective run_scoped.
 template <class... Names>
 Collective collective(Names... names) {
   return {{std::string(names)...}};

@@ -23,10 +23,10 @@ struct TmemOptions {
   std::optional<TMEMLayout> layout = std::nullopt;
 };
 struct TmemType {
-  Shape shape;
-  DType dtype = DType::f32;
-  TmemOptions options;
-  std::source_location loc;
+  Shape shape;               // (rows, columns): 64 or 128 rows
+  DType dtype = DType::f32;  // element type
+  TmemOptions options;       // packing, layout, pairs of CTAs
+  std::source_location loc;  // the author's line
 };
 // A matrix of 128 rows, one a lane, or of 64, 16 in each quarter of the lanes; columns of 32 bits, 512 in all
 // for a CTA. Collective matrices of 64 rows (Pallas' M64_COLLECTIVE_LAYOUT) have half of their columns in
@@ -78,10 +78,12 @@ void commit_tmem(std::source_location loc = std::source_location::current());
 
 // For other verbs: the address of the window's first row and column, register and constant part.
 struct TensorAddress {
-  isa::Operand base;
-  int64_t offset = 0;
+  isa::Operand base;   // the allocation's address, a register
+  int64_t offset = 0;  // columns from it
+  // The operand, so many columns further.
   isa::Operand at(int64_t columns) const { return isa::Operand::address(base, offset + columns); }
 };
+// Where a window of tensor memory lies; Error, naming the verb, where it lies elsewhere.
 TensorAddress tensor_address(const Ref& ref, std::string_view verb);
 
 }  // namespace palladion::plgpu

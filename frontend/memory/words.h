@@ -12,13 +12,13 @@ namespace palladion::plgpu {
 
 // Of a result or an operand in registers: dtype, shape and how lanes hold it.
 struct ShapeDtypeStruct : pl::ShapeDtypeStruct {
-  std::optional<Layout> layout;
+  std::optional<Layout> layout;  // none: the frontend chooses
   ShapeDtypeStruct(Shape s, DType d, std::optional<Layout> l = {})
       : pl::ShapeDtypeStruct(std::move(s), d), layout(std::move(l)) {}
 };
 // Of an operand that is a reference.
 struct RefType {
-  Transforms transforms = {};
+  Transforms transforms = {};  // order of the bytes
 };
 
 // ACC by its class' name.
@@ -62,23 +62,26 @@ auto with_scoped(First first, Types... types) {
 struct ReciprocalOptions {
   bool approx = false;  // unsupported: CompilerParams::approx_math says it for the whole kernel
 };
+// 1 / x; approximate if the options say so.
 plgpu::Array reciprocal(const plgpu::Array& x, const ReciprocalOptions& options = {},
                         std::source_location loc = std::source_location::current());
+// An array with more elements, as jnp.broadcast_to.
 plgpu::Array broadcast_to(const plgpu::Array& x, Shape shape,
                           std::source_location loc = std::source_location::current());
+// A number as an array.
 plgpu::Array broadcast_to(const Scalar& x, Shape shape,
                           std::source_location loc = std::source_location::current());
 
 // --- semaphores, of system scope: plgpu's forms take a scope ---
 struct SignalOptions {
-  std::optional<int> device_id = {};  // unsupported: the machine has one device
-  DeviceIdType device_id_type = DeviceIdType::MESH;
+  std::optional<int> device_id = {};                 // unsupported: the machine has one device
+  DeviceIdType device_id_type = DeviceIdType::MESH;  // how the device is named; there is one
 };
 // Adds `inc` to one semaphore when all that this thread did is done.
 void semaphore_signal(const plgpu::Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
                       std::source_location loc = std::source_location::current());
 struct WaitOptions {
-  bool decrement = true;
+  bool decrement = true;  // takes the amount off the semaphore
 };
 // Until it is at least `value`; then subtracts it, unless an option forbids.
 void semaphore_wait(const plgpu::Ref& semaphore, const Scalar& value = 1, const WaitOptions& options = {},

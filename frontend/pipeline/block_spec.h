@@ -27,16 +27,17 @@ struct Squeezed {};
 inline constexpr Squeezed squeezed{};
 // Blocks that start at any element: the map gives elements, not blocks.
 struct Element {
-  int64_t size = 1;
+  int64_t size = 1;  // elements
 };
 struct Blocked {
-  int64_t size = 1;
+  int64_t size = 1;  // elements
 };
 
 struct BlockDim {
+  // The map counts blocks; counts elements; the dimension is not in the block.
   enum class Kind : uint8_t { blocked, element, dropped };
-  Kind kind = Kind::blocked;
-  int64_t size = 1;
+  Kind kind = Kind::blocked;  // how the map counts
+  int64_t size = 1;           // elements
 
   template <std::integral T>
   BlockDim(T n) : size(static_cast<int64_t>(n)) {}            // NOLINT: sizes are dimensions
@@ -45,7 +46,7 @@ struct BlockDim {
   BlockDim(Squeezed) : kind(Kind::dropped) {}                 // NOLINT
   BlockDim(std::nullopt_t) : kind(Kind::dropped) {}           // NOLINT: Pallas' None
 };
-using BlockShape = std::vector<BlockDim>;
+using BlockShape = std::vector<BlockDim>;  // one entry a dimension
 
 namespace detail {
 template <size_t>
@@ -147,11 +148,12 @@ struct BlockSpec {
   BlockSpec(BlockSpecOptions o, std::source_location l = std::source_location::current())  // NOLINT
       : options(std::move(o)), loc(l) {}
 
-  std::optional<pl::BlockShape> block_shape;
-  pl::IndexMap index_map;
-  BlockSpecOptions options;
-  std::source_location loc;
+  std::optional<pl::BlockShape> block_shape;  // none: the whole array
+  pl::IndexMap index_map;                     // indices of the grid to indices of the block
+  BlockSpecOptions options;                   // transforms, memory space, multicast
+  std::source_location loc;                   // the author's line
 
+  // The pipeline brings it into SMEM.
   bool in_smem() const { return !options.memory_space || *options.memory_space == MemorySpace::smem; }
 };
 
@@ -160,10 +162,11 @@ struct BlockSpec {
 namespace palladion::pl {
 
 using plgpu::MemorySpace;
-inline constexpr MemorySpace ANY = MemorySpace::ANY;
+inline constexpr MemorySpace ANY =
+    MemorySpace::ANY;  // stays where it is: the body gets the reference to GMEM
 
 struct BlockSpecOptions {
-  std::optional<plgpu::MemorySpace> memory_space = {};
+  std::optional<plgpu::MemorySpace> memory_space = {};  // none: SMEM
 };
 // Pallas' general BlockSpec: no transforms.
 struct BlockSpec : plgpu::BlockSpec {
@@ -179,7 +182,7 @@ struct BlockSpec : plgpu::BlockSpec {
 struct NoBlockSpec {
   operator std::vector<plgpu::BlockSpec>() const { return {}; }  // NOLINT: it stands for specs
 };
-inline constexpr NoBlockSpec no_block_spec{};
+inline constexpr NoBlockSpec no_block_spec{};  // the whole array, in place of a BlockSpec
 
 }  // namespace palladion::pl
 

@@ -18,7 +18,7 @@ struct NDLoopInfo {
 };
 
 struct NDLoopOptions {
-  std::vector<std::string> collective_axes = {};
+  std::vector<std::string> collective_axes = {};  // axes whose programs share the iterations
   // Goes through the grid tile by tile (row-major), which must divide it.
   std::optional<std::vector<int64_t>> tiling = {};
 };
@@ -27,8 +27,9 @@ struct NDLoopOptions {
 class NDLoop {
  public:
   NDLoop(pl::Indices grid, const NDLoopOptions& options, std::source_location loc);
+  // Iterations of this program.
   const pl::Scalar& num_local_steps() const { return steps_; }
-  NDLoopInfo at(const pl::Scalar& local_index) const;
+  NDLoopInfo at(const pl::Scalar& local_index) const;  // indices and number of an iteration
 
  private:
   pl::Indices grid_;
@@ -38,6 +39,7 @@ class NDLoop {
   pl::Scalar steps_;
 };
 
+// Calls body(info) once; it runs for each index of the grid that falls to this program.
 template <class Body>
 void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
              std::source_location loc = std::source_location::current()) {

@@ -16,7 +16,7 @@ namespace palladion::plgpu {
 // buffers to be free, STEADY and STOP do; only STOP waits until all are consumed. Numbers, so that a
 // loop can compute it.
 struct PipelinePipeline {
-  static constexpr int START = 0, STEADY = 1, STOP = 2;
+  static constexpr int START = 0, STEADY = 1, STOP = 2;  // before the first step, between, after the last one
 };
 
 struct WarpSpecializedOptions {
@@ -43,6 +43,7 @@ struct PipelineAllocations {
   std::vector<BarrierRef> ready, consumed;
 };
 
+// The slots and barriers of a pipeline, for several emit_pipeline_warp_specialized that share them.
 PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options,
                                       const std::vector<Ref>& gmem_refs, std::source_location loc);
 

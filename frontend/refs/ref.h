@@ -36,7 +36,7 @@ enum class TMEMLayout : uint8_t {
   M64_COLLECTIVE_LAYOUT,        // matrices of 64 rows in each CTA of a pair
   SCALES_M64_COLLECTIVE_LAYOUT  // B's scales for those
 };
-std::string_view name(TMEMLayout layout);
+std::string_view name(TMEMLayout layout);  // as messages say it
 
 // Where an array lies in tensor memory (frontend/memory/tensor_memory.h).
 struct TensorPlacement {
@@ -49,36 +49,37 @@ struct TensorPlacement {
   int64_t elements_per_column(DType dtype) const { return packed ? 32 / pl::bits(dtype) : 1; }
   // Windows begin and end at multiples of so many elements of a row, which take so many columns.
   struct Group {
-    int64_t elements = 1, columns = 1;
+    int64_t elements = 1, columns = 1;  // elements of a row that share columns; how many columns
   };
-  Group group(DType dtype, int64_t rows) const;
+  Group group(DType dtype, int64_t rows) const;  // of this type and number of rows
 };
 
 // Registers of a wgmma accumulator, changed in place.
 struct Accumulator {
-  int64_t m = 0, n = 0;
-  DType dtype = DType::f32;
+  int64_t m = 0, n = 0;                 // rows and columns
+  DType dtype = DType::f32;             // of its registers
   std::vector<isa::Operand> registers;  // layout WGMMA; f16 packs two
   bool in_flight = false;               // a wgmma into it may still run
 };
 
 // What a reference looks at.
 struct Allocation {
-  MemorySpace space = MemorySpace::gmem;
-  std::string name;
-  DType dtype = DType::f32;
-  Shape shape;
-  PhysicalLayout physical;
-  int64_t smem_offset = 0;             // from the start of the dynamic shared memory; 1024-aligned
-  int array = -1;                      // GMEM argument (inputs first, then outputs), -1: scratch
-  isa::Operand pointer;                // GMEM scratch: 64-bit global address
-  std::optional<Scalar> cluster_rank;  // SMEM of that CTA of the cluster
-  std::shared_ptr<Accumulator> accumulator;
-  TensorPlacement tensor;    // TMEM
+  MemorySpace space = MemorySpace::gmem;     // where it lies
+  std::string name;                          // the author's name of it
+  DType dtype = DType::f32;                  // element type
+  Shape shape;                               // sizes of dimensions
+  PhysicalLayout physical;                   // order of its bytes
+  int64_t smem_offset = 0;                   // from the start of the dynamic shared memory; 1024-aligned
+  int array = -1;                            // GMEM argument (inputs first, then outputs), -1: scratch
+  isa::Operand pointer;                      // GMEM scratch: 64-bit global address
+  std::optional<Scalar> cluster_rank;        // SMEM of that CTA of the cluster
+  std::shared_ptr<Accumulator> accumulator;  // of an accumulator: its registers
+  TensorPlacement tensor;                    // TMEM
   bool open_stride = false;  // GMEM: sliced with a stride from a start that is known only at run time
   frontend::RegionId scope = frontend::current_scope;  // it ends with it
 };
 
+// An index (drops the dimension), a slice, all of it.
 using Indexer = std::variant<Scalar, pl::Slice, pl::All>;
 
 namespace detail {
@@ -114,8 +115,8 @@ class PickedRows;
 class Ref {
  public:
   struct Dim {
-    int base = -1;  // dimension of the allocation; -1: a dimension of size 1 added by reshape
-    int64_t size = 1;
+    int base = -1;     // dimension of the allocation; -1: a dimension of size 1 added by reshape
+    int64_t size = 1;  // elements of the window
   };
 
   Ref() = default;
@@ -140,6 +141,7 @@ class Ref {
   }
   explicit Ref(std::shared_ptr<const Allocation> allocation);
 
+  // Sizes of the window's dimensions.
   const Shape& shape() const { return shape_; }
   // An Error for a dimension that the reference does not have.
   int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
@@ -212,6 +214,7 @@ class Ref {
   Shape shape_;
 };
 
+// The window with its dimensions in another order; costs nothing.
 Ref transpose_ref(const Ref& ref, std::vector<int> permutation,
                   std::source_location loc = std::source_location::current());
 
@@ -219,6 +222,6 @@ Ref transpose_ref(const Ref& ref, std::vector<int> permutation,
 Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index,
                 std::source_location loc = std::source_location::current());
 
-std::string to_string(const Ref& ref);
+std::string to_string(const Ref& ref);  // name, shape and space, for messages
 
 }  // namespace palladion::plgpu

@@ -15,15 +15,15 @@ namespace palladion::plgpu {
 
 // --- what is allocated ------------------------------------------------------------------------------
 struct BarrierOptions {
-  int64_t num_arrivals = 1;
-  Shape num_barriers = {1};
-  bool orders_tensor_core = false;
+  int64_t num_arrivals = 1;         // arrivals of a phase: of copies and warpgroups
+  Shape num_barriers = {1};         // shape of an array of barriers; {4}: a ring of four
+  bool orders_tensor_core = false;  // waits order accesses of tensor memory too
 };
 struct ClusterBarrierOptions {
-  std::vector<std::string> collective_axes;
-  Shape num_barriers = {1};
-  int64_t num_arrivals = 1;
-  bool orders_tensor_core = false;
+  std::vector<std::string> collective_axes;  // axes whose CTAs arrive and wait together
+  Shape num_barriers = {1};                  // shape of an array of barriers
+  int64_t num_arrivals = 1;                  // arrivals of each CTA in a phase
+  bool orders_tensor_core = false;           // waits order accesses of tensor memory too
   // A waiting thread sees what threads of other CTAs loaded and stored before they arrived: release and
   // acquire of cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged.
   // No word of Pallas', whose barriers stay at CTA scope.
@@ -31,16 +31,18 @@ struct ClusterBarrierOptions {
 };
 
 struct BarrierType {
-  BarrierOptions options;
-  bool cluster = false;
-  bool orders_memory = false;
-  std::vector<std::string> collective_axes;
-  std::source_location loc;
+  BarrierOptions options;                    // arrivals, number
+  bool cluster = false;                      // of a cluster
+  bool orders_memory = false;                // arrivals release and waits acquire what was written
+  std::vector<std::string> collective_axes;  // of a cluster's barrier
+  std::source_location loc;                  // the author's line
 };
+// An mbarrier of a CTA, or an array of them.
 inline BarrierType Barrier(BarrierOptions options = {},
                            std::source_location loc = std::source_location::current()) {
   return {std::move(options), false, false, {}, loc};
 }
+// An mbarrier at which CTAs of a cluster arrive.
 inline BarrierType ClusterBarrier(ClusterBarrierOptions o,
                                   std::source_location loc = std::source_location::current()) {
   return {{o.num_arrivals, std::move(o.num_barriers), o.orders_tensor_core},
@@ -68,6 +70,7 @@ class BarrierRef {
   }
   explicit BarrierRef(std::shared_ptr<State> state);
 
+  // Of the array of barriers; () of one.
   const Shape& shape() const { return shape_; }
   // Integers and scalars only; missing trailing ones stay.
   template <class... Rest>
@@ -93,10 +96,10 @@ class BarrierRef {
 };
 
 struct BarrierRef::State {
-  std::string name;
-  BarrierType type;
-  int64_t offset = 0;  // from the first barrier of the kernel
-  int64_t count = 1;
+  std::string name;     // the author's name of it
+  BarrierType type;     // as it was asked for
+  int64_t offset = 0;   // from the first barrier of the kernel
+  int64_t count = 1;    // barriers of the array
   isa::Operand phases;  // bit i: parity that the next wait for barrier i expects
   frontend::RegionId scope = frontend::current_scope;  // they end with it
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
@@ -109,7 +112,8 @@ struct BarrierRef::State {
   std::vector<Aside> joins;
   std::optional<size_t> joined_fork;
 
-  void waits(frontend::Recorder& r);
+  void waits(frontend::Recorder& r);  // records the parities of waits
+  // Joins the parities of warps that waited apart.
   void join_phases(frontend::Recorder& r, frontend::Recorder::Mark fork);
 
   // One arrival by this thread's elected lane that announces `bytes`, here or (`remote`: an address in
@@ -123,6 +127,7 @@ struct BarrierRef::State {
   void remote_arrivals(frontend::Recorder& r, const isa::Operand& remote, int64_t bytes);
 };
 
+// The barriers themselves, initialised in the prologue.
 BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc);
 
 // One arrival of this Pallas thread (release); at a ClusterBarrier, at those of all CTAs that differ
@@ -142,32 +147,40 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc = std::s
 // Writes (and reads) of SMEM before it are ordered before copies and wgmmas issued after it.
 void commit_smem(std::source_location loc = std::source_location::current());
 
+// Registers a thread of this warpgroup, 24 to 256, a multiple of 8 (PTX setmaxnreg); "increase" waits until
+// there are enough.
 void set_max_registers(int n, const std::string& action = "increase",
                        std::source_location loc = std::source_location::current());
+// Waits for the kernels before this one in the stream (PTX griddepcontrol.wait).
 void griddepcontrol_wait(std::source_location loc = std::source_location::current());
+// Lets the next kernel of the stream start (PTX griddepcontrol.launch_dependents).
 void griddepcontrol_launch_dependents(std::source_location loc = std::source_location::current());
 
 // --- semaphores ---------------------------------------------------------------------------------------
 // 32-bit counters in global memory, zero when the kernel starts, shared by all its CTAs.
 struct SemaphoreType {
-  Shape shape;
+  Shape shape;  // of the array of semaphores
+  // Counts up and down.
   static SemaphoreType REGULAR(Shape shape = {}) { return {std::move(shape)}; }
+  // As REGULAR, of pl::get_barrier_semaphore.
   static SemaphoreType BARRIER(Shape shape = {}) { return {std::move(shape)}; }
 };
+// Semaphores in GMEM, zero at the start.
 Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::source_location loc);
 
 struct SignalOptions {
-  std::string memory_scope = "sys";
+  std::string memory_scope = "sys";  // as PTX names it: cta, cluster, gpu, sys
 };
 struct WaitOptions {
-  bool decrement = true;
-  std::string memory_scope = "sys";
+  bool decrement = true;             // takes the amount off the semaphore
+  std::string memory_scope = "sys";  // as PTX names it: cta, cluster, gpu, sys
 };
+// Adds to a semaphore, releasing what this warpgroup wrote.
 void semaphore_signal(const Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
                       std::source_location loc = std::source_location::current());
 struct SemaphoreSignal {
-  Ref ref;
-  Scalar inc = 1;
+  Ref ref;         // the semaphore
+  Scalar inc = 1;  // what is added
 };
 // Many signals after one synchronisation, in no order.
 void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options = {},
@@ -180,6 +193,7 @@ Scalar semaphore_read(const Ref& semaphore, std::source_location loc = std::sour
 }  // namespace palladion::plgpu
 
 namespace palladion::pl {
+// Semaphores that all programs of the grid share, zero at the start.
 plgpu::Ref get_global(const plgpu::SemaphoreType& type,
                       std::source_location loc = std::source_location::current());
 // About so many nanoseconds.

@@ -12,7 +12,7 @@ namespace palladion::plgpu {
 
 // The four warps of this Pallas thread as an axis: pl::axis_index(axis_name) is 0 .. 3 in the body.
 struct WarpMesh {
-  std::string axis_name;
+  std::string axis_name;  // of the warp's number, 0 to 3
 };
 
 }  // namespace palladion::plgpu

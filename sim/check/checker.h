@@ -12,8 +12,8 @@ namespace palladion::sim::check {
 
 // What a run's verdict rests on.
 struct Coverage {
-  uint64_t accesses = 0;
-  uint64_t async_operations = 0;
+  uint64_t accesses = 0;          // of memory, that were judged
+  uint64_t async_operations = 0;  // copies and products
   // Mbarrier phases that are the same in every schedule (forced), and the others.
   uint64_t forced_phases = 0, unforced_phases = 0;
   std::string unforced_reason;  // of the first
@@ -27,7 +27,7 @@ class Checker final : public Observer {
   explicit Checker(const Options& options = {});
   ~Checker() override;
 
-  void start(const RunView& run) override;
+  void start(const RunView& run) override;  // before the first event
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
@@ -36,6 +36,7 @@ class Checker final : public Observer {
                   Finding& finding) override;
   void finish(std::vector<Finding>& findings) override;
 
+  // What the verdict rests on, after the run.
   const Coverage& coverage() const { return coverage_; }
 
  private:

@@ -41,7 +41,7 @@ enum class Stall : uint8_t {
   sleeping,            // nanosleep
   drain,               // exit, stores on their way
 };
-inline constexpr size_t stall_count = 20;
+inline constexpr size_t stall_count = 20;  // reasons of a stall
 // "long scoreboard"
 std::string_view name(Stall stall);
 
@@ -53,10 +53,10 @@ std::string_view name(Resource resource);
 
 // Warp-cycles of one instruction (index in Program::code), by reason; `issued` warp instructions.
 struct LineTime {
-  uint32_t pc = 0;
-  uint32_t warps = 0;  // warps of the CTAs that executed it: bit w is warp w; 0: not recorded
-  uint64_t issued = 0;
-  std::array<uint64_t, stall_count> cycles{};
+  uint32_t pc = 0;      // number of the instruction
+  uint32_t warps = 0;   // warps of the CTAs that executed it: bit w is warp w; 0: not recorded
+  uint64_t issued = 0;  // warp instructions
+  std::array<uint64_t, stall_count> cycles{};  // of warps that stood there, by reason
 };
 
 // As Nsight Compute counts them, over the whole chip.
@@ -66,16 +66,16 @@ struct ClockCounters {
   uint64_t tcgen05_products = 0;     // multiplications, whose number a tcgen05.mma states when it runs
   uint64_t smem_bank_conflicts = 0;  // extra passes of loads and stores
   uint64_t l2_read_sectors = 0;      // of 32 bytes
-  uint64_t l2_write_sectors = 0;
-  uint64_t l2_hit_sectors = 0;  // of the reads
-  uint64_t dram_read_bytes = 0;
-  uint64_t dram_write_bytes = 0;
+  uint64_t l2_write_sectors = 0;     // of 32 bytes, written to L2
+  uint64_t l2_hit_sectors = 0;       // of the reads
+  uint64_t dram_read_bytes = 0;      // from HBM
+  uint64_t dram_write_bytes = 0;     // to HBM
 };
 
 struct ClockReport {
-  uint64_t cycles = 0;  // of the SM clock, launch included: sm__cycles_elapsed.max; 0: no clock ran
-  double sm_clock_mhz = 0;
-  ClockCounters counters;
+  uint64_t cycles = 0;      // of the SM clock, launch included: sm__cycles_elapsed.max; 0: no clock ran
+  double sm_clock_mhz = 0;  // at which microseconds are computed
+  ClockCounters counters;   // sums over the chip
   // Share of the time from the first CTA's start to the last one's end in which a resource is occupied,
   // 0..1, averaged over the SMs.
   std::array<double, resource_count> busy{};

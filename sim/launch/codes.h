@@ -6,6 +6,6 @@
 
 namespace palladion::sim {
 
-std::span<const isa::CodeText> run_codes();
+std::span<const isa::CodeText> run_codes();  // The codes of what a run can report.
 
 }  // namespace palladion::sim

@@ -19,12 +19,12 @@
 namespace palladion::sim {
 
 struct Launch {
-  const isa::Module* module = nullptr;
-  std::string entry;  // empty: the module's only entry
-  isa::Dim3 grid, block;
-  isa::Dim3 cluster;            // CTAs; must divide the grid
-  uint32_t dynamic_shared = 0;  // bytes a CTA
-  std::vector<uint8_t> params;  // the parameter block, laid out as isa::param_layout says
+  const isa::Module* module = nullptr;  // the program
+  std::string entry;                    // empty: the module's only entry
+  isa::Dim3 grid, block;                // CTAs, threads
+  isa::Dim3 cluster;                    // CTAs; must divide the grid
+  uint32_t dynamic_shared = 0;          // bytes a CTA
+  std::vector<uint8_t> params;          // the parameter block, laid out as isa::param_layout says
   // %envreg0 to 31, which the driver fills: %envreg1 and 2 hold the high and low half of the address of a
   // cooperative launch's workspace.
   std::array<uint32_t, 32> environment{};
@@ -38,9 +38,10 @@ struct Launch {
 
 // In which order the clusters of a grid start. PTX promises none; `ascending` is what an H200 does.
 struct StartOrder {
+  // Of clusters, by their numbers in the grid.
   enum class Kind : uint8_t { ascending, descending, random };
-  Kind kind = Kind::ascending;
-  uint64_t seed = 0;  // of a random one
+  Kind kind = Kind::ascending;  // which of them
+  uint64_t seed = 0;            // of a random one
 };
 
 struct RunOptions {
@@ -71,18 +72,19 @@ struct RunOptions {
 };
 
 struct RunResult {
-  isa::Diagnostics errors;  // errors of a launch that was refused
-  std::vector<Finding> findings;
-  uint64_t instructions = 0;  // warp instructions executed
-  uint64_t ctas = 0;          // finished
-  uint32_t resident_ctas_per_sm = 0;
+  isa::Diagnostics errors;            // errors of a launch that was refused
+  std::vector<Finding> findings;      // of the checkers, most important first
+  uint64_t instructions = 0;          // warp instructions executed
+  uint64_t ctas = 0;                  // finished
+  uint32_t resident_ctas_per_sm = 0;  // of the kernel's resources
   uint32_t registers_per_thread = 0;  // as they were counted for that
   uint64_t resident_clusters = 0;     // the SMs have room for
   bool completed = false;             // every CTA ran to its end
   bool deadlocked = false;            // nothing could proceed
-  bool interrupted = false;
-  std::string printed;  // vprintf, in cluster order
-  ClockReport clock;    // of the `hardware` schedule
+  bool interrupted = false;           // by RunOptions::stop
+  std::string printed;                // vprintf, in cluster order
+  ClockReport clock;                  // of the `hardware` schedule
+  // Ran to its end without errors and findings.
   bool clean() const { return errors.empty() && findings.empty() && completed; }
 };
 

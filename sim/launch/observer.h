@@ -81,14 +81,15 @@ class ClusterEvents {
 
 // What observers receive at the start of a run.
 struct RunView {
-  const Program* program = nullptr;
-  const LaunchState* launch = nullptr;
-  const GlobalMemory* memory = nullptr;
+  const Program* program = nullptr;      // decoded
+  const LaunchState* launch = nullptr;   // with what the machine derived from it
+  const GlobalMemory* memory = nullptr;  // as it is at the moment
 };
 
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Before the first event.
   virtual void start(const RunView&) {}
   // A cluster begins: adds its subscribers, which live until `retire`. Called on any host thread.
   virtual void observe(ClusterState& cluster, ClusterEvents& events) = 0;

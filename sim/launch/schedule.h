@@ -9,6 +9,7 @@
 namespace palladion::sim {
 
 struct Schedule {
+  // Who decides which warp is next.
   enum class Kind : uint8_t {
     functional,  // fair and fast: round robin, asynchronous work follows soon after its issue
     seeded,      // random choices from `seed`
@@ -16,8 +17,8 @@ struct Schedule {
     earliest,    // asynchronous work is done at its issue
     hardware,    // cycle-approximate: units of the SM, L2 and HBM as queues (sim/clock)
   };
-  Kind kind = Kind::functional;
-  uint64_t seed = 0;
+  Kind kind = Kind::functional;  // which of them
+  uint64_t seed = 0;             // of Kind::seeded
 };
 
 // "functional", "seeded:7", "latest", "earliest", "hardware"; none for other words.

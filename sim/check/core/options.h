@@ -14,12 +14,13 @@ struct GlobalBudget {
 };
 
 struct Options {
-  bool race = true;      // data races over every proxy
-  bool barrier = true;   // protocols: mbarriers, barriers, groups, lifetime
-  bool memory = true;    // uninitialised memory and registers, layouts, descriptors
-  bool numerics = true;  // overflow, NaN, order-dependent results
-  size_t max_findings = 1000;
-  GlobalBudget global;
+  bool race = true;            // data races over every proxy
+  bool barrier = true;         // protocols: mbarriers, barriers, groups, lifetime
+  bool memory = true;          // uninitialised memory and registers, layouts, descriptors
+  bool numerics = true;        // overflow, NaN, order-dependent results
+  size_t max_findings = 1000;  // different ones; more are counted
+  GlobalBudget global;         // how much of global memory's history is kept
+  // Whether anything is checked.
   bool any() const { return race || barrier || memory || numerics; }
 };
 
